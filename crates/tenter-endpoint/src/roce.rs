@@ -6,8 +6,8 @@
 //!                 └────────── answers, timeouts ◀────────────┘
 //! ```
 //!
-//! Parts know no NIC. Each stage is a file with methods of [`RoceNic`]; what stands between the wire
-//! and the protocol is chosen when a NIC is built (`features.rs`).
+//! Parts know no NIC. Each stage is a file with methods of [`RoceNic`]; what stands between the
+//! wire and the protocol is chosen when a NIC is built (`features.rs`).
 
 mod answers;
 mod arrival;

@@ -22,8 +22,9 @@ component! {
     pub struct NicSpec as "`endpoint.nic`", derive(Clone, Debug, PartialEq, Eq) {
         instead "port_mtu": u64, of "mtu" by path_mtu | "unset", in 316..=65_535,
             "Ethernet MTU of the port instead of `mtu`, in bytes: the largest path MTU that fits with 60 bytes of headers (IPv4, UDP, BTH, RETH, ICRC).";
-        /// The transport: `roce` is RoCEv2 reliable connections, whose keys the others here are; with
-        /// `ultra-ethernet` those of sizes, windows, acknowledgements and losses have no meaning.
+        /// The transport: `roce` is RoCEv2 reliable connections, whose keys the others here are;
+        /// with `ultra-ethernet` those of sizes, windows, acknowledgements and losses have no
+        /// meaning.
         transport: Transport = "roce";
         /// Whether data packets of a QP differ in their UDP source port, so that switches that hash
         /// it spread them.

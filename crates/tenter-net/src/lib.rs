@@ -39,6 +39,7 @@ mod steady;
 mod switch;
 mod telemetry;
 mod transmitter;
+mod trim_rule;
 mod visit;
 mod visit_counts;
 mod watchdog;

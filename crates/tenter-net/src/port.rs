@@ -21,7 +21,7 @@ use crate::queue::{ClassQueue, PauseRecord, QueueCounters};
 use crate::scheduled::{Ahead, TakenBack};
 use crate::scheduling::Discipline;
 use crate::transmitter::{Transmitter, WireLosses};
-use trimming::{TrimRule, trim_rules};
+use crate::trim_rule::{TrimRule, trim_rules};
 
 /// What went through the sending side of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

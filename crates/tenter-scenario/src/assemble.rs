@@ -94,9 +94,8 @@ impl Draft {
         let (described, switching) = (own.fabric.topology?, own.fabric.switching?);
         let (endpoint, jobs, balancing) = (own.endpoint?, bound.jobs?, balancing?.spec);
         let (limits, observe, host) = (own.limits?, own.observe?, endpoint.host);
-        let pcie = endpoint.nic.pcie.map(Pcie::complete);
         let nic = switching.adapted(NicSpec {
-            pcie,
+            pcie: endpoint.nic.pcie.map(Pcie::complete),
             ..endpoint.nic
         });
         let length = || sampling::length(&jobs, &topology, &switches, &nic, limits.time);

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use crate::column::ColumnReading;
-use crate::published::Records;
 use crate::reading::{Against, Reading, Statistic};
 use crate::reading_of_row::ReadingOfRow;
 use crate::variant::Variant;
@@ -84,29 +83,29 @@ impl Grid {
     /// Columns that the table lacks, values without changes, and no rows.
     pub(crate) fn expand(
         &self,
-        table: &Records<'_>,
+        rows: &[BTreeMap<&str, &str>],
         variants: &mut Vec<Variant>,
         readings: &mut Vec<ReadingOfRow>,
     ) -> Result<(), String> {
         let mut own: Vec<Variant> = Vec::new();
         let mut names = BTreeSet::new();
         let mut found = Vec::new();
-        for row in table.rows() {
-            if self.leaves_out(&row)? {
+        for row in rows {
+            if self.leaves_out(row)? {
                 continue;
             }
-            let (name, set) = self.variant(&row)?;
+            let (name, set) = self.variant(row)?;
             if names.insert(name.clone()) {
                 own.push(Variant {
                     about: name.clone(),
                     name: name.clone(),
                     set,
-                    quick: self.is_quick(&row)?,
+                    quick: self.is_quick(row)?,
                     left_out: false,
                     calibrations: Vec::new(),
                 });
             }
-            found.extend(self.readings(&row, &name)?);
+            found.extend(self.readings(row, &name)?);
         }
         if found.is_empty() {
             return Err("no row of the table is read; check `grid`".to_owned());

@@ -96,6 +96,7 @@ studies![
     "nccl/collectives",
     "ultra-ethernet/validation",
     "ultra-ethernet/incast",
+    "ultra-ethernet/fabrics",
 ];
 
 /// The published tables that studies read, with their texts.

@@ -96,7 +96,8 @@ impl Study {
         if let Some(grid) = &description.grid {
             let records = published::Records::read(rows, &description.published)?;
             let (variants, readings) = (&mut description.variants, &mut description.readings);
-            grid.expand(&records, variants, readings).map_err(wrong)?;
+            let rows: Vec<_> = records.rows().collect();
+            grid.expand(&rows, variants, readings).map_err(wrong)?;
         }
         check(&description).map_err(wrong)?;
         let comparison = match (&description.scenario, &description.judged) {

@@ -2,8 +2,9 @@
 //!
 //! A packet has 32 bytes, and no room for a map of 64 packets. It lies beside the packets in a
 //! record, which the acknowledgement names in [`Packet::sent`]. A record belongs to the receiver
-//! that wrote it until its acknowledgement has been read; one whose acknowledgement is lost is never
-//! used again. Names depend on when threads have read others, and so nothing may depend on a name.
+//! that wrote it until its acknowledgement has been read; one whose acknowledgement is lost is
+//! never used again. Names depend on when threads have read others, and so nothing may depend on a
+//! name.
 //!
 //! [`Packet::sent`]: tenter_net::Packet::sent
 

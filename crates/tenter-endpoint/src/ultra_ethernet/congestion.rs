@@ -4,14 +4,16 @@
 //! [`nscc`] and its kin say how large a window is, [`credit`] what receivers grant.
 
 use tenter_config::variants;
-use tenter_units::{Instant, Time};
+use tenter_units::Time;
 
+mod answer;
 mod both;
 pub mod constant;
 pub mod credit;
 pub mod dctcp;
 mod delay;
 pub mod eqds;
+mod link;
 pub mod ndp;
 pub mod nscc;
 pub mod smartt;
@@ -24,6 +26,9 @@ pub use eqds::Eqds;
 pub use ndp::Ndp;
 pub use nscc::Nscc;
 pub use smartt::Smartt;
+
+pub(crate) use answer::{Answer, Trim};
+pub(crate) use link::Link;
 
 use credit::CreditRules;
 
@@ -51,70 +56,6 @@ variants! {
         /// Windows follow the round-trip time and marks, acknowledgement by acknowledgement.
         "smartt" => Smartt(Smartt),
     }
-}
-
-/// What a congestion control knows of the network and of its NIC; bytes are those on the wire.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Link {
-    /// The longest round trip of the network without load.
-    pub(crate) round_trip: Time,
-    /// The rate of the line, in bits per second.
-    pub(crate) line: u64,
-    /// Payload bytes of a full packet.
-    pub(crate) payload: u64,
-    /// Wire bytes of a full packet.
-    pub(crate) full: u64,
-    /// Whether switches trim packets rather than drop them.
-    pub(crate) trims: bool,
-    /// The window of a new connection, where it is given, in bytes.
-    pub(crate) initial_window: Option<u64>,
-}
-
-impl Link {
-    /// The bytes that fill a round trip.
-    pub(crate) fn product(&self, round_trip: Time) -> u64 {
-        let bits = u128::from(self.line) * u128::from(round_trip.ps());
-        (bits / 8_000_000_000_000) as u64
-    }
-
-    /// The largest window at this round trip: 1.5 times what fills it.
-    pub(crate) fn max_window(&self, round_trip: Time) -> u64 {
-        self.product(round_trip) * 3 / 2
-    }
-
-    /// The window of a new connection.
-    pub(crate) fn first_window(&self) -> u64 {
-        let most = self.max_window(self.round_trip);
-        self.initial_window.unwrap_or(most).max(self.full)
-    }
-}
-
-/// What an acknowledgement says.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer {
-    pub(crate) now: Instant,
-    /// From the first bit of the packet that is answered to the answer; `None` where it is unknown
-    /// which of its transmissions is.
-    pub(crate) round_trip: Option<Time>,
-    /// Whether that packet was marked.
-    pub(crate) marked: bool,
-    /// Bytes that the receiver has got since the last answer.
-    pub(crate) news: u64,
-    /// Bytes under way now.
-    pub(crate) in_flight: u64,
-}
-
-/// What the report of a trimmed packet says.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Trim {
-    pub(crate) now: Instant,
-    pub(crate) round_trip: Time,
-    /// Bytes of the packet before it was trimmed.
-    pub(crate) bytes: u64,
-    /// Whether it was trimmed at the port of its receiver.
-    pub(crate) at_last_hop: bool,
-    /// Bytes under way, with this packet.
-    pub(crate) in_flight: u64,
 }
 
 /// The rules of all windows of a NIC.

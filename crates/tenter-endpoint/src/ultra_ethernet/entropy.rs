@@ -5,13 +5,17 @@
 //! hear of the path of a packet from its acknowledgement, and of trims and timeouts.
 
 use tenter_config::{choice, component};
-use tenter_engine::mix64;
 use tenter_units::Instant;
 
 mod bitmap;
+mod draws;
 mod mixed;
+mod news;
 mod oblivious;
 mod reps;
+
+pub(crate) use draws::Draws;
+pub(crate) use news::PathNews;
 
 use bitmap::Bitmap;
 use mixed::Mixed;
@@ -56,42 +60,6 @@ choice!(EntropyKind {
     "reps" => Reps,
     "mixed" => Mixed,
 });
-
-/// News of the path of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PathNews {
-    /// It was acknowledged and not marked.
-    Good,
-    /// It was marked.
-    Marked,
-    /// It was trimmed before the last hop.
-    Trimmed,
-    /// It was not answered in time.
-    TimedOut,
-}
-
-/// Random numbers of one connection, which depend on nothing else.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Draws {
-    state: u64,
-}
-
-impl Draws {
-    pub(crate) fn new(seed: u64) -> Draws {
-        Draws { state: mix64(seed) }
-    }
-
-    /// A number from all there are.
-    pub(crate) fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix64(self.state)
-    }
-
-    /// A number below a power of two.
-    fn below(&mut self, values: u16) -> u16 {
-        (self.next() >> 40) as u16 & (values - 1)
-    }
-}
 
 /// The entropy values of a connection.
 #[derive(Clone, Debug)]

@@ -1,5 +1,5 @@
-//! Oversubscription control: a receiver grants less while its packets come marked, or trimmed before
-//! the last hop, for then the network before it is the bottleneck and not its own port.
+//! Oversubscription control: a receiver grants less while its packets come marked, or trimmed
+//! before the last hop, for then the network before it is the bottleneck and not its own port.
 //!
 //! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025). Its timer is
 //! caught up when something next happens.

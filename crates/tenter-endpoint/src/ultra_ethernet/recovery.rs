@@ -61,8 +61,8 @@ impl Sleek {
         self.reported = self.reported.max(place + 1);
     }
 
-    /// Places of packets that may have to be sent again: within `reach` packets, and before one that
-    /// has arrived.
+    /// Places of packets that may have to be sent again: within `reach` packets, and before one
+    /// that has arrived.
     pub(super) fn holes(&self, reach: u32) -> std::ops::Range<u32> {
         let end = self.end.unwrap_or(0).min(reach);
         self.repeated.min(end)..end

@@ -8,31 +8,9 @@ use tenter_units::Instant;
 
 use super::{Port, PortEnv, PortRules};
 use crate::buffer::{QueuedFrame, SharedBuffer, Storage as _};
-use crate::class::{ClassSpec, queue_of_class};
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Draw, Packet};
-
-/// What becomes of data of a queue that find no room.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TrimRule {
-    class: u8,
-    queue: u8,
-    bytes: u16,
-}
-
-/// The rules of all queues.
-pub(super) fn trim_rules(classes: &[ClassSpec]) -> Vec<Option<TrimRule>> {
-    let queue_of = queue_of_class(classes);
-    let rule = |class: &ClassSpec| {
-        let trim = class.trim?;
-        Some(TrimRule {
-            class: trim.to,
-            queue: queue_of[usize::from(trim.to)],
-            bytes: trim.bytes as u16,
-        })
-    };
-    classes.iter().map(rule).collect()
-}
+use crate::trim_rule::TrimRule;
 
 impl PortRules {
     /// What becomes of a packet of a queue that finds no room, if it may be trimmed.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tenter_endpoint::ultra_ethernet::UltraEthernet;
 use tenter_engine::{Home, LaneBuilder, LaneLayout, LocalNode, Pace, Part, Windows};
 use tenter_net::{
     ArrivalsByPort, DATA_OVERHEAD_BYTES, PullTarget, ReceiveSlot, SendSlot, Telemetry, Transmitter,
@@ -59,14 +60,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
             seed: plan.seeds.arrivals,
         });
     }
-    let with_credit = plan
-        .nic
-        .ultra_ethernet()
-        .is_some_and(tenter_endpoint::ultra_ethernet::UltraEthernet::has_credit);
-    let most = slots.iter().map(|of| of.receive.number()).max();
-    if let Some(most) = most.filter(|&most| with_credit && most > 1 << PullTarget::SLOT_BITS) {
-        return Err(SimulationError::TooManyConnections(most));
-    }
+    check_connections(plan, &slots)?;
     assert_eq!(
         plan.switches.leaves_take_whole,
         plan.scheduled.is_some(),
@@ -103,6 +97,19 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         homes: homes(&topology, threads),
         topology,
     })
+}
+
+/// Refuses more connections to a host than a request for credit can name.
+fn check_connections(plan: &Plan, slots: &ById<HostId, FreeSlots>) -> Result<(), SimulationError> {
+    let own = plan.nic.ultra_ethernet();
+    if !own.is_some_and(UltraEthernet::has_credit) {
+        return Ok(());
+    }
+    let most = slots.iter().map(|of| of.receive.number()).max();
+    match most.filter(|&most| most > 1 << PullTarget::SLOT_BITS) {
+        Some(most) => Err(SimulationError::TooManyConnections(most)),
+        None => Ok(()),
+    }
 }
 
 /// The latency of the shortest path of a job whose library says what steps take.

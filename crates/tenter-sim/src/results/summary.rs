@@ -2,8 +2,8 @@
 
 use tenter_endpoint::Nic;
 use tenter_endpoint::loss_recovery::LossRecovery;
-use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_net::impairment::TesterAction;
+use tenter_net::{Switch, WIRE_OVERHEAD_BYTES};
 use tenter_plan::{CENTRAL_BELOW, PowerProfile};
 use tenter_record::{
     CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, FlowSizeRow, Histogram,
@@ -432,16 +432,7 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
                 totals.xoff_frames += mac.xoff_frames;
                 totals.xon_frames += mac.xon_frames;
             }
-            NodeModel::Switch(switch) => {
-                for port in switch.ports() {
-                    let mac = port.transmitter().mac();
-                    totals.xoff_frames += mac.xoff_frames;
-                    totals.xon_frames += mac.xon_frames;
-                    let counters = port.counters();
-                    totals.trimmed_frames += counters.trimmed_frames;
-                    totals.trimmed_bytes += counters.trimmed_bytes;
-                }
-            }
+            NodeModel::Switch(switch) => add_switch(&mut totals, switch),
         }
     }
     if let Some(carried) = driver.carried() {
@@ -472,6 +463,18 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
     add_wire(&mut totals, &counts.ports);
     add_paused(&mut totals, &counts.ports, driver.context());
     totals
+}
+
+/// What the ports of a switch have sent and trimmed.
+fn add_switch(totals: &mut Totals, switch: &Switch) {
+    for port in switch.ports() {
+        let mac = port.transmitter().mac();
+        totals.xoff_frames += mac.xoff_frames;
+        totals.xon_frames += mac.xon_frames;
+        let counters = port.counters();
+        totals.trimmed_frames += counters.trimmed_frames;
+        totals.trimmed_bytes += counters.trimmed_bytes;
+    }
 }
 
 /// What was lost to faults and impairments.

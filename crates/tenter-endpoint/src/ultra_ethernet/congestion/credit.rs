@@ -1,12 +1,13 @@
 //! RCCC, receiver credit congestion control: receivers grant what senders may send.
 //!
 //! A sender says with each packet how much credit it wants in all (the pull target), and its
-//! receiver grants at nearly the rate of its line, one sender after the other. The first window goes
-//! without credit. Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025).
+//! receiver grants at nearly the rate of its line, one sender after the other. The first window
+//! goes without credit. Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim,
+//! 2025).
 
 use tenter_config::{Share, component};
 
-use super::Link;
+use super::link::Link;
 
 component! {
     /// The parameters of receiver credit.

@@ -5,7 +5,8 @@
 
 use tenter_config::component;
 
-use super::{Answer, Link};
+use super::answer::Answer;
+use super::link::Link;
 
 component! {
     /// It has no keys.

@@ -1,12 +1,12 @@
 //! EQDS: receivers grant credit packet by packet, at nearly the rate of their line.
 //!
-//! Source: Olteanu et al., "An edge-queued datagram service for all datacenter traffic" (2022), with
-//! the constants of the simulators that have it: one packet a grant, 0.99 of the line.
+//! Source: Olteanu et al., "An edge-queued datagram service for all datacenter traffic" (2022),
+//! with the constants of the simulators that have it: one packet a grant, 0.99 of the line.
 
 use tenter_config::{Share, component};
 
-use super::Link;
 use super::credit::{CreditRules, QUANTUM_BYTES};
+use super::link::Link;
 
 component! {
     /// The parameters of receiver credit.

@@ -1,5 +1,5 @@
-//! NDP: a small first window, then a packet for each pull, which receivers send at the rate of their
-//! line.
+//! NDP: a small first window, then a packet for each pull, which receivers send at the rate of
+//! their line.
 //!
 //! Source: Handley et al., "Re-architecting datacenter networks and stacks for low latency and high
 //! performance" (2017), with the first window of its simulator. Pulls here answer what senders ask
@@ -7,8 +7,8 @@
 
 use tenter_config::component;
 
-use super::Link;
 use super::credit::{CreditRules, QUANTUM_BYTES};
+use super::link::Link;
 
 component! {
     /// The parameters of pulls.

@@ -15,8 +15,9 @@ use std::ops::RangeInclusive;
 use tenter_config::{Share, component};
 use tenter_units::{Instant, Time};
 
+use super::answer::{Answer, Trim};
 use super::delay::Delays;
-use super::{Answer, Link, Trim};
+use super::link::Link;
 
 /// Delays that a window may aim at.
 pub(super) const DELAYS: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_us(1_000_000);

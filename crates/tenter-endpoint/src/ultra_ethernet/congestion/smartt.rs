@@ -7,9 +7,10 @@
 use tenter_config::component;
 use tenter_units::{Instant, Time};
 
+use super::answer::{Answer, Trim};
 use super::delay::Delays;
+use super::link::Link;
 use super::nscc::DELAYS;
-use super::{Answer, Link, Trim};
 
 component! {
     /// The parameters of windows.

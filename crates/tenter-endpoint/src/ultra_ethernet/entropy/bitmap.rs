@@ -1,7 +1,8 @@
 //! One value after the other without those of which bad news has come: each has a penalty, and one
 //! with a penalty is passed over.
 
-use super::{Draws, PathNews};
+use super::draws::Draws;
+use super::news::PathNews;
 
 /// The penalty of a value is no larger.
 const MOST: u8 = 15;

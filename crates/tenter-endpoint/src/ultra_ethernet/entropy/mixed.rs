@@ -4,7 +4,8 @@
 use std::collections::VecDeque;
 
 use super::bitmap::Bitmap;
-use super::{Draws, PathNews};
+use super::draws::Draws;
+use super::news::PathNews;
 
 /// The values to use again.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! One value after the other, whatever becomes of packets.
 
-use super::Draws;
+use super::draws::Draws;
 
 /// All values in a row, in an order that a number changes by exclusive or; each round has another.
 #[derive(Clone, Debug)]

@@ -6,7 +6,8 @@
 
 use tenter_units::{Instant, Time};
 
-use super::{Draws, PathNews};
+use super::draws::Draws;
+use super::news::PathNews;
 
 /// Values that are kept.
 const KEPT: usize = 8;
