@@ -146,7 +146,12 @@ fn rules_are_those_of_a_tester() {
     let [first, second] = impairments[0].rules.as_slice() else {
         panic!("{impairments:?}");
     };
-    let kinds = [PacketKind::Last, PacketKind::Nak, PacketKind::SelectiveNak];
+    let kinds = [
+        PacketKind::Last,
+        PacketKind::Nak,
+        PacketKind::SelectiveNak,
+        PacketKind::TrimNak,
+    ];
     let kinds = kinds.map(|kind| 1 << kind as u8);
     assert_eq!(first.kinds, kinds.iter().sum::<u32>());
     assert_eq!(

@@ -77,11 +77,10 @@ fn holds_in_its_quick_form(texts: &StudyTexts<'static>) {
     for row in answer.cases.iter().filter(|row| row.gate == Gate::Required) {
         assert_ne!(row.verdict, Verdict::Miss, "{} {row:?}", study.name);
     }
-    assert!(
-        answer.cases.iter().any(|row| row.published.is_some()),
-        "{}",
-        study.name
-    );
+    // A study of our own may be for information alone.
+    let is_shown = answer.cases.iter().all(|row| row.gate == Gate::Info);
+    let is_published = answer.cases.iter().any(|row| row.published.is_some());
+    assert!(is_published || is_shown, "{}", study.name);
     assert!(answer.holds());
     for variant in &study.variants {
         for percent in values(&answer, "ideal_percent", &variant.name) {
@@ -151,7 +150,12 @@ fn calibrations_are_marked() {
         let pure = effective(&study.variants[0]);
         assert!(study.variants[0].calibrations.is_empty());
         for key in ["step_delay", "start_up", "message_gap"] {
-            assert!(pure.contains(&format!("{key}: 0ns")), "{pure}");
+            // A key that means nothing with the transport is not listed.
+            let is_listed = pure.contains(&format!(" {key}: "));
+            assert!(
+                !is_listed || pure.contains(&format!("{key}: 0ns")),
+                "{pure}"
+            );
         }
         for variant in &study.variants {
             for fitted in &variant.calibrations {

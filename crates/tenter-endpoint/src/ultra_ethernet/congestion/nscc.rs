@@ -298,3 +298,82 @@ impl Flow {
         self.window = self.window.saturating_sub(bytes).max(rules.link.full);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tenter_units::{Instant, Time};
+
+    use super::{Answer, Flow, Link, Nscc, Rules, Trim};
+
+    /// 100 Gb/s and 12 us, the network for which the constants are meant; windows of 125,000 bytes.
+    fn start() -> (Rules, Flow) {
+        let link = Link {
+            round_trip: Time::from_us(12),
+            line: 100_000_000_000,
+            payload: 4_086,
+            full: 4_150,
+            trims: true,
+            initial_window: None,
+        };
+        let rules = Rules::new(&Nscc::default(), &link, false);
+        let mut flow = rules.start();
+        assert_eq!(flow.window(), 225_000);
+        let trim = Trim {
+            now: Instant::START,
+            round_trip: Time::from_us(12),
+            bytes: 100_000,
+            at_last_hop: true,
+            in_flight: 225_000,
+        };
+        flow.trimmed(&rules, &trim);
+        assert_eq!(flow.window(), 125_000);
+        (rules, flow)
+    }
+
+    fn answer(now: Instant, delay_us: u64, marked: bool) -> Answer {
+        Answer {
+            now,
+            round_trip: Some(Time::from_us(12 + delay_us)),
+            marked,
+            news: 4_150,
+            in_flight: 125_000,
+        }
+    }
+
+    fn after(answers: usize, delay_us: u64, marked: bool) -> u64 {
+        let (rules, mut flow) = start();
+        for _ in 0..answers {
+            flow.answered(&rules, &answer(Instant::START, delay_us, marked));
+        }
+        flow.window()
+    }
+
+    #[test]
+    fn windows_grow_after_eight_packets_without_marks() {
+        assert_eq!(after(8, 10, false), 125_000);
+        // 9 * 5 * 4,086 * 4,150 / 125,000.
+        assert_eq!(after(9, 10, false), 125_000 + 6_104);
+        // 9 * 4 * 4,086 * 4,150 * (9 - 3) / 12 / 125,000.
+        assert_eq!(after(9, 3, false), 125_000 + 2_441);
+    }
+
+    #[test]
+    fn marks_below_the_target_leave_windows_alone() {
+        assert_eq!(after(9, 1, true), 125_000);
+    }
+
+    #[test]
+    fn windows_fall_to_half_at_most_once_in_a_round_trip() {
+        let (rules, mut flow) = start();
+        for _ in 0..1_000 {
+            flow.answered(&rules, &answer(Instant::START, 30, true));
+        }
+        assert_eq!(flow.window(), 125_000);
+        let later = Instant::START + Time::from_us(20);
+        flow.answered(&rules, &answer(later, 30, true));
+        // After a round trip 0.15 packets are added.
+        assert_eq!(flow.window(), 62_500 + 612);
+        flow.answered(&rules, &answer(later, 30, true));
+        assert_eq!(flow.window(), 62_500 + 612);
+    }
+}
