@@ -323,6 +323,171 @@ class EndpointNicReceiveBuffer(TypedDict, total=False):
     """The NIC lets the leaf resume at this many bytes or fewer. Default: half of `xoff`."""
 
 
+class EndpointNicTransportUltraEthernetCongestionControl1Nscc(TypedDict, total=False):
+    decrease: float | str
+    """How much of the delay above the target a window falls by. Origin: the Ultra Ethernet
+    Consortium's simulator. Default: 0.8.
+    """
+    delay_weight: float | str
+    """The weight of a sample in the mean delay. Origin: the Ultra Ethernet Consortium's
+    simulator. Default: 0.0125.
+    """
+    kind: Literal["nscc"]
+    """Which congestion control; the other keys belong to it."""
+    quick_adapt_gate: int
+    """A window is cut to what got through in a round trip if that is less than the largest
+    window over two to the power of this. Origin: the Ultra Ethernet Consortium's simulator.
+    Default: 3.
+    """
+    target_delay: Quantity
+    """The queueing delay that windows aim at. Default: 0.75 round trips where switches trim,
+    else one.
+    """
+
+
+class EndpointNicTransportUltraEthernetCongestionControl1Rccc(TypedDict, total=False):
+    kind: Literal["rccc"]
+    """Which congestion control; the other keys belong to it."""
+    oversubscription_control: Literal[True, False]
+    """Whether a receiver grants less while its packets are marked, or trimmed before the last
+    hop: oversubscription control. Origin: the Ultra Ethernet Consortium's simulator. Default:
+    true.
+    """
+    packets_per_pull: int
+    """Full packets that a grant (PULL) is for. Origin: the Ultra Ethernet Consortium's
+    simulator. Default: 4.
+    """
+    pull_rate: float | str
+    """The rate at which a receiver grants, as a share of its line. Origin: the Ultra Ethernet
+    Consortium's simulator. Default: 0.99.
+    """
+
+
+class EndpointNicTransportUltraEthernetCongestionControl1Nscc+rccc(TypedDict, total=False):
+    decrease: float | str
+    """How much of the delay above the target a window falls by. Origin: the Ultra Ethernet
+    Consortium's simulator. Default: 0.8.
+    """
+    delay_weight: float | str
+    """The weight of a sample in the mean delay. Origin: the Ultra Ethernet Consortium's
+    simulator. Default: 0.0125.
+    """
+    kind: Literal["nscc+rccc"]
+    """Which congestion control; the other keys belong to it."""
+    oversubscription_control: Literal[True, False]
+    """Whether a receiver grants less while its packets are marked, or trimmed before the last
+    hop: oversubscription control. Origin: the Ultra Ethernet Consortium's simulator. Default:
+    true.
+    """
+    packets_per_pull: int
+    """Full packets that a grant (PULL) is for. Origin: the Ultra Ethernet Consortium's
+    simulator. Default: 4.
+    """
+    pull_rate: float | str
+    """The rate at which a receiver grants, as a share of its line. Origin: the Ultra Ethernet
+    Consortium's simulator. Default: 0.99.
+    """
+    quick_adapt_gate: int
+    """A window is cut to what got through in a round trip if that is less than the largest
+    window over two to the power of this. Origin: the Ultra Ethernet Consortium's simulator.
+    Default: 3.
+    """
+    target_delay: Quantity
+    """The queueing delay that windows aim at. Default: 0.75 round trips where switches trim,
+    else one.
+    """
+
+
+class EndpointNicTransportUltraEthernetCongestionControl1Dctcp(TypedDict, total=False):
+    kind: Literal["dctcp"]
+    """Which congestion control; the other keys belong to it."""
+
+
+class EndpointNicTransportUltraEthernetCongestionControl1Constant(TypedDict, total=False):
+    kind: Literal["constant"]
+    """Which congestion control; the other keys belong to it."""
+
+
+class EndpointNicTransportUltraEthernetCongestionControl1Ndp(TypedDict, total=False):
+    first_window: int
+    """Packets that a new connection sends without a pull. Origin: the simulator of NDP. Default:
+    15.
+    """
+    kind: Literal["ndp"]
+    """Which congestion control; the other keys belong to it."""
+
+
+class EndpointNicTransportUltraEthernetCongestionControl1Eqds(TypedDict, total=False):
+    kind: Literal["eqds"]
+    """Which congestion control; the other keys belong to it."""
+    pull_rate: float | str
+    """The rate at which a receiver grants, as a share of its line. Origin: the simulators of
+    EQDS. Default: 0.99.
+    """
+
+
+class EndpointNicTransportUltraEthernetCongestionControl1Smartt(TypedDict, total=False):
+    kind: Literal["smartt"]
+    """Which congestion control; the other keys belong to it."""
+    target_delay: Quantity
+    """The queueing delay that windows aim at. Origin: the simulator of SMaRTT's authors.
+    Default: 7us.
+    """
+
+
+class EndpointNicTransportUltraEthernetEntropy(TypedDict, total=False):
+    kind: Literal["oblivious", "bitmap", "reps", "mixed"]
+    """Which choice. Origin: the Ultra Ethernet Consortium's simulator. Default: mixed."""
+    values: int
+    """How many entropy values a connection has: a power of two. Origin: the Ultra Ethernet
+    Consortium's simulator. Default: 64.
+    """
+
+
+class EndpointNicTransportUltraEthernet(TypedDict, total=False):
+    acknowledge_after: Quantity
+    """A receiver acknowledges what it has got after this many bytes; at once where a packet is
+    marked, the first, a duplicate, or asks for it. Origin: the Ultra Ethernet Consortium's
+    simulator. Default: 16KiB.
+    """
+    congestion_control: EndpointNicTransportUltraEthernetCongestionControl1Nscc | EndpointNicTransportUltraEthernetCongestionControl1Rccc | EndpointNicTransportUltraEthernetCongestionControl1Nscc+rccc | EndpointNicTransportUltraEthernetCongestionControl1Dctcp | EndpointNicTransportUltraEthernetCongestionControl1Constant | EndpointNicTransportUltraEthernetCongestionControl1Ndp | EndpointNicTransportUltraEthernetCongestionControl1Eqds | EndpointNicTransportUltraEthernetCongestionControl1Smartt | Literal["nscc", "rccc", "nscc+rccc", "dctcp", "constant", "ndp", "eqds", "smartt"]
+    """How senders slow down. Default: nscc."""
+    control_frame: Quantity
+    """Frame bytes of acknowledgements, reports of trimmed packets, grants and requests. Origin:
+    the Ultra Ethernet Consortium's simulator. Default: 64B.
+    """
+    entropy: EndpointNicTransportUltraEthernetEntropy
+    """How senders choose paths. Default: {}."""
+    give_up_after: Quantity
+    """A connection gives up when nothing has been acknowledged for this long. Origin: assumed.
+    Default: 100ms.
+    """
+    header: Quantity
+    """Frame bytes of a data packet beside its payload. Origin: the Ultra Ethernet Consortium's
+    simulator. Default: 64B.
+    """
+    initial_window: int
+    """Full packets that a new connection may have under way, where windows limit it. Default:
+    1.5 times what fills the longest round trip.
+    """
+    kind: Literal["ultra-ethernet"]
+    """The transport that has further keys."""
+    loss_detection: Literal["timeout", "sleek"]
+    """How lost packets are noticed, where switches do not trim them. Default: timeout."""
+    payload: Quantity
+    """Payload bytes of a full packet. Origin: the largest that usual Ultra Ethernet profiles
+    have. Default: 4096B.
+    """
+    retransmission_timeout: Quantity
+    """A packet that is not acknowledged for this long is sent again. Origin: the Ultra Ethernet
+    Consortium's simulator. Default: 15 us, and six times what a full queue takes to drain.
+    """
+    round_trip: Quantity
+    """The longest round trip of the network without load, by which windows are measured.
+    Default: that of the fabric, for a full packet and its acknowledgement.
+    """
+
+
 class EndpointNic(TypedDict, total=False):
     acknowledge: EndpointNicAcknowledge1 | Literal["per-message", "per-packet"]
     """When the receiver acknowledges; `every` counts packets, and the last packet of a message
@@ -403,6 +568,11 @@ class EndpointNic(TypedDict, total=False):
     """
     transmit_latency: Quantity
     """From the QP to the wire. Default: 0ns."""
+    transport: EndpointNicTransportUltraEthernet | Literal["roce", "ultra-ethernet"]
+    """The transport: `roce` is RoCEv2 reliable connections, whose keys the others here are; with
+    `ultra-ethernet` those of sizes, windows, acknowledgements and losses have no meaning.
+    Default: roce.
+    """
     window: int | Literal["none"]
     """Packets a QP may have unacknowledged. Default: none."""
 
@@ -859,6 +1029,8 @@ class SwitchBuffer(TypedDict, total=False):
 
 
 class SwitchClassEcn1(TypedDict, total=False):
+    at_hosts: Literal[True, False]
+    """Whether frames are marked at ports to hosts, too. Default: true."""
     kmax: Quantity
     """Beyond this queue length everything is marked."""
     kmin: Quantity
@@ -912,6 +1084,15 @@ class SwitchClassLossless1(TypedDict, total=False):
     """
 
 
+class SwitchClassTrim(TypedDict, total=False):
+    size: Quantity
+    """Frame bytes of what is left. Origin: the Ultra Ethernet Consortium's simulator. Default:
+    64B.
+    """
+    to: int
+    """The class of what is left, which a listed one has to be."""
+
+
 SwitchClass = TypedDict("SwitchClass", {
     "alpha": "float | str",
     "class": "int",
@@ -923,6 +1104,7 @@ SwitchClass = TypedDict("SwitchClass", {
     "pool": "str | float | bool",
     "reserved": "Quantity",
     "scheduling": "Literal[\"strict\"]",
+    "trim": "SwitchClassTrim | Literal[\"none\"]",
     "weight": "int",
 }, total=False)
 
@@ -1951,7 +2133,7 @@ ImpairmentRule = TypedDict("ImpairmentRule", {
     "count": "int | Literal[\"none\"]",
     "every": "int",
     "from": "str | float | bool",
-    "opcodes": "list[Literal[\"first\", \"middle\", \"last\", \"only\", \"ack\", \"nak\", \"cnp\", \"signal\", \"connect\", \"end-of-data\"]]",
+    "opcodes": "list[Literal[\"first\", \"middle\", \"last\", \"only\", \"ack\", \"nak\", \"cnp\", \"signal\", \"connect\", \"end-of-data\", \"trimmed\", \"pull\", \"request\"]]",
     "probability": "float | str",
     "psn": "float | str",
     "skip": "int",
