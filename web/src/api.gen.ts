@@ -1479,6 +1479,10 @@ export interface components {
                 switch_paused_ns: number;
                 /** @description Retransmission timeouts the senders had. (timeouts) */
                 timeouts: number;
+                /** @description The bytes that were cut off. (bytes) */
+                trimmed_bytes: number;
+                /** @description Data frames whose payload switches have cut off for want of room. (frames) */
+                trimmed_frames: number;
                 /** @description Bytes of those frames. (bytes) */
                 tx_bytes: number;
                 /** @description Data frames the NICs sent, retransmitted ones included; like the three that follow also those of flows without a row. (frames) */
