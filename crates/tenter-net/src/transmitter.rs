@@ -585,14 +585,9 @@ impl Transmitter {
         self.free_at = start + duration;
     }
 
+    /// Tells a medium that is watched that something has happened to a packet at this port.
     #[inline]
-    pub(crate) fn note<M: Medium>(
-        &self,
-        kind: EventKind,
-        at: Instant,
-        packet: &Packet,
-        medium: &mut M,
-    ) {
+    pub fn note<M: Medium>(&self, kind: EventKind, at: Instant, packet: &Packet, medium: &mut M) {
         if M::WATCHED {
             medium.note(Event {
                 at,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tenter_engine::Ring;
-use tenter_net::{Event, EventKind, Medium, Packet, ReceiveSlot, SendSlot, Transmitter};
+use tenter_net::{EventKind, Medium, Packet, ReceiveSlot, SendSlot, Transmitter};
 use tenter_topology::HostId;
 use tenter_units::{ById, Instant, Rate};
 
@@ -174,14 +174,6 @@ impl RoceNic {
 
     #[inline]
     pub(super) fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, medium: &mut M) {
-        if M::WATCHED {
-            medium.note(Event {
-                at: packet.at,
-                node: self.host.node(),
-                port: 0,
-                kind,
-                packet: *packet,
-            });
-        }
+        self.transmitter.note(kind, packet.at, packet, medium);
     }
 }

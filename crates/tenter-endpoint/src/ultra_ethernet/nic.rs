@@ -4,14 +4,15 @@ use std::collections::VecDeque;
 
 use tenter_engine::{Ring, prefetch_at};
 use tenter_net::{
-    Event, EventKind, Medium, Packet, PacketKind, Pause, PauseRecord, PullTarget, ReceiveSlot,
-    SendSlot, Transmitter, WireLosses,
+    EventKind, Medium, Packet, PacketKind, Pause, PauseRecord, PullTarget, ReceiveSlot, SendSlot,
+    Transmitter, WireLosses,
 };
 use tenter_topology::HostId;
 use tenter_units::{ById, Instant, Time};
 
 use super::acknowledgement::Cursor;
 use super::cut::Cut;
+use super::oversubscription::Oversubscription;
 use super::pacer::Pacer;
 use super::receiver::{Receiver, Taken};
 use super::sender::{Expiry, Rules, Sender};
@@ -112,15 +113,7 @@ impl UltraEthernetNic {
     }
 
     fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, medium: &mut M) {
-        if M::WATCHED {
-            medium.note(Event {
-                at: packet.at,
-                node: self.host.node(),
-                port: 0,
-                kind,
-                packet: *packet,
-            });
-        }
+        self.transmitter.note(kind, packet.at, packet, medium);
     }
 
     pub(crate) fn open(&mut self, slot: SendSlot, peer: SendPeer, class: u8) {
@@ -277,9 +270,7 @@ impl UltraEthernetNic {
             self.counters.marked_packets += 1;
             self.marks.count(slot, self.receive.len());
         }
-        if let Some(pacer) = &mut self.pacer
-            && let Some(control) = &mut pacer.oversubscription
-        {
+        if let Some(control) = self.oversubscription() {
             control.received(packet.at, marked);
         }
         let after = self.rules.network.spec.acknowledge_after.count();
@@ -289,7 +280,7 @@ impl UltraEthernetNic {
         let answers = taken == Taken::Duplicate || receiver.answers_now(packet, taken, after);
         let first = delivered.pop_front();
         self.delivered = delivered;
-        self.note_demand(slot, packet);
+        self.note_demand(slot, packet, false);
         match taken {
             Taken::Duplicate => self.counters.duplicate_request += 1,
             Taken::InOrder | Taken::Ahead => {
@@ -311,11 +302,15 @@ impl UltraEthernetNic {
         first
     }
 
-    /// What a packet says of credit that its sender wants.
-    fn note_demand(&mut self, slot: ReceiveSlot, packet: &Packet) {
+    fn oversubscription(&mut self) -> Option<&mut Oversubscription> {
+        self.pacer.as_mut()?.oversubscription.as_mut()
+    }
+
+    /// What a packet says of credit that its sender wants; `needs`: it needs some whatever that is.
+    fn note_demand(&mut self, slot: ReceiveSlot, packet: &Packet, needs: bool) {
         if let Some(pacer) = &mut self.pacer {
             let demand = &mut self.receive[slot].demand;
-            if demand.hear(packet) {
+            if demand.hear(packet) || needs {
                 pacer.request(slot, demand, packet.at);
             }
         }
@@ -367,9 +362,7 @@ impl UltraEthernetNic {
         let slot = PullTarget::slot(packet);
         let at_last_hop = packet.has(Packet::TRIMMED_AT_LAST_HOP);
         self.counters.trimmed_packets += 1;
-        if let Some(pacer) = &mut self.pacer
-            && let Some(control) = &mut pacer.oversubscription
-        {
+        if let Some(control) = self.oversubscription() {
             control.trimmed(packet.at, at_last_hop);
         }
         if self.receiver(slot, cx.directory).has(packet.sequence) {
@@ -380,7 +373,7 @@ impl UltraEthernetNic {
             self.acknowledge(slot, &whole, false);
             return;
         }
-        self.note_demand(slot, packet);
+        self.note_demand(slot, packet, true);
         let marked = packet.has(Packet::CONGESTION_EXPERIENCED);
         let report = Packet {
             sequence: packet.sequence,
@@ -390,18 +383,12 @@ impl UltraEthernetNic {
         };
         self.push_control(report);
         self.counters.nak_sent += 1;
-        if let Some(pacer) = &mut self.pacer {
-            pacer.request(slot, &mut self.receive[slot].demand, packet.at);
-        }
     }
 
     fn on_request(&mut self, packet: &Packet, directory: &impl Directory) {
         let slot = PullTarget::slot(packet);
         self.receiver(slot, directory);
-        self.note_demand(slot, packet);
-        if let Some(pacer) = &mut self.pacer {
-            pacer.request(slot, &mut self.receive[slot].demand, packet.at);
-        }
+        self.note_demand(slot, packet, true);
     }
 
     fn on_probe(&mut self, packet: &Packet, directory: &impl Directory) {
@@ -524,20 +511,25 @@ impl UltraEthernetNic {
             Expiry::GivesUp => self.fail(slot, now),
             Expiry::Asks { next } => {
                 self.timeouts.push(next, slot);
-                let active = self.round.len() as u64;
-                let packet = sender.request(&self.rules, active);
-                self.push_control(packet);
+                self.ask(slot);
             }
             Expiry::Repeats { next, asks } => {
                 self.counters.local_ack_timeout_err += 1;
                 self.timeouts.push(next, slot);
                 if asks {
-                    let active = self.round.len() as u64;
-                    let packet = sender.request(&self.rules, active);
-                    self.push_control(packet);
+                    self.ask(slot);
                 }
                 self.join_round(slot);
             }
+        }
+    }
+
+    /// Asks for credit.
+    fn ask(&mut self, slot: SendSlot) {
+        let active = self.round.len() as u64;
+        if let Some(sender) = &mut self.send[slot] {
+            let packet = sender.request(&self.rules, active);
+            self.push_control(packet);
         }
     }
 

@@ -12,8 +12,6 @@ pub(super) struct Sleek {
     repeated: u32,
     /// The last acknowledged packet that places count from.
     base: u32,
-    /// The end of the packets that are known to have arrived.
-    reported: u32,
     /// When a probe is due, and when the last one left.
     pub(super) probe_at: Instant,
     pub(super) probed: Instant,
@@ -25,7 +23,6 @@ impl Default for Sleek {
             end: None,
             repeated: 0,
             base: 0,
-            reported: 0,
             probe_at: Instant::NEVER,
             probed: Instant::START,
         }
@@ -38,10 +35,10 @@ impl Sleek {
         self.end.is_some()
     }
 
-    /// Begins to send again what is missing before a place, from another one on.
-    pub(super) fn begin(&mut self, end: u32, from: u32) {
+    /// Begins to send again what is missing before a place.
+    pub(super) fn begin(&mut self, end: u32) {
         self.end = Some(end);
-        self.repeated = from;
+        self.repeated = 0;
     }
 
     /// Everything before a packet is acknowledged.
@@ -49,20 +46,14 @@ impl Sleek {
         let more = acknowledged.wrapping_sub(self.base);
         self.base = acknowledged;
         self.repeated = self.repeated.saturating_sub(more);
-        self.reported = self.reported.saturating_sub(more);
         self.end = self
             .end
             .and_then(|end| end.checked_sub(more))
             .filter(|end| *end > 0);
     }
 
-    /// The packet at a place has arrived.
-    pub(super) fn arrived(&mut self, place: u32) {
-        self.reported = self.reported.max(place + 1);
-    }
-
-    /// Places of packets that may have to be sent again: within `reach` packets, and before one
-    /// that has arrived.
+    /// Places of packets that may have to be sent again: within `reach` packets, and before the end
+    /// of the recovery.
     pub(super) fn holes(&self, reach: u32) -> std::ops::Range<u32> {
         let end = self.end.unwrap_or(0).min(reach);
         self.repeated.min(end)..end

@@ -436,9 +436,6 @@ impl Sender {
                 self.lost.remove(place);
             }
         }
-        if let Some(sleek) = &mut self.sleek {
-            sleek.arrived(place as u32);
-        }
     }
 
     /// A packet is lost and has to be sent again; its record before, if it was under way.
@@ -603,12 +600,12 @@ impl Sender {
         if let Some(round_trip) = answered
             && round_trip.saturating_sub(delays.0) < delays.1
         {
-            sleek.begin(sent, 0);
+            sleek.begin(sent);
         }
         sleek.follow(self.acknowledged);
         let threshold = (window.saturating_mul(3) / 2).min(most).max(5 * payload) / payload;
         if u64::from(ahead) >= threshold && !sleek.recovers() && self.lost.is_empty() {
-            sleek.begin(sent, 0);
+            sleek.begin(sent);
         }
         let reach = (window / payload).min(u64::from(u32::MAX)) as u32;
         for place in sleek.holes(reach) {

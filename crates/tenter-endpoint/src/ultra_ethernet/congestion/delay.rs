@@ -9,6 +9,9 @@ pub(super) struct Delays {
     pub(super) mean: Time,
 }
 
+/// Below this delay the network counts as idle.
+pub(super) const IDLE_DELAY: Time = Time::from_us(1);
+
 /// Parts of a weight.
 const WHOLE: u64 = 1_000_000;
 

@@ -31,6 +31,12 @@ impl Link {
         self.product(round_trip) * 3 / 2
     }
 
+    /// A window between a packet and the most; that may be less than a packet where a round trip is
+    /// short.
+    pub(crate) fn bounded(&self, window: u64, most: u64) -> u64 {
+        window.clamp(self.full, most.max(self.full))
+    }
+
     /// The window of a new connection.
     pub(crate) fn first_window(&self) -> u64 {
         let most = self.max_window(self.round_trip);

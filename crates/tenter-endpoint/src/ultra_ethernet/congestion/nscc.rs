@@ -16,7 +16,7 @@ use tenter_config::{Share, component};
 use tenter_units::{Instant, Time};
 
 use super::answer::{Answer, Trim};
-use super::delay::Delays;
+use super::delay::{Delays, IDLE_DELAY};
 use super::link::Link;
 
 /// Delays that a window may aim at.
@@ -40,8 +40,6 @@ component! {
 /// The network for which the constants are meant.
 const REFERENCE_BYTES: u128 = 150_000;
 const REFERENCE_ROUND_TRIP: Time = Time::from_us(12);
-/// Below this delay the network counts as idle.
-const IDLE_DELAY: Time = Time::from_us(1);
 /// Full packets after which increases take effect.
 const ADJUST_PACKETS: u64 = 8;
 /// A window never falls to less than half of itself at once.
@@ -139,9 +137,7 @@ impl Flow {
     }
 
     fn bound(&mut self, rules: &Rules) {
-        // The largest window may be less than a packet where a round trip is short.
-        let most = self.most.max(rules.link.full);
-        self.window = self.window.clamp(rules.link.full, most);
+        self.window = rules.link.bounded(self.window, self.most);
     }
 
     fn note_round_trip(&mut self, rules: &Rules, round_trip: Time) {

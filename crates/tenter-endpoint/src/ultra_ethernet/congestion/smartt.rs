@@ -8,7 +8,7 @@ use tenter_config::component;
 use tenter_units::{Instant, Time};
 
 use super::answer::{Answer, Trim};
-use super::delay::Delays;
+use super::delay::{Delays, IDLE_DELAY};
 use super::link::Link;
 use super::nscc::DELAYS;
 
@@ -19,9 +19,6 @@ component! {
         target_delay: Time = "7us", in DELAYS, from "the simulator of SMaRTT's authors";
     }
 }
-
-/// Below this delay the network counts as idle.
-const IDLE_DELAY: Time = Time::from_us(1);
 
 /// The rules of all windows of a NIC.
 #[derive(Clone, Debug)]
@@ -80,8 +77,7 @@ impl Flow {
     }
 
     fn bound(&mut self, rules: &Rules) {
-        let most = self.most.max(rules.link.full);
-        self.window = self.window.clamp(rules.link.full, most);
+        self.window = rules.link.bounded(self.window, self.most);
     }
 
     pub(super) fn answered(&mut self, rules: &Rules, answer: &Answer) {
