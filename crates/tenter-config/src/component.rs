@@ -104,7 +104,7 @@ pub fn default_value<T: Value<Bounds = ()>>(keys: &'static [Key], key: &str) -> 
 /// A key that is no name in Rust follows its field: `moves as "move": Type`. `CHECK` is a function
 /// from the value to what is wrong with it and the remedy. `check RULE;` behind the fields names a
 /// function of the whole component and the reader: it refuses what does not go together, and says
-/// whether the component holds. A last line `..field: Type, "what it is";` holds another component,
+/// whether the component holds. Last lines `..field: Type, "what it is";` hold other components,
 /// whose keys stand beside its own.
 ///
 /// A key that is left out of the effective configuration and of what is written where it has its
@@ -208,21 +208,21 @@ macro_rules! component {
                 $(, partly $part:ident)? $(, omit $omitted:ident)?;
         )*
         $(check $rule:path;)?
-        $(..$held:ident: $held_type:ty, $about_held:literal;)?
+        $(..$held:ident: $held_type:ty, $about_held:literal;)*
     ) => {
         $(#[doc = $about])*
         #[derive($($derived),*)]
         $vis struct $name {
             $(#[doc = $about_first] $vis $first: $first_type,)?
             $($(#[doc = $meaning])+ $vis $field: $type,)*
-            $(#[doc = $about_held] $vis $held: $held_type,)?
+            $(#[doc = $about_held] $vis $held: $held_type,)*
         }
 
         $crate::component! {
             @parts [$($parts)?] [$vis] $name
             $($first [$first_type] [],)?
             $($field [$type] [$($part)?],)*
-            $($held [$held_type] [],)?
+            $($held [$held_type] [],)*
         }
 
         impl $name {
@@ -290,20 +290,20 @@ macro_rules! component {
                     };)?
                     $($crate::component!(@$omitted reader key $field $name [$type]);)?
                 )*
-                $(let $held = <$held_type as $crate::Component>::read(reader);)?
+                $(let $held = <$held_type as $crate::Component>::read(reader);)*
                 $crate::component!(@made [$($parts)?] $name reader [$($rule)?] [$($idle)?]
-                    $($first)? $($field)* $($held)?)
+                    $($first)? $($field)* $($held)*)
             }
         }
 
         impl $crate::Component for $name {
             const KEYS: &'static [$crate::Key] = &$crate::joined::<{
                 $(<$first_type as $crate::Component>::KEYS.len() +)?
-                $name::OWN_KEYS.len() $(+ <$held_type as $crate::Component>::KEYS.len())?
+                $name::OWN_KEYS.len() $(+ <$held_type as $crate::Component>::KEYS.len())*
             }>(&[
                 $(<$first_type as $crate::Component>::KEYS,)?
                 $name::OWN_KEYS,
-                $(<$held_type as $crate::Component>::KEYS,)?
+                $(<$held_type as $crate::Component>::KEYS,)*
             ]);
 
             const TABLE: $crate::KeyTable = $crate::KeyTable {
@@ -327,7 +327,7 @@ macro_rules! component {
                     );
                 )?)*
                 $(let own = [$crate::Component::written(&self.$first), own].concat();)?
-                $(let own = [own, $crate::Component::written(&self.$held)].concat();)?
+                $(let own = [own, $crate::Component::written(&self.$held)].concat();)*
                 $(let own = $crate::without_idle(
                     own, &$idle(self), <$name as $crate::Component>::KEYS,
                 );)?

@@ -82,7 +82,7 @@ impl UetControl {
         Some(match self {
             UetControl::Nscc(own) => WindowRules::Nscc(nscc::Rules::new(own, link, false)),
             UetControl::NsccWithCredit(own) => {
-                WindowRules::Nscc(nscc::Rules::new(&own.nscc(), link, true))
+                WindowRules::Nscc(nscc::Rules::new(&own.windows, link, true))
             }
             UetControl::Dctcp(_) => WindowRules::Dctcp(dctcp::Rules::new(link)),
             UetControl::Constant(_) => WindowRules::Constant(link.first_window()),
@@ -95,7 +95,7 @@ impl UetControl {
     pub(crate) fn credit_rules(&self, link: &Link) -> Option<CreditRules> {
         Some(match self {
             UetControl::Rccc(own) => own.rules(link),
-            UetControl::NsccWithCredit(own) => own.rccc().rules(link),
+            UetControl::NsccWithCredit(own) => own.credit.rules(link),
             UetControl::Ndp(own) => own.rules(link),
             UetControl::Eqds(own) => own.rules(link),
             UetControl::Nscc(_)
