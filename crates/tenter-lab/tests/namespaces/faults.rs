@@ -8,10 +8,12 @@ use tenter_report::{read_manifest, read_rows};
 
 use crate::bench::{Bench, command, complete};
 
+/// Long enough for a fault in the middle. Hosts send to one other at a time: seven queue pairs that
+/// fill a queue starve one of them now and then until it gives up, without any fault.
 const LONG: &str = "
 name: long
 endpoint: {nic: {acknowledge: {every: 4}, retransmission_timeout: 150ms, retry_count: 5}}
-jobs: [{name: long, collectives: [{collective: all-to-all, size: 2MiB}, {collective: all-to-all, size: 16MiB}]}]
+jobs: [{name: long, collectives: [{collective: all-to-all, algorithm: pairwise, size: 2MiB}, {collective: all-to-all, algorithm: pairwise, size: 16MiB}]}]
 ";
 
 /// One packet of a hundred is dropped at a spine: all arrives all the same.
