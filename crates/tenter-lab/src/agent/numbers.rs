@@ -3,6 +3,7 @@
 //! Both ends work them out from the number of the trial, which only the coordinator's agents know;
 //! packets of other trials, and guesses, do not fit.
 
+use tenter_engine::mix64;
 use tenter_sim::real_time::Slot;
 use tenter_topology::HostId;
 
@@ -16,17 +17,9 @@ pub(super) const SEQUENCE_MASK: u32 = (1 << 24) - 1;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers(pub(super) u64);
 
-/// `SplitMix64` (Steele, Lea and Flood, 2014).
-fn mix(value: u64) -> u64 {
-    let mixed = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
-}
-
 impl Numbers {
     fn first_queue_pair(self, host: HostId) -> u32 {
-        (mix(self.0 ^ mix(u64::from(host.number()))) % u64::from(QUEUE_PAIRS)) as u32
+        (mix64(self.0 ^ mix64(u64::from(host.number()))) % u64::from(QUEUE_PAIRS)) as u32
     }
 
     /// The number of a queue pair of a host.
@@ -55,7 +48,7 @@ impl Numbers {
     /// The sequence number on the wire of the first packet to a receive slot of a host.
     pub(super) fn first_sequence(self, receiver: HostId, slot: u32) -> u32 {
         let of = u64::from(receiver.number()) << 32 | u64::from(slot);
-        mix(self.0.rotate_left(32) ^ mix(of)) as u32 & SEQUENCE_MASK
+        mix64(self.0.rotate_left(32) ^ mix64(of)) as u32 & SEQUENCE_MASK
     }
 }
 
