@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import keyword
+import re
 import sys
 import textwrap
 from pathlib import Path
@@ -124,7 +125,7 @@ def literal(words: list[Any]) -> str:
 
 
 def camel(key: str) -> str:
-    return "".join(part.capitalize() for part in key.replace("-", "_").split("_"))
+    return "".join(part.capitalize() for part in re.split(r"[^a-z0-9]+", key.lower()))
 
 
 def singular(name: str) -> str:

@@ -363,7 +363,7 @@ class EndpointNicTransportUltraEthernetCongestionControl1Rccc(TypedDict, total=F
     """
 
 
-class EndpointNicTransportUltraEthernetCongestionControl1Nscc+rccc(TypedDict, total=False):
+class EndpointNicTransportUltraEthernetCongestionControl1NsccRccc(TypedDict, total=False):
     decrease: float | str
     """How much of the delay above the target a window falls by. Origin: the Ultra Ethernet
     Consortium's simulator. Default: 0.8.
@@ -450,7 +450,7 @@ class EndpointNicTransportUltraEthernet(TypedDict, total=False):
     marked, the first, a duplicate, or asks for it. Origin: the Ultra Ethernet Consortium's
     simulator. Default: 16KiB.
     """
-    congestion_control: EndpointNicTransportUltraEthernetCongestionControl1Nscc | EndpointNicTransportUltraEthernetCongestionControl1Rccc | EndpointNicTransportUltraEthernetCongestionControl1Nscc+rccc | EndpointNicTransportUltraEthernetCongestionControl1Dctcp | EndpointNicTransportUltraEthernetCongestionControl1Constant | EndpointNicTransportUltraEthernetCongestionControl1Ndp | EndpointNicTransportUltraEthernetCongestionControl1Eqds | EndpointNicTransportUltraEthernetCongestionControl1Smartt | Literal["nscc", "rccc", "nscc+rccc", "dctcp", "constant", "ndp", "eqds", "smartt"]
+    congestion_control: EndpointNicTransportUltraEthernetCongestionControl1Nscc | EndpointNicTransportUltraEthernetCongestionControl1Rccc | EndpointNicTransportUltraEthernetCongestionControl1NsccRccc | EndpointNicTransportUltraEthernetCongestionControl1Dctcp | EndpointNicTransportUltraEthernetCongestionControl1Constant | EndpointNicTransportUltraEthernetCongestionControl1Ndp | EndpointNicTransportUltraEthernetCongestionControl1Eqds | EndpointNicTransportUltraEthernetCongestionControl1Smartt | Literal["nscc", "rccc", "nscc+rccc", "dctcp", "constant", "ndp", "eqds", "smartt"]
     """How senders slow down. Default: nscc."""
     control_frame: Quantity
     """Frame bytes of acknowledgements, reports of trimmed packets, grants and requests. Origin:
