@@ -12,6 +12,7 @@
 //! ```
 
 mod acknowledgement;
+mod bits;
 pub mod congestion;
 mod cut;
 pub mod entropy;

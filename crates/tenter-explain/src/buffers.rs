@@ -292,9 +292,13 @@ fn ecn_facts(plan: &Plan, is_one: &dyn Fn(u8) -> bool, ecn: &EcnSpec) -> EcnFact
 
 fn threshold(limit: Limit, pool: u64) -> Threshold {
     match limit {
-        Limit::Static(bytes) => {
+        Limit::Static(bytes) | Limit::AtRate { bytes, .. } => {
             let most = limited(bytes.min(pool));
-            let kind = most.map_or("none", |_| "static");
+            let kind = match limit {
+                _ if most.is_none() => "none",
+                Limit::AtRate { .. } => "static, in proportion to the rate",
+                _ => "static",
+            };
             Threshold {
                 kind: kind.to_owned(),
                 empty_bytes: most,

@@ -122,7 +122,7 @@ fn port_limit(plan: &Plan) -> u64 {
     let limits = classes.map(|(spec, class)| {
         let pool = spec.pool_of(class.pool);
         let bytes = match class.limit {
-            Limit::Static(bytes) => bytes.min(pool),
+            Limit::Static(bytes) | Limit::AtRate { bytes, .. } => bytes.min(pool),
             Limit::Dynamic { .. } | Limit::Levels(_) => pool,
         };
         bytes.min(UNLIMITED_POOL)

@@ -17,6 +17,7 @@ mod journal;
 mod limits;
 mod occupancy;
 mod pauses;
+mod private;
 mod replay;
 mod steady;
 mod storage;
@@ -28,6 +29,7 @@ use journal::{Journal, JournalCounts};
 use limits::{Watch, shared_more, within};
 use occupancy::Occupancy;
 use pauses::Pauses;
+use private::PrivateLimits;
 use tenter_units::Instant;
 
 pub(crate) use credit::CreditBuffer;
@@ -37,16 +39,14 @@ pub use occupancy::PoolRecord;
 pub use pauses::{PausesBy, PriorityGroupRecord};
 pub(crate) use storage::{Buffer, Storage, Unlimited};
 
-use crate::class::{CLASSES, ClassSpec, Limit};
-use crate::memory::{BufferSharing, UNLIMITED_POOL};
-
-const NEVER: u64 = u64::MAX;
+use crate::class::{CLASSES, ClassSpec};
+use crate::memory::BufferSharing;
 
 /// The buffer of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedBuffer {
-    /// The limit of each queue that has memory of its own, and `NEVER` for those that share.
-    private_limits: [u64; CLASSES],
+    /// How much queues may hold that have memory of their own: their frames are not charged.
+    private: PrivateLimits,
     /// Whether any queue has no memory of its own.
     shared: bool,
     /// Queues that share their memory, one bit each: their frames are charged and released.
@@ -70,19 +70,12 @@ impl SharedBuffer {
     ) -> SharedBuffer {
         let lossless = specs.iter().any(|spec| spec.lossless.is_some());
         let headroom = if lossless { headroom } else { &[] };
-        let mut private_limits = [NEVER; CLASSES];
-        for (limit, spec) in private_limits.iter_mut().zip(specs) {
-            let unlimited = pool_bytes[usize::from(spec.pool)] == UNLIMITED_POOL;
-            if let (Limit::Static(bytes), None, true) = (spec.limit, &spec.lossless, unlimited) {
-                *limit = bytes + spec.reserved_bytes;
-            }
-        }
-        let queues = private_limits[..specs.len()].iter().enumerate();
-        let booked = queues.map(|(queue, &limit)| u8::from(limit == NEVER) << queue);
+        let private = PrivateLimits::new(specs, pool_bytes, &quantum_ps);
+        let booked = (0..specs.len()).map(|queue| u8::from(private.shares(queue)) << queue);
         SharedBuffer {
             booked: booked.sum(),
-            shared: private_limits[..specs.len()].contains(&NEVER),
-            private_limits,
+            shared: (0..specs.len()).any(|queue| private.shares(queue)),
+            private,
             certificate: Certificate::new(),
             memory: Occupancy::new(specs, pool_bytes, headroom),
             pauses: Pauses::new(headroom.len(), quantum_ps, to_host),
@@ -95,12 +88,9 @@ impl SharedBuffer {
         self.memory.share(sharing, ports);
     }
 
-    /// How many bytes a queue may hold that shares its memory with no other: its frames are not
-    /// charged.
-    #[inline]
-    fn private_limit(&self, queue: usize) -> Option<u64> {
-        let limit = self.private_limits[queue];
-        (limit != NEVER).then_some(limit)
+    /// A quantum lasts another time on the line of a port: limits that go by its rate change.
+    pub(crate) fn set_quantum(&mut self, port: u16, quantum_ps: u64) {
+        self.private.set_quantum(usize::from(port), quantum_ps);
     }
 
     /// Whether any queue shares its memory.
@@ -139,7 +129,7 @@ impl SharedBuffer {
             let Some(bytes) = *bytes else {
                 continue;
             };
-            let shares = self.private_limits[queue] == NEVER;
+            let shares = self.private.shares(queue);
             if shares && !certificate::all_fit(&self.memory, queue, bytes, arriving) {
                 return false;
             }
@@ -209,9 +199,9 @@ impl SharedBuffer {
     /// [`SharedBuffer::admission_of_certain`] if a certificate says that all frames fit.
     #[inline]
     pub(crate) fn admission(&self, frame: &QueuedFrame) -> Admission {
-        match self.private_limit(frame.queue) {
-            Some(limit) if frame.queue_bytes() > limit => Admission::Refused,
-            Some(_) => Admission::Private,
+        match self.private.is_over(frame) {
+            Some(true) => Admission::Refused,
+            Some(false) => Admission::Private,
             None => self.memory.admission(frame),
         }
     }
@@ -219,9 +209,9 @@ impl SharedBuffer {
     /// The same of a frame for which [`SharedBuffer::all_fit`] holds, whatever leaves meanwhile.
     #[inline]
     pub(crate) fn admission_of_certain(&self, frame: &QueuedFrame) -> Admission {
-        match self.private_limit(frame.queue) {
-            Some(limit) if frame.queue_bytes() > limit => Admission::Refused,
-            Some(_) => Admission::Private,
+        match self.private.is_over(frame) {
+            Some(true) => Admission::Refused,
+            Some(false) => Admission::Private,
             None => Admission::Stored,
         }
     }
@@ -231,7 +221,7 @@ impl SharedBuffer {
     /// if it or its queue pauses senders.
     #[inline]
     pub(crate) fn needs_exact(&self, admission: Admission, frame: &QueuedFrame) -> bool {
-        self.private_limits[frame.queue] == NEVER
+        self.private.shares(frame.queue)
             && (admission != Admission::Stored || self.memory.needs_exact(frame))
     }
 

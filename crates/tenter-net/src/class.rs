@@ -81,13 +81,21 @@ pub enum Limit {
     },
     /// A number of bytes for each level of the pool's fill.
     Levels(Levels),
+    /// A number of bytes at ports of a rate, and in proportion at others: for queues that have
+    /// memory of their own.
+    AtRate {
+        /// The bytes at ports of that rate.
+        bytes: u64,
+        /// The rate.
+        rate: Rate,
+    },
 }
 
 impl Limit {
     /// The most shared bytes of all frames in a pool of a size together, as one account.
     pub fn of_all(&self, pool_bytes: u64) -> u64 {
         match self {
-            Limit::Static(bytes) => *bytes,
+            Limit::Static(bytes) | Limit::AtRate { bytes, .. } => *bytes,
             Limit::Dynamic {
                 numerator,
                 denominator,

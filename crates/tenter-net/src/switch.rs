@@ -463,10 +463,17 @@ impl Switch {
     ) {
         let wire = self.chassis_mut().ports[usize::from(number)].transmitter_mut();
         wire.set_serialisation(serialisation, arrives_whole, now);
+        let quantum_ps = wire.pause_time(1).ps();
         match &mut self.kind {
-            Kind::OutputQueued(switch) => switch.settle(now, medium),
+            Kind::OutputQueued(switch) => {
+                switch.buffer.set_quantum(number, quantum_ps);
+                switch.settle(now, medium);
+            }
             Kind::Credit(switch) => switch.settle(now, medium),
-            Kind::InputQueued(switch) => switch.settle(now, medium),
+            Kind::InputQueued(switch) => {
+                switch.buffer.set_quantum(number, quantum_ps);
+                switch.settle(now, medium);
+            }
             Kind::Leaf(switch) => switch.change(number, now, medium, |_, _, _| {}),
         }
     }

@@ -102,6 +102,10 @@ rows! {
         watchdog_dropped_frames: u64 => "watchdog_dropped_frames", "frames";
         /// Data frames sent again after a NAK or a timeout.
         retransmitted_frames: u64 => "retransmitted_frames", "frames";
+        /// Acknowledgements the receivers sent; none at flow level.
+        acknowledgement_frames: u64 => "acknowledgement_frames", "frames";
+        /// Grants of credit (PULL) the receivers sent.
+        grant_frames: u64 => "grant_frames", "frames";
         /// Negative acknowledgements the receivers sent.
         nak_frames: u64 => "nak_frames", "frames";
         /// Retransmission timeouts the senders had.

@@ -516,7 +516,7 @@ impl Around<'_> {
         let pool = spec.pool_of(own.map_or(0, |own| own.pool));
         self.check_pool_trigger(draft, class, pool, frame);
         let (key, most) = match class.limit {
-            Limit::Static(bytes) => ("limit", bytes.min(pool)),
+            Limit::Static(bytes) | Limit::AtRate { bytes, .. } => ("limit", bytes.min(pool)),
             Limit::Dynamic {
                 numerator,
                 denominator,

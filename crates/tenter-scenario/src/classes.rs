@@ -40,6 +40,9 @@ component! {
         alpha: Option<Alpha> = absent "`1` with a buffer, unless `limit` or `levels` is given", from "SONiC's default, dynamic_th 0";
         /// Static threshold: a queue or priority group may hold this much of its pool.
         limit: Option<Bytes> = absent "`queue_capacity` without a buffer", in SIZES;
+        /// The line rate that `limit` is meant for: at ports of other rates, also of degraded
+        /// links, a queue may hold in proportion. For lossy classes without a shared buffer.
+        limit_scale_from: Option<Rate> = "none", in RATES;
         /// Threshold in levels, 1 to 4 of them: the fuller the pool, the less of it a queue or
         /// priority group may hold.
         levels: Option<Vec<Level>> = absent "unset";
@@ -229,6 +232,8 @@ parsed!(Alpha {
 /// No buffer and no queue is larger.
 pub(crate) const CAPACITY_MAX: Bytes = Bytes::new(1 << 40);
 const SIZES: RangeInclusive<Bytes> = Bytes::new(0)..=CAPACITY_MAX;
+const RATES: RangeInclusive<Rate> =
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
 
 fn only_a_pool_has_a_scope(own: &Lossless, reader: &mut dyn Reader) -> bool {
     let holds = own.scope == PoolScope::All || own.trigger == Trigger::Pool;
@@ -295,7 +300,13 @@ impl Class {
     /// bytes.
     fn limit(&self, queue_capacity: u64) -> Limit {
         let levels = self.levels.as_ref().and_then(|list| Levels::new(list));
-        let fixed = self.limit.map(|limit| Limit::Static(limit.count()));
+        let fixed = self.limit.map(|limit| match self.limit_scale_from {
+            None => Limit::Static(limit.count()),
+            Some(rate) => Limit::AtRate {
+                bytes: limit.count(),
+                rate,
+            },
+        });
         let dynamic = self.alpha.map(|of| Limit::Dynamic {
             numerator: of.numerator,
             denominator: of.denominator,
@@ -344,8 +355,36 @@ pub(crate) fn check(classes: &[Class], pools: Option<&[String]>, reader: &mut dy
 }
 
 impl Class {
+    /// Why its limit cannot go by the rate of the line, if it is to; of a buffer that is shared or
+    /// not.
+    fn not_scaled(&self, shared: bool) -> Option<(&'static str, String, String)> {
+        self.limit_scale_from?;
+        let (what, help) = if shared {
+            (
+                "is for queues with memory of their own, and `fabric.switch.buffer` is shared",
+                "leave it out, or leave out `buffer`",
+            )
+        } else if self.pauses().is_some() {
+            (
+                "is for lossy classes",
+                "leave it out, or leave out `lossless`",
+            )
+        } else if self.limit.is_none() {
+            (
+                "says for which rate `limit` is meant, and there is none",
+                "give `limit`",
+            )
+        } else {
+            return None;
+        };
+        Some(("limit_scale_from", what.to_owned(), help.to_owned()))
+    }
+
     /// What does not go with the buffer: the key, what is wrong with it, and the remedy.
     fn wrong(&self, pools: Option<&[String]>) -> Vec<(&'static str, String, String)> {
+        if let Some(wrong) = self.not_scaled(pools.is_some()) {
+            return vec![wrong];
+        }
         if let Some(pools) = pools {
             let name = self.pool.as_deref().unwrap_or_default();
             let what = format!("is no pool: {}", quote(name));

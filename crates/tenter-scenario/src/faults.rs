@@ -36,7 +36,7 @@ told_apart! {
         /// A link goes down.
         "link" => Link(LinkDown), with "rate" => SlowLink(SlowLink);
         /// All links of a switch go down.
-        "switch" => Switch(SwitchDown);
+        "switch" => Switch(SwitchDown), with "rate" => SlowSwitch(SlowSwitch);
         /// A NIC pauses its leaf.
         "nic" => Nic(PauseStorm);
         /// Links go down by chance.
@@ -62,6 +62,22 @@ component! {
         link: String, in WORD_MAX;
         /// Which of several parallel cables.
         cable: Cable = "all", in 0..=65_535;
+        ..degraded: Degraded, "How much, and when.";
+    }
+}
+
+component! {
+    /// A switch all of whose links are degraded.
+    pub struct SlowSwitch as "`faults.events[]` with `switch` and `rate`", derive(Clone, Debug, PartialEq) {
+        /// A switch: all its links are degraded, those that are slower already excepted.
+        switch: String, in WORD_MAX;
+        ..degraded: Degraded, "How much, and when.";
+    }
+}
+
+component! {
+    /// How much something is degraded, and when.
+    pub struct Degraded, derive(Clone, Debug, PartialEq) {
         /// The rate it is degraded to.
         rate: Rate, in RATES;
         /// When it is degraded.
@@ -163,7 +179,7 @@ const COUNT_MAX: u64 = 100_000;
 /// Events of a scenario: a flap of a wide switch has many.
 const EVENTS_MAX: usize = 1 << 22;
 
-fn ends_after_it_begins(own: &SlowLink, reader: &mut dyn Reader) -> bool {
+fn ends_after_it_begins(own: &Degraded, reader: &mut dyn Reader) -> bool {
     is_later(reader, "until", own.until, "at", own.at)
 }
 
@@ -261,6 +277,11 @@ impl Event {
                 of.course.push(events, &cables);
             }
             Event::SlowLink(slow) => slow.push(events, topology, path)?,
+            Event::SlowSwitch(slow) => {
+                let mut cables = cables_of_switch(&slow.switch, topology, &path.key("switch"))?;
+                cables.retain(|&cable| slow.degraded.rate < topology.cables[cable as usize].rate);
+                slow.degraded.push(events, topology, &cables);
+            }
             Event::Random(random) => random.push(events, topology, &mut draw()),
             Event::Nic(storm) => {
                 let host = find_host(&storm.nic, &path.key("nic"), topology)?;
@@ -307,20 +328,31 @@ impl SlowLink {
         topology: &Topology,
         path: &Path<'_>,
     ) -> Option<()> {
-        for cable in LinkName::new(&self.link, self.cable, path).cables(topology)? {
-            let full = topology.cables[cable as usize].rate;
-            if self.rate > full {
-                let help = format!("choose a `rate` of at most `{full}`");
-                path.key("link")
-                    .problem("cannot become faster than its cable", help);
-                return None;
-            }
+        let cables = LinkName::new(&self.link, self.cable, path).cables(topology)?;
+        let rates = cables
+            .iter()
+            .map(|&cable| topology.cables[cable as usize].rate);
+        let slowest = rates.min()?;
+        if self.degraded.rate > slowest {
+            let help = format!("choose a `rate` of at most `{slowest}`");
+            path.key("link")
+                .problem("cannot become faster than its cable", help);
+            return None;
+        }
+        self.degraded.push(events, topology, &cables);
+        Some(())
+    }
+}
+
+impl Degraded {
+    fn push(&self, events: &mut Vec<FaultEvent>, topology: &Topology, cables: &[u32]) {
+        for &cable in cables {
             push(events, self.at, Fault::LinkRate(cable, self.rate));
             if let Some(until) = self.until {
+                let full = topology.cables[cable as usize].rate;
                 push(events, until, Fault::LinkRate(cable, full));
             }
         }
-        Some(())
     }
 }
 

@@ -162,7 +162,9 @@ impl SignalDraft {
             let classes = spec.classes.iter();
             let lossy = classes.filter(|class| class.lossless.is_none());
             let most = lossy.map(|class| match class.limit {
-                Limit::Static(bytes) => bytes.saturating_add(class.reserved_bytes),
+                Limit::Static(bytes) | Limit::AtRate { bytes, .. } => {
+                    bytes.saturating_add(class.reserved_bytes)
+                }
                 Limit::Dynamic { .. } | Limit::Levels(_) => UNLIMITED_POOL,
             });
             most.max().unwrap_or(UNLIMITED_POOL)

@@ -19,7 +19,8 @@ pub use crate::classes::{Alpha, Class, Kept, Lossless, Marking, Strict, Trigger}
 pub use crate::endpoint::Endpoint;
 pub use crate::fabric::{Fabric, FabricParts};
 pub use crate::faults::{
-    Course, Event, Faults, Flap, LinkDown, PauseStorm, Random, SlowLink, SwitchDown, Which,
+    Course, Degraded, Event, Faults, Flap, LinkDown, PauseStorm, Random, SlowLink, SlowSwitch,
+    SwitchDown, Which,
 };
 pub use crate::host::Host;
 pub use crate::impairments::{Action, Impairment, Opcode, Rule, Sequences};

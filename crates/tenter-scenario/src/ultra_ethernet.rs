@@ -110,7 +110,7 @@ fn wrong(class: &ClassSpec, spec: &SwitchSpec) -> Option<(String, &'static str)>
     }
     let has_own = |class: &ClassSpec| {
         let unlimited = spec.pool_bytes[usize::from(class.pool)] == UNLIMITED_POOL;
-        unlimited && matches!(class.limit, Limit::Static(_))
+        unlimited && matches!(class.limit, Limit::Static(_) | Limit::AtRate { .. })
     };
     if has_own(class) != has_own(rest) {
         let what =

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use tenter_record::{
-    CollectiveRow, FlowRow, Kind, Names, PortRow, ReactionRow, Row, TrainingStepRow,
+    CollectiveRow, FlowRow, Kind, Names, PortRow, ReactionRow, Row, Totals, TrainingStepRow,
 };
 use tenter_units::Bytes;
 
@@ -50,6 +50,8 @@ pub enum TableName {
     Reactions,
     /// Steps of trainings, without warm-up.
     TrainingSteps,
+    /// Sums over the whole fabric: one row.
+    Totals,
 }
 
 /// What is made of the rows of a column.
@@ -104,6 +106,7 @@ impl ColumnReading {
             TableName::Ports => kind::<PortRow>(&self.name),
             TableName::Reactions => kind::<ReactionRow>(&self.name),
             TableName::TrainingSteps => kind::<TrainingStepRow>(&self.name),
+            TableName::Totals => kind::<Totals>(&self.name),
         };
         match kind {
             None => {
@@ -195,6 +198,7 @@ impl ColumnReading {
                 let steps = trial.summary.training_steps.iter();
                 numbers(steps.filter(is_of), &self.name)
             }
+            TableName::Totals => numbers(std::iter::once(&trial.summary.totals), &self.name),
         }
     }
 }

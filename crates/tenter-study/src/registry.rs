@@ -95,7 +95,9 @@ studies![
     "training/expert-parallel-latency",
     "nccl/collectives",
     "ultra-ethernet/validation",
+    "ultra-ethernet/packet-books",
     "ultra-ethernet/incast",
+    "ultra-ethernet/permutation",
     "ultra-ethernet/fabrics",
 ];
 
@@ -137,7 +139,9 @@ static EXPECTATIONS: &[(&str, &str)] = tables![
     "bandwidth-steering-expectations",
     "bandwidth-steering-saturation",
     "evolved-ethernet-interference",
-    "evolved-ethernet-polarisation"
+    "evolved-ethernet-polarisation",
+    "ultra-ethernet-permutation",
+    "ultra-ethernet-packet-books"
 ];
 
 /// The table of what the last full run of a study of the program has measured.

@@ -27,6 +27,10 @@ pub struct NicCounters {
     pub marked_packets: u64,
     /// Data packets that arrived without their payload, which a switch had trimmed.
     pub trimmed_packets: u64,
+    /// Acknowledgements sent.
+    pub acknowledgements_sent: u64,
+    /// Grants of credit sent.
+    pub grants_sent: u64,
     /// NAKs sent.
     pub nak_sent: u64,
     /// NAKs received.

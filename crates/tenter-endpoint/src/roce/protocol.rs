@@ -125,6 +125,7 @@ impl RoceNic {
     /// Acknowledges, in answer to a packet, everything before the one that is expected.
     pub(super) fn acknowledge(&mut self, spec: &NicSpec, packet: &Packet) {
         let sent = self.answer_to(packet);
+        self.counters.acknowledgements_sent += 1;
         let queue_pair = &self.receive[packet.receive_slot()];
         let blank = queue_pair
             .reply

@@ -116,6 +116,8 @@ impl NicCounters {
             retransmitted_packets,
             marked_packets,
             trimmed_packets,
+            acknowledgements_sent,
+            grants_sent,
             nak_sent,
             packet_seq_err,
             local_ack_timeout_err,
@@ -128,6 +130,7 @@ impl NicCounters {
             data_packets,
             data_bytes,
             marked_packets,
+            acknowledgements_sent,
         ];
         for count in counts {
             visitor.total(count);
@@ -140,6 +143,7 @@ impl NicCounters {
             *duplicate_request,
             *retransmitted_packets,
             *trimmed_packets,
+            *grants_sent,
             *nak_sent,
             *packet_seq_err,
             *local_ack_timeout_err,

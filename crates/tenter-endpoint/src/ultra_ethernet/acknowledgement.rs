@@ -11,14 +11,15 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tenter_engine::prefetch;
 use tenter_topology::HostId;
 
 /// Records in the first block of a host; each further block has twice as many.
 const FIRST_BLOCK: u32 = 64;
 /// With this number of blocks a host has more than 2^30 records.
 const BLOCKS: usize = 25;
-/// Words of a record.
-const WORDS: usize = 5;
+/// What the first word of a record has while it is in use, beside `ahead`.
+const IN_USE: u64 = 1 << 63;
 
 /// What an acknowledgement says beside everything before a number having arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,10 +36,23 @@ pub(super) struct Report {
     pub(super) ahead: u32,
 }
 
+impl Report {
+    /// The last packet of the map that has arrived.
+    pub(super) fn last_in_map(&self) -> Option<u32> {
+        let last = self.map.checked_ilog2()?;
+        Some(self.first.wrapping_add(last))
+    }
+}
+
+/// A record, two of which are a cache line.
+#[derive(Debug, Default)]
+#[repr(align(32))]
+struct Record([AtomicU64; 4]);
+
 /// The records of one host, made as they are needed.
 #[derive(Debug, Default)]
 struct Region {
-    blocks: [OnceLock<Box<[AtomicU64]>>; BLOCKS],
+    blocks: [OnceLock<Box<[Record]>>; BLOCKS],
 }
 
 /// The records of all receivers of a network.
@@ -73,15 +87,13 @@ impl Acknowledgements {
     pub(super) fn write(&self, host: HostId, cursor: &mut Cursor, report: &Report) -> u32 {
         let number = self.free(host, cursor);
         let name = host.number() << self.bits | number;
-        let words = self.words(name);
         let values = [
-            1,
+            IN_USE | u64::from(report.ahead),
             u64::from(report.answered) << 32 | u64::from(report.first),
             report.map,
             report.received_bytes,
-            u64::from(report.ahead),
         ];
-        for (word, value) in words.iter().zip(values) {
+        for (word, value) in self.record(name).0.iter().zip(values) {
             word.store(value, Ordering::Relaxed);
         }
         name
@@ -92,7 +104,7 @@ impl Acknowledgements {
         for _ in 0..LOOKS.min(cursor.made) {
             let number = cursor.next;
             cursor.next = (cursor.next + 1) % cursor.made;
-            let words = self.words(host.number() << self.bits | number);
+            let Record(words) = self.record(host.number() << self.bits | number);
             // What was read is read before it is written anew.
             if words[0].load(Ordering::Acquire) == 0 {
                 return number;
@@ -109,30 +121,36 @@ impl Acknowledgements {
 
     /// Reads a record, which is free from then on.
     pub(super) fn take(&self, name: u32) -> Report {
-        let words = self.words(name);
+        let Record(words) = self.record(name);
         let word = |index: usize| words[index].load(Ordering::Relaxed);
         let report = Report {
             answered: (word(1) >> 32) as u32,
             first: word(1) as u32,
             map: word(2),
             received_bytes: word(3),
-            ahead: word(4) as u32,
+            ahead: word(0) as u32,
         };
         words[0].store(0, Ordering::Release);
         report
     }
 
-    fn words(&self, name: u32) -> &[AtomicU64] {
+    /// Fetches a record that will be read.
+    #[inline]
+    pub(super) fn prefetch(&self, name: u32) {
+        prefetch(self.record(name));
+    }
+
+    #[inline]
+    fn record(&self, name: u32) -> &Record {
         let record = name & ((1 << self.bits) - 1);
         let block = (record / FIRST_BLOCK + 1).ilog2();
         let first = FIRST_BLOCK * ((1 << block) - 1);
-        let words =
-            self.regions[(name >> self.bits) as usize].blocks[block as usize].get_or_init(|| {
-                let count = (WORDS * FIRST_BLOCK as usize) << block;
-                (0..count).map(|_| AtomicU64::new(0)).collect()
-            });
-        let at = WORDS * (record - first) as usize;
-        &words[at..at + WORDS]
+        let blocks = &self.regions[(name >> self.bits) as usize].blocks;
+        let records = blocks[block as usize].get_or_init(|| {
+            let count = (FIRST_BLOCK as usize) << block;
+            (0..count).map(|_| Record::default()).collect()
+        });
+        &records[(record - first) as usize]
     }
 }
 

@@ -36,6 +36,12 @@ impl Cut {
         (left.min(self.payload) + self.header) as u16
     }
 
+    /// Wire bytes of a full packet.
+    #[inline]
+    pub(super) fn most_wire_bytes(self) -> i64 {
+        (self.payload + self.header).cast_signed() + i64::from(WIRE_OVERHEAD_BYTES)
+    }
+
     /// Frame bytes of all packets of a request of `bytes`.
     pub(super) fn all_frame_bytes(self, bytes: u64) -> u64 {
         bytes + self.packets(bytes) * self.header

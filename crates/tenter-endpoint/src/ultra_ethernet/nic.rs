@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tenter_engine::{Ring, prefetch_at};
+use tenter_engine::Ring;
 use tenter_net::{
     EventKind, Medium, Packet, PacketKind, Pause, PauseRecord, PullTarget, ReceiveSlot, SendSlot,
     Transmitter, WireLosses,
@@ -322,6 +322,7 @@ impl UltraEthernetNic {
         let repeated = packet.has(Packet::REPEATED);
         let probe = packet.kind == PacketKind::Probe;
         let report = self.receive[slot].report(packet.sequence, from_itself);
+        self.counters.acknowledgements_sent += 1;
         let records = &self.rules.network.acknowledgements;
         let name = records.write(self.host, &mut self.records, &report);
         let answer = Packet {
@@ -469,6 +470,7 @@ impl UltraEthernetNic {
             return;
         };
         let number = pacer.grant(slot, wants, &mut self.receive[slot].demand, now);
+        self.counters.grants_sent += 1;
         let pull = Packet {
             sequence: number,
             ..self.answer(slot, PacketKind::Pull)
@@ -567,9 +569,20 @@ impl UltraEthernetNic {
     pub(crate) fn prefetch_for<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>) {
         for packet in arrivals.filter(|packet| packet.kind.is_of_queue_pair()) {
             if packet.kind.is_for_receiver() {
-                prefetch_at(&self.receive, PullTarget::slot(packet).index());
-            } else {
-                prefetch_at(&self.send, packet.queue_pair as usize);
+                if let Some(receiver) = self.receive.get(PullTarget::slot(packet).index()) {
+                    receiver.prefetch();
+                }
+                continue;
+            }
+            if let Some(sender) = self
+                .send
+                .get(packet.queue_pair as usize)
+                .and_then(Option::as_deref)
+            {
+                sender.prefetch(packet.sequence);
+            }
+            if packet.kind == PacketKind::SelectiveAck {
+                self.rules.network.acknowledgements.prefetch(packet.sent);
             }
         }
     }

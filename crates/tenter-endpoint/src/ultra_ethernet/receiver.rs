@@ -2,15 +2,17 @@
 
 use std::collections::VecDeque;
 
+use tenter_engine::prefetch;
 use tenter_net::{Packet, PullTarget, ReceiveSlot};
 
 use super::acknowledgement::Report;
+use super::bits::Bits;
 use super::cut::on_wire;
 use super::sender::FIRST_GRANT;
 use crate::receive::{Delivery, ReceiveQueuePair, Verdict, latency};
 
 /// A packet that arrived before one that was sent earlier.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Stored {
     latency: u32,
     frame_bytes: u16,
@@ -30,14 +32,18 @@ pub(super) struct Demand {
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
     pub(super) books: ReceiveQueuePair,
-    /// From the packet after the first missing one on.
-    stored: VecDeque<Option<Stored>>,
+    /// From the packet after the first missing one on; what is there of one that is missing means
+    /// nothing.
+    stored: VecDeque<Stored>,
+    /// Which of them have arrived.
+    arrived: Bits,
     /// How many of them have arrived.
     ahead: u32,
     received_bytes: u64,
     /// Wire bytes since the last acknowledgement.
     unanswered: u64,
-    /// Whether an acknowledgement is asked for when nothing is missing.
+    /// Whether the last packet of a transfer has come ahead, and nothing may come after it that
+    /// would be acknowledged.
     asks_when_whole: bool,
     /// Answers so far: each takes another path.
     pub(super) answers: u16,
@@ -60,6 +66,7 @@ impl Default for Receiver {
         Receiver {
             books: ReceiveQueuePair::default(),
             stored: VecDeque::new(),
+            arrived: Bits::default(),
             ahead: 0,
             received_bytes: 0,
             unanswered: 0,
@@ -103,15 +110,18 @@ impl Demand {
 }
 
 impl Receiver {
+    /// Fetches what a packet touches.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        prefetch(self);
+        prefetch(&self.stored);
+        prefetch(&self.demand);
+    }
+
     /// Whether a packet has arrived.
     pub(super) fn has(&self, number: u32) -> bool {
         let ahead = number.wrapping_sub(self.books.expected);
-        if ahead > u32::MAX / 2 {
-            return true;
-        }
-        let place = (ahead as usize).checked_sub(1);
-        let stored = place.and_then(|place| self.stored.get(place));
-        stored.is_some_and(Option::is_some)
+        ahead > u32::MAX / 2 || self.arrived.has(number)
     }
 
     /// Takes a data packet, and hands the transfers that end with it to `delivered`.
@@ -129,36 +139,44 @@ impl Receiver {
         if self.books.take(packet) == Verdict::Ahead {
             let ahead = packet.sequence.wrapping_sub(self.books.expected);
             let place = ahead as usize - 1;
-            if self.stored.len() <= place {
-                self.stored.resize(place + 1, None);
-            }
-            self.stored[place] = Some(Stored {
+            let stored = Stored {
                 latency: latency(packet),
                 frame_bytes: packet.frame_bytes,
                 ends_transfer: packet.has(Packet::END_OF_TRANSFER),
-            });
+            };
+            if place < self.stored.len() {
+                self.stored[place] = stored;
+            } else {
+                self.stored.resize(place, Stored::default());
+                self.stored.push_back(stored);
+            }
+            self.arrived.add(packet.sequence);
             self.ahead += 1;
             return Taken::Ahead;
         }
         if packet.has(Packet::END_OF_TRANSFER) {
             delivered(self.books.deliver(slot, packet.at));
         }
-        while let Some(Some(stored)) = self.stored.pop_front() {
+        // Whatever stands for the packet that has come is passed over with it.
+        while let Some(stored) = self.stored.pop_front()
+            && self.arrived.has(self.books.expected)
+        {
             self.ahead -= 1;
             self.books.accept(stored.frame_bytes, stored.latency);
             if stored.ends_transfer {
                 delivered(self.books.deliver(slot, packet.at));
             }
         }
+        self.arrived.drop_before(self.books.expected);
         Taken::InOrder
     }
 
     /// Whether a packet that was taken is to be answered: where it is marked, the first, asks for
-    /// it, closes the last gap of one that did, or completes `after` bytes.
+    /// it, closes the last gap of a transfer whose end did, or completes `after` bytes.
     pub(super) fn answers_now(&mut self, packet: &Packet, taken: Taken, after: u64) -> bool {
         let is_first = self.received_bytes == on_wire(packet.frame_bytes);
         let asks = packet.has(Packet::ACK_REQUEST);
-        self.asks_when_whole |= asks;
+        self.asks_when_whole |= asks && packet.has(Packet::END_OF_TRANSFER);
         let closes = taken == Taken::InOrder && self.ahead == 0;
         let closes = closes && std::mem::take(&mut self.asks_when_whole);
         let is_marked = packet.has(Packet::CONGESTION_EXPERIENCED);
@@ -192,18 +210,17 @@ impl Receiver {
         if self.ahead == 0 || place > u32::MAX / 2 {
             return 0;
         }
-        let bit = |nth: u32| {
-            let place = (place + nth).checked_sub(1).map(|place| place as usize);
-            let stored = place.and_then(|place| self.stored.get(place));
-            u64::from(stored.is_some_and(Option::is_some)) << nth
-        };
-        (0..MAP).map(bit).sum()
+        self.arrived.from(first)
     }
 
     /// Frame bytes accepted of transfers that have not been taken whole.
     pub(super) fn in_part(&self) -> u64 {
-        let stored = self.stored.iter().flatten();
-        let stored: u64 = stored.map(|of| u64::from(of.frame_bytes)).sum();
+        let numbers = 1_u32..;
+        let stored = numbers.zip(&self.stored);
+        let is_there =
+            |nth: u32| self.ahead > 0 && self.arrived.has(self.books.expected.wrapping_add(nth));
+        let stored = stored.filter(|(nth, _)| is_there(*nth));
+        let stored: u64 = stored.map(|(_, of)| u64::from(of.frame_bytes)).sum();
         self.books.accepted_bytes() + stored
     }
 }

@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use tenter_engine::{prefetch, values_per_line};
 use tenter_net::{Packet, PacketKind, PullTarget, SENT_UNIT_PS, SendSlot};
 use tenter_units::{Instant, Time};
 
 use super::acknowledgement::Report;
+use super::bits::Bits;
 use super::congestion::credit::{CreditRules, QUANTUM_BYTES};
 use super::congestion::{Answer, Link, Trim, Window, WindowRules};
 use super::cut::{Cut, on_wire};
@@ -57,6 +59,9 @@ struct Credit {
     granted: u32,
     /// Whether nothing has been heard of the receiver: credit is only presumed.
     is_presumed: bool,
+    /// What was left of it when something was heard: nothing may be sent for it, but a sender to
+    /// which something is left does not count as one without credit.
+    left: i64,
     /// When more was last asked for, and last granted.
     asked: Instant,
     heard: Instant,
@@ -76,8 +81,11 @@ pub(super) struct Sender {
     posted: u32,
     /// From the first packet that is not acknowledged to the last one sent.
     records: VecDeque<Record>,
-    /// When each packet was sent, in the order of time; stale where it was sent again or arrived.
-    sends: VecDeque<(Instant, u32)>,
+    /// Which of them have arrived, ahead of one that has not.
+    arrived: Bits,
+    /// When packets were sent again, in the order of time; stale where that was done once more, or
+    /// they arrived.
+    repeats: VecDeque<(Instant, u32)>,
     /// Packets to send again, ascending, and their wire bytes.
     lost: VecDeque<u32>,
     lost_bytes: u64,
@@ -113,6 +121,9 @@ pub(super) enum Expiry {
 /// After so many timeouts without word of credit a sender with nothing under way asks for some.
 const PATIENCE: u64 = 16;
 
+/// Cache lines of records that are fetched for an answer.
+const RECORDS_AHEAD: usize = 4;
+
 /// The first number of grants: targets below it do not underflow.
 pub(super) const FIRST_GRANT: u32 = 1 << 20;
 
@@ -124,6 +135,7 @@ impl Sender {
             bytes: credit.most.cast_signed(),
             granted: FIRST_GRANT,
             is_presumed: true,
+            left: 0,
             asked: Instant::START,
             heard: Instant::START,
         });
@@ -138,7 +150,8 @@ impl Sender {
             acknowledged: 0,
             posted: 0,
             records: VecDeque::new(),
-            sends: VecDeque::new(),
+            arrived: Bits::default(),
+            repeats: VecDeque::new(),
             lost: VecDeque::new(),
             lost_bytes: 0,
             backlog: 0,
@@ -151,6 +164,26 @@ impl Sender {
             draws,
             sleek: (spec.loss_detection == LossDetection::Sleek).then(Box::default),
         }
+    }
+
+    /// Fetches what an answer touches that acknowledges everything before a number: it answers one
+    /// of the packets thereafter.
+    #[inline]
+    pub(super) fn prefetch(&self, acknowledged: u32) {
+        let place = self.place(acknowledged);
+        for ahead in 0..RECORDS_AHEAD {
+            if let Some(record) = self
+                .records
+                .get(place + ahead * values_per_line::<Record>())
+            {
+                prefetch(record);
+            }
+        }
+        prefetch(self);
+        prefetch(&self.acknowledged);
+        prefetch(&self.in_flight);
+        prefetch(&self.window);
+        prefetch(&self.entropy);
     }
 
     pub(super) fn post(&mut self, request: WorkRequest, rules: &Rules) {
@@ -202,10 +235,13 @@ impl Sender {
         let Some(window) = &self.window else {
             return true;
         };
+        let room = window.bytes().cast_signed() - self.in_flight;
+        if room >= rules.cut.most_wire_bytes() {
+            return true;
+        }
         // While it recovers, what is lost goes out whatever the window is.
         let recovers = self.sleek.as_ref().is_some_and(|sleek| sleek.recovers());
-        let fits = self.in_flight + self.next_bytes(rules.cut).cast_signed()
-            <= window.bytes().cast_signed();
+        let fits = self.next_bytes(rules.cut).cast_signed() <= room;
         fits || (recovers && !self.lost.is_empty())
     }
 
@@ -228,7 +264,6 @@ impl Sender {
             self.send_first(rules, entropy, now)
         };
         let bytes = on_wire(record.frame_bytes).cast_signed();
-        self.sends.push_back((now, number));
         self.in_flight += bytes;
         if let Some(credit) = &mut self.credit {
             credit.bytes -= bytes;
@@ -274,6 +309,7 @@ impl Sender {
         record.entropy = entropy;
         record.sends = record.sends.saturating_add(1);
         let record = *record;
+        self.repeats.push_back((now, number));
         self.requests.repeat(number, record.frame_bytes);
         record
     }
@@ -299,7 +335,7 @@ impl Sender {
         let credit = self.credit.as_ref();
         let full = |window: &Window| self.in_flight + bytes >= window.bytes().cast_signed();
         self.next == self.posted
-            || credit.is_some_and(|credit| credit.bytes <= 0)
+            || credit.is_some_and(|credit| credit.bytes + credit.left < 0)
             || self.window.as_ref().is_some_and(full)
     }
 
@@ -328,6 +364,7 @@ impl Sender {
         if let Some(credit) = &mut self.credit
             && std::mem::take(&mut credit.is_presumed)
         {
+            credit.left = credit.bytes.max(0);
             credit.bytes = credit.bytes.min(0);
         }
     }
@@ -376,7 +413,7 @@ impl Sender {
             };
             window.answered(own, &answer);
         }
-        self.look_for_losses(rules, report.ahead, is_probe, now);
+        self.look_for_losses(rules, report, is_probe, now);
         self.end_presumption();
         finished
     }
@@ -399,42 +436,63 @@ impl Sender {
         let mut finished = 0;
         if news as usize <= self.records.len() {
             for _ in 0..news {
-                self.arrived(self.acknowledged);
-                self.records.pop_front();
+                if let Some(record) = self.records.pop_front()
+                    && record.state == State::Lost
+                {
+                    self.not_lost(self.acknowledged, record);
+                }
                 self.acknowledged = self.acknowledged.wrapping_add(1);
             }
+            self.arrived.drop_before(self.acknowledged);
             let requests = &mut self.requests;
             finished = requests.acknowledge(self.acknowledged, slot, rules.cut, now, done);
         }
-        let mut map = report.map;
+        // Most of it is known from earlier reports; what is before the window is ignored.
+        let mut map = report.map & !self.known(report.first);
         while map != 0 {
             let number = report.first.wrapping_add(map.trailing_zeros());
             map &= map - 1;
-            self.arrived(number);
+            self.arrives(number);
         }
         if self.records.is_empty() {
             self.in_flight = 0;
-            self.sends.clear();
+            self.repeats.clear();
         }
         finished
     }
 
-    /// A packet has arrived.
-    fn arrived(&mut self, number: u32) {
+    /// Which of 64 packets from one on are known to have arrived.
+    fn known(&self, first: u32) -> u64 {
+        if first.wrapping_sub(self.acknowledged) > u32::MAX / 2 {
+            return 0;
+        }
+        self.arrived.from(first)
+    }
+
+    /// A packet has arrived ahead of one that has not.
+    fn arrives(&mut self, number: u32) {
         let place = self.place(number);
         let Some(record) = self.records.get_mut(place) else {
             return;
         };
-        let before = std::mem::replace(&mut record.state, State::Arrived);
+        let before = *record;
+        record.state = State::Arrived;
+        self.arrived.add(number);
+        if before.state == State::Lost {
+            self.not_lost(number, before);
+        }
+    }
+
+    /// A packet that counted as lost has arrived.
+    #[cold]
+    fn not_lost(&mut self, number: u32, record: Record) {
         let bytes = on_wire(record.frame_bytes);
-        if before == State::Lost {
-            // It was taken out when it was lost, and again as it had arrived.
-            self.in_flight += bytes.cast_signed();
-            self.lost_bytes -= bytes;
-            let lost = self.lost.iter().position(|&lost| lost == number);
-            if let Some(place) = lost {
-                self.lost.remove(place);
-            }
+        // It was taken out when it was lost, and again as it had arrived.
+        self.in_flight += bytes.cast_signed();
+        self.lost_bytes -= bytes;
+        let lost = self.lost.iter().position(|&lost| lost == number);
+        if let Some(place) = lost {
+            self.lost.remove(place);
         }
     }
 
@@ -502,14 +560,25 @@ impl Sender {
 
     /// When the oldest packet under way was sent.
     fn oldest_sent(&mut self) -> Option<(Instant, u32)> {
-        while let Some(&(sent, number)) = self.sends.front() {
+        let mut repeated = None;
+        while let Some(&(sent, number)) = self.repeats.front() {
             let record = self.record(number);
             if record.is_some_and(|of| of.state == State::UnderWay && of.sent == sent) {
-                return Some((sent, number));
+                repeated = Some((sent, number));
+                break;
             }
-            self.sends.pop_front();
+            self.repeats.pop_front();
         }
-        None
+        // What was sent once was sent in the order of numbers.
+        let is_once = |of: &Record| of.state == State::UnderWay && of.sends == 1;
+        let once = self.records.iter().position(is_once).map(|place| {
+            let number = self.acknowledged.wrapping_add(place as u32);
+            (self.records[place].sent, number)
+        });
+        match (repeated, once) {
+            (Some(repeated), Some(once)) => Some(repeated.min(once)),
+            (repeated, once) => repeated.or(once),
+        }
     }
 
     /// A timeout may be due at `now`.
@@ -587,7 +656,7 @@ impl Sender {
     }
 
     /// Finds packets that have been overtaken by too many, where that is how losses are noticed.
-    fn look_for_losses(&mut self, rules: &Rules, ahead: u32, is_probe: bool, now: Instant) {
+    fn look_for_losses(&mut self, rules: &Rules, report: &Report, is_probe: bool, now: Instant) {
         let Some(mut sleek) = self.sleek.take() else {
             return;
         };
@@ -595,16 +664,23 @@ impl Sender {
         let most = rules.link.max_window(rules.link.round_trip);
         let payload = rules.link.payload;
         let sent = self.next.wrapping_sub(self.acknowledged);
-        let answered = is_probe.then(|| now.saturating_since(sleek.probed));
         let delays = self.delays(rules);
-        if let Some(round_trip) = answered
-            && round_trip.saturating_sub(delays.0) < delays.1
-        {
-            sleek.begin(sent);
-        }
         sleek.follow(self.acknowledged);
+        let last = (!is_probe).then_some(report.answered);
+        let last_in_map = report.last_in_map();
+        for number in last.into_iter().chain(last_in_map) {
+            let place = self.place(number);
+            if place < self.records.len() {
+                sleek.see(place as u32 + 1);
+            }
+        }
+        let round_trip = is_probe.then(|| now.saturating_since(sleek.probed));
+        if round_trip.is_some_and(|time| time.saturating_sub(delays.0) < delays.1) {
+            sleek.begin(sent);
+            sleek.see(sent);
+        }
         let threshold = (window.saturating_mul(3) / 2).min(most).max(5 * payload) / payload;
-        if u64::from(ahead) >= threshold && !sleek.recovers() && self.lost.is_empty() {
+        if u64::from(report.ahead) >= threshold && !sleek.recovers() && self.lost.is_empty() {
             sleek.begin(sent);
         }
         let reach = (window / payload).min(u64::from(u32::MAX)) as u32;

@@ -413,6 +413,7 @@ impl Worker {
                 received: (counters.received_frames, counters.received_bytes),
                 accepted: (counters.data_packets, counters.data_bytes),
                 retransmitted: counters.retransmitted_packets,
+                acknowledgements: counters.acknowledgements_sent,
                 naks: counters.nak_sent,
                 timeouts: counters.local_ack_timeout_err,
                 marked: counters.marked_packets,

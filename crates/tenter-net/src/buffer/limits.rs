@@ -101,7 +101,7 @@ pub(super) fn fits(rules: &ClassRules, pool: &Pool, before: u64, frame: u64) -> 
 #[inline]
 pub(super) fn within(limit: &Limit, pool: &Pool, shared: u64) -> bool {
     match limit {
-        Limit::Static(bytes) => shared <= *bytes,
+        Limit::Static(bytes) | Limit::AtRate { bytes, .. } => shared <= *bytes,
         Limit::Dynamic {
             numerator,
             denominator,

@@ -9,7 +9,7 @@ impl SharedBuffer {
     /// is the same; its journal is closed between visits.
     pub(crate) fn steady(&mut self, visitor: &mut impl Visitor) {
         let SharedBuffer {
-            private_limits: _,
+            private: _,
             shared: _,
             booked: _,
             certificate: _,

@@ -71,7 +71,7 @@ fn queue_drain(plan: &Plan) -> Option<Time> {
     let control = plan.nic.control_class();
     let data = limits.filter(|class| Some(class.class) != control);
     let limits = data.filter_map(|class| match class.limit {
-        Limit::Static(bytes) if bytes < 1 << 32 => Some(bytes),
+        Limit::Static(bytes) | Limit::AtRate { bytes, .. } if bytes < 1 << 32 => Some(bytes),
         _ => None,
     });
     let bytes = limits.max()?;

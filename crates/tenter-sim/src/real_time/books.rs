@@ -30,6 +30,8 @@ pub struct HostCounts {
     pub accepted: (u64, u64),
     /// Data frames sent again.
     pub retransmitted: u64,
+    /// Acknowledgements sent.
+    pub acknowledgements: u64,
     /// NAKs sent.
     pub naks: u64,
     /// Timeouts.
@@ -303,6 +305,7 @@ fn totals(flows: u64, hosts: &[Option<HostCounts>], counts: &Counts) -> Totals {
         totals.rx_frames += host.accepted.0;
         totals.rx_bytes += host.accepted.1;
         totals.retransmitted_frames += host.retransmitted;
+        totals.acknowledgement_frames += host.acknowledgements;
         totals.nak_frames += host.naks;
         totals.timeouts += host.timeouts;
         totals.rx_marked_frames += host.marked;

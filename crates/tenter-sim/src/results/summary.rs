@@ -418,6 +418,8 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
                 totals.rx_frames += counters.data_packets;
                 totals.rx_bytes += counters.data_bytes;
                 totals.retransmitted_frames += counters.retransmitted_packets;
+                totals.acknowledgement_frames += counters.acknowledgements_sent;
+                totals.grant_frames += counters.grants_sent;
                 totals.nak_frames += counters.nak_sent;
                 totals.timeouts += counters.local_ack_timeout_err;
                 totals.nic_dropped_frames += nic_dropped(host.nic());

@@ -1,0 +1,98 @@
+//! Queues that have memory of their own: how much each may hold.
+
+use tenter_units::Rate;
+
+use super::QueuedFrame;
+use crate::class::{CLASSES, ClassSpec, Limit};
+use crate::memory::UNLIMITED_POOL;
+
+/// What stands for the limit of a queue that shares its memory.
+const SHARES: u64 = u64::MAX;
+/// A quantum of pause time, in bits, times the ps of a second.
+const QUANTUM_BIT_PS: u128 = 512 * 1_000_000_000_000;
+
+/// The limits of all queues of a switch.
+#[derive(Clone, Debug)]
+pub(super) struct PrivateLimits {
+    /// The least limit of each queue at any port, and [`SHARES`] for those that share.
+    least: [u64; CLASSES],
+    /// Those that go by the rate of the line.
+    by_rate: Vec<ByRate>,
+}
+
+/// The limit of a queue that goes by the rate of the line.
+#[derive(Clone, Debug)]
+struct ByRate {
+    queue: usize,
+    /// The limit at ports of this rate.
+    bytes: u64,
+    rate: Rate,
+    /// The limit at each port.
+    at_ports: Vec<u64>,
+}
+
+impl PrivateLimits {
+    /// Those of these classes, at ports on whose lines a quantum lasts so long.
+    pub(super) fn new(
+        specs: &[ClassSpec],
+        pool_bytes: &[u64],
+        quantum_ps: &[u64],
+    ) -> PrivateLimits {
+        let mut limits = PrivateLimits {
+            least: [SHARES; CLASSES],
+            by_rate: Vec::new(),
+        };
+        for (queue, spec) in specs.iter().enumerate() {
+            if pool_bytes[usize::from(spec.pool)] != UNLIMITED_POOL || spec.lossless.is_some() {
+                continue;
+            }
+            match spec.limit {
+                Limit::Static(bytes) => limits.least[queue] = bytes + spec.reserved_bytes,
+                Limit::AtRate { bytes, rate } => limits.by_rate.push(ByRate {
+                    queue,
+                    bytes: bytes + spec.reserved_bytes,
+                    rate,
+                    at_ports: vec![0; quantum_ps.len()],
+                }),
+                Limit::Dynamic { .. } | Limit::Levels(_) => {}
+            }
+        }
+        for (port, &quantum) in quantum_ps.iter().enumerate() {
+            limits.set_quantum(port, quantum);
+        }
+        limits
+    }
+
+    /// Whether a queue shares its memory with others.
+    #[inline]
+    pub(super) fn shares(&self, queue: usize) -> bool {
+        self.least[queue] == SHARES
+    }
+
+    /// Whether a frame is too much for its queue; `None` for one that shares its memory.
+    #[inline]
+    pub(super) fn is_over(&self, frame: &QueuedFrame) -> Option<bool> {
+        let least = self.least[frame.queue];
+        let over = || frame.queue_bytes() > least && self.is_over_at_port(frame);
+        (least != SHARES).then(over)
+    }
+
+    /// The same of a frame beyond the least limit of its queue.
+    #[cold]
+    fn is_over_at_port(&self, frame: &QueuedFrame) -> bool {
+        let mut by_rate = self.by_rate.iter();
+        let own = by_rate.find(|limit| limit.queue == frame.queue);
+        own.is_none_or(|limit| frame.queue_bytes() > limit.at_ports[usize::from(frame.output)])
+    }
+
+    /// A quantum lasts another time on the line of a port.
+    pub(super) fn set_quantum(&mut self, port: usize, quantum_ps: u64) {
+        for limit in &mut self.by_rate {
+            let per_second = u128::from(limit.rate.bits_per_second()) * u128::from(quantum_ps);
+            let bytes = u128::from(limit.bytes) * QUANTUM_BIT_PS / per_second.max(1);
+            limit.at_ports[port] = u64::try_from(bytes).map_or(SHARES - 1, |of| of.min(SHARES - 1));
+            let least = limit.at_ports.iter().min();
+            self.least[limit.queue] = least.copied().unwrap_or(limit.bytes);
+        }
+    }
+}
