@@ -42,8 +42,7 @@ pub(super) struct Receiver {
     received_bytes: u64,
     /// Wire bytes since the last acknowledgement.
     unanswered: u64,
-    /// Whether the last packet of a transfer has come ahead, and nothing may come after it that
-    /// would be acknowledged.
+    /// Whether an acknowledgement is asked for when nothing is missing.
     asks_when_whole: bool,
     /// Answers so far: each takes another path.
     pub(super) answers: u16,
@@ -172,11 +171,11 @@ impl Receiver {
     }
 
     /// Whether a packet that was taken is to be answered: where it is marked, the first, asks for
-    /// it, closes the last gap of a transfer whose end did, or completes `after` bytes.
+    /// it, closes the last gap of one that did, or completes `after` bytes.
     pub(super) fn answers_now(&mut self, packet: &Packet, taken: Taken, after: u64) -> bool {
         let is_first = self.received_bytes == on_wire(packet.frame_bytes);
         let asks = packet.has(Packet::ACK_REQUEST);
-        self.asks_when_whole |= asks && packet.has(Packet::END_OF_TRANSFER);
+        self.asks_when_whole |= asks;
         let closes = taken == Taken::InOrder && self.ahead == 0;
         let closes = closes && std::mem::take(&mut self.asks_when_whole);
         let is_marked = packet.has(Packet::CONGESTION_EXPERIENCED);

@@ -59,9 +59,9 @@ struct Credit {
     granted: u32,
     /// Whether nothing has been heard of the receiver: credit is only presumed.
     is_presumed: bool,
-    /// What was left of it when something was heard: nothing may be sent for it, but a sender to
-    /// which something is left does not count as one without credit.
-    left: i64,
+    /// A round trip after something was first heard: until then grants for what went without
+    /// credit are on their way, and nothing is asked for.
+    settled: Instant,
     /// When more was last asked for, and last granted.
     asked: Instant,
     heard: Instant,
@@ -135,7 +135,7 @@ impl Sender {
             bytes: credit.most.cast_signed(),
             granted: FIRST_GRANT,
             is_presumed: true,
-            left: 0,
+            settled: Instant::START,
             asked: Instant::START,
             heard: Instant::START,
         });
@@ -269,7 +269,7 @@ impl Sender {
             credit.bytes -= bytes;
         }
         let target = self.pull_target(rules, active);
-        let asks = repeats || self.asks_for_answer(bytes);
+        let asks = repeats || self.asks_for_answer(bytes, now);
         let mut flags = Packet::ECN_CAPABLE | Packet::class_flags(self.class);
         flags |= u8::from(asks) * Packet::ACK_REQUEST;
         flags |= u8::from(repeats) * Packet::REPEATED;
@@ -331,11 +331,11 @@ impl Sender {
     }
 
     /// Whether the packet just sent must be answered at once: nothing more may go out before.
-    fn asks_for_answer(&self, bytes: i64) -> bool {
+    fn asks_for_answer(&self, bytes: i64, now: Instant) -> bool {
         let credit = self.credit.as_ref();
         let full = |window: &Window| self.in_flight + bytes >= window.bytes().cast_signed();
         self.next == self.posted
-            || credit.is_some_and(|credit| credit.bytes + credit.left < 0)
+            || credit.is_some_and(|credit| credit.bytes <= 0 && credit.settled <= now)
             || self.window.as_ref().is_some_and(full)
     }
 
@@ -360,11 +360,11 @@ impl Sender {
     }
 
     /// Presumed credit ends when the receiver is first heard of.
-    fn end_presumption(&mut self) {
+    fn end_presumption(&mut self, rules: &Rules, now: Instant) {
         if let Some(credit) = &mut self.credit
             && std::mem::take(&mut credit.is_presumed)
         {
-            credit.left = credit.bytes.max(0);
+            credit.settled = now + rules.link.round_trip;
             credit.bytes = credit.bytes.min(0);
         }
     }
@@ -414,7 +414,7 @@ impl Sender {
             window.answered(own, &answer);
         }
         self.look_for_losses(rules, report, is_probe, now);
-        self.end_presumption();
+        self.end_presumption(rules, now);
         finished
     }
 
@@ -540,12 +540,12 @@ impl Sender {
             (true, false) => PathNews::Good,
         };
         self.entropy.hear(record.entropy, news, now);
-        self.end_presumption();
+        self.end_presumption(rules, now);
     }
 
     /// The receiver has granted up to a number.
     pub(super) fn on_grant(&mut self, rules: &Rules, number: u32, now: Instant) {
-        self.end_presumption();
+        self.end_presumption(rules, now);
         let (Some(credit), Some(own)) = (&mut self.credit, &rules.credit) else {
             return;
         };
@@ -603,7 +603,7 @@ impl Sender {
                 window.timed_out(own, on_wire(record.frame_bytes));
             }
         }
-        self.end_presumption();
+        self.end_presumption(rules, now);
         let next = self.oldest_sent().map_or(now, |(sent, _)| sent);
         Expiry::Repeats {
             next: (next + rules.timeout).max(now + Time::LEAST),
