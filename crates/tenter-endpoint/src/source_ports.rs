@@ -126,7 +126,7 @@ pub struct Entropy {
 
 impl Entropy {
     /// Values that change the hash by these differences, at least one, each for so many packets in
-    /// a row, at least one. Unless they are random, they are 1, 2, 4, ... values, for a packet each.
+    /// a row, at least one. Unless they are random, they are 1, 2, 4, ... values for a packet each.
     ///
     /// # Panics
     /// When there are others.
@@ -147,8 +147,8 @@ impl Entropy {
     }
 
     /// The hash of a packet of a queue pair whose packets would all have the hash `base`, with
-    /// [`EntropyKind::Random`]. What is sent again after a timeout, when `retries` is one more, goes
-    /// another way.
+    /// [`EntropyKind::Random`]. What is sent again after a timeout, when `retries` is one more,
+    /// goes another way.
     #[inline(never)]
     pub(crate) fn hash(&self, base: u32, sequence: u32, retries: u8) -> u32 {
         let run = u64::from(sequence / self.packets) | u64::from(retries) << 32;
