@@ -24,6 +24,7 @@ mod link_faults;
 mod notifications;
 mod out_of_order;
 mod outstanding;
+mod port_choices;
 mod posting;
 mod protocol;
 mod recorded;

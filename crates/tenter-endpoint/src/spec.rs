@@ -9,12 +9,12 @@ use tenter_net::{ACK_FRAME_BYTES, DATA_OVERHEAD_BYTES, RETH_BYTES};
 use tenter_units::{Bytes, Rate, Time};
 
 use crate::congestion_control::{Answers, CongestionControl};
-use crate::entropy::SourcePorts;
 use crate::loss_recovery::{LossRecovery, SelectiveRepeat};
 use crate::message::MessageCut;
 use crate::notification::NotificationSpec;
 use crate::pcie::Pcie;
 use crate::receive_buffer::ReceiveBufferSpec;
+use crate::source_ports::SourcePorts;
 use crate::ultra_ethernet::{Transport, UltraEthernet};
 
 component! {
@@ -213,6 +213,7 @@ fn keys_go_together(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
     }
     check_windows(nic, reader);
     check_answers(nic, reader);
+    check_news(nic, reader);
     check_receive_buffer(nic, reader)
 }
 
@@ -293,6 +294,23 @@ fn check_answers(nic: &NicSpec, reader: &mut dyn Reader) {
         _ => return,
     };
     reader.refuse_all(&what, "set `acknowledge: per-packet`");
+}
+
+/// Source ports may be chosen by what answers say of each packet.
+fn check_news(nic: &NicSpec, reader: &mut dyn Reader) {
+    let kind = nic.entropy.map(|ports| ports.kind);
+    let Some(kind) = kind.filter(|kind| kind.learns()) else {
+        return;
+    };
+    let due = nic.first_acknowledgement();
+    if due > 1 {
+        let what = format!(
+            "acknowledges {due} packets at once, but `kind: {}` of `entropy` goes by the answer to each of them",
+            kind.word()
+        );
+        let help = "set `acknowledge: per-packet`, or a `kind` that learns nothing: `random` or `oblivious`";
+        reader.refuse_all(&what, help);
+    }
 }
 
 /// Something must drain the buffer, and it must hold a frame.
@@ -393,7 +411,10 @@ impl NicSpec {
         self.message_bytes = MESSAGE_MAX.count();
         self.acknowledge = AckPolicy::EveryPackets(every as u32);
         self.loss_recovery = LossRecovery::SelectiveRepeat(SelectiveRepeat::any_order());
-        self.entropy = Some(SourcePorts::per_packet(own.entropy.values));
+        self.entropy = Some(SourcePorts::per_packet(
+            own.entropy.kind,
+            own.entropy.values,
+        ));
     }
 
     /// Frame bytes of a data packet beside its payload, if it is not the first of its message.

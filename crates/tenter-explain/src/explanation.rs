@@ -9,6 +9,7 @@ use crate::buffers::{SwitchFacts, TierSwitchFacts, switch_facts, tier_facts};
 use crate::circuits::{CircuitFacts, circuit_facts};
 use crate::cost::{Cost, cost};
 use crate::credit::{CreditFacts, credit_facts};
+use crate::entropy::{EntropyFacts, entropy_facts};
 use crate::error::ExplainError;
 use crate::fabric::{FabricFacts, fabric_facts};
 use crate::host_memory::{PcieFacts, pcie_facts};
@@ -48,6 +49,9 @@ pub struct Explanation {
     pub circuits: Option<CircuitFacts>,
     /// PCIe between NICs and host memory, where there is any.
     pub pcie: Option<PcieFacts>,
+    /// Source ports, where NICs change them from packet to packet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entropy: Option<EntropyFacts>,
     /// The times of the collectives without any waiting.
     pub jobs: Vec<JobFacts>,
     /// The cost of a run.
@@ -78,6 +82,7 @@ pub fn explain(plan: &Plan, given: &[String]) -> Result<Explanation, ExplainErro
         credit: credit_facts(plan),
         circuits: circuit_facts(plan),
         pcie: pcie_facts(plan),
+        entropy: entropy_facts(plan),
         jobs: jobs.collect::<Result<_, _>>()?,
         cost: cost(plan, &routing)?,
         bill: bill(plan),

@@ -126,8 +126,9 @@ impl<'a> Facts<'a> {
     }
 
     fn of_entropy(&self) -> Option<&'static str> {
-        self.plan.port_changes.entropy.as_ref()?;
-        if self.drawn_marks {
+        let entropy = self.plan.port_changes.entropy.as_ref()?;
+        // Where it learns, receivers answer packets that come out of order.
+        if self.drawn_marks || entropy.kind().learns() {
             return None;
         }
         if !self.choice {

@@ -25,6 +25,7 @@ mod buffers;
 mod circuits;
 mod cost;
 mod credit;
+mod entropy;
 mod error;
 mod explanation;
 mod fabric;
@@ -48,6 +49,7 @@ pub use buffers::{
 pub use circuits::{CircuitChangeFacts, CircuitFacts, OpticalPortFacts};
 pub use cost::{Cost, cost_of, packet_hops};
 pub use credit::CreditFacts;
+pub use entropy::EntropyFacts;
 pub use error::ExplainError;
 pub use explanation::{Explanation, explain};
 pub use fabric::{FabricFacts, PairFacts, TierFacts};

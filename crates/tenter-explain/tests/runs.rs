@@ -283,6 +283,24 @@ fn a_scheduled_fabric_is_told_in_numbers() {
 }
 
 #[test]
+fn the_choice_of_source_ports_is_named() {
+    let choice = |entropy: &str| {
+        let nic = "acknowledge: per-packet, loss_recovery: {kind: selective-repeat, reorder: 64}";
+        let (_, explanation) = explained(&format!(
+            "fabric: {{kind: leaf-spine, leaves: 2, hosts_per_leaf: 1, spines: 2, flow_control: ecn}}\n\
+             endpoint: {{nic: {{{nic}, entropy: {entropy}}}}}\n\
+             jobs: [{{collectives: [{{collective: incast, size: 1MiB}}]}}]\n"
+        ));
+        let facts = explanation.entropy;
+        facts.map(|facts| (facts.kind, facts.values, facts.learns))
+    };
+    assert_eq!(choice("none"), None);
+    assert_eq!(choice("{}"), Some(("random", 64, false)));
+    let reps = "{kind: reps, values: 16}";
+    assert_eq!(choice(reps), Some(("reps", 16, true)));
+}
+
+#[test]
 fn a_detour_is_told_of_where_load_balancing_takes_any() {
     let detour = |balancing: &str| {
         let fabric = "kind: dragonfly, groups: 5, routers_per_group: 2, hosts_per_router: 1, \

@@ -227,6 +227,9 @@ impl Packet {
     /// bit.
     pub const CONGESTION_ECHO: u8 = Packet::REPORT_REQUEST;
 
+    /// An acknowledgement or a NAK answers a packet that was marked; data have another use for the
+    /// bit.
+    pub const ANSWERS_MARKED: u8 = Packet::ACK_REQUEST;
     /// A data packet of Ultra Ethernet has been sent before.
     pub const REPEATED: u8 = Packet::REPORT_REQUEST;
     /// A data packet was trimmed at the port of its receiver; it had another use for the bit.

@@ -3,9 +3,9 @@
 use std::fmt::{self, Write as _};
 
 use tenter_explain::{
-    Bill, CircuitFacts, ClassFacts, Cost, CreditFacts, EcnAtRate, EcnFacts, Explanation,
-    FabricFacts, IdealTime, JobFacts, OpticalPortFacts, PathClass, PcieFacts, PowerFacts,
-    ScheduledFacts, SwitchFacts, SwitchLine,
+    Bill, CircuitFacts, ClassFacts, Cost, CreditFacts, EcnAtRate, EcnFacts, EntropyFacts,
+    Explanation, FabricFacts, IdealTime, JobFacts, OpticalPortFacts, PathClass, PcieFacts,
+    PowerFacts, ScheduledFacts, SwitchFacts, SwitchLine,
 };
 
 use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
@@ -44,6 +44,9 @@ fn write(explanation: &Explanation, out: &mut String) -> fmt::Result {
     }
     if let Some(pcie) = &explanation.pcie {
         write_pcie(pcie, out)?;
+    }
+    if let Some(entropy) = &explanation.entropy {
+        write_entropy(*entropy, out)?;
     }
     if let Some(circuits) = &explanation.circuits {
         write_circuits(circuits, out)?;
@@ -345,6 +348,20 @@ fn write_switch(title: &str, switch: &SwitchFacts, out: &mut String) -> fmt::Res
         }
     }
     Ok(())
+}
+
+fn write_entropy(entropy: EntropyFacts, out: &mut String) -> fmt::Result {
+    let goes_by = if entropy.learns {
+        ", by marks and losses that answers tell of"
+    } else {
+        ", whatever becomes of packets"
+    };
+    writeln!(
+        out,
+        "\nentropy: `{}` of {} for each sender and receiver{goes_by}",
+        entropy.kind,
+        counted(entropy.values, "source port"),
+    )
 }
 
 fn write_pcie(pcie: &PcieFacts, out: &mut String) -> fmt::Result {

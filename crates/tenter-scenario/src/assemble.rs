@@ -382,7 +382,7 @@ fn check_together(
     let nic = &around.endpoint.nic;
     telemetry_room::check(nic, switches, around.topology, around.warnings);
     if switching.scheduled().is_none() {
-        entropy::check(around, &switches.usual.load_balancing);
+        entropy::check(around, switches);
     }
     ultra_ethernet::check(around, switching, switches, faults);
     let by_credit = switching.credit().is_some();

@@ -1,6 +1,8 @@
 //! NICs that change the UDP source port from packet to packet.
 
-use tenter_net::load_balancing::{InOrderNics, LoadBalancing};
+use tenter_endpoint::EntropyKind;
+use tenter_net::Switches;
+use tenter_net::load_balancing::InOrderNics;
 
 use crate::buffer::Around;
 use crate::load_balancing::Reordering;
@@ -9,14 +11,20 @@ use tenter_plan::LinkImpairment;
 /// The path of the section.
 const PATH: &str = "endpoint.nic.entropy";
 
-/// Refuses NICs that need packets in order, where it is this that lets them overtake each other.
-pub(crate) fn check(around: &Around<'_>, load_balancing: &LoadBalancing) {
+/// Refuses NICs that need packets in order, where it is this that lets them overtake each other,
+/// and warns of choices that hear nothing or change nothing.
+pub(crate) fn check(around: &Around<'_>, switches: &Switches) {
     let Some(draft) = around.endpoint.nic.entropy else {
         return;
     };
-    // What sprays by itself has been judged; what does not look at the port changes nothing.
+    let load_balancing = &switches.usual.load_balancing;
     let looks = load_balancing.follows_hash() && load_balancing.hashes_source_port();
-    if around.topology.switches() < 2 || load_balancing.reorders() || !looks {
+    let chooses = around.topology.switches() > 1 && looks;
+    if around.endpoint.nic.ultra_ethernet().is_none() && draft.kind.learns() {
+        warn_of_learning(around, draft.kind, chooses, switches);
+    }
+    // What sprays by itself has been judged; what does not look at the port changes nothing.
+    if load_balancing.reorders() || !chooses {
         return;
     }
     let spray = Reordering {
@@ -26,6 +34,25 @@ pub(crate) fn check(around: &Around<'_>, load_balancing: &LoadBalancing) {
     };
     let recovery = &around.endpoint.nic.loss_recovery;
     spray.check(recovery, around.findings());
+}
+
+/// Warns of senders that go by marks, where there are none, or where the ports they choose make no
+/// difference.
+fn warn_of_learning(around: &Around<'_>, kind: EntropyKind, chooses: bool, switches: &Switches) {
+    let kind = kind.word();
+    if !chooses {
+        let message = format!(
+            "`{PATH}` has `kind: {kind}`, but no switch chooses among paths by the source port: senders learn for nothing"
+        );
+        let help = "leave it out, or let `fabric.load_balancing` choose by the source port, as `ecmp` does";
+        around.warnings.note(PATH, message, help);
+    } else if !switches.any_class(|class| class.ecn.is_some()) {
+        let message = format!(
+            "`{PATH}` has `kind: {kind}`, which goes by marks, but no switch marks packets: only losses tell senders of bad paths"
+        );
+        let help = "set `fabric.flow_control: ecn`, or `ecn` of the class of the data in `fabric.switch.classes`";
+        around.warnings.note(PATH, message, help);
+    }
 }
 
 /// Refuses rules for the frames of one host, which are told by their hashes.

@@ -142,6 +142,56 @@ fn source_ports_that_change_need_nics_that_take_any_order() {
 }
 
 #[test]
+fn choices_that_learn_need_an_answer_to_each_packet() {
+    let each = "endpoint.nic.acknowledge=per-packet";
+    let marks = "fabric.flow_control=ecn";
+    for kind in ["bitmap", "reps", "mixed"] {
+        let chosen = &*format!("endpoint.nic.entropy={{kind: {kind}}}");
+        SMALL.refused(
+            &[chosen, PATIENT, marks],
+            "goes by the answer to each of them",
+        );
+        let good = SMALL.good(&[chosen, PATIENT, marks, each]);
+        let entropy = good.plan.port_changes.entropy.expect("it was asked for");
+        assert_eq!(entropy.kind().word(), kind);
+        let warnings = good.warnings.to_string();
+        assert!(!warnings.contains("entropy"), "{warnings}");
+        // Without marks only losses tell of paths, and without a choice nothing does.
+        let warned = |more: &str| {
+            SMALL
+                .good(&[chosen, PATIENT, each, more])
+                .warnings
+                .to_string()
+        };
+        let none = warned("fabric.flow_control=none");
+        assert!(none.contains("no switch marks packets"), "{none}");
+        let blind = warned("fabric.load_balancing.fields=[source_address]");
+        assert!(blind.contains("senders learn for nothing"), "{blind}");
+        // Messages of one packet are answered one by one.
+        let short = "endpoint.nic.message_size=4KiB";
+        SMALL.good(&[chosen, PATIENT, marks, short]);
+    }
+    for kind in ["random", "oblivious"] {
+        let chosen = &*format!("endpoint.nic.entropy={{kind: {kind}}}");
+        let warnings = SMALL.good(&[chosen, PATIENT]).warnings.to_string();
+        assert!(!warnings.contains("entropy"), "{warnings}");
+    }
+}
+
+#[test]
+fn ports_that_are_chosen_for_each_packet_are_a_power_of_two_without_runs() {
+    let odd = "endpoint.nic.entropy={kind: oblivious, values: 48}";
+    SMALL.refused(
+        &[odd, PATIENT],
+        "`endpoint.nic.entropy.values` is no power of two",
+    );
+    let runs = "endpoint.nic.entropy={kind: oblivious, packets: 32}";
+    SMALL.refused(&[runs, PATIENT], "a port is chosen for each packet");
+    let any = "endpoint.nic.entropy={kind: random, values: 48, packets: 32}";
+    SMALL.good(&[any, PATIENT]);
+}
+
+#[test]
 fn hosts_of_pxn_that_are_no_domain_are_warned_of() {
     let pxn = "jobs=[{collectives: [{collective: all-to-all, algorithm: pxn, npus_per_host: 2, size: 1MiB}]}]";
     let warned = SMALL.good(&[pxn]).warnings.to_string();

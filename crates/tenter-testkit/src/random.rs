@@ -5,6 +5,7 @@ mod congestion;
 mod credit;
 mod draw;
 mod endpoint;
+mod entropy;
 mod fabric;
 mod faults;
 mod flow_control;
@@ -63,6 +64,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
         scheduled::change(plan, &mut draw);
         tiers::change(plan, &mut draw);
         hosts::change(plan, &mut Draw::new(seed.rotate_left(32)));
+        entropy::change(plan, &mut Draw::new(seed.rotate_left(20)));
         hosts::share_nics(plan, &mut Draw::new(seed.rotate_left(24)));
         credit::change(plan, &mut Draw::new(seed.rotate_left(16)));
         signals::change(plan, &mut Draw::new(seed.rotate_left(48)));
@@ -138,7 +140,7 @@ mod tests {
 
     use tenter_endpoint::congestion_control::CongestionControl;
     use tenter_endpoint::loss_recovery::LossRecovery;
-    use tenter_endpoint::{DmaRates, Interleave};
+    use tenter_endpoint::{DmaRates, EntropyKind, Interleave};
     use tenter_net::impairment::TesterAction;
     use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
     use tenter_net::load_balancing::{ByDestination, LoadBalancing};
@@ -340,7 +342,7 @@ mod tests {
             .collect()
     }
 
-    const HOSTS: [&str; 8] = [
+    const HOSTS: [&str; 10] = [
         "notices to hosts",
         "slow DMA writes",
         "slow DMA reads",
@@ -349,6 +351,8 @@ mod tests {
         "process groups",
         "turns of messages",
         "source ports that change",
+        "source ports in turn",
+        "source ports by news",
     ];
 
     /// What there is of hosts and of groups of ranks in a plan.
@@ -364,6 +368,10 @@ mod tests {
             )
         });
         let dma = |is: &dyn Fn(&DmaRates) -> bool| plan.dma.iter().any(is);
+        let ports = |is: fn(EntropyKind) -> bool| {
+            let entropy = plan.port_changes.entropy.as_ref();
+            entropy.is_some_and(|entropy| is(entropy.kind()))
+        };
         let by_message = plan.nic.interleave == Interleave::Message;
         let has = [
             ("scale-up domains", plan.scale_up.is_some()),
@@ -375,6 +383,11 @@ mod tests {
                 "source ports that change",
                 plan.port_changes.entropy.is_some(),
             ),
+            (
+                "source ports in turn",
+                ports(|kind| kind == EntropyKind::Oblivious),
+            ),
+            ("source ports by news", ports(EntropyKind::learns)),
             ("slow DMA writes", dma(&|rates| rates.write < rates.read)),
             ("slow DMA reads", dma(&|rates| rates.read < rates.write)),
         ];

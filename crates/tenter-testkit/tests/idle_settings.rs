@@ -13,7 +13,7 @@ use tenter_testkit::{Engine, Trial, random_scenario};
 const SCENARIOS: u64 = 150;
 
 /// Settings that are laid over random scenarios, each that a scenario takes; some matter in it.
-const SETTINGS: [&str; 37] = [
+const SETTINGS: [&str; 38] = [
     "fabric.load_balancing={kind: ecmp}",
     "fabric.load_balancing={kind: ecmp, fields: [source_address]}",
     "fabric.load_balancing={kind: ecmp, fields: [source_port]}",
@@ -51,6 +51,7 @@ const SETTINGS: [&str; 37] = [
     "jobs[0].gap=20us",
     "jobs[0].class=0",
     "jobs[0].placement=packed",
+    "endpoint.nic.entropy={kind: oblivious, values: 4}",
 ];
 
 /// Scenarios of what random ones do not have: routes and optical circuits.

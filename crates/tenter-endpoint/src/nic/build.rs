@@ -7,8 +7,8 @@ use tenter_topology::HostId;
 use tenter_units::Rate;
 
 use super::classes::NicClasses;
-use crate::entropy::PortChanges;
 use crate::pcie::DmaRates;
+use crate::source_ports::PortChanges;
 use crate::spec::NicSpec;
 use crate::ultra_ethernet::Network;
 

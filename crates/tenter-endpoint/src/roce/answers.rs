@@ -5,6 +5,7 @@ use tenter_units::{Instant, Time};
 
 use super::RoceNic;
 use crate::congestion_control::{Feedback, PathFeedback};
+use crate::entropy::PathNews;
 use crate::loss_recovery::LossRecovery;
 use crate::send::{Acknowledged, Connection, Turn};
 use crate::spec::NicSpec;
@@ -47,6 +48,10 @@ impl RoceNic {
         let slot = packet.send_slot();
         self.counters.packet_seq_err += 1;
         self.on_ack(spec, packet, done);
+        if let Some(limits) = &mut self.limits {
+            let missing = Missing::one(packet.sequence);
+            limits.heard(slot, missing, PathNews::Lost, packet.at);
+        }
         let cut = self.cut;
         if spec.retry_on_nak && self.use_up_retry(spec, slot, packet.at) {
             return;
@@ -62,6 +67,7 @@ impl RoceNic {
         let queue_pair = &mut self.send[slot];
         if let Some(limits) = &mut self.limits {
             limits.repair(slot, queue_pair, Missing::of(packet));
+            limits.heard(slot, Missing::of(packet), PathNews::Lost, packet.at);
             if let Some(congestion) = &mut limits.congestion {
                 congestion.lost(slot, packet.at);
             }
@@ -69,15 +75,13 @@ impl RoceNic {
         self.join_round(spec, slot, packet.at);
     }
 
-    /// Hands what an acknowledgement or a NAK says about the network to the congestion control.
+    /// Hands what an acknowledgement or a NAK says about the network to the choice of source ports
+    /// and to the congestion control.
     pub(super) fn on_feedback(&mut self, packet: &Packet) {
         if packet.has(Packet::CONGESTION_ECHO) {
             self.on_cnp(packet);
         }
         let Some(limits) = &mut self.limits else {
-            return;
-        };
-        let Some(congestion) = &mut limits.congestion else {
             return;
         };
         let mut sent = Some(packet.sent);
@@ -90,6 +94,13 @@ impl RoceNic {
             return;
         };
         let slot = packet.send_slot();
+        if let Some(ports) = &mut limits.ports {
+            let marked = packet.has(Packet::ANSWERS_MARKED);
+            ports.answered(slot, sent, marked, packet.at);
+        }
+        let Some(congestion) = &mut limits.congestion else {
+            return;
+        };
         let queue_pair = &self.send[slot];
         let units = ((packet.at.ps() / SENT_UNIT_PS) as u32).wrapping_sub(sent);
         let packets = packet.sequence.wrapping_sub(queue_pair.acknowledged);
@@ -143,6 +154,9 @@ impl RoceNic {
         let limits = self.limits.as_mut();
         if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
             congestion.trimmed(slot, now);
+        }
+        if let Some(limits) = &mut self.limits {
+            limits.heard(slot, trimmed, PathNews::Trimmed, now);
         }
         let queue_pair = &mut self.send[slot];
         match (&spec.loss_recovery, &mut self.limits) {

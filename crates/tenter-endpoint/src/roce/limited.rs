@@ -127,9 +127,8 @@ impl RoceNic {
                 return;
             }
         };
-        let limits = self.limits.as_mut();
-        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
-            congestion.leaves(slot, &sent.packet);
+        if let Some(limits) = &mut self.limits {
+            limits.leaves(slot, &mut sent.packet);
         }
         self.begin_record(&mut sent.packet);
         let armed = self.send[slot].timer_armed;

@@ -2,6 +2,7 @@
 //! of several.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use tenter_engine::Ring;
 use tenter_net::{Missing, Packet, PacketKind, SendSlot};
@@ -11,11 +12,14 @@ use super::dma_reads::DmaReads;
 use super::held::Held;
 use super::in_band::InBand;
 use super::outstanding::Outstanding;
+use super::port_choices::PortChoices;
 use crate::congestion_control::Congestion;
+use crate::entropy::PathNews;
 use crate::loss_recovery::LossRecovery;
 use crate::loss_recovery::selective_repeat::{Gaps, Repairs};
 use crate::notification::NotificationSpec;
 use crate::send::{SendQueuePair, Sent, Turn};
+use crate::source_ports::Entropy;
 use crate::spec::NicSpec;
 use crate::timers::Timers;
 
@@ -42,14 +46,40 @@ pub(super) struct Limits {
     pub(super) reads: Option<DmaReads>,
     /// Receivers that it must not send to, if signals may say so.
     pub(super) held: Option<Box<Held>>,
+    /// Source ports, where queue pairs choose them for each packet.
+    pub(super) ports: Option<Box<PortChoices>>,
 }
 
 impl Limits {
-    /// Everything that a queue pair has unacknowledged is about to be sent again.
-    pub(super) fn timed_out(&mut self, slot: SendSlot, now: Instant) {
+    /// Everything that a queue pair has unacknowledged, from packet `oldest` on, is about to be
+    /// sent again.
+    pub(super) fn timed_out(&mut self, slot: SendSlot, oldest: u32, now: Instant) {
         if let Some(congestion) = &mut self.congestion {
             congestion.timed_out(slot, now);
         }
+        self.heard(slot, Missing::one(oldest), PathNews::TimedOut, now);
+    }
+
+    /// There is bad news of packets of a queue pair, which are about to be sent again.
+    pub(super) fn heard(&mut self, slot: SendSlot, packets: Missing, news: PathNews, now: Instant) {
+        if let Some(ports) = &mut self.ports {
+            ports.repeated(slot, packets, news, now);
+        }
+    }
+
+    /// A data packet of a queue pair leaves.
+    pub(super) fn leaves(&mut self, slot: SendSlot, packet: &mut Packet) {
+        if let Some(ports) = self.ports.as_mut().filter(|_| packet.kind.is_data()) {
+            ports.leaves(slot, packet);
+        }
+        if let Some(congestion) = &mut self.congestion {
+            congestion.leaves(slot, packet);
+        }
+    }
+
+    /// Whether each data packet is answered, for senders to hear of its path.
+    pub(super) fn answers_each(&self) -> bool {
+        self.ports.as_ref().is_some_and(|ports| ports.learn())
     }
 
     /// Whether a NIC of one class has any of this.
@@ -83,6 +113,7 @@ impl Limits {
             in_band: None,
             reads: None,
             held: None,
+            ports: None,
         }
     }
 
@@ -91,6 +122,12 @@ impl Limits {
         self.reads
             .as_ref()
             .map_or(Instant::START, DmaReads::ready_at)
+    }
+
+    /// Lets queue pairs choose a source port for each packet.
+    pub(super) fn choose_ports(&mut self, entropy: Arc<Entropy>, slots: usize) {
+        let ports = PortChoices::new(entropy, self.window, slots);
+        self.ports = Some(Box::new(ports));
     }
 
     /// Packets that a queue pair may have unacknowledged.
@@ -110,6 +147,9 @@ impl Limits {
     pub(super) fn note_acknowledged(&mut self, slot: SendSlot, queue_pair: &SendQueuePair) {
         if let Some(messages) = &mut self.messages {
             messages.acknowledge(slot, queue_pair.acknowledged);
+        }
+        if let Some(ports) = &mut self.ports {
+            ports.acknowledged(slot, queue_pair.acknowledged);
         }
     }
 

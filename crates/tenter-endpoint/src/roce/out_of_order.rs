@@ -58,14 +58,16 @@ impl RoceNic {
         let queue_pair = &mut self.receive[packet.receive_slot()];
         if queue_pair.opens_gap() {
             let (expected, reply) = (queue_pair.expected, queue_pair.reply);
-            let sent = self.answer_to(packet);
+            let (sent, flags) = (self.answer_to(packet), self.echo(packet));
             self.counters.nak_sent += 1;
             self.control.push(Packet {
                 sequence: expected,
                 sent,
-                flags: self.marks.on_echo(packet.receive_slot()),
+                flags,
                 ..reply.packet(PacketKind::Nak, RoceNic::ack_frame_bytes(spec))
             });
+        } else if self.answers_each() {
+            self.acknowledge(spec, packet);
         }
         self.note(EventKind::Discarded, packet, medium);
     }
@@ -111,6 +113,9 @@ impl RoceNic {
                 self.counters.out_of_sequence += 1;
                 self.note(EventKind::Discarded, packet, medium);
             }
+        }
+        if self.answers_each() {
+            self.acknowledge(spec, packet);
         }
         self.ask_for(packet, lost);
     }

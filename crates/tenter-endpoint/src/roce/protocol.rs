@@ -124,7 +124,7 @@ impl RoceNic {
 
     /// Acknowledges, in answer to a packet, everything before the one that is expected.
     pub(super) fn acknowledge(&mut self, spec: &NicSpec, packet: &Packet) {
-        let sent = self.answer_to(packet);
+        let (sent, flags) = (self.answer_to(packet), self.echo(packet));
         self.counters.acknowledgements_sent += 1;
         let queue_pair = &self.receive[packet.receive_slot()];
         let blank = queue_pair
@@ -133,9 +133,23 @@ impl RoceNic {
         self.control.push(Packet {
             sequence: queue_pair.expected,
             sent,
-            flags: self.marks.on_echo(packet.receive_slot()),
+            flags,
             ..blank
         });
+    }
+
+    /// What an answer to a data packet says of marks: that its queue pair has had some, and where
+    /// senders go by the path of each packet, whether this one has one.
+    pub(super) fn echo(&mut self, packet: &Packet) -> u8 {
+        let of_queue_pair = self.marks.on_echo(packet.receive_slot());
+        let tells = packet.has(Packet::CONGESTION_EXPERIENCED) && self.answers_each();
+        of_queue_pair | (u8::from(tells) * Packet::ANSWERS_MARKED)
+    }
+
+    /// Whether senders go by the path of each packet.
+    pub(super) fn answers_each(&self) -> bool {
+        let limits = self.limits.as_ref();
+        limits.is_some_and(|limits| limits.answers_each())
     }
 
     pub(super) fn reply_path(

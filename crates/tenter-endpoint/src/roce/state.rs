@@ -15,7 +15,7 @@ use super::lanes::NicLanes;
 use super::limits::Limits;
 use super::reroutes::Reroutes;
 use super::storm::Storm;
-use crate::entropy::{Entropy, RerouteSpec};
+use crate::entropy::EntropyKind;
 use crate::message::MessageCut;
 use crate::nic::build::NicBuild;
 use crate::nic::classes::NicClasses;
@@ -27,6 +27,7 @@ use crate::pcie::{Dma, DmaRates};
 use crate::receive::{Delivery, ReceiveQueuePair};
 use crate::receive_buffer::{Drain, ReceiveBuffer};
 use crate::send::{Requests, SendQueuePair};
+use crate::source_ports::{Entropy, RerouteSpec};
 use crate::timers::Timers;
 
 /// A NIC for `RoCEv2` with one port.
@@ -66,7 +67,8 @@ pub struct RoceNic {
     pub(super) storm: Option<Box<Storm>>,
     /// What keeps frames off the fast path.
     pub(super) features: Features,
-    /// How the source port changes from packet to packet, if it does.
+    /// How the source port changes from packet to packet, if it is drawn; where queue pairs choose
+    /// it, that is in the limits.
     pub(super) entropy: Option<Arc<Entropy>>,
     /// What it does about notices of long queues, if there are any.
     pub(super) reroute: Option<Arc<RerouteSpec>>,
@@ -101,12 +103,18 @@ impl NicBuild<'_> {
     fn limits(&self) -> Option<Box<Limits>> {
         let reads = self.slow_dma(|rates| rates.read).map(DmaReads::new);
         let is_mixed = self.classes.is_mixed();
-        if !Limits::are_needed(self.spec) && !is_mixed && reads.is_none() && !self.applies_signals {
+        let entropy = self.port_changes.entropy.as_ref();
+        let chosen = entropy.filter(|entropy| entropy.kind() != EntropyKind::Random);
+        let needed = Limits::are_needed(self.spec) || self.applies_signals || chosen.is_some();
+        if !needed && !is_mixed && reads.is_none() {
             return None;
         }
         let mut limits = Limits::new(self.spec, self.line, self.send_slots);
         limits.reads = reads;
         limits.held = self.applies_signals.then(Box::default);
+        if let Some(entropy) = chosen {
+            limits.choose_ports(entropy.clone(), self.send_slots);
+        }
         let telemetry = self.telemetry.clone();
         limits.in_band = telemetry.map(|telemetry| Box::new(InBand::new(telemetry)));
         Some(Box::new(limits))
@@ -118,6 +126,7 @@ impl RoceNic {
     pub fn new(build: NicBuild<'_>) -> RoceNic {
         let (receive_buffer, limits) = (build.receive_buffer(), build.limits());
         let spec = build.spec;
+        let entropy = build.port_changes.entropy.clone();
         let mut transmitter = build.transmitter;
         let lanes = build.credit.map(|(credit, classes)| {
             transmitter.return_lost_credit();
@@ -137,7 +146,7 @@ impl RoceNic {
             marks: MarkBook::default(),
             lanes,
             storm: None,
-            entropy: build.port_changes.entropy.clone(),
+            entropy: entropy.filter(|entropy| entropy.kind() == EntropyKind::Random),
             reroute: build.port_changes.reroute.clone(),
             reroutes: None,
             delivered: VecDeque::new(),

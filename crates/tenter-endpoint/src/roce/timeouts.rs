@@ -111,7 +111,7 @@ impl RoceNic {
                 .push(queue_pair.control(PacketKind::ConnectRequest, CONNECT_FRAME_BYTES));
         } else {
             if let Some(limits) = &mut self.limits {
-                limits.timed_out(slot, now);
+                limits.timed_out(slot, queue_pair.acknowledged, now);
             }
             self.repeat_oldest(spec, slot, now);
         }

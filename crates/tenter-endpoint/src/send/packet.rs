@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tenter_net::Packet;
 
-use crate::entropy::Entropy;
 use crate::message::MessageCut;
+use crate::source_ports::Entropy;
 use crate::spec::AckPolicy;
 
 /// What the packets of a NIC are made by: by reference, so that nothing is read for packets that do
@@ -14,7 +14,7 @@ use crate::spec::AckPolicy;
 pub(crate) struct PacketRules<'a> {
     pub(crate) acknowledge: &'a AckPolicy,
     pub(crate) cut: &'a MessageCut,
-    /// How the source port changes from packet to packet, if it does.
+    /// How the source port changes from packet to packet, if it is drawn.
     pub(crate) entropy: &'a Option<Arc<Entropy>>,
 }
 

@@ -12,11 +12,11 @@ use super::bits::Bits;
 use super::congestion::credit::{CreditRules, QUANTUM_BYTES};
 use super::congestion::{Answer, Link, Trim, Window, WindowRules};
 use super::cut::{Cut, on_wire};
-use super::entropy::{Choice, Draws, PathNews};
 use super::network::Network;
 use super::recovery::Sleek;
 use super::requests::Requests;
 use super::spec::LossDetection;
+use crate::entropy::{Choice, PathNews, SplitMix};
 use crate::send::{Acknowledged, Connection, SendPeer, WorkRequest};
 
 /// What is the same for all connections of a NIC.
@@ -98,7 +98,7 @@ pub(super) struct Sender {
     window: Option<Window>,
     credit: Option<Credit>,
     entropy: Choice,
-    draws: Draws,
+    random: SplitMix,
     sleek: Option<Box<Sleek>>,
 }
 
@@ -130,7 +130,7 @@ pub(super) const FIRST_GRANT: u32 = 1 << 20;
 impl Sender {
     pub(super) fn new(peer: SendPeer, class: u8, rules: &Rules) -> Sender {
         let spec = &rules.network.spec;
-        let mut draws = Draws::new(rules.network.seed ^ u64::from(peer.hash).rotate_left(17));
+        let mut random = SplitMix::new(rules.network.seed ^ u64::from(peer.hash).rotate_left(17));
         let credit = rules.credit.as_ref().map(|credit| Credit {
             bytes: credit.most.cast_signed(),
             granted: FIRST_GRANT,
@@ -160,8 +160,8 @@ impl Sender {
             last_progress: Instant::START,
             window: rules.window.as_ref().map(WindowRules::start),
             credit,
-            entropy: spec.entropy.start(&mut draws),
-            draws,
+            entropy: spec.entropy.kind.start(spec.entropy.values, &mut random),
+            random,
             sleek: (spec.loss_detection == LossDetection::Sleek).then(Box::default),
         }
     }
@@ -257,7 +257,7 @@ impl Sender {
             Some(number) => (number, true),
             None => (self.next, false),
         };
-        let entropy = self.entropy.next(&mut self.draws);
+        let entropy = self.entropy.next(&mut self.random);
         let record = if repeats {
             self.repeat(number, entropy, now)
         } else {
@@ -650,7 +650,7 @@ impl Sender {
 
     /// A request for credit.
     pub(super) fn request(&mut self, rules: &Rules, active: u64) -> Packet {
-        let entropy = self.entropy.next(&mut self.draws);
+        let entropy = self.entropy.next(&mut self.random);
         let target = self.pull_target(rules, active);
         self.packet(PacketKind::RequestToSend, entropy, target, rules)
     }
@@ -730,7 +730,7 @@ impl Sender {
             sleek.probe_at = Instant::NEVER;
             return None;
         }
-        let entropy = self.entropy.next(&mut self.draws);
+        let entropy = self.entropy.next(&mut self.random);
         let target = self.pull_target(rules, 1);
         let last = self.next.wrapping_sub(1);
         Some(Packet {

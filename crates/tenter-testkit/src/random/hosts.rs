@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tenter_endpoint::{DmaRates, Entropy, Interleave, Pcie};
+use tenter_endpoint::{DmaRates, Entropy, EntropyKind, Interleave, Pcie};
 use tenter_plan::Plan;
 use tenter_units::{Rate, Time};
 use tenter_workload::{RankId, ScaleUp};
@@ -30,7 +30,8 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
             .usual
             .load_balancing
             .source_port_differences(values);
-        let entropy = Entropy::new(draw.within(1..=20) as u32, differences);
+        let packets = draw.within(1..=20) as u32;
+        let entropy = Entropy::new(EntropyKind::Random, packets, differences);
         plan.port_changes.entropy = Some(Arc::new(entropy));
     }
     if plan.nic.receive_buffer.is_some() && draw.chance(40) {

@@ -1,12 +1,12 @@
 //! Small scenarios whose NICs have the transport of Ultra Ethernet, most of them with switches that
 //! trim.
 
-use tenter_endpoint::PortChanges;
 use tenter_endpoint::ultra_ethernet::congestion::{
     ConstantWindow, Eqds, Ndp, Nscc, NsccWithCredit, Rccc, Smartt, UetControl, WindowDctcp,
 };
-use tenter_endpoint::ultra_ethernet::entropy::{EntropyKind, EntropySpec};
+use tenter_endpoint::ultra_ethernet::entropy::EntropySpec;
 use tenter_endpoint::ultra_ethernet::{LossDetection, Transport, UltraEthernet};
+use tenter_endpoint::{EntropyKind, PortChanges};
 use tenter_net::impairment::{Strikes, TesterAction};
 use tenter_net::{
     ClassSpec, EcnSpec, Limit, MarkAt, PacketKind, Scheduling, TrimSpec, UNLIMITED_POOL,
@@ -59,6 +59,7 @@ fn transport(draw: &mut Draw) -> UltraEthernet {
         EntropyKind::Bitmap,
         EntropyKind::Reps,
         EntropyKind::Mixed,
+        EntropyKind::Random,
     ];
     let payload = draw.within(256..=4096);
     let entropy = EntropySpec {

@@ -1,4 +1,5 @@
-//! NICs that change the source port: what one queue pair gets of several paths.
+//! NICs that change the source port: what one queue pair gets of several paths, and what it makes
+//! of what it hears of them.
 
 use crate::trial::Trial;
 
@@ -79,4 +80,52 @@ fn packets_of_a_run_stay_together() {
     let trial = Trial::run(FOUR_PATHS, &set);
     assert!(shares(&trial).contains(&4_096));
     assert_eq!(trial.outcome.summary.totals.out_of_order_frames, 0);
+}
+
+/// A permutation over eight spines, one of them at a quarter of its rate, by NICs that take packets
+/// in any order and answer each; queues of 5 to 20 packets are marked.
+const ONE_SLOW: &str = "
+fabric:
+  kind: leaf-spine
+  leaves: 2
+  hosts_per_leaf: 8
+  spines: 8
+  host_rate: 100Gbps
+  uplink_rate: 100Gbps
+  switch: {classes: [{class: 0, ecn: {kmin: 20kB, kmax: 80kB, pmax: 1}}]}
+endpoint:
+  nic:
+    acknowledge: per-packet
+    window: 128
+    loss_recovery: {kind: selective-repeat, reorder: 4096}
+jobs:
+  - collectives: [{collective: permutation, size: 16MiB}]
+faults:
+  events:
+    - {link: leaf0-spine3, rate: 25Gbps, at: 0us}
+    - {link: leaf1-spine3, rate: 25Gbps, at: 0us}
+observe: {samples: false}
+";
+
+#[test]
+fn who_hears_of_a_slow_spine_leaves_it() {
+    for seed in 1..=4 {
+        let completion = |kind: &str| {
+            let kind = format!("endpoint.nic.entropy={{kind: {kind}}}");
+            let trial = Trial::run(ONE_SLOW, &[&*kind, &*format!("seed={seed}")]);
+            assert_eq!(trial.outcome.summary.totals.retransmitted_frames, 0);
+            trial.completion(0)
+        };
+        let kinds = ["reps", "mixed", "bitmap", "oblivious", "random"];
+        let times = kinds.map(completion);
+        let [reps, mixed, bitmap, oblivious, random] = times;
+        assert!(reps <= bitmap && bitmap <= oblivious, "{times:?}");
+        assert!(bitmap <= random, "{times:?}");
+        // Line rate beside acknowledgements of 86 bytes, and 50 us to find the ways.
+        let line = slow_line(4_096) * (4_178.0 + 86.0) / 4_178.0;
+        for time in [reps, mixed] {
+            let over = time as f64 - line;
+            assert!((0.0..5e7).contains(&over), "{times:?}");
+        }
+    }
 }

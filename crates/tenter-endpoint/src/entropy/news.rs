@@ -9,6 +9,8 @@ pub(crate) enum PathNews {
     Marked,
     /// It was trimmed before the last hop.
     Trimmed,
+    /// It was lost, and its receiver has said so.
+    Lost,
     /// It was not answered in time.
     TimedOut,
 }

@@ -1,6 +1,6 @@
 //! One value after the other, whatever becomes of packets.
 
-use super::draws::Draws;
+use super::split_mix::SplitMix;
 
 /// All values in a row, in an order that a number changes by exclusive or; each round has another.
 #[derive(Clone, Debug)]
@@ -11,21 +11,21 @@ pub(crate) struct Oblivious {
 }
 
 impl Oblivious {
-    pub(super) fn new(values: u16, draws: &mut Draws) -> Oblivious {
+    pub(super) fn new(values: u16, random: &mut SplitMix) -> Oblivious {
         Oblivious {
             values,
             next: 0,
-            order: draws.below(values),
+            order: random.below(values),
         }
     }
 
     #[inline]
-    pub(super) fn next(&mut self, draws: &mut Draws) -> u16 {
+    pub(super) fn next(&mut self, random: &mut SplitMix) -> u16 {
         let value = (self.next ^ self.order) & (self.values - 1);
         self.next += 1;
         if self.next == self.values {
             self.next = 0;
-            self.order = draws.below(self.values);
+            self.order = random.below(self.values);
         }
         value
     }

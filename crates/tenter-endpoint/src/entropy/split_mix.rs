@@ -1,20 +1,22 @@
-//! Random numbers of a connection.
+//! Random numbers of one sender.
 
 use tenter_engine::mix64;
 
-/// Random numbers of one connection, which depend on nothing else.
+/// Random numbers that depend on their seed and on nothing else.
+///
+/// Source: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (2014).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Draws {
+pub(crate) struct SplitMix {
     state: u64,
 }
 
-impl Draws {
-    pub(crate) fn new(seed: u64) -> Draws {
-        Draws { state: mix64(seed) }
+impl SplitMix {
+    pub(crate) fn new(seed: u64) -> SplitMix {
+        SplitMix { state: mix64(seed) }
     }
 
     /// A number from all there are.
-    pub(crate) fn next(&mut self) -> u64 {
+    fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix64(self.state)
     }

@@ -6,8 +6,8 @@
 
 use tenter_units::{Instant, Time};
 
-use super::draws::Draws;
 use super::news::PathNews;
+use super::split_mix::SplitMix;
 
 /// Values that are kept.
 const KEPT: usize = 8;
@@ -53,10 +53,10 @@ impl Reps {
     }
 
     #[inline]
-    pub(super) fn next(&mut self, draws: &mut Draws) -> u16 {
+    pub(super) fn next(&mut self, random: &mut SplitMix) -> u16 {
         if self.explores > 0 {
             self.explores -= 1;
-            return draws.below(self.values);
+            return random.below(self.values);
         }
         if self.frozen_until.is_some() && self.count > 0 {
             let kept = &mut self.kept[self.turn];
@@ -66,10 +66,10 @@ impl Reps {
             return kept.value;
         }
         if self.fresh == 0 {
-            return draws.below(self.values);
+            return random.below(self.values);
         }
         self.oldest_fresh()
-            .unwrap_or_else(|| draws.below(self.values))
+            .unwrap_or_else(|| random.below(self.values))
     }
 
     fn oldest_fresh(&mut self) -> Option<u16> {

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 
 use super::bitmap::Bitmap;
-use super::draws::Draws;
 use super::news::PathNews;
+use super::split_mix::SplitMix;
 
 /// The values to use again.
 #[derive(Clone, Debug)]
@@ -15,18 +15,18 @@ pub(crate) struct Mixed {
 }
 
 impl Mixed {
-    pub(super) fn new(values: u16, draws: &mut Draws) -> Mixed {
+    pub(super) fn new(values: u16, random: &mut SplitMix) -> Mixed {
         Mixed {
             again: VecDeque::new(),
-            others: Bitmap::new(values, draws),
+            others: Bitmap::new(values, random),
         }
     }
 
     #[inline]
-    pub(super) fn next(&mut self, draws: &mut Draws) -> u16 {
+    pub(super) fn next(&mut self, random: &mut SplitMix) -> u16 {
         match self.again.pop_front() {
             Some(value) => value,
-            None => self.others.next(draws),
+            None => self.others.next(random),
         }
     }
 

@@ -1,8 +1,8 @@
 //! One value after the other without those of which bad news has come: each has a penalty, and one
 //! with a penalty is passed over.
 
-use super::draws::Draws;
 use super::news::PathNews;
+use super::split_mix::SplitMix;
 
 /// The penalty of a value is no larger.
 const MOST: u8 = 15;
@@ -16,11 +16,11 @@ pub(crate) struct Bitmap {
 }
 
 impl Bitmap {
-    pub(super) fn new(values: u16, draws: &mut Draws) -> Bitmap {
+    pub(super) fn new(values: u16, random: &mut SplitMix) -> Bitmap {
         Bitmap {
             penalties: vec![0; usize::from(values)].into(),
             next: 0,
-            order: draws.below(values),
+            order: random.below(values),
         }
     }
 
@@ -29,22 +29,22 @@ impl Bitmap {
     }
 
     /// The value in turn, and the turn of the next one.
-    fn turn(&mut self, draws: &mut Draws) -> u16 {
+    fn turn(&mut self, random: &mut SplitMix) -> u16 {
         let value = (self.next ^ self.order) & (self.values() - 1);
         self.next += 1;
         if self.next == self.values() {
             self.next = 0;
-            self.order = draws.below(self.values());
+            self.order = random.below(self.values());
         }
         value
     }
 
     #[inline]
-    pub(super) fn next(&mut self, draws: &mut Draws) -> u16 {
+    pub(super) fn next(&mut self, random: &mut SplitMix) -> u16 {
         // Only the first that is passed over loses some of its penalty: otherwise a choice among
         // many bad ones would forgive them all.
         let mut forgiven = false;
-        let mut value = self.turn(draws);
+        let mut value = self.turn(random);
         for _ in 0..2 * self.penalties.len() {
             let penalty = &mut self.penalties[usize::from(value)];
             if *penalty == 0 {
@@ -54,7 +54,7 @@ impl Bitmap {
                 *penalty -= 1;
                 forgiven = true;
             }
-            value = self.turn(draws);
+            value = self.turn(random);
         }
         value
     }
@@ -63,7 +63,7 @@ impl Bitmap {
         let more = match news {
             PathNews::Good => return,
             PathNews::Marked => 1,
-            PathNews::Trimmed => 4,
+            PathNews::Trimmed | PathNews::Lost => 4,
             PathNews::TimedOut => MOST,
         };
         let penalty = &mut self.penalties[usize::from(value)];
