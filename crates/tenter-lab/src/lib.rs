@@ -20,6 +20,7 @@ mod coordinator;
 mod error;
 mod fabric;
 mod lab_file;
+mod switches;
 mod twin;
 pub mod wire;
 
@@ -29,6 +30,10 @@ pub use coordinator::{LabRun, LabTrial, Observed, load, run};
 pub use error::LabError;
 pub use fabric::{LabState, Wiring, control_namespace, down, missing_tools, namespace, up};
 pub use lab_file::{AgentKeys, LabFile, LabKeys, NamespaceFabric};
+pub use switches::{
+    Collector, GnmiKeys, InterfaceReading, Reading, SnmpKeys, SonicKeys, SwitchKeys, SwitchShown,
+    add_counters, read_switches,
+};
 pub use twin::{
     Calibration, Constants, FlowSpread, LinkRow, PathRow, SizeRow, TOLERANCE_PERCENT, Twin,
     calibrate, kernel_paths, twin, twin_text,

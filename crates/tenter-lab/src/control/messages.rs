@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tenter_sim::real_time::{HostCounts, HostRecords, PortCounts};
 
 /// The version of all this; both ends have the same.
-pub(crate) const PROTOCOL_VERSION: u8 = 1;
+pub(crate) const PROTOCOL_VERSION: u8 = 2;
 
 /// A file that a scenario names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

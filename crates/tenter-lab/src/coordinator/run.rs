@@ -15,6 +15,7 @@ use super::under_way::{LabRun, Observed, Trial};
 use crate::control::{FromAgent, LocalClock, Opening, Order, ScenarioFile, Secret};
 use crate::error::LabError;
 use crate::fabric;
+use crate::switches::{measured, read_switches};
 
 /// From the order to start a collective to its start: longer than an order takes.
 const AHEAD_PS: u64 = 30_000_000_000;
@@ -67,6 +68,9 @@ fn run_here(
     let hosts: Vec<(String, SocketAddrV4)> = names
         .zip(agents.iter().map(|agent| agent.control))
         .collect();
+    let machines = &trial.lab.keys.switches;
+    // While agents are connected, they wait for no switch.
+    let shown = read_switches(machines, trial.lab.folder());
     let agents = Agents::connect(&hosts, &secret, clock)?;
     let books = RealBooks::new(plan)?;
     let before = switch_counts(trial);
@@ -89,10 +93,20 @@ fn run_here(
     running.close()?;
     let ports = fabric::since(&switch_counts(trial), &before);
     running.agents.close();
+    let after = read_switches(machines, trial.lab.folder());
+    let node = |name: &str| {
+        let topology = &trial.measured.resolved().topology;
+        let mut nodes = topology.node_ids().filter(|&node| !topology.is_host(node));
+        let node = nodes.find(|&node| topology.name(node) == name)?;
+        Some((node.number(), topology.ports(node)))
+    };
+    let mut switches = measured(machines, &shown, &after, node);
+    switches.ports.extend(ports);
     finish::finish(Finished {
         trial,
         running,
-        ports,
+        switches,
+        shown: [shown, after],
     })
 }
 

@@ -1,0 +1,56 @@
+//! What a switch shows at an instant.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use tenter_sim::real_time::{Counter, Counters};
+
+/// What an interface shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct InterfaceReading {
+    /// Counters of the whole interface.
+    pub own: Counters,
+    /// Counters of its classes.
+    pub classes: BTreeMap<u8, Counters>,
+    /// Its counters of 32 bits, which begin again at 0.
+    #[serde(skip)]
+    pub(super) narrow: BTreeSet<Counter>,
+}
+
+/// What a switch shows, by the names of its interfaces.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Reading(pub BTreeMap<String, InterfaceReading>);
+
+impl Reading {
+    fn counters(&mut self, interface: &str, class: Option<u8>) -> &mut Counters {
+        let reading = self.0.entry(interface.to_owned()).or_default();
+        match class {
+            None => &mut reading.own,
+            Some(class) => reading.classes.entry(class).or_default(),
+        }
+    }
+
+    /// An interface, or a class of it, shows this.
+    pub(super) fn set(&mut self, interface: &str, class: Option<u8>, counter: Counter, to: u64) {
+        self.counters(interface, class).insert(counter, to);
+    }
+
+    /// The same of a counter of 32 bits.
+    pub(super) fn set_narrow(&mut self, interface: &str, counter: Counter, to: u32) {
+        self.set(interface, None, counter, u64::from(to));
+        let reading = self.0.entry(interface.to_owned()).or_default();
+        reading.narrow.insert(counter);
+    }
+
+    /// Adds what another text of the same switch shows.
+    pub(super) fn merge(&mut self, other: Reading) {
+        for (name, of) in other.0 {
+            let reading = self.0.entry(name).or_default();
+            reading.own.extend(of.own);
+            reading.narrow.extend(of.narrow);
+            for (class, counters) in of.classes {
+                reading.classes.entry(class).or_default().extend(counters);
+            }
+        }
+    }
+}
