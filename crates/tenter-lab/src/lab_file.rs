@@ -10,6 +10,7 @@ use tenter_config::{Reader, component};
 use tenter_scenario::{Format, read_document};
 use tenter_units::{Bytes, Rate, Time};
 
+use crate::data_path_kind::DataPathKind;
 use crate::error::LabError;
 use crate::switches::SwitchKeys;
 
@@ -31,6 +32,9 @@ component! {
         /// it cuts as late as it can (UDP segmentation): it takes less processor time, and captures
         /// show long frames where nothing has cut them yet.
         segmentation: bool = "false";
+        /// How data gets from host to host: `udp` is packets that agents make, `rdma` messages
+        /// that RDMA hardware carries.
+        data_path: DataPathKind = "udp";
         /// How long a trial may take.
         time_limit: Time = "60s", in TIMES;
         /// The switches of a lab of machines whose counters are read before and after each trial.
@@ -112,6 +116,11 @@ fn hosts_are_of_one_kind(keys: &LabKeys, reader: &mut dyn Reader) -> bool {
         }
         return true;
     };
+    if keys.data_path == DataPathKind::Rdma {
+        let help = "leave it out: network namespaces have no RDMA devices";
+        reader.refuse("data_path", "is `rdma` beside a `fabric`", help);
+        return false;
+    }
     if !keys.switches.is_empty() {
         let help = "leave them out: those of a `fabric` of namespaces are read by themselves";
         reader.refuse("switches", "are given beside a `fabric`", help);
@@ -285,6 +294,10 @@ switches:
                 "{name: a, fabric: {leaves: 1, hosts_per_leaf: 2, spines: 1}, \
                  switches: [{name: leaf0, collect: files, ports: [e0]}]}",
                 "by themselves",
+            ),
+            (
+                "{name: a, data_path: rdma, fabric: {leaves: 1, hosts_per_leaf: 2, spines: 1}}",
+                "no RDMA devices",
             ),
             (
                 "{name: a, switches: [{name: leaf0, collect: telnet, ports: [e0]}]}",

@@ -271,6 +271,20 @@ impl<T: Value> Value for Option<T> {
     }
 }
 
+/// Whether a column has the mark of those that may lack a value.
+pub(crate) const fn is_marked(marks: &[&str]) -> bool {
+    !marks.is_empty()
+}
+
+/// The value of a column, if it was read.
+#[inline]
+pub(crate) fn cell<'a, T: Value>(unread: &[&Unread], column: &str, value: &'a T) -> Cell<'a> {
+    if unread.iter().any(|unread| unread.lacks(column)) {
+        return Cell::Missing;
+    }
+    value.cell()
+}
+
 /// Declares a row type once: the struct, its columns, its dictionary entries and its JSON.
 ///
 /// The doc comment of a field is its meaning in the data dictionary, so a column cannot lack one.
@@ -332,13 +346,13 @@ macro_rules! rows {
                     name: $column,
                     kind: <$type as crate::column::Value>::KIND,
                     optional: <$type as crate::column::Value>::OPTIONAL
-                        || crate::unread::is_marked(&[$(stringify!($unread))?]),
-                    may_be_unread: crate::unread::is_marked(&[$(stringify!($unread))?]),
+                        || crate::column::is_marked(&[$(stringify!($unread))?]),
+                    may_be_unread: crate::column::is_marked(&[$(stringify!($unread))?]),
                     unit: $unit,
                     meaning: concat!($($meaning),+),
                     joined: false,
                     cell: |row, _| {
-                        crate::unread::cell(&[$(&row.$unread)?], $column, &row.$field)
+                        crate::column::cell(&[$(&row.$unread)?], $column, &row.$field)
                     },
                 }, )+
                 $($( crate::column::Column {
@@ -365,7 +379,7 @@ macro_rules! rows {
 
             #[inline]
             fn cells(&self, mut take: impl FnMut(crate::column::Cell<'_>)) {
-                $( take(crate::unread::cell(&[$(&self.$unread)?], $column, &self.$field)); )+
+                $( take(crate::column::cell(&[$(&self.$unread)?], $column, &self.$field)); )+
             }
 
             $( fn unread(&mut self) -> Option<&mut crate::unread::Unread> {

@@ -236,8 +236,8 @@ rows! {
 }
 
 rows! {
-    /// One port of one node, over the whole trial. A counter that the switch or the NIC of a lab does
-    /// not have, or that nobody could read, is missing.
+    /// One port of one node, over the whole trial. A counter that the switch or the NIC of a lab
+    /// does not have, or that nobody could read, is missing.
     pub struct PortRow in "ports" without unread {
         /// Node index: NICs first, then switches.
         node: u32 => "node", "";
@@ -304,8 +304,8 @@ rows! {
         queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes", unread;
         /// Frames marked with congestion experienced when they were put into the port's queues.
         marked_frames: u64 => "marked_frames", "frames", unread;
-        /// Pause frames sent that stopped a class of the other end; in a lab those that let it go on,
-        /// too, which switches do not tell apart, and each counts once for each class.
+        /// Pause frames sent that stopped a class of the other end; in a lab those that let it go
+        /// on, too, which switches do not tell apart, and each counts once for each class.
         tx_xoff_frames: u64 => "tx_xoff_frames", "frames", unread;
         /// Pause frames sent that let a class of the other end go on.
         tx_xon_frames: u64 => "tx_xon_frames", "frames", unread;

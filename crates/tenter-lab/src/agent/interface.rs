@@ -41,7 +41,7 @@ pub(super) fn read(address: Ipv4Addr) -> Option<InterfaceCounts> {
         tx: (number("tx_packets"), number("tx_bytes")),
         rx: (number("rx_packets"), number("rx_bytes")),
         dropped: number("tx_dropped"),
-        others: ethtool(&name),
+        others: [ethtool(&name), infiniband(&name)].concat(),
         name,
     })
 }
@@ -58,6 +58,28 @@ fn ethtool(name: &str) -> Vec<(String, u64)> {
         Some((key.trim().to_owned(), value.trim().parse().ok()?))
     });
     pairs.collect()
+}
+
+/// What the RDMA device of an interface counts, where it has one.
+fn infiniband(name: &str) -> Vec<(String, u64)> {
+    let listed = |folder: &Path| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    let devices = Path::new("/sys/class/net").join(name);
+    let mut counters = Vec::new();
+    for device in listed(&devices.join("device/infiniband")) {
+        for port in listed(&device.join("ports")) {
+            for file in listed(&port.join("hw_counters")) {
+                let text = fs::read_to_string(&file).unwrap_or_default();
+                let value = text.trim().parse();
+                if let (Ok(value), Some(counter)) = (value, file.file_name()) {
+                    counters.push((counter.to_string_lossy().into_owned(), value));
+                }
+            }
+        }
+    }
+    counters
 }
 
 impl InterfaceCounts {

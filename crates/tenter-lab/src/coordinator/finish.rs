@@ -12,6 +12,7 @@ use super::jobs::{JobRun, Stage};
 use super::trial::LabTrial;
 use super::under_way::{LabRun, Trial};
 use crate::control::AgentReport;
+use crate::data_path_kind::DataPathKind;
 use crate::error::LabError;
 use crate::switches::{Measured, SwitchShown};
 
@@ -19,6 +20,8 @@ use crate::switches::{Measured, SwitchShown};
 const HOSTS_FILE: &str = "hosts.json";
 /// The file with what switches showed before and after a trial.
 const SWITCHES_FILE: &str = "switches.json";
+/// What is not measured where RDMA hardware carries the data.
+const OF_HARDWARE: &str = "data went by RDMA hardware: frames and their bytes follow from sizes; retransmissions, NAKs, timeouts, marks and notifications are 0 here, and in `hosts.json` as the devices count them; payloads were not compared";
 /// An agent that is later than this with what is due, in ns, was short of processor time.
 const LATE_NS: u64 = 2_000_000;
 
@@ -62,6 +65,9 @@ pub(super) fn finish(finished: Finished<'_, '_>) -> Result<Outcome, LabError> {
     let ended = Instant::from_ps(running.now_ps());
     let mut warnings = warnings(&running);
     warnings.extend(switches.warnings);
+    if trial.lab.keys.data_path == DataPathKind::Rdma {
+        warnings.push(OF_HARDWARE.to_owned());
+    }
     let failures = running.jobs.iter().map(|job| failure(job, &running));
     let failures: Vec<Option<String>> = failures.collect();
     let stopped = stop(&running);

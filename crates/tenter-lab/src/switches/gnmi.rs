@@ -1,4 +1,4 @@
-//! JSON of `gnmic get` and `gnmic subscribe --mode once`, in the models of OpenConfig.
+//! JSON of `gnmic get` and `gnmic subscribe --mode once`, in the models of `OpenConfig`.
 //!
 //! Counters come as single values, or as JSON below any node above them; both are walked down to
 //! leaves with their whole paths.
@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde_json::{Deserializer, Value};
 use tenter_sim::real_time::Counter;
 
+use super::fault::Fault;
 use super::reading::Reading;
-use super::text::Fault;
 
 /// What is asked for. The last two are not of every switch.
 pub(super) const PATHS: [&str; 3] = [

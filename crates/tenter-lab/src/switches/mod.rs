@@ -11,6 +11,7 @@
 mod collect;
 mod command;
 mod difference;
+mod fault;
 mod files;
 mod gnmi;
 mod into_trial;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use tenter_sim::real_time::{Counter, Counters};
+use tenter_sim::real_time::{Counter, Counters, PortCounts};
 
 /// What an interface shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -15,6 +15,18 @@ pub struct InterfaceReading {
     /// Its counters of 32 bits, which begin again at 0.
     #[serde(skip)]
     pub(super) narrow: BTreeSet<Counter>,
+}
+
+impl InterfaceReading {
+    /// A counter of the whole interface, if it is known: its own, or that of its classes together.
+    pub fn count(&self, counter: Counter) -> Option<u64> {
+        let counts = PortCounts {
+            own: self.own.clone(),
+            classes: self.classes.clone(),
+            ..PortCounts::default()
+        };
+        counts.count(counter)
+    }
 }
 
 /// What a switch shows, by the names of its interfaces.

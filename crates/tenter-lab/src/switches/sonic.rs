@@ -1,4 +1,4 @@
-//! Output of the `show` commands of SONiC.
+//! Output of the `show` commands of `SONiC`.
 //!
 //! Tables begin with a line of titles; the line of dashes below it says where columns are, since
 //! rates have a blank between number and unit. What other tables say is left alone.
@@ -8,8 +8,8 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 use tenter_sim::real_time::Counter;
 
+use super::fault::{Fault, count};
 use super::reading::Reading;
-use super::text::{Fault, count};
 
 /// The commands whose output is known, without `show`. The first one must succeed; older switches
 /// lack some of the others.

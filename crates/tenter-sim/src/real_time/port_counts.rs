@@ -207,9 +207,16 @@ pub(super) fn class_rows(port: &PortRow, counts: &PortCounts) -> Vec<QueueRow> {
     of.flatten().collect()
 }
 
+/// A column of switches and ports, and its field in both.
+type Sum = (
+    &'static str,
+    fn(&PortRow) -> u64,
+    fn(&mut SwitchRow) -> &mut u64,
+);
+
 /// Empties the row of a switch, and fills it from those of its ports.
 pub(super) fn fill_switch(row: &mut SwitchRow, ports: &[PortRow]) {
-    let sums: [(&str, fn(&PortRow) -> u64, fn(&mut SwitchRow) -> &mut u64); 3] = [
+    let sums: [Sum; 3] = [
         (
             "dropped_frames",
             |port| port.dropped_frames,
