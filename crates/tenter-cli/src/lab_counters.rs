@@ -62,10 +62,10 @@ fn table(shown: &[SwitchShown]) -> TextTable {
     columns.extend(SHOWN.iter().map(|(title, _)| TextColumn::number(title, "")));
     let mut table = TextTable::new(columns);
     for switch in shown {
-        let Some(Ok(reading)) = &switch.shown else {
+        let Some(Ok(snapshot)) = &switch.shown else {
             continue;
         };
-        for (name, interface) in &reading.0 {
+        for (name, interface) in &snapshot.0 {
             let count = |counter| interface.count(counter).map(|count| count.to_string());
             let cells = SHOWN.iter().map(|(_, counter)| count(*counter));
             let cells = cells.map(|cell| cell.unwrap_or_else(|| "–".to_owned()));

@@ -33,7 +33,7 @@ pub use error::LabError;
 pub use fabric::{LabState, Wiring, control_namespace, down, missing_tools, namespace, up};
 pub use lab_file::{AgentKeys, LabFile, LabKeys, NamespaceFabric};
 pub use switches::{
-    Collector, GnmiKeys, InterfaceReading, Reading, SnmpKeys, SonicKeys, SwitchKeys, SwitchShown,
+    Collector, GnmiKeys, InterfaceSnapshot, Snapshot, SnmpKeys, SonicKeys, SwitchKeys, SwitchShown,
     add_counters, read_switches,
 };
 pub use tenter_sim::real_time::Counter;

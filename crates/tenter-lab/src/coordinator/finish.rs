@@ -229,7 +229,7 @@ fn switches_text(shown: &[Vec<SwitchShown>; 2]) -> String {
     let [before, after] = shown;
     let of = |shown: &SwitchShown| match &shown.shown {
         None => serde_json::Value::Null,
-        Some(Ok(reading)) => serde_json::json!(reading),
+        Some(Ok(snapshot)) => serde_json::json!(snapshot),
         Some(Err(why)) => serde_json::json!({ "error": why }),
     };
     let pairs = before.iter().zip(after);

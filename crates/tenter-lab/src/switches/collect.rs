@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::keys::{Collector, GnmiKeys, SonicKeys, SwitchKeys};
-use super::reading::Reading;
+use super::snapshot::Snapshot;
 use super::{command, gnmi, snmp, sonic, text};
 
 /// What a switch has shown, or why it has not.
@@ -14,7 +14,7 @@ pub struct SwitchShown {
     /// Its name.
     pub name: String,
     /// What it shows, or a sentence with the remedy; nothing of one that is read from files.
-    pub shown: Option<Result<Reading, String>>,
+    pub shown: Option<Result<Snapshot, String>>,
 }
 
 /// Reads switches side by side; `folder` is that of the lab file.
@@ -35,7 +35,7 @@ pub fn read_switches(switches: &[SwitchKeys], folder: &Path) -> Vec<SwitchShown>
     })
 }
 
-fn read(keys: &SwitchKeys, folder: &Path) -> Option<Result<Reading, String>> {
+fn read(keys: &SwitchKeys, folder: &Path) -> Option<Result<Snapshot, String>> {
     let timeout = Duration::from_nanos(keys.timeout.ps() / 1_000);
     let name = &keys.name;
     Some(match &keys.collector {
@@ -49,7 +49,7 @@ fn read(keys: &SwitchKeys, folder: &Path) -> Option<Result<Reading, String>> {
     })
 }
 
-fn of_sonic(name: &str, keys: &SonicKeys, timeout: Duration) -> Result<Reading, String> {
+fn of_sonic(name: &str, keys: &SonicKeys, timeout: Duration) -> Result<Snapshot, String> {
     let commands = sonic::COMMANDS
         .iter()
         .map(|command| format!("show {command}"));
@@ -60,7 +60,7 @@ fn of_sonic(name: &str, keys: &SonicKeys, timeout: Duration) -> Result<Reading, 
     })
 }
 
-fn of_gnmi(name: &str, keys: &GnmiKeys, timeout: Duration) -> Result<Reading, String> {
+fn of_gnmi(name: &str, keys: &GnmiKeys, timeout: Duration) -> Result<Snapshot, String> {
     let paths = gnmi::PATHS.iter().map(|path| (*path).to_owned());
     together(name, paths, |path| {
         let behind = ["get", "--path", path, "--format", "json"].map(str::to_owned);
@@ -74,21 +74,21 @@ fn together(
     name: &str,
     asked: impl Iterator<Item = String>,
     ask: impl Fn(&str) -> Result<String, String>,
-) -> Result<Reading, String> {
-    let mut reading: Option<Reading> = None;
+) -> Result<Snapshot, String> {
+    let mut snapshot: Option<Snapshot> = None;
     for asked in asked {
         let read = ask(&asked)
             .map_err(|why| format!("switch `{name}`: {why}"))
             .and_then(|text| text::read(&text).map_err(|fault| fault.of(name, &asked)));
-        match (read, &mut reading) {
-            (Ok(read), None) => reading = Some(read),
-            (Ok(read), Some(reading)) => reading.merge(read),
+        match (read, &mut snapshot) {
+            (Ok(read), None) => snapshot = Some(read),
+            (Ok(read), Some(snapshot)) => snapshot.merge(read),
             (Err(why), None) => return Err(why),
             // Its counters stay empty, which the trial says.
             (Err(_), Some(_)) => {}
         }
     }
-    reading.ok_or_else(|| format!("switch `{name}` is asked for nothing"))
+    snapshot.ok_or_else(|| format!("switch `{name}` is asked for nothing"))
 }
 
 #[cfg(test)]
@@ -124,8 +124,8 @@ mod tests {
         ];
         let shown = read_switches(&switches, Path::new("."));
         let first = shown[0].shown.as_ref().expect("it is read");
-        let reading = first.as_ref().expect("it answers");
-        assert_eq!(reading.0["Ethernet0"].own.len(), 3);
+        let snapshot = first.as_ref().expect("it answers");
+        assert_eq!(snapshot.0["Ethernet0"].own.len(), 3);
         let second = shown[1].shown.as_ref().expect("it is asked");
         let why = second.as_ref().expect_err("it fails");
         assert!(

@@ -1,10 +1,10 @@
-//! What switches have counted between two readings, by the ports of the topology.
+//! What switches have counted between two snapshots, by the ports of the topology.
 
 use tenter_sim::real_time::{Counter, Counters, PortCounts};
 
 use super::collect::SwitchShown;
 use super::keys::SwitchKeys;
-use super::reading::{InterfaceReading, Reading};
+use super::snapshot::{InterfaceSnapshot, Snapshot};
 
 /// What switches have counted over a trial.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ const TOLD: [(Counter, &str); 5] = [
     (Counter::RxPauseFrames, "pause frames received"),
 ];
 
-/// What switches have counted between two readings; `node` is the number of a switch and of its
+/// What switches have counted between two snapshots; `node` is the number of a switch and of its
 /// ports in the topology.
 pub(crate) fn measured(
     switches: &[SwitchKeys],
@@ -94,7 +94,7 @@ pub(crate) fn measured(
     measured
 }
 
-fn no_interface(switch: &str, interface: &str, shown: &Reading) -> String {
+fn no_interface(switch: &str, interface: &str, shown: &Snapshot) -> String {
     let names: Vec<&str> = shown.0.keys().map(String::as_str).take(4).collect();
     format!(
         "switch `{switch}` shows no interface `{interface}`, but {} and others: correct `ports` of the lab file",
@@ -120,8 +120,8 @@ fn lacks(switch: &str, ports: &[PortCounts]) -> Option<String> {
     })
 }
 
-/// What an interface has counted since an earlier reading.
-fn since(now: &InterfaceReading, then: &InterfaceReading, restarted: &mut bool) -> PortCounts {
+/// What an interface has counted since an earlier snapshot.
+fn since(now: &InterfaceSnapshot, then: &InterfaceSnapshot, restarted: &mut bool) -> PortCounts {
     let mut counts = PortCounts::default();
     let none = Counters::new();
     for (&counter, &value) in &now.own {
@@ -186,29 +186,29 @@ mod tests {
         }
     }
 
-    fn shown(name: &str, reading: Result<Reading, String>) -> SwitchShown {
+    fn shown(name: &str, snapshot: Result<Snapshot, String>) -> SwitchShown {
         SwitchShown {
             name: name.to_owned(),
-            shown: Some(reading),
+            shown: Some(snapshot),
         }
     }
 
-    fn reading(bytes: u64, drops: u32, mark: u64) -> Reading {
-        let mut reading = Reading::default();
-        reading.set("e0", None, Counter::TxBytes, bytes);
-        reading.set_narrow("e0", Counter::DroppedFrames, drops);
-        reading.set("e0", Some(3), Counter::QueueHighWaterBytes, mark);
-        reading
+    fn snapshot(bytes: u64, drops: u32, mark: u64) -> Snapshot {
+        let mut snapshot = Snapshot::default();
+        snapshot.set("e0", None, Counter::TxBytes, bytes);
+        snapshot.set_narrow("e0", Counter::DroppedFrames, drops);
+        snapshot.set("e0", Some(3), Counter::QueueHighWaterBytes, mark);
+        snapshot
     }
 
     #[test]
     fn counters_are_differences_and_marks_are_not() {
-        let find = |before: Reading, after: Reading| {
+        let find = |before: Snapshot, after: Snapshot| {
             let before = [shown("leaf0", Ok(before))];
             let after = [shown("leaf0", Ok(after))];
             measured(&[switch("leaf0")], &before, &after, |_| Some((8, 4)))
         };
-        let found = find(reading(100, u32::MAX, 40), reading(350, 4, 70));
+        let found = find(snapshot(100, u32::MAX, 40), snapshot(350, 4, 70));
         let port = &found.ports[0];
         assert_eq!((port.node, port.port), (8, 0));
         assert_eq!(port.own[&Counter::TxBytes], 250);
@@ -223,12 +223,12 @@ mod tests {
             said.contains("does not tell marked frames, pause frames sent"),
             "{said}"
         );
-        let same = find(reading(0, 0, 40), reading(0, 0, 40));
+        let same = find(snapshot(0, 0, 40), snapshot(0, 0, 40));
         assert!(
             same.ports[0].classes.is_empty(),
             "the mark may be from before"
         );
-        let cleared = find(reading(100, 0, 0), reading(50, 0, 0));
+        let cleared = find(snapshot(100, 0, 0), snapshot(50, 0, 0));
         assert!(!cleared.ports[0].own.contains_key(&Counter::TxBytes));
         assert!(
             cleared
@@ -243,8 +243,8 @@ mod tests {
         let switches = [switch("leaf0"), switch("leaf1"), switch("nowhere")];
         let before = [
             shown("leaf0", Err("switch `leaf0`: it is off".to_owned())),
-            shown("leaf1", Ok(reading(0, 0, 0))),
-            shown("nowhere", Ok(Reading::default())),
+            shown("leaf1", Ok(snapshot(0, 0, 0))),
+            shown("nowhere", Ok(Snapshot::default())),
         ];
         let after = before.clone();
         let node = |name: &str| (name != "nowhere").then_some((9, 4));

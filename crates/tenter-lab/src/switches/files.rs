@@ -1,18 +1,18 @@
-//! Readings that a user has saved: a folder with a folder for each switch, and any texts in these.
+//! Snapshots that a user has saved: a folder with a folder for each switch, and any texts in these.
 
 use std::fs;
 use std::path::Path;
 
 use super::collect::SwitchShown;
 use super::keys::SwitchKeys;
-use super::reading::Reading;
+use super::snapshot::Snapshot;
 use super::text;
 use crate::error::LabError;
 
 /// No file of counters is longer.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// The readings of all switches in a folder; of one without a folder of its own there is none.
+/// The snapshots of all switches in a folder; of one without a folder of its own there is none.
 ///
 /// # Errors
 /// When a folder or file cannot be read, or is not understood: the switch, the file and the line.
@@ -20,19 +20,19 @@ pub(super) fn read(switches: &[SwitchKeys], folder: &Path) -> Result<Vec<SwitchS
     fs::read_dir(folder).map_err(LabError::file("read", folder))?;
     let shown = switches.iter().map(|keys| {
         let own = folder.join(&keys.name);
-        let reading = own
+        let snapshot = own
             .is_dir()
             .then(|| of_switch(&keys.name, &own))
             .transpose()?;
         Ok(SwitchShown {
             name: keys.name.clone(),
-            shown: reading.map(Ok),
+            shown: snapshot.map(Ok),
         })
     });
     shown.collect()
 }
 
-fn of_switch(name: &str, folder: &Path) -> Result<Reading, LabError> {
+fn of_switch(name: &str, folder: &Path) -> Result<Snapshot, LabError> {
     let failed = LabError::file("read", folder);
     let entries: Result<Vec<_>, _> = fs::read_dir(folder).and_then(Iterator::collect);
     let mut paths: Vec<_> = entries
@@ -41,7 +41,7 @@ fn of_switch(name: &str, folder: &Path) -> Result<Reading, LabError> {
         .map(fs::DirEntry::path)
         .collect();
     paths.sort();
-    let mut reading = Reading::default();
+    let mut snapshot = Snapshot::default();
     for path in paths.iter().filter(|path| path.is_file()) {
         let length = fs::metadata(path)
             .map_err(LabError::file("read", path))?
@@ -55,13 +55,13 @@ fn of_switch(name: &str, folder: &Path) -> Result<Reading, LabError> {
         let bytes = fs::read(path).map_err(LabError::file("read", path))?;
         let read = text::read(&String::from_utf8_lossy(&bytes));
         let shown = path.display().to_string();
-        reading.merge(read.map_err(|fault| LabError::Input(fault.of(name, &shown)))?);
+        snapshot.merge(read.map_err(|fault| LabError::Input(fault.of(name, &shown)))?);
     }
-    if reading.0.is_empty() {
+    if snapshot.0.is_empty() {
         return Err(LabError::Input(format!(
             "switch `{name}`: there are no counters in `{}`; put output of `show interfaces counters` there, or of gnmic",
             folder.display()
         )));
     }
-    Ok(reading)
+    Ok(snapshot)
 }

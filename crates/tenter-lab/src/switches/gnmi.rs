@@ -9,7 +9,7 @@ use serde_json::{Deserializer, Value};
 use tenter_sim::real_time::Counter;
 
 use super::fault::Fault;
-use super::reading::Reading;
+use super::snapshot::Snapshot;
 
 /// What is asked for. The last two are not of every switch.
 pub(super) const PATHS: [&str; 3] = [
@@ -37,7 +37,7 @@ struct Node {
 type Leaves = BTreeMap<(String, Option<String>), BTreeMap<String, u64>>;
 
 /// Reads one or several answers below each other.
-pub(super) fn read(text: &str) -> Result<Reading, Fault> {
+pub(super) fn read(text: &str) -> Result<Snapshot, Fault> {
     let mut leaves = Leaves::new();
     for document in Deserializer::from_str(text).into_iter::<Value>() {
         let document = document.map_err(|error| {
@@ -54,8 +54,8 @@ pub(super) fn read(text: &str) -> Result<Reading, Fault> {
             updates(answer, &mut leaves).map_err(|what| Fault { line: None, what })?;
         }
     }
-    let reading = reading(&leaves);
-    if reading.0.is_empty() {
+    let snapshot = snapshot(&leaves);
+    if snapshot.0.is_empty() {
         return Err(Fault {
             line: None,
             what: format!(
@@ -64,7 +64,7 @@ pub(super) fn read(text: &str) -> Result<Reading, Fault> {
             ),
         });
     }
-    Ok(reading)
+    Ok(snapshot)
 }
 
 fn updates(answer: &Value, leaves: &mut Leaves) -> Result<(), String> {
@@ -205,11 +205,11 @@ const COUNTED: [&str; 17] = [
     "max-queue-len",
 ];
 
-fn reading(leaves: &Leaves) -> Reading {
-    let mut reading = Reading::default();
+fn snapshot(leaves: &Leaves) -> Snapshot {
+    let mut snapshot = Snapshot::default();
     for ((interface, queue), of) in leaves {
         if let Some(queue) = queue {
-            add_queue(interface, queue, of, &mut reading);
+            add_queue(interface, queue, of, &mut snapshot);
             continue;
         }
         for (leaf, counter) in [
@@ -221,16 +221,16 @@ fn reading(leaves: &Leaves) -> Reading {
             ("out-mac-pause-frames", Counter::TxPauseFrames),
         ] {
             if let Some(&value) = of.get(leaf) {
-                reading.set(interface, None, counter, value);
+                snapshot.set(interface, None, counter, value);
             }
         }
         for (way, counter) in [("in", Counter::RxFrames), ("out", Counter::TxFrames)] {
             if let Some(frames) = frames(of, way) {
-                reading.set(interface, None, counter, frames);
+                snapshot.set(interface, None, counter, frames);
             }
         }
     }
-    reading
+    snapshot
 }
 
 /// Frames of a direction: the leaf for all, or those of the kinds of addresses together.
@@ -243,7 +243,7 @@ fn frames(of: &BTreeMap<String, u64>, way: &str) -> Option<u64> {
 }
 
 /// A queue whose name ends with a number of 0 to 7 is that of the class.
-fn add_queue(interface: &str, queue: &str, of: &BTreeMap<String, u64>, reading: &mut Reading) {
+fn add_queue(interface: &str, queue: &str, of: &BTreeMap<String, u64>, snapshot: &mut Snapshot) {
     let name = queue.trim_end_matches(|c: char| c.is_ascii_digit());
     let class = queue[name.len()..]
         .parse()
@@ -258,7 +258,7 @@ fn add_queue(interface: &str, queue: &str, of: &BTreeMap<String, u64>, reading: 
         ("max-queue-len", Counter::QueueHighWaterBytes),
     ] {
         if let Some(&value) = of.get(leaf) {
-            reading.set(interface, Some(class), counter, value);
+            snapshot.set(interface, Some(class), counter, value);
         }
     }
 }
@@ -323,8 +323,8 @@ mod tests {
 
     #[test]
     fn an_answer_of_one_tree_is_walked_down() {
-        let reading = read(GET).expect("it is right");
-        let own = &reading.0["Ethernet1/1"].own;
+        let snapshot = read(GET).expect("it is right");
+        let own = &snapshot.0["Ethernet1/1"].own;
         assert_eq!(own[&Counter::RxBytes], 9_000_000_000_000_000_000);
         assert_eq!(own[&Counter::RxFrames], 15);
         assert_eq!(
@@ -337,8 +337,8 @@ mod tests {
 
     #[test]
     fn answers_of_single_values_have_their_prefix() {
-        let reading = read(ONCE).expect("it is right");
-        let interface = &reading.0["Ethernet1/1"];
+        let snapshot = read(ONCE).expect("it is right");
+        let interface = &snapshot.0["Ethernet1/1"];
         assert_eq!(interface.own[&Counter::RxBytes], 98_093);
         assert_eq!(interface.own.get(&Counter::RxFrames), None);
         assert_eq!(interface.classes[&3][&Counter::DroppedFrames], 12);

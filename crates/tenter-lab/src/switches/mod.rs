@@ -1,9 +1,9 @@
 //! Counters of switches that are machines, read before and after a trial.
 //!
 //! ```text
-//!   lab file ──▶ collect: SNMP, or commands ──texts──▶ sonic, gnmi ──▶ Reading
+//!   lab file ──▶ collect: SNMP, or commands ──texts──▶ sonic, gnmi ──▶ Snapshot
 //!   files of a user ────────────────────────texts──▶        │
-//!               two readings ──▶ ports of the topology ──▶ tables of the trial
+//!               two snapshots ──▶ ports of the topology ──▶ tables of the trial
 //! ```
 //!
 //! A counter that a switch does not have is absent everywhere, and missing in the tables.
@@ -16,7 +16,7 @@ mod files;
 mod gnmi;
 mod into_trial;
 mod keys;
-mod reading;
+mod snapshot;
 mod snmp;
 mod sonic;
 mod text;
@@ -25,4 +25,4 @@ pub use collect::{SwitchShown, read_switches};
 pub(crate) use difference::{Measured, measured};
 pub use into_trial::add_counters;
 pub use keys::{Collector, GnmiKeys, SnmpKeys, SonicKeys, SwitchKeys};
-pub use reading::{InterfaceReading, Reading};
+pub use snapshot::{InterfaceSnapshot, Snapshot};

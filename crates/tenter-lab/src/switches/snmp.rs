@@ -12,7 +12,7 @@ use snmp2::{Oid, SyncSession, Value};
 use tenter_sim::real_time::Counter;
 
 use super::keys::SnmpKeys;
-use super::reading::Reading;
+use super::snapshot::Snapshot;
 
 /// `ifName`, and `ifDescr` where that is not there.
 const NAMES: [&[u64]; 2] = [
@@ -90,7 +90,7 @@ enum Shown {
 ///
 /// # Errors
 /// Why it could not be read, as a sentence with the remedy.
-pub(super) fn read(keys: &SnmpKeys, folder: &Path, timeout: Duration) -> Result<Reading, String> {
+pub(super) fn read(keys: &SnmpKeys, folder: &Path, timeout: Duration) -> Result<Snapshot, String> {
     let mut agent = Agent {
         open: opener(keys, folder, timeout)?,
         session: None,
@@ -113,18 +113,18 @@ pub(super) fn read(keys: &SnmpKeys, folder: &Path, timeout: Duration) -> Result<
             agent.place
         ));
     }
-    let mut reading = Reading::default();
+    let mut snapshot = Snapshot::default();
     for (counter, columns) in SUMS {
         let cells = columns.iter().map(|column| agent.column(column));
         let cells: Vec<BTreeMap<u64, Shown>> = cells.collect::<Result<_, _>>()?;
         for (index, name) in &names {
             let row: Option<Vec<&Shown>> = cells.iter().map(|column| column.get(index)).collect();
             match row.as_deref() {
-                Some([Shown::Narrow(value)]) => reading.set_narrow(name, counter, *value),
+                Some([Shown::Narrow(value)]) => snapshot.set_narrow(name, counter, *value),
                 Some(row) => {
                     if let Some(sum) = wide_sum(row) {
-                        reading.set(name, None, counter, sum);
-                        reading
+                        snapshot.set(name, None, counter, sum);
+                        snapshot
                             .0
                             .entry(name.clone())
                             .or_default()
@@ -136,7 +136,7 @@ pub(super) fn read(keys: &SnmpKeys, folder: &Path, timeout: Duration) -> Result<
             }
         }
     }
-    Ok(reading)
+    Ok(snapshot)
 }
 
 fn wide_sum(row: &[&Shown]) -> Option<u64> {
@@ -481,16 +481,16 @@ mod tests {
     #[test]
     fn an_agent_is_read_although_some_requests_are_lost() {
         let agent = Responder::new(tree(), 5, false);
-        let reading = read(&agent.keys("public"), Path::new("."), SECOND).expect("it answers");
-        assert_eq!(reading.0.len(), 3);
-        let interface = &reading.0["Ethernet300"];
+        let snapshot = read(&agent.keys("public"), Path::new("."), SECOND).expect("it answers");
+        assert_eq!(snapshot.0.len(), 3);
+        let interface = &snapshot.0["Ethernet300"];
         assert_eq!(interface.own[&Counter::RxBytes], 300_000);
         assert_eq!(interface.own[&Counter::TxFrames], 900_003);
         assert_eq!(interface.own[&Counter::DroppedFrames], 300_000);
         assert!(interface.narrow.contains(&Counter::DroppedFrames));
         assert_eq!(interface.own.get(&Counter::RxPauseFrames), None);
         // The counter of 64 bits is preferred.
-        let other = &reading.0["Ethernet2"];
+        let other = &snapshot.0["Ethernet2"];
         assert_eq!(other.own[&Counter::RxPauseFrames], 1 << 40);
         assert!(!other.narrow.contains(&Counter::RxPauseFrames));
         assert!(agent.asked.load(Ordering::Relaxed) >= 14);

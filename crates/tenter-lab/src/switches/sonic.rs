@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tenter_sim::real_time::Counter;
 
 use super::fault::{Fault, count};
-use super::reading::Reading;
+use super::snapshot::Snapshot;
 
 /// The commands whose output is known, without `show`. The first one must succeed; older switches
 /// lack some of the others.
@@ -46,8 +46,8 @@ struct Table {
 }
 
 /// Reads tables, one or several below each other.
-pub(super) fn tables(text: &str) -> Result<Reading, Fault> {
-    let mut reading = Reading::default();
+pub(super) fn tables(text: &str) -> Result<Snapshot, Fault> {
+    let mut snapshot = Snapshot::default();
     let mut title = String::new();
     let mut table: Option<Table> = None;
     let mut found = false;
@@ -73,7 +73,7 @@ pub(super) fn tables(text: &str) -> Result<Reading, Fault> {
             table.columns = Some(spans(line));
             continue;
         }
-        row(table, line, &mut reading).map_err(|what| Fault::at(number, what))?;
+        row(table, line, &mut snapshot).map_err(|what| Fault::at(number, what))?;
     }
     if !found {
         let first = text.lines().next().unwrap_or_default();
@@ -85,7 +85,7 @@ pub(super) fn tables(text: &str) -> Result<Reading, Fault> {
             ),
         ));
     }
-    Ok(reading)
+    Ok(snapshot)
 }
 
 /// The titles of a line that has some; those of PFC name the direction beside `Port`.
@@ -141,7 +141,7 @@ fn spans(line: &str) -> Vec<Range<usize>> {
     spans
 }
 
-fn row(table: &Table, line: &str, reading: &mut Reading) -> Result<(), String> {
+fn row(table: &Table, line: &str, snapshot: &mut Snapshot) -> Result<(), String> {
     let cells: Vec<&str> = match &table.columns {
         Some(columns) => columns
             .iter()
@@ -161,13 +161,13 @@ fn row(table: &Table, line: &str, reading: &mut Reading) -> Result<(), String> {
         cells.get(place).copied()
     };
     match table.kind {
-        Kind::Interfaces => interface(cells[0], &cell, reading),
-        Kind::Queues => queue(cells[0], cell("TxQ").unwrap_or_default(), &cell, reading),
+        Kind::Interfaces => interface(cells[0], &cell, snapshot),
+        Kind::Queues => queue(cells[0], cell("TxQ").unwrap_or_default(), &cell, snapshot),
         Kind::ByClass(counter) => {
             for (title, word) in table.titles.iter().zip(&cells).skip(1) {
                 let value = count(word)?;
                 if let (Some(class), Some(value)) = (class(title), value) {
-                    reading.set(cells[0], Some(class), counter, value);
+                    snapshot.set(cells[0], Some(class), counter, value);
                 }
             }
             Ok(())
@@ -185,7 +185,7 @@ fn class(name: &str) -> Option<u8> {
 
 type CellOf<'a> = dyn Fn(&str) -> Option<&'a str> + 'a;
 
-fn interface(name: &str, cell: &CellOf<'_>, reading: &mut Reading) -> Result<(), String> {
+fn interface(name: &str, cell: &CellOf<'_>, snapshot: &mut Snapshot) -> Result<(), String> {
     for (title, counter) in [
         ("RX_OK", Counter::RxFrames),
         ("TX_OK", Counter::TxFrames),
@@ -193,7 +193,7 @@ fn interface(name: &str, cell: &CellOf<'_>, reading: &mut Reading) -> Result<(),
         ("TX_DRP", Counter::DroppedFrames),
     ] {
         if let Some(value) = cell(title).map(count).transpose()?.flatten() {
-            reading.set(name, None, counter, value);
+            snapshot.set(name, None, counter, value);
         }
     }
     Ok(())
@@ -201,7 +201,12 @@ fn interface(name: &str, cell: &CellOf<'_>, reading: &mut Reading) -> Result<(),
 
 /// The counters of a queue; the bytes that all queues of an interface sent are those of the
 /// interface, which `show interfaces counters` lacks.
-fn queue(name: &str, queue: &str, cell: &CellOf<'_>, reading: &mut Reading) -> Result<(), String> {
+fn queue(
+    name: &str,
+    queue: &str,
+    cell: &CellOf<'_>,
+    snapshot: &mut Snapshot,
+) -> Result<(), String> {
     for (title, counter) in [
         ("Drop/pkts", Counter::DroppedFrames),
         ("Drop/bytes", Counter::DroppedBytes),
@@ -209,49 +214,49 @@ fn queue(name: &str, queue: &str, cell: &CellOf<'_>, reading: &mut Reading) -> R
     ] {
         let value = cell(title).map(count).transpose()?.flatten();
         if let (Some(class), Some(value)) = (class(queue), value) {
-            reading.set(name, Some(class), counter, value);
+            snapshot.set(name, Some(class), counter, value);
         }
     }
     if let Some(bytes) = cell("Counter/bytes").map(count).transpose()?.flatten() {
-        let own = reading.0.entry(name.to_owned()).or_default();
+        let own = snapshot.0.entry(name.to_owned()).or_default();
         *own.own.entry(Counter::TxBytes).or_default() += bytes;
     }
     Ok(())
 }
 
 /// Reads the JSON of `portstat -j`, or of `show queue counters --json`.
-pub(super) fn json(text: &str) -> Result<Reading, Fault> {
+pub(super) fn json(text: &str) -> Result<Snapshot, Fault> {
     let whole: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
         Fault::at(
             error.line(),
             format!("it is no JSON of counters ({error}); give the output whole"),
         )
     })?;
-    let mut reading = Reading::default();
+    let mut snapshot = Snapshot::default();
     for (name, of) in &whole {
         let Value::Object(of) = of else { continue };
         let taken = if of.contains_key("RX_OK") {
             let cell = |title: &str| of.get(title).and_then(Value::as_str);
-            interface(name, &cell, &mut reading)
+            interface(name, &cell, &mut snapshot)
         } else {
-            queues_of(name, of, &mut reading)
+            queues_of(name, of, &mut snapshot)
         };
         taken.map_err(|what| Fault {
             line: None,
             what: format!("`{name}`: {what}"),
         })?;
     }
-    if reading.0.is_empty() {
+    if snapshot.0.is_empty() {
         return Err(Fault {
             line: None,
             what: "no interface in it has counters; give the output of `portstat -j` or `show queue counters --json`"
                 .to_owned(),
         });
     }
-    Ok(reading)
+    Ok(snapshot)
 }
 
-fn queues_of(name: &str, of: &Map<String, Value>, reading: &mut Reading) -> Result<(), String> {
+fn queues_of(name: &str, of: &Map<String, Value>, snapshot: &mut Snapshot) -> Result<(), String> {
     for (named, counters) in of {
         let Value::Object(counters) = counters else {
             continue;
@@ -265,7 +270,7 @@ fn queues_of(name: &str, of: &Map<String, Value>, reading: &mut Reading) -> Resu
             };
             counters.get(key).and_then(Value::as_str)
         };
-        queue(name, named, &cell, reading)?;
+        queue(name, named, &cell, snapshot)?;
     }
     Ok(())
 }
@@ -299,12 +304,12 @@ Ethernet0    MC8               2              200            1           100
 Ethernet0   ALL9             N/A              N/A          N/A           N/A
 ";
 
-    fn own(reading: &Reading, name: &str, counter: Counter) -> Option<u64> {
-        reading.0[name].own.get(&counter).copied()
+    fn own(snapshot: &Snapshot, name: &str, counter: Counter) -> Option<u64> {
+        snapshot.0[name].own.get(&counter).copied()
     }
 
-    fn of_class(reading: &Reading, class: u8, counter: Counter) -> Option<u64> {
-        reading.0["Ethernet0"]
+    fn of_class(snapshot: &Snapshot, class: u8, counter: Counter) -> Option<u64> {
+        snapshot.0["Ethernet0"]
             .classes
             .get(&class)?
             .get(&counter)
@@ -314,31 +319,34 @@ Ethernet0   ALL9             N/A              N/A          N/A           N/A
     #[test]
     fn interfaces_have_frames_and_drops() {
         let text = format!("Last cached time was 2026-02-03T10:11:12\n{INTERFACES}");
-        let reading = tables(&text).expect("it is right");
+        let snapshot = tables(&text).expect("it is right");
         assert_eq!(
-            own(&reading, "Ethernet0", Counter::RxFrames),
+            own(&snapshot, "Ethernet0", Counter::RxFrames),
             Some(1_204_311)
         );
-        assert_eq!(own(&reading, "Ethernet0", Counter::TxFrames), Some(903_004));
         assert_eq!(
-            own(&reading, "Ethernet0", Counter::RxDroppedFrames),
+            own(&snapshot, "Ethernet0", Counter::TxFrames),
+            Some(903_004)
+        );
+        assert_eq!(
+            own(&snapshot, "Ethernet0", Counter::RxDroppedFrames),
             Some(12)
         );
-        assert_eq!(own(&reading, "Ethernet0", Counter::DroppedFrames), None);
-        assert_eq!(own(&reading, "Ethernet8", Counter::DroppedFrames), Some(7));
-        assert_eq!(own(&reading, "Ethernet0", Counter::TxBytes), None);
+        assert_eq!(own(&snapshot, "Ethernet0", Counter::DroppedFrames), None);
+        assert_eq!(own(&snapshot, "Ethernet8", Counter::DroppedFrames), Some(7));
+        assert_eq!(own(&snapshot, "Ethernet0", Counter::TxBytes), None);
     }
 
     #[test]
     fn pauses_and_queues_have_classes() {
-        let reading = tables(PFC).expect("it is right");
-        assert_eq!(of_class(&reading, 3, Counter::RxPauseFrames), Some(4_711));
-        assert_eq!(of_class(&reading, 3, Counter::TxPauseFrames), Some(19));
-        let reading = tables(QUEUES).expect("it is right");
-        assert_eq!(of_class(&reading, 3, Counter::DroppedBytes), Some(20_870));
-        assert_eq!(of_class(&reading, 1, Counter::DroppedBytes), None);
+        let snapshot = tables(PFC).expect("it is right");
+        assert_eq!(of_class(&snapshot, 3, Counter::RxPauseFrames), Some(4_711));
+        assert_eq!(of_class(&snapshot, 3, Counter::TxPauseFrames), Some(19));
+        let snapshot = tables(QUEUES).expect("it is right");
+        assert_eq!(of_class(&snapshot, 3, Counter::DroppedBytes), Some(20_870));
+        assert_eq!(of_class(&snapshot, 1, Counter::DroppedBytes), None);
         assert_eq!(
-            own(&reading, "Ethernet0", Counter::TxBytes),
+            own(&snapshot, "Ethernet0", Counter::TxBytes),
             Some(4_174_200)
         );
     }
@@ -375,23 +383,23 @@ Ethernet0   ALL9             N/A              N/A          N/A           N/A
         let text = "     Port    TxQ    WredDrp/pkts    WredDrp/bytes    EcnMarked/pkts    EcnMarked/bytes\n\
                     ---------  -----  --------------  ---------------  ----------------  -----------------\n\
                     Ethernet0    UC3             N/A              N/A             8,001          33,396,174\n";
-        let reading = tables(text).expect("it is right");
-        assert_eq!(of_class(&reading, 3, Counter::MarkedFrames), Some(8_001));
+        let snapshot = tables(text).expect("it is right");
+        assert_eq!(of_class(&snapshot, 3, Counter::MarkedFrames), Some(8_001));
     }
 
     #[test]
     fn json_says_the_same() {
         let text =
             r#"{"Ethernet0": {"RX_OK": "1,204,311", "TX_OK": "7", "TX_DRP": "N/A", "STATE": "U"}}"#;
-        let reading = json(text).expect("it is right");
+        let snapshot = json(text).expect("it is right");
         assert_eq!(
-            own(&reading, "Ethernet0", Counter::RxFrames),
+            own(&snapshot, "Ethernet0", Counter::RxFrames),
             Some(1_204_311)
         );
         let text = r#"{"Ethernet0": {"UC3": {"dropbytes": "9", "droppacket": "1", "totalbytes": "50", "totalpacket": "5"}, "time": "x"}}"#;
-        let reading = json(text).expect("it is right");
-        assert_eq!(of_class(&reading, 3, Counter::DroppedFrames), Some(1));
-        assert_eq!(own(&reading, "Ethernet0", Counter::TxBytes), Some(50));
+        let snapshot = json(text).expect("it is right");
+        assert_eq!(of_class(&snapshot, 3, Counter::DroppedFrames), Some(1));
+        assert_eq!(own(&snapshot, "Ethernet0", Counter::TxBytes), Some(50));
     }
 
     #[test]

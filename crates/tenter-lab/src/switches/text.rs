@@ -1,11 +1,11 @@
 //! Texts of switches: which kind one is.
 
 use super::fault::Fault;
-use super::reading::Reading;
+use super::snapshot::Snapshot;
 use super::{gnmi, sonic};
 
 /// Reads a text of any kind that is known: tables or JSON of `SONiC`, JSON of `gnmic`.
-pub(super) fn read(text: &str) -> Result<Reading, Fault> {
+pub(super) fn read(text: &str) -> Result<Snapshot, Fault> {
     let begins = text.trim_start();
     if begins.is_empty() {
         return Err(Fault {

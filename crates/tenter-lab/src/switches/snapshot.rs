@@ -7,7 +7,7 @@ use tenter_sim::real_time::{Counter, Counters, PortCounts};
 
 /// What an interface shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct InterfaceReading {
+pub struct InterfaceSnapshot {
     /// Counters of the whole interface.
     pub own: Counters,
     /// Counters of its classes.
@@ -17,7 +17,7 @@ pub struct InterfaceReading {
     pub(super) narrow: BTreeSet<Counter>,
 }
 
-impl InterfaceReading {
+impl InterfaceSnapshot {
     /// A counter of the whole interface, if it is known: its own, or that of its classes together.
     pub fn count(&self, counter: Counter) -> Option<u64> {
         let counts = PortCounts {
@@ -31,14 +31,14 @@ impl InterfaceReading {
 
 /// What a switch shows, by the names of its interfaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Reading(pub BTreeMap<String, InterfaceReading>);
+pub struct Snapshot(pub BTreeMap<String, InterfaceSnapshot>);
 
-impl Reading {
+impl Snapshot {
     fn counters(&mut self, interface: &str, class: Option<u8>) -> &mut Counters {
-        let reading = self.0.entry(interface.to_owned()).or_default();
+        let snapshot = self.0.entry(interface.to_owned()).or_default();
         match class {
-            None => &mut reading.own,
-            Some(class) => reading.classes.entry(class).or_default(),
+            None => &mut snapshot.own,
+            Some(class) => snapshot.classes.entry(class).or_default(),
         }
     }
 
@@ -50,18 +50,18 @@ impl Reading {
     /// The same of a counter of 32 bits.
     pub(super) fn set_narrow(&mut self, interface: &str, counter: Counter, to: u32) {
         self.set(interface, None, counter, u64::from(to));
-        let reading = self.0.entry(interface.to_owned()).or_default();
-        reading.narrow.insert(counter);
+        let snapshot = self.0.entry(interface.to_owned()).or_default();
+        snapshot.narrow.insert(counter);
     }
 
     /// Adds what another text of the same switch shows.
-    pub(super) fn merge(&mut self, other: Reading) {
+    pub(super) fn merge(&mut self, other: Snapshot) {
         for (name, of) in other.0 {
-            let reading = self.0.entry(name).or_default();
-            reading.own.extend(of.own);
-            reading.narrow.extend(of.narrow);
+            let snapshot = self.0.entry(name).or_default();
+            snapshot.own.extend(of.own);
+            snapshot.narrow.extend(of.narrow);
             for (class, counters) in of.classes {
-                reading.classes.entry(class).or_default().extend(counters);
+                snapshot.classes.entry(class).or_default().extend(counters);
             }
         }
     }
