@@ -86,12 +86,15 @@ fn counters_of_switches_are_shown_or_why_not() {
     }
     workplace.write("show.sh", "echo 'Connection refused' >&2; exit 255\n");
     let answer = workplace.words("lab counters rack.yaml").expect(1);
-    assert!(answer.stderr.contains("switch `leaf0`: `sh show.sh show interfaces counters` failed"));
+    assert!(
+        answer
+            .stderr
+            .contains("switch `leaf0`: `sh show.sh show interfaces counters` failed")
+    );
     workplace
         .words("lab counters rack.yaml --trial here")
         .expect_failure(2, &["--before"]);
     for folder in ["before/leaf0", "after/leaf0"] {
-        std::fs::create_dir_all(workplace.folder.join(folder)).expect("a folder");
         workplace.write(&format!("{folder}/a.txt"), "no table\n");
     }
     workplace

@@ -19,13 +19,14 @@ const STATED: [&str; 4] = [
 ];
 
 /// What RDMA hardware does by itself; the model must not do it, too.
-const OF_HARDWARE: [&str; 6] = [
+const OF_HARDWARE: [&str; 7] = [
     "endpoint.nic.window=none",
     "endpoint.nic.outstanding_messages=none",
     "endpoint.nic.acknowledge=per-message",
     "endpoint.nic.congestion_control=none",
     "endpoint.nic.loss_recovery=go-back-n",
-    "endpoint.nic.retransmission_timeout=3600s",
+    "endpoint.nic.retransmission_timeout=10s",
+    "endpoint.nic.retry_count=255",
 ];
 
 /// A scenario on the hosts of a lab.
