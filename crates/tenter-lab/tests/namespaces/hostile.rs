@@ -51,7 +51,8 @@ jobs: [{name: attacked, iterations: 3, collectives: [{collective: all-to-all, si
     complete(&outcome.summary, &problems);
 }
 
-fn enter(namespace: &str) {
+/// Lets this thread enter a namespace.
+pub(crate) fn enter(namespace: &str) {
     let file = File::open(Path::new("/run/netns").join(namespace)).expect("a namespace");
     setns(file, CloneFlags::CLONE_NEWNET).expect("root may enter it");
 }

@@ -23,6 +23,8 @@ mod hostile;
 #[cfg(target_os = "linux")]
 mod on_linux;
 #[cfg(target_os = "linux")]
+mod rack;
+#[cfg(target_os = "linux")]
 mod traffic;
 
 /// There are namespaces on Linux alone.

@@ -8,14 +8,14 @@ use tenter_lab::AgentOptions;
 use tenter_units::Rate;
 
 use crate::bench::Bench;
-use crate::{capture, faults, hostile, traffic};
+use crate::{capture, faults, hostile, rack, traffic};
 
 /// What test runners call all of it.
 const NAME: &str = "namespaces";
 
 /// What is tried, in order; each leaves the lab as it was.
 type Trial = (&'static str, fn(&Bench));
-const TRIALS: [Trial; 12] = [
+const TRIALS: [Trial; 13] = [
     (
         "collectives are measured and verified",
         traffic::collectives,
@@ -32,6 +32,10 @@ const TRIALS: [Trial; 12] = [
     ("the simulation takes about as long", traffic::twin),
     ("captured frames are RoCEv2 with its ICRC", capture::frames),
     ("lost packets are sent again", faults::loss),
+    (
+        "switches of a rack are read, and their counters are in the tables",
+        rack::switches,
+    ),
     ("a hostile peer changes nothing", hostile::peers),
     (
         "a link that is down ends the trial with its reason",
