@@ -91,6 +91,7 @@ impl Arguments {
                 LabCommand::Up { .. }
                 | LabCommand::Down { .. }
                 | LabCommand::Plan { .. }
+                | LabCommand::Counters(_)
                 | LabCommand::Collect(_) => false,
             },
             #[cfg(feature = "ui")]
