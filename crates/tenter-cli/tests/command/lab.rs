@@ -79,7 +79,7 @@ fn counters_of_switches_are_shown_or_why_not() {
         .expect_refusal(&["has no `switches`"]);
     workplace.write("rack.yaml", RACK);
     let table = "IFACE RX_OK TX_OK TX_DRP\\nEthernet0 1,000 2 N/A\\n";
-    workplace.write("show.sh", &format!("printf '{table}'\n"));
+    workplace.write("show.sh", format!("printf '{table}'\n"));
     let answer = workplace.words("lab counters rack.yaml").expect(0);
     for part in ["leaf0", "Ethernet0", "1000", "–"] {
         assert!(answer.stdout.contains(part), "{part}: {}", answer.stdout);
