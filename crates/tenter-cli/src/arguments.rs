@@ -26,7 +26,7 @@ pub(crate) use import::{
     Import, ImportCommand, ImportFabric, ImportFormat, ImportOperations, ImportSonic,
 };
 #[cfg(target_os = "linux")]
-pub(crate) use lab::{Agent, Lab, LabCollect, LabCommand, LabRun, LabTwin};
+pub(crate) use lab::{Agent, Lab, LabCollect, LabCommand, LabCounters, LabRun, LabTwin};
 pub(crate) use study::{Study, StudyCommand, StudyRun};
 pub(crate) use sweep::{Sweep, SweepCommand, SweepOf, SweepWorker};
 pub(crate) use trials::{Trials, TrialsCommand, TrialsList, WorkspaceFolder};
@@ -91,6 +91,7 @@ impl Arguments {
                 LabCommand::Up { .. }
                 | LabCommand::Down { .. }
                 | LabCommand::Plan { .. }
+                | LabCommand::Counters(_)
                 | LabCommand::Collect(_) => false,
             },
             #[cfg(feature = "ui")]

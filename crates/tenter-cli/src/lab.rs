@@ -51,6 +51,7 @@ pub(crate) fn lab(arguments: &Lab) -> Result<ExitCode, Failure> {
         LabCommand::Twin(twin) => run_twin(twin),
         LabCommand::Calibrate(run) => compare(run, Constants::Fit),
         LabCommand::Plan { study } => crate::lab_plan::plan(study),
+        LabCommand::Counters(of) => crate::lab_counters::counters(of),
         LabCommand::Collect(collect) => crate::lab_plan::collect(collect),
     }
 }

@@ -26,6 +26,8 @@ mod import;
 #[cfg(target_os = "linux")]
 mod lab;
 #[cfg(target_os = "linux")]
+mod lab_counters;
+#[cfg(target_os = "linux")]
 mod lab_plan;
 mod measured;
 mod new;

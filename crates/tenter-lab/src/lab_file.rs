@@ -10,7 +10,9 @@ use tenter_config::{Reader, component};
 use tenter_scenario::{Format, read_document};
 use tenter_units::{Bytes, Rate, Time};
 
+use crate::data_path_kind::DataPathKind;
 use crate::error::LabError;
+use crate::switches::SwitchKeys;
 
 component! {
     /// A lab: its hosts, and the fabric of network namespaces where it has one.
@@ -30,8 +32,13 @@ component! {
         /// it cuts as late as it can (UDP segmentation): it takes less processor time, and captures
         /// show long frames where nothing has cut them yet.
         segmentation: bool = "false";
+        /// How data gets from host to host: `udp` is packets that agents make, `rdma` messages
+        /// that RDMA hardware carries.
+        data_path: DataPathKind = "udp";
         /// How long a trial may take.
         time_limit: Time = "60s", in TIMES;
+        /// The switches of a lab of machines whose counters are read before and after each trial.
+        switches: Vec<SwitchKeys> = "[]";
         check hosts_are_of_one_kind;
     }
 }
@@ -109,6 +116,16 @@ fn hosts_are_of_one_kind(keys: &LabKeys, reader: &mut dyn Reader) -> bool {
         }
         return true;
     };
+    if keys.data_path == DataPathKind::Rdma {
+        let help = "leave it out: network namespaces have no RDMA devices";
+        reader.refuse("data_path", "is `rdma` beside a `fabric`", help);
+        return false;
+    }
+    if !keys.switches.is_empty() {
+        let help = "leave them out: those of a `fabric` of namespaces are read by themselves";
+        reader.refuse("switches", "are given beside a `fabric`", help);
+        return false;
+    }
     if !keys.agents.is_empty() {
         let help = "leave them out: those of a `fabric` of namespaces are known";
         reader.refuse("agents", "are given beside a `fabric`", help);
@@ -136,7 +153,8 @@ impl LabFile {
         Ok(LabFile { keys, path })
     }
 
-    fn folder(&self) -> &Path {
+    /// The folder that it is in.
+    pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("."))
     }
 
@@ -234,6 +252,25 @@ mod tests {
     }
 
     #[test]
+    fn switches_are_read_in_four_ways() {
+        let text = "
+name: rack
+agents:
+  - {control: '192.0.2.1:7471', address: 198.51.100.1}
+  - {control: '192.0.2.2:7471', address: 198.51.100.2}
+switches:
+  - {name: leaf0, collect: snmp, address: '192.0.2.11:161', ports: [swp1, swp2]}
+  - {name: leaf1, collect: sonic, command: [ssh, admin@leaf1], ports: [Ethernet0]}
+  - {name: spine0, collect: gnmi, command: [gnmic, --address, 'spine0:57400'], ports: [e1]}
+  - {name: spine1, collect: files, ports: [e1], timeout: 1s}
+";
+        let keys = keys(text).expect("it is right");
+        let words: Vec<&str> = keys.switches.iter().map(|of| of.collector.word()).collect();
+        assert_eq!(words, ["snmp", "sonic", "gnmi", "files"]);
+        assert_eq!(keys.switches[0].ports, ["swp1", "swp2"]);
+    }
+
+    #[test]
     fn what_is_wrong_is_said() {
         for (text, what) in [
             ("{name: a}", "too few"),
@@ -251,6 +288,23 @@ mod tests {
             ),
             (
                 "{name: a, agents: [{control: '1.2.3.4', address: 1.2.3.4}]}",
+                "address",
+            ),
+            (
+                "{name: a, fabric: {leaves: 1, hosts_per_leaf: 2, spines: 1}, \
+                 switches: [{name: leaf0, collect: files, ports: [e0]}]}",
+                "by themselves",
+            ),
+            (
+                "{name: a, data_path: rdma, fabric: {leaves: 1, hosts_per_leaf: 2, spines: 1}}",
+                "no RDMA devices",
+            ),
+            (
+                "{name: a, switches: [{name: leaf0, collect: telnet, ports: [e0]}]}",
+                "snmp",
+            ),
+            (
+                "{name: a, switches: [{name: leaf0, collect: snmp, ports: [e0]}]}",
                 "address",
             ),
         ] {

@@ -17,18 +17,26 @@
 mod agent;
 mod control;
 mod coordinator;
+mod data_path_kind;
 mod error;
 mod fabric;
 mod lab_file;
+mod switches;
 mod twin;
 pub mod wire;
 
 pub use agent::{AgentOptions, PrivilegeError, drop_privileges, start};
 pub use control::{ChannelError, Secret, SecretError};
 pub use coordinator::{LabRun, LabTrial, Observed, load, run};
+pub use data_path_kind::DataPathKind;
 pub use error::LabError;
 pub use fabric::{LabState, Wiring, control_namespace, down, missing_tools, namespace, up};
 pub use lab_file::{AgentKeys, LabFile, LabKeys, NamespaceFabric};
+pub use switches::{
+    Collector, GnmiKeys, InterfaceSnapshot, Snapshot, SnmpKeys, SonicKeys, SwitchKeys, SwitchShown,
+    add_counters, read_switches,
+};
+pub use tenter_sim::real_time::Counter;
 pub use twin::{
     Calibration, Constants, FlowSpread, LinkRow, PathRow, SizeRow, TOLERANCE_PERCENT, Twin,
     calibrate, kernel_paths, twin, twin_text,

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tenter_units::Time;
 
+use crate::unread::Unread;
+
 /// What a column holds, the same in Parquet, JSON and CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -117,6 +119,8 @@ pub struct Column<R: 'static> {
     pub kind: Kind,
     /// Whether a row may have no value here.
     pub optional: bool,
+    /// Whether it is a counter that a row may lack, as [`Row::unread`] says; its field is then 0.
+    pub may_be_unread: bool,
     /// The unit, empty for a count, an index, a name or a flag.
     pub unit: &'static str,
     /// What the value is, in a sentence.
@@ -140,6 +144,11 @@ pub trait Row: Sized + 'static {
     /// Hands over the values of the columns that the row holds itself, in their order: neither
     /// those that follow from others of the row nor names that are looked up.
     fn cells(&self, take: impl FnMut(Cell<'_>));
+
+    /// The counters that were not read, where the row may lack some.
+    fn unread(&mut self) -> Option<&mut Unread> {
+        None
+    }
 }
 
 /// Names that rows refer to by index, joined in when a table is written.
@@ -262,18 +271,34 @@ impl<T: Value> Value for Option<T> {
     }
 }
 
+/// Whether a column has the mark of those that may lack a value.
+pub(crate) const fn is_marked(marks: &[&str]) -> bool {
+    !marks.is_empty()
+}
+
+/// The value of a column, if it was read.
+#[inline]
+pub(crate) fn cell<'a, T: Value>(unread: &[&Unread], column: &str, value: &'a T) -> Cell<'a> {
+    if unread.iter().any(|unread| unread.lacks(column)) {
+        return Cell::Missing;
+    }
+    value.cell()
+}
+
 /// Declares a row type once: the struct, its columns, its dictionary entries and its JSON.
 ///
 /// The doc comment of a field is its meaning in the data dictionary, so a column cannot lack one.
+/// A row `without` some counters has a field of that name, which says which; these have its name
+/// behind their unit.
 /// `derived` columns are computed from the row (and are methods of it); `joined` ones are looked up
 /// in [`Names`].
 macro_rules! rows {
     (
         $(#[doc = $about:literal])+
-        pub struct $Row:ident in $table:literal {
+        pub struct $Row:ident in $table:literal $(without $kept:ident)? {
             $(
                 $(#[doc = $meaning:literal])+
-                $field:ident: $type:ty => $column:literal, $unit:literal;
+                $field:ident: $type:ty => $column:literal, $unit:literal $(, $unread:ident)?;
             )+
         }
         $( derived {
@@ -296,6 +321,11 @@ macro_rules! rows {
                 #[serde(rename = $column, deserialize_with = "crate::column::Value::read")]
                 pub $field: $type,
             )+
+            $(
+                /// The counters that were not read: they are 0 here, and missing in tables.
+                #[serde(skip)]
+                pub $kept: crate::unread::Unread,
+            )?
         }
 
         $( impl $Row {
@@ -315,16 +345,21 @@ macro_rules! rows {
                 $( crate::column::Column {
                     name: $column,
                     kind: <$type as crate::column::Value>::KIND,
-                    optional: <$type as crate::column::Value>::OPTIONAL,
+                    optional: <$type as crate::column::Value>::OPTIONAL
+                        || crate::column::is_marked(&[$(stringify!($unread))?]),
+                    may_be_unread: crate::column::is_marked(&[$(stringify!($unread))?]),
                     unit: $unit,
                     meaning: concat!($($meaning),+),
                     joined: false,
-                    cell: |row, _| crate::column::Value::cell(&row.$field),
+                    cell: |row, _| {
+                        crate::column::cell(&[$(&row.$unread)?], $column, &row.$field)
+                    },
                 }, )+
                 $($( crate::column::Column {
                     name: $d_column,
                     kind: <$d_type as crate::column::Value>::KIND,
                     optional: <$d_type as crate::column::Value>::OPTIONAL,
+                    may_be_unread: false,
                     unit: $d_unit,
                     meaning: concat!($($d_meaning),+),
                     joined: false,
@@ -334,6 +369,7 @@ macro_rules! rows {
                     name: $j_column,
                     kind: crate::column::Kind::Text,
                     optional: false,
+                    may_be_unread: false,
                     unit: "",
                     meaning: concat!($($j_meaning),+),
                     joined: true,
@@ -343,8 +379,12 @@ macro_rules! rows {
 
             #[inline]
             fn cells(&self, mut take: impl FnMut(crate::column::Cell<'_>)) {
-                $( take(crate::column::Value::cell(&self.$field)); )+
+                $( take(crate::column::cell(&[$(&self.$unread)?], $column, &self.$field)); )+
             }
+
+            $( fn unread(&mut self) -> Option<&mut crate::unread::Unread> {
+                Some(&mut self.$kept)
+            } )?
         }
 
         impl serde::Serialize for $Row {

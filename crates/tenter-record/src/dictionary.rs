@@ -319,6 +319,7 @@ The columns that `tenter compare` prints of such folders; with `--format json` i
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::column::{Cell, Names};
 
     fn all() -> impl Iterator<Item = (&'static str, ColumnEntry)> {
         let apart = [
@@ -407,5 +408,30 @@ mod tests {
                 column.name
             );
         }
+    }
+
+    #[test]
+    fn a_counter_that_was_not_read_is_missing() {
+        let mut row = PortRow::default();
+        row.unread.add("dropped_frames");
+        row.unread.add("dropped_frames");
+        let value = |row: &PortRow, name: &str| {
+            let mut columns = PortRow::COLUMNS.iter();
+            let column = columns.find(|column| column.name == name);
+            let column = column.expect("it is one");
+            assert!(column.optional && column.may_be_unread);
+            (column.cell)(row, &Names::default()).integer()
+        };
+        assert_eq!(value(&row, "dropped_frames"), None);
+        assert_eq!(value(&row, "tx_frames"), Some(0));
+        let text = serde_json::to_string(&row).expect("a row");
+        assert!(text.contains("\"dropped_frames\":null"), "{text}");
+        let mut missing = 0;
+        row.cells(|cell| missing += usize::from(cell == Cell::Missing));
+        let never = PortRow::default();
+        never.cells(|cell| missing -= usize::from(cell == Cell::Missing));
+        assert_eq!(missing, 1);
+        row.unread.remove("dropped_frames");
+        assert_eq!(row, never);
     }
 }

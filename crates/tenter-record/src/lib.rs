@@ -28,6 +28,7 @@ mod sink;
 mod steering;
 mod summary;
 mod training;
+mod unread;
 
 pub use capture::{
     Capture, CapturedFrame, CapturedPort, FrameContent, MacAddress, RoceBody, RocePacket,
@@ -55,3 +56,4 @@ pub use sink::{Control, MemorySink, Progress, Sink, SinkError};
 pub use steering::SteeringRow;
 pub use summary::{EngineKind, EngineStats, JobSummary, Stop, StopKind, Summary, Totals};
 pub use training::{TrainingRankRow, TrainingStepRow};
+pub use unread::Unread;

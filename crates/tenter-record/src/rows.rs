@@ -236,8 +236,9 @@ rows! {
 }
 
 rows! {
-    /// One port of one node, over the whole trial.
-    pub struct PortRow in "ports" {
+    /// One port of one node, over the whole trial. A counter that the switch or the NIC of a lab
+    /// does not have, or that nobody could read, is missing.
+    pub struct PortRow in "ports" without unread {
         /// Node index: NICs first, then switches.
         node: u32 => "node", "";
         /// Name of the node.
@@ -253,85 +254,87 @@ rows! {
         /// NICs, and in trials of more than 2²⁰ queue pairs.
         queue_pairs: Option<u64> => "queue_pairs", "";
         /// Frames sent, of every kind but pause frames.
-        tx_frames: u64 => "tx_frames", "frames";
+        tx_frames: u64 => "tx_frames", "frames", unread;
         /// Bytes of the frames sent.
-        tx_bytes: u64 => "tx_bytes", "bytes";
+        tx_bytes: u64 => "tx_bytes", "bytes", unread;
         /// Bytes that data frames took on the wire, preamble and inter-frame gap included.
-        tx_data_wire_bytes: u64 => "tx_data_wire_bytes", "bytes";
+        tx_data_wire_bytes: u64 => "tx_data_wire_bytes", "bytes", unread;
         /// The same of frames without payload: acknowledgements, NAKs, congestion notifications and
         /// connection set-up.
-        tx_control_wire_bytes: u64 => "tx_control_wire_bytes", "bytes";
+        tx_control_wire_bytes: u64 => "tx_control_wire_bytes", "bytes", unread;
         /// The same of pause frames, of flow-control packets and of notices between switches.
-        tx_pause_wire_bytes: u64 => "tx_pause_wire_bytes", "bytes";
+        tx_pause_wire_bytes: u64 => "tx_pause_wire_bytes", "bytes", unread;
         /// Frames received, of every kind but pause frames.
-        rx_frames: u64 => "rx_frames", "frames";
+        rx_frames: u64 => "rx_frames", "frames", unread;
         /// Bytes of the frames received.
-        rx_bytes: u64 => "rx_bytes", "bytes";
-        /// Of the frames received, those that found no room in the receive buffer of the NIC.
-        rx_dropped_frames: u64 => "rx_dropped_frames", "frames";
+        rx_bytes: u64 => "rx_bytes", "bytes", unread;
+        /// Of the frames received, those that found no room in the receive buffer of the NIC, or
+        /// that the switch of a lab dropped when they came in.
+        rx_dropped_frames: u64 => "rx_dropped_frames", "frames", unread;
         /// Bytes of those frames.
-        rx_dropped_bytes: u64 => "rx_dropped_bytes", "bytes";
+        rx_dropped_bytes: u64 => "rx_dropped_bytes", "bytes", unread;
         /// Most bytes ever waiting in the receive buffer of the NIC.
-        rx_high_water_bytes: u64 => "rx_high_water_bytes", "bytes";
+        rx_high_water_bytes: u64 => "rx_high_water_bytes", "bytes", unread;
         /// Congestion notifications that the NIC sent: frames of their own (CNPs), or marks in
         /// acknowledgements (`cnp: in-acknowledgement`).
-        tx_cnp_frames: u64 => "tx_cnp_frames", "frames";
+        tx_cnp_frames: u64 => "tx_cnp_frames", "frames", unread;
         /// Congestion notifications that the NIC received.
-        rx_cnp_frames: u64 => "rx_cnp_frames", "frames";
+        rx_cnp_frames: u64 => "rx_cnp_frames", "frames", unread;
         /// Frames dropped at this port for want of room in its queue.
-        dropped_frames: u64 => "dropped_frames", "frames";
+        dropped_frames: u64 => "dropped_frames", "frames", unread;
         /// Bytes of the frames dropped.
-        dropped_bytes: u64 => "dropped_bytes", "bytes";
+        dropped_bytes: u64 => "dropped_bytes", "bytes", unread;
         /// Of the frames sent, those lost on the wire: the link went down or was impaired.
-        lost_frames: u64 => "lost_frames", "frames";
+        lost_frames: u64 => "lost_frames", "frames", unread;
         /// Bytes of those frames.
-        lost_bytes: u64 => "lost_bytes", "bytes";
+        lost_bytes: u64 => "lost_bytes", "bytes", unread;
         /// Of the pause frames sent, those lost on the wire, or not sent because the link was down.
-        lost_pause_frames: u64 => "lost_pause_frames", "frames";
+        lost_pause_frames: u64 => "lost_pause_frames", "frames", unread;
         /// Frames lost at this port because its link was down: they waited, or came to it.
-        unsent_frames: u64 => "unsent_frames", "frames";
+        unsent_frames: u64 => "unsent_frames", "frames", unread;
         /// Bytes of those frames.
-        unsent_bytes: u64 => "unsent_bytes", "bytes";
+        unsent_bytes: u64 => "unsent_bytes", "bytes", unread;
         /// How often the PFC watchdog found a queue of the port stuck.
-        watchdog_storms: u64 => "watchdog_storms", "storms";
+        watchdog_storms: u64 => "watchdog_storms", "storms", unread;
         /// Frames dropped at this port by the PFC watchdog.
-        watchdog_dropped_frames: u64 => "watchdog_dropped_frames", "frames";
+        watchdog_dropped_frames: u64 => "watchdog_dropped_frames", "frames", unread;
         /// Bytes of those frames.
-        watchdog_dropped_bytes: u64 => "watchdog_dropped_bytes", "bytes";
+        watchdog_dropped_bytes: u64 => "watchdog_dropped_bytes", "bytes", unread;
         /// Most bytes ever waiting in the port's queue.
-        queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes";
+        queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes", unread;
         /// Frames marked with congestion experienced when they were put into the port's queues.
-        marked_frames: u64 => "marked_frames", "frames";
-        /// Pause frames sent that stopped a class of the other end.
-        tx_xoff_frames: u64 => "tx_xoff_frames", "frames";
+        marked_frames: u64 => "marked_frames", "frames", unread;
+        /// Pause frames sent that stopped a class of the other end; in a lab those that let it go
+        /// on, too, which switches do not tell apart, and each counts once for each class.
+        tx_xoff_frames: u64 => "tx_xoff_frames", "frames", unread;
         /// Pause frames sent that let a class of the other end go on.
-        tx_xon_frames: u64 => "tx_xon_frames", "frames";
-        /// Pause frames received that stopped a class of this port.
-        rx_xoff_frames: u64 => "rx_xoff_frames", "frames";
+        tx_xon_frames: u64 => "tx_xon_frames", "frames", unread;
+        /// Pause frames received that stopped a class of this port; in a lab as those sent.
+        rx_xoff_frames: u64 => "rx_xoff_frames", "frames", unread;
         /// Pause frames received that let a class of this port go on.
-        rx_xon_frames: u64 => "rx_xon_frames", "frames";
+        rx_xon_frames: u64 => "rx_xon_frames", "frames", unread;
         /// When the first pause frame took effect that stopped a class of this port; missing where
         /// none did.
         first_xoff: Option<Time> => "first_xoff_ns", "ns";
         /// How long this port's classes were stopped by the other end, by pauses or for want of
         /// credit, summed over classes.
-        paused: Time => "paused_ns", "ns";
+        paused: Time => "paused_ns", "ns", unread;
         /// How long this port wanted the other end's classes stopped, from each XOFF to its XON,
         /// summed over classes.
-        pausing: Time => "pausing_ns", "ns";
+        pausing: Time => "pausing_ns", "ns", unread;
         /// Share of the span from the start of the first job to the last event (the end of a frame
         /// or of a flow, a queue pair that gives up, or where the trial was stopped) in which the
         /// port was sending, preamble and inter-frame gap included; of a frame that was on the wire
         /// at the end, the part that was sent.
-        utilisation: f64 => "utilisation", "";
+        utilisation: f64 => "utilisation", "", unread;
     }
 }
 
 rows! {
     /// One class at one port of one node, over the whole trial. A class has a row where something
     /// happened beside frames that passed: where frames waited, or were dropped or marked, where
-    /// there were pauses, or headroom was taken.
-    pub struct QueueRow in "queues" {
+    /// there were pauses, or headroom was taken. What a lab lacks is missing, as in `ports`.
+    pub struct QueueRow in "queues" without unread {
         /// Node index: NICs first, then switches.
         node: u32 => "node", "";
         /// Name of the node.
@@ -347,46 +350,46 @@ rows! {
         /// before frames would be dropped.
         lossless: bool => "lossless", "";
         /// Frames dropped for want of room when they were to wait at this port.
-        dropped_frames: u64 => "dropped_frames", "frames";
+        dropped_frames: u64 => "dropped_frames", "frames", unread;
         /// Bytes of the frames dropped.
-        dropped_bytes: u64 => "dropped_bytes", "bytes";
+        dropped_bytes: u64 => "dropped_bytes", "bytes", unread;
         /// Frames marked with congestion experienced when they were put into the queue.
-        marked_frames: u64 => "marked_frames", "frames";
+        marked_frames: u64 => "marked_frames", "frames", unread;
         /// Most bytes ever waiting in the queue of the class; 0 at NICs, whose frames wait in host
         /// memory.
-        queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes";
+        queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes", unread;
         /// Pause frames received that stopped the class.
-        rx_xoff_frames: u64 => "rx_xoff_frames", "frames";
+        rx_xoff_frames: u64 => "rx_xoff_frames", "frames", unread;
         /// Pause frames received that let the class go on.
-        rx_xon_frames: u64 => "rx_xon_frames", "frames";
+        rx_xon_frames: u64 => "rx_xon_frames", "frames", unread;
         /// How long the class was stopped by the other end: paused, or without credit for its next
         /// frame (at NICs: for their longest).
-        paused: Time => "paused_ns", "ns";
+        paused: Time => "paused_ns", "ns", unread;
         /// Pause frames sent that stopped the class at the other end.
-        tx_xoff_frames: u64 => "tx_xoff_frames", "frames";
+        tx_xoff_frames: u64 => "tx_xoff_frames", "frames", unread;
         /// Pause frames sent that let the class go on at the other end.
-        tx_xon_frames: u64 => "tx_xon_frames", "frames";
+        tx_xon_frames: u64 => "tx_xon_frames", "frames", unread;
         /// How long this port wanted the class stopped at the other end, from each XOFF to its XON,
         /// or to the end of the trial.
-        pausing: Time => "pausing_ns", "ns";
+        pausing: Time => "pausing_ns", "ns", unread;
         /// Headroom kept for what comes in through this port in the class; 0 where the class is not
         /// lossless, and at NICs.
         headroom_bytes: u64 => "headroom_bytes", "bytes";
         /// Most bytes of the headroom ever taken.
-        headroom_high_water_bytes: u64 => "headroom_high_water_bytes", "bytes";
+        headroom_high_water_bytes: u64 => "headroom_high_water_bytes", "bytes", unread;
         /// Size of the input buffer of this port and lane, in a fabric that sends by credit;
         /// elsewhere 0, as the two that follow.
         input_buffer_bytes: u64 => "input_buffer_bytes", "bytes";
         /// Most bytes ever taken of it, in whole blocks of 64 bytes.
-        input_high_water_bytes: u64 => "input_high_water_bytes", "bytes";
+        input_high_water_bytes: u64 => "input_high_water_bytes", "bytes", unread;
         /// Flow-control packets sent that told the other end of credit in this lane.
-        tx_flow_control_packets: u64 => "tx_flow_control_packets", "packets";
+        tx_flow_control_packets: u64 => "tx_flow_control_packets", "packets", unread;
     }
 }
 
 rows! {
     /// The buffer of one switch, over the whole trial.
-    pub struct SwitchRow in "switches" {
+    pub struct SwitchRow in "switches" without unread {
         /// Node index, after those of the NICs.
         node: u32 => "node", "";
         /// Name of the switch.
@@ -403,20 +406,20 @@ rows! {
         /// How full that pool ever was, of its size.
         fullest_pool_percent: Option<f64> => "fullest_pool_percent", "%";
         /// Bytes taken from all pools at the end of the trial; 0 when the switch is empty.
-        shared_bytes: u64 => "shared_bytes", "bytes";
+        shared_bytes: u64 => "shared_bytes", "bytes", unread;
         /// Headroom that lossless classes may use, all ports added up; where ports share it
         /// (`buffer.headroom_pool`) less is kept.
         headroom_bytes: u64 => "headroom_bytes", "bytes";
         /// Most bytes ever taken of the headroom of each port and class, added up.
-        headroom_high_water_bytes: u64 => "headroom_high_water_bytes", "bytes";
+        headroom_high_water_bytes: u64 => "headroom_high_water_bytes", "bytes", unread;
         /// Frames dropped at its ports.
-        dropped_frames: u64 => "dropped_frames", "frames";
+        dropped_frames: u64 => "dropped_frames", "frames", unread;
         /// Bytes of the frames dropped.
-        dropped_bytes: u64 => "dropped_bytes", "bytes";
+        dropped_bytes: u64 => "dropped_bytes", "bytes", unread;
         /// Of the frames dropped, those of lossless classes.
-        lossless_dropped_frames: u64 => "lossless_dropped_frames", "frames";
+        lossless_dropped_frames: u64 => "lossless_dropped_frames", "frames", unread;
         /// Frames marked with congestion experienced.
-        marked_frames: u64 => "marked_frames", "frames";
+        marked_frames: u64 => "marked_frames", "frames", unread;
         /// Most bytes that ever waited in one virtual output queue of a leaf of a scheduled fabric;
         /// missing for other switches, as is what follows.
         voq_high_water_bytes: Option<u64> => "voq_high_water_bytes", "bytes";
@@ -431,10 +434,10 @@ rows! {
         reassembly_lost_frames: Option<u64> => "reassembly_lost_frames", "frames";
         /// Notices of long queues that it sent to other switches or to hosts, for
         /// telemetry-assisted load balancing.
-        notice_frames: u64 => "notice_frames", "frames";
+        notice_frames: u64 => "notice_frames", "frames", unread;
         /// How often such notices made it move a flow, or flows that share a bucket, to another
         /// link.
-        flow_moves: u64 => "flow_moves", "";
+        flow_moves: u64 => "flow_moves", "", unread;
     }
 }
 
@@ -467,7 +470,7 @@ rows! {
 rows! {
     /// All links that lead from one tier of the fabric to another, over the whole trial: how evenly
     /// the load and the pauses were spread over them.
-    pub struct TierRow in "tiers" {
+    pub struct TierRow in "tiers" without unread {
         /// Where the links lead: `NIC → leaf`, `leaf → spine` and so on; tiers by number in fabrics
         /// with more than three tiers of switches.
         direction: String => "direction", "";
@@ -478,33 +481,33 @@ rows! {
         /// Links in that direction.
         links: u64 => "links", "";
         /// Least bytes that a link carried.
-        tx_min_bytes: u64 => "tx_min_bytes", "bytes";
+        tx_min_bytes: u64 => "tx_min_bytes", "bytes", unread;
         /// Mean of the bytes that links carried.
-        tx_mean_bytes: f64 => "tx_mean_bytes", "bytes";
+        tx_mean_bytes: f64 => "tx_mean_bytes", "bytes", unread;
         /// Most bytes that a link carried.
-        tx_max_bytes: u64 => "tx_max_bytes", "bytes";
+        tx_max_bytes: u64 => "tx_max_bytes", "bytes", unread;
         /// Most bytes over mean bytes: 1 for an even spread; missing where nothing was carried.
         tx_max_over_mean: Option<f64> => "tx_max_over_mean", "";
         /// Least utilisation of a link.
-        utilisation_min: f64 => "utilisation_min", "";
+        utilisation_min: f64 => "utilisation_min", "", unread;
         /// Mean utilisation of the links.
-        utilisation_mean: f64 => "utilisation_mean", "";
+        utilisation_mean: f64 => "utilisation_mean", "", unread;
         /// Greatest utilisation of a link.
-        utilisation_max: f64 => "utilisation_max", "";
+        utilisation_max: f64 => "utilisation_max", "", unread;
         /// Least pause frames received on a link that stopped a class.
-        rx_xoff_min_frames: u64 => "rx_xoff_min_frames", "frames";
+        rx_xoff_min_frames: u64 => "rx_xoff_min_frames", "frames", unread;
         /// Mean of these pause frames.
-        rx_xoff_mean_frames: f64 => "rx_xoff_mean_frames", "frames";
+        rx_xoff_mean_frames: f64 => "rx_xoff_mean_frames", "frames", unread;
         /// Most of these pause frames on a link.
-        rx_xoff_max_frames: u64 => "rx_xoff_max_frames", "frames";
+        rx_xoff_max_frames: u64 => "rx_xoff_max_frames", "frames", unread;
         /// Shortest time a link was stopped by its other end, summed over classes.
-        paused_min: Time => "paused_min_ns", "ns";
+        paused_min: Time => "paused_min_ns", "ns", unread;
         /// Mean of these times, rounded down to a picosecond.
-        paused_mean: Time => "paused_mean_ns", "ns";
+        paused_mean: Time => "paused_mean_ns", "ns", unread;
         /// Longest of these times.
-        paused_max: Time => "paused_max_ns", "ns";
+        paused_max: Time => "paused_max_ns", "ns", unread;
         /// Frames dropped at the sending ports of all these links.
-        dropped_frames: u64 => "dropped_frames", "frames";
+        dropped_frames: u64 => "dropped_frames", "frames", unread;
     }
 }
 

@@ -88,7 +88,7 @@ pub use tiers::{Direction, Tiers};
 pub use trace::{TraceLimits, write_trace};
 pub use trial_data::{Chunk, PortSample, TrialData, check_is_trial};
 pub use trial_files::{CAPTURE_FILE, CONFIG_FILE, MANIFEST_FILE, TRACE_FILE};
-pub use trial_folder::{TrialFolder, remove_trial};
+pub use trial_folder::{TrialFolder, remove_trial, replace_counts};
 pub use trial_operations::{OperationsOf, Recorded, Spans};
 pub use trial_tables::{TRIAL_TABLES, TableColumn, TrialTable};
 pub use whole_file::{is_written, write_shared, write_whole, write_whole_with};

@@ -9,7 +9,7 @@ use parquet::record::{Field, Row as Record};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tenter_formats::guarded;
-use tenter_record::{Counts, Row, Summary};
+use tenter_record::{Counts, Row, Summary, Unread};
 
 use crate::trial_files::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, table_file};
 use crate::{Manifest, RunIdentity, TrialError};
@@ -123,11 +123,22 @@ pub(crate) fn row_of<R: Row + DeserializeOwned>(
     record: Record,
 ) -> Result<R, TrialError> {
     let columns = record.into_columns().into_iter();
-    let object: Map<String, Value> = columns
+    let mut object: Map<String, Value> = columns
         .map(|(name, field)| (name, json_value(field)))
         .collect();
-    let row = serde_json::from_value(Value::Object(object));
-    row.map_err(TrialError::content(&table_file::<R>(folder)))
+    let mut unread = Unread::default();
+    for column in R::COLUMNS.iter().filter(|column| column.may_be_unread) {
+        if let Some(value @ Value::Null) = object.get_mut(column.name) {
+            *value = 0.into();
+            unread.add(column.name);
+        }
+    }
+    let row: Result<R, _> = serde_json::from_value(Value::Object(object));
+    let mut row = row.map_err(TrialError::content(&table_file::<R>(folder)))?;
+    if let Some(of_row) = row.unread() {
+        *of_row = unread;
+    }
+    Ok(row)
 }
 
 /// The key-value metadata of a Parquet file: [`SEED_NOTE`](crate::SEED_NOTE) and others.

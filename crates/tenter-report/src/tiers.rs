@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tenter_record::{PortRow, SwitchRow, TierRow};
+use tenter_record::{PortRow, SwitchRow, TierRow, Unread};
 use tenter_units::Time;
 
 /// The distance of each node from the nearest NIC.
@@ -125,7 +125,8 @@ impl Tiers {
             tx_min_bytes: bytes.min,
             tx_mean_bytes: bytes.mean,
             tx_max_bytes: bytes.max,
-            tx_max_over_mean: (bytes.max > 0).then(|| bytes.max as f64 / bytes.mean),
+            tx_max_over_mean: (bytes.max > 0 && unread(ports).is_empty())
+                .then(|| bytes.max as f64 / bytes.mean),
             utilisation_min: busy().fold(f64::INFINITY, f64::min),
             utilisation_mean: busy().sum::<f64>() / ports.len() as f64,
             utilisation_max: busy().fold(0.0, f64::max),
@@ -136,6 +137,7 @@ impl Tiers {
             paused_mean: Time::from_ps(paused.mean as u64),
             paused_max: Time::from_ps(paused.max),
             dropped_frames: ports.iter().map(|port| port.dropped_frames).sum(),
+            unread: unread(ports),
         }
     }
 
@@ -156,6 +158,30 @@ impl Tiers {
             (tier, _) => format!("tier {tier}"),
         }
     }
+}
+
+/// The columns of tiers, each behind that of ports that it sums up.
+const SUMS: [(&str, &str); 13] = [
+    ("tx_bytes", "tx_min_bytes"),
+    ("tx_bytes", "tx_mean_bytes"),
+    ("tx_bytes", "tx_max_bytes"),
+    ("utilisation", "utilisation_min"),
+    ("utilisation", "utilisation_mean"),
+    ("utilisation", "utilisation_max"),
+    ("rx_xoff_frames", "rx_xoff_min_frames"),
+    ("rx_xoff_frames", "rx_xoff_mean_frames"),
+    ("rx_xoff_frames", "rx_xoff_max_frames"),
+    ("paused_ns", "paused_min_ns"),
+    ("paused_ns", "paused_mean_ns"),
+    ("paused_ns", "paused_max_ns"),
+    ("dropped_frames", "dropped_frames"),
+];
+
+/// What cannot be summed up, since a port lacks it.
+fn unread(ports: &[&PortRow]) -> Unread {
+    let lacks = |column: &str| ports.iter().any(|port| port.unread.lacks(column));
+    let columns = SUMS.iter().filter(|sum| lacks(sum.0));
+    Unread::all(columns.map(|sum| sum.1))
 }
 
 /// The spread of a value over ports, of which there is at least one.

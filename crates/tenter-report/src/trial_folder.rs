@@ -15,6 +15,7 @@ use tenter_record::{
 use crate::capture::write_capture;
 use crate::claim::take_folder;
 use crate::parquet_table::{DIGEST_NOTE, SEED_NOTE};
+use crate::read::read_manifest;
 use crate::tiers::Tiers;
 use crate::trial_files::{
     CAPTURE_FILE, CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, footer_file, has_manifest,
@@ -220,6 +221,26 @@ impl TrialFolder {
         drop(lock);
         Ok(())
     }
+}
+
+/// Replaces the tables of ports, classes, switches and tiers of a trial that has ended, and its
+/// summary: counters of real switches may come later than the trial.
+///
+/// # Errors
+/// When they cannot be written.
+pub fn replace_counts(folder: &Path, counts: &Counts, summary: &Summary) -> Result<(), TrialError> {
+    let seed = read_manifest(folder)?.run.seed.to_string();
+    let tables = Tables {
+        folder,
+        names: &Arc::default(),
+        seed: &seed,
+        digest: &summary.engine.digest,
+    };
+    tables.write(&counts.ports)?;
+    tables.write(&counts.queues)?;
+    tables.write(&counts.switches)?;
+    tables.write(&Tiers::of(&counts.ports, &counts.switches).rows(&counts.ports))?;
+    write_json(&folder.join(SUMMARY_FILE), summary)
 }
 
 /// For callers that need no progress; others keep the folder in a sink of their own.

@@ -60,6 +60,8 @@ pub(crate) enum LabCommand {
         /// Study, or one of its cases
         study: String,
     },
+    /// Show what the switches of a lab count, or put counters from files into a trial
+    Counters(LabCounters),
     /// Put what was collected beside the simulated and published values of a study
     Collect(LabCollect),
 }
@@ -103,6 +105,21 @@ pub(crate) struct LabCollect {
     /// Page to write
     #[arg(short, long, value_name = "FILE", default_value = "lab.html")]
     pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabCounters {
+    /// Lab file with `switches`
+    pub(crate) lab: PathBuf,
+    /// Trial that `lab run` has measured, whose tables are to have the counters of two folders
+    #[arg(long, value_name = "DIR", requires = "before", requires = "after")]
+    pub(crate) trial: Option<PathBuf>,
+    /// Folder with what switches showed before it, in a folder for each switch
+    #[arg(long, value_name = "DIR", requires = "trial")]
+    pub(crate) before: Option<PathBuf>,
+    /// The same of after it
+    #[arg(long, value_name = "DIR", requires = "trial")]
+    pub(crate) after: Option<PathBuf>,
 }
 
 fn rate(text: &str) -> Result<Rate, String> {

@@ -59,3 +59,45 @@ fn a_plan_for_hardware_names_commands_and_switches() {
         .words("lab plan nothing/there")
         .expect_refusal(&["nothing/there"]);
 }
+
+const RACK: &str = "\
+name: rack
+agents:
+  - {control: '192.0.2.1:7471', address: 198.51.100.1}
+  - {control: '192.0.2.2:7471', address: 198.51.100.2}
+switches:
+  - {name: leaf0, collect: sonic, command: [sh, show.sh], ports: [Ethernet0, Ethernet4]}
+";
+
+/// A script stands in for a switch.
+#[test]
+fn counters_of_switches_are_shown_or_why_not() {
+    let workplace = Workplace::new("lab-counters");
+    workplace.write("lab.yaml", LAB);
+    workplace
+        .words("lab counters lab.yaml")
+        .expect_refusal(&["has no `switches`"]);
+    workplace.write("rack.yaml", RACK);
+    let table = "IFACE RX_OK TX_OK TX_DRP\\nEthernet0 1,000 2 N/A\\n";
+    workplace.write("show.sh", format!("printf '{table}'\n"));
+    let answer = workplace.words("lab counters rack.yaml").expect(0);
+    for part in ["leaf0", "Ethernet0", "1000", "–"] {
+        assert!(answer.stdout.contains(part), "{part}: {}", answer.stdout);
+    }
+    workplace.write("show.sh", "echo 'Connection refused' >&2; exit 255\n");
+    let answer = workplace.words("lab counters rack.yaml").expect(1);
+    assert!(
+        answer
+            .stderr
+            .contains("switch `leaf0`: `sh show.sh show interfaces counters` failed")
+    );
+    workplace
+        .words("lab counters rack.yaml --trial here")
+        .expect_failure(2, &["--before"]);
+    for folder in ["before/leaf0", "after/leaf0"] {
+        workplace.write(&format!("{folder}/a.txt"), "no table\n");
+    }
+    workplace
+        .words("lab counters rack.yaml --trial here --before before --after after")
+        .expect_refusal(&["switch `leaf0`", "a.txt", "line 1"]);
+}

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use nix::ifaddrs::getifaddrs;
-use tenter_sim::real_time::PortCounts;
+use tenter_sim::real_time::{Counter, PortCounts};
 
 /// An Ethernet frame has so many bytes beyond those that interfaces count: the FCS.
 const FCS_BYTES: u64 = 4;
@@ -41,7 +41,7 @@ pub(super) fn read(address: Ipv4Addr) -> Option<InterfaceCounts> {
         tx: (number("tx_packets"), number("tx_bytes")),
         rx: (number("rx_packets"), number("rx_bytes")),
         dropped: number("tx_dropped"),
-        others: ethtool(&name),
+        others: [ethtool(&name), infiniband(&name)].concat(),
         name,
     })
 }
@@ -60,19 +60,52 @@ fn ethtool(name: &str) -> Vec<(String, u64)> {
     pairs.collect()
 }
 
+/// What the RDMA device of an interface counts, where it has one.
+fn infiniband(name: &str) -> Vec<(String, u64)> {
+    let listed = |folder: &Path| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    let devices = Path::new("/sys/class/net").join(name);
+    let mut counters = Vec::new();
+    for device in listed(&devices.join("device/infiniband")) {
+        for port in listed(&device.join("ports")) {
+            for file in listed(&port.join("hw_counters")) {
+                let text = fs::read_to_string(&file).unwrap_or_default();
+                let value = text.trim().parse();
+                if let (Ok(value), Some(counter)) = (value, file.file_name()) {
+                    counters.push((counter.to_string_lossy().into_owned(), value));
+                }
+            }
+        }
+    }
+    counters
+}
+
 impl InterfaceCounts {
     /// What was counted since an earlier time.
     pub(super) fn since(&self, before: &InterfaceCounts, node: u32) -> PortCounts {
-        let less = |now: (u64, u64), then: (u64, u64)| {
-            let frames = now.0.saturating_sub(then.0);
-            (frames, now.1.saturating_sub(then.1) + frames * FCS_BYTES)
-        };
+        let less = |now: u64, then: u64| now.saturating_sub(then);
+        let sent = less(self.tx.0, before.tx.0);
+        let received = less(self.rx.0, before.rx.0);
+        let own = [
+            (Counter::TxFrames, sent),
+            (
+                Counter::TxBytes,
+                less(self.tx.1, before.tx.1) + sent * FCS_BYTES,
+            ),
+            (Counter::RxFrames, received),
+            (
+                Counter::RxBytes,
+                less(self.rx.1, before.rx.1) + received * FCS_BYTES,
+            ),
+            (Counter::DroppedFrames, less(self.dropped, before.dropped)),
+        ];
         PortCounts {
             node,
             port: 0,
-            tx: less(self.tx, before.tx),
-            rx: less(self.rx, before.rx),
-            dropped_frames: self.dropped.saturating_sub(before.dropped),
+            own: own.into_iter().collect(),
+            ..PortCounts::default()
         }
     }
 

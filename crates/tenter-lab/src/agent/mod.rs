@@ -3,17 +3,21 @@
 //! ```text
 //!   server: listens, greets ──orders──▶ worker: clock, host of the simulation
 //!      ▲                                   │  ▲
-//!      └───────── reports ─────────────────┘  └──▶ codec ──▶ sockets: UDP
+//!      └───────── reports ─────────────────┘  └──▶ data path ──▶ codec ──▶ sockets: UDP
+//!                                                     └────────▶ rdma: writes, completions
 //! ```
 
 mod codec;
+mod data_path;
 mod interface;
 mod numbers;
 mod privileges;
+mod rdma;
 mod receivers;
 mod server;
 mod sockets;
 mod start;
+mod udp_path;
 mod worker;
 
 pub use privileges::{PrivilegeError, drop_privileges};

@@ -161,6 +161,7 @@ impl Session<'_> {
                 Ok(())
             }
             Order::Open(opening) => self.open(&opening),
+            Order::Connect(offers) => self.pass_on(Work::Connect(offers)),
             Order::Prepare { job, turn } => self.pass_on(Work::Prepare { job, turn }),
             Order::Start { job, at_ps } => self.pass_on(Work::Start { job, at_ps }),
             Order::Close => self.pass_on(Work::Close),

@@ -22,14 +22,12 @@ use tenter_topology::HostId;
 use tenter_units::Instant;
 use tenter_workload::JobId;
 
-use super::codec::{Codec, CodecBuild};
+use super::data_path::DataPath;
 use super::interface;
 use super::receivers::Receivers;
-use super::sockets::{Batch, CUT_MAX, Sockets};
-use crate::control::{AgentReport, FromAgent, LocalClock, Opening};
+use super::udp_path::EARLY_PS;
+use crate::control::{AgentReport, FromAgent, LocalClock, Offer, Opening};
 
-/// What is due in less than this leaves now: waiting would take longer.
-const EARLY_PS: u64 = 10_000_000;
 /// So many things are done before arrivals are looked at again.
 const AT_ONCE: usize = 256;
 /// More than so many packets do not wait for the operating system.
@@ -43,9 +41,13 @@ const RECORDS_EVERY_PS: u64 = 100_000_000_000;
 /// Timers may be late by so much, in ns.
 const TIMER_SLACK_NS: u64 = 1_000;
 
+/// A data path that cannot be waited for is looked at so often.
+const LOOK: Duration = Duration::from_micros(20);
+
 /// To a worker.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Work {
+    Connect(Vec<Offer>),
     Prepare { job: u16, turn: u32 },
     Start { job: u16, at_ps: u64 },
     Close,
@@ -106,9 +108,8 @@ pub(super) struct Worker {
     wires: Wires,
     host: RealHost,
     node: u32,
-    codec: Codec,
-    sockets: Sockets,
-    batch: Batch,
+    path: DataPath,
+    address: Ipv4Addr,
     outgoing: VecDeque<Departure>,
     departures: Vec<Departure>,
     arrivals: Vec<Packet>,
@@ -138,29 +139,14 @@ impl Worker {
         let id = HostId::new(opening.host);
         let host = RealHost::new(plan, id).map_err(|error| error.to_string())?;
         let address = Ipv4Addr::from(opening.addresses[id.index()]);
-        let cut = if opening.segmentation { CUT_MAX } else { 1 };
-        let codec = Codec::new(CodecBuild {
-            host: id,
-            trial: opening.trial,
-            addresses: opening.addresses.clone(),
-            ways: host.ways(),
-            dscp: plan.addresses[id].dscp,
-            control_dscp: plan.nic.control_dscp,
-            by_class: plan.jobs.iter().any(|job| job.class.is_some()),
-            longest_frame_bytes: plan.nic.longest_frame_bytes(),
-            cut_datagrams: cut,
-        });
-        let longest = codec.longest_datagram();
-        let receive = receivers.at(address).map_err(|error| {
-            format!("cannot open port 4791 of UDP at {address}: {error}; is another agent there, or RDMA?")
-        })?;
-        let sockets = Sockets::new(address, receive, longest, opening.segmentation);
+        let path = DataPath::new(opening, plan, receivers, &host)?;
         // Only a wish: timers are later without it.
         let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK_NS);
         Ok(Worker {
             jobs: vec![JobState::Idle; plan.jobs.len()],
             node: opening.host,
-            batch: Batch::new(longest, cut),
+            path,
+            address,
             outgoing: VecDeque::new(),
             departures: Vec::new(),
             arrivals: Vec::new(),
@@ -174,8 +160,6 @@ impl Worker {
             cpu_before: cpu_ns(),
             interface_before: interface::read(address),
             host,
-            codec,
-            sockets,
             wires,
         })
     }
@@ -194,7 +178,10 @@ impl Worker {
     }
 
     fn work(&mut self) -> Result<(), String> {
-        self.tell(FromAgent::Opened)?;
+        match self.path.offers() {
+            None => self.tell(FromAgent::Opened)?,
+            Some(offers) => self.tell(FromAgent::Offers(offers))?,
+        }
         loop {
             if self.wires.stop.load(Ordering::Acquire) {
                 return Ok(());
@@ -223,6 +210,10 @@ impl Worker {
     fn obey(&mut self) -> Result<bool, String> {
         loop {
             match self.wires.orders.try_recv() {
+                Ok(Work::Connect(offers)) => {
+                    self.path.connect(&offers)?;
+                    self.tell(FromAgent::Opened)?;
+                }
                 Ok(Work::Prepare { job, turn }) => self.prepare(job, turn)?,
                 Ok(Work::Start { job, at_ps }) => self.start(job, at_ps)?,
                 Ok(Work::Close) | Err(TryRecvError::Disconnected) => return Ok(true),
@@ -258,19 +249,8 @@ impl Worker {
     }
 
     fn receive(&mut self, now: Instant) -> Result<(), String> {
-        let Worker {
-            sockets,
-            codec,
-            host,
-            arrivals,
-            refused,
-            ..
-        } = self;
-        let took = sockets.receive(|incoming| match codec.decode(incoming, now, host) {
-            Ok(packet) => arrivals.push(packet),
-            Err(_) => *refused += 1,
-        });
-        took.map_err(|error| format!("cannot receive: {error}"))?;
+        let came = self.path.receive(now, &self.host, &mut self.arrivals);
+        self.refused += came?;
         Ok(())
     }
 
@@ -294,41 +274,11 @@ impl Worker {
         self.outgoing.extend(self.departures.drain(..));
     }
 
-    /// Hands over to the operating system what has left the NIC.
+    /// Hands over what has left the NIC.
     fn send(&mut self, now: Instant) -> Result<(), String> {
-        let until = now.ps() + EARLY_PS;
-        self.retry_at = None;
-        while let Some(next) = self.outgoing.front() {
-            if next.end.ps() > until {
-                break;
-            }
-            let type_of_service = self.codec.type_of_service(&next.packet);
-            let port = self.codec.source_port(next);
-            if !self.batch.takes(port, type_of_service) && !self.flush(now)? {
-                return Ok(());
-            }
-            let Some(next) = self.outgoing.pop_front() else {
-                break;
-            };
-            let room = self.batch.room();
-            let outgoing = self.codec.encode(&next, now, room);
-            let (nth, room) = self.batch.add(&outgoing);
-            Codec::seal(&outgoing, nth, room);
-        }
-        self.flush(now)?;
+        let is_all = self.path.send(now, &mut self.outgoing)?;
+        self.retry_at = (!is_all).then(|| now.ps() + RETRY_PS);
         Ok(())
-    }
-
-    /// Sends the batch; whether all of it has left.
-    fn flush(&mut self, now: Instant) -> Result<bool, String> {
-        while self.batch.len() > 0 {
-            let sent = self.sockets.send(&mut self.batch);
-            if sent.map_err(|error| format!("cannot send: {error}"))? == 0 {
-                self.retry_at = Some(now.ps() + RETRY_PS);
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// Tells of collectives that are done, queue pairs that gave up, and records now and then.
@@ -362,12 +312,17 @@ impl Worker {
         if !records.received.is_empty() || !records.sent.is_empty() {
             self.tell(FromAgent::Records(records))?;
         }
-        let given_up: Vec<HostId> = self.host.given_up().map(|(host, _)| host).collect();
-        for host in &given_up[self.gave_up.min(given_up.len())..] {
+        let given_up = self.given_up();
+        for (host, _) in &given_up[self.gave_up.min(given_up.len())..] {
             self.tell(FromAgent::GaveUp(host.number()))?;
         }
         self.gave_up = given_up.len();
         Ok(())
+    }
+
+    /// The hosts to which it has given up sending, with the instants.
+    fn given_up(&self) -> Vec<(HostId, Instant)> {
+        self.host.given_up().chain(self.path.given_up()).collect()
     }
 
     /// Waits for a datagram, an order, or the next thing that is due.
@@ -387,15 +342,18 @@ impl Worker {
         if wait_ns == 0 {
             return;
         }
-        let wait = Duration::from_nanos(wait_ns).min(IDLE);
+        let own = self.path.waits();
+        let most = if own.is_some() { IDLE } else { LOOK };
+        let wait = Duration::from_nanos(wait_ns).min(most);
+        let wake = self.wires.wake.as_fd();
         let mut waits = [
-            PollFd::new(self.sockets.waits(), PollFlags::POLLIN),
-            PollFd::new(self.wires.wake.as_fd(), PollFlags::POLLIN),
+            PollFd::new(wake, PollFlags::POLLIN),
+            PollFd::new(own.unwrap_or(wake), PollFlags::POLLIN),
         ];
         let time = TimeSpec::nanoseconds(i64::try_from(wait.as_nanos()).unwrap_or(0));
         // Whatever ends it, the loop looks at everything.
         let _ = ppoll(&mut waits, Some(time), None);
-        if waits[1].any() == Some(true) {
+        if waits[0].any() == Some(true) {
             let _ = self.wires.wake.read();
         }
     }
@@ -403,9 +361,9 @@ impl Worker {
     fn close(&mut self) -> Result<(), String> {
         self.hand_over()?;
         let (counters, [data, control]) = self.host.counters();
-        let address = Ipv4Addr::from(self.codec.address());
         let before = self.interface_before.as_ref();
-        let counted = interface::read(address).zip(before);
+        let counted = interface::read(self.address).zip(before);
+        let (verified_bytes, corrupt_packets) = self.path.compared();
         let report = AgentReport {
             counts: HostCounts {
                 sent_data: data,
@@ -428,12 +386,12 @@ impl Worker {
                 .as_ref()
                 .map(|(now, then)| now.others_since(then))
                 .unwrap_or_default(),
-            verified_bytes: self.codec.verified_bytes,
-            corrupt_packets: self.codec.corrupt,
+            verified_bytes,
+            corrupt_packets,
             refused_packets: self.refused,
             given_up: self
-                .host
                 .given_up()
+                .iter()
                 .map(|(host, at)| (host.number(), at.ps()))
                 .collect(),
             cpu_ns: cpu_ns().saturating_sub(self.cpu_before),

@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 use tenter_sim::real_time::{HostCounts, HostRecords, PortCounts};
 
+use crate::data_path_kind::DataPathKind;
+
 /// The version of all this; both ends have the same.
-pub(crate) const PROTOCOL_VERSION: u8 = 1;
+pub(crate) const PROTOCOL_VERSION: u8 = 2;
 
 /// A file that a scenario names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +36,21 @@ pub(crate) struct Opening {
     pub(crate) time_limit_ns: u64,
     /// Whether hosts hand runs of packets to the kernel as one, which cuts it.
     pub(crate) segmentation: bool,
+    /// How data gets from host to host.
+    pub(crate) data_path: DataPathKind,
+}
+
+/// What the host at one end of a queue pair must know of the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Offer {
+    /// The host.
+    pub(crate) to: u32,
+    /// Whether it receives by the queue pair.
+    pub(crate) receives: bool,
+    /// The number of its slot.
+    pub(crate) slot: u32,
+    /// What the device at the other end says, in its own form.
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// From the coordinator.
@@ -44,6 +61,8 @@ pub(crate) enum Order {
     Ping(u64),
     /// Make ready for a trial.
     Open(Box<Opening>),
+    /// Connect with what the peers have offered.
+    Connect(Vec<Offer>),
     /// Make ready for a collective of a job.
     Prepare {
         /// The job.
@@ -91,6 +110,8 @@ pub(crate) struct AgentReport {
 pub(crate) enum FromAgent {
     /// The answer to a ping, with what its clock shows, in ns.
     Pong(u64, u64),
+    /// What its peers must know before it is ready for a trial.
+    Offers(Vec<Offer>),
     /// It is ready for a trial.
     Opened,
     /// It is ready for a collective.

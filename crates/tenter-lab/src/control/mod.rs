@@ -9,6 +9,6 @@ mod secret;
 pub use channel::ChannelError;
 pub(crate) use channel::{Reader, Writer, accept, connect};
 pub(crate) use clock::{ClockEstimate, Exchange, LocalClock};
-pub(crate) use messages::{AgentReport, FromAgent, Opening, Order, ScenarioFile};
+pub(crate) use messages::{AgentReport, FromAgent, Offer, Opening, Order, ScenarioFile};
 pub(crate) use secret::random_number;
 pub use secret::{Secret, SecretError};

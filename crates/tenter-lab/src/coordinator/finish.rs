@@ -5,17 +5,23 @@ use std::fmt::Write as _;
 use tenter_record::{Stop, StopKind};
 use tenter_report::{RunIdentity, TrialFolder, peak_rss_bytes};
 use tenter_sim::Outcome;
-use tenter_sim::real_time::{HostCounts, PortCounts, RealEnd};
+use tenter_sim::real_time::{HostCounts, RealEnd};
 use tenter_units::Instant;
 
 use super::jobs::{JobRun, Stage};
 use super::trial::LabTrial;
 use super::under_way::{LabRun, Trial};
 use crate::control::AgentReport;
+use crate::data_path_kind::DataPathKind;
 use crate::error::LabError;
+use crate::switches::{Measured, SwitchShown};
 
 /// The file with what agents say of themselves.
 const HOSTS_FILE: &str = "hosts.json";
+/// The file with what switches showed before and after a trial.
+const SWITCHES_FILE: &str = "switches.json";
+/// What is not measured where RDMA hardware carries the data.
+const OF_HARDWARE: &str = "data went by RDMA hardware: frames and their bytes follow from sizes; retransmissions, NAKs, timeouts, marks and notifications are 0 here, and in `hosts.json` as the devices count them; payloads were not compared";
 /// An agent that is later than this with what is due, in ns, was short of processor time.
 const LATE_NS: u64 = 2_000_000;
 
@@ -23,7 +29,9 @@ const LATE_NS: u64 = 2_000_000;
 pub(super) struct Finished<'a, 't> {
     pub(super) trial: &'a LabTrial,
     pub(super) running: Trial<'t>,
-    pub(super) ports: Vec<PortCounts>,
+    pub(super) switches: Measured,
+    /// What switches showed before and after it.
+    pub(super) shown: [Vec<SwitchShown>; 2],
 }
 
 /// The folder of a trial that begins.
@@ -51,10 +59,15 @@ pub(super) fn finish(finished: Finished<'_, '_>) -> Result<Outcome, LabError> {
     let Finished {
         trial,
         running,
-        ports,
+        switches,
+        shown,
     } = finished;
     let ended = Instant::from_ps(running.now_ps());
-    let warnings = warnings(&running);
+    let mut warnings = warnings(&running);
+    warnings.extend(switches.warnings);
+    if trial.lab.keys.data_path == DataPathKind::Rdma {
+        warnings.push(OF_HARDWARE.to_owned());
+    }
     let failures = running.jobs.iter().map(|job| failure(job, &running));
     let failures: Vec<Option<String>> = failures.collect();
     let stopped = stop(&running);
@@ -70,7 +83,7 @@ pub(super) fn finish(finished: Finished<'_, '_>) -> Result<Outcome, LabError> {
         stopped,
         failures,
         hosts: &hosts,
-        ports: &ports,
+        ports: &switches.ports,
         warnings,
     };
     let mut outcome = books.finish(end);
@@ -84,6 +97,11 @@ pub(super) fn finish(finished: Finished<'_, '_>) -> Result<Outcome, LabError> {
     summary.engine.peak_rss_bytes = peak_rss_bytes();
     let kept = folder.keep_beside(HOSTS_FILE, |out| out.write_all(hosts_text.as_bytes()));
     kept.map_err(tenter::Error::from)?;
+    if !trial.lab.keys.switches.is_empty() {
+        let text = switches_text(&shown);
+        let kept = folder.keep_beside(SWITCHES_FILE, |out| out.write_all(text.as_bytes()));
+        kept.map_err(tenter::Error::from)?;
+    }
     folder
         .finish(&outcome.summary, &outcome.counts)
         .map_err(tenter::Error::from)?;
@@ -201,6 +219,28 @@ fn hosts_text(running: &Trial<'_>) -> String {
             })
         });
     let list: Vec<serde_json::Value> = hosts.collect();
+    let mut text = serde_json::to_string_pretty(&list).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// What switches showed before and after a trial, or why they did not.
+fn switches_text(shown: &[Vec<SwitchShown>; 2]) -> String {
+    let [before, after] = shown;
+    let of = |shown: &SwitchShown| match &shown.shown {
+        None => serde_json::Value::Null,
+        Some(Ok(snapshot)) => serde_json::json!(snapshot),
+        Some(Err(why)) => serde_json::json!({ "error": why }),
+    };
+    let pairs = before.iter().zip(after);
+    let list = pairs.map(|(before, after)| {
+        serde_json::json!({
+            "switch": before.name,
+            "before": of(before),
+            "after": of(after),
+        })
+    });
+    let list: Vec<serde_json::Value> = list.collect();
     let mut text = serde_json::to_string_pretty(&list).unwrap_or_default();
     text.push('\n');
     text

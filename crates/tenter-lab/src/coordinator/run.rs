@@ -12,9 +12,10 @@ use super::finish::{self, Finished};
 use super::jobs::{JobRun, Stage};
 use super::trial::LabTrial;
 use super::under_way::{LabRun, Observed, Trial};
-use crate::control::{FromAgent, LocalClock, Opening, Order, ScenarioFile, Secret};
+use crate::control::{FromAgent, LocalClock, Offer, Opening, Order, ScenarioFile, Secret};
 use crate::error::LabError;
 use crate::fabric;
+use crate::switches::{measured, read_switches};
 
 /// From the order to start a collective to its start: longer than an order takes.
 const AHEAD_PS: u64 = 30_000_000_000;
@@ -67,6 +68,9 @@ fn run_here(
     let hosts: Vec<(String, SocketAddrV4)> = names
         .zip(agents.iter().map(|agent| agent.control))
         .collect();
+    let machines = &trial.lab.keys.switches;
+    // While agents are connected, they wait for no switch.
+    let shown = read_switches(machines, trial.lab.folder());
     let agents = Agents::connect(&hosts, &secret, clock)?;
     let books = RealBooks::new(plan)?;
     let before = switch_counts(trial);
@@ -75,6 +79,7 @@ fn run_here(
         folder: finish::begin_folder(trial, options)?,
         reports: vec![None; agents.all.len()],
         opened: vec![false; agents.all.len()],
+        offers: vec![None; agents.all.len()],
         epoch_ns: clock.now_ns(),
         agents,
         books,
@@ -89,10 +94,20 @@ fn run_here(
     running.close()?;
     let ports = fabric::since(&switch_counts(trial), &before);
     running.agents.close();
+    let after = read_switches(machines, trial.lab.folder());
+    let node = |name: &str| {
+        let topology = &trial.measured.resolved().topology;
+        let mut nodes = topology.node_ids().filter(|&node| !topology.is_host(node));
+        let node = nodes.find(|&node| topology.name(node) == name)?;
+        Some((node.number(), topology.ports(node)))
+    };
+    let mut switches = measured(machines, &shown, &after, node);
+    switches.ports.extend(ports);
     finish::finish(Finished {
         trial,
         running,
-        ports,
+        switches,
+        shown: [shown, after],
     })
 }
 
@@ -122,6 +137,7 @@ impl Trial<'_> {
             epoch_ns: 0,
             time_limit_ns: limit_ns,
             segmentation: trial.lab.keys.segmentation,
+            data_path: trial.lab.keys.data_path,
         };
         for index in 0..self.agents.all.len() {
             let opening = Opening {
@@ -140,6 +156,20 @@ impl Trial<'_> {
             self.hear(LOOK)?;
         }
         Ok(())
+    }
+
+    /// Hands on what agents have offered to their peers, once all have.
+    fn connect(&mut self) {
+        let offers: Option<Vec<&Vec<Offer>>> = self.offers.iter().map(Option::as_ref).collect();
+        let Some(offers) = offers else {
+            return;
+        };
+        let offers: Vec<Offer> = offers.into_iter().flatten().cloned().collect();
+        for index in 0..self.agents.all.len() {
+            let own = offers.iter().filter(|offer| offer.to == index as u32);
+            let own = own.cloned().collect();
+            self.agents.order(index, &Order::Connect(own));
+        }
     }
 
     /// Whether nothing has gone wrong that ends the trial.
@@ -229,6 +259,10 @@ impl Trial<'_> {
 
     fn take(&mut self, agent: usize, message: FromAgent) -> Result<(), LabError> {
         match message {
+            FromAgent::Offers(offers) => {
+                self.offers[agent] = Some(offers);
+                self.connect();
+            }
             FromAgent::Opened => self.opened[agent] = true,
             FromAgent::Prepared { job, turn } => {
                 let index = usize::from(job);

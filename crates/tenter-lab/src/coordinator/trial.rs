@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use tenter::{HostId, Plan, Rate, Scenario};
 use tenter_sim::real_time::refusal_of_real_hosts;
 
+use crate::data_path_kind::DataPathKind;
 use crate::error::LabError;
 use crate::lab_file::{FORWARDING, LabFile};
 
@@ -15,6 +16,17 @@ const STATED: [&str; 4] = [
     "endpoint.host.step_delay=0ns",
     "endpoint.nic.message_gap=0ns",
     "endpoint.nic.start_skew_max=0ns",
+];
+
+/// What RDMA hardware does by itself; the model must not do it, too.
+const OF_HARDWARE: [&str; 7] = [
+    "endpoint.nic.window=none",
+    "endpoint.nic.outstanding_messages=none",
+    "endpoint.nic.acknowledge=per-message",
+    "endpoint.nic.congestion_control=none",
+    "endpoint.nic.loss_recovery=go-back-n",
+    "endpoint.nic.retransmission_timeout=10s",
+    "endpoint.nic.retry_count=255",
 ];
 
 /// A scenario on the hosts of a lab.
@@ -77,6 +89,11 @@ pub(crate) fn of_scenario(
     let with_stated = scenario.clone();
     for setting in STATED {
         scenario = scenario.with_setting(setting);
+    }
+    if lab.keys.data_path == DataPathKind::Rdma {
+        for setting in OF_HARDWARE {
+            scenario = scenario.with_setting(setting);
+        }
     }
     let measured = scenario.resolve()?;
     let hosts = measured.resolved().topology.hosts;

@@ -8,7 +8,7 @@ use tenter_sim::real_time::RealBooks;
 
 use super::agents::Agents;
 use super::jobs::JobRun;
-use crate::control::AgentReport;
+use crate::control::{AgentReport, Offer};
 
 /// How to run a trial.
 #[derive(Clone, Debug)]
@@ -51,6 +51,8 @@ pub(super) struct Trial<'a> {
     pub(super) ended_by_user: bool,
     pub(super) rows: Vec<FlowRow>,
     pub(super) opened: Vec<bool>,
+    /// What each agent has offered to its peers, where data goes by hardware.
+    pub(super) offers: Vec<Option<Vec<Offer>>>,
     pub(super) observer: &'a mut dyn Observed,
 }
 

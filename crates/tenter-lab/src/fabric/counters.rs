@@ -1,7 +1,7 @@
 //! What the ports of switches that are namespaces have counted.
 
 use serde_json::Value;
-use tenter_sim::real_time::PortCounts;
+use tenter_sim::real_time::{Counter, PortCounts};
 use tenter_topology::{NodeId, Topology};
 
 use super::commands::run;
@@ -31,27 +31,31 @@ fn of_node(lab: &str, topology: &Topology, node: NodeId) -> Result<Vec<PortCount
     let counts = ports.map(|port| {
         let device = device(port);
         let link = find(&links, "ifname", &device);
-        let stats = |way: &str| {
-            let of = link
-                .and_then(|link| link.get("stats64"))
-                .and_then(|of| of.get(way));
-            let number = |key: &str| {
-                let value = of.and_then(|of| of.get(key));
-                value.and_then(Value::as_u64).unwrap_or(0)
-            };
-            let frames = number("packets");
-            (frames, number("bytes") + frames * FCS_BYTES)
+        let stats = |way: &str, key: &str| {
+            let of = link.and_then(|link| link.get("stats64")?.get(way));
+            of.and_then(|of| of.get(key)).and_then(Value::as_u64)
+        };
+        let with_fcs = |way: &str| {
+            let frames = stats(way, "packets")?;
+            Some(stats(way, "bytes")? + frames * FCS_BYTES)
         };
         let queue = find(&queues, "dev", &device);
         let drops = queue
             .and_then(|queue| queue.get("drops"))
             .and_then(Value::as_u64);
+        let own = [
+            (Counter::TxFrames, stats("tx", "packets")),
+            (Counter::TxBytes, with_fcs("tx")),
+            (Counter::RxFrames, stats("rx", "packets")),
+            (Counter::RxBytes, with_fcs("rx")),
+            (Counter::DroppedFrames, drops),
+        ];
+        let known = |(counter, count): (Counter, Option<u64>)| Some((counter, count?));
         PortCounts {
             node: node.number(),
             port,
-            tx: stats("tx"),
-            rx: stats("rx"),
-            dropped_frames: drops.unwrap_or(0),
+            own: own.into_iter().filter_map(known).collect(),
+            ..PortCounts::default()
         }
     });
     Ok(counts.collect())
@@ -68,18 +72,17 @@ fn find<'v>(values: &'v [Value], key: &str, name: &str) -> Option<&'v Value> {
 
 /// What ports have counted since an earlier time.
 pub(crate) fn since(now: &[PortCounts], before: &[PortCounts]) -> Vec<PortCounts> {
-    let less = |now: (u64, u64), then: (u64, u64)| {
-        (now.0.saturating_sub(then.0), now.1.saturating_sub(then.1))
-    };
     let of = now.iter().map(|port| {
         let mut others = before.iter();
         let then = others.find(|other| (other.node, other.port) == (port.node, port.port));
-        let then = then.cloned().unwrap_or_default();
+        let then = then.map(|then| &then.own);
+        let less = |(&counter, &count): (&Counter, &u64)| {
+            let before = then.and_then(|then| then.get(&counter)).copied();
+            (counter, count.saturating_sub(before.unwrap_or(0)))
+        };
         PortCounts {
-            tx: less(port.tx, then.tx),
-            rx: less(port.rx, then.rx),
-            dropped_frames: port.dropped_frames.saturating_sub(then.dropped_frames),
-            ..*port
+            own: port.own.iter().map(less).collect(),
+            ..port.clone()
         }
     });
     of.collect()

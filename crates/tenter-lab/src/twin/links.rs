@@ -37,7 +37,7 @@ pub(super) fn links(
     };
     let rows = measured
         .iter()
-        .filter(|row| is_uplink(row))
+        .filter(|row| is_uplink(row) && !row.unread.lacks("tx_bytes"))
         .map(|row| LinkRow {
             name: format!("{}:{} → {}", row.node_name, row.port, row.peer_name),
             measured: share(measured, row),

@@ -51,7 +51,8 @@ jobs: [{name: attacked, iterations: 3, collectives: [{collective: all-to-all, si
     complete(&outcome.summary, &problems);
 }
 
-fn enter(namespace: &str) {
+/// Lets this thread enter a namespace.
+pub(crate) fn enter(namespace: &str) {
     let file = File::open(Path::new("/run/netns").join(namespace)).expect("a namespace");
     setns(file, CloneFlags::CLONE_NEWNET).expect("root may enter it");
 }
@@ -91,7 +92,7 @@ fn greetings(agent: SocketAddrV4) {
             continue;
         };
         let _ = stream.set_read_timeout(Some(Duration::from_secs(1)));
-        let mut greeting = b"tenter\x01\x00".to_vec();
+        let mut greeting = b"tenter\x02\x00".to_vec();
         match attempt % 4 {
             0 => greeting = b"GET / HTTP/1.1\r\n\r\n".to_vec(),
             1 => greeting.extend([attempt; 32]),

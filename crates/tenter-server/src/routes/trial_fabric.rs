@@ -145,6 +145,7 @@ fn of_trial(folder: &Path, plan: &Plan) -> Vec<LoadBody> {
     let rows = read_rows::<PortRow>(folder).unwrap_or_default();
     let load = |row: &PortRow| {
         let (link, direction) = link_of(plan, row.node, row.port)?;
+        let read = |column: &str| !row.unread.lacks(column);
         Some(LoadBody {
             link,
             direction,
@@ -152,10 +153,10 @@ fn of_trial(folder: &Path, plan: &Plan) -> Vec<LoadBody> {
             tx_bytes: row.tx_bytes as f64,
             queue_bytes: row.queue_high_water_bytes as f64,
             paused: !row.paused.is_zero(),
-            paused_ns: Some(row.paused.as_ns()),
-            marked_frames: Some(row.marked_frames),
-            rx_xoff_frames: Some(row.rx_xoff_frames),
-            dropped_frames: Some(row.dropped_frames),
+            paused_ns: read("paused_ns").then(|| row.paused.as_ns()),
+            marked_frames: read("marked_frames").then_some(row.marked_frames),
+            rx_xoff_frames: read("rx_xoff_frames").then_some(row.rx_xoff_frames),
+            dropped_frames: read("dropped_frames").then_some(row.dropped_frames),
         })
     };
     rows.iter().filter_map(load).collect()

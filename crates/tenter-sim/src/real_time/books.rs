@@ -5,16 +5,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_net::Switch;
 use tenter_plan::Plan;
-use tenter_record::{Counts, EngineKind, FlowRow, PortRow, Stop, Totals};
+use tenter_record::{Counts, EngineKind, FlowRow, PortRow, QueueRow, Stop, Totals};
 use tenter_units::{Instant, Time};
 use tenter_workload::{JobId, Schedule};
 
 use crate::error::SimulationError;
-use crate::network::{Context, FlowKey, PartitionRecords, Unwatched, WindowedDriver, build};
+use crate::network::{
+    Context, Driver, FlowKey, NodeModel, PartitionRecords, Unwatched, WindowedDriver, build,
+};
 use crate::results::{self, FlowTable, HashPath, Ideals, Outcome};
 
+use super::port_counts::{PortCounts, class_rows, fill_port, fill_switch, on_wire};
 use super::records::{HalfReceived, HalfSent, HostRecords};
 
 /// What a host has counted over a trial.
@@ -44,21 +47,6 @@ pub struct HostCounts {
     pub out_of_order: u64,
     /// Data frames dropped by the receiver: out of sequence or duplicate.
     pub discarded: u64,
-}
-
-/// What a port of a switch, or of a host as the operating system sees it, has counted over a trial.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PortCounts {
-    /// The node, in the order of the topology.
-    pub node: u32,
-    /// The port.
-    pub port: u16,
-    /// Frames and frame bytes sent.
-    pub tx: (u64, u64),
-    /// Frames and frame bytes received.
-    pub rx: (u64, u64),
-    /// Frames dropped at its queue.
-    pub dropped_frames: u64,
 }
 
 /// How a trial on real hosts ended.
@@ -218,25 +206,26 @@ impl RealBooks {
     }
 
     /// The tables of the trial.
-    pub fn finish(self, end: RealEnd<'_>) -> Outcome {
+    pub fn finish(self, mut end: RealEnd<'_>) -> Outcome {
         let trial = results::Trial {
             name: &self.name,
             threads: 1,
-            stopped: end.stopped,
+            stopped: end.stopped.take(),
             ended: end.ended,
             ideals: &self.ideals,
             power: None,
             left_out: &[],
             jumps_refused: None,
-            stalls: end.failures,
+            stalls: std::mem::take(&mut end.failures),
         };
         let mut outcome =
             results::outcome(&self.driver, &self.flow_table, Counts::default(), trial);
         let span = results::active_span(&self.context, end.ended);
-        count_ports(&mut outcome.counts.ports, end.hosts, end.ports, span);
+        outcome.counts.queues.clear();
+        count_ports(&mut outcome.counts, &end, span);
+        self.add_plans(&mut outcome.counts.queues);
         for row in &mut outcome.counts.switches {
-            let of = end.ports.iter().filter(|port| port.node == row.node);
-            row.dropped_frames = of.map(|port| port.dropped_frames).sum();
+            fill_switch(row, &outcome.counts.ports);
         }
         let summary = &mut outcome.summary;
         summary.complete &= summary.stopped.is_none();
@@ -246,6 +235,57 @@ impl RealBooks {
         summary.engine.packet_hops = outcome.counts.ports.iter().map(frames).sum();
         summary.totals = totals(summary.totals.flows, end.hosts, &outcome.counts);
         outcome
+    }
+
+    /// Puts counters of switches into the tables of a trial that has ended, in place of those that
+    /// these ports had, and the sums of all into its totals.
+    pub fn replace(&self, counts: &mut Counts, totals: &mut Totals, ports: &[PortCounts]) {
+        let span = counts.ports.iter().find_map(span_of).unwrap_or_default();
+        for row in &mut counts.ports {
+            let mut find = ports.iter();
+            let is_it = |of: &&PortCounts| (of.node, of.port) == (row.node, row.port);
+            let Some(port) = find.find(is_it) else {
+                continue;
+            };
+            fill_port(row, Some(port));
+            use_span(row, span);
+            let is_of_port = |of: &QueueRow| (of.node, of.port) == (row.node, row.port);
+            counts.queues.retain(|of| !is_of_port(of));
+            counts.queues.extend(class_rows(row, port));
+        }
+        counts
+            .queues
+            .sort_by_key(|row| (row.node, row.port, row.class));
+        self.add_plans(&mut counts.queues);
+        for row in &mut counts.switches {
+            fill_switch(row, &counts.ports);
+        }
+        add_ports(totals, counts);
+    }
+
+    /// Puts what the scenario says of classes beside what was measured of them.
+    fn add_plans(&self, rows: &mut [QueueRow]) {
+        for (node, model) in self.driver.nodes() {
+            let own = rows.iter_mut().filter(|row| row.node == node.number());
+            if let NodeModel::Switch(switch) = model {
+                own.for_each(|row| add_plan(row, switch));
+            }
+        }
+    }
+}
+
+/// The span over which the utilisation of a port was computed, in s.
+fn span_of(row: &PortRow) -> Option<f64> {
+    let bits = on_wire(row.tx_frames, row.tx_bytes) as f64 * 8.0;
+    (row.utilisation > 0.0).then(|| bits / (row.rate_gbps * 1e9) / row.utilisation)
+}
+
+/// The utilisation of a port over a span in s.
+fn use_span(row: &mut PortRow, span_s: f64) {
+    let bits = on_wire(row.tx_frames, row.tx_bytes) as f64 * 8.0;
+    row.utilisation = 0.0;
+    if span_s > 0.0 {
+        row.utilisation = bits / (row.rate_gbps * 1e9) / span_s;
     }
 }
 
@@ -259,36 +299,54 @@ fn add(ready: &mut PartitionRecords, received: &HalfReceived, sent: &HalfSent) {
     ready.acknowledged.push(sent.half());
 }
 
-/// Puts what was measured into the rows of ports.
-fn count_ports(
-    rows: &mut [PortRow],
-    hosts: &[Option<HostCounts>],
-    ports: &[PortCounts],
-    span: Time,
-) {
-    let wire = |(frames, bytes): (u64, u64)| bytes + frames * u64::from(WIRE_OVERHEAD_BYTES);
-    for row in rows.iter_mut() {
-        let host = hosts.get(row.node as usize).and_then(Option::as_ref);
-        let mut find = ports.iter();
+/// Puts what was measured into the rows of ports and their classes.
+fn count_ports(counts: &mut Counts, end: &RealEnd<'_>, span: Time) {
+    for row in &mut counts.ports {
+        let mut find = end.ports.iter();
         let port = find.find(|of| (of.node, of.port) == (row.node, row.port));
+        fill_port(row, port);
         if let Some(port) = port {
-            (row.tx_frames, row.tx_bytes) = port.tx;
-            (row.rx_frames, row.rx_bytes) = port.rx;
-            row.dropped_frames = port.dropped_frames;
-            row.tx_data_wire_bytes = wire(port.tx);
+            counts.queues.extend(class_rows(row, port));
         }
+        let host = end.hosts.get(row.node as usize).and_then(Option::as_ref);
         if let Some(host) = host {
-            row.tx_frames = host.sent_data.0 + host.sent_control.0;
-            row.tx_bytes = host.sent_data.1 + host.sent_control.1;
-            row.tx_data_wire_bytes = wire(host.sent_data);
-            row.tx_control_wire_bytes = wire(host.sent_control);
-            (row.rx_frames, row.rx_bytes) = host.received;
-            (row.tx_cnp_frames, row.rx_cnp_frames) = host.notifications;
+            fill_host(row, host);
         }
-        if !span.is_zero() {
-            let bits = wire((row.tx_frames, row.tx_bytes)) as f64 * 8.0;
-            row.utilisation = bits / (row.rate_gbps * 1e9) / span.as_s();
-        }
+        use_span(row, span.as_s());
+    }
+}
+
+/// What the endpoint of a host counts of its port.
+fn fill_host(row: &mut PortRow, host: &HostCounts) {
+    let wire = |(frames, bytes): (u64, u64)| on_wire(frames, bytes);
+    row.tx_frames = host.sent_data.0 + host.sent_control.0;
+    row.tx_bytes = host.sent_data.1 + host.sent_control.1;
+    row.tx_data_wire_bytes = wire(host.sent_data);
+    row.tx_control_wire_bytes = wire(host.sent_control);
+    (row.rx_frames, row.rx_bytes) = host.received;
+    (row.tx_cnp_frames, row.rx_cnp_frames) = host.notifications;
+    for column in [
+        "tx_frames",
+        "tx_bytes",
+        "tx_data_wire_bytes",
+        "tx_control_wire_bytes",
+        "rx_frames",
+        "rx_bytes",
+        "tx_cnp_frames",
+        "rx_cnp_frames",
+        "utilisation",
+    ] {
+        row.unread.remove(column);
+    }
+}
+
+/// Puts what the scenario says of a class beside what was measured of it.
+fn add_plan(row: &mut QueueRow, switch: &Switch) {
+    let mut classes = switch.classes().iter();
+    if let Some(index) = classes.position(|&class| u16::from(class) == row.class) {
+        row.lossless = switch.is_lossless(index);
+        let ingress = switch.ingress(row.port, index, Instant::START);
+        row.headroom_bytes = ingress.headroom_bytes;
     }
 }
 
@@ -316,12 +374,20 @@ fn totals(flows: u64, hosts: &[Option<HostCounts>], counts: &Counts) -> Totals {
     if arrived > 0 {
         totals.rx_marked = 100.0 * totals.rx_marked_frames as f64 / arrived as f64;
     }
+    add_ports(&mut totals, counts);
+    totals
+}
+
+/// The sums over ports, as far as these were read.
+fn add_ports(totals: &mut Totals, counts: &Counts) {
     let sum = |bytes: fn(&PortRow) -> u64| counts.ports.iter().map(bytes).sum::<u64>();
     totals.dropped_frames = sum(|port| port.dropped_frames);
+    totals.dropped_bytes = sum(|port| port.dropped_bytes);
+    totals.marked_frames = sum(|port| port.marked_frames);
+    totals.xoff_frames = sum(|port| port.tx_xoff_frames);
     let control = sum(|port| port.tx_control_wire_bytes);
     totals.wire_bytes = sum(|port| port.tx_data_wire_bytes) + control;
     if totals.wire_bytes > 0 {
         totals.control_wire = 100.0 * control as f64 / totals.wire_bytes as f64;
     }
-    totals
 }

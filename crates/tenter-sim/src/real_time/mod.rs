@@ -13,10 +13,12 @@
 
 mod books;
 mod host;
+mod port_counts;
 mod records;
 mod refusal;
 
-pub use books::{HostCounts, PortCounts, RealBooks, RealEnd};
+pub use books::{HostCounts, RealBooks, RealEnd};
 pub use host::{Departure, RealHost, Slot, Way};
+pub use port_counts::{Counter, Counters, PortCounts};
 pub use records::{HalfReceived, HalfSent, HostRecords};
 pub use refusal::refusal_of_real_hosts;

@@ -472,10 +472,12 @@ impl FlowTable {
 }
 
 /// Whether it is known how long the packets of a flow were under way: there are some, and none for
-/// longer than the time that they carry can tell.
+/// longer than the time that they carry can tell. Real hosts may not know, and say the greatest
+/// there is.
 fn knows_latency(context: &Context, sent: &AcknowledgedHalf, received: &DeliveredHalf) -> bool {
     let longest = received.at.saturating_since(sent.first_sent).ps() / SENT_UNIT_PS;
-    context.has_packets() && longest < u64::from(u32::MAX)
+    let told = longest < u64::from(u32::MAX) && received.latency_min < u32::MAX;
+    context.has_packets() && told
 }
 
 fn flow_row(

@@ -1,0 +1,21 @@
+//! The data path of RDMA hardware: messages of the simulation's NIC become RDMA writes.
+//!
+//! ```text
+//!   host of the simulation ──messages──▶ path ──writes with immediate──▶ device
+//!             ▲                            │
+//!             └─packets, acknowledgements──┴◀──completions── device
+//! ```
+//!
+//! The model decides when a message begins and what follows from its arrival; how it gets there,
+//! with losses and congestion, is the device's own. Everything here but [`open`] works with any
+//! [`Verbs`]; the tests have a device that reorders, fails and runs out of receives.
+
+#[cfg(test)]
+mod fake;
+mod path;
+#[cfg(test)]
+mod tests;
+mod verbs;
+
+pub(super) use path::{RdmaBuild, RdmaPath};
+pub(super) use verbs::{Attributes, open};

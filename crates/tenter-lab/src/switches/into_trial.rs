@@ -1,0 +1,172 @@
+//! Counters from files, put into a trial that has been measured.
+
+use std::path::Path;
+
+use tenter::Scenario;
+use tenter_record::EngineKind;
+use tenter_report::{CONFIG_FILE, read_counts, read_summary, replace_counts};
+use tenter_sim::real_time::RealBooks;
+
+use super::difference::measured;
+use super::files;
+use super::keys::SwitchKeys;
+use crate::error::LabError;
+
+/// Puts the counters of two folders, of before and after a trial, into its tables; what a reader
+/// must know, which its summary says from now on, too.
+///
+/// # Errors
+/// When a folder cannot be read or is not understood, or the trial cannot be written.
+pub fn add_counters(
+    switches: &[SwitchKeys],
+    trial: &Path,
+    before: &Path,
+    after: &Path,
+) -> Result<Vec<String>, LabError> {
+    if switches.is_empty() {
+        return Err(LabError::Input(
+            "the lab file has no `switches`: list them with their `ports`".to_owned(),
+        ));
+    }
+    let before = files::read(switches, before)?;
+    let after = files::read(switches, after)?;
+    let mut counts = read_counts(trial).map_err(tenter::Error::from)?;
+    let node = |name: &str| {
+        let own = counts.ports.iter().filter(|port| port.node_name == name);
+        let node = own.clone().next()?.node;
+        Some((node, own.count() as u16))
+    };
+    let found = measured(switches, &before, &after, node);
+    let plan = Scenario::read(trial.join(CONFIG_FILE))?.resolve()?;
+    let books = RealBooks::new(plan.resolved())?;
+    let mut summary = read_summary(trial).map_err(tenter::Error::from)?;
+    if summary.engine.engine != EngineKind::Lab {
+        return Err(LabError::Input(format!(
+            "`{}` was simulated; name a trial that `tenter lab run` has measured",
+            trial.display()
+        )));
+    }
+    books.replace(&mut counts, &mut summary.totals, &found.ports);
+    let is_of_switch = |warning: &String| {
+        let mut names = switches
+            .iter()
+            .map(|keys| format!("switch `{}`", keys.name));
+        names.any(|name| warning.contains(&name))
+    };
+    summary.warnings.retain(|warning| !is_of_switch(warning));
+    summary.warnings.extend(found.warnings.iter().cloned());
+    replace_counts(trial, &counts, &summary).map_err(tenter::Error::from)?;
+    Ok(found.warnings)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tenter_record::{PortRow, QueueRow, SwitchRow};
+    use tenter_report::{RunIdentity, TrialFolder, read_rows};
+    use tenter_scenario::Format;
+    use tenter_sim::real_time::RealEnd;
+    use tenter_units::{Instant, Time};
+
+    use super::*;
+    use crate::switches::keys::Collector;
+
+    const SCENARIO: &str = "\
+name: files
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 1, spines: 1, host_rate: 10Gbps, uplink_rate: 10Gbps}
+jobs: [{name: j, ranks: 2, collectives: [{collective: all-to-all, size: 64KiB}]}]
+";
+
+    /// A trial of which no host and no switch could be read.
+    fn trial(folder: &Path) {
+        let scenario = Scenario::parse("files.yaml", SCENARIO.to_owned(), Format::Yaml);
+        let plan = scenario.resolve().expect("it is right");
+        let books = RealBooks::new(plan.resolved()).expect("it can be built");
+        let outcome = books.finish(RealEnd {
+            ended: Instant::from_ps(1_000_000_000),
+            stopped: None,
+            failures: vec![None],
+            hosts: &[None, None],
+            ports: &[],
+            warnings: vec!["switch `leaf0` was not read".to_owned(), "other".to_owned()],
+        });
+        let identity = RunIdentity {
+            scenario: "files".to_owned(),
+            seed: plan.seed(),
+            commit: None,
+            command: Vec::new(),
+            program: None,
+            interference: "none".to_owned(),
+        };
+        let new = TrialFolder::create(folder, plan.to_yaml(), plan.names(), identity);
+        let finished = new.and_then(|new| new.finish(&outcome.summary, &outcome.counts));
+        finished.expect("it is written");
+    }
+
+    fn texts(folder: &Path, frames: u64, pauses: u64, drops: u64) {
+        let own = folder.join("leaf0");
+        fs::create_dir_all(&own).expect("a folder");
+        let counters = format!(
+            "IFACE STATE RX_OK TX_OK TX_DRP\nEthernet0 U {frames} {frames} {drops}\n\
+             Ethernet4 U 5 6 N/A\n"
+        );
+        fs::write(own.join("counters.txt"), counters).expect("a file");
+        let pfc = format!("Port Rx PFC0 PFC3\nEthernet0 0 {pauses}\n");
+        fs::write(own.join("pfc.txt"), pfc).expect("a file");
+    }
+
+    #[test]
+    fn counters_in_files_come_into_the_tables_of_a_trial() {
+        let folder = std::env::temp_dir().join(format!("tenter-counters-{}", std::process::id()));
+        let [measured, before, after] = ["trial", "before", "after"].map(|of| folder.join(of));
+        fs::create_dir_all(&folder).expect("a folder");
+        trial(&measured);
+        let rows: Vec<PortRow> = read_rows(&measured).expect("a table");
+        assert!(rows.iter().all(|row| row.unread.lacks("tx_frames")));
+        texts(&before, 100, 7, 1);
+        texts(&after, 1_100, 19, 4);
+        let leaf = SwitchKeys {
+            name: "leaf0".to_owned(),
+            ports: vec!["Ethernet0".to_owned(), "Ethernet4".to_owned()],
+            timeout: Time::from_us(1_000_000),
+            collector: Collector::Files,
+        };
+        let switches = [leaf];
+        let told = add_counters(&switches, &measured, &before, &after).expect("it is right");
+        assert!(told[0].contains("does not tell marked frames"), "{told:?}");
+        let rows: Vec<PortRow> = read_rows(&measured).expect("a table");
+        let of = |port: u16| {
+            let mut rows = rows.iter();
+            let row = rows.find(|row| row.node_name == "leaf0" && row.port == port);
+            row.expect("it is there")
+        };
+        assert_eq!((of(0).tx_frames, of(0).dropped_frames), (1_000, 3));
+        assert_eq!(of(0).rx_xoff_frames, 12);
+        for column in ["tx_bytes", "marked_frames", "paused_ns", "utilisation"] {
+            assert!(of(0).unread.lacks(column), "{column}");
+        }
+        assert!(of(1).unread.lacks("dropped_frames") && !of(1).unread.lacks("tx_frames"));
+        let queues: Vec<QueueRow> = read_rows(&measured).expect("a table");
+        assert_eq!((queues.len(), queues[0].class), (1, 3));
+        let leaves: Vec<SwitchRow> = read_rows(&measured).expect("a table");
+        assert!(leaves[0].unread.lacks("dropped_frames"), "a port lacks it");
+        let summary = read_summary(&measured).expect("a summary");
+        assert_eq!(summary.totals.xoff_frames, 0);
+        assert_eq!(summary.totals.dropped_frames, 3);
+        assert_eq!(summary.warnings[0], "other");
+        // The same again changes nothing.
+        add_counters(&switches, &measured, &before, &after).expect("it is right");
+        let again = read_summary(&measured).expect("a summary");
+        assert_eq!(again, summary);
+        let broken = after.join("leaf0/pfc.txt");
+        fs::write(&broken, "Port Rx PFC0 PFC3\nEthernet0 0 x\n").expect("a file");
+        let why = add_counters(&switches, &measured, &before, &after);
+        let why = why.expect_err("it is wrong").to_string();
+        assert!(
+            why.contains("switch `leaf0`") && why.contains("pfc.txt`, line 2"),
+            "{why}"
+        );
+        fs::remove_dir_all(&folder).expect("it was there");
+    }
+}

@@ -1,0 +1,325 @@
+//! Counters of real ports, and the rows of ports, classes and switches that they fill.
+//!
+//! A counter that was not read is absent here, and missing in the rows.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_record::{PortRow, QueueRow, Row, SwitchRow, Unread};
+
+/// What a port, or one of its classes, may count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counter {
+    /// Frames sent, without pause frames.
+    TxFrames,
+    /// Bytes of the frames sent, from the destination address to the FCS.
+    TxBytes,
+    /// Frames received, without pause frames.
+    RxFrames,
+    /// Bytes of the frames received.
+    RxBytes,
+    /// Frames dropped when they were to be sent.
+    DroppedFrames,
+    /// Bytes of those.
+    DroppedBytes,
+    /// Frames dropped when they came in.
+    RxDroppedFrames,
+    /// Frames marked with congestion experienced.
+    MarkedFrames,
+    /// The most bytes that waited at once.
+    QueueHighWaterBytes,
+    /// The most bytes of headroom taken at once.
+    HeadroomHighWaterBytes,
+    /// Pause frames sent.
+    TxPauseFrames,
+    /// Pause frames received.
+    RxPauseFrames,
+}
+
+impl Counter {
+    /// Whether it is a high-water mark, which has no difference of two instants.
+    pub fn is_high_water(self) -> bool {
+        matches!(
+            self,
+            Counter::QueueHighWaterBytes | Counter::HeadroomHighWaterBytes
+        )
+    }
+}
+
+/// Counters that were read, by what they count.
+pub type Counters = BTreeMap<Counter, u64>;
+
+/// What a port has counted over a trial, as far as it was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortCounts {
+    /// The node, in the order of the topology.
+    pub node: u32,
+    /// The port.
+    pub port: u16,
+    /// Counters of the whole port.
+    pub own: Counters,
+    /// Counters of its classes, 0 to 7.
+    pub classes: BTreeMap<u8, Counters>,
+}
+
+impl PortCounts {
+    /// A counter of the whole port, if it was read: its own, or that of its classes together.
+    pub fn count(&self, counter: Counter) -> Option<u64> {
+        self.own
+            .get(&counter)
+            .copied()
+            .or_else(|| self.of_classes(counter))
+    }
+
+    /// Of its classes together; high-water marks only where no two classes had any, since they need
+    /// not have had them at once.
+    fn of_classes(&self, counter: Counter) -> Option<u64> {
+        let mut counts = self.classes.values().filter_map(|of| of.get(&counter));
+        let first = *counts.next()?;
+        if counter.is_high_water() {
+            let mut marks = [first].into_iter().chain(counts.copied());
+            let mark = marks.find(|&bytes| bytes > 0).unwrap_or(0);
+            return marks.all(|bytes| bytes == 0).then_some(mark);
+        }
+        Some(counts.fold(first, |sum, count| sum.saturating_add(*count)))
+    }
+}
+
+/// A counter, its column, and its field in a row.
+type Field<R> = (Counter, &'static str, fn(&mut R) -> &mut u64);
+
+const OF_PORTS: [Field<PortRow>; 11] = [
+    (Counter::TxFrames, "tx_frames", |row| &mut row.tx_frames),
+    (Counter::TxBytes, "tx_bytes", |row| &mut row.tx_bytes),
+    (Counter::RxFrames, "rx_frames", |row| &mut row.rx_frames),
+    (Counter::RxBytes, "rx_bytes", |row| &mut row.rx_bytes),
+    (Counter::DroppedFrames, "dropped_frames", |row| {
+        &mut row.dropped_frames
+    }),
+    (Counter::DroppedBytes, "dropped_bytes", |row| {
+        &mut row.dropped_bytes
+    }),
+    (Counter::RxDroppedFrames, "rx_dropped_frames", |row| {
+        &mut row.rx_dropped_frames
+    }),
+    (Counter::MarkedFrames, "marked_frames", |row| {
+        &mut row.marked_frames
+    }),
+    (
+        Counter::QueueHighWaterBytes,
+        "queue_high_water_bytes",
+        |row| &mut row.queue_high_water_bytes,
+    ),
+    (Counter::TxPauseFrames, "tx_xoff_frames", |row| {
+        &mut row.tx_xoff_frames
+    }),
+    (Counter::RxPauseFrames, "rx_xoff_frames", |row| {
+        &mut row.rx_xoff_frames
+    }),
+];
+
+const OF_CLASSES: [Field<QueueRow>; 7] = [
+    (Counter::DroppedFrames, "dropped_frames", |row| {
+        &mut row.dropped_frames
+    }),
+    (Counter::DroppedBytes, "dropped_bytes", |row| {
+        &mut row.dropped_bytes
+    }),
+    (Counter::MarkedFrames, "marked_frames", |row| {
+        &mut row.marked_frames
+    }),
+    (
+        Counter::QueueHighWaterBytes,
+        "queue_high_water_bytes",
+        |row| &mut row.queue_high_water_bytes,
+    ),
+    (
+        Counter::HeadroomHighWaterBytes,
+        "headroom_high_water_bytes",
+        |row| &mut row.headroom_high_water_bytes,
+    ),
+    (Counter::TxPauseFrames, "tx_xoff_frames", |row| {
+        &mut row.tx_xoff_frames
+    }),
+    (Counter::RxPauseFrames, "rx_xoff_frames", |row| {
+        &mut row.rx_xoff_frames
+    }),
+];
+
+/// All counters of a row that may lack some.
+fn all<R: Row>() -> Unread {
+    let columns = R::COLUMNS.iter().filter(|column| column.may_be_unread);
+    Unread::all(columns.map(|column| column.name))
+}
+
+/// Bytes on the wire of frames, preamble and gap included.
+pub(super) fn on_wire(frames: u64, bytes: u64) -> u64 {
+    bytes + frames * u64::from(WIRE_OVERHEAD_BYTES)
+}
+
+/// Empties the row of a port, and fills it with what was read, if anything.
+pub(super) fn fill_port(row: &mut PortRow, counts: Option<&PortCounts>) {
+    row.unread = all::<PortRow>();
+    let Some(counts) = counts else {
+        return;
+    };
+    for (counter, column, field) in OF_PORTS {
+        if let Some(count) = counts.count(counter) {
+            *field(row) = count;
+            row.unread.remove(column);
+        }
+    }
+    let sent = (
+        counts.count(Counter::TxFrames),
+        counts.count(Counter::TxBytes),
+    );
+    if let (Some(frames), Some(bytes)) = sent {
+        row.tx_data_wire_bytes = on_wire(frames, bytes);
+        row.unread.remove("tx_data_wire_bytes");
+        row.unread.remove("utilisation");
+    }
+}
+
+/// The rows of the classes of a port in which something happened beside frames that passed.
+pub(super) fn class_rows(port: &PortRow, counts: &PortCounts) -> Vec<QueueRow> {
+    let of = counts.classes.iter().map(|(&class, counters)| {
+        let mut row = QueueRow {
+            node: port.node,
+            node_name: port.node_name.clone(),
+            port: port.port,
+            peer_name: port.peer_name.clone(),
+            class: u16::from(class),
+            unread: all::<QueueRow>(),
+            ..QueueRow::default()
+        };
+        let mut happened = 0;
+        for (counter, column, field) in OF_CLASSES {
+            if let Some(&count) = counters.get(&counter) {
+                *field(&mut row) = count;
+                row.unread.remove(column);
+                happened |= count;
+            }
+        }
+        (happened > 0).then_some(row)
+    });
+    of.flatten().collect()
+}
+
+/// A column of switches and ports, and its field in both.
+type Sum = (
+    &'static str,
+    fn(&PortRow) -> u64,
+    fn(&mut SwitchRow) -> &mut u64,
+);
+
+/// Empties the row of a switch, and fills it from those of its ports.
+pub(super) fn fill_switch(row: &mut SwitchRow, ports: &[PortRow]) {
+    let sums: [Sum; 3] = [
+        (
+            "dropped_frames",
+            |port| port.dropped_frames,
+            |row| &mut row.dropped_frames,
+        ),
+        (
+            "dropped_bytes",
+            |port| port.dropped_bytes,
+            |row| &mut row.dropped_bytes,
+        ),
+        (
+            "marked_frames",
+            |port| port.marked_frames,
+            |row| &mut row.marked_frames,
+        ),
+    ];
+    row.unread = all::<SwitchRow>();
+    row.pool_high_water_bytes = None;
+    row.fullest_pool = None;
+    row.fullest_pool_percent = None;
+    let own = || ports.iter().filter(|port| port.node == row.node);
+    let known: Vec<_> = sums
+        .into_iter()
+        .filter(|(column, ..)| own().all(|port| !port.unread.lacks(column)))
+        .map(|(column, of_port, field)| (column, own().map(of_port).sum(), field))
+        .collect();
+    for (column, sum, field) in known {
+        *field(row) = sum;
+        row.unread.remove(column);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts() -> PortCounts {
+        let class = |marks: u64, pauses: u64| {
+            Counters::from([
+                (Counter::QueueHighWaterBytes, marks),
+                (Counter::RxPauseFrames, pauses),
+            ])
+        };
+        PortCounts {
+            own: Counters::from([(Counter::TxFrames, 10), (Counter::TxBytes, 10_000)]),
+            classes: BTreeMap::from([(0, class(0, 0)), (3, class(5_000, 7)), (4, class(0, 2))]),
+            ..PortCounts::default()
+        }
+    }
+
+    #[test]
+    fn what_was_not_read_is_missing_and_the_rest_is_there() {
+        let mut row = PortRow::default();
+        fill_port(&mut row, Some(&counts()));
+        assert_eq!((row.tx_frames, row.rx_xoff_frames), (10, 9));
+        assert_eq!(row.queue_high_water_bytes, 5_000);
+        assert_eq!(row.tx_data_wire_bytes, 10_200);
+        for column in ["rx_frames", "dropped_frames", "rx_xon_frames", "paused_ns"] {
+            assert!(row.unread.lacks(column), "{column}");
+        }
+        assert!(!row.unread.lacks("tx_frames") && !row.unread.lacks("utilisation"));
+        let classes = class_rows(&row, &counts());
+        assert_eq!(classes.len(), 2, "nothing happened in class 0");
+        assert_eq!((classes[0].class, classes[0].rx_xoff_frames), (3, 7));
+        assert!(classes[0].unread.lacks("marked_frames"));
+        let mut nothing = PortRow::default();
+        fill_port(&mut nothing, None);
+        assert!(nothing.unread.lacks("tx_frames") && nothing.unread.lacks("utilisation"));
+    }
+
+    #[test]
+    fn high_water_marks_of_two_classes_do_not_add_up() {
+        let mut counts = counts();
+        let other = counts.classes.entry(4).or_default();
+        other.insert(Counter::QueueHighWaterBytes, 1);
+        assert_eq!(counts.count(Counter::QueueHighWaterBytes), None);
+        assert_eq!(counts.count(Counter::MarkedFrames), None);
+    }
+
+    #[test]
+    fn a_switch_sums_up_only_what_all_its_ports_have() {
+        let port = |number: u16, drops: Option<u64>| {
+            let mut row = PortRow {
+                node: 5,
+                port: number,
+                ..PortRow::default()
+            };
+            let own = drops.map(|drops| (Counter::DroppedFrames, drops));
+            let counts = PortCounts {
+                own: own.into_iter().collect(),
+                ..PortCounts::default()
+            };
+            fill_port(&mut row, Some(&counts));
+            row
+        };
+        let mut row = SwitchRow {
+            node: 5,
+            ..SwitchRow::default()
+        };
+        fill_switch(&mut row, &[port(0, Some(3)), port(1, Some(4))]);
+        assert_eq!(row.dropped_frames, 7);
+        assert!(!row.unread.lacks("dropped_frames") && row.unread.lacks("marked_frames"));
+        fill_switch(&mut row, &[port(0, Some(3)), port(1, None)]);
+        assert!(row.unread.lacks("dropped_frames"));
+    }
+}
