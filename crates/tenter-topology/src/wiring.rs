@@ -4,7 +4,8 @@ use tenter_units::{ById, Rate, Time};
 
 use crate::optical::Optics;
 use crate::{
-    Cable, CableEnd, HostId, Node, NodeId, NodeKind, Planes, PortRef, SafeClasses, Topology, TopologyError,
+    Cable, CableEnd, HostId, Node, NodeId, NodeKind, Planes, PortRef, SafeClasses, Topology,
+    TopologyError,
 };
 
 /// The most hosts a topology may have.

@@ -52,7 +52,10 @@ fn each_plane_is_the_fabric_with_one_plane() {
             assert_eq!(many.line_rate(host), Rate::from_gbps(1_200));
         }
         for switch in one.switch_ids() {
-            for (plane, copy) in many.on_planes(SwitchId::new(3 * switch.number())).enumerate() {
+            for (plane, copy) in many
+                .on_planes(SwitchId::new(3 * switch.number()))
+                .enumerate()
+            {
                 let (old, new) = (one.switch_node(switch), many.switch_node(copy));
                 assert_eq!(many.name(new), format!("plane{plane}/{}", one.name(old)));
                 assert_eq!(many.ports(new), one.ports(old));
@@ -98,7 +101,10 @@ fn a_cable_that_is_out_changes_the_ways_of_its_plane_alone() {
         let first = inner.clone().position(|is| is).expect("there is one");
         let mut out = vec![false; topology.cables.len()];
         out[first] = true;
-        let plane = topology.switch(topology.cables[first].ends[0].node).number() % 2;
+        let plane = topology
+            .switch(topology.cables[first].ends[0].node)
+            .number()
+            % 2;
         let rest = routing.without(&topology, &out);
         let mut changed = 0;
         for switch in topology.switch_ids() {

@@ -42,6 +42,8 @@ pub(super) struct Limits {
     pub(super) reads: Option<DmaReads>,
     /// Receivers that it must not send to, if signals may say so.
     pub(super) held: Option<Box<Held>>,
+    /// When the first of the other ports is free that the NIC sends by, if it has several.
+    pub(super) other_ports_free_at: Instant,
 }
 
 impl Limits {
@@ -83,6 +85,7 @@ impl Limits {
             in_band: None,
             reads: None,
             held: None,
+            other_ports_free_at: Instant::NEVER,
         }
     }
 

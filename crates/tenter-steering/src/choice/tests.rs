@@ -1,7 +1,8 @@
 use tenter_units::{Rate, Time};
 
 use tenter_topology::{
-    CoreTier, FatTree, HostId, LeafSpine, OpticalCabling, OpticalSpec, OpticalTier, Planes, TopologySpec,
+    CoreTier, FatTree, HostId, LeafSpine, OpticalCabling, OpticalSpec, OpticalTier, Planes,
+    TopologySpec,
 };
 
 use super::*;

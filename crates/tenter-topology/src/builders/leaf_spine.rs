@@ -88,7 +88,9 @@ impl LeafSpine {
         ])?;
         let overrides = self.checked_overrides()?;
         let hosts = self.host_count();
-        let cables = self.cable_count(hosts).saturating_mul(self.planes.count().into());
+        let cables = self
+            .cable_count(hosts)
+            .saturating_mul(self.planes.count().into());
         check_size(hosts, cables, SIZE_PARAMETERS)?;
         self.check_cabling()?;
         let mut wiring = Wiring::default();

@@ -4,7 +4,8 @@ use tenter_units::{Rate, Time};
 use super::*;
 use crate::{
     Cabling, CoreTier, Dragonfly, Explicit, ExplicitLink, ExplicitNode, ExplicitRoute, FatTree,
-    LeafSpine, LinkOverride, NodeKind, Planes, Rail, SingleSwitch, Taper, TopologyError, TopologySpec,
+    LeafSpine, LinkOverride, NodeKind, Planes, Rail, SingleSwitch, Taper, TopologyError,
+    TopologySpec,
 };
 
 const RATE: Rate = Rate::from_gbps(400);
