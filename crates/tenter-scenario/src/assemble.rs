@@ -387,7 +387,9 @@ fn check_together(
         entropy::check(around, &switches.usual.load_balancing);
     }
     ultra_ethernet::check(around, switching, switches, faults);
-    planes::check(around, switching, switches, faults);
+    if !planes::check(around, switching, switches, faults) {
+        return;
+    }
     let by_credit = switching.credit().is_some();
     if !by_credit {
         warn_of_pauses(switches, has_watchdog, faults, around.warnings);

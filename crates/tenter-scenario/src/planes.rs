@@ -23,13 +23,14 @@ pub(crate) fn has_several(spec: &TopologySpec) -> bool {
     }
 }
 
-/// Refuses what does not go together, and warns of a choice among planes where there is one.
+/// Refuses what does not go together, and warns of a choice among planes where there is one. Says
+/// whether switching may go together with planes.
 pub(crate) fn check(
     around: &Around<'_>,
     switching: &Switching,
     switches: &Switches,
     faults: Option<&FaultPlan>,
-) {
+) -> bool {
     let nic = &around.endpoint.nic;
     if around.topology.nic_ports == 1 {
         if nic.planes.is_some() {
@@ -37,13 +38,14 @@ pub(crate) fn check(
             let help = "leave it out, or give a `leaf-spine` or `fat-tree` fabric `planes`";
             around.warnings.note(CHOICE, message, help);
         }
-        return;
+        return true;
     }
     check_order(around, nic);
     let storm = |event: &FaultEvent| matches!(event.fault, Fault::StormBegins(_));
+    let switches_otherwise = switching.scheduled().is_some() || switching.credit().is_some();
     let refused = [
         (
-            switching.scheduled().is_some() || switching.credit().is_some(),
+            switches_otherwise,
             "a fabric that is scheduled or sends by credit",
             "leave out `fabric.switching`",
         ),
@@ -72,6 +74,7 @@ pub(crate) fn check(
         let help = format!("{remedy}, or `{PLANES}`");
         refuse(around, what, &help);
     }
+    !switches_otherwise
 }
 
 fn refuse(around: &Around<'_>, what: &str, help: &str) {

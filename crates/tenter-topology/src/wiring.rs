@@ -123,9 +123,12 @@ impl Wiring {
         }
         let hosts = self.hosts as u32;
         let first = NodeId::new(hosts);
-        let on_plane = |node: NodeId, plane: u32| match node < first {
-            true => node,
-            false => first.after(node.since(first) * planes + plane),
+        let on_plane = |node: NodeId, plane: u32| {
+            if node < first {
+                node
+            } else {
+                first.after(node.since(first) * planes + plane)
+            }
         };
         let switches = self.nodes.as_mut_slice()[hosts as usize..].to_vec();
         self.nodes = self.nodes.iter().take(hosts as usize).cloned().collect();

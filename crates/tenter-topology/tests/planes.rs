@@ -76,9 +76,12 @@ fn port_p_is_on_plane_p_and_planes_are_apart() {
     for spec in specs(4) {
         let (topology, _) = built(&spec);
         for cable in &topology.cables {
-            let planes = cable.ends.map(|end| match topology.is_host(end.node) {
-                true => u32::from(end.port),
-                false => topology.switch(end.node).number() % 4,
+            let planes = cable.ends.map(|end| {
+                if topology.is_host(end.node) {
+                    u32::from(end.port)
+                } else {
+                    topology.switch(end.node).number() % 4
+                }
             });
             assert_eq!(planes[0], planes[1]);
         }

@@ -30,6 +30,8 @@ pub struct NicBuild<'a> {
     pub transmitter: Transmitter,
     /// Its wires on further planes, if it has several ports.
     pub further_ports: Vec<Transmitter>,
+    /// Planes over which it sprays the packets of one queue pair: 1 where that has one plane.
+    pub planes: u16,
     /// The rate of its line: of all ports together.
     pub line: Rate,
     /// How many queue pairs it sends by.

@@ -103,7 +103,9 @@ impl MultiPlaneNic {
             };
         }
         let first = build.transmitter.clone();
-        let ports = std::iter::once(first).chain(further).map(NicPort::new);
+        build.planes = count as u16;
+        let ports = (0..).zip(std::iter::once(first).chain(further));
+        let ports = ports.map(|(plane, transmitter)| NicPort::new(plane, transmitter));
         MultiPlaneNic {
             sprayed: Some(Sprayed {
                 ports: ports.collect(),

@@ -9,6 +9,7 @@ use crate::pauses::Pauses;
 #[derive(Clone, Debug)]
 pub(crate) struct NicPort {
     pub(crate) transmitter: Transmitter,
+    pub(crate) plane: u8,
     /// What the leaf at this port has paused.
     pub(crate) pauses: Box<Pauses>,
     /// The end of the last message here, and when the wire was free after its gap.
@@ -17,9 +18,10 @@ pub(crate) struct NicPort {
 
 impl NicPort {
     /// A port before anything has happened.
-    pub(crate) fn new(transmitter: Transmitter) -> NicPort {
+    pub(crate) fn new(plane: u8, transmitter: Transmitter) -> NicPort {
         NicPort {
             transmitter,
+            plane,
             pauses: Box::default(),
             message_end: (Instant::START, Instant::START),
         }

@@ -83,6 +83,50 @@ impl EntropySpec {
     }
 }
 
+/// An entropy value of a packet that has left, and the plane it left on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub(crate) value: u16,
+    pub(crate) plane: u8,
+}
+
+/// The entropy values of a connection on each plane: news of a path is about its plane alone.
+#[derive(Clone, Debug)]
+pub(crate) struct Choices {
+    first: Choice,
+    further: Box<[Choice]>,
+}
+
+impl Choices {
+    /// Those of a new connection on so many planes.
+    pub(crate) fn start(spec: EntropySpec, planes: u16, draws: &mut Draws) -> Choices {
+        let first = spec.start(draws);
+        let further = (1..planes).map(|_| spec.start(draws)).collect();
+        Choices { first, further }
+    }
+
+    #[inline]
+    fn on(&mut self, plane: u8) -> &mut Choice {
+        match usize::from(plane).checked_sub(1) {
+            None => &mut self.first,
+            Some(further) => &mut self.further[further],
+        }
+    }
+
+    /// The value of the next packet, on a plane.
+    #[inline]
+    pub(crate) fn next(&mut self, plane: u8, draws: &mut Draws) -> Sent {
+        let value = self.on(plane).next(draws);
+        Sent { value, plane }
+    }
+
+    /// News of a packet has come at `now`.
+    #[inline]
+    pub(crate) fn hear(&mut self, sent: Sent, news: PathNews, now: Instant) {
+        self.on(sent.plane).hear(sent.value, news, now);
+    }
+}
+
 impl Choice {
     /// The value of the next packet.
     #[inline]

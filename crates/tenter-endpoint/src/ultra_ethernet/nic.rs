@@ -38,6 +38,8 @@ pub struct UltraEthernetNic {
     /// Its number among those that write acknowledgements.
     writer: HostId,
     transmitter: Transmitter,
+    /// The plane of the port that it sends by.
+    plane: u8,
     rules: Rules,
     /// Acknowledgements, reports, grants and requests.
     control: Ring<Packet>,
@@ -77,6 +79,7 @@ impl UltraEthernetNic {
             window: control.window_rules(&link),
             credit,
             timeout: network.timeout(),
+            planes: build.planes,
             link,
             network,
         };
@@ -84,6 +87,7 @@ impl UltraEthernetNic {
             host: build.host,
             writer: build.writer,
             transmitter: build.transmitter,
+            plane: 0,
             pacer: credit.map(|credit| Box::new(Pacer::new(&credit, &link))),
             rules,
             control: Ring::default(),
@@ -120,6 +124,7 @@ impl UltraEthernetNic {
     pub(crate) fn swap_port(&mut self, port: &mut NicPort) {
         std::mem::swap(&mut self.transmitter, &mut port.transmitter);
         std::mem::swap(&mut self.pauses, &mut port.pauses);
+        std::mem::swap(&mut self.plane, &mut port.plane);
     }
 
     fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, medium: &mut M) {
@@ -223,7 +228,7 @@ impl UltraEthernetNic {
                 sender.in_round = false;
                 continue;
             }
-            let (packet, repeats) = sender.next_packet(&self.rules, active, now);
+            let (packet, repeats) = sender.next_packet(&self.rules, active, self.plane, now);
             self.counters.retransmitted_packets += u64::from(repeats);
             if sender.may_send(&self.rules) {
                 self.round.push(slot);

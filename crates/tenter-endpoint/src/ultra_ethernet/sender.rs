@@ -10,7 +10,7 @@ use super::acknowledgement::Report;
 use super::congestion::credit::{CreditRules, QUANTUM_BYTES};
 use super::congestion::{Answer, Link, Trim, Window, WindowRules};
 use super::cut::{Cut, on_wire};
-use super::entropy::{Choice, Draws, PathNews};
+use super::entropy::{Choices, Draws, PathNews, Sent};
 use super::network::Network;
 use super::recovery::Sleek;
 use super::requests::Requests;
@@ -26,6 +26,8 @@ pub(super) struct Rules {
     pub(super) window: Option<WindowRules>,
     pub(super) credit: Option<CreditRules>,
     pub(super) timeout: Time,
+    /// Planes that packets of a connection take.
+    pub(super) planes: u16,
 }
 
 /// What has become of a packet.
@@ -41,7 +43,7 @@ enum State {
 #[derive(Clone, Copy, Debug)]
 struct Record {
     sent: Instant,
-    entropy: u16,
+    entropy: Sent,
     frame_bytes: u16,
     state: State,
     /// How often it has been sent; no more is counted than a few.
@@ -89,7 +91,7 @@ pub(super) struct Sender {
     last_progress: Instant,
     window: Option<Window>,
     credit: Option<Credit>,
-    entropy: Choice,
+    entropy: Choices,
     draws: Draws,
     sleek: Option<Box<Sleek>>,
 }
@@ -147,7 +149,7 @@ impl Sender {
             last_progress: Instant::START,
             window: rules.window.as_ref().map(WindowRules::start),
             credit,
-            entropy: spec.entropy.start(&mut draws),
+            entropy: Choices::start(spec.entropy, rules.planes, &mut draws),
             draws,
             sleek: (spec.loss_detection == LossDetection::Sleek).then(Box::default),
         }
@@ -209,19 +211,20 @@ impl Sender {
         fits || (recovers && !self.lost.is_empty())
     }
 
-    /// The next packet, whose first bit leaves at `now`; `active` connections of the NIC wait to
-    /// send. Also says whether it has been sent before.
+    /// The next packet, whose first bit leaves at `now` on a plane; `active` connections of the NIC
+    /// wait to send. Also says whether it has been sent before.
     pub(super) fn next_packet(
         &mut self,
         rules: &Rules,
         active: u64,
+        plane: u8,
         now: Instant,
     ) -> (Packet, bool) {
         let (number, repeats) = match self.lost.pop_front() {
             Some(number) => (number, true),
             None => (self.next, false),
         };
-        let entropy = self.entropy.next(&mut self.draws);
+        let entropy = self.entropy.next(plane, &mut self.draws);
         let record = if repeats {
             self.repeat(number, entropy, now)
         } else {
@@ -244,7 +247,7 @@ impl Sender {
             sent: (now.ps() / SENT_UNIT_PS) as u32,
             frame_bytes: record.frame_bytes,
             flags,
-            ..self.packet(PacketKind::Middle, entropy, target, rules)
+            ..self.packet(PacketKind::Middle, entropy.value, target, rules)
         };
         (packet, repeats)
     }
@@ -265,7 +268,7 @@ impl Sender {
         }
     }
 
-    fn repeat(&mut self, number: u32, entropy: u16, now: Instant) -> Record {
+    fn repeat(&mut self, number: u32, entropy: Sent, now: Instant) -> Record {
         let place = self.place(number);
         let record = &mut self.records[place];
         self.lost_bytes -= on_wire(record.frame_bytes);
@@ -278,7 +281,7 @@ impl Sender {
         record
     }
 
-    fn send_first(&mut self, rules: &Rules, entropy: u16, now: Instant) -> Record {
+    fn send_first(&mut self, rules: &Rules, entropy: Sent, now: Instant) -> Record {
         let unsent = self.requests.send(self.next, rules.cut, now);
         let record = Record {
             sent: now,
@@ -581,7 +584,7 @@ impl Sender {
 
     /// A request for credit.
     pub(super) fn request(&mut self, rules: &Rules, active: u64) -> Packet {
-        let entropy = self.entropy.next(&mut self.draws);
+        let entropy = self.entropy.next(0, &mut self.draws).value;
         let target = self.pull_target(rules, active);
         self.packet(PacketKind::RequestToSend, entropy, target, rules)
     }
@@ -654,7 +657,7 @@ impl Sender {
             sleek.probe_at = Instant::NEVER;
             return None;
         }
-        let entropy = self.entropy.next(&mut self.draws);
+        let entropy = self.entropy.next(0, &mut self.draws).value;
         let target = self.pull_target(rules, 1);
         let last = self.next.wrapping_sub(1);
         Some(Packet {

@@ -166,6 +166,7 @@ impl Context {
             writer: host,
             transmitter,
             further_ports: ports.collect(),
+            planes: 1,
             line: self.topology.line_rate(host),
             send_slots,
             receive_slots,
