@@ -207,8 +207,8 @@ impl Nic {
     }
 
     /// Takes a packet that has come through an input of its node, of which it has one for each port
-    /// and behind these one for MAC control frames; returns the transfer it completes, if any, and puts the work requests it
-    /// acknowledges into `done`.
+    /// and behind these one for MAC control frames; returns the transfer it completes, if any, and
+    /// puts the work requests it acknowledges into `done`.
     #[inline]
     pub fn arrive<M: Medium, D: Directory>(
         &mut self,

@@ -196,7 +196,7 @@ fn what_does_not_go_together_is_refused_with_a_remedy() {
             "`spray` lets packets of a queue pair overtake each other",
         ),
         (
-            "endpoint.nic.pcie={lanes: 16}",
+            "endpoint.nic.pcie={generation: 5, lanes: 16}",
             "a multi-plane fabric does not go together with NICs with `pcie`",
         ),
         ("fabric.planes=9", "must be the number of ports of a NIC"),

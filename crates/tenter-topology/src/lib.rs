@@ -35,8 +35,8 @@
 //! a node are ordered by the number of the node at the other end, parallel cables by their index:
 //! on a leaf the host ports in host order, then the uplinks spine by spine; on a spine leaf by
 //! leaf. Cables are ordered by their lower end, then their upper end, so cable `h` is the one of
-//! host `h`; of a multi-plane fabric the ports of host `h` are on cables `h · planes` and those that
-//! follow. Hosts, nodes and switches have types of their own for their numbers: [`HostId`],
+//! host `h`; of a multi-plane fabric cables `h · planes` and those that follow are those of host
+//! `h`. Hosts, nodes and switches have types of their own for their numbers: [`HostId`],
 //! [`NodeId`], which a host has too, and [`SwitchId`], which counts from the first switch.
 
 mod builders;

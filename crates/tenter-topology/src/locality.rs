@@ -44,7 +44,8 @@ impl Topology {
     }
 
     /// The thread of every node, for `threads` threads (at least one): a switch and its hosts are
-    /// never separated (with several planes those of plane 0), and threads have about the same number of ports.
+    /// never separated (with several planes those of plane 0), and threads have about the same
+    /// number of ports.
     ///
     /// Leaves are dealt out in runs of [`locality_order`](Topology::locality_order), so that pods
     /// stay whole where possible; each switch above them goes where most of its cables lead, unless

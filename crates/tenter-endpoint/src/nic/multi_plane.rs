@@ -1,13 +1,13 @@
 //! A NIC with a port on each of several planes.
 //!
 //! ```text
-//!   spray   one NIC that turns to the port by which a frame leaves:      hash   a NIC for each port,
-//!           the next free one after the last                                    with the queue pairs
-//!           ┌─────┐ ╌╌▶ port 0                                                  of its plane
-//!           │ NIC │ ──▶ port 1                                          ┌─────┐ ──▶ port 0
-//!           └─────┘ ╌╌▶ port 2                                          └─────┘
-//!                                                                       ┌─────┐ ──▶ port 1
-//!                                                                       └─────┘
+//!   spray   one NIC that turns to the          hash   a NIC for each port,
+//!           port by which a frame leaves:             with the queue pairs of its plane
+//!           the next free one
+//!                                                     ┌─────┐
+//!           ┌─────┐ ╌╌▶ port 0                        └─────┘ ──▶ port 0
+//!           │ NIC │ ──▶ port 1                        ┌─────┐
+//!           └─────┘ ╌╌▶ port 2                        └─────┘ ──▶ port 1
 //! ```
 //!
 //! A queue pair has the same plane at both ends, where planes are chosen by hash: what it sends

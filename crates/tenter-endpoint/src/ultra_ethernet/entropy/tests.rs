@@ -1,6 +1,6 @@
 use tenter_units::{Instant, Time};
 
-use super::{Draws, EntropyKind, EntropySpec, PathNews};
+use super::{Choices, Draws, EntropyKind, EntropySpec, PathNews, Sent};
 
 fn spec(kind: EntropyKind) -> EntropySpec {
     EntropySpec { kind, values: 8 }
@@ -31,6 +31,22 @@ fn a_value_with_a_penalty_is_passed_over_until_it_is_forgiven() {
     assert!(!taken.contains(&3));
     let taken: Vec<u16> = (0..8).map(|_| choice.next(&mut draws)).collect();
     assert!(taken.contains(&3));
+}
+
+#[test]
+fn news_of_a_path_is_about_its_plane() {
+    let mut draws = Draws::new(7);
+    let mut choices = Choices::start(spec(EntropyKind::Bitmap), 2, &mut draws);
+    let bad = Sent { value: 3, plane: 1 };
+    choices.hear(bad, PathNews::TimedOut, NOW);
+    let mut taken = |plane| -> Vec<Sent> {
+        let values = (0..8).map(|_| choices.next(plane, &mut draws));
+        values.collect()
+    };
+    let (first, second) = (taken(0), taken(1));
+    assert!(first.contains(&Sent { value: 3, plane: 0 }));
+    assert!(!second.contains(&bad));
+    assert!(second.iter().all(|sent| sent.plane == 1));
 }
 
 #[test]
