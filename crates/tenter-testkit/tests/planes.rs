@@ -201,7 +201,7 @@ fn what_does_not_go_together_is_refused_with_a_remedy() {
         ),
         ("fabric.planes=9", "must be the number of ports of a NIC"),
         (
-            "observe.capture={ports: [host0]}",
+            "observe.capture=[host0]",
             "names `host0`, which has several ports",
         ),
     ];
