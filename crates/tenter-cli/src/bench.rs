@@ -304,7 +304,7 @@ fn job_keys(algorithm: &Chosen, layout: &Layout, plan: &Resolved, root: Option<u
     if algorithm.name == "nccl" {
         add("nics_per_host", &layout.nics_per_node(plan));
         let nics = layout.hosts.iter();
-        let rate = nics.map(|&host| plan.topology.cable(host, 0).rate).min();
+        let rate = nics.map(|&host| plan.topology.line_rate(host)).min();
         if let Some(rate) = rate {
             add("nic_rate", &rate);
         }

@@ -11,10 +11,12 @@ mod bitmap;
 mod mixed;
 mod news;
 mod oblivious;
+mod planes;
 mod reps;
 mod split_mix;
 
 pub(crate) use news::PathNews;
+pub(crate) use planes::{Choices, Sent};
 pub(crate) use split_mix::SplitMix;
 
 use bitmap::Bitmap;

@@ -1,4 +1,4 @@
-//! A NIC with one port: one of those that there are, by its transport.
+//! A NIC: one of those that there are, by its transport, or with a port on each of several planes.
 //!
 //! In `nic/` is what NICs of all transports have: classes, counters, marks, and what they are built
 //! from and served with.
@@ -9,13 +9,15 @@ pub(crate) mod context;
 pub(crate) mod counters;
 pub(crate) mod error;
 pub(crate) mod marks;
+mod multi_plane;
+pub(crate) mod port;
 
 use tenter_net::{
     LaneBuffer, LaneCredit, Medium, Packet, PauseRecord, ReceiveSlot, SendSlot, Transmitter,
     Visitor, WireLosses,
 };
 use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use tenter_units::{ById, Instant, Time};
 
 use crate::reactions::Reactions;
 use crate::receive::{Delivery, Latencies};
@@ -29,8 +31,9 @@ use context::{Directory, RxContext};
 use counters::NicCounters;
 use error::QueuePairError;
 use marks::Marks;
+use port::Sprayed;
 
-/// A NIC with one port, of any transport.
+/// A NIC of any transport, with one port or several.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -41,14 +44,39 @@ pub enum Nic {
     Roce(RoceNic),
     /// For Ultra Ethernet.
     UltraEthernet(Box<UltraEthernetNic>),
+    /// With a port on each of several planes.
+    MultiPlane(Box<MultiPlaneNic>),
 }
 
-/// Does the same for a NIC of any transport.
+/// A NIC with a port on each of several planes.
+#[derive(Clone, Debug)]
+pub struct MultiPlaneNic {
+    /// One that sends by all ports, or one for each port.
+    nics: Vec<Nic>,
+    /// By send slot: which of them has it.
+    homes: ById<SendSlot, u8>,
+    /// The ports, where one NIC sends by all of them.
+    sprayed: Option<Sprayed>,
+}
+
+/// Does the same for a NIC of any transport, but what it does with one of several ports.
+macro_rules! at_port {
+    ($nic:expr, $each:ident => $do:expr, $several:ident => $do_at:expr) => {
+        match $nic {
+            Nic::Roce($each) => $do,
+            Nic::UltraEthernet($each) => $do,
+            Nic::MultiPlane($several) => $do_at,
+        }
+    };
+}
+
+/// Does the same for any NIC.
 macro_rules! of_any {
     ($nic:expr, $each:ident => $do:expr) => {
         match $nic {
             Nic::Roce($each) => $do,
             Nic::UltraEthernet($each) => $do,
+            Nic::MultiPlane($each) => $do,
         }
     };
 }
@@ -56,6 +84,9 @@ macro_rules! of_any {
 impl Nic {
     /// A NIC before anything has happened.
     pub fn new(build: NicBuild<'_>) -> Nic {
+        if !build.further_ports.is_empty() {
+            return Nic::MultiPlane(Box::new(MultiPlaneNic::new(build)));
+        }
         match build.ultra_ethernet {
             None => Nic::Roce(RoceNic::new(build)),
             Some(_) => Nic::UltraEthernet(Box::new(UltraEthernetNic::new(build))),
@@ -67,7 +98,7 @@ impl Nic {
     fn roce(&self) -> Option<&RoceNic> {
         match self {
             Nic::Roce(nic) => Some(nic),
-            Nic::UltraEthernet(_) => None,
+            Nic::UltraEthernet(_) | Nic::MultiPlane(_) => None,
         }
     }
 
@@ -77,15 +108,20 @@ impl Nic {
         of_any!(self, nic => nic.host())
     }
 
-    /// Its transmitter.
-    #[inline]
-    pub fn transmitter(&self) -> &Transmitter {
-        of_any!(self, nic => nic.transmitter())
+    /// How many ports it has.
+    pub fn ports(&self) -> u16 {
+        at_port!(self, _nic => 1, nic => nic.ports())
     }
 
-    /// Its transmitter, to change at an edge.
-    pub fn transmitter_mut(&mut self) -> &mut Transmitter {
-        of_any!(self, nic => nic.transmitter_mut())
+    /// The transmitter of a port.
+    #[inline]
+    pub fn transmitter(&self, port: u16) -> &Transmitter {
+        at_port!(self, nic => nic.transmitter(), nic => nic.transmitter(port))
+    }
+
+    /// The transmitter of a port, to change at an edge.
+    pub fn transmitter_mut(&mut self, port: u16) -> &mut Transmitter {
+        at_port!(self, nic => nic.transmitter_mut(), nic => nic.transmitter_mut(port))
     }
 
     /// Gives a send slot its peer and the class of its data, one of
@@ -102,6 +138,7 @@ impl Nic {
         match self {
             Nic::Roce(nic) => nic.open(spec, slot, peer, class, now),
             Nic::UltraEthernet(nic) => nic.open(slot, peer, class),
+            Nic::MultiPlane(nic) => nic.open(spec, slot, peer, class, now),
         }
     }
 
@@ -110,19 +147,20 @@ impl Nic {
         match self {
             Nic::Roce(nic) => nic.post(spec, slot, request),
             Nic::UltraEthernet(nic) => nic.post(slot, request),
+            Nic::MultiPlane(nic) => nic.post(spec, slot, request),
         }
     }
 
     /// Prefetches what every visit needs.
     #[inline]
     pub fn prefetch(&self) {
-        of_any!(self, nic => nic.prefetch());
+        at_port!(self, nic => nic.prefetch(), _nic => ());
     }
 
     /// Prefetches what the next visit will need for packets that have arrived.
     #[inline]
     pub fn prefetch_for<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>) {
-        of_any!(self, nic => nic.prefetch_for(arrivals));
+        at_port!(self, nic => nic.prefetch_for(arrivals), _nic => ());
     }
 
     /// A visit begins.
@@ -145,6 +183,7 @@ impl Nic {
         match self {
             Nic::Roce(nic) => nic.depart(spec, now, medium),
             Nic::UltraEthernet(nic) => nic.depart(now, medium),
+            Nic::MultiPlane(nic) => nic.depart(spec, now, medium),
         }
     }
 
@@ -163,19 +202,21 @@ impl Nic {
     ) -> bool {
         match self {
             Nic::Roce(nic) => nic.receive_fast(spec, packet, medium),
-            Nic::UltraEthernet(_) => false,
+            Nic::UltraEthernet(_) | Nic::MultiPlane(_) => false,
         }
     }
 
-    /// Takes a packet; returns the transfer it completes, if any, and puts the work requests it
-    /// acknowledges into `done`.
+    /// Takes a packet that has come through an input of its node, of which it has one for each port
+    /// and behind these one for MAC control frames; returns the transfer it completes, if any, and
+    /// puts the work requests it acknowledges into `done`.
     #[inline]
     pub fn arrive<M: Medium, D: Directory>(
         &mut self,
         packet: &Packet,
+        input: u16,
         cx: &mut RxContext<'_, M, D>,
     ) -> Option<Delivery> {
-        of_any!(self, nic => nic.arrive(packet, cx))
+        at_port!(self, nic => nic.arrive(packet, cx), nic => nic.arrive(packet, input, cx))
     }
 
     /// When the next timer fires.
@@ -197,25 +238,31 @@ impl Nic {
                 nic.fire(now);
                 None
             }
+            Nic::MultiPlane(nic) => nic.fire(now, cx),
         }
     }
 
-    /// The link goes down at `now`; what was under way from here is lost. Nothing is sent until it
-    /// comes up, and timeouts of what had been sent go on.
-    pub fn link_down(&mut self, under_way: WireLosses, now: Instant) {
-        of_any!(self, nic => nic.link_down(under_way, now));
+    /// The link of a port goes down at `now`; what was under way from here is lost. Nothing is sent
+    /// by it until it comes up, and timeouts of what had been sent go on.
+    pub fn link_down(&mut self, port: u16, under_way: WireLosses, now: Instant) {
+        at_port!(
+            self,
+            nic => nic.link_down(under_way, now),
+            nic => nic.link_down(port, under_way, now)
+        );
     }
 
-    /// The link comes up at `now`: the leaf, which knows of no pause, is told again.
-    pub fn link_up(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
+    /// The link of a port comes up at `now`: the leaf, which knows of no pause, is told again.
+    pub fn link_up(&mut self, port: u16, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
         match self {
             Nic::Roce(nic) => nic.link_up(spec, now, medium),
             Nic::UltraEthernet(nic) => nic.link_up(now),
+            Nic::MultiPlane(nic) => nic.link_up(port, spec, now, medium),
         }
     }
 
     /// Begins to pause the leaf at `now` in every lossless class, again and again. Plans have no
-    /// such faults with other transports than `RoCEv2`.
+    /// such faults with other transports than `RoCEv2`, or with several planes.
     pub fn begin_storm(&mut self, now: Instant, medium: &mut impl Medium) {
         if let Nic::Roce(nic) = self {
             nic.begin_storm(now, medium);
@@ -255,11 +302,12 @@ impl Nic {
             .map_or(Time::ZERO, |nic| nic.held(receiver, now))
     }
 
-    /// Goes through its state. A NIC of another transport than `RoCEv2` is never in a steady state.
+    /// Goes through its state. A NIC of another transport than `RoCEv2`, or with
+    /// several ports, is never in a steady state.
     pub fn steady(&mut self, spec: &NicSpec, visitor: &mut impl Visitor) {
         match self {
             Nic::Roce(nic) => nic.steady(spec, visitor),
-            Nic::UltraEthernet(_) => visitor.refuse(),
+            Nic::UltraEthernet(_) | Nic::MultiPlane(_) => visitor.refuse(),
         }
     }
 
@@ -316,6 +364,11 @@ impl Nic {
         of_any!(self, nic => nic.last_end())
     }
 
+    /// When the last frame so far has left by a port; [`Instant::START`] when there was none.
+    pub fn port_end(&self, port: u16) -> Instant {
+        at_port!(self, nic => nic.last_end(), nic => nic.port_end(port))
+    }
+
     /// What its receive buffer has been through, and the frames and bytes that wait in it.
     pub fn receive_buffer(&self) -> Option<(ReceiveBufferCounters, (u64, u64))> {
         self.roce()?.receive_buffer()
@@ -337,19 +390,25 @@ impl Nic {
         self.roce().map_or((0, 0), |nic| nic.pauses_sent(class))
     }
 
-    /// Until when the leaf has paused a class.
-    pub fn paused_until(&self, class: u8) -> Instant {
-        of_any!(self, nic => nic.paused_until(class))
+    /// Until when the leaf at a port has paused a class.
+    pub fn paused_until(&self, port: u16, class: u8) -> Instant {
+        at_port!(self, nic => nic.paused_until(class), nic => nic.paused_until(port, class))
     }
 
-    /// Pause frames received for a class, and how long they have stopped it up to `now`.
-    pub fn paused(&self, class: u8, now: Instant) -> (PauseRecord, Time) {
-        of_any!(self, nic => nic.paused(class, now))
+    /// Pause frames that came to a port for a class, and how long they have stopped it up to `now`.
+    pub fn paused(&self, port: u16, class: u8, now: Instant) -> (PauseRecord, Time) {
+        at_port!(self, nic => nic.paused(class, now), nic => nic.paused(port, class, now))
     }
 
-    /// When the first pause frame came that stopped a class.
-    pub fn first_xoff(&self) -> Option<Instant> {
-        of_any!(self, nic => nic.first_xoff())
+    /// When the first pause frame came to a port that stopped a class.
+    pub fn first_xoff(&self, port: u16) -> Option<Instant> {
+        at_port!(self, nic => nic.first_xoff(), nic => nic.first_xoff(port))
+    }
+
+    /// Frames that have arrived at a port, MAC control frames left out, and their frame bytes.
+    pub fn received(&self, port: u16) -> (u64, u64) {
+        let of_one = |counters: NicCounters| (counters.received_frames, counters.received_bytes);
+        at_port!(self, nic => of_one(nic.counters()), nic => nic.received(port))
     }
 
     /// Frame bytes accepted of transfers that a receive slot has not taken whole: of the one that
@@ -381,8 +440,8 @@ impl Nic {
     }
 
     /// Queue pairs that have given up so far.
-    pub fn errors(&self) -> &[QueuePairError] {
-        of_any!(self, nic => nic.errors())
+    pub fn errors(&self) -> Vec<&QueuePairError> {
+        at_port!(self, nic => nic.errors().iter().collect(), nic => nic.errors().collect())
     }
 
     /// For each send slot the host that its data goes to, and how many packets of it have been
@@ -417,8 +476,9 @@ impl Nic {
     }
 
     /// Whether a send slot will do anything without being asked: send, or repeat what is overdue.
-    /// What has been sent is repeated, and given up in the end, even while the link is down.
-    pub fn goes_on(&self, slot: SendSlot, link_is_up: bool) -> bool {
-        of_any!(self, nic => nic.goes_on(slot, link_is_up))
+    /// What has been sent is repeated, and given up in the end, even while the link is down;
+    /// `is_up` says of each port whether its link is up.
+    pub fn goes_on(&self, slot: SendSlot, is_up: &dyn Fn(u16) -> bool) -> bool {
+        at_port!(self, nic => nic.goes_on(slot, is_up(0)), nic => nic.goes_on(slot, is_up))
     }
 }

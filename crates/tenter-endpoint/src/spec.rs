@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use tenter_config::{
     KeptAs, Reader, Shape, Value, Words as _, Written, choice, component, default_of,
 };
+use tenter_engine::mix64;
 use tenter_net::{ACK_FRAME_BYTES, DATA_OVERHEAD_BYTES, RETH_BYTES};
 use tenter_units::{Bytes, Rate, Time};
 
@@ -77,9 +78,24 @@ component! {
         /// A receive side slower than the wire, and the buffer before it; `none` takes frames as
         /// fast as they arrive.
         receive_buffer: Option<ReceiveBufferSpec> = by before_pcie | pcie | "`none`, or `{}` with `pcie`";
+        /// How a NIC with a port on each of several planes chooses among them: `spray` sends each
+        /// packet by the next free port, in turn; `hash` keeps each QP on the plane that its
+        /// 5-tuple hashes to.
+        planes: Option<PlaneChoice> = absent "`spray` where NICs take packets out of order, else `hash`", omit default;
         check keys_go_together;
     }
 }
+
+/// How a NIC chooses the plane of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaneChoice {
+    /// Each packet by the next free port.
+    Spray,
+    /// Each queue pair by the hash of its 5-tuple.
+    Hash,
+}
+
+choice!(PlaneChoice { "spray" => Spray, "hash" => Hash });
 
 /// The smallest frame of Ethernet.
 const SHORTEST_FRAME_BYTES: u32 = 64;
@@ -342,6 +358,26 @@ fn check_receive_buffer(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
 }
 
 impl NicSpec {
+    /// How it chooses among planes, where it has several ports.
+    pub fn plane_choice(&self) -> PlaneChoice {
+        let recovers = matches!(self.loss_recovery, LossRecovery::SelectiveRepeat(_));
+        let reorders = recovers || self.ultra_ethernet().is_some();
+        let usual = if reorders {
+            PlaneChoice::Spray
+        } else {
+            PlaneChoice::Hash
+        };
+        self.planes.unwrap_or(usual)
+    }
+
+    /// The plane of a queue pair whose packets have this hash; none where they take all in turn.
+    pub fn plane_of(&self, hash: u32, planes: u16) -> Option<u16> {
+        let mixed = mix64(u64::from(hash)) >> 32;
+        let plane = (mixed * u64::from(planes)) >> 32;
+        let is_one = planes == 1 || self.plane_choice() == PlaneChoice::Hash;
+        is_one.then_some(plane as u16)
+    }
+
     /// The class of acknowledgements and of connection set-up; `None`: that of the data.
     pub fn control_class(&self) -> Option<u8> {
         self.control_dscp.map(|dscp| dscp >> 3)

@@ -85,7 +85,7 @@ pub fn bill(plan: &Plan) -> Bill {
 fn nics(plan: &Plan) -> Vec<(f64, u64)> {
     let mut rates: BTreeMap<Rate, u64> = BTreeMap::new();
     for host in plan.topology.host_ids() {
-        *rates.entry(plan.topology.cable(host, 0).rate).or_insert(0) += 1;
+        *rates.entry(plan.topology.line_rate(host)).or_insert(0) += 1;
     }
     let nics = rates.into_iter();
     nics.map(|(rate, count)| (gbps(rate), count)).collect()

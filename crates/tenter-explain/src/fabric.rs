@@ -17,6 +17,9 @@ pub struct FabricFacts {
     pub switches: u64,
     /// Cables, each with both directions.
     pub cables: u64,
+    /// Planes, each with a port of every NIC, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planes: Option<u16>,
     /// The tiers, lowest first.
     pub tiers: Vec<TierFacts>,
     /// Pairs of tiers with cables between them.
@@ -85,6 +88,7 @@ pub(crate) fn fabric_facts(plan: &Plan) -> FabricFacts {
         hosts: topology.hosts as u64,
         switches: topology.switches() as u64,
         cables: topology.cables.len() as u64,
+        planes: Some(topology.nic_ports).filter(|&planes| planes > 1),
         tiers: tiers(topology),
         pairs: pairs(topology),
         bisection_gbps: bisection.map(|bisection| gbps(bisection.bps)),

@@ -113,5 +113,5 @@ fn mean_bits(plan: &Plan, workload: &FlowWorkload) -> f64 {
 
 fn line_rate(plan: &Plan, job: &Job, rank: u32) -> f64 {
     let host = job.hosts[RankId::new(rank)];
-    plan.topology.cable(host, 0).rate.bits_per_second() as f64
+    plan.topology.line_rate(host).bits_per_second() as f64
 }

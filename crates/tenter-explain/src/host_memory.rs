@@ -56,7 +56,7 @@ pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
     let headers = plan.nic.header_bytes() + WIRE_OVERHEAD_BYTES;
     let mut kinds: BTreeMap<(Rate, Rate, Rate), (u64, HostId)> = BTreeMap::new();
     for (host, rates) in plan.dma.numbered() {
-        let line = plan.topology.cable(host, 0).rate;
+        let line = plan.topology.line_rate(host);
         let kind = kinds.entry((rates.write, rates.read, line));
         kind.or_insert((0, host)).0 += 1;
     }
@@ -90,7 +90,7 @@ pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
 /// Whether host memory is ever slower than the line of any NIC.
 pub(crate) fn limits_any(plan: &Plan) -> bool {
     plan.dma.numbered().any(|(host, rates)| {
-        let line = plan.topology.cable(host, 0).rate;
+        let line = plan.topology.line_rate(host);
         let slow = |rate| !plan.nic.dma_keeps_up(rate, line);
         slow(rates.write) || slow(rates.read)
     })

@@ -124,6 +124,8 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         ..MemoryParts::default()
     };
     let is_of_flows = plan.fidelity == Fidelity::Flow;
+    // Where planes are chosen by hash each port has a NIC of its own.
+    let nics = u64::from(plan.topology.nic_ports / plan.sprayed_planes());
     if is_of_flows {
         parts.fabric_bytes += 2 * plan.topology.cables.len() as u64 * LINK_OF_FLOWS;
     }
@@ -136,7 +138,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         let [pair, flow] = if is_of_flows {
             [QUEUE_PAIR_OF_FLOWS, MESSAGE_AS_FLOW]
         } else {
-            [QUEUE_PAIR, FLOW]
+            [QUEUE_PAIR * nics, FLOW]
         };
         parts.queue_pairs_bytes += entries.bytes(job.queue_pairs, pair);
         parts.flows_bytes += crowd.flows.saturating_mul(flow);
@@ -262,10 +264,13 @@ fn done_together(crowd: &Crowd) -> u64 {
 fn fabric(plan: &Plan) -> u64 {
     let topology = &plan.topology;
     let hosts = topology.hosts as u64;
+    let planes = u64::from(topology.nic_ports);
+    let further_ports = hosts * (planes - 1);
     let switches = topology.nodes.iter().skip(topology.hosts);
     let ports: u64 = switches.map(|node| node.ports.len() as u64).sum();
     let queues = plan.switches.usual.classes.len() as u64;
-    let groups = topology.leaves().len() as u64;
+    // Routes to a leaf are those to its copies on all planes.
+    let groups = topology.leaves().len() as u64 / planes;
     let routes = groups * (4 * topology.switches() as u64 + groups);
     let scheduled = plan
         .scheduled
@@ -278,6 +283,7 @@ fn fabric(plan: &Plan) -> u64 {
     scheduled
         + lanes
         + hosts * (HOST + PORT_ROW)
+        + further_ports * (SWITCH_PORT + PORT_ROW)
         + ports * (SWITCH_PORT + PORT_ROW + queues * QUEUE)
         + routes
 }

@@ -24,7 +24,7 @@ pub struct PathClass {
     pub from: String,
     /// The name of the receiver.
     pub to: String,
-    /// The slowest link on the way.
+    /// The slowest link on the way, on all planes that packets of one queue pair take.
     pub bottleneck_gbps: f64,
     /// From the first bit of the longest frame to its last at the receiver.
     pub frame_ns: f64,
@@ -98,7 +98,10 @@ fn path_class(
     host_pairs: Option<u64>,
 ) -> PathClass {
     let name = |host: HostId| plan.topology.name(host).to_owned();
-    let slowest = links.iter().map(|link| link.rate).min().unwrap_or_default();
+    let planes = plan.sprayed_planes();
+    let slowest = links.iter().map(|link| link.rate.bits_per_second()).min();
+    let slowest = slowest.unwrap_or_default().saturating_mul(planes.into());
+    let slowest = Rate::from_bits_per_second(slowest);
     let one = |from: HostId, to: HostId, links: &[Link], bytes: u32| {
         let scheduled = scheduled_time(plan, routing, from, to, &[(bytes, Time::ZERO)]);
         scheduled.unwrap_or_else(|| frame_time(links, bytes))
@@ -110,7 +113,7 @@ fn path_class(
     let request = |bytes| {
         let frames: Vec<_> = frames(&plan.nic, bytes).collect();
         let scheduled = scheduled_time(plan, routing, from, to, &frames);
-        scheduled.unwrap_or_else(|| request_time(&plan.nic, links, bytes))
+        scheduled.unwrap_or_else(|| request_time(&plan.nic, links, planes, bytes))
     };
     let message = |bytes| MessageTime {
         bytes,

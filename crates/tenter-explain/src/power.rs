@@ -41,7 +41,7 @@ pub(crate) fn power_facts(plan: &Plan, profile: &PowerProfile) -> PowerFacts {
     let power = profile.constants.static_power(&PoweredParts::of(topology));
     let static_watts = power.watts();
     let hosts = topology.host_ids();
-    let rates = hosts.map(|host| topology.cable(host, 0).rate.bits_per_second() as f64);
+    let rates = hosts.map(|host| topology.line_rate(host).bits_per_second() as f64);
     let bits_per_second: f64 = rates.sum();
     let picojoules =
         |switches: u64| profile.constants.dynamic_joules(switches, switches + 1) * 1e12;

@@ -86,7 +86,7 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
 
 /// Bytes that wait at the last switch because more is sent to a host than its link takes.
 fn waiting_for_hosts(plan: &Plan, shares: &BTreeMap<HostId, Share>) -> u64 {
-    let rate = |host: HostId| plan.topology.cable(host, 0).rate.bits_per_second() as f64;
+    let rate = |host: HostId| plan.topology.line_rate(host).bits_per_second() as f64;
     let times = shares
         .iter()
         .map(|(&host, share)| share.sent as f64 / rate(host));

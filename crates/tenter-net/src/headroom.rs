@@ -134,16 +134,17 @@ pub fn incoming<'a>(
     })
 }
 
-/// The link from its leaf to a host, with a NIC latency from the wire to the queue pair.
+/// The link from a leaf to a port of a host, with a NIC latency from the wire to the queue pair.
 pub fn into_host(
     topology: &Topology,
     switches: &Switches,
-    host: HostId,
+    end: (HostId, u16),
     receive_latency: Time,
     frame_bytes: u32,
 ) -> PausedLink {
-    let cable = topology.cable(host, 0);
-    let leaf = switches.of(topology, topology.neighbour(host, 0).node);
+    let (host, port) = end;
+    let cable = topology.cable(host, port);
+    let leaf = switches.of(topology, topology.neighbour(host, port).node);
     let wire_bytes = frame_bytes + WIRE_OVERHEAD_BYTES;
     let whole = cable.rate.serialisation(0).of(wire_bytes, 0).0;
     PausedLink {
@@ -165,11 +166,15 @@ pub fn all<'a>(
     receive_latency: Time,
 ) -> impl Iterator<Item = (CableEnd, PausedLink)> + 'a {
     let end = |node, port| CableEnd { node, port };
-    let to_hosts = topology.host_ids().map(move |host| {
-        let (latency, frame_bytes) = (receive_latency, senders.frame_bytes);
-        let link = into_host(topology, switches, host, latency, frame_bytes);
-        (end(host.node(), 0), link)
-    });
+    let ports = move |host: HostId| (0..topology.nic_ports).map(move |port| (host, port));
+    let to_hosts = topology
+        .host_ids()
+        .flat_map(ports)
+        .map(move |(host, port)| {
+            let (latency, frame_bytes) = (receive_latency, senders.frame_bytes);
+            let link = into_host(topology, switches, (host, port), latency, frame_bytes);
+            (end(host.node(), port), link)
+        });
     let to_switches = topology.switch_nodes().flat_map(move |node| {
         let links: Vec<PausedLink> = incoming(topology, switches, node, &senders).collect();
         (0..)

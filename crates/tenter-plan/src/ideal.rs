@@ -127,7 +127,7 @@ impl<'a> Ideal<'a> {
     fn all_messages(&self, flows: &[Flow], message_bytes: u64) -> Time {
         let line = |rank: u32| {
             let host = self.job.hosts[RankId::new(rank)];
-            self.plan.topology.cable(host, 0).rate.bits_per_second()
+            self.plan.topology.line_rate(host).bits_per_second()
         };
         let carried = |end: fn(&Flow) -> u32| -> u64 {
             let mut offered: BTreeMap<u32, u64> = BTreeMap::new();
@@ -241,7 +241,7 @@ impl<'a> Ideal<'a> {
 
 /// The line rate of a NIC whose clock is as fast as any may be.
 fn rate(plan: &Plan, host: HostId) -> Rate {
-    let nominal = u128::from(plan.topology.cable(host, 0).rate.bits_per_second());
+    let nominal = u128::from(plan.topology.line_rate(host).bits_per_second());
     let speed = 1_000_000 + u128::from(plan.nic.clock_offset_max_ppm);
     let fastest = (nominal * speed).div_ceil(1_000_000);
     Rate::from_bits_per_second(u64::try_from(fastest).unwrap_or(u64::MAX))

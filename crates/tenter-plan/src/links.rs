@@ -41,10 +41,11 @@ impl Links {
         for node in topology.node_ids() {
             if let Some(host) = topology.host(node) {
                 let (latency, frame_bytes) = (nic.receive_latency, senders.frame_bytes);
-                found.add_node([IncomingLink {
-                    paused: into_host(topology, switches, host, latency, frame_bytes),
+                let ports = 0..topology.ports(node);
+                found.add_node(ports.map(|port| IncomingLink {
+                    paused: into_host(topology, switches, (host, port), latency, frame_bytes),
                     headroom: [0; CLASSES],
-                }]);
+                }));
             } else {
                 let model = switches.of(topology, node);
                 let links = incoming(topology, switches, node, &senders);

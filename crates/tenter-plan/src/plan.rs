@@ -1,6 +1,6 @@
 //! The plan: everything a simulation needs, as plain numbers.
 
-use tenter_endpoint::{DmaRates, NicAddress, NicSpec, PortChanges};
+use tenter_endpoint::{DmaRates, NicAddress, NicSpec, PlaneChoice, PortChanges};
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{CreditSpec, SignalSpec, Switches, WatchdogSpec};
@@ -155,6 +155,14 @@ impl Plan {
         let spill = self.circuits.as_ref()?.spill;
         let balancing = &self.switches.usual.load_balancing;
         spill.filter(|_| self.topology.optics.has_tree() && balancing.may_spill())
+    }
+
+    /// The planes that the packets of one queue pair take.
+    pub fn sprayed_planes(&self) -> u16 {
+        match self.nic.plane_choice() {
+            PlaneChoice::Spray => self.topology.nic_ports,
+            PlaneChoice::Hash => 1,
+        }
     }
 
     /// Whether what one NIC's NPU sends to another's passes the scale-up domain of their host, and

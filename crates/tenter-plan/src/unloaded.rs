@@ -70,12 +70,16 @@ impl Wire {
 }
 
 /// From the posting of a request of `bytes` to its last byte at the other NIC, over links that
-/// nobody else uses.
-pub fn request_time(nic: &NicSpec, links: &[Link], bytes: u64) -> Time {
-    let mut wires = wires(links);
+/// nobody else uses, on each of so many planes: each frame takes the next free one.
+pub fn request_time(nic: &NicSpec, links: &[Link], planes: u16, bytes: u64) -> Time {
+    let mut planes = vec![wires(links); usize::from(planes.max(1))];
     let mut arrived = Time::ZERO;
     for (frame, gap) in frames(nic, bytes) {
-        arrived = pass_all(&mut wires, frame);
+        let free_at = |wires: &Vec<Wire>| wires.first().map(|first| first.free_at);
+        let Some(wires) = planes.iter_mut().min_by_key(|wires| free_at(wires)) else {
+            break;
+        };
+        arrived = arrived.max(pass_all(wires, frame));
         if let Some(first) = wires.first_mut() {
             first.pause_for(gap);
         }

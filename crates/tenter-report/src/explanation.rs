@@ -74,10 +74,12 @@ fn write_fabric(fabric: &FabricFacts, out: &mut String) -> fmt::Result {
         };
         format!(", bisection {bound}{}b/s", si(gbps * 1e9))
     });
+    let planes = fabric.planes.map(|planes| format!(" on {planes} planes"));
     writeln!(
         out,
-        "\nfabric: {}, {}, {}, {}{}",
+        "\nfabric: {}{}, {}, {}, {}{}",
         fabric.kind,
+        planes.unwrap_or_default(),
         counted(fabric.hosts, "NIC"),
         counted(fabric.switches, "switch"),
         counted(fabric.cables, "cable"),

@@ -20,7 +20,7 @@ use crate::switch_model::SwitchDraft;
 use crate::switching::Switching;
 use crate::{
     buffer, capture, circuits, delays, device_defaults, entropy, hand_over, host_notices,
-    impairments, load_balancing, nic_impairments, queue_changes, reach, regions, sampling,
+    impairments, load_balancing, nic_impairments, planes, queue_changes, reach, regions, sampling,
     switch_model, switching, telemetry_room, topologies, ultra_ethernet,
 };
 use tenter_notation::decode::{Read, Section};
@@ -337,7 +337,9 @@ fn add_signals(
     switching: &Switching,
 ) -> Read<(Switches, Option<SignalSpec>)> {
     entropy::check_impairments(around, impaired);
-    ultra_ethernet::check_signals(around, draft.as_ref().is_some_and(Option::is_some));
+    let signals = draft.as_ref().is_some_and(Option::is_some);
+    ultra_ethernet::check_signals(around, signals);
+    planes::check_signals(around, signals);
     let mut switches = switches?;
     let draft = draft?;
     regions::check(
@@ -385,6 +387,9 @@ fn check_together(
         entropy::check(around, switches);
     }
     ultra_ethernet::check(around, switching, switches, faults);
+    if !planes::check(around, switching, switches, faults) {
+        return;
+    }
     let by_credit = switching.credit().is_some();
     if !by_credit {
         warn_of_pauses(switches, has_watchdog, faults, around.warnings);

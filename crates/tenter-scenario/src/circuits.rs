@@ -9,6 +9,7 @@ use tenter_plan::CircuitPlan;
 use tenter_steering::can_steer;
 use tenter_topology::{NodeId, Rewiring, Topology, TopologyError, TopologySpec};
 
+use crate::planes;
 use crate::switching::Switching;
 
 /// The fabric with the optical switches in it; their changes are put into the order of time.
@@ -18,6 +19,11 @@ pub(crate) fn bind(
     problems: &Problems,
 ) -> Option<Topology> {
     let path = Path::new(problems, "fabric.circuits");
+    if planes::has_several(fabric) {
+        let what = "cannot be in a multi-plane fabric";
+        path.problem(what, "leave them out, or `fabric.planes`");
+        return None;
+    }
     let built = circuits.optical(fabric).build(fabric);
     let mut topology = built.map_err(|error| report(&path, &error)).ok()?;
     let initial = path.key("initial");

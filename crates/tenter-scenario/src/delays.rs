@@ -21,7 +21,7 @@ pub(crate) const CONTROL: &str = "endpoint.nic.congestion_control";
 pub(crate) fn check(around: &Around<'_>) {
     let nic = &around.endpoint.nic;
     let hosts = around.topology.host_ids();
-    let rates = hosts.map(|host| around.topology.cable(host, 0).rate);
+    let rates = hosts.map(|host| around.topology.line_rate(host));
     let Some(line) = rates.clone().max_by_key(|rate| rate.bits_per_second()) else {
         return;
     };

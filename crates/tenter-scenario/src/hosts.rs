@@ -80,7 +80,7 @@ impl<'t> HostNames<'t> {
 
     /// The rate of a host's link.
     pub(crate) fn rate(&self, host: HostId) -> Rate {
-        self.topology.cable(host, 0).rate
+        self.topology.line_rate(host)
     }
 
     /// The name of a host.

@@ -65,6 +65,7 @@ mod named_ports;
 mod nic_impairments;
 mod observe;
 mod operations;
+mod planes;
 mod power;
 mod presets;
 mod profiles;

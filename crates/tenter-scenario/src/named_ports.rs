@@ -37,6 +37,12 @@ fn port(word: &str, path: &Path<'_>, topology: &Topology, nodes: Nodes) -> Read<
         .host_ids()
         .find(|&host| topology.name(host) == word);
     if let (Some(host), Nodes::All) = (host, nodes) {
+        if topology.nic_ports > 1 {
+            let what = format!("names {}, which has several ports", quote(word));
+            let last = topology.nic_ports - 1;
+            path.problem(&what, format!("write `{word}:0` to `{word}:{last}`"));
+            return None;
+        }
         return Some(CableEnd {
             node: host.node(),
             port: 0,

@@ -93,7 +93,7 @@ pub(crate) fn length(
 
 /// From the instant at which it could start to its end.
 fn of_job(job: &Job, topology: &Topology, latency: Time) -> Time {
-    let rates = job.hosts.iter().map(|&host| topology.cable(host, 0).rate);
+    let rates = job.hosts.iter().map(|&host| topology.line_rate(host));
     let rate = rates.min().unwrap_or_default();
     let port_time = |bytes: u64| rate.time_of_bits(u128::from(bytes) * 8);
     let round = job.sequence.iter().fold(0_u128, |sum, run| {

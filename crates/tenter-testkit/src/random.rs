@@ -15,6 +15,7 @@ mod jobs;
 mod limits;
 mod notices;
 mod pattern;
+mod planes;
 mod regions;
 mod scheduled;
 mod signals;
@@ -30,6 +31,7 @@ use tenter_scenario::{Format, load};
 use draw::Draw;
 
 pub use circuits::random_changes;
+pub use planes::random_planes;
 pub use transfers::random_transfers;
 pub use ultra_ethernet::random_ultra_ethernet;
 
@@ -98,13 +100,18 @@ impl RandomScenario {
 fn text(seed: u64) -> String {
     let mut draw = Draw::new(seed);
     let fabric = fabric::write(&mut draw, &mut Draw::new(seed.rotate_left(60)));
-    let endpoint = endpoint::write(&mut draw);
+    text_on(&fabric, &mut draw)
+}
+
+/// The text of a scenario on a fabric.
+fn text_on(fabric: &fabric::Fabric, draw: &mut Draw) -> String {
+    let endpoint = endpoint::write(draw);
     let limits = limits::Limits {
         hosts: fabric.hosts,
         packets: if fabric.is_tight { 400 } else { 2_000 },
         packet_bytes: endpoint.packet_bytes,
     };
-    let jobs = jobs::write(&mut draw, &limits);
+    let jobs = jobs::write(draw, &limits);
     let seed = draw.below(1 << 32);
     let observe = if draw.chance(40) {
         // Timers may be waited for long after the last packet; some dozen samples are enough.

@@ -1,6 +1,6 @@
 //! Capacity tier by tier: oversubscription and bisection.
 
-use tenter_units::ById;
+use tenter_units::{ById, Rate};
 
 use crate::{HostId, NodeId, Topology};
 
@@ -102,8 +102,8 @@ impl Topology {
         {
             return None;
         }
-        let cables = self.host_ids().map(|host| rate_of(self, host.node(), 0));
-        let hosts: u128 = cables.sum();
+        let lines = self.host_ids().map(|host| self.line_rate(host));
+        let hosts: u128 = lines.map(|rate| u128::from(rate.bits_per_second())).sum();
         let tiers = self.tiers();
         let upward = tiers.iter().filter(|tier| tier.up_bps > 0);
         let narrowest = upward.min_by_key(|tier| tier.up_bps);
@@ -152,8 +152,7 @@ impl Topology {
 
     /// Whether all hosts have equal cables, and all switches of a tier the same up and down.
     fn is_regular(&self) -> bool {
-        let rates = self.host_ids().map(|host| rate_of(self, host.node(), 0));
-        let rates: Vec<u128> = rates.collect();
+        let rates: Vec<Rate> = self.host_ids().map(|host| self.line_rate(host)).collect();
         let switches: Vec<Oversubscription> = self.switch_capacities().collect();
         let like_the_first = |switch: &Oversubscription| {
             let first = switches.iter().find(|other| other.tier == switch.tier);

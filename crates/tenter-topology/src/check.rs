@@ -24,7 +24,7 @@ impl Topology {
         }
         for number in self.host_ids() {
             let host = &self.nodes[number.node()];
-            if host.ports.len() != 1 {
+            if host.ports.len() != usize::from(self.nic_ports) {
                 let ports = host.ports.len() as u64;
                 return Err(TopologyError::HostPorts {
                     host: host.name.clone(),

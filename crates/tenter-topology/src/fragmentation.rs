@@ -104,7 +104,7 @@ mod tests {
     use tenter_units::{Rate, Time};
 
     use super::*;
-    use crate::{CoreTier, FatTree, Taper, TopologySpec};
+    use crate::{CoreTier, FatTree, Planes, Taper, TopologySpec};
 
     /// Three pods of two leaves with four hosts each.
     fn tree() -> Topology {
@@ -128,6 +128,7 @@ mod tests {
                 rate,
                 delay,
             }),
+            planes: Planes::ONE,
         });
         spec.build().expect("it can be built")
     }

@@ -5,7 +5,8 @@
 //! towards every host.
 //!
 //! ```
-//! use tenter_topology::{Cabling, HostId, LeafSpine, NodeId, Routing, SwitchId, TopologySpec};
+//! use tenter_topology::{Cabling, HostId, LeafSpine, NodeId, Planes, Routing, SwitchId};
+//! use tenter_topology::TopologySpec;
 //! use tenter_units::{Rate, Time};
 //!
 //! let spec = TopologySpec::LeafSpine(LeafSpine {
@@ -19,6 +20,7 @@
 //!     fabric_delay: Time::from_ns(300),
 //!     overrides: vec![],
 //!     cabling: Cabling::Regular,
+//!     planes: Planes::ONE,
 //! });
 //! let topology = spec.build()?;
 //! let routing = Routing::build(&topology)?;
@@ -33,7 +35,8 @@
 //! a node are ordered by the number of the node at the other end, parallel cables by their index:
 //! on a leaf the host ports in host order, then the uplinks spine by spine; on a spine leaf by
 //! leaf. Cables are ordered by their lower end, then their upper end, so cable `h` is the one of
-//! host `h`. Hosts, nodes and switches have types of their own for their numbers: [`HostId`],
+//! host `h`; of a multi-plane fabric cables `h · planes` and those that follow are those of host
+//! `h`. Hosts, nodes and switches have types of their own for their numbers: [`HostId`],
 //! [`NodeId`], which a host has too, and [`SwitchId`], which counts from the first switch.
 
 mod builders;
@@ -47,6 +50,7 @@ mod ids;
 mod locality;
 mod numbering;
 mod optical;
+mod planes;
 mod routing;
 mod shape;
 mod spread;
@@ -68,6 +72,7 @@ pub use optical::{
     OpticalCabling, OpticalPlace, OpticalPort, OpticalSpec, OpticalSwitch, OpticalTier, Optics,
     Rewiring,
 };
+pub use planes::Planes;
 pub use routing::{Path, Routing, RoutingError};
 pub use topology::{Node, NodeKind, SafeClasses, StaticRoute, Topology};
 pub use tree_place::TreePlace;

@@ -44,7 +44,8 @@ impl Topology {
     }
 
     /// The thread of every node, for `threads` threads (at least one): a switch and its hosts are
-    /// never separated, and threads have about the same number of ports.
+    /// never separated (with several planes those of plane 0), and threads have about the same
+    /// number of ports.
     ///
     /// Leaves are dealt out in runs of [`locality_order`](Topology::locality_order), so that pods
     /// stay whole where possible; each switch above them goes where most of its cables lead, unless
@@ -82,9 +83,14 @@ impl Topology {
     }
 
     fn hosts_of(&self, switch: NodeId) -> u64 {
-        self.neighbours(switch)
-            .filter(|peer| self.is_host(peer.node))
-            .count() as u64
+        self.own_hosts(switch).count() as u64
+    }
+
+    /// The hosts that belong to a switch: those whose first port is there.
+    fn own_hosts(&self, switch: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let hosts = self.neighbours(switch);
+        let hosts = hosts.filter(|peer| self.is_host(peer.node) && peer.port == 0);
+        hosts.map(|peer| peer.node)
     }
 
     /// The ports of a switch and its hosts.
@@ -94,11 +100,7 @@ impl Topology {
 
     fn push_with_hosts(&self, switch: NodeId, order: &mut Vec<NodeId>) {
         order.push(switch);
-        order.extend(
-            self.neighbours(switch)
-                .map(|peer| peer.node)
-                .filter(|peer| self.is_host(*peer)),
-        );
+        order.extend(self.own_hosts(switch));
     }
 }
 
@@ -122,10 +124,8 @@ impl Dealing<'_> {
     fn give(&mut self, switch: NodeId, thread: usize) {
         self.loads[thread] += self.topology.weight(switch);
         self.thread_of_node[switch] = Some(thread as u16);
-        for peer in self.topology.neighbours(switch) {
-            if self.topology.is_host(peer.node) {
-                self.thread_of_node[peer.node] = Some(thread as u16);
-            }
+        for host in self.topology.own_hosts(switch) {
+            self.thread_of_node[host] = Some(thread as u16);
         }
     }
 
@@ -155,7 +155,9 @@ impl Dealing<'_> {
 mod tests {
     use tenter_units::{Rate, Time};
 
-    use crate::{Cabling, CoreTier, FatTree, LeafSpine, NodeId, Taper, Topology, TopologySpec};
+    use crate::{
+        Cabling, CoreTier, FatTree, LeafSpine, NodeId, Planes, Taper, Topology, TopologySpec,
+    };
 
     fn leaf_spine(leaves: u32, hosts_per_leaf: u32, spines: u32, links_per_pair: u32) -> Topology {
         let spec = LeafSpine {
@@ -169,6 +171,7 @@ mod tests {
             fabric_delay: Time::from_ns(300),
             overrides: vec![],
             cabling: Cabling::Regular,
+            planes: Planes::ONE,
         };
         TopologySpec::LeafSpine(spec).build().unwrap()
     }
@@ -216,6 +219,7 @@ mod tests {
                 rate: Rate::from_gbps(400),
                 delay: Time::from_ns(300),
             }),
+            planes: Planes::ONE,
         };
         // Hosts 0–3, leaves 4–7, aggregation 8 and 9, core 10.
         let topology = TopologySpec::FatTree(tree).build().unwrap();

@@ -38,10 +38,10 @@ enum Cables<'s> {
 /// Where a host is.
 #[derive(Clone, Copy, Debug)]
 struct HostPlace {
-    /// The switch it is on.
+    /// The switch it is on, in plane 0 where there are several planes.
     switch: SwitchId,
     group: u32,
-    /// Its port there.
+    /// Its port there, and on the like switches of the other planes.
     port: u16,
 }
 
@@ -64,6 +64,8 @@ fn has_room(switches: usize, groups: usize) -> Result<(), RoutingError> {
 pub struct Routing {
     hosts: ById<HostId, HostPlace>,
     groups: usize,
+    /// Ports of each host. Hosts of a group are on so many switches in a row, one of each plane.
+    nic_ports: u32,
     /// Per switch and group, switch-major.
     table: Vec<PortList>,
     /// The same for ways through the tree, if a circuit leads there directly; empty if none does.
@@ -116,7 +118,7 @@ impl Routing {
         for set in twins.sets() {
             let group = set.first;
             let leader = leaders[group];
-            search.run(graph, switches[group]);
+            search.run(graph, &self.on_planes(switches[group]));
             self.take_others(graph, &mut search, group);
             for switch in graph.ids() {
                 let guess = self.table[self.entry(switch, previous)];
@@ -141,7 +143,12 @@ impl Routing {
         Ok(())
     }
 
-    /// The switch of each group.
+    /// The switches that stand in the place of one of plane 0.
+    fn on_planes(&self, first: SwitchId) -> Vec<SwitchId> {
+        first.run(self.nic_ports).collect()
+    }
+
+    /// The switch of each group, in plane 0 where there are several planes.
     fn switches_of(&self, leaders: &[HostId]) -> Vec<SwitchId> {
         let leaders = leaders.iter();
         leaders.map(|&leader| self.attachment(leader)).collect()
@@ -189,7 +196,7 @@ impl Routing {
         let mut search = Search::new(graph.switches());
         for set in twins.sets() {
             let leader = leaders[set.first];
-            search.run(&graph, switches[set.first]);
+            search.run(&graph, &self.on_planes(switches[set.first]));
             routing.take_others(&graph, &mut search, set.first);
             routing.take_shortest(&graph, &mut search, leader);
             routing.copy_to_twins(&graph, &search, set, &switches);
@@ -269,6 +276,7 @@ impl Routing {
         let mut routing = Routing {
             hosts: Vec::with_capacity(topology.hosts).into(),
             groups: 0,
+            nic_ports: topology.nic_ports.into(),
             table: Vec::new(),
             others: Vec::new(),
             lists: PortLists::default(),
@@ -403,7 +411,7 @@ impl Routing {
         self.tree_order[host]
     }
 
-    /// The switch a host is on.
+    /// The switch a host is on, in plane 0 where there are several planes.
     #[inline]
     pub fn attachment(&self, host: HostId) -> SwitchId {
         self.hosts[host].switch
@@ -427,7 +435,8 @@ impl Routing {
             count: 1,
         };
         // The direction of a packet in a tree is unpredictable: no branch.
-        let list = select_unpredictable(host.switch == switch, here, elsewhere);
+        let is_here = switch.number().wrapping_sub(host.switch.number()) < self.nic_ports;
+        let list = select_unpredictable(is_here, here, elsewhere);
         self.lists.get(list)
     }
 
@@ -474,7 +483,10 @@ impl Routing {
 
     /// The ports of a switch at which hosts are.
     pub fn host_ports(&self, switch: SwitchId) -> impl Iterator<Item = u16> + '_ {
-        let here = move |place: &&HostPlace| place.switch == switch;
+        let here = move |place: &&HostPlace| {
+            let plane = switch.number().wrapping_sub(place.switch.number());
+            plane < self.nic_ports
+        };
         self.hosts.iter().filter(here).map(|place| place.port)
     }
 
@@ -490,7 +502,7 @@ impl Routing {
     }
 
     /// The shortest path that takes the first candidate everywhere: the egress port of each switch
-    /// from `a` to `b`.
+    /// from `a` to `b`, in plane 0 where there are several planes.
     ///
     /// `topology` is the one the routes were built for.
     pub fn path<'a>(&'a self, topology: &'a Topology, a: HostId, b: HostId) -> Path<'a> {

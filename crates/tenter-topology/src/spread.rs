@@ -72,7 +72,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cabling, LeafSpine, LinkOverride, TopologySpec};
+    use crate::{Cabling, LeafSpine, LinkOverride, Planes, TopologySpec};
     use tenter_units::Rate;
 
     #[test]
@@ -90,6 +90,7 @@ mod tests {
             fabric_delay: Time::from_ns(300),
             overrides: vec![],
             cabling: Cabling::Regular,
+            planes: Planes::ONE,
         };
         let spread = |spec: &LeafSpine| {
             let topology = TopologySpec::LeafSpine(spec.clone())

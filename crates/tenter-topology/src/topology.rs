@@ -10,8 +10,8 @@ use crate::shape::Shape;
 /// A fabric as a graph of hosts and switches.
 ///
 /// Made by [`TopologySpec::build`](crate::TopologySpec::build), which guarantees that every
-/// reference is in range, every host has exactly one port, every rate is above zero and every host
-/// reaches every other of its plane.
+/// reference is in range, every host has [as many ports](Topology::nic_ports), every rate is above
+/// zero and every host reaches every other of its plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     /// Hosts first, then switches by tier.
@@ -37,6 +37,10 @@ pub struct Topology {
     /// The plane of each host, where the fabric has several without a way between them, as the
     /// rails of a rail-only fabric; else empty.
     pub planes: ById<HostId, u32>,
+    /// Ports of each host: 1, or as many as a multi-plane fabric has planes, each of which is a
+    /// fabric of its own with the same switches and cables. Port `p` is on plane `p`, and the
+    /// switches that are alike in all planes have numbers one after the other.
+    pub nic_ports: u16,
     /// The arrangement by which routes are known without a search.
     pub(crate) shape: Option<Shape>,
 }
@@ -78,7 +82,7 @@ pub struct Node {
 /// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
-    /// One NIC with exactly one port, port 0.
+    /// One NIC; with one port, port 0, or one on each plane.
     Host,
     /// A switch.
     Switch {
@@ -155,6 +159,19 @@ impl Topology {
     ) -> impl Iterator<Item = CableEnd> + use<'_, N> {
         let ports = self.nodes[node.into()].ports.iter();
         ports.map(|plugged| self.cables[plugged.cable as usize].ends[1 - plugged.end as usize])
+    }
+
+    /// The rate of a NIC: that of all its ports together.
+    pub fn line_rate(&self, host: HostId) -> Rate {
+        let ports = (0..self.nic_ports).map(|port| self.cable(host, port).rate);
+        let rates = ports.map(Rate::bits_per_second);
+        Rate::from_bits_per_second(rates.fold(0, u64::saturating_add))
+    }
+
+    /// The switches that stand in the place of a switch in all planes, plane after plane, where
+    /// it is the one of plane 0; itself where there is one plane.
+    pub fn on_planes(&self, first: SwitchId) -> impl Iterator<Item = SwitchId> + Clone + use<> {
+        first.run(u32::from(self.nic_ports))
     }
 
     /// Whether the fabric has a way between two hosts.

@@ -61,7 +61,7 @@ mod tests {
     use tenter_units::{Rate, Time};
 
     use super::TreePlace;
-    use crate::{Cabling, LeafSpine, Topology, TopologySpec};
+    use crate::{Cabling, LeafSpine, Planes, Topology, TopologySpec};
 
     fn places(topology: &Topology) -> Vec<(u32, u32)> {
         let switches = topology.switch_nodes();
@@ -85,6 +85,7 @@ mod tests {
             fabric_delay: Time::from_ns(10),
             overrides: Vec::new(),
             cabling: Cabling::Leaves(vec![1, 0, 1, 0]),
+            planes: Planes::ONE,
         });
         let topology = topology.build().expect("it can be built");
         assert_eq!(places(&topology), [(1, 3), (1, 3), (3, 0), (3, 0), (3, 0)]);

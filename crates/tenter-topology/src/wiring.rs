@@ -4,7 +4,8 @@ use tenter_units::{ById, Rate, Time};
 
 use crate::optical::Optics;
 use crate::{
-    Cable, CableEnd, HostId, Node, NodeId, NodeKind, PortRef, SafeClasses, Topology, TopologyError,
+    Cable, CableEnd, HostId, Node, NodeId, NodeKind, Planes, PortRef, SafeClasses, Topology,
+    TopologyError,
 };
 
 /// The most hosts a topology may have.
@@ -39,11 +40,22 @@ pub(crate) fn product(counts: &[u32]) -> u128 {
 }
 
 /// A topology under construction. Hosts are added before switches, lower tiers before upper ones.
-#[derive(Default)]
 pub(crate) struct Wiring {
     nodes: ById<NodeId, Node>,
     hosts: usize,
     wires: Vec<Wire>,
+    nic_ports: u16,
+}
+
+impl Default for Wiring {
+    fn default() -> Wiring {
+        Wiring {
+            nodes: ById::default(),
+            hosts: 0,
+            wires: Vec::new(),
+            nic_ports: 1,
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -102,6 +114,46 @@ impl Wiring {
         self.wires.extend((0..count).map(|_| wire));
     }
 
+    /// The same with so many copies of all switches and cables, the planes of a fabric whose hosts
+    /// have a port on each. Switches that are copies of one follow each other.
+    pub(crate) fn on_planes(mut self, planes: Planes) -> Wiring {
+        let planes = planes.count();
+        if planes == 1 {
+            return self;
+        }
+        let hosts = self.hosts as u32;
+        let first = NodeId::new(hosts);
+        let on_plane = |node: NodeId, plane: u32| {
+            if node < first {
+                node
+            } else {
+                first.after(node.since(first) * planes + plane)
+            }
+        };
+        let switches = self.nodes.as_mut_slice()[hosts as usize..].to_vec();
+        self.nodes = self.nodes.iter().take(hosts as usize).cloned().collect();
+        for switch in switches {
+            for plane in 0..planes {
+                let name = format!("plane{plane}/{}", switch.name);
+                self.nodes.push(Node {
+                    name,
+                    ..switch.clone()
+                });
+            }
+        }
+        let wires = std::mem::take(&mut self.wires).into_iter();
+        let copies = wires.flat_map(|wire| {
+            (0..planes).map(move |plane| Wire {
+                lower: on_plane(wire.lower, plane),
+                upper: on_plane(wire.upper, plane),
+                ..wire
+            })
+        });
+        self.wires = copies.collect();
+        self.nic_ports = planes as u16;
+        self
+    }
+
     /// Numbers cables and ports, and checks the whole.
     pub(crate) fn finish(self) -> Result<Topology, TopologyError> {
         self.finish_planes(ById::default())
@@ -121,6 +173,7 @@ impl Wiring {
             mut nodes,
             hosts,
             wires,
+            nic_ports,
         } = self;
         let mut cables = Vec::with_capacity(wires.len());
         for wire in wires {
@@ -152,6 +205,7 @@ impl Wiring {
             safe_classes: SafeClasses::default(),
             shape: None,
             planes,
+            nic_ports,
         };
         topology.check()?;
         Ok(topology)

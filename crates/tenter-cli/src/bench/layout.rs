@@ -128,7 +128,7 @@ impl Layout {
                 process,
                 host: topology.name(host).to_owned(),
                 device,
-                about: format!("NIC {}", topology.cable(host, 0).rate),
+                about: format!("NIC {}", topology.line_rate(host)),
             }
         };
         ranks.map(device).collect()

@@ -13,10 +13,13 @@ use crate::spec::NicSpec;
 use crate::ultra_ethernet::Network;
 
 /// What a NIC is built from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct NicBuild<'a> {
     /// The host it belongs to.
     pub host: HostId,
+    /// Its number among the writers of records beside the packets: that of its host, unless each
+    /// port is one.
+    pub writer: HostId,
     /// The model of all NICs.
     pub spec: &'a NicSpec,
     /// How it changes source ports.
@@ -25,7 +28,11 @@ pub struct NicBuild<'a> {
     pub classes: NicClasses,
     /// Its wire.
     pub transmitter: Transmitter,
-    /// The rate of its line.
+    /// Its wires on further planes, if it has several ports.
+    pub further_ports: Vec<Transmitter>,
+    /// Planes over which it sprays the packets of one queue pair: 1 where that has one plane.
+    pub planes: u16,
+    /// The rate of its line: of all ports together.
     pub line: Rate,
     /// How many queue pairs it sends by.
     pub send_slots: usize,

@@ -4,6 +4,7 @@ use tenter_net::{Medium, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
 use tenter_units::Instant;
 
 use super::RoceNic;
+use crate::nic::port::Wire;
 use crate::send::{PacketRules, Sent, Turn};
 use crate::spec::{Interleave, NicSpec};
 
@@ -11,12 +12,22 @@ impl RoceNic {
     /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.
     #[inline]
     pub fn next_departure(&self, now: Instant) -> Option<Instant> {
+        let wire = Wire {
+            free_at: self.transmitter.free_at(),
+            pauses: &self.pauses,
+        };
+        self.next_departure_by(wire, now)
+    }
+
+    /// The same by any port of the NIC.
+    #[inline]
+    pub(crate) fn next_departure_by(&self, wire: Wire<'_>, now: Instant) -> Option<Instant> {
         if let Some(limits) = &self.limits {
-            return self.next_departure_limited(limits, now);
+            return self.next_departure_limited(limits, wire, now);
         }
-        let free_at = self.transmitter.free_at().max(now);
-        let data = (!self.round.is_empty()).then(|| self.pauses.until(self.classes.data));
-        let control = (!self.control.is_empty()).then(|| self.pauses.until(self.classes.control));
+        let free_at = wire.free_at.max(now);
+        let data = (!self.round.is_empty()).then(|| wire.pauses.until(self.classes.data));
+        let control = (!self.control.is_empty()).then(|| wire.pauses.until(self.classes.control));
         let earliest = match (data, control) {
             (Some(data), Some(control)) => data.min(control),
             (data, control) => data.or(control)?,

@@ -8,6 +8,8 @@ use tenter_units::Instant;
 use super::RoceNic;
 use super::limits::Limits;
 use crate::loss_recovery::LossRecovery;
+use crate::nic::port::Wire;
+use crate::pauses::Pauses;
 use crate::send::{PacketRules, SendQueuePair, Sent, Turn};
 use crate::spec::{Interleave, NicSpec};
 
@@ -27,11 +29,16 @@ fn join(
 }
 
 impl RoceNic {
-    /// As [`RoceNic::next_departure`].
-    pub(super) fn next_departure_limited(&self, limits: &Limits, now: Instant) -> Option<Instant> {
-        let paused = |class: u8| self.pauses.until(class);
+    /// As [`RoceNic::next_departure_by`].
+    pub(super) fn next_departure_limited(
+        &self,
+        limits: &Limits,
+        wire: Wire<'_>,
+        now: Instant,
+    ) -> Option<Instant> {
+        let paused = |class: u8| wire.pauses.until(class);
         let data = if self.classes.is_mixed() {
-            self.next_of_classes(limits, now)
+            self.next_of_classes(limits, wire.pauses, now)
         } else if self.round.is_empty() {
             limits.paced.next_at().max(paused(self.classes.data))
         } else {
@@ -44,15 +51,15 @@ impl RoceNic {
         let waits = !limits.notifications.is_empty();
         let notification = waits.then(|| paused(self.classes.notification));
         let earliest = [data, control, notification].into_iter().flatten().min()?;
-        Some(earliest.max(self.transmitter.free_at()).max(now))
+        Some(earliest.max(wire.free_at).max(now))
     }
 
     /// When pauses and rates let the first queue pair send, where they differ in class; nothing
     /// less than `now` matters.
-    fn next_of_classes(&self, limits: &Limits, now: Instant) -> Instant {
+    fn next_of_classes(&self, limits: &Limits, pauses: &Pauses, now: Instant) -> Instant {
         let all_data = self.classes.all_data;
         let classes = (0..8).filter(|class| all_data & (1 << class) != 0);
-        let until = classes.map(|class| self.pauses.until(class));
+        let until = classes.map(|class| pauses.until(class));
         let (first, last) = until.fold((Instant::NEVER, Instant::START), |(first, last), until| {
             (until.min(first), until.max(last))
         });
@@ -62,7 +69,7 @@ impl RoceNic {
         } else {
             let classes = self.round.iter().map(|&slot| self.send[slot].class);
             classes
-                .map(|class| self.pauses.until(class))
+                .map(|class| pauses.until(class))
                 .min()
                 .unwrap_or(Instant::NEVER)
         };
@@ -158,7 +165,8 @@ impl RoceNic {
         let ready_at = ready_at.unwrap_or(Instant::START);
         let queue_pair = &mut self.send[slot];
         let window = limits.window(slot, queue_pair);
-        let waits = ready_at > self.transmitter.free_at();
+        let free_at = self.transmitter.free_at().min(limits.other_ports_free_at);
+        let waits = ready_at > free_at;
         if waits {
             // Slow queue pairs hear seldom from the other side: the timeout counts from here.
             queue_pair.last_progress = now;

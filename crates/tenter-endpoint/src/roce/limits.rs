@@ -48,6 +48,8 @@ pub(super) struct Limits {
     pub(super) held: Option<Box<Held>>,
     /// Source ports, where queue pairs choose them for each packet.
     pub(super) ports: Option<Box<PortChoices>>,
+    /// When the first of the other ports is free that the NIC sends by, if it has several.
+    pub(super) other_ports_free_at: Instant,
 }
 
 impl Limits {
@@ -114,6 +116,7 @@ impl Limits {
             reads: None,
             held: None,
             ports: None,
+            other_ports_free_at: Instant::NEVER,
         }
     }
 

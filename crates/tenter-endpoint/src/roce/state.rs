@@ -22,6 +22,7 @@ use crate::nic::classes::NicClasses;
 use crate::nic::counters::NicCounters;
 use crate::nic::error::QueuePairError;
 use crate::nic::marks::MarkBook;
+use crate::nic::port::NicPort;
 use crate::pauses::Pauses;
 use crate::pcie::{Dma, DmaRates};
 use crate::receive::{Delivery, ReceiveQueuePair};
@@ -174,6 +175,20 @@ impl RoceNic {
     /// The host it belongs to.
     pub fn host(&self) -> HostId {
         self.host
+    }
+
+    /// Sends by another port from now on; what it has for the one before is left in `port`.
+    pub(crate) fn swap_port(&mut self, port: &mut NicPort) {
+        std::mem::swap(&mut self.transmitter, &mut port.transmitter);
+        std::mem::swap(&mut self.pauses, &mut port.pauses);
+        std::mem::swap(&mut self.message_end, &mut port.message_end);
+    }
+
+    /// From when on one of the ports is free that it does not send by now.
+    pub(crate) fn note_other_ports(&mut self, others_free_at: Instant) {
+        if let Some(limits) = &mut self.limits {
+            limits.other_ports_free_at = others_free_at;
+        }
     }
 
     /// Its transmitter.

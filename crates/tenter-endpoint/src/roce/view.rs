@@ -8,6 +8,7 @@ use super::RoceNic;
 use crate::nic::counters::NicCounters;
 use crate::nic::error::QueuePairError;
 use crate::nic::marks::Marks;
+use crate::nic::port::last_end;
 use crate::receive::Delivery;
 use crate::receive_buffer::ReceiveBufferCounters;
 use crate::send::{Connection, WorkRequest};
@@ -15,9 +16,7 @@ use crate::send::{Connection, WorkRequest};
 impl RoceNic {
     /// When the last frame so far has left; [`Instant::START`] when there was none.
     pub fn last_end(&self) -> Instant {
-        let (end, resumed) = self.message_end;
-        let free_at = self.transmitter.last_end();
-        if free_at == resumed { end } else { free_at }
+        last_end(&self.transmitter, self.message_end)
     }
 
     /// What its receive buffer has been through, and the frames and bytes that wait in it.

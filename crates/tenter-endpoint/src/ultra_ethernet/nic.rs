@@ -22,6 +22,7 @@ use crate::nic::context::{Directory, RxContext};
 use crate::nic::counters::NicCounters;
 use crate::nic::error::QueuePairError;
 use crate::nic::marks::{MarkBook, Marks};
+use crate::nic::port::{NicPort, Wire};
 use crate::pauses::Pauses;
 use crate::receive::Delivery;
 use crate::send::{Connection, SendPeer, WorkRequest};
@@ -34,7 +35,11 @@ const TURNS: u8 = 11;
 #[derive(Clone, Debug)]
 pub struct UltraEthernetNic {
     host: HostId,
+    /// Its number among those that write acknowledgements.
+    writer: HostId,
     transmitter: Transmitter,
+    /// The plane of the port that it sends by.
+    plane: u8,
     rules: Rules,
     /// Acknowledgements, reports, grants and requests.
     control: Ring<Packet>,
@@ -74,12 +79,15 @@ impl UltraEthernetNic {
             window: control.window_rules(&link),
             credit,
             timeout: network.timeout(),
+            planes: build.planes,
             link,
             network,
         };
         UltraEthernetNic {
             host: build.host,
+            writer: build.writer,
             transmitter: build.transmitter,
+            plane: 0,
             pacer: credit.map(|credit| Box::new(Pacer::new(&credit, &link))),
             rules,
             control: Ring::default(),
@@ -110,6 +118,13 @@ impl UltraEthernetNic {
 
     pub(crate) fn transmitter_mut(&mut self) -> &mut Transmitter {
         &mut self.transmitter
+    }
+
+    /// Sends by another port from now on; what it has for the one before is left in `port`.
+    pub(crate) fn swap_port(&mut self, port: &mut NicPort) {
+        std::mem::swap(&mut self.transmitter, &mut port.transmitter);
+        std::mem::swap(&mut self.pauses, &mut port.pauses);
+        std::mem::swap(&mut self.plane, &mut port.plane);
     }
 
     fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, medium: &mut M) {
@@ -167,13 +182,22 @@ impl UltraEthernetNic {
     }
 
     pub(crate) fn next_departure(&self, now: Instant) -> Option<Instant> {
-        let data = (!self.round.is_empty()).then(|| self.pauses.until(self.classes.data));
-        let control = (!self.control.is_empty()).then(|| self.pauses.until(self.classes.control));
+        let wire = Wire {
+            free_at: self.transmitter.free_at(),
+            pauses: &self.pauses,
+        };
+        self.next_departure_by(wire, now)
+    }
+
+    /// The same by any port of the NIC.
+    pub(crate) fn next_departure_by(&self, wire: Wire<'_>, now: Instant) -> Option<Instant> {
+        let data = (!self.round.is_empty()).then(|| wire.pauses.until(self.classes.data));
+        let control = (!self.control.is_empty()).then(|| wire.pauses.until(self.classes.control));
         let earliest = match (data, control) {
             (Some(data), Some(control)) => data.min(control),
             (data, control) => data.or(control)?,
         };
-        Some(earliest.max(self.transmitter.free_at()).max(now))
+        Some(earliest.max(wire.free_at).max(now))
     }
 
     pub(crate) fn depart(&mut self, now: Instant, medium: &mut impl Medium) {
@@ -204,7 +228,7 @@ impl UltraEthernetNic {
                 sender.in_round = false;
                 continue;
             }
-            let (packet, repeats) = sender.next_packet(&self.rules, active, now);
+            let (packet, repeats) = sender.next_packet(&self.rules, active, self.plane, now);
             self.counters.retransmitted_packets += u64::from(repeats);
             if sender.may_send(&self.rules) {
                 self.round.push(slot);
@@ -324,7 +348,7 @@ impl UltraEthernetNic {
         let report = self.receive[slot].report(packet.sequence, from_itself);
         self.counters.acknowledgements_sent += 1;
         let records = &self.rules.network.acknowledgements;
-        let name = records.write(self.host, &mut self.records, &report);
+        let name = records.write(self.writer, &mut self.records, &report);
         let answer = Packet {
             sequence: self.receive[slot].books.expected,
             sent: name,

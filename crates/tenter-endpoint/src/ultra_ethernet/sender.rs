@@ -16,7 +16,7 @@ use super::network::Network;
 use super::recovery::Sleek;
 use super::requests::Requests;
 use super::spec::LossDetection;
-use crate::entropy::{Choice, PathNews, SplitMix};
+use crate::entropy::{Choices, PathNews, Sent, SplitMix};
 use crate::send::{Acknowledged, Connection, SendPeer, WorkRequest};
 
 /// What is the same for all connections of a NIC.
@@ -28,6 +28,8 @@ pub(super) struct Rules {
     pub(super) window: Option<WindowRules>,
     pub(super) credit: Option<CreditRules>,
     pub(super) timeout: Time,
+    /// Planes that packets of a connection take.
+    pub(super) planes: u16,
 }
 
 /// What has become of a packet.
@@ -44,11 +46,24 @@ enum State {
 struct Record {
     sent: Instant,
     entropy: u16,
+    plane: u8,
     frame_bytes: u16,
     state: State,
     /// How often it has been sent; no more is counted than a few.
     sends: u8,
     ends_request: bool,
+}
+
+const _: () = assert!(size_of::<Record>() == 16);
+
+impl Record {
+    /// The path that it was last sent on.
+    fn path(&self) -> Sent {
+        Sent {
+            value: self.entropy,
+            plane: self.plane,
+        }
+    }
 }
 
 /// The credit of a connection.
@@ -97,7 +112,7 @@ pub(super) struct Sender {
     last_progress: Instant,
     window: Option<Window>,
     credit: Option<Credit>,
-    entropy: Choice,
+    entropy: Choices,
     random: SplitMix,
     sleek: Option<Box<Sleek>>,
 }
@@ -160,7 +175,12 @@ impl Sender {
             last_progress: Instant::START,
             window: rules.window.as_ref().map(WindowRules::start),
             credit,
-            entropy: spec.entropy.kind.start(spec.entropy.values, &mut random),
+            entropy: Choices::start(
+                spec.entropy.kind,
+                spec.entropy.values,
+                rules.planes,
+                &mut random,
+            ),
             random,
             sleek: (spec.loss_detection == LossDetection::Sleek).then(Box::default),
         }
@@ -245,19 +265,20 @@ impl Sender {
         fits || (recovers && !self.lost.is_empty())
     }
 
-    /// The next packet, whose first bit leaves at `now`; `active` connections of the NIC wait to
-    /// send. Also says whether it has been sent before.
+    /// The next packet, whose first bit leaves at `now` on a plane; `active` connections of the NIC
+    /// wait to send. Also says whether it has been sent before.
     pub(super) fn next_packet(
         &mut self,
         rules: &Rules,
         active: u64,
+        plane: u8,
         now: Instant,
     ) -> (Packet, bool) {
         let (number, repeats) = match self.lost.pop_front() {
             Some(number) => (number, true),
             None => (self.next, false),
         };
-        let entropy = self.entropy.next(&mut self.random);
+        let entropy = self.entropy.next(plane, &mut self.random);
         let record = if repeats {
             self.repeat(number, entropy, now)
         } else {
@@ -279,7 +300,7 @@ impl Sender {
             sent: (now.ps() / SENT_UNIT_PS) as u32,
             frame_bytes: record.frame_bytes,
             flags,
-            ..self.packet(PacketKind::Middle, entropy, target, rules)
+            ..self.packet(PacketKind::Middle, entropy.value, target, rules)
         };
         (packet, repeats)
     }
@@ -300,13 +321,14 @@ impl Sender {
         }
     }
 
-    fn repeat(&mut self, number: u32, entropy: u16, now: Instant) -> Record {
+    fn repeat(&mut self, number: u32, entropy: Sent, now: Instant) -> Record {
         let place = self.place(number);
         let record = &mut self.records[place];
         self.lost_bytes -= on_wire(record.frame_bytes);
         record.state = State::UnderWay;
         record.sent = now;
-        record.entropy = entropy;
+        record.entropy = entropy.value;
+        record.plane = entropy.plane;
         record.sends = record.sends.saturating_add(1);
         let record = *record;
         self.repeats.push_back((now, number));
@@ -314,11 +336,12 @@ impl Sender {
         record
     }
 
-    fn send_first(&mut self, rules: &Rules, entropy: u16, now: Instant) -> Record {
+    fn send_first(&mut self, rules: &Rules, entropy: Sent, now: Instant) -> Record {
         let unsent = self.requests.send(self.next, rules.cut, now);
         let record = Record {
             sent: now,
-            entropy,
+            entropy: entropy.value,
+            plane: entropy.plane,
             frame_bytes: unsent.frame_bytes,
             state: State::UnderWay,
             sends: 1,
@@ -401,7 +424,7 @@ impl Sender {
             } else {
                 PathNews::Good
             };
-            self.entropy.hear(record.entropy, news, now);
+            self.entropy.hear(record.path(), news, now);
         }
         if let (Some(window), Some(own)) = (&mut self.window, &rules.window) {
             let answer = Answer {
@@ -539,7 +562,7 @@ impl Sender {
             (true, true) => PathNews::Marked,
             (true, false) => PathNews::Good,
         };
-        self.entropy.hear(record.entropy, news, now);
+        self.entropy.hear(record.path(), news, now);
         self.end_presumption(rules, now);
     }
 
@@ -598,7 +621,7 @@ impl Sender {
             return Expiry::GivesUp;
         }
         if let Some(record) = self.lose(number) {
-            self.entropy.hear(record.entropy, PathNews::TimedOut, now);
+            self.entropy.hear(record.path(), PathNews::TimedOut, now);
             if let (Some(window), Some(own)) = (&mut self.window, &rules.window) {
                 window.timed_out(own, on_wire(record.frame_bytes));
             }
@@ -650,7 +673,7 @@ impl Sender {
 
     /// A request for credit.
     pub(super) fn request(&mut self, rules: &Rules, active: u64) -> Packet {
-        let entropy = self.entropy.next(&mut self.random);
+        let entropy = self.entropy.next(0, &mut self.random).value;
         let target = self.pull_target(rules, active);
         self.packet(PacketKind::RequestToSend, entropy, target, rules)
     }
@@ -730,7 +753,7 @@ impl Sender {
             sleek.probe_at = Instant::NEVER;
             return None;
         }
-        let entropy = self.entropy.next(&mut self.random);
+        let entropy = self.entropy.next(0, &mut self.random).value;
         let target = self.pull_target(rules, 1);
         let last = self.next.wrapping_sub(1);
         Some(Packet {

@@ -18,6 +18,10 @@ pub(crate) use reading::given;
 pub(crate) use selection::{Selection, natural};
 pub use text::FabricText;
 
+/// Why a multi-plane fabric is not written, and the remedy.
+pub(crate) const MULTI_PLANE: &str = "NICs have a port on each of several planes, and hosts of \
+    this format have one; set `fabric.planes: 1` for the fabric of one plane";
+
 /// What a cable of 5 m takes for each metre, in picoseconds: light in copper and in fibre goes at
 /// 1.98·10⁸ m/s.
 pub(crate) const PS_PER_METRE: u64 = 5_000;

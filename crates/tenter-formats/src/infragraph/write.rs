@@ -9,7 +9,7 @@ use tenter_units::{ById, Rate, Time};
 use tenter_workload::ScaleUp;
 
 use super::parts::plain;
-use crate::fabric::reached;
+use crate::fabric::{MULTI_PLANE, reached};
 
 /// What the NPUs of a server share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,9 @@ pub fn write(
                     `fabric.circuits` out"
                 .to_owned(),
         );
+    }
+    if topology.nic_ports > 1 {
+        return Err(MULTI_PLANE.to_owned());
     }
     let mut lists = Lists::default();
     let mut blocks = servers(topology, server, &mut lists.devices);

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use tenter_topology::{Cable, CableEnd, Topology};
 use tenter_units::{Rate, Time};
 
+use crate::fabric::MULTI_PLANE;
+
 /// The chance of losing a frame that leaves by a port, in parts of 2⁶⁴.
 pub type Loss<'a> = dyn Fn(CableEnd) -> u64 + 'a;
 
@@ -20,6 +22,9 @@ pub fn write(topology: &Topology, loss: &Loss<'_>) -> Result<(String, Vec<String
                     `fabric.circuits` out"
                 .to_owned(),
         );
+    }
+    if topology.nic_ports > 1 {
+        return Err(MULTI_PLANE.to_owned());
     }
     let (nodes, switches) = (topology.nodes.len(), topology.switches());
     let mut text = format!("{nodes} {switches} {}\n", topology.cables.len());

@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use tenter_topology::{Cable, NodeId, Topology};
 use tenter_units::{Rate, Time};
 
+use crate::fabric::MULTI_PLANE;
+
 /// What the cables below a tier have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Level {
@@ -46,6 +48,9 @@ fn irregular<T>(what: &str) -> Regular<T> {
 pub fn write(topology: &Topology) -> Regular<(String, Vec<String>)> {
     if !topology.optics.is_empty() {
         return irregular("the fabric has circuits that change");
+    }
+    if topology.nic_ports > 1 {
+        return Err(MULTI_PLANE.to_owned());
     }
     let top = topology.top_tier().unwrap_or(0);
     if !(1..=2).contains(&top) {

@@ -3,7 +3,7 @@
 use tenter_config::Percent;
 use tenter_engine::{LocalNode, Output};
 use tenter_topology::{
-    CableEnd, HostId, LeafSpine, NodeId, Routing, SwitchId, TopologySpec, TreePlace,
+    CableEnd, HostId, LeafSpine, NodeId, Planes, Routing, SwitchId, TopologySpec, TreePlace,
 };
 use tenter_units::{Instant, Rate, Time};
 
@@ -89,6 +89,7 @@ pub(super) fn routing() -> Routing {
         fabric_delay: Time::from_ns(10),
         overrides: Vec::new(),
         cabling: tenter_topology::Cabling::Regular,
+        planes: Planes::ONE,
     };
     let topology = TopologySpec::LeafSpine(spec).build();
     Routing::build(&topology.expect("a small fabric")).expect("all hosts are reached")

@@ -307,11 +307,9 @@ fn facts(trial: &TrialData, tiers: &Tiers, page: &mut String) {
         .map(|port| port.rate_gbps as u64)
         .collect();
     let rates: Vec<String> = rates.iter().map(u64::to_string).collect();
-    let nics = trial
-        .ports
-        .iter()
-        .filter(|port| tiers.tier(port.node) == 0)
-        .count();
+    let of_nics = trial.ports.iter().map(|port| port.node);
+    let nics: BTreeSet<u32> = of_nics.filter(|&node| tiers.tier(node) == 0).collect();
+    let nics = nics.len();
     let commit = manifest.run.commit.as_deref().unwrap_or("unknown commit");
     let processor = manifest.machine.cpu_model.as_deref().unwrap_or("unknown");
     let facts = [

@@ -139,11 +139,11 @@ fn draw_strips(
     let all: Vec<(&u32, &Vec<&Chunk>)> = ranks.iter().collect();
     let rows: Vec<&[(&u32, &Vec<&Chunk>)]> = all.chunks(per_row).collect();
     let bins = (budget.cells / rows.len().max(1)).clamp(30, 150);
-    let rates: HashMap<u32, f64> = trial
-        .ports
-        .iter()
-        .map(|port| (port.node, port.rate_gbps))
-        .collect();
+    // A NIC may have several ports.
+    let mut rates: HashMap<u32, f64> = HashMap::new();
+    for port in &trial.ports {
+        *rates.entry(port.node).or_default() += port.rate_gbps;
+    }
     page.push_str("<p class=\"lead\">Too many chunks for single bars: the colour is the rate at which the ranks of a row sent, as a share of their line rate, with each chunk spread evenly over its time on the wire.</p>");
     let (mut names, mut values) = (Vec::new(), Vec::new());
     for row in rows {

@@ -80,7 +80,8 @@ pub(crate) fn fabric_of(plan: &Plan) -> FabricBody {
             }
         })
         .collect();
-    for host in 0..topology.hosts {
+    // With several planes hosts are in none of them.
+    for host in (0..topology.hosts).filter(|_| topology.nic_ports == 1) {
         let leaf = topology.neighbour(NodeId::new(host as u32), 0).node;
         nodes[host].group = nodes[leaf.index()].group;
     }

@@ -74,6 +74,7 @@ pub fn left_out(plan: &Plan) -> Result<Vec<LeftOut>, FlowLevelRefusal> {
             "steering by counters",
             steering.is_some_and(|of| of.demand == SteeringDemand::Counters),
         ),
+        ("a multi-plane fabric", plan.topology.nic_ports > 1),
         ("an impairment", !plan.impairments.is_empty()),
         (
             "a stream without end",

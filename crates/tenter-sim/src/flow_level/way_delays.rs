@@ -157,7 +157,7 @@ mod tests {
                     last,
                 };
                 let found = sending + delays.rest(frames);
-                let expected = request_time(&nic, &links, bytes);
+                let expected = request_time(&nic, &links, 1, bytes);
                 let off = found.ps().abs_diff(expected.ps());
                 // The first frame of a message is 16 bytes longer than others.
                 assert!(off <= 16 * 80, "{bytes} bytes take {found}, not {expected}");

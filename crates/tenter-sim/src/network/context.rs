@@ -198,7 +198,7 @@ impl Context {
     pub(crate) fn nics_of(&self, job: JobId) -> Vec<(HostId, Rate)> {
         let hosts = self.jobs[job].job.hosts.iter();
         hosts
-            .map(|&host| (host, self.topology.cable(host, 0).rate))
+            .map(|&host| (host, self.topology.line_rate(host)))
             .collect()
     }
 

@@ -28,7 +28,10 @@ impl NodeModel {
     /// The sum of something over the transmitters of all its ports.
     pub(crate) fn sum_of_ports(&self, count: impl Fn(&Transmitter) -> u64) -> u64 {
         match self {
-            NodeModel::Host(host) => count(host.nic().transmitter()),
+            NodeModel::Host(host) => {
+                let ports = 0..host.nic().ports();
+                ports.map(|port| count(host.nic().transmitter(port))).sum()
+            }
             NodeModel::Switch(switch) => {
                 let ports = switch.ports().iter();
                 ports.map(|port| count(port.transmitter())).sum()
@@ -174,7 +177,7 @@ fn visit_host<W: Watcher>(
 ) {
     let end = visit.end();
     host.nic.note_visit();
-    let mut arrivals = arrivals.iter().map(|(packet, _)| packet);
+    let mut arrivals = arrivals.iter();
     let mut next_packet = arrivals.next();
     // What is left from an earlier visit was ready then, so it leaves as soon as the wire is free.
     let mut now = Instant::START;
@@ -183,7 +186,7 @@ fn visit_host<W: Watcher>(
         let timer = host.next_timer().unwrap_or(Instant::NEVER);
         let own = departure.min(timer);
         let mut links = Links { visit, watcher };
-        while let Some(packet) = next_packet
+        while let Some((packet, _)) = next_packet
             && packet.at < own
             && host
                 .nic
@@ -191,7 +194,7 @@ fn visit_host<W: Watcher>(
         {
             next_packet = arrivals.next();
         }
-        let arrival = next_packet.map_or(Instant::NEVER, |packet| packet.at);
+        let arrival = next_packet.map_or(Instant::NEVER, |(packet, _)| packet.at);
         now = own.min(arrival);
         if now >= end {
             visit.wake(now);
@@ -199,9 +202,9 @@ fn visit_host<W: Watcher>(
         }
         match next_packet {
             _ if departure == now => host.nic.depart(&scope.context.nic, now, &mut links),
-            Some(packet) if packet.at == now => {
+            Some((packet, input)) if packet.at == now => {
                 next_packet = arrivals.next();
-                host.arrive(packet, scope, &mut links);
+                host.arrive(packet, input, scope, &mut links);
             }
             _ => host.fire(now, scope, &mut links),
         }
@@ -281,7 +284,7 @@ impl<W: Watcher> Fabric<W> {
         let (model, mut scope) = self.node(node);
         match model {
             NodeModel::Switch(switch) => switch.arrive(&packet, input, &routing, medium),
-            NodeModel::Host(host) => host.arrive(&packet, &mut scope, medium),
+            NodeModel::Host(host) => host.arrive(&packet, input, &mut scope, medium),
         }
     }
 
@@ -336,10 +339,10 @@ fn change_node<M: Medium>(
             Change::Join(port, far, guard) => switch.join(port, &far, guard, now, medium),
         },
         NodeModel::Host(host) => match *change {
-            Change::Down(_, losses) => host.nic.link_down(losses, now),
-            Change::Up(_) => host.nic.link_up(&context.nic, now, medium),
-            Change::Rate(_, serialisation, whole) => {
-                let transmitter = host.nic.transmitter_mut();
+            Change::Down(port, losses) => host.nic.link_down(port, losses, now),
+            Change::Up(port) => host.nic.link_up(port, &context.nic, now, medium),
+            Change::Rate(port, serialisation, whole) => {
+                let transmitter = host.nic.transmitter_mut(port);
                 transmitter.set_serialisation(serialisation, whole, now);
             }
             Change::StormBegins => host.nic.begin_storm(now, medium),

@@ -184,6 +184,7 @@ impl Host {
     pub(crate) fn arrive(
         &mut self,
         packet: &Packet,
+        input: u16,
         scope: &mut HostScope<'_>,
         medium: &mut impl Medium,
     ) {
@@ -197,7 +198,7 @@ impl Host {
             medium,
             done: &mut scope.partition_records.done,
         };
-        let delivery = self.nic.arrive(packet, &mut cx);
+        let delivery = self.nic.arrive(packet, input, &mut cx);
         self.book(delivery, scope);
     }
 

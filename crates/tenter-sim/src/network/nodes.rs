@@ -92,8 +92,7 @@ impl Context {
         transmitters: Vec<Transmitter>,
     ) -> NodeModel {
         if let Some(host) = self.topology.host(node) {
-            let [transmitter] = transmitters.try_into().expect("a NIC has one port");
-            return NodeModel::Host(Box::new(self.host(host, transmitter)));
+            return NodeModel::Host(Box::new(self.host(host, transmitters)));
         }
         NodeModel::Switch(self.switch_node(node, transmitters))
     }
@@ -147,7 +146,9 @@ impl Context {
         }
     }
 
-    fn host(&self, host: HostId, transmitter: Transmitter) -> Host {
+    fn host(&self, host: HostId, transmitters: Vec<Transmitter>) -> Host {
+        let mut ports = transmitters.into_iter();
+        let transmitter = ports.next().expect("a NIC has a port");
         let on_slots = self.ranks_on(host).iter().filter(|_| self.has_packets());
         let (send_slots, receive_slots) = on_slots.fold((0, 0), |(send, receive), here| {
             let pairs = &self.jobs[here.job].pairs;
@@ -162,8 +163,11 @@ impl Context {
             spec: &self.nic,
             port_changes: &self.port_changes,
             classes: self.nic_classes(host),
+            writer: host,
             transmitter,
-            line: self.topology.cable(host, 0).rate,
+            further_ports: ports.collect(),
+            planes: 1,
+            line: self.topology.line_rate(host),
             send_slots,
             receive_slots,
             dma: self.dma.get(host.index()).copied(),

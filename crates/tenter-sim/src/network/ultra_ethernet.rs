@@ -27,7 +27,9 @@ pub(super) fn network(plan: &Plan, routing: &Routing) -> Option<Arc<Network>> {
         trims: plan.switches.any_class(|class| class.trim.is_some()),
         differences: differences.unwrap_or(&[0]).into(),
         seed: plan.seeds.hashing,
-        acknowledgements: Arc::new(Acknowledgements::new(plan.topology.hosts)),
+        acknowledgements: Arc::new(Acknowledgements::new(
+            plan.topology.hosts * usize::from(plan.topology.nic_ports),
+        )),
     }))
 }
 

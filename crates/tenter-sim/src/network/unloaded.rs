@@ -13,6 +13,8 @@ use tenter_workload::{Job, RankId};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unloaded {
     paths: Vec<Vec<Link>>,
+    /// The planes that each flow takes.
+    planes: u16,
     /// For each way which of them it is.
     of_way: Vec<u32>,
 }
@@ -23,7 +25,10 @@ const REMEMBERED: usize = 1 << 14;
 impl Unloaded {
     /// Of a job; nothing is known of collectives, nor in a scheduled fabric or within hosts.
     pub(crate) fn new(plan: &Plan, routing: &Routing, job: &Job) -> Unloaded {
-        let mut unloaded = Unloaded::default();
+        let mut unloaded = Unloaded {
+            planes: plan.sprayed_planes(),
+            ..Unloaded::default()
+        };
         let flows = job
             .sequence
             .first()
@@ -71,7 +76,7 @@ impl Remembered {
         if links.is_empty() {
             return None;
         }
-        let time = request_time(nic, links, bytes);
+        let time = request_time(nic, links, unloaded.planes, bytes);
         if self.0.len() < REMEMBERED {
             self.0.insert((path, bytes), time);
         }

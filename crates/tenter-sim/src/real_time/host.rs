@@ -400,14 +400,14 @@ impl RealHost {
     /// bytes.
     pub fn counters(&self) -> (NicCounters, [(u64, u64); 2]) {
         let nic = self.model().nic();
-        let transmitter = nic.transmitter();
+        let transmitter = nic.transmitter(0);
         let sent = [transmitter.sent_data(), transmitter.sent_control()];
         (nic.counters(), sent)
     }
 
     /// The hosts to which queue pairs have given up sending, with the instants.
     pub fn given_up(&self) -> impl Iterator<Item = (HostId, Instant)> + '_ {
-        let errors = self.model().nic().errors().iter();
+        let errors = self.model().nic().errors().into_iter();
         errors.map(|error| (error.destination, error.at))
     }
 

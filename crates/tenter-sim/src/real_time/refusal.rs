@@ -54,8 +54,13 @@ fn of_nics(plan: &Plan) -> [Refused; 8] {
     ]
 }
 
-fn of_fabrics(plan: &Plan) -> [Refused; 4] {
+fn of_fabrics(plan: &Plan) -> [Refused; 5] {
     [
+        (
+            plan.topology.nic_ports > 1,
+            "a multi-plane fabric",
+            "leave `fabric.planes` out",
+        ),
         (
             plan.scheduled.is_some(),
             "a scheduled fabric",

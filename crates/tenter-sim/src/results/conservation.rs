@@ -131,17 +131,14 @@ fn check_pauses<D: Driver>(driver: &D, end: CableEnd) -> Result<(), String> {
 
 fn transmitter<D: Driver>(driver: &D, node: NodeId, port: u16) -> &Transmitter {
     match driver.node(node) {
-        NodeModel::Host(host) => host.nic().transmitter(),
+        NodeModel::Host(host) => host.nic().transmitter(port),
         NodeModel::Switch(switch) => switch.ports()[usize::from(port)].transmitter(),
     }
 }
 
 fn received<D: Driver>(driver: &D, node: NodeId, port: u16) -> (u64, u64) {
     match driver.node(node) {
-        NodeModel::Host(host) => {
-            let counters = host.nic().counters();
-            (counters.received_frames, counters.received_bytes)
-        }
+        NodeModel::Host(host) => host.nic().received(port),
         NodeModel::Switch(switch) => switch.received(port),
     }
 }
@@ -195,7 +192,8 @@ fn pauses_received<D: Driver>(driver: &D, node: NodeId, port: u16) -> u64 {
     };
     match driver.node(node) {
         NodeModel::Host(host) => {
-            sum(&mut (0..CLASSES as u8).map(|class| host.nic().paused(class, Instant::START).0))
+            let classes = 0..CLASSES as u8;
+            sum(&mut classes.map(|class| host.nic().paused(port, class, Instant::START).0))
         }
         NodeModel::Switch(switch) => {
             let port = &switch.ports()[usize::from(port)];

@@ -1,6 +1,6 @@
 //! What ports, queues and switches have counted, as the rows of their tables.
 
-use tenter_endpoint::Nic;
+use tenter_endpoint::{Nic, NicCounters};
 use tenter_net::{
     CLASSES, FLOW_CONTROL_BYTES, LaneBuffer, PAUSE_FRAME_BYTES, PauseRecord, Switch, Transmitter,
     WIRE_OVERHEAD_BYTES,
@@ -25,12 +25,12 @@ pub(crate) fn count<D: Driver>(driver: &D, ended: Instant, counts: &mut Counts) 
     for (node, model) in driver.nodes() {
         for port in 0..context.topology.ports(node) {
             let (mut row, queues) = match model {
-                NodeModel::Host(host) => nic_port(host.nic(), ended),
+                NodeModel::Host(host) => nic_port(host.nic(), port, ended),
                 NodeModel::Switch(switch) => switch_port(switch, port, ended),
             };
             name(&mut row, context, node, port);
             let transmitter = match model {
-                NodeModel::Host(host) => host.nic().transmitter(),
+                NodeModel::Host(host) => host.nic().transmitter(port),
                 NodeModel::Switch(switch) => switch.ports()[usize::from(port)].transmitter(),
             };
             let notices = match model {
@@ -47,7 +47,7 @@ pub(crate) fn count<D: Driver>(driver: &D, ended: Instant, counts: &mut Counts) 
                 add_queue(&mut row, queue);
             }
             let last_end = match model {
-                NodeModel::Host(host) => host.nic().last_end(),
+                NodeModel::Host(host) => host.nic().port_end(port),
                 NodeModel::Switch(_) => transmitter.last_end(),
             };
             let unsent = last_end.saturating_since(ended) + transmitter.cut_short();
@@ -101,27 +101,32 @@ fn name(row: &mut PortRow, context: &Context, node: NodeId, port: u16) {
     row.rate_gbps = topology.cable(node, port).rate.bits_per_second() as f64 / 1e9;
 }
 
-/// The port of a NIC, and each of its classes.
-fn nic_port(nic: &Nic, ended: Instant) -> (PortRow, Vec<QueueRow>) {
-    let (tx_frames, tx_bytes) = nic.transmitter().sent();
-    let counters = nic.counters();
+/// A port of a NIC, and each of its classes. Notifications of several ports are at the first.
+fn nic_port(nic: &Nic, number: u16, ended: Instant) -> (PortRow, Vec<QueueRow>) {
+    let (tx_frames, tx_bytes) = nic.transmitter(number).sent();
+    let (rx_frames, rx_bytes) = nic.received(number);
+    let counters = if number == 0 {
+        nic.counters()
+    } else {
+        NicCounters::default()
+    };
     let (buffer, _) = nic.receive_buffer().unwrap_or_default();
     let port = PortRow {
         tx_frames,
         tx_bytes,
-        rx_frames: counters.received_frames,
-        rx_bytes: counters.received_bytes,
+        rx_frames,
+        rx_bytes,
         rx_dropped_frames: buffer.dropped_frames,
         rx_dropped_bytes: buffer.dropped_bytes,
         rx_high_water_bytes: buffer.high_water_bytes,
         tx_cnp_frames: counters.np_cnp_sent,
         rx_cnp_frames: counters.rp_cnp_handled,
-        first_xoff: nic.first_xoff().map(Instant::since_start),
+        first_xoff: nic.first_xoff(number).map(Instant::since_start),
         ..PortRow::default()
     };
     let queue = |class: u8| {
         let (tx_xoff_frames, tx_xon_frames) = nic.pauses_sent(class);
-        let (received, paused) = nic.paused(class, ended);
+        let (received, paused) = nic.paused(number, class, ended);
         QueueRow {
             class: u16::from(class),
             lossless: nic.is_lossless(class) || nic.credit(class).is_some(),

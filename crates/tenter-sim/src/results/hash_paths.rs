@@ -64,6 +64,7 @@ fn of_schedule<D: Driver>(
     schedule: &dyn Schedule,
 ) -> Option<Vec<HashPath>> {
     let context = driver.context();
+    let planes = context.topology.nic_ports;
     let transfers = (0..schedule.transfer_count()).map(|id| schedule.transfer(id));
     let transfers = transfers.filter(|of| !context.is_carried(number, of));
     let flows = transfers.flat_map(|transfer| (0..job.queue_pairs).map(move |q| (transfer, q)));
@@ -78,7 +79,12 @@ fn of_schedule<D: Driver>(
             from,
             to,
             queue_pair: (lane, queue_pair),
-            ports: ports(driver, from, to, hash)?,
+            ports: ports(
+                driver,
+                (from, context.nic.plane_of(hash, planes)?),
+                to,
+                hash,
+            )?,
         })
     });
     paths.collect()
@@ -103,8 +109,10 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<ById<NodeId, Vec<u64>
                     continue;
                 }
                 let hash = context.hash(QueuePairId::to(number, rank, &peer));
-                counts[from.node()][0] += 1;
-                for CableEnd { node, port } in ports(driver, from, to, hash)? {
+                let planes = context.topology.nic_ports;
+                let plane = context.nic.plane_of(hash, planes)?;
+                counts[from.node()][usize::from(plane)] += 1;
+                for CableEnd { node, port } in ports(driver, (from, plane), to, hash)? {
                     counts[node][usize::from(port)] += 1;
                 }
             }
@@ -121,11 +129,16 @@ fn queue_pair_count(context: &Context) -> u64 {
     context.jobs.iter().map(of_job).sum()
 }
 
-/// The ports by which switches send packets with this hash, on their way.
-fn ports<D: Driver>(driver: &D, from: HostId, to: HostId, hash: u32) -> Option<Vec<CableEnd>> {
+/// The ports by which switches send packets with this hash, on their way from a port of a host.
+fn ports<D: Driver>(
+    driver: &D,
+    from: (HostId, u16),
+    to: HostId,
+    hash: u32,
+) -> Option<Vec<CableEnd>> {
     let context = driver.context();
     let mut ports = Vec::new();
-    let mut node = context.topology.neighbour(from, 0).node;
+    let mut node = context.topology.neighbour(from.0, from.1).node;
     while let NodeModel::Switch(switch) = driver.node(node) {
         let port = switch.fixed_port(hash, to, &context.routing)?;
         ports.push(CableEnd { node, port });

@@ -55,7 +55,7 @@ pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
 pub(crate) fn last_event(driver: &impl Driver) -> Instant {
     let of_node = |model: &NodeModel| match model {
         NodeModel::Host(host) => {
-            let given_up = host.nic().errors().iter().map(|error| error.at);
+            let given_up = host.nic().errors().into_iter().map(|error| error.at);
             given_up.fold(host.nic().last_end(), Instant::max)
         }
         NodeModel::Switch(switch) => {
@@ -329,7 +329,7 @@ fn slowest_nic(context: &Context, plan: &JobPlan) -> Rate {
         .job
         .hosts
         .iter()
-        .map(|&host| context.topology.cable(host, 0).rate);
+        .map(|&host| context.topology.line_rate(host));
     rates.min().unwrap_or_default()
 }
 
@@ -411,9 +411,14 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
     for (_, node) in driver.nodes() {
         match node {
             NodeModel::Host(host) => {
-                let (frames, bytes) = host.nic().transmitter().sent_data();
-                totals.tx_frames += frames;
-                totals.tx_bytes += bytes;
+                for port in 0..host.nic().ports() {
+                    let transmitter = host.nic().transmitter(port);
+                    let (frames, bytes) = transmitter.sent_data();
+                    totals.tx_frames += frames;
+                    totals.tx_bytes += bytes;
+                    totals.xoff_frames += transmitter.mac().xoff_frames;
+                    totals.xon_frames += transmitter.mac().xon_frames;
+                }
                 let counters = host.nic().counters();
                 totals.rx_frames += counters.data_packets;
                 totals.rx_bytes += counters.data_bytes;
@@ -430,9 +435,6 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
                 totals.flow_moves += host.nic().reroutes().1;
                 arrived +=
                     counters.data_packets + counters.out_of_sequence + counters.duplicate_request;
-                let mac = host.nic().transmitter().mac();
-                totals.xoff_frames += mac.xoff_frames;
-                totals.xon_frames += mac.xon_frames;
             }
             NodeModel::Switch(switch) => add_switch(&mut totals, switch),
         }

@@ -25,10 +25,10 @@ struct State {
 }
 
 impl State {
-    fn of_nic(nic: &Nic, now: Instant) -> State {
-        let classes = (0..CLASSES as u8).map(|class| (class, nic.paused_until(class)));
+    fn of_nic(nic: &Nic, port: u16, now: Instant) -> State {
+        let classes = (0..CLASSES as u8).map(|class| (class, nic.paused_until(port, class)));
         State {
-            sent_bytes: nic.transmitter().sent().1,
+            sent_bytes: nic.transmitter(port).sent().1,
             queue_bytes: 0,
             queue_high_water_bytes: 0,
             paused_classes: paused(classes, now),
@@ -94,8 +94,10 @@ impl Sampler {
         for node in context.topology().node_ids() {
             match world.driver.node_mut(node) {
                 NodeModel::Host(host) => {
-                    let state = State::of_nic(host.nic(), now);
-                    self.sample(&mut place, now, node, 0, state, &mut rows);
+                    for number in 0..host.nic().ports() {
+                        let state = State::of_nic(host.nic(), number, now);
+                        self.sample(&mut place, now, node, number, state, &mut rows);
+                    }
                 }
                 NodeModel::Switch(switch) => {
                     for number in 0..switch.ports().len() as u16 {

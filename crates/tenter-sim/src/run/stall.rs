@@ -135,7 +135,7 @@ pub(super) fn stands_still<D: Driver>(driver: &D, job: JobId, broken: &Broken) -
     if is_none || broken.is_more_to_come {
         return false;
     }
-    let dark = hosts_down(context, broken);
+    let dark = ports_down(context, broken);
     let plan = &context.jobs[job];
     plan.job.hosts.numbered().all(|(rank, &on)| {
         let Some(host) = host(driver, on) else {
@@ -143,20 +143,20 @@ pub(super) fn stands_still<D: Driver>(driver: &D, job: JobId, broken: &Broken) -
         };
         let base = plan.places[rank].send_base;
         let mut slots = base.run(plan.pairs.send_count(rank) as u32);
-        let link_is_up = dark.binary_search(&on).is_err();
-        !slots.any(|slot| host.nic().goes_on(slot, link_is_up)) && !host.has_timers_of(context, job)
+        let is_up = |port| dark.binary_search(&(on, port)).is_err();
+        !slots.any(|slot| host.nic().goes_on(slot, &is_up)) && !host.has_timers_of(context, job)
     })
 }
 
-/// The hosts whose links are down, in order.
-fn hosts_down(context: &Context, broken: &Broken) -> Vec<HostId> {
+/// The hosts and ports whose links are down, in order.
+fn ports_down(context: &Context, broken: &Broken) -> Vec<(HostId, u16)> {
     let topology = context.topology();
     let ends = broken.links().into_iter();
     let ends = ends.flat_map(|(cable, _)| topology.cables[cable as usize].ends);
-    let hosts = ends.filter_map(|end| topology.host(end.node));
-    let mut hosts: Vec<HostId> = hosts.collect();
-    hosts.sort_unstable();
-    hosts
+    let ports = ends.filter_map(|end| Some((topology.host(end.node)?, end.port)));
+    let mut ports: Vec<(HostId, u16)> = ports.collect();
+    ports.sort_unstable();
+    ports
 }
 
 fn failed_queue_pairs<D: Driver>(driver: &D, job: JobId) -> Vec<String> {
@@ -173,7 +173,7 @@ fn failed_queue_pairs<D: Driver>(driver: &D, job: JobId) -> Vec<String> {
         for error in host
             .nic()
             .errors()
-            .iter()
+            .into_iter()
             .filter(|error| slots.contains(&error.slot))
         {
             let peer = plan.pairs.peer_of(rank, place.own_send_slot(error.slot));

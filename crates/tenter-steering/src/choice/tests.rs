@@ -1,7 +1,8 @@
 use tenter_units::{Rate, Time};
 
 use tenter_topology::{
-    CoreTier, FatTree, HostId, LeafSpine, OpticalCabling, OpticalSpec, OpticalTier, TopologySpec,
+    CoreTier, FatTree, HostId, LeafSpine, OpticalCabling, OpticalSpec, OpticalTier, Planes,
+    TopologySpec,
 };
 
 use super::*;
@@ -36,6 +37,7 @@ fn two_pods(leaves: u32, aggs: u32, cores_per_agg: u32, links: Option<u32>) -> T
             rate,
             delay,
         }),
+        planes: Planes::ONE,
     };
     with_optics(OpticalTier::AboveLeaves, &TopologySpec::FatTree(tree))
 }
@@ -156,6 +158,7 @@ fn circuits_in_place_of_spines_are_where_the_traffic_is() {
         fabric_delay: Time::from_ns(10),
         overrides: Vec::new(),
         cabling: tenter_topology::Cabling::Regular,
+        planes: Planes::ONE,
     };
     let home = with_optics(
         OpticalTier::InPlaceOfSpines,

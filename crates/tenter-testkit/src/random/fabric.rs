@@ -115,6 +115,36 @@ pub(super) fn write(draw: &mut Draw, apart: &mut Draw) -> Fabric {
     }
 }
 
+/// Chooses a multi-plane fabric of 2 to 24 hosts.
+pub(super) fn write_planes(draw: &mut Draw) -> Fabric {
+    let forwarding = draw.pick(&["cut-through", "store-and-forward"]);
+    let pipeline = draw.time(120, 900);
+    let delays = (20, 600);
+    let rate = draw.chance(60).then(|| any_rate(draw));
+    let delay = draw.chance(50).then(|| draw.time(delays.0, delays.1));
+    let pace = Pace {
+        rate,
+        delay,
+        delays,
+    };
+    let (mut text, hosts) = match draw.below(2) {
+        0 => leaf_spine(draw, &pace),
+        _ => fat_tree(draw, &pace),
+    };
+    let _ = writeln!(
+        text,
+        "  planes: {}\n  switch: {{forwarding: {forwarding}, pipeline_latency: {pipeline}, queue_capacity: {}}}",
+        draw.within(2..=8),
+        capacity(draw)
+    );
+    text.push_str(&load_balancing(draw));
+    Fabric {
+        text,
+        hosts,
+        is_tight: false,
+    }
+}
+
 /// Chooses a fabric of 2 to 24 hosts whose links have one rate or few, and which drops little.
 pub(super) fn write_calm(draw: &mut Draw) -> Fabric {
     let forwarding = draw.pick(&["cut-through", "store-and-forward"]);

@@ -28,19 +28,24 @@ use super::{RandomScenario, faults, text};
 pub fn random_ultra_ethernet(seed: u64) -> RandomScenario {
     RandomScenario::made(seed, "ultra-ethernet", text(seed), |plan| {
         let mut draw = Draw::new(!seed);
-        let spec = transport(&mut draw);
-        plan.nic.transport = Transport::UltraEthernet(spec);
-        plan.nic.adopt_transport();
-        plan.nic.connection_set_up = false;
-        plan.nic.message_gap = Time::ZERO;
-        let balancing = &plan.switches.usual.load_balancing;
-        plan.port_changes = PortChanges::new(plan.nic.entropy.as_ref(), balancing);
-        queues(plan, &spec, &mut draw);
+        adopt(plan, &mut draw);
         faults::change(plan, &mut draw);
         if draw.chance(30) {
             lose_control(plan, &mut draw);
         }
     })
+}
+
+/// Gives NICs the transport, and switches queues for it.
+pub(super) fn adopt(plan: &mut Plan, draw: &mut Draw) {
+    let spec = transport(draw);
+    plan.nic.transport = Transport::UltraEthernet(spec);
+    plan.nic.adopt_transport();
+    plan.nic.connection_set_up = false;
+    plan.nic.message_gap = Time::ZERO;
+    let balancing = &plan.switches.usual.load_balancing;
+    plan.port_changes = PortChanges::new(plan.nic.entropy.as_ref(), balancing);
+    queues(plan, &spec, draw);
 }
 
 fn transport(draw: &mut Draw) -> UltraEthernet {

@@ -8,7 +8,7 @@ use tenter_units::{Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
 use crate::wiring::{Wiring, check_size, product};
-use crate::{NodeId, Topology, TopologyError};
+use crate::{NodeId, Planes, Topology, TopologyError};
 
 component! {
     /// A folded Clos described by counts rather than by switch radix, so that each tier can be
@@ -36,6 +36,9 @@ component! {
         leaf_delay: Time = "200ns", in DELAYS, from "a fibre of 40 m at 1.98·10⁸ m/s";
         /// The third tier; without it the tree has two tiers and one pod.
         core: Option<CoreTier> = "none";
+        /// Planes of a multi-plane fabric: each is all the switches and cables that the other keys
+        /// describe, and has one port of every NIC.
+        planes: Planes = "1", omit default;
         check taper_leaves_cables;
     }
 }
@@ -201,6 +204,7 @@ impl FatTree {
                 rate,
                 delay,
             }),
+            planes: Planes::ONE,
         })
     }
 
@@ -236,7 +240,7 @@ impl FatTree {
                 }
             }
         }
-        wiring.finish()
+        wiring.on_planes(self.planes).finish()
     }
 
     /// Cables from each pod to the cores without taper.
@@ -315,7 +319,8 @@ impl FatTree {
         ]);
         let cables = hosts
             .saturating_add(leaf_cables)
-            .saturating_add(core_cables);
+            .saturating_add(core_cables)
+            .saturating_mul(self.planes.count().into());
         check_size(hosts, cables, SIZE_PARAMETERS)
     }
 

@@ -7,7 +7,7 @@ use tenter_units::{Rate, Time};
 
 use super::{COUNTS, Cabling, DELAYS, RATES, check_counts, check_rates};
 use crate::wiring::{HOSTS_MAX, Wiring, check_size, product};
-use crate::{NodeId, Topology, TopologyError};
+use crate::{NodeId, Planes, Topology, TopologyError};
 
 component! {
     /// Leaves of equal size, each cabled to every spine.
@@ -34,6 +34,9 @@ component! {
         /// `hosts_per_leaf` on each. `regular` fills leaf after leaf, and a shorter list leaves
         /// host ports empty.
         cabling: Cabling = "regular", in 0..=HOSTS_MAX;
+        /// Planes of a multi-plane fabric: each is all the switches and cables that the other keys
+        /// describe, and has one port of every NIC.
+        planes: Planes = "1", omit default;
     }
 }
 
@@ -85,7 +88,10 @@ impl LeafSpine {
         ])?;
         let overrides = self.checked_overrides()?;
         let hosts = self.host_count();
-        check_size(hosts, self.cable_count(hosts), SIZE_PARAMETERS)?;
+        let cables = self
+            .cable_count(hosts)
+            .saturating_mul(self.planes.count().into());
+        check_size(hosts, cables, SIZE_PARAMETERS)?;
         self.check_cabling()?;
         let mut wiring = Wiring::default();
         let hosts = hosts as u32;
@@ -116,7 +122,7 @@ impl LeafSpine {
                 wiring.connect(lower, upper, links, rate, self.fabric_delay);
             }
         }
-        wiring.finish()
+        wiring.on_planes(self.planes).finish()
     }
 
     fn leaf_of(&self, host: u32) -> u32 {

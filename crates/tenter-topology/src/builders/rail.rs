@@ -5,7 +5,7 @@ use tenter_units::{Rate, Time};
 
 use super::{COUNTS, Cabling, DELAYS, LeafSpine, RATES, check_counts};
 use crate::wiring::{HOSTS_MAX, check_size, product};
-use crate::{Topology, TopologyError};
+use crate::{Planes, Topology, TopologyError};
 
 component! {
     /// Servers with several NICs, one leaf per (server group, rail), and spines above all leaves.
@@ -79,6 +79,7 @@ impl Rail {
             fabric_delay: self.fabric_delay,
             overrides: Vec::new(),
             cabling: Cabling::Leaves(cabling),
+            planes: Planes::ONE,
         };
         leaf_spine.wire(|host| format!("server{}/nic{}", host / nics, host % nics))
     }

@@ -20,6 +20,7 @@ fn leaf_spine(leaves: u32, hosts_per_leaf: u32, spines: u32, links_per_pair: u32
         fabric_delay: Time::from_ns(300),
         overrides: vec![],
         cabling: Cabling::Regular,
+        planes: Planes::ONE,
     }
 }
 

@@ -2,7 +2,7 @@ use tenter_units::{Rate, Time};
 
 use crate::{
     CableEnd, Cabling, CoreTier, FatTree, HostId, LeafSpine, NodeId, OpticalCabling, OpticalPlace,
-    OpticalSpec, OpticalTier, Rewiring, Routing, SwitchId, Taper, Topology, TopologySpec,
+    OpticalSpec, OpticalTier, Planes, Rewiring, Routing, SwitchId, Taper, Topology, TopologySpec,
 };
 
 /// Two pods of two leaves with one host each, two aggregation switches per pod, two cores: hosts 0
@@ -27,6 +27,7 @@ fn tree() -> FatTree {
             rate,
             delay: Time::from_ns(200),
         }),
+        planes: Planes::ONE,
     }
 }
 
@@ -59,6 +60,7 @@ fn optical_spines(leaves: u32, spines: u32, links_per_pair: u32) -> Result<Topol
         fabric_delay: Time::from_ns(200),
         overrides: Vec::new(),
         cabling: Cabling::Regular,
+        planes: Planes::ONE,
     };
     let built = spec.build(&TopologySpec::LeafSpine(leaf_spine));
     built.map_err(|error| error.to_string())

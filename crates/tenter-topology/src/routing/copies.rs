@@ -29,16 +29,28 @@ impl Routing {
                 }
             }
         }
+        for plane in 0..self.nic_ports {
+            self.copy_ends(graph, set, |group: usize| switches[group].after(plane));
+        }
+    }
+
+    /// The last steps of routes to twins, and those between them, on one plane.
+    fn copy_ends(
+        &mut self,
+        graph: &SwitchGraph,
+        set: TwinSet<'_>,
+        switch_of: impl Fn(usize) -> SwitchId,
+    ) {
         // The way from one twin to another is the same from all of them.
-        let up = graph.nearest(switches[first]);
-        for &twin in others {
-            let to = switches[twin];
+        let up = graph.nearest(switch_of(set.first));
+        for &twin in set.others {
+            let to = switch_of(twin);
             for next in graph.neighbours(to) {
                 let ports: Vec<u16> = graph.ports_to(next, to).collect();
                 let entry = self.entry(next, twin);
                 self.table[entry] = self.lists.intern(&ports, self.table[entry]);
             }
-            let entry = self.entry(switches[first], twin);
+            let entry = self.entry(switch_of(set.first), twin);
             self.table[entry] = self.lists.intern(&up, PortList::default());
             let entry = self.entry(to, twin);
             self.table[entry] = PortList::default();

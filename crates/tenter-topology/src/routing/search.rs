@@ -1,4 +1,4 @@
-//! Shortest paths to one switch from all others.
+//! Shortest paths to one switch, or to those of a host on all planes, from all others.
 
 use std::collections::BTreeMap;
 
@@ -154,25 +154,24 @@ impl Search {
         }
     }
 
-    pub(super) fn run(&mut self, graph: &SwitchGraph, destination: SwitchId) {
+    /// Searches from destinations that no way joins, if there are several.
+    pub(super) fn run(&mut self, graph: &SwitchGraph, destinations: &[SwitchId]) {
         if !graph.regions.is_empty() {
-            self.run_far(graph, &[destination]);
+            self.run_far(graph, destinations);
             return;
         }
         if graph.is_last_resort.is_empty() {
-            self.run_plain(graph, destination);
+            self.run_plain(graph, destinations);
             return;
         }
         self.has_nearer = false;
         self.distance.fill(Search::UNSEEN);
         self.is_behind.fill(false);
-        self.distance[destination] = 0;
-        self.queue.clear();
-        self.queue.push(destination);
+        self.begin(destinations);
         let mut next = 0;
         while let Some(&switch) = self.queue.get(next) {
             next += 1;
-            if switch == destination || !graph.is_last_resort(switch) {
+            if destinations.contains(&switch) || !graph.is_last_resort(switch) {
                 self.reach_from(graph, switch, false);
             }
         }
@@ -183,13 +182,11 @@ impl Search {
 
     /// The same where all cables count alike and all switches forward: each cable is seen once, and
     /// none of the farthest switches, so that fabrics of a short diameter take little.
-    fn run_plain(&mut self, graph: &SwitchGraph, destination: SwitchId) {
+    fn run_plain(&mut self, graph: &SwitchGraph, destinations: &[SwitchId]) {
         self.distance.fill(Search::UNSEEN);
         self.nearer.iter_mut().for_each(Vec::clear);
         self.has_nearer = true;
-        self.distance[destination] = 0;
-        self.queue.clear();
-        self.queue.push(destination);
+        self.begin(destinations);
         let mut next = 0;
         while let Some(&switch) = self.queue.get(next) {
             let beyond = self.distance[switch] + 1;
@@ -208,6 +205,14 @@ impl Search {
                     self.nearer[peer].push(back);
                 }
             }
+        }
+    }
+
+    fn begin(&mut self, destinations: &[SwitchId]) {
+        self.queue.clear();
+        self.queue.extend_from_slice(destinations);
+        for &destination in destinations {
+            self.distance[destination] = 0;
         }
     }
 

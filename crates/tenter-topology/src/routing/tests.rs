@@ -4,7 +4,8 @@ use tenter_units::{Rate, Time};
 use super::*;
 use crate::{
     Cabling, CoreTier, Dragonfly, Explicit, ExplicitLink, ExplicitNode, ExplicitRoute, FatTree,
-    LeafSpine, LinkOverride, NodeKind, Rail, SingleSwitch, Taper, TopologyError, TopologySpec,
+    LeafSpine, LinkOverride, NodeKind, Planes, Rail, SingleSwitch, Taper, TopologyError,
+    TopologySpec,
 };
 
 const RATE: Rate = Rate::from_gbps(400);
@@ -38,6 +39,7 @@ fn leaf_spine(leaves: u32, hosts_per_leaf: u32, spines: u32, links_per_pair: u32
         fabric_delay: DELAY,
         overrides: vec![],
         cabling: Cabling::Regular,
+        planes: Planes::ONE,
     }
 }
 
@@ -225,6 +227,7 @@ fn any_fat_tree() -> impl Strategy<Value = TopologySpec> {
                 rate: RATE,
                 delay: DELAY,
             }),
+            planes: Planes::ONE,
         })
     })
 }

@@ -24,13 +24,17 @@ impl Twins {
     /// Those of a graph, with the switch of each group; each by itself where ways do not depend on
     /// neighbours alone.
     pub(super) fn new(topology: &Topology, graph: &SwitchGraph, switches: &[SwitchId]) -> Twins {
+        let neighbours_of = |first: SwitchId| -> Vec<Vec<SwitchId>> {
+            let planes = topology.on_planes(first);
+            planes.map(|switch| graph.neighbours(switch)).collect()
+        };
         let is_plain = topology.routes.is_empty() && topology.optics.switches().is_empty();
         let mut sets: Vec<Vec<usize>> = Vec::new();
         // Only looked up, never iterated.
-        let mut known: HashMap<(Option<u32>, Vec<SwitchId>), usize> = HashMap::new();
+        let mut known: HashMap<(Option<u32>, Vec<Vec<SwitchId>>), usize> = HashMap::new();
         for (group, &switch) in switches.iter().enumerate() {
-            let neighbours = graph.neighbours(switch);
-            if !is_plain || neighbours.is_empty() {
+            let neighbours = neighbours_of(switch);
+            if !is_plain || neighbours.iter().any(Vec::is_empty) {
                 sets.push(vec![group]);
                 continue;
             }

@@ -28,6 +28,7 @@ fn of_switches(plan: &Plan) -> Vec<(bool, &'static str)> {
             plan.input_queued.is_some(),
             "frames wait at the inputs of switches",
         ),
+        (plan.topology.nic_ports > 1, "NICs have several ports"),
         (plan.signals.is_some(), "switches signal to senders"),
         (plan.circuits.is_some(), "the fabric has circuits"),
         (
