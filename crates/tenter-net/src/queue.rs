@@ -26,6 +26,10 @@ pub(crate) struct ClassQueue {
     pub(crate) pause: PauseRecord,
 }
 
+/// A queue is found by a shift, and is two cache lines: with a third one every hop takes 2 % more
+/// instructions.
+const _: () = assert!(size_of::<ClassQueue>() == 128);
+
 /// Losses and marks at one output queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounters {
@@ -35,10 +39,6 @@ pub struct QueueCounters {
     pub dropped_bytes: u64,
     /// Frames marked with congestion experienced.
     pub marked_frames: u64,
-    /// Data frames whose payload was cut off.
-    pub trimmed_frames: u64,
-    /// The bytes that were cut off.
-    pub trimmed_bytes: u64,
 }
 
 /// How long a class has been paused by the other end of a link.

@@ -3,10 +3,11 @@
 use tenter_units::{Instant, Time};
 
 use crate::load_balancing::detours::Detours;
+use crate::load_balancing::hash::Placing;
 use crate::load_balancing::quality::{Quality, QualitySpec};
 use crate::load_balancing::telemetry::TelemetryTable;
 use crate::load_balancing::view::{Here, SwitchSite, Target};
-use crate::load_balancing::{Ecmp, LoadBalancing, Member};
+use crate::load_balancing::{LoadBalancing, Member};
 use crate::packet::Packet;
 use crate::port::Port;
 use crate::scheduled::spray::Spray;
@@ -48,14 +49,14 @@ impl Balancer {
 
     /// The hash that alone picks the port of every packet; `None` for members that choose.
     #[inline]
-    pub(crate) fn ecmp(&self) -> Option<&Ecmp> {
+    pub(crate) fn ecmp(&self) -> Option<Placing> {
         match &self.member {
             Member::Ecmp(ecmp) => {
                 debug_assert!(
                     self.spill.is_none(),
                     "what keeps flows in order does not spill"
                 );
-                Some(ecmp)
+                Some(*ecmp)
             }
             _ => None,
         }

@@ -5,16 +5,16 @@
 //! hashes, so with a power of two of links the choices of leaf and spine stay correlated. That is
 //! why the default sends the hash through a non-linear mix per switch.
 
-use crate::load_balancing::hash::Ecmp;
+use crate::load_balancing::hash::{Ecmp, Placing};
 use crate::load_balancing::view::{Balance, Described, SwitchSite, Target, View};
 use crate::packet::Packet;
 
 impl Described for Ecmp {
-    type AtWork = Ecmp;
+    type AtWork = Placing;
     const MAY_REORDER: bool = false;
 
-    fn begin(&self, _: &SwitchSite) -> Ecmp {
-        *self
+    fn begin(&self, _: &SwitchSite) -> Placing {
+        self.placing()
     }
 
     fn ecmp(&self) -> Option<&Ecmp> {
@@ -22,7 +22,7 @@ impl Described for Ecmp {
     }
 }
 
-impl Balance for Ecmp {
+impl Balance for Placing {
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
         self.place(packet.hash, view.seed, view.candidates.len() as u32) as usize
     }

@@ -144,19 +144,36 @@ pub struct FiveTuple {
     pub destination_port: u16,
 }
 
-impl Ecmp {
+/// How a hash becomes the place of a link: ECMP at work, which a switch asks once a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placing {
+    Mixed,
+    Raw,
+    Linux,
+}
+
+impl Placing {
     /// The place of the link a packet takes.
     #[inline]
     pub(crate) fn place(self, hash: u32, switch_seed: u32, links: u32) -> u32 {
-        if self.hash == HashFunction::Linux {
-            return linux_place(hash, links);
-        }
-        match self.seeding {
-            HashSeeding::Mixed => {
+        match self {
+            Placing::Mixed => {
                 let mixed = mix32(hash ^ switch_seed);
                 ((u64::from(mixed) * u64::from(links)) >> 32) as u32
             }
-            HashSeeding::Raw => hash % links,
+            Placing::Raw => hash % links,
+            Placing::Linux => linux_place(hash, links),
+        }
+    }
+}
+
+impl Ecmp {
+    /// How its hash becomes the place of a link.
+    pub(crate) fn placing(self) -> Placing {
+        match (self.hash, self.seeding) {
+            (HashFunction::Linux, _) => Placing::Linux,
+            (_, HashSeeding::Mixed) => Placing::Mixed,
+            (_, HashSeeding::Raw) => Placing::Raw,
         }
     }
 
@@ -331,12 +348,13 @@ mod tests {
     /// How many of the links of a second switch are used by the flows that chose link 0 at a first
     /// one.
     fn links_behind_one(ecmp: Ecmp) -> usize {
+        let placing = ecmp.placing();
         let mut used = [false; 4];
         for source in 0..64 {
             for port in 49_152..49_162 {
                 let hash = ecmp.hash(&tuple(source, port));
-                if ecmp.place(hash, 11, 4) == 0 {
-                    used[ecmp.place(hash, 22, 4) as usize] = true;
+                if placing.place(hash, 11, 4) == 0 {
+                    used[placing.place(hash, 22, 4) as usize] = true;
                 }
             }
         }
@@ -360,7 +378,7 @@ mod tests {
         for source in 0..1_000 {
             for port in 0..10 {
                 let hash = ecmp.hash(&tuple(source, 50_000 + port));
-                counts[ecmp.place(hash, 99, 5) as usize] += 1;
+                counts[ecmp.placing().place(hash, 99, 5) as usize] += 1;
             }
         }
         // 10,000 flows over 5 links: 2,000 each, standard deviation 40; 5 deviations allowed.

@@ -412,14 +412,14 @@ impl Described for TelemetryAssisted {
 impl Balance for Box<TelemetryTable> {
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
         if self.spec.notify != Notify::Leaf {
-            return { *Ecmp::usual() }.choose(packet, view);
+            return Ecmp::usual().placing().choose(packet, view);
         }
         let now = packet.at;
         let bucket = self.table.of(view.candidates, packet.hash);
         let idle = now - bucket.last;
         bucket.last = now;
         if bucket.place == NO_PLACE {
-            bucket.place = { *Ecmp::usual() }.choose(packet, view) as u16;
+            bucket.place = Ecmp::usual().placing().choose(packet, view) as u16;
         }
         let kept = usize::from(bucket.place);
         let gap = self.spec.gap().unwrap_or_default();

@@ -51,7 +51,7 @@ impl Balance for Valiant {
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
         match self.draw {
             DrawnFor::Packet => view.any_of(packet, view.candidates.len()),
-            DrawnFor::Flow => { *Ecmp::usual() }.choose(packet, view),
+            DrawnFor::Flow => Ecmp::usual().placing().choose(packet, view),
         }
     }
 }

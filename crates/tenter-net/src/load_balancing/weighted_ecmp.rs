@@ -54,7 +54,7 @@ impl WeightedEcmp {
         let all: u64 = view.candidates.iter().map(weight).sum();
         let mut rest = match self.ecmp.seeding {
             HashSeeding::Mixed => {
-                let mixed = self.ecmp.place(hash, view.seed, u32::MAX);
+                let mixed = self.ecmp.placing().place(hash, view.seed, u32::MAX);
                 ((u128::from(mixed) * u128::from(all)) >> 32) as u64
             }
             HashSeeding::Raw => u64::from(hash) % all,

@@ -24,6 +24,7 @@ impl Port {
             lanes,
             unsent,
             watchdog_dropped,
+            trimmed,
             storms,
             earlier_high_water_bytes: _,
             first_xoff,
@@ -55,9 +56,12 @@ impl Port {
         for value in [*bytes, unsent.0, unsent.1, *storms] {
             visitor.exact(value);
         }
-        let (frames, dropped) = watchdog_dropped;
-        visitor.total(frames);
-        visitor.total(dropped);
-        visitor.exact_option(first_xoff.map(Instant::ps));
+        for count in [Some(watchdog_dropped), trimmed.as_deref_mut()] {
+            if let Some((frames, bytes)) = count {
+                visitor.total(frames);
+                visitor.total(bytes);
+            }
+        }
+        visitor.exact(first_xoff.ps());
     }
 }

@@ -42,7 +42,7 @@ impl Port {
             last.kind.is_data() && last.frame_bytes >= packet.frame_bytes.max(rule.bytes + 1)
         });
         if !heads || !fits {
-            return self.put_rest(packet, frame.input, rule, frame.queue, around, medium);
+            return self.put_rest(packet, frame.input, rule, around, medium);
         }
         let Some(last) = self.queues[frame.queue].take_last() else {
             return false;
@@ -54,25 +54,24 @@ impl Port {
         let admission = around.buffer.admission(&arriving);
         self.put(packet, arriving, admission, around, medium);
         let cut = Packet { at: now, ..last };
-        self.put_rest(&cut, last.stored_from(), rule, frame.queue, around, medium);
+        self.put_rest(&cut, last.stored_from(), rule, around, medium);
         true
     }
 
-    /// Sends or stores what is left of a packet of a queue, or drops it; whether it is stored.
+    /// Sends or stores what is left of a packet, or drops it; whether it is stored.
     fn put_rest<M: Medium>(
         &mut self,
         packet: &Packet,
         input: u16,
         rule: TrimRule,
-        from: usize,
         around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut M,
     ) -> bool {
         let now: Instant = packet.at;
         let rest = packet.trimmed(rule.bytes, rule.class, self.leads_to_host);
-        let counters = &mut self.queues[from].counters;
-        counters.trimmed_frames += 1;
-        counters.trimmed_bytes += u64::from(packet.frame_bytes - rule.bytes);
+        let trimmed = self.trimmed.get_or_insert_default();
+        trimmed.0 += 1;
+        trimmed.1 += u64::from(packet.frame_bytes - rule.bytes);
         self.transmitter
             .note(EventKind::Trimmed, now, &rest, medium);
         let queue = usize::from(rule.queue);

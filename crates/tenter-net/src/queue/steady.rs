@@ -28,14 +28,10 @@ impl ClassQueue {
             dropped_frames,
             dropped_bytes,
             marked_frames,
-            trimmed_frames,
-            trimmed_bytes,
         } = counters;
         visitor.total(dropped_frames);
         visitor.total(dropped_bytes);
         visitor.total(marked_frames);
-        visitor.total(trimmed_frames);
-        visitor.total(trimmed_bytes);
         pause.steady(visitor);
     }
 }
