@@ -255,13 +255,17 @@ class EndpointNicCongestionControl1Hpcc(TypedDict, total=False):
     """
 
 
-class EndpointNicEntropy(TypedDict, total=False):
+class EndpointNicEntropyRandom(TypedDict, total=False):
     in_order_nics: Literal["refuse", "allow"]
     """Whether NICs may be used that need packets in order. Default: refuse."""
+    kind: Literal["random", "oblivious", "bitmap", "reps", "mixed"]
+    """How the port is chosen: any for each run of `packets`, one after the other, or by marks
+    and losses, which answers to each packet tell of. Default: random.
+    """
     packets: int
     """Packets in a row that keep the port; 32 are a message of 128 KiB. Default: 1."""
     values: int
-    """How many source ports a QP has; each run of `packets` gets any of them. Default: 64."""
+    """How many source ports a QP has; a power of two unless any is chosen. Default: 64."""
 
 
 class EndpointNicLossRecoverySelectiveRepeat(TypedDict, total=False):
@@ -436,7 +440,7 @@ class EndpointNicTransportUltraEthernetCongestionControl1Smartt(TypedDict, total
 
 
 class EndpointNicTransportUltraEthernetEntropy(TypedDict, total=False):
-    kind: Literal["oblivious", "bitmap", "reps", "mixed"]
+    kind: Literal["random", "oblivious", "bitmap", "reps", "mixed"]
     """Which choice. Origin: the Ultra Ethernet Consortium's simulator. Default: mixed."""
     values: int
     """How many entropy values a connection has: a power of two. Origin: the Ultra Ethernet
@@ -507,7 +511,7 @@ class EndpointNic(TypedDict, total=False):
     """DSCP of acknowledgements and of connection set-up, and with it their class, which is the
     DSCP shifted right by 3; `none` is that of the data. Default: none.
     """
-    entropy: EndpointNicEntropy | Literal["none"]
+    entropy: EndpointNicEntropyRandom | Literal["none"]
     """Whether data packets of a QP differ in their UDP source port, so that switches that hash
     it spread them. Default: none.
     """
@@ -537,6 +541,11 @@ class EndpointNic(TypedDict, total=False):
     """
     pcie: EndpointNicPcie | Literal["none"]
     """PCIe between the NIC and host memory: the limit of DMA, both ways. Default: none."""
+    planes: Literal["spray", "hash"]
+    """How a NIC with a port on each of several planes chooses among them: `spray` sends each
+    packet by the next free port, in turn; `hash` keeps each QP on the plane that its 5-tuple
+    hashes to. Default: `spray` where NICs take packets out of order, else `hash`.
+    """
     port_mtu: int
     """Ethernet MTU of the port instead of `mtu`, in bytes: the largest path MTU that fits with
     60 bytes of headers (IPv4, UDP, BTH, RETH, ICRC). Default: unset.
@@ -1099,6 +1108,7 @@ SwitchClass = TypedDict("SwitchClass", {
     "ecn": "SwitchClassEcn1 | Literal[\"none\", \"hpcc-25g\", \"hpcc-50g\", \"hpcc-100g\", \"hpcc-400g\", \"astra-200g\", \"astra-400g\", \"sonic\"]",
     "levels": "list[SwitchClassLevel]",
     "limit": "Quantity",
+    "limit_scale_from": "Quantity | Literal[\"none\"]",
     "lossless": "SwitchClassLossless1 | Literal[True, False]",
     "next_region": "int",
     "pool": "str | float | bool",
@@ -1420,6 +1430,10 @@ class FabricLeafSpine(TypedDict, total=False):
     """
     overrides: list[FabricLeafSpineOverride]
     """Pairs of leaf and spine that differ from the rest. Default: []."""
+    planes: float | str
+    """Planes of a multi-plane fabric: each is all the switches and cables that the other keys
+    describe, and has one port of every NIC. Default: 1.
+    """
     power: Power | Literal["edr-100g", "none"]
     """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
     mapping with a profile and some constants of its own; they change no result. Default:
@@ -1509,6 +1523,10 @@ class FabricFatTree(TypedDict, total=False):
     load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
+    """
+    planes: float | str
+    """Planes of a multi-plane fabric: each is all the switches and cables that the other keys
+    describe, and has one port of every NIC. Default: 1.
     """
     power: Power | Literal["edr-100g", "none"]
     """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
@@ -2089,6 +2107,17 @@ class FaultsEvent1(TypedDict, total=False):
 
 
 class FaultsEvent2(TypedDict, total=False):
+    at: Quantity
+    """When it is degraded."""
+    rate: Quantity
+    """The rate it is degraded to."""
+    switch: str | float | bool
+    """A switch: all its links are degraded, those that are slower already excepted."""
+    until: Quantity | Literal["none"]
+    """When the rate is again what it was. Default: none."""
+
+
+class FaultsEvent3(TypedDict, total=False):
     down: Quantity
     """When it goes down for the first time."""
     flap: FaultsEvent1Flap
@@ -2099,7 +2128,7 @@ class FaultsEvent2(TypedDict, total=False):
     """When it comes up again. Default: none."""
 
 
-class FaultsEvent3(TypedDict, total=False):
+class FaultsEvent4(TypedDict, total=False):
     nic: str | float | bool
     """A host whose NIC has a pause storm."""
     pause_storm: Quantity
@@ -2108,7 +2137,7 @@ class FaultsEvent3(TypedDict, total=False):
     """When the storm ends."""
 
 
-FaultsEvent4 = TypedDict("FaultsEvent4", {
+FaultsEvent5 = TypedDict("FaultsEvent5", {
     "count": "int",
     "down_time": "Quantity | Literal[\"none\"]",
     "from": "Quantity",
@@ -2123,7 +2152,7 @@ class Faults(TypedDict, total=False):
     that is down are lost. Origin: what fast reroute is designed for (Fast Convergence, VPP
     documentation); BGP without it takes up to seconds. Default: 50ms.
     """
-    events: list[FaultsEvent | FaultsEvent1 | FaultsEvent2 | FaultsEvent3 | FaultsEvent4]
+    events: list[FaultsEvent | FaultsEvent1 | FaultsEvent2 | FaultsEvent3 | FaultsEvent4 | FaultsEvent5]
     """The faults; each names a `link`, a `switch`, a `nic` or `random` ones. Default: []."""
 
 

@@ -1425,6 +1425,8 @@ export interface components {
             stopped_by?: string;
             tenter_version: string;
             totals: {
+                /** @description Acknowledgements the receivers sent; none at flow level. (frames) */
+                acknowledgement_frames: number;
                 /** @description Congestion notifications (CNPs) the receivers sent. (frames) */
                 cnp_frames: number;
                 /** @description Of them, those of frames without payload: acknowledgements, NAKs, congestion notifications and connection set-up. (%) */
@@ -1439,6 +1441,8 @@ export interface components {
                 flows: number;
                 /** @description Data frames that the receivers gave up for lost, where nothing is sent again. (frames) */
                 given_up_frames: number;
+                /** @description Grants of credit (PULL) the receivers sent. (frames) */
+                grant_frames: number;
                 /** @description Frames dropped in the fabric although their class is lossless. (frames) */
                 lossless_dropped_frames: number;
                 /** @description Frames of any kind but pause frames lost on links: they went down or were impaired. (frames) */
