@@ -172,13 +172,30 @@ impl Nic {
     }
 
     /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "once or twice a packet; a call costs a fiftieth of it"
+    )]
+    #[inline(always)]
     pub fn next_departure(&self, now: Instant) -> Option<Instant> {
+        match self {
+            Nic::Roce(nic) => nic.next_departure(now),
+            Nic::UltraEthernet(_) | Nic::MultiPlane(_) => self.next_departure_of_others(now),
+        }
+    }
+
+    /// The same of a NIC of another transport, or with several ports.
+    #[inline(never)]
+    fn next_departure_of_others(&self, now: Instant) -> Option<Instant> {
         of_any!(self, nic => nic.next_departure(now))
     }
 
     /// Sends one frame, whose first bit leaves at `now`.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "once or twice a packet; a call costs a fiftieth of it"
+    )]
+    #[inline(always)]
     pub fn depart(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
         match self {
             Nic::Roce(nic) => nic.depart(spec, now, medium),
@@ -220,8 +237,21 @@ impl Nic {
     }
 
     /// When the next timer fires.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "once or twice a packet; a call costs a fiftieth of it"
+    )]
+    #[inline(always)]
     pub fn next_timer(&self) -> Option<Instant> {
+        match self {
+            Nic::Roce(nic) => nic.next_timer(),
+            Nic::UltraEthernet(_) | Nic::MultiPlane(_) => self.next_timer_of_others(),
+        }
+    }
+
+    /// The same of a NIC of another transport, or with several ports.
+    #[inline(never)]
+    fn next_timer_of_others(&self) -> Option<Instant> {
         of_any!(self, nic => nic.next_timer())
     }
 

@@ -73,16 +73,19 @@ impl PrivateLimits {
     #[inline]
     pub(super) fn is_over(&self, frame: &QueuedFrame) -> Option<bool> {
         let least = self.least[frame.queue];
-        let over = || frame.queue_bytes() > least && self.is_over_at_port(frame);
+        let (bytes, queue, port) = (frame.queue_bytes(), frame.queue, frame.output);
+        let over = || bytes > least && self.is_over_at_port(bytes, queue, port);
         (least != SHARES).then(over)
     }
 
-    /// The same of a frame beyond the least limit of its queue.
+    /// The same of a frame with which its queue holds so many bytes, beyond the least limit. It
+    /// takes no reference to the frame, which would then be kept in memory on the hot path.
     #[cold]
-    fn is_over_at_port(&self, frame: &QueuedFrame) -> bool {
+    #[inline(never)]
+    fn is_over_at_port(&self, bytes: u64, queue: usize, port: u16) -> bool {
         let mut by_rate = self.by_rate.iter();
-        let own = by_rate.find(|limit| limit.queue == frame.queue);
-        own.is_none_or(|limit| frame.queue_bytes() > limit.at_ports[usize::from(frame.output)])
+        let own = by_rate.find(|limit| limit.queue == queue);
+        own.is_none_or(|limit| bytes > limit.at_ports[usize::from(port)])
     }
 
     /// A quantum lasts another time on the line of a port.
