@@ -56,11 +56,10 @@ impl Port {
         for value in [*bytes, unsent.0, unsent.1, *storms] {
             visitor.exact(value);
         }
-        for count in [Some(watchdog_dropped), trimmed.as_deref_mut()] {
-            if let Some((frames, bytes)) = count {
-                visitor.total(frames);
-                visitor.total(bytes);
-            }
+        let counts = [Some(watchdog_dropped), trimmed.as_deref_mut()];
+        for (frames, bytes) in counts.into_iter().flatten() {
+            visitor.total(frames);
+            visitor.total(bytes);
         }
         visitor.exact(first_xoff.ps());
     }
