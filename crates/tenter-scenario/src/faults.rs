@@ -69,7 +69,7 @@ component! {
 component! {
     /// A switch all of whose links are degraded.
     pub struct SlowSwitch as "`faults.events[]` with `switch` and `rate`", derive(Clone, Debug, PartialEq) {
-        /// A switch: all its links are degraded, those that are slower already excepted.
+        /// A switch: all its links are degraded, but those whose cables are slower.
         switch: String, in WORD_MAX;
         ..degraded: Degraded, "How much, and when.";
     }
@@ -280,6 +280,11 @@ impl Event {
             Event::SlowSwitch(slow) => {
                 let mut cables = cables_of_switch(&slow.switch, topology, &path.key("switch"))?;
                 cables.retain(|&cable| slow.degraded.rate < topology.cables[cable as usize].rate);
+                if cables.is_empty() {
+                    let what = "is no slower than any link of the switch";
+                    path.key("rate").problem(what, "choose a lower `rate`");
+                    return None;
+                }
                 slow.degraded.push(events, topology, &cables);
             }
             Event::Random(random) => random.push(events, topology, &mut draw()),

@@ -55,6 +55,13 @@ pub(crate) fn check(
             "leave `endpoint.nic.pcie` and `endpoint.nic.receive_buffer` out",
         ),
         (
+            nic.ultra_ethernet().is_none()
+                && nic.plane_choice() == PlaneChoice::Spray
+                && nic.entropy.is_some_and(|ports| ports.kind.learns()),
+            "source ports that NICs for RoCE choose by what becomes of packets, for that would mix the news of several planes",
+            "choose `random` or `oblivious` for `endpoint.nic.entropy.kind`, or `planes: hash`",
+        ),
+        (
             nic.telemetry_bytes() > 0,
             "a congestion control by in-band telemetry, which knows one path",
             "choose another `endpoint.nic.congestion_control`",

@@ -29,6 +29,7 @@ const LATE_NS: u64 = 2_000_000;
 pub(super) struct Finished<'a, 't> {
     pub(super) trial: &'a LabTrial,
     pub(super) running: Trial<'t>,
+    pub(super) ended: Instant,
     pub(super) switches: Measured,
     /// What switches showed before and after it.
     pub(super) shown: [Vec<SwitchShown>; 2],
@@ -59,10 +60,10 @@ pub(super) fn finish(finished: Finished<'_, '_>) -> Result<Outcome, LabError> {
     let Finished {
         trial,
         running,
+        ended,
         switches,
         shown,
     } = finished;
-    let ended = Instant::from_ps(running.now_ps());
     let mut warnings = warnings(&running);
     warnings.extend(switches.warnings);
     if trial.lab.keys.data_path == DataPathKind::Rdma {
@@ -70,7 +71,7 @@ pub(super) fn finish(finished: Finished<'_, '_>) -> Result<Outcome, LabError> {
     }
     let failures = running.jobs.iter().map(|job| failure(job, &running));
     let failures: Vec<Option<String>> = failures.collect();
-    let stopped = stop(&running);
+    let stopped = stop(&running, ended);
     let hosts: Vec<Option<HostCounts>> = running
         .reports
         .iter()
@@ -108,8 +109,8 @@ pub(super) fn finish(finished: Finished<'_, '_>) -> Result<Outcome, LabError> {
     Ok(outcome)
 }
 
-fn stop(running: &Trial<'_>) -> Option<Stop> {
-    let at = Instant::from_ps(running.now_ps()).since_start().rounded();
+fn stop(running: &Trial<'_>, ended: Instant) -> Option<Stop> {
+    let at = ended.since_start().rounded();
     if running.ended_by_user {
         return Some(Stop {
             by: StopKind::User,

@@ -94,6 +94,8 @@ fn run_here(
     running.close()?;
     let ports = fabric::since(&switch_counts(trial), &before);
     running.agents.close();
+    // Reading switches takes seconds, which are no part of the trial.
+    let ended = Instant::from_ps(running.now_ps());
     let after = read_switches(machines, trial.lab.folder());
     let node = |name: &str| {
         let topology = &trial.measured.resolved().topology;
@@ -106,6 +108,7 @@ fn run_here(
     finish::finish(Finished {
         trial,
         running,
+        ended,
         switches,
         shown: [shown, after],
     })

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,7 @@ pub(super) fn run(words: &[String], timeout: Duration) -> Result<String, String>
     let Some((program, arguments)) = words.split_first() else {
         return Err("`command` has no words; name the program".to_owned());
     };
-    let shown = words.join(" ");
+    // Messages go into trial folders, and words may say passwords: they name the program alone.
     let child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
@@ -32,12 +33,13 @@ pub(super) fn run(words: &[String], timeout: Duration) -> Result<String, String>
     let said = child.stderr.take().map(gather);
     let status = wait(&mut child, timeout).ok_or_else(|| {
         format!(
-            "`{shown}` did not end in {} s; is the switch there? `timeout` allows longer",
+            "`{program}` did not end in {} s; is the switch there? `timeout` allows longer",
             timeout.as_secs_f64()
         )
     })?;
-    let text = |of: Option<thread::JoinHandle<Vec<u8>>>| {
-        let bytes = of.and_then(|thread| thread.join().ok());
+    // What it has started may keep its output open for ever.
+    let text = |of: Option<Receiver<Vec<u8>>>| {
+        let bytes = of.and_then(|bytes| bytes.recv_timeout(timeout).ok());
         String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
     };
     let (out, said) = (text(out), text(said));
@@ -47,20 +49,23 @@ pub(super) fn run(words: &[String], timeout: Duration) -> Result<String, String>
             .chain(out.lines())
             .find(|line| !line.trim().is_empty());
         return Err(format!(
-            "`{shown}` failed ({status}): {}",
+            "`{program}` failed ({status}): {}",
             first.unwrap_or("it does not say why; run it by hand")
         ));
     }
     Ok(out)
 }
 
-fn gather(mut from: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
+fn gather(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
         // What cannot be read is missing, which the text then shows.
         let _ = from.by_ref().take(ANSWER_MAX).read_to_end(&mut bytes);
-        bytes
-    })
+        // Nobody may wait for it any more.
+        let _ = sender.send(bytes);
+    });
+    receiver
 }
 
 /// Waits for a program; one that takes longer is ended.
@@ -102,6 +107,12 @@ mod tests {
         let began = Instant::now();
         let slow = run(&words("sleep 20"), Duration::from_millis(100)).expect_err("it is slow");
         assert!(slow.contains("timeout"), "{slow}");
+        let left = ["sh", "-c", "sleep 20 & echo a"].map(str::to_owned);
+        let left = run(&left, Duration::from_millis(100));
+        assert!(
+            left.is_ok(),
+            "what a program leaves behind is not waited for"
+        );
         assert!(began.elapsed() < Duration::from_secs(5));
     }
 }

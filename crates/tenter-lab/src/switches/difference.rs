@@ -76,10 +76,15 @@ pub(crate) fn measured(
                 continue;
             };
             let mut restarted = false;
+            let mut counts = since(now, then, &mut restarted);
+            if restarted {
+                // What has not fallen may have been cleared, too, and have grown since.
+                counts = PortCounts::default();
+            }
             measured.ports.push(PortCounts {
                 node,
                 port,
-                ..since(now, then, &mut restarted)
+                ..counts
             });
             if restarted {
                 measured.warnings.push(format!(

@@ -64,8 +64,8 @@ component! {
 component! {
     /// A switch that answers gNMI.
     pub struct GnmiKeys as "`switches[]` with `collect: gnmi`", derive(Clone, Debug, PartialEq) {
-        /// The words before `get --path …`, which say address and credentials: for instance
-        /// `[gnmic, --address, '192.0.2.22:57400', --config, gnmic.yaml]`.
+        /// The words before `get --path …`, which say the address; credentials are better in the
+        /// configuration of gnmic: `[gnmic, --address, '192.0.2.22:57400', --config, gnmic.yaml]`.
         command: Vec<String>, in 1_024;
     }
 }

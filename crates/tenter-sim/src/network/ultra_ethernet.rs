@@ -73,10 +73,14 @@ fn queue_drain(plan: &Plan) -> Option<Time> {
     let control = plan.nic.control_class();
     let data = limits.filter(|class| Some(class.class) != control);
     let limits = data.filter_map(|class| match class.limit {
-        Limit::Static(bytes) | Limit::AtRate { bytes, .. } if bytes < 1 << 32 => Some(bytes),
+        Limit::Static(bytes) if bytes < 1 << 32 => Some((bytes, rate)),
+        // Wherever it is in proportion to the rate, it drains in this time.
+        Limit::AtRate { bytes, rate } if bytes < 1 << 32 => Some((bytes, rate)),
         _ => None,
     });
-    let bytes = limits.max()?;
-    let ps = u128::from(bytes) * 8_000_000_000_000 / u128::from(rate.bits_per_second());
-    Some(Time::from_ps(ps as u64))
+    let drain = |bytes: u64, rate: Rate| {
+        let ps = u128::from(bytes) * 8_000_000_000_000 / u128::from(rate.bits_per_second());
+        Time::from_ps(ps as u64)
+    };
+    limits.map(|limit| drain(limit.0, limit.1)).max()
 }

@@ -162,6 +162,10 @@ pub(super) fn on_wire(frames: u64, bytes: u64) -> u64 {
 /// Empties the row of a port, and fills it with what was read, if anything.
 pub(super) fn fill_port(row: &mut PortRow, counts: Option<&PortCounts>) {
     row.unread = all::<PortRow>();
+    for (_, _, field) in OF_PORTS {
+        *field(row) = 0;
+    }
+    row.tx_data_wire_bytes = 0;
     let Some(counts) = counts else {
         return;
     };
