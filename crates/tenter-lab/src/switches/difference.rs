@@ -76,21 +76,23 @@ pub(crate) fn measured(
                 continue;
             };
             let mut restarted = false;
-            let mut counts = since(now, then, &mut restarted);
-            if restarted {
-                // What has not fallen may have been cleared, too, and have grown since.
-                counts = PortCounts::default();
-            }
-            measured.ports.push(PortCounts {
-                node,
-                port,
-                ..counts
-            });
+            let grown = since(now, then, &mut restarted);
             if restarted {
                 measured.warnings.push(format!(
                     "counters of `{interface}` of switch `{name}` were cleared during the trial, and are empty"
                 ));
             }
+            // What has not fallen may have been cleared, too, and have grown since.
+            let counts = if restarted {
+                PortCounts::default()
+            } else {
+                grown
+            };
+            measured.ports.push(PortCounts {
+                node,
+                port,
+                ..counts
+            });
         }
         measured
             .warnings

@@ -99,8 +99,9 @@ fn queues(plan: &mut Plan, spec: &UltraEthernet, draw: &mut Draw) {
                 denominator: 1 + draw.below(4) as u32,
             }
         } else if !shares && draw.chance(30) {
+            // A link is degraded to a fifth at most: a frame still finds room there.
             Limit::AtRate {
-                bytes: frame * (1 + draw.below(most)),
+                bytes: frame * (5 + draw.below(most)),
                 rate: line,
             }
         } else {
