@@ -35,24 +35,10 @@ pub(crate) fn measured(
     let mut measured = Measured::default();
     for ((keys, before), after) in switches.iter().zip(before).zip(after) {
         let name = &keys.name;
-        let (before, after) = match (&before.shown, &after.shown) {
-            (Some(Ok(before)), Some(Ok(after))) => (before, after),
-            (Some(Err(why)), _) => {
-                let what =
-                    format!("was not read before the trial, and its counters are empty: {why}");
-                measured.warnings.push(format!("switch `{name}` {what}"));
-                continue;
-            }
-            (_, Some(Err(why))) => {
-                let what =
-                    format!("was not read after the trial, and its counters are empty: {why}");
-                measured.warnings.push(format!("switch `{name}` {what}"));
-                continue;
-            }
-            _ => {
-                measured.warnings.push(format!(
-                    "counters of switch `{name}` are empty until `tenter lab counters` adds them from files"
-                ));
+        let (before, after) = match both(name, before, after) {
+            Ok(both) => both,
+            Err(why) => {
+                measured.warnings.push(why);
                 continue;
             }
         };
@@ -99,6 +85,25 @@ pub(crate) fn measured(
             .extend(lacks(name, &measured.ports[first..]));
     }
     measured
+}
+
+/// What a switch showed before and after a trial, or why its counters are empty.
+fn both<'s>(
+    name: &str,
+    before: &'s SwitchShown,
+    after: &'s SwitchShown,
+) -> Result<(&'s Snapshot, &'s Snapshot), String> {
+    let not_read = |when: &str, why: &str| {
+        format!("switch `{name}` was not read {when} the trial, and its counters are empty: {why}")
+    };
+    match (&before.shown, &after.shown) {
+        (Some(Ok(before)), Some(Ok(after))) => Ok((before, after)),
+        (Some(Err(why)), _) => Err(not_read("before", why)),
+        (_, Some(Err(why))) => Err(not_read("after", why)),
+        _ => Err(format!(
+            "counters of switch `{name}` are empty until `tenter lab counters` adds them from files"
+        )),
+    }
 }
 
 fn no_interface(switch: &str, interface: &str, shown: &Snapshot) -> String {
