@@ -36,14 +36,6 @@ pub(super) struct Report {
     pub(super) ahead: u32,
 }
 
-impl Report {
-    /// The last packet of the map that has arrived.
-    pub(super) fn last_in_map(&self) -> Option<u32> {
-        let last = self.map.checked_ilog2()?;
-        Some(self.first.wrapping_add(last))
-    }
-}
-
 /// A record, two of which are a cache line.
 #[derive(Debug, Default)]
 #[repr(align(32))]

@@ -12,8 +12,6 @@ pub(super) struct Sleek {
     repeated: u32,
     /// The last acknowledged packet that places count from.
     base: u32,
-    /// The place behind the last packet that is known to have arrived, or that a probe has passed.
-    seen: u32,
     /// When a probe is due, and when the last one left.
     pub(super) probe_at: Instant,
     pub(super) probed: Instant,
@@ -25,7 +23,6 @@ impl Default for Sleek {
             end: None,
             repeated: 0,
             base: 0,
-            seen: 0,
             probe_at: Instant::NEVER,
             probed: Instant::START,
         }
@@ -49,22 +46,16 @@ impl Sleek {
         let more = acknowledged.wrapping_sub(self.base);
         self.base = acknowledged;
         self.repeated = self.repeated.saturating_sub(more);
-        self.seen = self.seen.saturating_sub(more);
         self.end = self
             .end
             .and_then(|end| end.checked_sub(more))
             .filter(|end| *end > 0);
     }
 
-    /// Everything that was sent before a place has arrived or is lost.
-    pub(super) fn see(&mut self, place: u32) {
-        self.seen = self.seen.max(place);
-    }
-
-    /// Places of packets that may have to be sent again: within `reach` packets, before the last
-    /// one that has arrived, and before the end of the recovery.
+    /// Places of packets that may have to be sent again: within `reach` packets, and before the end
+    /// of the recovery.
     pub(super) fn holes(&self, reach: u32) -> std::ops::Range<u32> {
-        let end = self.end.unwrap_or(0).min(reach).min(self.seen);
+        let end = self.end.unwrap_or(0).min(reach);
         self.repeated.min(end)..end
     }
 

@@ -436,7 +436,7 @@ impl Sender {
             };
             window.answered(own, &answer);
         }
-        self.look_for_losses(rules, report, is_probe, now);
+        self.look_for_losses(rules, report.ahead, is_probe, now);
         self.end_presumption(rules, now);
         finished
     }
@@ -679,7 +679,7 @@ impl Sender {
     }
 
     /// Finds packets that have been overtaken by too many, where that is how losses are noticed.
-    fn look_for_losses(&mut self, rules: &Rules, report: &Report, is_probe: bool, now: Instant) {
+    fn look_for_losses(&mut self, rules: &Rules, ahead: u32, is_probe: bool, now: Instant) {
         let Some(mut sleek) = self.sleek.take() else {
             return;
         };
@@ -687,23 +687,16 @@ impl Sender {
         let most = rules.link.max_window(rules.link.round_trip);
         let payload = rules.link.payload;
         let sent = self.next.wrapping_sub(self.acknowledged);
+        let answered = is_probe.then(|| now.saturating_since(sleek.probed));
         let delays = self.delays(rules);
-        sleek.follow(self.acknowledged);
-        let last = (!is_probe).then_some(report.answered);
-        let last_in_map = report.last_in_map();
-        for number in last.into_iter().chain(last_in_map) {
-            let place = self.place(number);
-            if place < self.records.len() {
-                sleek.see(place as u32 + 1);
-            }
-        }
-        let round_trip = is_probe.then(|| now.saturating_since(sleek.probed));
-        if round_trip.is_some_and(|time| time.saturating_sub(delays.0) < delays.1) {
+        if let Some(round_trip) = answered
+            && round_trip.saturating_sub(delays.0) < delays.1
+        {
             sleek.begin(sent);
-            sleek.see(sent);
         }
+        sleek.follow(self.acknowledged);
         let threshold = (window.saturating_mul(3) / 2).min(most).max(5 * payload) / payload;
-        if u64::from(report.ahead) >= threshold && !sleek.recovers() && self.lost.is_empty() {
+        if u64::from(ahead) >= threshold && !sleek.recovers() && self.lost.is_empty() {
             sleek.begin(sent);
         }
         let reach = (window / payload).min(u64::from(u32::MAX)) as u32;
