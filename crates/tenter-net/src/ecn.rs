@@ -2,11 +2,10 @@
 
 use crate::class::EcnSpec;
 use crate::packet::{Draw, Packet};
+use crate::response_time::QUANTUM_BIT_PS;
 use crate::transmitter::Transmitter;
 
 const PER_MILLION: u64 = 1_000_000;
-/// A quantum of pause time, in bits, times the ps of a second.
-const QUANTUM_BIT_PS: u128 = 512 * 1_000_000_000_000;
 
 impl EcnSpec {
     /// The bytes of a queue as they count against the thresholds: those of one that takes as long

@@ -5,6 +5,10 @@ use tenter_units::{Rate, Time};
 /// Bits that one quantum of pause time lasts (IEEE 802.3, Annex 31B).
 pub const QUANTUM_BITS: u64 = 512;
 
+/// The same times the ps of a second: divided by the ps that a quantum lasts on a line it is the
+/// line's rate.
+pub(crate) const QUANTUM_BIT_PS: u128 = QUANTUM_BITS as u128 * 1_000_000_000_000;
+
 /// Line rate in Gb/s and the quanta within which a port of that rate must respond (IEEE 802.3,
 /// Annex 31B.3.7, as tabulated in `SONiC`'s dynamic headroom calculation).
 pub(crate) const RESPONSE_QUANTA: [(u64, u64); 8] = [

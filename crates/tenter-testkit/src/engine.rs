@@ -54,6 +54,14 @@ impl fmt::Display for Engine {
 }
 
 impl Engine {
+    /// That of every trial, on so many threads.
+    pub const fn windowed(threads: u16) -> Engine {
+        Engine::Windowed {
+            threads,
+            window_cap: None,
+        }
+    }
+
     /// The engines a random scenario is run on: the reference first, then one, two and three
     /// threads, then windows of a few nanoseconds on one thread and of some hundred on two.
     pub fn all(seed: u64) -> [Engine; 6] {

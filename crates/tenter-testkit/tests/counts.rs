@@ -53,11 +53,7 @@ fn tables_agree() {
     let mut failures = Vec::new();
     for seed in 0..SCENARIOS {
         let scenario = random_scenario(seed);
-        let engine = Engine::Windowed {
-            threads: 1,
-            window_cap: None,
-        };
-        let trial = engine.run(&scenario.plan);
+        let trial = Engine::windowed(1).run(&scenario.plan);
         let trial = trial.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let mut claims = Claims::default();
         check_flows(&mut claims, &trial);

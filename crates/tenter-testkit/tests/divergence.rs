@@ -38,14 +38,8 @@ impl Watcher for Forgetful {
     }
 }
 
-const ONE_THREAD: Engine = Engine::Windowed {
-    threads: 1,
-    window_cap: None,
-};
-const TWO_THREADS: Engine = Engine::Windowed {
-    threads: 2,
-    window_cap: None,
-};
+const ONE_THREAD: Engine = Engine::windowed(1);
+const TWO_THREADS: Engine = Engine::windowed(2);
 
 fn watch<W: Watcher + Clone>(engine: Engine, plan: &Plan, watcher: &W) {
     if let Err(how) = engine.run_watched(plan, watcher) {

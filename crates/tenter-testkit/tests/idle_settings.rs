@@ -157,11 +157,7 @@ fn written_case(text: &str) -> Case {
 /// sends where. Tables have the numbers of queues in them, which change when a class is left out;
 /// then those without them stand for all.
 fn result(plan: &Plan, renumbered: bool) -> String {
-    let engine = Engine::Windowed {
-        threads: 1,
-        window_cap: None,
-    };
-    let (outcome, flows) = match engine.run(plan) {
+    let (outcome, flows) = match Engine::windowed(1).run(plan) {
         Ok(Trial { outcome, rows }) => (outcome, rows.flows),
         Err(why) => return why,
     };

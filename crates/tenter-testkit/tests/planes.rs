@@ -79,11 +79,7 @@ fn run_with(overrides: &[&str]) -> Trial {
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
     let loaded = load(FOUR_PLANES, "planes.yaml", Format::Yaml, &overrides, None);
     let plan = loaded.unwrap_or_else(|errors| panic!("{errors}")).plan;
-    let engine = Engine::Windowed {
-        threads: 1,
-        window_cap: None,
-    };
-    engine.run(&plan).expect("it runs")
+    Engine::windowed(1).run(&plan).expect("it runs")
 }
 
 /// From the start to the last byte, in ps.

@@ -12,13 +12,6 @@ const JUDGED: u64 = 5;
 /// Failures that are shown.
 const SHOWN: usize = 3;
 
-fn windowed(threads: u16) -> Engine {
-    Engine::Windowed {
-        threads,
-        window_cap: None,
-    }
-}
-
 fn run(engine: Engine, plan: &Plan, state: SteadyState) -> Trial {
     let plan = Plan {
         steady_state: state,
@@ -67,14 +60,14 @@ fn counts(trial: &Trial) -> [u64; 3] {
 
 /// How the records of a plan change by jumps, if they do.
 fn change(plan: &Plan, is_judged: bool, seen: &mut Seen) -> Option<String> {
-    let simulated = run(windowed(1), plan, SteadyState::Simulate);
+    let simulated = run(Engine::windowed(1), plan, SteadyState::Simulate);
     assert_eq!(simulated.outcome.summary.engine.jumps, 0);
-    let jumped = run(windowed(1), plan, SteadyState::Jump);
+    let jumped = run(Engine::windowed(1), plan, SteadyState::Jump);
     seen.add(&jumped);
     let counts = counts(&jumped);
     let mut trials = vec![("one thread", jumped)];
     if is_judged {
-        let jump = |threads| run(windowed(threads), plan, SteadyState::Jump);
+        let jump = |threads| run(Engine::windowed(threads), plan, SteadyState::Jump);
         trials.push(("two threads", jump(2)));
         trials.push(("three threads", jump(3)));
         for (_, trial) in &trials {

@@ -59,11 +59,7 @@ fn times(overrides: &[&str]) -> Vec<u64> {
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
     let loaded = load(STUDY, "study.yaml", Format::Yaml, &overrides, None);
     let plan = loaded.unwrap_or_else(|errors| panic!("{errors}")).plan;
-    let engine = Engine::Windowed {
-        threads: 1,
-        window_cap: None,
-    };
-    let trial = engine.run(&plan).expect("it runs");
+    let trial = Engine::windowed(1).run(&plan).expect("it runs");
     let rows = trial.rows.flows.iter();
     let mut times: Vec<u64> = rows
         .map(|row| (row.acknowledged - row.posted).ps())

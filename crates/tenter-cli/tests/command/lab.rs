@@ -89,7 +89,7 @@ fn counters_of_switches_are_shown_or_why_not() {
     assert!(
         answer
             .stderr
-            .contains("switch `leaf0`: `sh show.sh show interfaces counters` failed")
+            .contains("switch `leaf0`, asked for `show interfaces counters`: `sh` failed")
     );
     workplace
         .words("lab counters rack.yaml --trial here")

@@ -78,7 +78,7 @@ fn together(
     let mut snapshot: Option<Snapshot> = None;
     for asked in asked {
         let read = ask(&asked)
-            .map_err(|why| format!("switch `{name}`: {why}"))
+            .map_err(|why| format!("switch `{name}`, asked for `{asked}`: {why}"))
             .and_then(|text| text::read(&text).map_err(|fault| fault.of(name, &asked)));
         match (read, &mut snapshot) {
             (Ok(read), None) => snapshot = Some(read),
@@ -129,7 +129,7 @@ mod tests {
         let second = shown[1].shown.as_ref().expect("it is asked");
         let why = second.as_ref().expect_err("it fails");
         assert!(
-            why.starts_with("switch `leaf1`: `false show interfaces"),
+            why.starts_with("switch `leaf1`, asked for `show interfaces counters`: `false` failed"),
             "{why}"
         );
         assert!(shown[2].shown.is_none());

@@ -5,11 +5,10 @@ use tenter_units::Rate;
 use super::QueuedFrame;
 use crate::class::{CLASSES, ClassSpec, Limit};
 use crate::memory::UNLIMITED_POOL;
+use crate::response_time::QUANTUM_BIT_PS;
 
 /// What stands for the limit of a queue that shares its memory.
 const SHARES: u64 = u64::MAX;
-/// A quantum of pause time, in bits, times the ps of a second.
-const QUANTUM_BIT_PS: u128 = 512 * 1_000_000_000_000;
 
 /// The limits of all queues of a switch.
 #[derive(Clone, Debug)]

@@ -162,24 +162,16 @@ pub(super) fn on_wire(frames: u64, bytes: u64) -> u64 {
 /// Empties the row of a port, and fills it with what was read, if anything.
 pub(super) fn fill_port(row: &mut PortRow, counts: Option<&PortCounts>) {
     row.unread = all::<PortRow>();
-    for (_, _, field) in OF_PORTS {
-        *field(row) = 0;
-    }
     row.tx_data_wire_bytes = 0;
-    let Some(counts) = counts else {
-        return;
-    };
+    let read = |counter| counts.and_then(|counts| counts.count(counter));
     for (counter, column, field) in OF_PORTS {
-        if let Some(count) = counts.count(counter) {
-            *field(row) = count;
+        let count = read(counter);
+        *field(row) = count.unwrap_or(0);
+        if count.is_some() {
             row.unread.remove(column);
         }
     }
-    let sent = (
-        counts.count(Counter::TxFrames),
-        counts.count(Counter::TxBytes),
-    );
-    if let (Some(frames), Some(bytes)) = sent {
+    if let (Some(frames), Some(bytes)) = (read(Counter::TxFrames), read(Counter::TxBytes)) {
         row.tx_data_wire_bytes = on_wire(frames, bytes);
         row.unread.remove("tx_data_wire_bytes");
         row.unread.remove("utilisation");
