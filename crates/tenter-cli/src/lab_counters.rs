@@ -41,6 +41,9 @@ pub(crate) fn counters(arguments: &LabCounters) -> Result<ExitCode, Failure> {
     print_tables(&table(&shown).to_string());
     let mut all = true;
     for switch in &shown {
+        for why in &switch.refused {
+            say(&format!("warning: {why}\n"));
+        }
         match &switch.shown {
             Some(Ok(_)) => {}
             Some(Err(why)) => {

@@ -20,8 +20,8 @@ use crate::switch_model::SwitchDraft;
 use crate::switching::Switching;
 use crate::{
     buffer, capture, circuits, delays, device_defaults, entropy, hand_over, host_notices,
-    impairments, load_balancing, nic_impairments, planes, queue_changes, reach, regions, sampling,
-    switch_model, switching, telemetry_room, topologies, ultra_ethernet,
+    impairments, limits_at_rates, load_balancing, nic_impairments, planes, queue_changes, reach,
+    regions, sampling, switch_model, switching, telemetry_room, topologies, ultra_ethernet,
 };
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Problems;
@@ -387,6 +387,7 @@ fn check_together(
         entropy::check(around, switches);
     }
     ultra_ethernet::check(around, switching, switches, faults);
+    limits_at_rates::check(around, switches, faults);
     if !planes::check(around, switching, switches, faults) {
         return;
     }

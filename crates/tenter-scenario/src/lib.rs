@@ -58,6 +58,7 @@ mod host_notices;
 mod hosts;
 mod impairments;
 mod jobs;
+mod limits_at_rates;
 mod links;
 mod load;
 mod load_balancing;

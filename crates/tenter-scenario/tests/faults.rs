@@ -274,3 +274,18 @@ fn what_pauses_nobody_is_warned_of() {
     let loaded = good(&["fabric.switch.pfc_watchdog={}"]);
     assert!(format!("{}", loaded.warnings).contains("no class is lossless"));
 }
+
+#[test]
+fn limits_that_hold_no_frame_on_a_degraded_link_are_warned_of() {
+    let class = "fabric.switch.classes=[{class: 3, limit: 40kB, limit_scale_from: 400Gbps}]";
+    let warned = |rate: &str| {
+        let event = format!("faults.events=[{{link: leaf0-spine1, rate: {rate}, at: 0s}}]");
+        good(&[class, &event]).warnings.to_string()
+    };
+    assert!(!warned("100Gbps").contains("class 3"));
+    let told = warned("10Gbps");
+    assert!(
+        told.contains("class 3 may hold 1000 bytes at a port of 10Gbps"),
+        "{told}"
+    );
+}

@@ -97,6 +97,7 @@ studies![
     "ultra-ethernet/validation",
     "ultra-ethernet/packet-books",
     "ultra-ethernet/incast",
+    "ultra-ethernet/permutation",
     "ultra-ethernet/fabrics",
 ];
 
@@ -139,6 +140,7 @@ static EXPECTATIONS: &[(&str, &str)] = tables![
     "bandwidth-steering-saturation",
     "evolved-ethernet-interference",
     "evolved-ethernet-polarisation",
+    "ultra-ethernet-permutation",
     "ultra-ethernet-packet-books"
 ];
 

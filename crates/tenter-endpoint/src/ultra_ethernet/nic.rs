@@ -563,6 +563,7 @@ impl UltraEthernetNic {
         if let Some(sender) = &mut self.send[slot] {
             sender.connection = Connection::Failed;
             sender.timer_armed = false;
+            sender.forget_probe();
             self.errors.push(QueuePairError {
                 slot,
                 at: now,

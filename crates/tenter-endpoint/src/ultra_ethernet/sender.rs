@@ -637,15 +637,16 @@ impl Sender {
     /// The same with nothing under way: it waits for its turn, or for credit, whose grant may have
     /// been lost.
     fn expire_idle(&mut self, rules: &Rules, gives_up: Instant, now: Instant) -> Expiry {
+        if now >= gives_up {
+            // Its link may be down for good.
+            return Expiry::GivesUp;
+        }
         let has_packet = self.has_packet();
         let Some(credit) = &mut self.credit else {
             return Expiry::Later(now + rules.timeout);
         };
         if credit.bytes > 0 || !has_packet {
             return Expiry::Later(now + rules.timeout);
-        }
-        if now >= gives_up {
-            return Expiry::GivesUp;
         }
         let patience = rules.timeout * PATIENCE;
         let heard = credit.heard.max(credit.asked).max(self.last_progress);
@@ -706,7 +707,8 @@ impl Sender {
                 sleek.repeated(place);
             }
         }
-        let waits = self.next != self.posted || !self.records.is_empty();
+        let is_busy = self.next != self.posted || !self.records.is_empty();
+        let waits = is_busy && self.connection == Connection::Ready;
         let wait = if self.backlog == 0 {
             delays.0 + delays.1
         } else {

@@ -15,7 +15,7 @@ use super::under_way::{LabRun, Observed, Trial};
 use crate::control::{FromAgent, LocalClock, Offer, Opening, Order, ScenarioFile, Secret};
 use crate::error::LabError;
 use crate::fabric;
-use crate::switches::{measured, read_switches};
+use crate::switches::{measured, read_settled};
 
 /// From the order to start a collective to its start: longer than an order takes.
 const AHEAD_PS: u64 = 30_000_000_000;
@@ -70,7 +70,7 @@ fn run_here(
         .collect();
     let machines = &trial.lab.keys.switches;
     // While agents are connected, they wait for no switch.
-    let shown = read_switches(machines, trial.lab.folder());
+    let shown = read_settled(machines, trial.lab.folder());
     let agents = Agents::connect(&hosts, &secret, clock)?;
     let books = RealBooks::new(plan)?;
     let before = switch_counts(trial);
@@ -96,7 +96,7 @@ fn run_here(
     running.agents.close();
     // Reading switches takes seconds, which are no part of the trial.
     let ended = Instant::from_ps(running.now_ps());
-    let after = read_switches(machines, trial.lab.folder());
+    let after = read_settled(machines, trial.lab.folder());
     let node = |name: &str| {
         let topology = &trial.measured.resolved().topology;
         let mut nodes = topology.node_ids().filter(|&node| !topology.is_host(node));

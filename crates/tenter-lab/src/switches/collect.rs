@@ -4,6 +4,8 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use tenter_units::Time;
+
 use super::keys::{Collector, GnmiKeys, SonicKeys, SwitchKeys};
 use super::snapshot::Snapshot;
 use super::{command, gnmi, snmp, sonic, text};
@@ -15,64 +17,102 @@ pub struct SwitchShown {
     pub name: String,
     /// What it shows, or a sentence with the remedy; nothing of one that is read from files.
     pub shown: Option<Result<Snapshot, String>>,
+    /// What it was asked for beside that and did not show, each a sentence.
+    pub refused: Vec<String>,
 }
 
 /// Reads switches side by side; `folder` is that of the lab file.
 pub fn read_switches(switches: &[SwitchKeys], folder: &Path) -> Vec<SwitchShown> {
+    all(switches, |keys| read(keys, folder))
+}
+
+/// The same when their counters are no older than the silence of the fabric, which has begun.
+pub(crate) fn read_settled(switches: &[SwitchKeys], folder: &Path) -> Vec<SwitchShown> {
+    all(switches, |keys| {
+        if keys.collector != Collector::Files {
+            thread::sleep(of_clock(keys.settle));
+        }
+        read(keys, folder)
+    })
+}
+
+fn all(
+    switches: &[SwitchKeys],
+    read: impl Fn(&SwitchKeys) -> SwitchShown + Sync,
+) -> Vec<SwitchShown> {
+    let read = &read;
     thread::scope(|scope| {
         let threads: Vec<_> = switches
             .iter()
-            .map(|keys| scope.spawn(|| read(keys, folder)))
+            .map(|keys| scope.spawn(move || read(keys)))
             .collect();
-        let shown = switches.iter().zip(threads).map(|(keys, thread)| {
-            let shown = thread.join();
-            SwitchShown {
-                name: keys.name.clone(),
-                shown: shown.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            }
-        });
-        shown.collect()
+        let shown = threads.into_iter().map(thread::ScopedJoinHandle::join);
+        shown
+            .map(|shown| shown.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     })
 }
 
-fn read(keys: &SwitchKeys, folder: &Path) -> Option<Result<Snapshot, String>> {
-    let timeout = Duration::from_nanos(keys.timeout.ps() / 1_000);
+fn of_clock(time: Time) -> Duration {
+    Duration::from_nanos(time.ps() / 1_000)
+}
+
+fn read(keys: &SwitchKeys, folder: &Path) -> SwitchShown {
+    let timeout = of_clock(keys.timeout);
     let name = &keys.name;
-    Some(match &keys.collector {
+    let mut refused = Vec::new();
+    let shown = match &keys.collector {
         Collector::Snmp(snmp) => {
             let read = snmp::read(snmp, folder, timeout);
-            read.map_err(|why| format!("switch `{name}`: {why}"))
+            Some(read.map_err(|why| format!("switch `{name}`: {why}")))
         }
-        Collector::Sonic(sonic) => of_sonic(name, sonic, timeout),
-        Collector::Gnmi(gnmi) => of_gnmi(name, gnmi, timeout),
-        Collector::Files => return None,
-    })
+        Collector::Sonic(sonic) => Some(of_sonic(name, sonic, timeout, &mut refused)),
+        Collector::Gnmi(gnmi) => Some(of_gnmi(name, gnmi, timeout, &mut refused)),
+        Collector::Files => None,
+    };
+    SwitchShown {
+        name: name.clone(),
+        shown,
+        refused,
+    }
 }
 
-fn of_sonic(name: &str, keys: &SonicKeys, timeout: Duration) -> Result<Snapshot, String> {
+fn of_sonic(
+    name: &str,
+    keys: &SonicKeys,
+    timeout: Duration,
+    refused: &mut Vec<String>,
+) -> Result<Snapshot, String> {
     let commands = sonic::COMMANDS
         .iter()
         .map(|command| format!("show {command}"));
-    together(name, commands, |command| {
+    together(name, commands, refused, |command| {
         let words = command.split(' ').map(str::to_owned);
         let words: Vec<String> = keys.command.iter().cloned().chain(words).collect();
         command::run(&words, timeout)
     })
 }
 
-fn of_gnmi(name: &str, keys: &GnmiKeys, timeout: Duration) -> Result<Snapshot, String> {
+fn of_gnmi(
+    name: &str,
+    keys: &GnmiKeys,
+    timeout: Duration,
+    refused: &mut Vec<String>,
+) -> Result<Snapshot, String> {
     let paths = gnmi::PATHS.iter().map(|path| (*path).to_owned());
-    together(name, paths, |path| {
+    together(name, paths, refused, |path| {
         let behind = ["get", "--path", path, "--format", "json"].map(str::to_owned);
         let words: Vec<String> = keys.command.iter().cloned().chain(behind).collect();
         command::run(&words, timeout)
     })
 }
 
-/// What several texts show; the first must be there and right, of the others those that are.
+/// What several texts show; the first must be there and right. Of the others those count that are,
+/// and why the rest do not goes into `refused`.
 fn together(
     name: &str,
     asked: impl Iterator<Item = String>,
+    refused: &mut Vec<String>,
     ask: impl Fn(&str) -> Result<String, String>,
 ) -> Result<Snapshot, String> {
     let mut snapshot: Option<Snapshot> = None;
@@ -84,8 +124,7 @@ fn together(
             (Ok(read), None) => snapshot = Some(read),
             (Ok(read), Some(snapshot)) => snapshot.merge(read),
             (Err(why), None) => return Err(why),
-            // Its counters stay empty, which the trial says.
-            (Err(_), Some(_)) => {}
+            (Err(why), Some(_)) => refused.push(why),
         }
     }
     snapshot.ok_or_else(|| format!("switch `{name}` is asked for nothing"))
@@ -93,8 +132,6 @@ fn together(
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::Time;
-
     use super::*;
 
     fn switch(name: &str, command: &[&str]) -> SwitchKeys {
@@ -102,6 +139,7 @@ mod tests {
             name: name.to_owned(),
             ports: vec!["Ethernet0".to_owned()],
             timeout: Time::from_us(2_000_000),
+            settle: Time::ZERO,
             collector: Collector::Sonic(SonicKeys {
                 command: command.iter().map(|&word| word.to_owned()).collect(),
             }),
@@ -126,6 +164,9 @@ mod tests {
         let first = shown[0].shown.as_ref().expect("it is read");
         let snapshot = first.as_ref().expect("it answers");
         assert_eq!(snapshot.0["Ethernet0"].own.len(), 3);
+        let refused = &shown[0].refused;
+        assert_eq!(refused.len(), sonic::COMMANDS.len() - 1);
+        assert!(refused[0].contains("no such command"), "{refused:?}");
         let second = shown[1].shown.as_ref().expect("it is asked");
         let why = second.as_ref().expect_err("it fails");
         assert!(

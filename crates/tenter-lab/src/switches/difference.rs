@@ -35,6 +35,7 @@ pub(crate) fn measured(
     let mut measured = Measured::default();
     for ((keys, before), after) in switches.iter().zip(before).zip(after) {
         let name = &keys.name;
+        measured.warnings.extend(refused(before, after));
         let (before, after) = match both(name, before, after) {
             Ok(both) => both,
             Err(why) => {
@@ -104,6 +105,15 @@ fn both<'s>(
             "counters of switch `{name}` are empty until `tenter lab counters` adds them from files"
         )),
     }
+}
+
+/// What a switch did not show beside the rest, before a trial or after it.
+fn refused(before: &SwitchShown, after: &SwitchShown) -> Vec<String> {
+    let new = after.refused.iter();
+    let new = new.filter(|why| !before.refused.contains(why));
+    let all = before.refused.iter().chain(new);
+    all.map(|why| format!("{why}; these counters are empty"))
+        .collect()
 }
 
 fn no_interface(switch: &str, interface: &str, shown: &Snapshot) -> String {
@@ -194,6 +204,7 @@ mod tests {
             name: name.to_owned(),
             ports: vec!["e0".to_owned(), "e1".to_owned()],
             timeout: Time::from_us(1_000_000),
+            settle: Time::ZERO,
             collector: Collector::Files,
         }
     }
@@ -202,6 +213,7 @@ mod tests {
         SwitchShown {
             name: name.to_owned(),
             shown: Some(snapshot),
+            refused: Vec::new(),
         }
     }
 

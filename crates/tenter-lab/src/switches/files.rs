@@ -27,6 +27,7 @@ pub(super) fn read(switches: &[SwitchKeys], folder: &Path) -> Result<Vec<SwitchS
         Ok(SwitchShown {
             name: keys.name.clone(),
             shown: snapshot.map(Ok),
+            refused: Vec::new(),
         })
     });
     shown.collect()

@@ -7,6 +7,7 @@ use tenter_record::EngineKind;
 use tenter_report::{CONFIG_FILE, read_counts, read_summary, replace_counts};
 use tenter_sim::real_time::RealBooks;
 
+use super::collect::SwitchShown;
 use super::difference::measured;
 use super::files;
 use super::keys::SwitchKeys;
@@ -28,15 +29,14 @@ pub fn add_counters(
             "the lab file has no `switches`: list them with their `ports`".to_owned(),
         ));
     }
-    let before = files::read(switches, before)?;
-    let after = files::read(switches, after)?;
+    let saved = Saved::read(switches, before, after)?;
     let mut counts = read_counts(trial).map_err(tenter::Error::from)?;
     let node = |name: &str| {
         let own = counts.ports.iter().filter(|port| port.node_name == name);
         let node = own.clone().next()?.node;
         Some((node, own.count() as u16))
     };
-    let found = measured(switches, &before, &after, node);
+    let found = measured(&saved.switches, &saved.before, &saved.after, node);
     let plan = Scenario::read(trial.join(CONFIG_FILE))?.resolve()?;
     let books = RealBooks::new(plan.resolved())?;
     let mut summary = read_summary(trial).map_err(tenter::Error::from)?;
@@ -57,6 +57,49 @@ pub fn add_counters(
     summary.warnings.extend(found.warnings.iter().cloned());
     replace_counts(trial, &counts, &summary).map_err(tenter::Error::from)?;
     Ok(found.warnings)
+}
+
+/// The switches that have a folder in `before` and in `after`, and what these show: the others stay
+/// as the trial has them.
+#[derive(Default)]
+struct Saved {
+    switches: Vec<SwitchKeys>,
+    before: Vec<SwitchShown>,
+    after: Vec<SwitchShown>,
+}
+
+impl Saved {
+    fn read(switches: &[SwitchKeys], before: &Path, after: &Path) -> Result<Saved, LabError> {
+        let [first, second] = [before, after].map(|folder| files::read(switches, folder));
+        let mut saved = Saved::default();
+        for ((keys, then), now) in switches.iter().zip(first?).zip(second?) {
+            let lacks = match (&then.shown, &now.shown) {
+                (None, None) => continue,
+                (Some(_), None) => after,
+                (None, Some(_)) => before,
+                (Some(_), Some(_)) => {
+                    saved.switches.push(keys.clone());
+                    saved.before.push(then);
+                    saved.after.push(now);
+                    continue;
+                }
+            };
+            return Err(LabError::Input(format!(
+                "switch `{}` has no folder in `{}`: save its counters before the trial and after it",
+                keys.name,
+                lacks.display()
+            )));
+        }
+        if saved.switches.is_empty() {
+            let names: Vec<&str> = switches.iter().map(|keys| keys.name.as_str()).collect();
+            return Err(LabError::Input(format!(
+                "`{}` has no folder with the name of a switch of the lab file: {}",
+                before.display(),
+                names.join(", ")
+            )));
+        }
+        Ok(saved)
+    }
 }
 
 #[cfg(test)]
@@ -130,11 +173,24 @@ jobs: [{name: j, ranks: 2, collectives: [{collective: all-to-all, size: 64KiB}]}
             name: "leaf0".to_owned(),
             ports: vec!["Ethernet0".to_owned(), "Ethernet4".to_owned()],
             timeout: Time::from_us(1_000_000),
+            settle: Time::ZERO,
             collector: Collector::Files,
         };
-        let switches = [leaf];
+        let absent = SwitchKeys {
+            name: "leaf1".to_owned(),
+            ..leaf.clone()
+        };
+        let switches = [leaf, absent.clone()];
         let told = add_counters(&switches, &measured, &before, &after).expect("it is right");
         assert!(told[0].contains("does not tell marked frames"), "{told:?}");
+        assert_eq!(
+            told.len(),
+            1,
+            "of `leaf1` there is nothing to tell: {told:?}"
+        );
+        let none = add_counters(&[absent], &measured, &before, &after);
+        let none = none.expect_err("no folder is its own").to_string();
+        assert!(none.contains("a switch of the lab file: leaf1"), "{none}");
         let rows: Vec<PortRow> = read_rows(&measured).expect("a table");
         let of = |port: u16| {
             let mut rows = rows.iter();

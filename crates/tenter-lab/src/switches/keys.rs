@@ -16,6 +16,10 @@ component! {
         ports: Vec<String>, in 64;
         /// How long one request, or one command, may take.
         timeout: Time = "5s", in TIMEOUTS;
+        /// How old its counters may be when it shows them: it is read so long after the fabric has
+        /// fallen silent, before a trial and after it.
+        settle: Time = "10s", in Time::ZERO..=SETTLE_MAX,
+            from "counterpoll of SONiC: counters of ports each second, of queues every 10 s";
         ..collector: Collector, "How its counters are read.";
     }
 }
@@ -70,4 +74,5 @@ component! {
     }
 }
 
+const SETTLE_MAX: Time = Time::from_us(600_000_000);
 const TIMEOUTS: RangeInclusive<Time> = Time::from_us(10_000)..=Time::from_us(60_000_000);

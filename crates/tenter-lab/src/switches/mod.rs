@@ -21,6 +21,7 @@ mod snmp;
 mod sonic;
 mod text;
 
+pub(crate) use collect::read_settled;
 pub use collect::{SwitchShown, read_switches};
 pub(crate) use difference::{Measured, measured};
 pub use into_trial::add_counters;

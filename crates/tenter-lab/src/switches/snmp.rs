@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use snmp2::{Oid, SyncSession, Value};
 use tenter_sim::real_time::Counter;
@@ -75,6 +75,8 @@ const ROWS: u32 = 32;
 const INTERFACES_MAX: usize = 16_384;
 /// A request that gets no answer is sent so often.
 const TRIES: usize = 3;
+/// All requests together may take as long as so many that get no answer.
+const REQUESTS: u32 = 12;
 
 /// What a cell shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +97,7 @@ pub(super) fn read(keys: &SnmpKeys, folder: &Path, timeout: Duration) -> Result<
         open: opener(keys, folder, timeout)?,
         session: None,
         place: format!("SNMP at {}", keys.address),
+        until: Instant::now() + timeout * REQUESTS,
     };
     let mut names = BTreeMap::new();
     for column in NAMES {
@@ -217,6 +220,8 @@ struct Agent {
     open: Opener,
     session: Option<SyncSession>,
     place: String,
+    /// When all must have been read.
+    until: Instant,
 }
 
 impl Agent {
@@ -252,6 +257,12 @@ impl Agent {
     fn rows_after(&mut self, oid: &[u64]) -> Result<Vec<(Vec<u64>, Shown)>, String> {
         let mut why = String::new();
         for _ in 0..TRIES {
+            if Instant::now() >= self.until {
+                return Err(format!(
+                    "{} answers too slowly to be read as a whole; let `timeout` be longer",
+                    self.place
+                ));
+            }
             let mut session = match self.session.take() {
                 Some(session) => session,
                 None => (self.open)()?,

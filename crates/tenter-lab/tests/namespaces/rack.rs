@@ -60,10 +60,10 @@ impl Rack<'_> {
         let _ = write!(
             text,
             "switches:\n\
-             - name: leaf0\n  collect: sonic\n  \
+             - name: leaf0\n  collect: sonic\n  settle: 0s\n  \
              command: [sh, -c, 'cd {folder} && . ./switch.sh', sh]\n  \
              ports: [Ethernet0, Ethernet4]\n\
-             - {{name: leaf1, collect: sonic, command: ['false'], ports: [Ethernet0]}}\n\
+             - {{name: leaf1, collect: sonic, settle: 0s, command: ['false'], ports: [Ethernet0]}}\n\
              {more}"
         );
         let path = self.folder.join("rack.yaml");

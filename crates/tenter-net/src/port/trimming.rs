@@ -48,6 +48,10 @@ impl Port {
             return false;
         };
         self.bytes -= u64::from(last.frame_bytes);
+        if self.queues[frame.queue].is_empty() {
+            // A shared buffer may have less room for the frame that arrives than it had for this.
+            self.waiting &= !(1 << frame.queue);
+        }
         let left = self.queued_frame(last.stored_from(), frame.queue, &last);
         around.buffer.release_seldom(left, now);
         let arriving = self.queued_frame(frame.input, frame.queue, packet);

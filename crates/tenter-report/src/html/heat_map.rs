@@ -117,24 +117,42 @@ fn direction(
             (label, rows.iter().flat_map(|row| row.1.clone()).collect())
         })
         .collect();
-    let mean = ports.iter().map(|port| port.utilisation).sum::<f64>() / ports.len() as f64;
-    let least = ports
-        .iter()
-        .map(|p| p.utilisation)
-        .fold(f64::INFINITY, f64::min);
-    let most = ports.iter().map(|p| p.utilisation).fold(0.0, f64::max);
     add(
         page,
         format_args!(
-            "<h3>{} <small>{} links; utilisation {}% on average, {}% to {}%</small></h3>",
+            "<h3>{} <small>{} links; {}</small></h3>",
             escape(name),
             count(ports.len() as u64),
-            number(mean * 100.0, 3),
-            number(least * 100.0, 3),
-            number(most * 100.0, 3),
+            utilisation(ports),
         ),
     );
     cells(name, &merged, greatest, page);
+}
+
+/// The utilisation of the ports whose counters were read, in words.
+fn utilisation(ports: &[&PortRow]) -> String {
+    let read = ports
+        .iter()
+        .filter(|port| !port.unread.lacks("utilisation"));
+    let shares: Vec<f64> = read.map(|port| port.utilisation).collect();
+    if shares.is_empty() {
+        return "their utilisation was not read".to_owned();
+    }
+    let unread = ports.len() - shares.len();
+    let percent = |share: f64| number(share * 100.0, 3);
+    let mut text = format!(
+        "utilisation {}% on average, {}% to {}%",
+        percent(shares.iter().sum::<f64>() / shares.len() as f64),
+        percent(shares.iter().copied().fold(f64::INFINITY, f64::min)),
+        percent(shares.iter().copied().fold(0.0, f64::max)),
+    );
+    if unread > 0 {
+        add(
+            &mut text,
+            format_args!("; {} were not read", count(unread as u64)),
+        );
+    }
+    text
 }
 
 fn cells(name: &str, rows: &[(String, Vec<&PortRow>)], greatest: &Greatest, page: &mut String) {
@@ -202,13 +220,19 @@ fn cell(place: Rect, ports: &[&PortRow], greatest: &Greatest, page: &mut String)
             ports.len() - 1
         ),
     };
+    // What nobody read is none of these.
+    let read = |column: &str, text: String| {
+        let is_read = ports.iter().any(|port| !port.unread.lacks(column));
+        if is_read { text } else { "not read".to_owned() }
+    };
+    let busy = format!("{}% busy", number(utilisation * 100.0, 4));
     let tip = format!(
-        "{lead}\n{} Gb/s, {}% busy\npaused {}\ndropped {} frames\ndeepest queue {}",
+        "{lead}\n{} Gb/s, {}\npaused {}\ndropped frames {}\ndeepest queue {}",
         number(ports[0].rate_gbps, 4),
-        number(utilisation * 100.0, 4),
-        time(paused),
-        count(dropped as u64),
-        super::text::bytes(queue),
+        read("utilisation", busy),
+        read("paused_ns", time(paused)),
+        read("dropped_frames", count(dropped as u64)),
+        read("queue_high_water_bytes", super::text::bytes(queue)),
     );
     let Rect {
         x,
@@ -216,7 +240,14 @@ fn cell(place: Rect, ports: &[&PortRow], greatest: &Greatest, page: &mut String)
         width,
         height,
     } = place;
-    let mark = if dropped > 0.0 { " lossy" } else { "" };
+    let mark = match (
+        dropped > 0.0,
+        ports.iter().all(|p| p.unread.lacks("utilisation")),
+    ) {
+        (true, _) => " lossy",
+        (false, true) => " unread",
+        (false, false) => "",
+    };
     add(
         page,
         format_args!(

@@ -91,11 +91,18 @@ fn transport(draw: &mut Draw) -> UltraEthernet {
 fn queues(plan: &mut Plan, spec: &UltraEthernet, draw: &mut Draw) {
     let frame = u64::from(spec.full_frame_bytes());
     let shares = draw.chance(40);
+    let line = plan.topology.cables[0].rate;
     let limit = |draw: &mut Draw, most: u64| {
         if shares && draw.chance(50) {
             Limit::Dynamic {
                 numerator: 1 + draw.below(4) as u32,
                 denominator: 1 + draw.below(4) as u32,
+            }
+        } else if !shares && draw.chance(30) {
+            // A link is degraded to a fifth at most: a frame still finds room there.
+            Limit::AtRate {
+                bytes: frame * (5 + draw.below(most)),
+                rate: line,
             }
         } else {
             Limit::Static(frame * (1 + draw.below(most)))
@@ -105,7 +112,7 @@ fn queues(plan: &mut Plan, spec: &UltraEthernet, draw: &mut Draw) {
         min_bytes: frame * draw.below(4),
         max_bytes: frame * (4 + draw.below(8)),
         max_probability_ppm: 1_000_000,
-        scale_from: None,
+        scale_from: draw.chance(30).then_some(line),
         mark_at: *draw.pick(&[&MarkAt::Dequeue, &MarkAt::Enqueue]),
         at_hosts: draw.chance(30),
     });
