@@ -2112,7 +2112,7 @@ class FaultsEvent2(TypedDict, total=False):
     rate: Quantity
     """The rate it is degraded to."""
     switch: str | float | bool
-    """A switch: all its links are degraded, those that are slower already excepted."""
+    """A switch: all its links are degraded, but those whose cables are slower."""
     until: Quantity | Literal["none"]
     """When the rate is again what it was. Default: none."""
 
