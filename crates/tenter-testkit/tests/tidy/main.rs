@@ -46,6 +46,11 @@ fn lines_fit_and_have_no_tabs() {
 }
 
 #[test]
+fn one_file_alone_has_unsafe_code() {
+    report(&source::unsafe_code(&Repository::read()));
+}
+
+#[test]
 fn nothing_is_left_for_later() {
     report(&source::unfinished(&Repository::read()));
 }

@@ -42,6 +42,22 @@ pub(crate) fn layout(repository: &Repository) -> Vec<String> {
     findings
 }
 
+/// The binding of a C library, which alone has unsafe code.
+const UNSAFE: &str = "crates/tenter-lab/src/agent/rdma/device.rs";
+
+/// Expectations of unsafe code anywhere else; without one the compiler denies it.
+pub(crate) fn unsafe_code(repository: &Repository) -> Vec<String> {
+    let lint = concat!("(unsafe", "_code");
+    let mut findings = Vec::new();
+    for file in repository.with_extension("rs") {
+        if file.path != UNSAFE {
+            let places = places(file, lint);
+            findings.extend(places.map(|place| format!("{place}: unsafe code is for {UNSAFE}")));
+        }
+    }
+    findings
+}
+
 /// Marks of work left undone.
 pub(crate) fn unfinished(repository: &Repository) -> Vec<String> {
     // Written in two parts, so that this file does not hold what it looks for.

@@ -10,12 +10,19 @@
 //! with losses and congestion, is the device's own. Everything here but [`open`] works with any
 //! [`Verbs`]; the tests have a device that reorders, fails and runs out of receives.
 
+#[cfg(feature = "rdma")]
+mod device;
 #[cfg(test)]
 mod fake;
+#[cfg(any(test, feature = "rdma"))]
+mod offer;
+mod open;
 mod path;
+mod place;
 #[cfg(test)]
 mod tests;
 mod verbs;
 
+pub(super) use open::open;
 pub(super) use path::{RdmaBuild, RdmaPath};
-pub(super) use verbs::{Attributes, open};
+pub(super) use verbs::Attributes;

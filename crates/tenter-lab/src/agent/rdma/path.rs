@@ -12,7 +12,7 @@ use super::verbs::{Completion, Posted, Status, Verbs, Write};
 use crate::control::Offer;
 
 /// Receives that wait at each slot for writes.
-const RECEIVES: u32 = 512;
+pub(super) const RECEIVES: u32 = 512;
 
 /// What a path is made of.
 pub(in crate::agent) struct RdmaBuild<'a> {

@@ -1,8 +1,6 @@
 //! What the data path needs of RDMA hardware: reliable connections (RC), writes with an immediate
 //! value, and completions.
 
-use std::net::Ipv4Addr;
-
 use tenter_net::{ReceiveSlot, SendSlot};
 use tenter_sim::real_time::Slot;
 
@@ -33,7 +31,7 @@ pub(in crate::agent) struct Write {
 /// Whether a write was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
-    not(test),
+    not(any(test, feature = "rdma")),
     expect(dead_code, reason = "devices make them, of which this build has none")
 )]
 pub(in crate::agent) enum Posted {
@@ -46,7 +44,7 @@ pub(in crate::agent) enum Posted {
 /// How something that was posted has ended; the words of `ibv_wc_status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
-    not(test),
+    not(any(test, feature = "rdma")),
     expect(dead_code, reason = "devices make them, of which this build has none")
 )]
 pub(in crate::agent) enum Status {
@@ -59,14 +57,17 @@ pub(in crate::agent) enum Status {
     /// The queue pair had failed before.
     Flushed,
     /// Anything else, by its number.
-    #[cfg_attr(test, expect(dead_code, reason = "hardware alone makes it"))]
+    #[cfg_attr(
+        all(test, not(feature = "rdma")),
+        expect(dead_code, reason = "hardware alone makes it")
+    )]
     Other(u32),
 }
 
 /// Something that was posted has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
-    not(test),
+    not(any(test, feature = "rdma")),
     expect(dead_code, reason = "devices make them, of which this build has none")
 )]
 pub(in crate::agent) enum Completion {
@@ -102,24 +103,4 @@ pub(in crate::agent) trait Verbs {
 
     /// Takes out completions: those of a queue pair in their order, those of others in any.
     fn poll(&mut self, out: &mut Vec<Completion>) -> Result<(), String>;
-}
-
-/// The device that has an address, with queue pairs for the slots of a host.
-///
-/// # Errors
-/// Why there is none, as a sentence with the remedy.
-pub(in crate::agent) fn open(
-    address: Ipv4Addr,
-    _slots: &[Slot],
-    _attributes: &Attributes,
-) -> Result<Box<dyn Verbs>, String> {
-    let devices = std::fs::read_dir("/sys/class/infiniband").map_or(0, Iterator::count);
-    if devices == 0 {
-        return Err(format!(
-            "the host at {address} has no RDMA device (`/sys/class/infiniband` is empty): leave `data_path: rdma` out of the lab file, and packets go by UDP"
-        ));
-    }
-    Err(format!(
-        "the host at {address} has RDMA devices, and this build of Tenter cannot use them: it has no binding of libibverbs; leave `data_path: rdma` out of the lab file, and packets go by UDP"
-    ))
 }
