@@ -1,6 +1,8 @@
 //! Limits in proportion to the rate of the line: whether a frame still finds room at the slowest.
 
-use tenter_net::{ClassSpec, Limit, Switches};
+use std::collections::HashMap;
+
+use tenter_net::{ClassSpec, Limit, SwitchSpec, Switches};
 use tenter_plan::{Fault, FaultPlan};
 use tenter_units::Rate;
 
@@ -8,32 +10,63 @@ use crate::buffer::Around;
 
 const PATH: &str = "fabric.switch.classes";
 
-/// Warns of classes that may hold no frame at the slowest line that there is or will be.
+/// Warns of classes of data that may hold no frame at the slowest port that there is or will be.
 pub(crate) fn check(around: &Around<'_>, switches: &Switches, faults: Option<&FaultPlan>) {
-    let cables = around.topology.cables.iter().map(|cable| cable.rate);
-    let events = faults.into_iter().flat_map(|faults| &faults.events);
-    let degraded = events.filter_map(|event| match event.fault {
-        Fault::LinkRate(_, rate) => Some(rate),
-        _ => None,
-    });
-    let Some(slowest) = cables.chain(degraded).min() else {
+    if !switches.any_class(|class| matches!(class.limit, Limit::AtRate { .. })) {
         return;
-    };
+    }
     let frame = u64::from(around.endpoint.nic.longest_frame_bytes());
+    let degraded = degraded(faults);
+    let topology = around.topology;
     let mut told = 0_u8;
-    for class in switches.iter().flat_map(|spec| &spec.classes) {
-        let room = room(class, slowest).filter(|room| *room < frame);
-        let Some(room) = room.filter(|_| told & (1 << class.class) == 0) else {
+    for node in topology.node_ids().filter(|&node| !topology.is_host(node)) {
+        let cables = (0..topology.ports(node)).map(|port| topology.cable_number(node, port));
+        let rate = |cable: u32| {
+            let own = topology.cables[cable as usize].rate;
+            degraded.get(&cable).map_or(own, |rate| own.min(*rate))
+        };
+        let (Some(slowest), Some(tier)) = (cables.map(rate).min(), topology.tier(node)) else {
             continue;
         };
-        told |= 1 << class.class;
-        let what = format!(
-            "class {} may hold {room} bytes at a port of {slowest}, less than one full frame of {frame}: nothing can wait there",
-            class.class
-        );
-        let help = "let `limit` be greater, or leave `limit_scale_from` out";
-        around.warnings.note(PATH, &what, help);
+        let spec = switches.of_tier(tier);
+        for class in spec
+            .classes
+            .iter()
+            .filter(|class| holds_frames(class, spec))
+        {
+            let room = room(class, slowest).filter(|room| *room < frame);
+            if let Some(room) = room.filter(|_| told & (1 << class.class) == 0) {
+                told |= 1 << class.class;
+                warn(around, class.class, room, slowest, frame);
+            }
+        }
     }
+}
+
+fn warn(around: &Around<'_>, class: u8, room: u64, slowest: Rate, frame: u64) {
+    let what = format!(
+        "class {class} may hold {room} bytes at a port of {slowest}, less than one full frame of {frame}: nothing can wait there"
+    );
+    let help = "let `limit` be greater, or leave `limit_scale_from` out";
+    around.warnings.note(PATH, &what, help);
+}
+
+/// The lowest rates that faults degrade cables to.
+fn degraded(faults: Option<&FaultPlan>) -> HashMap<u32, Rate> {
+    let mut rates: HashMap<u32, Rate> = HashMap::new();
+    for event in faults.into_iter().flat_map(|faults| &faults.events) {
+        if let Fault::LinkRate(cable, rate) = event.fault {
+            let lowest = rates.entry(cable).or_insert(rate);
+            *lowest = rate.min(*lowest);
+        }
+    }
+    rates
+}
+
+/// Whether whole frames wait in a class: trimmed ones alone wait where others trim to.
+fn holds_frames(class: &ClassSpec, spec: &SwitchSpec) -> bool {
+    let mut trims = spec.classes.iter().filter_map(|other| other.trim);
+    !trims.any(|trim| trim.to == class.class)
 }
 
 /// What a queue may hold at a port of a rate, if that goes by the rate.

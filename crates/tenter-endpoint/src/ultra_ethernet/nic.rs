@@ -531,7 +531,8 @@ impl UltraEthernetNic {
         let Some(sender) = &mut self.send[slot] else {
             return;
         };
-        match sender.expire(&self.rules, now) {
+        let is_up = !self.transmitter.is_dark();
+        match sender.expire(&self.rules, is_up, now) {
             Expiry::Idle => sender.timer_armed = false,
             Expiry::Later(due) => self.timeouts.push(due, slot),
             Expiry::GivesUp => self.fail(slot, now),

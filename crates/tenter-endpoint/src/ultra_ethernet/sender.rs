@@ -604,21 +604,23 @@ impl Sender {
         }
     }
 
-    /// A timeout may be due at `now`.
-    pub(super) fn expire(&mut self, rules: &Rules, now: Instant) -> Expiry {
+    /// A timeout may be due at `now`; `is_up` says whether the link is.
+    pub(super) fn expire(&mut self, rules: &Rules, is_up: bool, now: Instant) -> Expiry {
         if !self.is_busy() || self.connection != Connection::Ready {
             return Expiry::Idle;
         }
+        let waits_for_turn = self.in_round && is_up && self.records.is_empty();
         let gives_up = self.last_progress + rules.network.spec.give_up_after;
+        // Before all else: what is sent again and again is never overdue.
+        if now >= gives_up && !waits_for_turn {
+            return Expiry::GivesUp;
+        }
         let Some((sent, number)) = self.oldest_sent() else {
-            return self.expire_idle(rules, gives_up, now);
+            return self.expire_idle(rules, now);
         };
         let due = sent + rules.timeout;
         if due > now {
             return Expiry::Later(due);
-        }
-        if now >= gives_up {
-            return Expiry::GivesUp;
         }
         if let Some(record) = self.lose(number) {
             self.entropy.hear(record.path(), PathNews::TimedOut, now);
@@ -636,11 +638,7 @@ impl Sender {
 
     /// The same with nothing under way: it waits for its turn, or for credit, whose grant may have
     /// been lost.
-    fn expire_idle(&mut self, rules: &Rules, gives_up: Instant, now: Instant) -> Expiry {
-        if now >= gives_up {
-            // Its link may be down for good.
-            return Expiry::GivesUp;
-        }
+    fn expire_idle(&mut self, rules: &Rules, now: Instant) -> Expiry {
         let has_packet = self.has_packet();
         let Some(credit) = &mut self.credit else {
             return Expiry::Later(now + rules.timeout);

@@ -48,7 +48,8 @@ pub fn add_counters(
     }
     books.replace(&mut counts, &mut summary.totals, &found.ports);
     let is_of_switch = |warning: &String| {
-        let mut names = switches
+        let mut names = saved
+            .switches
             .iter()
             .map(|keys| format!("switch `{}`", keys.name));
         names.any(|name| warning.contains(&name))

@@ -7,7 +7,7 @@
 use tenter_units::Instant;
 
 use super::{Port, PortEnv, PortRules};
-use crate::buffer::{QueuedFrame, SharedBuffer, Storage as _};
+use crate::buffer::{Admission, QueuedFrame, SharedBuffer, Storage as _};
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Draw, Packet};
 use crate::trim_rule::TrimRule;
@@ -56,7 +56,12 @@ impl Port {
         around.buffer.release_seldom(left, now);
         let arriving = self.queued_frame(frame.input, frame.queue, packet);
         let admission = around.buffer.admission(&arriving);
-        self.put(packet, arriving, admission, around, medium);
+        if admission == Admission::Refused {
+            // One packet makes room for one: a limit that has fallen takes no further ones.
+            self.put_rest(packet, frame.input, rule, around, medium);
+        } else {
+            self.put(packet, arriving, admission, around, medium);
+        }
         let cut = Packet { at: now, ..last };
         self.put_rest(&cut, last.stored_from(), rule, around, medium);
         true

@@ -231,7 +231,11 @@ fn cell(place: Rect, ports: &[&PortRow], greatest: &Greatest, page: &mut String)
         number(ports[0].rate_gbps, 4),
         read("utilisation", busy),
         read("paused_ns", time(paused)),
-        read("dropped_frames", count(dropped as u64)),
+        if dropped > 0.0 {
+            count(dropped as u64)
+        } else {
+            read("dropped_frames", "0".to_owned())
+        },
         read("queue_high_water_bytes", super::text::bytes(queue)),
     );
     let Rect {

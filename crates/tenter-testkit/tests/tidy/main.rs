@@ -46,8 +46,8 @@ fn lines_fit_and_have_no_tabs() {
 }
 
 #[test]
-fn one_file_alone_has_unsafe_code() {
-    report(&source::unsafe_code(&Repository::read()));
+fn one_file_alone_has_unsafe_lints() {
+    report(&source::unsafe_lints(&Repository::read()));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A device by libibverbs, which is loaded when the first one is opened.
+//! A device by libibverbs, which is loaded when the program starts, where it is there.
 //!
 //! **Untried on hardware.** The workspace has no other unsafe code: each call of the library is
 //! here, and [`Owned`] owns what it makes.
@@ -122,7 +122,7 @@ pub(super) fn open(
     let room = c_int::try_from(room.max(1)).unwrap_or(c_int::MAX);
     // SAFETY: the context is open; no channel and no vector is asked for.
     let queue = unsafe { sys::ibv_create_cq(context.get(), room, null_mut(), null_mut(), 0) };
-    let what = "the device has no completion queue of the length that all queue pairs need";
+    let what = "the device has no completion queue of the length that all queue pairs need (`ulimit -l` may be too low)";
     let mut device = Device {
         queue_pairs: BTreeMap::new(),
         completions: Owned::new(queue, sys::ibv_destroy_cq, what)?,
@@ -152,7 +152,7 @@ fn context_of(name: &str) -> Result<Owned<sys::ibv_context>, String> {
             io::Error::last_os_error()
         ));
     }
-    let mut context = null_mut();
+    let mut context = None;
     for place in 0..usize::try_from(count).unwrap_or(0) {
         // SAFETY: the list has `count` devices, whose names are strings of C.
         let (device, own) = unsafe {
@@ -161,14 +161,20 @@ fn context_of(name: &str) -> Result<Owned<sys::ibv_context>, String> {
         };
         if own.to_bytes() == name.as_bytes() {
             // SAFETY: the device is in the list.
-            context = unsafe { sys::ibv_open_device(device) };
+            let opened = unsafe { sys::ibv_open_device(device) };
+            let what = format!(
+                "`{name}` cannot be opened (has this user the rights to `/dev/infiniband`?)"
+            );
+            context = Some(Owned::new(opened, sys::ibv_close_device, &what));
         }
     }
     // SAFETY: the list is of the library, and is not used again; open contexts stay.
     unsafe { sys::ibv_free_device_list(list) };
-    let what =
-        format!("`{name}` cannot be opened (has this user the rights to `/dev/infiniband`?)");
-    Owned::new(context, sys::ibv_close_device, &what)
+    context.unwrap_or_else(|| {
+        Err(format!(
+            "libibverbs does not show `{name}`: install the provider of the NIC"
+        ))
+    })
 }
 
 /// Work requests of a slot that may be under way.
@@ -200,7 +206,10 @@ impl QueuePair {
         let mask = mask.iter().fold(0, |all, of| all | of.0);
         // SAFETY: the queue pair is there, and the attributes outlive the call.
         let error = unsafe { sys::ibv_modify_qp(self.own.get(), attributes, mask.cast_signed()) };
-        check(error, "the device refuses the attributes of a queue pair")
+        check(
+            error,
+            "the device refuses the attributes of a queue pair (is the MTU of its interface large enough for `endpoint.nic.mtu`?)",
+        )
     }
 
     /// Its number at the device.
@@ -239,7 +248,7 @@ impl Device {
         let own = Owned::new(
             own,
             sys::ibv_destroy_qp,
-            "the device makes no more queue pairs",
+            "the device makes no more queue pairs (`ulimit -l` may be too low)",
         )?;
         let first = crate::control::random_number().map_err(|error| error.to_string())?;
         let queue_pair = QueuePair {
