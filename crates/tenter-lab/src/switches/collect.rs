@@ -83,13 +83,10 @@ fn of_sonic(
     timeout: Duration,
     refused: &mut Vec<String>,
 ) -> Result<Snapshot, String> {
-    let commands = sonic::COMMANDS
-        .iter()
-        .map(|command| format!("show {command}"));
+    let commands = sonic::COMMANDS.iter();
+    let commands = commands.map(|command| format!("show {command}"));
     together(name, commands, refused, |command| {
-        let words = command.split(' ').map(str::to_owned);
-        let words: Vec<String> = keys.command.iter().cloned().chain(words).collect();
-        command::run(&words, timeout)
+        run(&keys.command, command.split(' '), timeout)
     })
 }
 
@@ -101,10 +98,20 @@ fn of_gnmi(
 ) -> Result<Snapshot, String> {
     let paths = gnmi::PATHS.iter().map(|path| (*path).to_owned());
     together(name, paths, refused, |path| {
-        let behind = ["get", "--path", path, "--format", "json"].map(str::to_owned);
-        let words: Vec<String> = keys.command.iter().cloned().chain(behind).collect();
-        command::run(&words, timeout)
+        let behind = ["get", "--path", path, "--format", "json"];
+        run(&keys.command, behind, timeout)
     })
+}
+
+/// What the command of a switch prints, with further words behind its own.
+fn run<'w>(
+    command: &[String],
+    behind: impl IntoIterator<Item = &'w str>,
+    timeout: Duration,
+) -> Result<String, String> {
+    let behind = behind.into_iter().map(str::to_owned);
+    let words: Vec<String> = command.iter().cloned().chain(behind).collect();
+    command::run(&words, timeout)
 }
 
 /// What several texts show; the first must be there and right. Of the others those count that are,

@@ -75,21 +75,23 @@ impl Saved {
         let mut saved = Saved::default();
         for ((keys, then), now) in switches.iter().zip(first?).zip(second?) {
             let lacks = match (&then.shown, &now.shown) {
-                (None, None) => continue,
-                (Some(_), None) => after,
-                (None, Some(_)) => before,
+                (None, None) => None,
+                (Some(_), None) => Some(after),
+                (None, Some(_)) => Some(before),
                 (Some(_), Some(_)) => {
                     saved.switches.push(keys.clone());
                     saved.before.push(then);
                     saved.after.push(now);
-                    continue;
+                    None
                 }
             };
-            return Err(LabError::Input(format!(
-                "switch `{}` has no folder in `{}`: save its counters before the trial and after it",
-                keys.name,
-                lacks.display()
-            )));
+            if let Some(folder) = lacks {
+                return Err(LabError::Input(format!(
+                    "switch `{}` has no folder in `{}`: save its counters before the trial and after it",
+                    keys.name,
+                    folder.display()
+                )));
+            }
         }
         if saved.switches.is_empty() {
             let names: Vec<&str> = switches.iter().map(|keys| keys.name.as_str()).collect();

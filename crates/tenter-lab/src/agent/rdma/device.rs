@@ -74,7 +74,7 @@ struct QueuePair {
     own: Owned<sys::ibv_qp>,
     /// The packet sequence number that it begins with.
     first: u32,
-    /// Writes that have not ended.
+    /// Writes that have not ended; receives are not counted.
     under_way: u32,
     peer: Option<QueuePairOffer>,
 }
@@ -177,6 +177,25 @@ fn context_of(name: &str) -> Result<Owned<sys::ibv_context>, String> {
     })
 }
 
+/// The number of the work request of a receive.
+fn of_receive(slot: ReceiveSlot) -> u64 {
+    RECEIVE | u64::from(slot.number())
+}
+
+/// The number of the work request of a write.
+fn of_write(slot: SendSlot, id: u32) -> u64 {
+    u64::from(slot.number()) << 32 | u64::from(id)
+}
+
+/// The slot of a work request, by its number.
+fn slot_of(number: u64) -> Slot {
+    if number & RECEIVE != 0 {
+        Slot::Receive(ReceiveSlot::new(number as u32))
+    } else {
+        Slot::Send(SendSlot::new((number >> 32) as u32))
+    }
+}
+
 /// Work requests of a slot that may be under way.
 fn depth(slot: Slot) -> u32 {
     match slot {
@@ -227,6 +246,12 @@ fn check(error: c_int, what: &str) -> Result<(), String> {
 }
 
 impl Device {
+    /// The registration of its memory, which does not change.
+    fn registered(&self) -> sys::ibv_mr {
+        // SAFETY: the memory is registered for as long as the device is there.
+        unsafe { *self.memory.get() }
+    }
+
     /// A queue pair that takes writes, and is not connected.
     fn queue_pair(&self, slot: Slot) -> Result<QueuePair, String> {
         // SAFETY: it has numbers and pointers alone, for which zero is a value.
@@ -295,13 +320,12 @@ impl Verbs for Device {
         let Some(queue_pair) = self.queue_pairs.get(&slot) else {
             return Vec::new();
         };
-        // SAFETY: the memory is registered, and its key does not change.
-        let (key, address) = unsafe { ((*self.memory.get()).rkey, (*self.memory.get()).addr) };
+        let memory = self.registered();
         let offer = QueuePairOffer {
             number: queue_pair.number(),
             first: queue_pair.first,
-            key,
-            address: address.addr() as u64,
+            key: memory.rkey,
+            address: memory.addr.addr() as u64,
             length: self.attributes.message_bytes,
             gid: self.gid,
         };
@@ -349,7 +373,7 @@ impl Verbs for Device {
         };
         for _ in 0..count {
             let mut receive = sys::ibv_recv_wr {
-                wr_id: RECEIVE | u64::from(slot.number()),
+                wr_id: of_receive(slot),
                 next: null_mut(),
                 sg_list: null_mut(),
                 num_sge: 0,
@@ -365,8 +389,7 @@ impl Verbs for Device {
     }
 
     fn post(&mut self, write: &Write) -> Result<Posted, String> {
-        // SAFETY: the memory is registered.
-        let (key, address) = unsafe { ((*self.memory.get()).lkey, (*self.memory.get()).addr) };
+        let memory = self.registered();
         let queue_pair = self.queue_pairs.get_mut(&Slot::Send(write.slot));
         let Some((queue_pair, peer)) = queue_pair.and_then(|own| own.peer.map(|peer| (own, peer)))
         else {
@@ -382,13 +405,13 @@ impl Verbs for Device {
             return Ok(Posted::Full);
         }
         let mut part = sys::ibv_sge {
-            addr: address.addr() as u64,
+            addr: memory.addr.addr() as u64,
             length: write.bytes,
-            lkey: key,
+            lkey: memory.lkey,
         };
         // SAFETY: it has numbers, pointers and unions of them alone, for which zero is a value.
         let mut request: sys::ibv_send_wr = unsafe { zeroed() };
-        request.wr_id = u64::from(write.slot.number()) << 32 | u64::from(write.id);
+        request.wr_id = of_write(write.slot, write.id);
         request.sg_list = &raw mut part;
         request.num_sge = c_int::from(write.bytes > 0);
         request.opcode = sys::ibv_wr_opcode::IBV_WR_RDMA_WRITE_WITH_IMM;
@@ -433,24 +456,24 @@ impl Verbs for Device {
 impl Device {
     fn completion(&mut self, of: &sys::ibv_wc) -> Completion {
         let status = status(of.status);
-        if of.wr_id & RECEIVE != 0 {
-            // SAFETY: a number in any case; it means something if the receive ended well.
-            let immediate = unsafe { of.imm_data_invalidated_rkey_union.imm_data };
-            return Completion::Received {
-                slot: ReceiveSlot::new(of.wr_id as u32),
+        let slot = slot_of(of.wr_id);
+        if let Some(queue_pair) = self.queue_pairs.get_mut(&slot) {
+            queue_pair.under_way = queue_pair.under_way.saturating_sub(1);
+        }
+        // SAFETY: a number in any case; it means something if a receive ended well.
+        let immediate = unsafe { of.imm_data_invalidated_rkey_union.imm_data };
+        match slot {
+            Slot::Receive(slot) => Completion::Received {
+                slot,
                 immediate: u32::from_be(immediate),
                 bytes: of.byte_len,
                 status,
-            };
-        }
-        let slot = SendSlot::new((of.wr_id >> 32) as u32);
-        if let Some(queue_pair) = self.queue_pairs.get_mut(&Slot::Send(slot)) {
-            queue_pair.under_way = queue_pair.under_way.saturating_sub(1);
-        }
-        Completion::Sent {
-            slot,
-            id: of.wr_id as u32,
-            status,
+            },
+            Slot::Send(slot) => Completion::Sent {
+                slot,
+                id: of.wr_id as u32,
+                status,
+            },
         }
     }
 }
@@ -482,21 +505,13 @@ mod tests {
 
     #[test]
     fn work_requests_are_told_apart_by_their_numbers() {
-        for (of, ended) in [
-            (
-                u64::from(SendSlot::new(7).number()) << 32 | 0xffff_fff0,
-                (false, 7, 0xffff_fff0),
-            ),
-            (RECEIVE | 9, (true, 9, 9)),
-        ] {
-            let is_receive = of & RECEIVE != 0;
-            let slot = if is_receive {
-                of as u32
-            } else {
-                (of >> 32) as u32
-            };
-            assert_eq!((is_receive, slot, of as u32), ended);
-        }
+        let (send, receive) = (SendSlot::new(7), ReceiveSlot::new(9));
+        let write = of_write(send, 0xffff_fff0);
+        assert_eq!(
+            (slot_of(write), write as u32),
+            (Slot::Send(send), 0xffff_fff0)
+        );
+        assert_eq!(slot_of(of_receive(receive)), Slot::Receive(receive));
         assert_eq!(mtu(4_096), sys::ibv_mtu::IBV_MTU_4096);
         assert_eq!(mtu(1_500), sys::ibv_mtu::IBV_MTU_1024);
         assert_eq!(status(5), Status::Flushed);
