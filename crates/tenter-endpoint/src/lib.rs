@@ -38,6 +38,7 @@ pub use nic::context::{Directory, RxContext};
 pub use nic::counters::NicCounters;
 pub use nic::error::QueuePairError;
 pub use nic::marks::Marks;
+pub use nic::run::{Arrivals, RunEnd};
 pub use nic::{MultiPlaneNic, Nic};
 pub use notification::NotificationSpec;
 pub use pcie::{DmaRates, Pcie};

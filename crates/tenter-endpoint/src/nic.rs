@@ -11,6 +11,7 @@ pub(crate) mod error;
 pub(crate) mod marks;
 mod multi_plane;
 pub(crate) mod port;
+pub(crate) mod run;
 
 use tenter_net::{
     LaneBuffer, LaneCredit, Medium, Packet, PauseRecord, ReceiveSlot, SendSlot, Transmitter,
@@ -172,54 +173,16 @@ impl Nic {
     }
 
     /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.
-    #[expect(
-        clippy::inline_always,
-        reason = "once or twice a packet; a call costs a fiftieth of it"
-    )]
-    #[inline(always)]
     pub fn next_departure(&self, now: Instant) -> Option<Instant> {
-        match self {
-            Nic::Roce(nic) => nic.next_departure(now),
-            Nic::UltraEthernet(_) | Nic::MultiPlane(_) => self.next_departure_of_others(now),
-        }
-    }
-
-    /// The same of a NIC of another transport, or with several ports.
-    #[inline(never)]
-    fn next_departure_of_others(&self, now: Instant) -> Option<Instant> {
         of_any!(self, nic => nic.next_departure(now))
     }
 
     /// Sends one frame, whose first bit leaves at `now`.
-    #[expect(
-        clippy::inline_always,
-        reason = "once or twice a packet; a call costs a fiftieth of it"
-    )]
-    #[inline(always)]
     pub fn depart(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
         match self {
             Nic::Roce(nic) => nic.depart(spec, now, medium),
             Nic::UltraEthernet(nic) => nic.depart(now, medium),
             Nic::MultiPlane(nic) => nic.depart(spec, now, medium),
-        }
-    }
-
-    /// Takes a packet that changes neither when the NIC next sends nor when a timer fires; whether
-    /// it is one. If it is none, nothing happens.
-    #[expect(
-        clippy::inline_always,
-        reason = "once a packet; a call costs a quarter of it"
-    )]
-    #[inline(always)]
-    pub fn receive_fast<M: Medium>(
-        &mut self,
-        spec: &NicSpec,
-        packet: &Packet,
-        medium: &mut M,
-    ) -> bool {
-        match self {
-            Nic::Roce(nic) => nic.receive_fast(spec, packet, medium),
-            Nic::UltraEthernet(_) | Nic::MultiPlane(_) => false,
         }
     }
 
@@ -237,21 +200,7 @@ impl Nic {
     }
 
     /// When the next timer fires.
-    #[expect(
-        clippy::inline_always,
-        reason = "once or twice a packet; a call costs a fiftieth of it"
-    )]
-    #[inline(always)]
     pub fn next_timer(&self) -> Option<Instant> {
-        match self {
-            Nic::Roce(nic) => nic.next_timer(),
-            Nic::UltraEthernet(_) | Nic::MultiPlane(_) => self.next_timer_of_others(),
-        }
-    }
-
-    /// The same of a NIC of another transport, or with several ports.
-    #[inline(never)]
-    fn next_timer_of_others(&self) -> Option<Instant> {
         of_any!(self, nic => nic.next_timer())
     }
 

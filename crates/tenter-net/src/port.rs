@@ -70,7 +70,7 @@ pub(crate) struct PortRules {
     /// Queues whose frames may be marked when they come, one bit each, and how.
     marking: u8,
     /// The same of those whose frames are marked when they leave.
-    pub(crate) marking_late: u8,
+    marking_late: u8,
     /// Those of either kind whose frames are not marked at ports to hosts.
     unmarked_to_hosts: u8,
     ecn: Vec<Option<EcnSpec>>,
@@ -157,10 +157,10 @@ pub struct Port {
     closed: u8,
     /// Queues of which the watchdog is active: pauses are noted and not obeyed.
     watchdog_active: u8,
-    /// Queues whose frames are marked when they leave; here every frame that leaves finds it.
+    /// Queues whose frames may be marked when they come, one bit each, and when they leave; here
+    /// every frame finds it.
+    marking: u8,
     marking_late: u8,
-    /// Queues whose frames are not marked here, as they leave to a host.
-    never_marks: u8,
     leads_to_host: bool,
     transmitter: Transmitter,
     /// Frame bytes that wait in all queues, and the most there were since they were last read off.
@@ -186,12 +186,11 @@ pub struct Port {
 const _: () = assert!(size_of::<Port>() == 256);
 
 impl Port {
-    /// A port with a number of queues, some of whose frames are marked when they leave, and which
-    /// may send by credit.
+    /// A port with a number of queues, which may send by credit.
     pub(crate) fn new(
         mut transmitter: Transmitter,
         queues: usize,
-        marking_late: u8,
+        rules: &PortRules,
         credit: Option<&CreditSpec>,
     ) -> Port {
         if credit.is_some() {
@@ -208,8 +207,8 @@ impl Port {
             turn: 0,
             closed: 0,
             watchdog_active: 0,
-            marking_late,
-            never_marks: 0,
+            marking: rules.marking,
+            marking_late: rules.marking_late,
             leads_to_host: false,
             unsent: (0, 0),
             watchdog_dropped: (0, 0),
@@ -223,7 +222,7 @@ impl Port {
     /// It leads to a host.
     pub(crate) fn lead_to_host(&mut self, rules: &PortRules) {
         self.leads_to_host = true;
-        self.never_marks = rules.unmarked_to_hosts;
+        self.marking &= !rules.unmarked_to_hosts;
         self.marking_late &= !rules.unmarked_to_hosts;
     }
 
@@ -392,7 +391,7 @@ impl Port {
         let frame = u64::from(packet.frame_bytes);
         let queue = &mut self.queues[number];
         let after = queue.bytes + frame;
-        let may_mark = rules.marking & (1 << number) & !self.never_marks != 0;
+        let may_mark = self.marking & (1 << number) != 0;
         let marked = may_mark && rules.marks(packet, number, after, &self.transmitter);
         if marked {
             queue.counters.marked_frames += 1;

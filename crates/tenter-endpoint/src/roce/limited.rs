@@ -37,20 +37,26 @@ impl RoceNic {
         now: Instant,
     ) -> Option<Instant> {
         let paused = |class: u8| wire.pauses.until(class);
-        let data = if self.classes.is_mixed() {
+        let paced = limits.paced.next_at();
+        let data = if self.round.is_empty() && paced.is_never() {
+            Instant::NEVER
+        } else if self.classes.is_mixed() {
             self.next_of_classes(limits, wire.pauses, now)
         } else if self.round.is_empty() {
-            limits.paced.next_at().max(paused(self.classes.data))
+            paced.max(paused(self.classes.data))
         } else {
             paused(self.classes.data)
         };
-        let data = data.max(limits.read_at());
-        let waits = !self.round.is_empty() || !limits.paced.next_at().is_never();
-        let data = waits.then_some(data);
-        let control = (!self.control.is_empty()).then(|| paused(self.classes.control));
-        let waits = !limits.notifications.is_empty();
-        let notification = waits.then(|| paused(self.classes.notification));
-        let earliest = [data, control, notification].into_iter().flatten().min()?;
+        let mut earliest = data.max(limits.read_at());
+        if !self.control.is_empty() {
+            earliest = earliest.min(paused(self.classes.control));
+        }
+        if !limits.notifications.is_empty() {
+            earliest = earliest.min(paused(self.classes.notification));
+        }
+        if earliest.is_never() {
+            return None;
+        }
         Some(earliest.max(wire.free_at).max(now))
     }
 

@@ -70,6 +70,7 @@ impl Limits {
     }
 
     /// A data packet of a queue pair leaves.
+    #[inline]
     pub(super) fn leaves(&mut self, slot: SendSlot, packet: &mut Packet) {
         if let Some(ports) = self.ports.as_mut().filter(|_| packet.kind.is_data()) {
             ports.leaves(slot, packet);
@@ -134,16 +135,18 @@ impl Limits {
     }
 
     /// Packets that a queue pair may have unacknowledged.
+    #[inline]
     pub(super) fn window(&self, slot: SendSlot, queue_pair: &SendQueuePair) -> Option<u32> {
-        let congestion = self.congestion.as_ref();
-        let messages = self.messages.as_ref();
-        let of_messages = messages.map(|own| own.window(slot, queue_pair.acknowledged));
-        let windows = [
-            self.window,
-            congestion.map(|congestion| congestion.window(slot)),
-            of_messages,
-        ];
-        windows.into_iter().flatten().min()
+        let narrow =
+            |window: Option<u32>, own: u32| Some(window.map_or(own, |window| window.min(own)));
+        let mut window = self.window;
+        if let Some(congestion) = &self.congestion {
+            window = narrow(window, congestion.window(slot));
+        }
+        if let Some(messages) = &self.messages {
+            window = narrow(window, messages.window(slot, queue_pair.acknowledged));
+        }
+        window
     }
 
     /// A queue pair has heard of an acknowledgement.

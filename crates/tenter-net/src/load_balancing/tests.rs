@@ -11,11 +11,12 @@ use super::{
     Adaptive, Balancer, Ecmp, FiveTuple, Flowlet, HashFunction, Here, LoadBalancing, QualitySpec,
     QueueAwareSpray, RandomSpray, RoundRobinSpray, SwitchSite, Ugal, WeightedEcmp,
 };
+use crate::class::ClassSpec;
 use crate::load_balancing::quality::Quality;
 use crate::load_balancing::view::Balance;
 use crate::medium::{Event, Medium};
 use crate::packet::{Draw, Packet, PacketKind};
-use crate::port::Port;
+use crate::port::{Port, PortRules};
 use crate::transmitter::{MacControl, Transmitter};
 
 const PORTS: usize = 4;
@@ -59,6 +60,7 @@ pub(super) fn ports() -> Vec<Port> {
         xoff_frames: 0,
         xon_frames: 0,
     };
+    let rules = PortRules::new(&[ClassSpec::without_end(0)], 0);
     let port = |number: u16| {
         let rate = Rate::from_gbps(if number == 3 { 300 } else { 100 });
         let wire = rate.serialisation(0);
@@ -69,7 +71,7 @@ pub(super) fn ports() -> Vec<Port> {
         Port::new(
             Transmitter::new(end, output, wire, Time::ZERO, false, mac),
             1,
-            0,
+            &rules,
             None,
         )
     };

@@ -120,7 +120,7 @@ impl Chassis {
         let classes = &parts.spec.classes;
         let rules = PortRules::new(classes, parts.seed);
         let wires = parts.transmitters.into_iter();
-        let port = |wire| Port::new(wire, classes.len(), rules.marking_late, credit);
+        let port = |wire| Port::new(wire, classes.len(), &rules, credit);
         let mut ports: Vec<Port> = wires.map(port).collect();
         let to_hosts = ports.iter_mut().zip(&parts.to_host);
         for (port, _) in to_hosts.filter(|(_, to_host)| **to_host) {

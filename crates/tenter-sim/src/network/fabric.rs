@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tenter_endpoint::{Arrivals, RunEnd};
 use tenter_engine::{EventList, LocalNode, Nodes, Output, Visit};
 use tenter_net::{ArrivalsByPort, Event, Medium, Packet, Switch, Transmitter};
 use tenter_topology::{Routing, Topology};
@@ -177,36 +178,26 @@ fn visit_host<W: Watcher>(
 ) {
     let end = visit.end();
     host.nic.note_visit();
-    let mut arrivals = arrivals.iter();
-    let mut next_packet = arrivals.next();
+    let mut arrivals = Arrivals::new(arrivals.iter());
     // What is left from an earlier visit was ready then, so it leaves as soon as the wire is free.
     let mut now = Instant::START;
     loop {
-        let departure = host.next_departure(now).unwrap_or(Instant::NEVER);
-        let timer = host.next_timer().unwrap_or(Instant::NEVER);
-        let own = departure.min(timer);
+        let run_end = RunEnd {
+            alarm: host.alarm(),
+            visit: end,
+        };
         let mut links = Links { visit, watcher };
-        while let Some((packet, _)) = next_packet
-            && packet.at < own
-            && host
-                .nic
-                .receive_fast(&scope.context.nic, packet, &mut links)
-        {
-            next_packet = arrivals.next();
-        }
-        let arrival = next_packet.map_or(Instant::NEVER, |(packet, _)| packet.at);
-        now = own.min(arrival);
+        now = host
+            .nic
+            .run(&scope.context.nic, now, run_end, &mut arrivals, &mut links);
         if now >= end {
             visit.wake(now);
             return;
         }
-        match next_packet {
-            _ if departure == now => host.nic.depart(&scope.context.nic, now, &mut links),
-            Some((packet, input)) if packet.at == now => {
-                next_packet = arrivals.next();
-                host.arrive(packet, input, scope, &mut links);
-            }
-            _ => host.fire(now, scope, &mut links),
+        if let Some((packet, input)) = arrivals.take(now) {
+            host.arrive(packet, input, scope, &mut links);
+        } else {
+            host.fire(now, scope, &mut links);
         }
     }
 }

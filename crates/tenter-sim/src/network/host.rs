@@ -170,14 +170,18 @@ impl Host {
         self.nic.next_departure(now)
     }
 
-    /// When the next timer fires.
+    /// When the next timer of its ranks fires; [`Instant::NEVER`] when there is none.
     #[inline]
+    pub(crate) fn alarm(&self) -> Instant {
+        let first = self.timers.peek();
+        first.map_or(Instant::NEVER, |&Reverse((at, _))| at)
+    }
+
+    /// When the next timer fires, of its ranks or of its NIC.
     pub fn next_timer(&self) -> Option<Instant> {
-        let own = self.timers.peek().map(|&Reverse((at, _))| at);
-        match (own, self.nic.next_timer()) {
-            (Some(own), Some(nic)) => Some(own.min(nic)),
-            (own, nic) => own.or(nic),
-        }
+        let nic = self.nic.next_timer().unwrap_or(Instant::NEVER);
+        let next = self.alarm().min(nic);
+        (!next.is_never()).then_some(next)
     }
 
     #[inline]
