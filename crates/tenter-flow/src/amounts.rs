@@ -142,6 +142,11 @@ impl Load {
         Load(rate.0 as u128 * Weight::WHOLE.units())
     }
 
+    /// The rate of which this is all, rounded down.
+    pub(crate) const fn whole_rate(self) -> FlowRate {
+        FlowRate((self.0 / Weight::WHOLE.units()) as u64)
+    }
+
     pub(crate) const fn of(rate: FlowRate, weight: Weight) -> Load {
         Load(rate.0 as u128 * weight.units())
     }

@@ -236,6 +236,21 @@ impl Fluid {
         self.population.flows[id].rate
     }
 
+    /// The link that holds a flow back; `None` for one that has its own limit.
+    pub fn bottleneck(&self, id: FlowId) -> Option<LinkId> {
+        self.population.flows[id].bottleneck.link()
+    }
+
+    /// The rate at which a link sends.
+    pub fn capacity(&self, link: LinkId) -> FlowRate {
+        self.links.capacities[link].whole_rate()
+    }
+
+    /// What all flows of a link take of it.
+    pub fn load(&self, link: LinkId) -> FlowRate {
+        self.population.load(link).whole_rate()
+    }
+
     /// What a flow has still to send at `now`.
     pub fn left(&self, id: FlowId, now: Instant) -> Amount {
         let flow = &self.population.flows[id];

@@ -9,7 +9,7 @@ use tenter_flow::{FlowId, Fluid, LinkId};
 use tenter_net::Packet;
 use tenter_plan::Plan;
 use tenter_topology::NodeId;
-use tenter_units::{ById, Instant};
+use tenter_units::{ById, Instant, Time};
 use tenter_workload::{Countdown, JobId, RankId, Rings, Schedule};
 
 use crate::error::SimulationError;
@@ -151,8 +151,11 @@ impl FlowDriver {
 
     fn end_flows(&mut self, at: Instant) {
         if self.fluid.next_end() == Some(at) {
-            for flow in self.fluid.ending(at) {
-                self.flow_ends(flow, at);
+            let flows = self.fluid.ending(at);
+            let waits = self.waits_of_last(&flows, at);
+            for (place, flow) in flows.into_iter().enumerate() {
+                let wait = waits.get(place).copied().unwrap_or(Time::ZERO);
+                self.flow_ends(flow, wait, at);
             }
         }
     }
@@ -170,8 +173,9 @@ impl FlowDriver {
         true
     }
 
-    /// A flow has sent its last byte: it arrives, and the queue pair sends its next message.
-    pub(super) fn flow_ends(&mut self, flow: FlowId, now: Instant) {
+    /// A flow has sent its last byte, which waits in queues: it arrives, and the queue pair sends
+    /// its next message.
+    fn flow_ends(&mut self, flow: FlowId, wait: Time, now: Instant) {
         let Some((id, next)) = self.messages.ended(flow) else {
             self.fluid.withdraw(flow);
             return;
@@ -179,7 +183,7 @@ impl FlowDriver {
         let message = *self.messages.get(id);
         self.count(&message, 1, Some(flow));
         self.fluid.withdraw(flow);
-        let rest = self.rest(&message);
+        let rest = self.rest(&message) + wait;
         let arrives = Happens::Delivered(message.sequence, id.number());
         self.instants.add(now + rest, arrives);
         if let Some(next) = next {

@@ -198,6 +198,11 @@ impl Messages {
         self.of_flow[flow] = MaybeMessage(id);
     }
 
+    /// The message that is sent with a flow.
+    pub(super) fn of_flow(&self, flow: FlowId) -> Option<MessageId> {
+        self.of_flow[flow].get()
+    }
+
     /// A flow has ended: its message, and the one that its queue pair sends next.
     pub(super) fn ended(&mut self, flow: FlowId) -> Option<(MessageId, Option<MessageId>)> {
         let id = self.of_flow[flow].take()?;

@@ -16,6 +16,7 @@ mod domains;
 mod driver;
 mod host_rates;
 mod instants;
+mod last_packets;
 mod limits;
 mod link_state;
 mod messages;

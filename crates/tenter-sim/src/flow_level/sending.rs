@@ -92,12 +92,7 @@ impl FlowDriver {
     /// The flow of so much of a message.
     pub(super) fn spec(&mut self, message: &Message, amount: Amount) -> Option<FlowSpec> {
         let PairWay { way, from, to, .. } = self.messages.way(message.pair)?;
-        let burst = Burst {
-            key: message.key,
-            turn: message.turn,
-            packets: message.frames,
-        };
-        let route = self.ways.route(&mut self.fluid, way, burst);
+        let route = self.ways.route(&mut self.fluid, way, burst(message));
         let context = &self.fabric.context;
         Some(FlowSpec {
             from: (
@@ -161,6 +156,15 @@ impl FlowDriver {
         let leaves = self.fabric.context.topology.neighbour(to, 0);
         self.carried.count(leaves, load, Weight::WHOLE);
         self.carried.receive(to, load);
+    }
+}
+
+/// The packets of a message.
+pub(super) fn burst(message: &Message) -> Burst {
+    Burst {
+        key: message.key,
+        turn: message.turn,
+        packets: message.frames,
     }
 }
 

@@ -23,6 +23,8 @@ const SAMPLE: u32 = 1_024;
 #[derive(Clone, Debug)]
 pub(super) struct Sprays {
     draws: Draws,
+    /// Whether any switch chooses by chance.
+    pub(super) are_by_chance: bool,
     /// How many queue pairs lead from one leaf to another, and from a leaf to any other.
     between: BTreeMap<(NodeId, NodeId), u32>,
     from: BTreeMap<NodeId, u32>,
@@ -31,8 +33,10 @@ pub(super) struct Sprays {
 impl Sprays {
     /// That of a trial in which ports are drawn.
     pub(super) fn new(context: &Context) -> Option<Sprays> {
+        let by_chance = |node| reorders(context, node) && !evens_out(context, node);
         let mut sprays = Sprays {
             draws: draws(context)?,
+            are_by_chance: context.topology.switch_nodes().any(by_chance),
             between: BTreeMap::new(),
             from: BTreeMap::new(),
         };
@@ -50,6 +54,17 @@ impl Sprays {
             }
         }
         Some(sprays)
+    }
+
+    /// The draws of a message.
+    fn of_message(&self, burst: Burst) -> Draws {
+        let Burst { key, turn, .. } = burst;
+        self.draws.of(key.pack()).of(u64::from(turn))
+    }
+
+    /// Those of its last packet; the packets themselves have the lower numbers.
+    pub(super) fn of_last_packet(&self, burst: Burst) -> Draws {
+        self.of_message(burst).of(u64::MAX)
     }
 
     /// The part of what a leaf sends to others that goes to one of them.
@@ -77,8 +92,12 @@ pub(crate) fn note_even_spread(context: &Context, found: &mut Vec<LeftOut>) {
 }
 
 fn is_sprayed(context: &Context) -> bool {
-    let reorders = |node| context.switch(node).load_balancing.reorders();
-    context.scheduled.is_none() && context.topology.switch_nodes().any(reorders)
+    let mut switches = context.topology.switch_nodes();
+    context.scheduled.is_none() && switches.any(|node| reorders(context, node))
+}
+
+fn reorders(context: &Context, node: NodeId) -> bool {
+    context.switch(node).load_balancing.reorders()
 }
 
 /// The ports that the ways of all queue pairs have together, if each is one between the largest
@@ -135,6 +154,8 @@ pub(super) struct Spray {
     evened: f64,
     /// Whether all ports that a switch has are equally likely.
     is_uniform: bool,
+    /// Whether its first leaf sees to nothing.
+    pub(super) is_by_chance: bool,
 }
 
 fn is_uniform(steps: &[Step]) -> bool {
@@ -165,17 +186,18 @@ impl Spray {
                 steps.push(Step {
                     end,
                     part,
-                    is_even: ports > 1 && evens_out(net, end.node),
+                    is_even: ports > 1 && evens_out(net.context, end.node),
                     next: (behind + first) as u32,
                     choices: choices as u32,
                 });
             }
         }
         let first = stages.first().map_or(0, |stage| stage.len() as u32);
-        let evened = if evens_out(net, leaves.0) {
-            (1.0 - sprays.part(leaves)).sqrt()
-        } else {
+        let is_by_chance = !evens_out(net.context, leaves.0);
+        let evened = if is_by_chance {
             1.0
+        } else {
+            (1.0 - sprays.part(leaves)).sqrt()
         };
         // All that the leaf sends takes the same way.
         if evened == 0.0 {
@@ -187,13 +209,14 @@ impl Spray {
             first,
             evened,
             is_uniform,
+            is_by_chance,
         })
     }
 
     /// The parts of a message's packets that take each port.
     pub(super) fn parts(&self, sprays: &Sprays, burst: Burst) -> Vec<(CableEnd, Weight)> {
-        let Burst { key, turn, packets } = burst;
-        let draws = sprays.draws.of(key.pack()).of(u64::from(turn));
+        let packets = burst.packets;
+        let draws = sprays.of_message(burst);
         let sample = packets.min(SAMPLE);
         let mut counts = vec![0_u32; self.steps.len()];
         let mut drawn = 0;
@@ -259,8 +282,8 @@ fn run_of(stage: &Stage, node: NodeId) -> (usize, usize) {
 }
 
 /// Whether a switch spreads packets evenly over the links that it has a choice of.
-fn evens_out(net: Net<'_>, node: NodeId) -> bool {
-    let balancing = &net.context.switch(node).load_balancing;
+fn evens_out(context: &Context, node: NodeId) -> bool {
+    let balancing = &context.switch(node).load_balancing;
     balancing.reads_queues() || !balancing.reads_hash()
 }
 
@@ -287,6 +310,7 @@ mod tests {
             first: ports,
             evened: 1.0,
             is_uniform: true,
+            is_by_chance: true,
         }
     }
 
@@ -301,6 +325,7 @@ mod tests {
     fn sprays(seed: u64) -> Sprays {
         Sprays {
             draws: Draws::new(seed, "test", "parts"),
+            are_by_chance: true,
             between: BTreeMap::new(),
             from: BTreeMap::new(),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use tenter_engine::Draws;
 use tenter_flow::{FlowRate, Fluid, LinkId, RouteId, Weight};
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_plan::Link;
@@ -116,6 +117,19 @@ impl Ways {
     /// Whether the parts of a way are drawn for each message.
     pub(super) fn is_drawn(&self, way: WayId) -> bool {
         self.all[way].spray.is_some()
+    }
+
+    /// Whether links are chosen by chance anywhere.
+    pub(super) fn are_by_chance(&self) -> bool {
+        let sprays = self.sprays.as_ref();
+        sprays.is_some_and(|sprays| sprays.are_by_chance)
+    }
+
+    /// The draws of a message over a way whose links are chosen by chance.
+    pub(super) fn draws(&self, way: WayId, burst: Burst) -> Option<Draws> {
+        let spray = self.all[way].spray.as_ref()?;
+        let sprays = self.sprays.as_ref().filter(|_| spray.is_by_chance)?;
+        Some(sprays.of_last_packet(burst))
     }
 
     /// Counts what has been sent over a way, by a flow with some parts where those were drawn.
