@@ -25,6 +25,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 const LAST_REPORTS: Duration = Duration::from_secs(3);
 /// One look at what agents say takes at most so long.
 const LOOK: Duration = Duration::from_millis(100);
+const NOT_SETTLED: &str = "switches were read before their counters had settled, as the trial was stopped: the end of the trial may be missing in them";
 
 /// Runs a scenario on the hosts of a lab, and writes its trial folder; what it left.
 ///
@@ -70,7 +71,7 @@ fn run_here(
         .collect();
     let machines = &trial.lab.keys.switches;
     // While agents are connected, they wait for no switch.
-    let shown = read_settled(machines, trial.lab.folder());
+    let (shown, _) = read_settled(machines, trial.lab.folder(), || observer.goes_on());
     let agents = Agents::connect(&hosts, &secret, clock)?;
     let books = RealBooks::new(plan)?;
     let before = switch_counts(trial);
@@ -96,7 +97,8 @@ fn run_here(
     running.agents.close();
     // Reading switches takes seconds, which are no part of the trial.
     let ended = Instant::from_ps(running.now_ps());
-    let after = read_settled(machines, trial.lab.folder());
+    let (after, settled) =
+        read_settled(machines, trial.lab.folder(), || running.observer.goes_on());
     let node = |name: &str| {
         let topology = &trial.measured.resolved().topology;
         let mut nodes = topology.node_ids().filter(|&node| !topology.is_host(node));
@@ -105,6 +107,9 @@ fn run_here(
     };
     let mut switches = measured(machines, &shown, &after, node);
     switches.ports.extend(ports);
+    if !settled {
+        switches.warnings.push(NOT_SETTLED.to_owned());
+    }
     finish::finish(Finished {
         trial,
         running,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tenter_units::Time;
 
@@ -26,14 +26,36 @@ pub fn read_switches(switches: &[SwitchKeys], folder: &Path) -> Vec<SwitchShown>
     all(switches, |keys| read(keys, folder))
 }
 
-/// The same when their counters are no older than the silence of the fabric, which has begun.
-pub(crate) fn read_settled(switches: &[SwitchKeys], folder: &Path) -> Vec<SwitchShown> {
-    all(switches, |keys| {
-        if keys.collector != Collector::Files {
-            thread::sleep(of_clock(keys.settle));
+/// The same when their counters are no older than the silence of the fabric, which has begun, or at
+/// once when nobody waits any longer; whether they have settled.
+pub(crate) fn read_settled(
+    switches: &[SwitchKeys],
+    folder: &Path,
+    waits: impl FnMut() -> bool,
+) -> (Vec<SwitchShown>, bool) {
+    let asked = switches.iter();
+    let asked = asked.filter(|keys| keys.collector != Collector::Files);
+    let longest = asked.map(|keys| of_clock(keys.settle)).max();
+    let settled = wait(longest.unwrap_or_default(), waits);
+    (read_switches(switches, folder), settled)
+}
+
+/// Between two looks at whether anybody still waits.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Waits for a time, as long as somebody does; whether it has passed.
+fn wait(time: Duration, mut waits: impl FnMut() -> bool) -> bool {
+    let begin = Instant::now();
+    loop {
+        let left = time.saturating_sub(begin.elapsed());
+        if left.is_zero() {
+            return true;
         }
-        read(keys, folder)
-    })
+        if !waits() {
+            return false;
+        }
+        thread::sleep(left.min(LOOK));
+    }
 }
 
 fn all(
@@ -154,6 +176,19 @@ mod tests {
     }
 
     /// A shell stands in for the switch: it prints a table for one command, and fails at others.
+    #[test]
+    fn a_wait_ends_when_nobody_waits() {
+        assert!(wait(Duration::ZERO, || false));
+        assert!(wait(Duration::from_millis(1), || true));
+        let mut looks = 0;
+        let hour = Duration::from_secs(3_600);
+        assert!(!wait(hour, || {
+            looks += 1;
+            looks < 3
+        }));
+        assert_eq!(looks, 3);
+    }
+
     #[test]
     fn commands_that_a_switch_lacks_leave_its_counters_empty() {
         let script = "case \"$*\" in *'interfaces counters'*) \
