@@ -78,12 +78,16 @@ function fabric(spec: Fabric, width: number, theme: Theme, chosen: string): Draw
   const metric = spec.metrics[chosen] ?? Object.values(spec.metrics)[0];
   const arranged = layouts.get(spec) ?? layout(spec.nodes, spec.links);
   layouts.set(spec, arranged);
-  const loads = Float32Array.from(metric?.values ?? [], ([one, other]) => (metric && metric.full > 0 ? Math.max(one, other) / metric.full : 0));
+  // Cables whose load nobody has read have the colour of those without any.
+  const loads = Float32Array.from(metric?.values ?? [], ([one, other]) => {
+    if (one === null && other === null) return -1;
+    return metric && metric.full > 0 ? Math.max(one ?? 0, other ?? 0) / metric.full : 0;
+  });
   const picture: FabricPicture = { nodes: spec.nodes, links: spec.links, layout: arranged, loads };
   const view = fitted(width, spec.height);
   const { pen, content } = svgPen();
   drawFabric(pen, picture, view, theme);
-  const say = (value: number) => withUnit(value, metric?.unit ?? "");
+  const say = (value: number | null) => (value === null ? "not read" : withUnit(value, metric?.unit ?? ""));
   const sayCable = (at: number): string => {
     const cable = arranged.cables[at];
     const link = cable?.links[0] ?? 0;

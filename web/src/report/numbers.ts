@@ -32,7 +32,8 @@ export function numbersOf(spec: Spec): Numbers {
         names.get(from) ?? "",
         names.get(to) ?? "",
         spec.links[at]?.rate_bps ?? 0,
-        ...metrics.map((metric) => metric.values[at]?.[end] ?? 0),
+        // A metric without values is 0 everywhere.
+        ...metrics.map((metric) => (metric.values[at] ? metric.values[at][end] : 0)),
       ];
       return {
         columns: ["from", "to", "rate (bit/s)", ...metrics.map((metric) => headed(metric.name, metric.unit))],

@@ -50,8 +50,8 @@ export interface Metric {
   unit: string;
   /** The value that has the full colour. */
   full: number;
-  /** What the first end of each cable sends, and what the other end sends. */
-  values: [number, number][];
+  /** What the first end of each cable sends, and what the other end sends; null where nobody has read it. */
+  values: [number | null, number | null][];
 }
 
 export interface Fabric {

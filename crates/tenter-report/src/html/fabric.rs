@@ -93,15 +93,21 @@ fn group_in(name: &str) -> Option<u32> {
 
 fn metrics<'a>(cables: &Cables<'_>) -> BTreeMap<&'a str, Metric<'a>> {
     type Value = fn(&PortRow) -> f64;
-    let all: [(&str, &str, &str, Value); 4] = [
-        ("u", "Utilisation", "%", |port| 100.0 * port.utilisation),
-        ("p", "Paused", "ns", |port| port.paused.as_ns()),
-        ("d", "Dropped", "frames", |port| {
+    let all: [(&str, &str, &str, &str, Value); 4] = [
+        ("u", "Utilisation", "%", "utilisation", |port| {
+            100.0 * port.utilisation
+        }),
+        ("p", "Paused", "ns", "paused_ns", |port| port.paused.as_ns()),
+        ("d", "Dropped", "frames", "dropped_frames", |port| {
             (port.dropped_frames + port.rx_dropped_frames) as f64
         }),
-        ("q", "Deepest queue", "bytes", |port| {
-            port.queue_high_water_bytes as f64
-        }),
+        (
+            "q",
+            "Deepest queue",
+            "bytes",
+            "queue_high_water_bytes",
+            |port| port.queue_high_water_bytes as f64,
+        ),
     ];
     let count = if cables.len() > CABLES_IN_FULL {
         1
@@ -109,10 +115,14 @@ fn metrics<'a>(cables: &Cables<'_>) -> BTreeMap<&'a str, Metric<'a>> {
         all.len()
     };
     let mut metrics = BTreeMap::new();
-    for (word, name, unit, value) in all.into_iter().take(count) {
+    for (word, name, unit, column, value) in all.into_iter().take(count) {
         let most = |ports: &Vec<&PortRow>| {
-            let values = ports.iter().map(|port| value(port));
-            values.fold(0.0, f64::max)
+            let is_read = |port: &&&PortRow| !port.unread.lacks(column);
+            if !ports.is_empty() && !ports.iter().any(|port| is_read(&port)) {
+                return f64::NAN;
+            }
+            let read = ports.iter().filter(is_read);
+            read.map(|port| value(port)).fold(0.0, f64::max)
         };
         let values = cables.values().map(|ends| ends.each_ref().map(most));
         let values: Vec<[f64; 2]> = values.collect();
@@ -122,7 +132,7 @@ fn metrics<'a>(cables: &Cables<'_>) -> BTreeMap<&'a str, Metric<'a>> {
             unit,
             full: Num(if word == "u" { 100.0 } else { greatest }),
             // What is nowhere needs no list of zeros.
-            values: if greatest > 0.0 {
+            values: if greatest > 0.0 || values.iter().flatten().any(|value| value.is_nan()) {
                 values.iter().map(|ends| ends.map(Num)).collect()
             } else {
                 Vec::new()
@@ -164,6 +174,10 @@ mod tests {
         let metrics = metrics(&cables);
         assert_eq!(metrics["u"].values, [[Num(50.0), Num(75.0)]]);
         assert!(metrics["d"].values.is_empty());
+        let mut unread = ports.clone();
+        unread[0].unread.add("paused_ns");
+        let paused = &super::metrics(&super::cables(&unread, &tiers))["p"].values;
+        assert!(paused[0][0].0.is_nan() && paused[0][1] == Num(0.0));
         let nodes = nodes(&ports, &tiers);
         assert!(nodes.iter().all(|node| node.group == Some(3)), "{nodes:?}");
     }
