@@ -236,7 +236,7 @@ impl Fluid {
         self.population.flows[id].rate
     }
 
-    /// The link that holds a flow back; `None` for one that has its own limit.
+    /// A link that holds a flow back; `None` for one that has its own limit.
     pub fn bottleneck(&self, id: FlowId) -> Option<LinkId> {
         self.population.flows[id].bottleneck.link()
     }

@@ -266,3 +266,31 @@ endpoint: {{nic: {{receive_buffer: {{drain_rate: 50Gbps}}}}}}
     let found = errors(&plan(&text, &["fabric.flow_control=pfc"]));
     assert!(found[0].abs() < 2.0, "{found:?}");
 }
+
+#[test]
+fn ranks_get_out_of_step_where_links_are_chosen_by_chance() {
+    let job = "{name: job, collectives: [{collective: all-reduce, algorithm: halving-doubling, size: 1MiB}]}";
+    let text = |kind: &str| {
+        format!(
+            "
+fabric: {{kind: leaf-spine, leaves: 4, hosts_per_leaf: 8, spines: 8, host_rate: 400Gbps, uplink_rate: 400Gbps, load_balancing: {{kind: {kind}}}}}
+endpoint: {{nic: {{loss_recovery: {{kind: selective-repeat, reorder: 4096}}}}}}
+observe: {{samples: false}}
+jobs: [{job}]
+"
+        )
+    };
+    let mean = |kind: &str, fidelity: Fidelity| {
+        let jct = |seed: u32| {
+            let plan = plan(&text(kind), &[&format!("seed={seed}")]);
+            jcts(&at(&plan, fidelity))[0]
+        };
+        let all: Vec<u64> = (1..=4).map(jct).collect();
+        all.iter().sum::<u64>() as f64 / 4.0
+    };
+    let packets = mean("random-spray", Fidelity::Packet);
+    let flows = mean("random-spray", Fidelity::Flow);
+    let even = mean("queue-aware-spray", Fidelity::Flow);
+    assert!((flows / packets - 1.0).abs() < 0.12, "{flows} {packets} ps");
+    assert!(flows > 1.05 * even, "{flows} {even} ps");
+}

@@ -40,6 +40,9 @@ pub struct FlowDriver {
     /// Links that have been down or degraded. Only looked up.
     pub(super) changed_links: HashMap<LinkId, LinkState>,
     pub(super) messages: Messages,
+    /// When the last message of each queue pair arrives, where links are chosen by chance. Only
+    /// looked up.
+    pub(super) arrivals: HashMap<PairId, Instant>,
     /// The first queue pair of each rank.
     pub(super) first_pairs: ById<JobId, ById<RankId, PairId>>,
     pub(super) instants: Instants,
@@ -94,6 +97,7 @@ impl FlowDriver {
             ),
             host_rates,
             changed_links: HashMap::new(),
+            arrivals: HashMap::new(),
             carried: Carried::new(topology),
             planned: vec![Instant::NEVER; fabric.nodes.len()],
             node_ids: node_ids(&fabric.context),
@@ -152,7 +156,7 @@ impl FlowDriver {
     fn end_flows(&mut self, at: Instant) {
         if self.fluid.next_end() == Some(at) {
             let flows = self.fluid.ending(at);
-            let waits = self.waits_of_last(&flows, at);
+            let waits = self.waits_of_last(&flows);
             for (place, flow) in flows.into_iter().enumerate() {
                 let wait = waits.get(place).copied().unwrap_or(Time::ZERO);
                 self.flow_ends(flow, wait, at);
@@ -173,7 +177,7 @@ impl FlowDriver {
         true
     }
 
-    /// A flow has sent its last byte, which waits in queues: it arrives, and the queue pair sends
+    /// A flow has sent its last byte. Its message arrives after the wait, and the queue pair sends
     /// its next message.
     fn flow_ends(&mut self, flow: FlowId, wait: Time, now: Instant) {
         let Some((id, next)) = self.messages.ended(flow) else {
@@ -183,9 +187,10 @@ impl FlowDriver {
         let message = *self.messages.get(id);
         self.count(&message, 1, Some(flow));
         self.fluid.withdraw(flow);
-        let rest = self.rest(&message) + wait;
+        let arrival = now + self.rest(&message) + wait;
+        let arrival = self.in_order(&message, arrival);
         let arrives = Happens::Delivered(message.sequence, id.number());
-        self.instants.add(now + rest, arrives);
+        self.instants.add(arrival, arrives);
         if let Some(next) = next {
             self.begin(next, now);
         }

@@ -33,7 +33,7 @@ pub(super) struct Sprays {
 impl Sprays {
     /// That of a trial in which ports are drawn.
     pub(super) fn new(context: &Context) -> Option<Sprays> {
-        let by_chance = |node| reorders(context, node) && !evens_out(context, node);
+        let by_chance = |node| chooses_by_chance(context, node);
         let mut sprays = Sprays {
             draws: draws(context)?,
             are_by_chance: context.topology.switch_nodes().any(by_chance),
@@ -96,6 +96,11 @@ fn is_sprayed(context: &Context) -> bool {
     context.scheduled.is_none() && switches.any(|node| reorders(context, node))
 }
 
+/// Whether a switch chooses the link of each packet by chance.
+fn chooses_by_chance(context: &Context, node: NodeId) -> bool {
+    reorders(context, node) && !evens_out(context, node)
+}
+
 fn reorders(context: &Context, node: NodeId) -> bool {
     context.switch(node).load_balancing.reorders()
 }
@@ -154,8 +159,21 @@ pub(super) struct Spray {
     evened: f64,
     /// Whether all ports that a switch has are equally likely.
     is_uniform: bool,
-    /// Whether its first leaf sees to nothing.
-    pub(super) is_by_chance: bool,
+    /// For each tier from the first on that chooses by chance: the variance of how many of n packets
+    /// take one of its links, as a part of n / k.
+    pub(super) walks: Vec<f64>,
+}
+
+/// The variances of random walks at the tiers of a way.
+fn walks(net: Net<'_>, stages: &[Stage]) -> Vec<f64> {
+    let is_by_chance = |stage: &Stage| {
+        let chooses = |node| run_of(stage, node).1 > 1 && chooses_by_chance(net.context, node);
+        stage.iter().any(|(end, _)| chooses(end.node))
+    };
+    let from_first = stages.iter().skip_while(|stage| !is_by_chance(stage));
+    from_first
+        .map(|stage| 1.0 - 1.0 / stage.len() as f64)
+        .collect()
 }
 
 fn is_uniform(steps: &[Step]) -> bool {
@@ -193,11 +211,10 @@ impl Spray {
             }
         }
         let first = stages.first().map_or(0, |stage| stage.len() as u32);
-        let is_by_chance = !evens_out(net.context, leaves.0);
-        let evened = if is_by_chance {
-            1.0
-        } else {
+        let evened = if evens_out(net.context, leaves.0) {
             (1.0 - sprays.part(leaves)).sqrt()
+        } else {
+            1.0
         };
         // All that the leaf sends takes the same way.
         if evened == 0.0 {
@@ -209,7 +226,7 @@ impl Spray {
             first,
             evened,
             is_uniform,
-            is_by_chance,
+            walks: walks(net, stages),
         })
     }
 
@@ -310,7 +327,7 @@ mod tests {
             first: ports,
             evened: 1.0,
             is_uniform: true,
-            is_by_chance: true,
+            walks: vec![1.0 - 1.0 / f64::from(ports); 2],
         }
     }
 

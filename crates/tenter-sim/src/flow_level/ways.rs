@@ -125,11 +125,12 @@ impl Ways {
         sprays.is_some_and(|sprays| sprays.are_by_chance)
     }
 
-    /// The draws of a message over a way whose links are chosen by chance.
-    pub(super) fn draws(&self, way: WayId, burst: Burst) -> Option<Draws> {
-        let spray = self.all[way].spray.as_ref()?;
-        let sprays = self.sprays.as_ref().filter(|_| spray.is_by_chance)?;
-        Some(sprays.of_last_packet(burst))
+    /// The variances of the walks on a way, tier by tier, with the draws of a message's last packet;
+    /// nothing where its links are not chosen by chance.
+    pub(super) fn walks(&self, way: WayId, burst: Burst) -> Option<(&[f64], Draws)> {
+        let walks = &self.all[way].spray.as_ref()?.walks[..];
+        let sprays = self.sprays.as_ref().filter(|_| !walks.is_empty())?;
+        Some((walks, sprays.of_last_packet(burst)))
     }
 
     /// Counts what has been sent over a way, by a flow with some parts where those were drawn.
