@@ -4,9 +4,9 @@
 //! chance leave a queue there, and the last packet of a message lies by chance among those of
 //! others.
 //!
-//! Of n packets that take one of k links by chance, the number on a link is a random walk that comes
-//! back to its mean. The link stands still until the walk is at its largest excess, and ends later by
-//! that much. The excess x of such a walk, of variance v = 1 − 1/k, exceeds a value with a
+//! Of n packets that take one of k links by chance, the number on a link is a random walk that
+//! comes back to its mean. The link stands still until the walk is at its largest excess, and ends
+//! later by that much. The excess x of such a walk, of variance v = 1 − 1/k, exceeds a value with a
 //! probability of exp(−2x (x + μn) / vn), by the reflection principle (Feller, *An Introduction to
 //! Probability Theory*, volume 1, chapter III); μ is how much more NICs could send than the link
 //! carries: the queue seldom runs empty then. What others send behind the last packet of a message
@@ -54,8 +54,8 @@ impl Crowd {
     }
 }
 
-/// An exponential value with a mean of one, from a uniform one. The logarithm is interpolated between
-/// powers of two, so that it is the same on all machines.
+/// An exponential value with a mean of one, from a uniform one. The logarithm is interpolated
+/// between powers of two, so that it is the same on all machines.
 fn exponential(uniform: u64) -> f64 {
     /// It is within a hundredth with this.
     const BEND: f64 = 0.344;

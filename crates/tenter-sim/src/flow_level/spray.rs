@@ -159,8 +159,8 @@ pub(super) struct Spray {
     evened: f64,
     /// Whether all ports that a switch has are equally likely.
     is_uniform: bool,
-    /// For each tier from the first on that chooses by chance: the variance of how many of n packets
-    /// take one of its links, as a part of n / k.
+    /// For each tier from the first on that chooses by chance: the variance of how many of n
+    /// packets take one of its links, as a part of n / k.
     pub(super) walks: Vec<f64>,
 }
 

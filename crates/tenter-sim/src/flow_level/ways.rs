@@ -125,8 +125,8 @@ impl Ways {
         sprays.is_some_and(|sprays| sprays.are_by_chance)
     }
 
-    /// The variances of the walks on a way, tier by tier, with the draws of a message's last packet;
-    /// nothing where its links are not chosen by chance.
+    /// The variances of the walks on a way, tier by tier, with the draws of a message's last
+    /// packet; nothing where its links are not chosen by chance.
     pub(super) fn walks(&self, way: WayId, burst: Burst) -> Option<(&[f64], Draws)> {
         let walks = &self.all[way].spray.as_ref()?.walks[..];
         let sprays = self.sprays.as_ref().filter(|_| !walks.is_empty())?;
