@@ -3,8 +3,11 @@
 mod circuit;
 mod credit;
 mod input_queued;
+mod rules;
 mod steady;
 mod trimming;
+mod view;
+mod watchdog;
 
 use tenter_engine::{EventList, prefetch, prefetch_at};
 use tenter_units::{Instant, Time};
@@ -13,15 +16,14 @@ use crate::arrivals_by_port::ArrivalsByPort;
 use crate::buffer::{
     Admission, ControlMessage, PendingControl, QueuedFrame, SharedBuffer, Storage,
 };
-use crate::class::{CLASSES, ClassSpec, EcnSpec, MarkAt, queue_of_class};
 use crate::credit::{CreditSpec, LaneCredit};
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Packet, PacketKind, Pause};
-use crate::queue::{ClassQueue, PauseRecord, QueueCounters};
+use crate::queue::ClassQueue;
 use crate::scheduled::{Ahead, TakenBack};
-use crate::scheduling::Discipline;
 use crate::transmitter::{Transmitter, WireLosses};
-use crate::trim_rule::{TrimRule, trim_rules};
+
+pub(crate) use rules::{PortEnv, PortRules};
 
 /// What went through the sending side of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,85 +61,6 @@ pub enum WatchdogAction {
     Drop,
     /// Its frames are sent in spite of the pause.
     Forward,
-}
-
-/// What is the same for all ports of a switch.
-#[derive(Clone, Debug)]
-pub(crate) struct PortRules {
-    discipline: Discipline,
-    /// The queue of each class.
-    queue_of: [u8; CLASSES],
-    /// Queues whose frames may be marked when they come, one bit each, and how.
-    marking: u8,
-    /// The same of those whose frames are marked when they leave.
-    marking_late: u8,
-    /// Those of either kind whose frames are not marked at ports to hosts.
-    unmarked_to_hosts: u8,
-    ecn: Vec<Option<EcnSpec>>,
-    /// For each queue what becomes of data that find no room: the queue and the class that the
-    /// rest goes to, and its size.
-    trims: Vec<Option<TrimRule>>,
-    /// Makes what is drawn by chance, and load balancing, differ from other switches'.
-    pub(crate) seed: u32,
-}
-
-impl PortRules {
-    pub(crate) fn new(classes: &[ClassSpec], seed: u32) -> PortRules {
-        let marking = |at: MarkAt| -> u8 {
-            let queues = classes.iter().enumerate();
-            let marks = |(_, of): &(usize, &ClassSpec)| of.ecn.is_some_and(|ecn| ecn.mark_at == at);
-            queues.filter(marks).map(|(queue, _)| 1 << queue).sum()
-        };
-        PortRules {
-            discipline: Discipline::new(classes),
-            queue_of: queue_of_class(classes),
-            marking: marking(MarkAt::Enqueue),
-            marking_late: marking(MarkAt::Dequeue),
-            unmarked_to_hosts: unmarked_to_hosts(classes),
-            ecn: classes.iter().map(|class| class.ecn).collect(),
-            trims: trim_rules(classes),
-            seed,
-        }
-    }
-
-    /// What a departure may have to know and change, with the buffer of the switch.
-    #[inline]
-    pub(crate) fn around<'a, S>(&'a self, buffer: &'a mut S) -> PortEnv<'a, S> {
-        PortEnv {
-            rules: self,
-            buffer,
-        }
-    }
-
-    /// The queue a packet waits in.
-    #[inline]
-    pub(crate) fn queue(&self, packet: &Packet) -> usize {
-        usize::from(self.queue_of[usize::from(packet.class())])
-    }
-
-    /// Whether a frame is marked that makes its queue hold `queue_bytes`, or leaves so much behind.
-    #[inline(never)]
-    fn marks(&self, packet: &Packet, queue: usize, queue_bytes: u64, wire: &Transmitter) -> bool {
-        let ecn = self.ecn[queue].as_ref();
-        ecn.is_some_and(|ecn| ecn.marks(packet, queue_bytes, self.seed, wire))
-    }
-}
-
-/// Queues whose frames are not marked at ports to hosts, one bit each.
-fn unmarked_to_hosts(classes: &[ClassSpec]) -> u8 {
-    let unmarked = |class: &ClassSpec| class.ecn.is_some_and(|ecn| !ecn.at_hosts);
-    let queues = classes
-        .iter()
-        .enumerate()
-        .filter(|(_, class)| unmarked(class));
-    queues.map(|(queue, _)| 1 << queue).sum()
-}
-
-/// What a departure may have to know of and change in the rest of its switch.
-#[derive(Debug)]
-pub(crate) struct PortEnv<'a, S> {
-    pub(crate) rules: &'a PortRules,
-    pub(crate) buffer: &'a mut S,
 }
 
 /// An output port of a switch.
@@ -508,62 +431,6 @@ impl Port {
         &mut self.transmitter
     }
 
-    /// Since when a queue with frames waiting has been paused without interruption, if it is.
-    pub(crate) fn stuck_since(&self, number: usize, now: Instant) -> Option<Instant> {
-        let queue = &self.queues[number];
-        let stuck = queue.paused_until > now
-            && self.waiting & (1 << number) != 0
-            && self.watchdog_active & (1 << number) == 0;
-        stuck.then(|| queue.pause.since())
-    }
-
-    /// Until when the other end has paused a queue whose watchdog is active.
-    pub(crate) fn told_until(&self, number: usize) -> Option<Instant> {
-        (self.watchdog_active & (1 << number) != 0).then(|| self.queues[number].told_until)
-    }
-
-    /// The watchdog begins to mind a queue at `now`, to which the port has been brought.
-    pub(crate) fn mind(
-        &mut self,
-        number: usize,
-        action: WatchdogAction,
-        now: Instant,
-        around: &mut PortEnv<'_, impl Storage>,
-        medium: &mut impl Medium,
-    ) {
-        self.storms += 1;
-        self.watchdog_active |= 1 << number;
-        self.queues[number].told_until = self.queues[number].paused_until;
-        match action {
-            WatchdogAction::Drop => {
-                self.closed |= 1 << number;
-                self.queues[number].paused_until = Instant::NEVER;
-                self.paused |= 1 << number;
-                self.flush(number, now, around, medium);
-            }
-            // What waits starts now, not when the wire became free.
-            WatchdogAction::Forward => self.queues[number].paused_until = now,
-        }
-    }
-
-    /// The watchdog lets a queue be.
-    pub(crate) fn restore(&mut self, number: usize) {
-        if self.watchdog_active & (1 << number) != 0 {
-            self.watchdog_active &= !(1 << number);
-            if !self.transmitter.is_dark() {
-                self.closed &= !(1 << number);
-            }
-            let queue = &mut self.queues[number];
-            queue.paused_until = queue.told_until;
-            self.paused |= 1 << number;
-        }
-    }
-
-    /// How often the watchdog has found a queue of the port stuck.
-    pub fn storms(&self) -> u64 {
-        self.storms
-    }
-
     /// Starts every waiting frame whose turn comes at or before `until`.
     pub(crate) fn advance(
         &mut self,
@@ -808,85 +675,5 @@ impl Port {
         for queue in &self.queues {
             queue.prefetch();
         }
-    }
-
-    /// Frame bytes that wait, at the instant the port was last brought to.
-    pub fn queue_bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Frame bytes that wait in one queue.
-    #[inline]
-    pub(crate) fn bytes_in(&self, queue: usize) -> u64 {
-        self.queues[queue].bytes
-    }
-
-    /// The frames that wait, queue after queue.
-    pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.queues.iter().flat_map(ClassQueue::iter)
-    }
-
-    /// The frames that wait in a queue, in order.
-    pub fn waiting_in(&self, queue: usize) -> impl Iterator<Item = &Packet> {
-        self.queues[queue].iter()
-    }
-
-    /// Until when the other end has paused a queue.
-    pub fn paused_until(&self, queue: usize) -> Instant {
-        self.told_until(queue)
-            .unwrap_or(self.queues[queue].paused_until)
-    }
-
-    /// What went wrong, or nearly so, at one queue.
-    pub fn queue_counters(&self, queue: usize) -> QueueCounters {
-        self.queues[queue].counters
-    }
-
-    /// The most frame bytes that ever waited in a queue.
-    pub fn queue_high_water_bytes(&self, queue: usize) -> u64 {
-        self.queues[queue].high_water_bytes
-    }
-
-    /// Pause frames received for a queue, and how long they have stopped it up to `now`.
-    pub fn paused(&self, queue: usize, now: Instant) -> (PauseRecord, Time) {
-        let until = self.paused_until(queue);
-        let queue = &self.queues[queue];
-        (queue.pause, queue.pause.paused(now, until))
-    }
-
-    /// When the first pause frame came that stopped a class; never, if none has.
-    pub fn first_xoff(&self) -> Option<Instant> {
-        (!self.first_xoff.is_never()).then_some(self.first_xoff)
-    }
-
-    /// The most frame bytes that waited since this was last asked, from now on those that wait now.
-    pub(crate) fn read_off_high_water(&mut self, waiting: u64) -> u64 {
-        let most = std::mem::replace(&mut self.high_water_bytes, waiting);
-        self.earlier_high_water_bytes = self.earlier_high_water_bytes.max(most);
-        most
-    }
-
-    /// What went through so far.
-    pub fn counters(&self) -> PortCounters {
-        let (sent_frames, sent_bytes) = self.transmitter.sent();
-        let (trimmed_frames, trimmed_bytes) = self.trimmed.as_deref().copied().unwrap_or_default();
-        let start = PortCounters {
-            sent_frames,
-            sent_bytes,
-            queue_high_water_bytes: self.high_water_bytes.max(self.earlier_high_water_bytes),
-            unsent_frames: self.unsent.0,
-            unsent_bytes: self.unsent.1,
-            watchdog_frames: self.watchdog_dropped.0,
-            watchdog_bytes: self.watchdog_dropped.1,
-            trimmed_frames,
-            trimmed_bytes,
-            ..PortCounters::default()
-        };
-        self.queues.iter().fold(start, |mut sum, queue| {
-            sum.dropped_frames += queue.counters.dropped_frames;
-            sum.dropped_bytes += queue.counters.dropped_bytes;
-            sum.marked_frames += queue.counters.marked_frames;
-            sum
-        })
     }
 }

@@ -1,31 +1,34 @@
-//! The NIC for Ultra Ethernet: connections, the order in which they send, and their timers.
+//! The NIC for Ultra Ethernet: connections, and the order in which they send.
+
+mod timers;
+mod view;
 
 use std::collections::VecDeque;
 
 use tenter_engine::Ring;
 use tenter_net::{
-    EventKind, Medium, Packet, PacketKind, Pause, PauseRecord, PullTarget, ReceiveSlot, SendSlot,
-    Transmitter, WireLosses,
+    EventKind, Medium, Packet, PacketKind, Pause, PullTarget, ReceiveSlot, SendSlot, Transmitter,
+    WireLosses,
 };
 use tenter_topology::HostId;
-use tenter_units::{ById, Instant, Time};
+use tenter_units::{ById, Instant};
 
 use super::acknowledgement::Cursor;
 use super::cut::Cut;
 use super::oversubscription::Oversubscription;
 use super::pacer::Pacer;
 use super::receiver::{Receiver, Taken};
-use super::sender::{Expiry, Rules, Sender};
+use super::sender::{Rules, Sender};
 use crate::nic::build::NicBuild;
 use crate::nic::classes::NicClasses;
 use crate::nic::context::{Directory, RxContext};
 use crate::nic::counters::NicCounters;
 use crate::nic::error::QueuePairError;
-use crate::nic::marks::{MarkBook, Marks};
+use crate::nic::marks::MarkBook;
 use crate::nic::port::{NicPort, Wire};
 use crate::pauses::Pauses;
 use crate::receive::Delivery;
-use crate::send::{Connection, SendPeer, WorkRequest};
+use crate::send::{SendPeer, WorkRequest};
 use crate::timers::Timers;
 
 /// Of so many frames one is data, while control packets and data both wait.
@@ -460,119 +463,6 @@ impl UltraEthernetNic {
         self.join_round(slot);
     }
 
-    pub(crate) fn next_timer(&self) -> Option<Instant> {
-        let pull = self
-            .pacer
-            .as_ref()
-            .map_or(Instant::NEVER, |pacer| pacer.next());
-        let timeout = if self.pending > 0 {
-            self.timeouts.next_at().min(self.probes.next_at())
-        } else {
-            Instant::NEVER
-        };
-        let next = pull.min(timeout);
-        (!next.is_never()).then_some(next)
-    }
-
-    pub(crate) fn fire(&mut self, now: Instant) {
-        if self.pacer.as_ref().is_some_and(|pacer| pacer.next() <= now) {
-            self.pull(now);
-        } else if self.probes.next_at() <= now {
-            self.probe(now);
-        } else {
-            self.time_out(now);
-        }
-    }
-
-    /// Grants the sender whose turn it is.
-    fn pull(&mut self, now: Instant) {
-        let Some(pacer) = &mut self.pacer else {
-            return;
-        };
-        let Some((slot, wants)) = pacer.turn() else {
-            pacer.rest();
-            return;
-        };
-        let number = pacer.grant(slot, wants, &mut self.receive[slot].demand, now);
-        self.counters.grants_sent += 1;
-        let pull = Packet {
-            sequence: number,
-            ..self.answer(slot, PacketKind::Pull)
-        };
-        self.push_control(pull);
-    }
-
-    fn probe(&mut self, now: Instant) {
-        let Some(slot) = self.probes.pop() else {
-            return;
-        };
-        let Some(sender) = &mut self.send[slot] else {
-            return;
-        };
-        let due = sender.probe_at();
-        let packet = if due <= now {
-            sender.probe(&self.rules, now)
-        } else {
-            None
-        };
-        let next = sender.probe_at();
-        if !next.is_never() {
-            self.probes.push(next.max(now + Time::LEAST), slot);
-        }
-        if let Some(packet) = packet {
-            self.push_control(packet);
-        }
-    }
-
-    fn time_out(&mut self, now: Instant) {
-        let Some(slot) = self.timeouts.pop() else {
-            return;
-        };
-        let Some(sender) = &mut self.send[slot] else {
-            return;
-        };
-        let is_up = !self.transmitter.is_dark();
-        match sender.expire(&self.rules, is_up, now) {
-            Expiry::Idle => sender.timer_armed = false,
-            Expiry::Later(due) => self.timeouts.push(due, slot),
-            Expiry::GivesUp => self.fail(slot, now),
-            Expiry::Asks { next } => {
-                self.timeouts.push(next, slot);
-                self.ask(slot);
-            }
-            Expiry::Repeats { next, asks } => {
-                self.counters.local_ack_timeout_err += 1;
-                self.timeouts.push(next, slot);
-                if asks {
-                    self.ask(slot);
-                }
-                self.join_round(slot);
-            }
-        }
-    }
-
-    /// Asks for credit.
-    fn ask(&mut self, slot: SendSlot) {
-        let active = self.round.len() as u64;
-        if let Some(sender) = &mut self.send[slot] {
-            let packet = sender.request(&self.rules, active);
-            self.push_control(packet);
-        }
-    }
-
-    fn fail(&mut self, slot: SendSlot, now: Instant) {
-        if let Some(sender) = &mut self.send[slot] {
-            sender.connection = Connection::Failed;
-            sender.timer_armed = false;
-            sender.forget_probe();
-            self.errors.push(QueuePairError {
-                slot,
-                at: now,
-                destination: sender.peer.destination,
-            });
-        }
-    }
-
     pub(crate) fn link_down(&mut self, under_way: WireLosses, now: Instant) {
         self.transmitter.link_down(now, under_way);
         self.pauses.forget(now);
@@ -580,10 +470,6 @@ impl UltraEthernetNic {
 
     pub(crate) fn link_up(&mut self, now: Instant) {
         self.transmitter.link_up(now);
-    }
-
-    pub(crate) fn last_end(&self) -> Instant {
-        self.transmitter.last_end()
     }
 
     pub(crate) fn prefetch(&self) {
@@ -611,93 +497,5 @@ impl UltraEthernetNic {
                 self.rules.network.acknowledgements.prefetch(packet.sent);
             }
         }
-    }
-
-    pub(crate) fn receiver_of(&self, slot: SendSlot) -> (HostId, ReceiveSlot) {
-        let peer = self.send[slot].as_ref().map(|sender| sender.peer);
-        let peer = peer.unwrap_or_default();
-        (peer.destination, peer.slot)
-    }
-
-    pub(crate) fn is_lossless(&self, class: u8) -> bool {
-        self.classes.lossless & (1 << class) != 0
-    }
-
-    pub(crate) fn paused_until(&self, class: u8) -> Instant {
-        self.pauses.until(class)
-    }
-
-    pub(crate) fn paused(&self, class: u8, now: Instant) -> (PauseRecord, Time) {
-        self.pauses.record(class, now)
-    }
-
-    pub(crate) fn first_xoff(&self) -> Option<Instant> {
-        self.pauses.first
-    }
-
-    pub(crate) fn received_in_part(&self, slot: ReceiveSlot) -> u64 {
-        self.receive[slot].in_part()
-    }
-
-    pub(crate) fn counters(&self) -> NicCounters {
-        self.counters
-    }
-
-    pub(crate) fn is_open(&self, slot: SendSlot) -> bool {
-        self.send[slot].is_some()
-    }
-
-    pub(crate) fn take_marks(&mut self, slot: ReceiveSlot) -> Marks {
-        self.marks.take(slot)
-    }
-
-    pub(crate) fn next_delivery(&mut self) -> Option<Delivery> {
-        self.delivered.pop_front()
-    }
-
-    pub(crate) fn errors(&self) -> &[QueuePairError] {
-        &self.errors
-    }
-
-    pub(crate) fn acknowledged(&self) -> impl Iterator<Item = (HostId, u32)> + '_ {
-        self.send.iter().map(|sender| {
-            let sender = sender.as_ref();
-            sender.map_or((HostId::new(0), 0), |sender| {
-                (sender.peer.destination, sender.acknowledged())
-            })
-        })
-    }
-
-    pub(crate) fn unfinished(&self, slot: SendSlot) -> impl Iterator<Item = WorkRequest> + '_ {
-        let sender = self.send[slot].iter();
-        sender.flat_map(|sender| sender.requests.unfinished())
-    }
-
-    pub(crate) fn unfinished_count(&self, slot: SendSlot) -> usize {
-        self.send[slot]
-            .as_ref()
-            .map_or(0, |sender| sender.requests.count())
-    }
-
-    pub(crate) fn delivered(&self, slot: ReceiveSlot) -> u32 {
-        self.receive[slot].books.delivered()
-    }
-
-    pub(crate) fn reset_delivered(&mut self, first: ReceiveSlot, count: usize) {
-        let slots = first.index()..first.index() + count;
-        self.marks.forget(slots.clone());
-        for receiver in &mut self.receive.as_mut_slice()[slots] {
-            receiver.books.reset_delivered();
-        }
-    }
-
-    pub(crate) fn has_given_up(&self, slot: SendSlot) -> bool {
-        let sender = self.send[slot].as_ref();
-        sender.is_some_and(|sender| sender.connection == Connection::Failed)
-    }
-
-    pub(crate) fn goes_on(&self, slot: SendSlot, _link_is_up: bool) -> bool {
-        let sender = self.send[slot].as_ref();
-        sender.is_some_and(|sender| sender.connection == Connection::Ready && sender.is_busy())
     }
 }

@@ -1,5 +1,8 @@
 //! The sending side of a connection.
 
+mod losses;
+mod timeouts;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -132,9 +135,6 @@ pub(super) enum Expiry {
     /// Nothing has been acknowledged for too long.
     GivesUp,
 }
-
-/// After so many timeouts without word of credit a sender with nothing under way asks for some.
-const PATIENCE: u64 = 16;
 
 /// Cache lines of records that are fetched for an answer.
 const RECORDS_AHEAD: usize = 4;
@@ -579,179 +579,5 @@ impl Sender {
             credit.bytes = bytes.min(own.most.cast_signed());
             credit.granted = number;
         }
-    }
-
-    /// When the oldest packet under way was sent.
-    fn oldest_sent(&mut self) -> Option<(Instant, u32)> {
-        let mut repeated = None;
-        while let Some(&(sent, number)) = self.repeats.front() {
-            let record = self.record(number);
-            if record.is_some_and(|of| of.state == State::UnderWay && of.sent == sent) {
-                repeated = Some((sent, number));
-                break;
-            }
-            self.repeats.pop_front();
-        }
-        // What was sent once was sent in the order of numbers.
-        let is_once = |of: &Record| of.state == State::UnderWay && of.sends == 1;
-        let once = self.records.iter().position(is_once).map(|place| {
-            let number = self.acknowledged.wrapping_add(place as u32);
-            (self.records[place].sent, number)
-        });
-        match (repeated, once) {
-            (Some(repeated), Some(once)) => Some(repeated.min(once)),
-            (repeated, once) => repeated.or(once),
-        }
-    }
-
-    /// A timeout may be due at `now`; `is_up` says whether the link is.
-    pub(super) fn expire(&mut self, rules: &Rules, is_up: bool, now: Instant) -> Expiry {
-        if !self.is_busy() || self.connection != Connection::Ready {
-            return Expiry::Idle;
-        }
-        let waits_for_turn = self.in_round && is_up && self.records.is_empty();
-        let gives_up = self.last_progress + rules.network.spec.give_up_after;
-        // Before all else: what is sent again and again is never overdue.
-        if now >= gives_up && !waits_for_turn {
-            return Expiry::GivesUp;
-        }
-        let Some((sent, number)) = self.oldest_sent() else {
-            return self.expire_idle(rules, now);
-        };
-        let due = sent + rules.timeout;
-        if due > now {
-            return Expiry::Later(due);
-        }
-        if let Some(record) = self.lose(number) {
-            self.entropy.hear(record.path(), PathNews::TimedOut, now);
-            if let (Some(window), Some(own)) = (&mut self.window, &rules.window) {
-                window.timed_out(own, on_wire(record.frame_bytes));
-            }
-        }
-        self.end_presumption(rules, now);
-        let next = self.oldest_sent().map_or(now, |(sent, _)| sent);
-        Expiry::Repeats {
-            next: (next + rules.timeout).max(now + Time::LEAST),
-            asks: self.may_ask(rules, now),
-        }
-    }
-
-    /// The same with nothing under way: it waits for its turn, or for credit, whose grant may have
-    /// been lost.
-    fn expire_idle(&mut self, rules: &Rules, now: Instant) -> Expiry {
-        let has_packet = self.has_packet();
-        let Some(credit) = &mut self.credit else {
-            return Expiry::Later(now + rules.timeout);
-        };
-        if credit.bytes > 0 || !has_packet {
-            return Expiry::Later(now + rules.timeout);
-        }
-        let patience = rules.timeout * PATIENCE;
-        let heard = credit.heard.max(credit.asked).max(self.last_progress);
-        if heard + patience > now {
-            return Expiry::Later(heard + patience);
-        }
-        credit.asked = now;
-        Expiry::Asks {
-            next: now + patience,
-        }
-    }
-
-    /// Whether it lacks credit, and has not asked for some within a round trip; it does now.
-    fn may_ask(&mut self, rules: &Rules, now: Instant) -> bool {
-        let Some(credit) = &mut self.credit else {
-            return false;
-        };
-        let lately = now.saturating_since(credit.asked) < rules.link.round_trip;
-        if credit.bytes > 0 || (lately && credit.asked > Instant::START) {
-            return false;
-        }
-        credit.asked = now;
-        true
-    }
-
-    /// A request for credit.
-    pub(super) fn request(&mut self, rules: &Rules, active: u64) -> Packet {
-        let entropy = self.entropy.next(0, &mut self.random).value;
-        let target = self.pull_target(rules, active);
-        self.packet(PacketKind::RequestToSend, entropy, target, rules)
-    }
-
-    /// Finds packets that have been overtaken by too many, where that is how losses are noticed.
-    fn look_for_losses(&mut self, rules: &Rules, ahead: u32, is_probe: bool, now: Instant) {
-        let Some(mut sleek) = self.sleek.take() else {
-            return;
-        };
-        let window = self.window.as_ref().map_or(u64::MAX, Window::bytes);
-        let most = rules.link.max_window(rules.link.round_trip);
-        let payload = rules.link.payload;
-        let sent = self.next.wrapping_sub(self.acknowledged);
-        let answered = is_probe.then(|| now.saturating_since(sleek.probed));
-        let delays = self.delays(rules);
-        if let Some(round_trip) = answered
-            && round_trip.saturating_sub(delays.0) < delays.1
-        {
-            sleek.begin(sent);
-        }
-        sleek.follow(self.acknowledged);
-        let threshold = (window.saturating_mul(3) / 2).min(most).max(5 * payload) / payload;
-        if u64::from(ahead) >= threshold && !sleek.recovers() && self.lost.is_empty() {
-            sleek.begin(sent);
-        }
-        let reach = (window / payload).min(u64::from(u32::MAX)) as u32;
-        for place in sleek.holes(reach) {
-            let number = self.acknowledged.wrapping_add(place);
-            if self.lose(number).is_some() {
-                sleek.repeated(place);
-            }
-        }
-        let is_busy = self.next != self.posted || !self.records.is_empty();
-        let waits = is_busy && self.connection == Connection::Ready;
-        let wait = if self.backlog == 0 {
-            delays.0 + delays.1
-        } else {
-            delays.0 * 3
-        };
-        sleek.probe_at = if waits { now + wait } else { Instant::NEVER };
-        self.sleek = Some(sleek);
-    }
-
-    /// The round trip without load, and the delay that counts as high.
-    fn delays(&self, rules: &Rules) -> (Time, Time) {
-        let own = self.window.as_ref().zip(rules.window.as_ref());
-        let own = own.and_then(|(window, rules)| window.delays(rules));
-        own.unwrap_or((rules.link.round_trip, rules.link.round_trip))
-    }
-
-    /// When a probe is due.
-    pub(super) fn probe_at(&self) -> Instant {
-        let sleek = self.sleek.as_ref();
-        sleek.map_or(Instant::NEVER, |sleek| sleek.probe_at)
-    }
-
-    /// No probe is due any more.
-    pub(super) fn forget_probe(&mut self) {
-        if let Some(sleek) = &mut self.sleek {
-            sleek.probe_at = Instant::NEVER;
-        }
-    }
-
-    /// A probe, which asks what has arrived.
-    pub(super) fn probe(&mut self, rules: &Rules, now: Instant) -> Option<Packet> {
-        let round_trip = self.delays(rules).0;
-        let sleek = self.sleek.as_mut()?;
-        sleek.probed = now;
-        sleek.probe_at = now + round_trip * 5;
-        if self.records.is_empty() {
-            sleek.probe_at = Instant::NEVER;
-            return None;
-        }
-        let entropy = self.entropy.next(0, &mut self.random).value;
-        let target = self.pull_target(rules, 1);
-        let last = self.next.wrapping_sub(1);
-        Some(Packet {
-            sequence: last,
-            ..self.packet(PacketKind::Probe, entropy, target, rules)
-        })
     }
 }

@@ -1,0 +1,116 @@
+//! Timeouts of a connection: what is overdue is sent again, lacking credit is asked for, and a
+//! sender without progress gives up.
+
+use tenter_net::{Packet, PacketKind};
+use tenter_units::{Instant, Time};
+
+use super::{Expiry, Record, Rules, Sender, State};
+use crate::entropy::PathNews;
+use crate::send::Connection;
+use crate::ultra_ethernet::cut::on_wire;
+
+/// After so many timeouts without word of credit a sender with nothing under way asks for some.
+const PATIENCE: u64 = 16;
+
+impl Sender {
+    /// When the oldest packet under way was sent.
+    fn oldest_sent(&mut self) -> Option<(Instant, u32)> {
+        let mut repeated = None;
+        while let Some(&(sent, number)) = self.repeats.front() {
+            let record = self.record(number);
+            if record.is_some_and(|of| of.state == State::UnderWay && of.sent == sent) {
+                repeated = Some((sent, number));
+                break;
+            }
+            self.repeats.pop_front();
+        }
+        // What was sent once was sent in the order of numbers.
+        let is_once = |of: &Record| of.state == State::UnderWay && of.sends == 1;
+        let once = self.records.iter().position(is_once).map(|place| {
+            let number = self.acknowledged.wrapping_add(place as u32);
+            (self.records[place].sent, number)
+        });
+        match (repeated, once) {
+            (Some(repeated), Some(once)) => Some(repeated.min(once)),
+            (repeated, once) => repeated.or(once),
+        }
+    }
+
+    /// A timeout may be due at `now`; `is_up` says whether the link is.
+    pub(in crate::ultra_ethernet) fn expire(
+        &mut self,
+        rules: &Rules,
+        is_up: bool,
+        now: Instant,
+    ) -> Expiry {
+        if !self.is_busy() || self.connection != Connection::Ready {
+            return Expiry::Idle;
+        }
+        let waits_for_turn = self.in_round && is_up && self.records.is_empty();
+        let gives_up = self.last_progress + rules.network.spec.give_up_after;
+        // Before all else: what is sent again and again is never overdue.
+        if now >= gives_up && !waits_for_turn {
+            return Expiry::GivesUp;
+        }
+        let Some((sent, number)) = self.oldest_sent() else {
+            return self.expire_idle(rules, now);
+        };
+        let due = sent + rules.timeout;
+        if due > now {
+            return Expiry::Later(due);
+        }
+        if let Some(record) = self.lose(number) {
+            self.entropy.hear(record.path(), PathNews::TimedOut, now);
+            if let (Some(window), Some(own)) = (&mut self.window, &rules.window) {
+                window.timed_out(own, on_wire(record.frame_bytes));
+            }
+        }
+        self.end_presumption(rules, now);
+        let next = self.oldest_sent().map_or(now, |(sent, _)| sent);
+        Expiry::Repeats {
+            next: (next + rules.timeout).max(now + Time::LEAST),
+            asks: self.may_ask(rules, now),
+        }
+    }
+
+    /// The same with nothing under way: it waits for its turn, or for credit, whose grant may have
+    /// been lost.
+    fn expire_idle(&mut self, rules: &Rules, now: Instant) -> Expiry {
+        let has_packet = self.has_packet();
+        let Some(credit) = &mut self.credit else {
+            return Expiry::Later(now + rules.timeout);
+        };
+        if credit.bytes > 0 || !has_packet {
+            return Expiry::Later(now + rules.timeout);
+        }
+        let patience = rules.timeout * PATIENCE;
+        let heard = credit.heard.max(credit.asked).max(self.last_progress);
+        if heard + patience > now {
+            return Expiry::Later(heard + patience);
+        }
+        credit.asked = now;
+        Expiry::Asks {
+            next: now + patience,
+        }
+    }
+
+    /// Whether it lacks credit, and has not asked for some within a round trip; it does now.
+    fn may_ask(&mut self, rules: &Rules, now: Instant) -> bool {
+        let Some(credit) = &mut self.credit else {
+            return false;
+        };
+        let lately = now.saturating_since(credit.asked) < rules.link.round_trip;
+        if credit.bytes > 0 || (lately && credit.asked > Instant::START) {
+            return false;
+        }
+        credit.asked = now;
+        true
+    }
+
+    /// A request for credit.
+    pub(in crate::ultra_ethernet) fn request(&mut self, rules: &Rules, active: u64) -> Packet {
+        let entropy = self.entropy.next(0, &mut self.random).value;
+        let target = self.pull_target(rules, active);
+        self.packet(PacketKind::RequestToSend, entropy, target, rules)
+    }
+}
