@@ -10,6 +10,8 @@ use crate::spec::NicSpec;
 use crate::ultra_ethernet::UltraEthernetNic;
 
 /// Packets that have come to a NIC, in the order of time, each with its input.
+///
+/// A `Peekable` would do, at 0.2 to 0.4 % more instructions of a whole run.
 #[derive(Debug)]
 pub struct Arrivals<'p, I> {
     rest: I,
@@ -58,8 +60,10 @@ trait Line {
     fn timer(&self) -> Option<Instant>;
 
     /// Takes a packet that changes neither when the NIC next sends nor when a timer fires; whether
-    /// it is one. If it is none, nothing happens.
-    fn take(&mut self, spec: &NicSpec, packet: &Packet, medium: &mut impl Medium) -> bool;
+    /// it is one. If it is none, nothing happens. By default none is.
+    fn take(&mut self, _: &NicSpec, _: &Packet, _: &mut impl Medium) -> bool {
+        false
+    }
 }
 
 #[expect(
@@ -100,10 +104,6 @@ impl Line for UltraEthernetNic {
     fn timer(&self) -> Option<Instant> {
         self.next_timer()
     }
-
-    fn take(&mut self, _: &NicSpec, _: &Packet, _: &mut impl Medium) -> bool {
-        false
-    }
 }
 
 impl Line for MultiPlaneNic {
@@ -117,10 +117,6 @@ impl Line for MultiPlaneNic {
 
     fn timer(&self) -> Option<Instant> {
         self.next_timer()
-    }
-
-    fn take(&mut self, _: &NicSpec, _: &Packet, _: &mut impl Medium) -> bool {
-        false
     }
 }
 

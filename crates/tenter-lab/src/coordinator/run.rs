@@ -25,6 +25,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 const LAST_REPORTS: Duration = Duration::from_secs(3);
 /// One look at what agents say takes at most so long.
 const LOOK: Duration = Duration::from_millis(100);
+/// The warning of a trial whose switches could not be waited for.
 const NOT_SETTLED: &str = "switches were read before their counters had settled, as the trial was stopped: the end of the trial may be missing in them";
 
 /// Runs a scenario on the hosts of a lab, and writes its trial folder; what it left.

@@ -23,7 +23,16 @@ pub struct SwitchShown {
 
 /// Reads switches side by side; `folder` is that of the lab file.
 pub fn read_switches(switches: &[SwitchKeys], folder: &Path) -> Vec<SwitchShown> {
-    all(switches, |keys| read(keys, folder))
+    thread::scope(|scope| {
+        let threads: Vec<_> = switches
+            .iter()
+            .map(|keys| scope.spawn(|| read(keys, folder)))
+            .collect();
+        let shown = threads.into_iter().map(thread::ScopedJoinHandle::join);
+        shown
+            .map(|shown| shown.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
 }
 
 /// The same when their counters are no older than the silence of the fabric, which has begun, or at
@@ -56,23 +65,6 @@ fn wait(time: Duration, mut waits: impl FnMut() -> bool) -> bool {
         }
         thread::sleep(left.min(LOOK));
     }
-}
-
-fn all(
-    switches: &[SwitchKeys],
-    read: impl Fn(&SwitchKeys) -> SwitchShown + Sync,
-) -> Vec<SwitchShown> {
-    let read = &read;
-    thread::scope(|scope| {
-        let threads: Vec<_> = switches
-            .iter()
-            .map(|keys| scope.spawn(move || read(keys)))
-            .collect();
-        let shown = threads.into_iter().map(thread::ScopedJoinHandle::join);
-        shown
-            .map(|shown| shown.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
 }
 
 fn of_clock(time: Time) -> Duration {
@@ -175,7 +167,6 @@ mod tests {
         }
     }
 
-    /// A shell stands in for the switch: it prints a table for one command, and fails at others.
     #[test]
     fn a_wait_ends_when_nobody_waits() {
         assert!(wait(Duration::ZERO, || false));
@@ -189,6 +180,7 @@ mod tests {
         assert_eq!(looks, 3);
     }
 
+    /// A shell stands in for the switch: it prints a table for one command, and fails at others.
     #[test]
     fn commands_that_a_switch_lacks_leave_its_counters_empty() {
         let script = "case \"$*\" in *'interfaces counters'*) \

@@ -117,12 +117,10 @@ fn metrics<'a>(cables: &Cables<'_>) -> BTreeMap<&'a str, Metric<'a>> {
     let mut metrics = BTreeMap::new();
     for (word, name, unit, column, value) in all.into_iter().take(count) {
         let most = |ports: &Vec<&PortRow>| {
-            let is_read = |port: &&&PortRow| !port.unread.lacks(column);
-            if !ports.is_empty() && !ports.iter().any(|port| is_read(&port)) {
-                return f64::NAN;
-            }
-            let read = ports.iter().filter(is_read);
-            read.map(|port| value(port)).fold(0.0, f64::max)
+            let read = ports.iter().filter(|port| !port.unread.lacks(column));
+            let most = read.map(|port| value(port)).reduce(f64::max);
+            // No number where ports are there and none was read.
+            most.unwrap_or(if ports.is_empty() { 0.0 } else { f64::NAN })
         };
         let values = cables.values().map(|ends| ends.each_ref().map(most));
         let values: Vec<[f64; 2]> = values.collect();

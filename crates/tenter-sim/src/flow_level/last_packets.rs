@@ -19,10 +19,11 @@ use std::f64::consts::LN_2;
 
 use tenter_engine::Draws;
 use tenter_flow::FlowId;
+use tenter_topology::HostId;
 use tenter_units::{Instant, Time};
 
 use super::driver::FlowDriver;
-use super::messages::{Message, MessageId, PairWay};
+use super::messages::{Message, PairWay};
 use super::sending::burst;
 use super::ways::nic;
 
@@ -88,18 +89,16 @@ impl FlowDriver {
     }
 
     fn wait_of_last(&self, flow: FlowId) -> Option<Time> {
-        let id: MessageId = self.messages.of_flow(flow)?;
-        let message = self.messages.get(id);
-        let PairWay { way, .. } = self.messages.way(message.pair)?;
+        let message = self.messages.get(self.messages.of_flow(flow)?);
+        let PairWay { way, from, .. } = self.messages.way(message.pair)?;
         let (walks, draws) = self.ways.walks(way, burst(message))?;
-        let crowd = self.crowd(message, flow)?;
+        let crowd = self.crowd(message, from, flow)?;
         Some(crowd.wait(walks, draws))
     }
 
     /// The message among others; nothing where another link than those that packets choose holds it
     /// back.
-    fn crowd(&self, message: &Message, flow: FlowId) -> Option<Crowd> {
-        let PairWay { from, .. } = self.messages.way(message.pair)?;
+    fn crowd(&self, message: &Message, from: HostId, flow: FlowId) -> Option<Crowd> {
         let link = self.fluid.bottleneck(flow)?;
         let mut hops = self.fluid.hops(flow).iter();
         let &(_, part) = hops.find(|(hop, _)| *hop == link)?;

@@ -164,18 +164,6 @@ pub(super) struct Spray {
     pub(super) walks: Vec<f64>,
 }
 
-/// The variances of random walks at the tiers of a way.
-fn walks(net: Net<'_>, stages: &[Stage]) -> Vec<f64> {
-    let is_by_chance = |stage: &Stage| {
-        let chooses = |node| run_of(stage, node).1 > 1 && chooses_by_chance(net.context, node);
-        stage.iter().any(|(end, _)| chooses(end.node))
-    };
-    let from_first = stages.iter().skip_while(|stage| !is_by_chance(stage));
-    from_first
-        .map(|stage| 1.0 - 1.0 / stage.len() as f64)
-        .collect()
-}
-
 fn is_uniform(steps: &[Step]) -> bool {
     let mut pairs = steps.windows(2);
     pairs.all(|pair| pair[0].end.node != pair[1].end.node || pair[0].part == pair[1].part)
@@ -192,7 +180,8 @@ impl Spray {
         if stages.iter().all(|stage| stage.len() == 1) {
             return None;
         }
-        let mut steps = Vec::new();
+        let (mut steps, mut walks) = (Vec::new(), Vec::new());
+        let mut is_by_chance = false;
         for (place, stage) in stages.iter().enumerate() {
             let behind = steps.len() + stage.len();
             let none = Stage::new();
@@ -200,14 +189,18 @@ impl Spray {
             for &(end, part) in stage {
                 let node = net.topology.neighbour(end.node, end.port).node;
                 let (first, choices) = run_of(beyond, node);
-                let (_, ports) = run_of(stage, end.node);
+                let chooses = run_of(stage, end.node).1 > 1;
+                is_by_chance |= chooses && chooses_by_chance(net.context, end.node);
                 steps.push(Step {
                     end,
                     part,
-                    is_even: ports > 1 && evens_out(net.context, end.node),
+                    is_even: chooses && evens_out(net.context, end.node),
                     next: (behind + first) as u32,
                     choices: choices as u32,
                 });
+            }
+            if is_by_chance {
+                walks.push(1.0 - 1.0 / stage.len() as f64);
             }
         }
         let first = stages.first().map_or(0, |stage| stage.len() as u32);
@@ -226,7 +219,7 @@ impl Spray {
             first,
             evened,
             is_uniform,
-            walks: walks(net, stages),
+            walks,
         })
     }
 
