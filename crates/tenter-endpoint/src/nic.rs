@@ -331,6 +331,25 @@ impl Nic {
         self.roce()?.left_to_send()
     }
 
+    /// How many packets each receive slot has accepted of the transfer that it receives.
+    pub fn accepted(&self) -> impl Iterator<Item = u32> + '_ {
+        self.roce().into_iter().flat_map(RoceNic::accepted)
+    }
+
+    /// Sets the timers of timeouts anew after a jump to `now` over whole steps.
+    pub fn set_timeouts(&mut self, spec: &NicSpec, now: Instant) {
+        if let Nic::Roce(nic) = self {
+            nic.set_timeouts(spec, now);
+        }
+    }
+
+    /// Sets the latencies of what a receive slot has accepted of the transfer that it receives.
+    pub fn set_latencies(&mut self, slot: ReceiveSlot, latencies: Latencies) {
+        if let Nic::Roce(nic) = self {
+            nic.set_latencies(slot, latencies);
+        }
+    }
+
     /// Adds the latencies of packets that a jump has accepted on a receive slot.
     pub fn add_latencies(&mut self, slot: ReceiveSlot, latencies: Latencies) {
         if let Nic::Roce(nic) = self {

@@ -5,6 +5,10 @@
 //! and to change them to what they will be some periods later; so none can be forgotten in one of
 //! the three. Components take their fields apart without `..`: a new field does not compile until
 //! somebody has decided what it is.
+//!
+//! A period is either a part of the requests that are being sent, or consists of whole steps of a
+//! collective, in which requests follow each other. What belongs to a request stays the same in the
+//! one, and is that of a later request in the other.
 
 use tenter_topology::HostId;
 use tenter_units::{Instant, Time};
@@ -42,6 +46,10 @@ pub trait Visitor {
     /// Something happens at this instant that does not belong to a period.
     fn deadline(&mut self, at: Instant);
 
+    /// At this instant it is looked whether a queue pair waits too long for an acknowledgement. In
+    /// periods of whole steps none does, and these timers are set anew afterwards.
+    fn timeout(&mut self, at: Instant, of: SendSlot);
+
     /// Counts what has happened, and decides nothing.
     fn total(&mut self, count: &mut u64);
 
@@ -64,11 +72,37 @@ pub trait Visitor {
     /// The numbers of a queue pair may go on by so many, and no further.
     fn left(&mut self, of: FlowEnd, numbers: u32);
 
+    /// A sequence number that belongs to a request; whether it is that of a later request.
+    fn of_request(&mut self, of: FlowEnd, number: &mut u32) -> bool;
+
+    /// An instant of a request.
+    fn instant_of_request(&mut self, at: &mut Instant);
+
+    /// What the owner of a request knows it by.
+    fn tag_of_request(&mut self, tag: &mut u64);
+
+    /// Counts what has happened in the request that is being received.
+    fn total_of_request(&mut self, count: &mut u64);
+
+    /// Counts requests that have ended.
+    fn requests(&mut self, count: &mut u32);
+
+    /// There is something that follows from ends of requests and is not gone through.
+    fn refuse_steps(&mut self);
+
     /// When a data packet was sent ([`Packet::sent`](crate::Packet::sent)).
     fn sent(&mut self, of: UnderWay, sent: &mut u32);
 
     /// There is something whose state is not gone through.
     fn refuse(&mut self);
+
+    /// As [`Visitor::total_of_request`].
+    fn total_of_request_u32(&mut self, count: &mut u32) {
+        let mut wide = u64::from(*count);
+        self.total_of_request(&mut wide);
+        // Comparisons have seen to it that it does not wrap.
+        *count = wide as u32;
+    }
 
     /// As [`Visitor::exact`], of something that may be there.
     fn exact_option(&mut self, value: Option<u64>) {

@@ -25,7 +25,7 @@ pub use comparison::{EqualTrials, compare, compare_plan, difference, replay_comm
 pub use divergence::{Divergence, Probe, Side, first_divergence};
 pub use engine::{Engine, Trial};
 pub use random::{
-    RandomScenario, random_changes, random_planes, random_scenario, random_transfers,
+    RandomScenario, random_changes, random_planes, random_rings, random_scenario, random_transfers,
     random_ultra_ethernet,
 };
 pub use reference::ReferenceDriver;

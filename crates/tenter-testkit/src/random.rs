@@ -32,7 +32,7 @@ use draw::Draw;
 
 pub use circuits::random_changes;
 pub use planes::random_planes;
-pub use transfers::random_transfers;
+pub use transfers::{random_rings, random_transfers};
 pub use ultra_ethernet::random_ultra_ethernet;
 
 /// A scenario that was made from a seed.

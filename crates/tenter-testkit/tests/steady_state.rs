@@ -1,10 +1,17 @@
 //! Steady states are jumped over without any change of the records.
 
+use std::ops::Range;
+
 use tenter_plan::{Plan, SteadyState};
-use tenter_testkit::{Engine, Trial, difference, random_scenario, random_transfers};
+use tenter_record::{FlowRow, Progress};
+use tenter_testkit::{
+    Engine, RandomScenario, Trial, difference, random_rings, random_scenario, random_transfers,
+};
 
 /// How many scenarios with long transfers there are.
 const SCENARIOS: u64 = 1_000;
+/// How many with rings.
+const RINGS: u64 = 1_000;
 /// One test runs one in so many, so that each processor has something to do.
 const SHARES: u64 = 4;
 /// One in so many is also run on the reference engine, and on several threads.
@@ -60,7 +67,7 @@ fn counts(trial: &Trial) -> [u64; 3] {
 
 /// How the records of a plan change by jumps, if they do.
 fn change(plan: &Plan, is_judged: bool, seen: &mut Seen) -> Option<String> {
-    let simulated = run(Engine::windowed(1), plan, SteadyState::Simulate);
+    let mut simulated = run(Engine::windowed(1), plan, SteadyState::Simulate);
     assert_eq!(simulated.outcome.summary.engine.jumps, 0);
     let jumped = run(Engine::windowed(1), plan, SteadyState::Jump);
     seen.add(&jumped);
@@ -76,6 +83,19 @@ fn change(plan: &Plan, is_judged: bool, seen: &mut Seen) -> Option<String> {
         let reference = run(Engine::Reference, plan, SteadyState::Simulate);
         trials.push(("the reference engine", reference));
     }
+    // Rows and progress may be told at other times.
+    let in_order = |trial: &mut Trial| {
+        let order = |row: &FlowRow| {
+            let turn = (row.job, row.iteration, row.collective);
+            (turn, row.transfer, row.queue_pair)
+        };
+        trial.rows.flows.sort_by_key(order);
+        trial.rows.progress = Progress::default();
+    };
+    in_order(&mut simulated);
+    for (_, trial) in &mut trials {
+        in_order(trial);
+    }
     let differs = |(how, trial): &(&str, Trial)| {
         let difference = difference(&simulated, trial)?;
         Some(format!("{how}: {difference}"))
@@ -83,11 +103,11 @@ fn change(plan: &Plan, is_judged: bool, seen: &mut Seen) -> Option<String> {
     trials.iter().find_map(differs)
 }
 
-fn check(share: u64) {
+fn check(seeds: Range<u64>, scenario: impl Fn(u64) -> RandomScenario) -> Seen {
     let mut seen = Seen::default();
     let mut failures = Vec::new();
-    for seed in SCENARIOS * share / SHARES..SCENARIOS * (share + 1) / SHARES {
-        let scenario = random_transfers(seed);
+    for seed in seeds {
+        let scenario = scenario(seed);
         let is_judged = seed % JUDGED == 0;
         if let Some(how) = change(&scenario.plan, is_judged, &mut seen) {
             failures.push(format!("seed {seed}: {how}\n{}", scenario.text));
@@ -100,28 +120,52 @@ fn check(share: u64) {
         seen.scenarios,
         failures[..failures.len().min(SHOWN)].join("\n\n")
     );
+    seen
+}
+
+fn check_transfers(share: u64) {
+    let seeds = SCENARIOS * share / SHARES..SCENARIOS * (share + 1) / SHARES;
+    let seen = check(seeds, random_transfers);
     assert!(seen.jumped * 4 > seen.scenarios, "{seen:?}");
     assert!(seen.pauses > 0 && seen.marks > 0, "{seen:?}");
 }
 
 #[test]
+fn rings_are_the_same_with_jumps_over_whole_steps() {
+    let seen = check(0..RINGS, random_rings);
+    assert!(seen.jumped * 5 > seen.scenarios, "{seen:?}");
+}
+
+#[test]
+fn a_long_ring_jumps_over_nearly_all_its_steps() {
+    let text = "fabric: {kind: single-switch, hosts: 24, rate: 400Gbps}\n\
+        jobs: [{name: a, ranks: 24, collectives: [{collective: all-reduce, algorithm: ring, \
+        size: 192MiB}]}]\nengine: {steady_state: jump}\nobserve: {samples: false}\n";
+    let loaded = tenter_scenario::load(text, "ring.yaml", tenter_scenario::Format::Yaml, &[], None);
+    let plan = loaded.expect("a scenario").plan;
+    let mut seen = Seen::default();
+    assert_eq!(change(&plan, true, &mut seen), None);
+    assert!(seen.hops_jumped * 10 > seen.hops * 9, "{seen:?}");
+}
+
+#[test]
 fn a_first_quarter_of_long_transfers_is_the_same_with_jumps() {
-    check(0);
+    check_transfers(0);
 }
 
 #[test]
 fn a_second_quarter_of_long_transfers_is_the_same_with_jumps() {
-    check(1);
+    check_transfers(1);
 }
 
 #[test]
 fn a_third_quarter_of_long_transfers_is_the_same_with_jumps() {
-    check(2);
+    check_transfers(2);
 }
 
 #[test]
 fn a_fourth_quarter_of_long_transfers_is_the_same_with_jumps() {
-    check(3);
+    check_transfers(3);
 }
 
 #[test]

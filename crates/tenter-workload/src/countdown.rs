@@ -35,6 +35,11 @@ impl<K: Ord> Countdown<K> {
         }
     }
 
+    /// Whether nothing that waits has seen a part of what it waits for.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Forgets those that are over.
     pub fn forget(&mut self, is_over: impl Fn(&K) -> bool) {
         self.0.retain(|key, _| !is_over(key));

@@ -37,10 +37,22 @@ impl ReceiveQueuePair {
         if !*open {
             return;
         }
-        visitor.exact(u64::from(*first) << 32 | u64::from(*delivered));
-        visitor.total(accepted_bytes);
-        visitor.total_u32(accepted);
+        visitor.of_request(of, first);
+        visitor.requests(delivered);
+        visitor.total_of_request(accepted_bytes);
+        visitor.total_of_request_u32(accepted);
         visitor.sequence(of, expected);
+    }
+
+    /// Packets accepted of the transfer that is being received.
+    pub(crate) fn accepted(&self) -> u32 {
+        self.accepted
+    }
+
+    /// Sets the latencies of all packets accepted of the transfer that is being received.
+    pub(crate) fn set(&mut self, latencies: Latencies) {
+        let Latencies { min, max, sum } = latencies;
+        (self.latency_min, self.latency_max, self.latency_sum) = (min, max, sum);
     }
 
     /// Adds the latencies of packets that a jump has accepted.

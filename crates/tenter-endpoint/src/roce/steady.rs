@@ -2,10 +2,11 @@
 
 use tenter_net::{FlowEnd, ReceiveSlot, SendSlot, Visitor};
 use tenter_topology::HostId;
+use tenter_units::Instant;
 
 use super::RoceNic;
 use crate::nic::counters::NicCounters;
-use crate::receive::Latencies;
+use crate::receive::{Latencies, ReceiveQueuePair};
 use crate::spec::NicSpec;
 
 impl RoceNic {
@@ -94,6 +95,26 @@ impl RoceNic {
             Some((least.min(left), most.max(left)))
         };
         slots.fold(None, bounds)
+    }
+
+    /// How many packets each receive slot has accepted of the transfer that it receives.
+    pub fn accepted(&self) -> impl Iterator<Item = u32> + '_ {
+        self.receive.iter().map(ReceiveQueuePair::accepted)
+    }
+
+    /// Sets the timers of timeouts anew after a jump to `now` over whole steps. They may go off
+    /// early, so that it need not be known what has set each of them last.
+    pub fn set_timeouts(&mut self, spec: &NicSpec, now: Instant) {
+        let RoceNic { send, timeouts, .. } = self;
+        timeouts.set_anew(|slot| {
+            let due = send[slot].last_progress + spec.retransmission_timeout;
+            due.max(now)
+        });
+    }
+
+    /// Sets the latencies of what a receive slot has accepted of the transfer that it receives.
+    pub fn set_latencies(&mut self, slot: ReceiveSlot, latencies: Latencies) {
+        self.receive[slot].set(latencies);
     }
 
     /// Adds the latencies of packets that a jump has accepted on a receive slot.

@@ -2,12 +2,13 @@
 
 use std::cmp::Reverse;
 
-use tenter_net::Visitor;
+use tenter_net::{SendSlot, Visitor};
+use tenter_units::Instant;
 
 use super::Timers;
 
 impl Timers {
-    /// Goes through them: none is reached within a jump.
+    /// Goes through them: none is reached within a jump but over whole steps.
     pub(crate) fn steady(&self, visitor: &mut impl Visitor) {
         let Timers {
             next_at: _,
@@ -17,8 +18,20 @@ impl Timers {
         visitor.exact(ascending.len() as u64);
         let others = others.iter().map(|&Reverse(deadline)| deadline);
         for (at, slot) in ascending.iter().copied().chain(others) {
-            visitor.deadline(at);
-            visitor.exact(u64::from(slot.number()));
+            visitor.timeout(at, slot);
+        }
+    }
+
+    /// Sets all anew.
+    pub(crate) fn set_anew(&mut self, deadline: impl Fn(SendSlot) -> Instant) {
+        let ascending = self.ascending.drain(..).map(|(_, slot)| slot);
+        let others = self.others.drain().map(|Reverse((_, slot))| slot);
+        let slots = ascending.chain(others);
+        let mut all: Vec<_> = slots.map(|slot| (deadline(slot), slot)).collect();
+        all.sort_unstable();
+        self.next_at = Instant::NEVER;
+        for (at, slot) in all {
+            self.push(at, slot);
         }
     }
 }

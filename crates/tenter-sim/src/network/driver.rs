@@ -144,6 +144,7 @@ impl<W: Watcher> Driver for WindowedDriver<W> {
                 pace: &mut self.pace,
                 progress,
                 edge,
+                stop: Instant::NEVER,
             };
             return search.run(&mut slices, from);
         }

@@ -247,6 +247,16 @@ impl JobProgress {
         }
     }
 
+    /// So many transfers have arrived in a jump, which has not been to the last one; what arrived
+    /// last before it comes again so much later.
+    pub(crate) fn arrived_in_jump(&self, job: JobId, transfers: u64, span: Time) {
+        if transfers > 0 {
+            let counters = &self.jobs[job];
+            counters.missing.fetch_sub(transfers, Ordering::AcqRel);
+            counters.last_arrival.fetch_add(span.ps(), Ordering::AcqRel);
+        }
+    }
+
     /// How many transfers of the job's collective have not arrived.
     pub fn missing(&self, job: JobId) -> u64 {
         self.jobs[job].missing.load(Ordering::Acquire)

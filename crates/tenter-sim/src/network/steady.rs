@@ -7,7 +7,8 @@
 //!
 //! `period` guesses how long a period may be, `state` notes and compares states with the passes of
 //! `visitors`, `latency` finds the one thing that differs from period to period, and `search` puts
-//! it together.
+//! it together. `steps` does the same for whole steps of collectives, where `shifts` tells how
+//! transfers follow each other.
 
 mod latency;
 mod log;
@@ -16,7 +17,9 @@ mod period;
 mod refusal;
 mod search;
 mod settling;
+mod shifts;
 mod state;
+mod steps;
 mod visitors;
 
 pub(crate) use log::SteadyLog;

@@ -18,6 +18,8 @@ use super::world::World;
 const HOPS_PER_REPORT: Range<u64> = 500_000..4_000_000;
 const FIRST_REPORT: Time = Time::from_us(10);
 const REPORTS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(10_000);
+/// The same where steady states are jumped over: the run comes back earlier if it does not jump.
+const OF_JUMPS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(1_000_000);
 /// The same at flow level, where a packet-hop takes no time.
 const OF_FLOWS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(1_000_000_000);
 
@@ -47,19 +49,21 @@ impl<D: Driver> EdgeActor<D> for Reports {
     }
 
     fn look(&mut self, world: &mut World<'_, D>) -> Result<Option<End>, SimulationError> {
-        if world.now < self.next {
+        let jumped = world.driver.stats().jumped.packet_hops;
+        let may_jump = jumped > 0 && !may_end_trials(world);
+        if world.now < self.next && !may_jump {
+            return Ok(None);
+        }
+        let hops = packet_hops(world.driver);
+        let counted = if may_jump { hops - jumped } else { hops };
+        if world.now < self.next && counted - self.hops < HOPS_PER_REPORT.end {
             return Ok(None);
         }
         world.collect()?;
-        let hops = packet_hops(world.driver);
-        let jumped = world.driver.stats().jumped.packet_hops;
-        let counted = if may_end_trials(world) {
-            hops
-        } else {
-            hops - jumped
-        };
         let done = counted - std::mem::replace(&mut self.hops, counted);
-        let (apart, done) = if world.context.has_packets() {
+        let (apart, done) = if may_jump {
+            (OF_JUMPS_APART, done)
+        } else if world.context.has_packets() {
             (REPORTS_APART, done)
         } else {
             // Events of flows stand for packets.
@@ -67,7 +71,12 @@ impl<D: Driver> EdgeActor<D> for Reports {
             let done = events - std::mem::replace(&mut self.events, events);
             (OF_FLOWS_APART, done)
         };
-        if done < HOPS_PER_REPORT.start {
+        let few = if may_jump {
+            HOPS_PER_REPORT.end
+        } else {
+            HOPS_PER_REPORT.start
+        };
+        if done < few {
             self.interval = (self.interval * 2).min(*apart.end());
         } else if done > HOPS_PER_REPORT.end {
             self.interval = (self.interval / 2).max(*apart.start());

@@ -20,6 +20,21 @@ pub fn random_transfers(seed: u64) -> RandomScenario {
     })
 }
 
+/// The same of rings, whose steps follow each other often.
+///
+/// # Panics
+/// As [`random_transfers`].
+pub fn random_rings(seed: u64) -> RandomScenario {
+    RandomScenario::made(seed, "rings", ring_text(seed), |plan| {
+        let mut draw = Draw::new(!seed);
+        change(plan, &mut draw);
+        if draw.chance(50) {
+            // Steps without timers repeat sooner.
+            plan.host_delays.step = tenter_units::Time::ZERO;
+        }
+    })
+}
+
 fn text(seed: u64) -> String {
     let mut draw = Draw::new(seed ^ 0x5eed);
     let fabric = fabric::write_calm(&mut draw);
@@ -71,6 +86,71 @@ fn jobs(draw: &mut Draw, hosts: u64, packet_bytes: u64) -> String {
         }
         if index > 0 && draw.chance(20) {
             text.push_str("    background: true\n");
+        }
+    }
+    text
+}
+
+fn ring_text(seed: u64) -> String {
+    let mut draw = Draw::new(seed ^ 0x5eed);
+    let (fabric, hosts) = if draw.chance(60) {
+        let hosts = draw.within(6..=24);
+        (format!("kind: single-switch, hosts: {hosts}, rate"), hosts)
+    } else {
+        let (leaves, each) = (draw.within(2..=4), draw.within(1..=5));
+        let spines = draw.within(1..=4);
+        let sizes = format!("leaves: {leaves}, hosts_per_leaf: {each}, spines: {spines}");
+        let fabric = format!("kind: leaf-spine, {sizes}, host_rate");
+        (fabric, leaves * each)
+    };
+    let rate = draw.pick(&["100Gbps", "200Gbps", "400Gbps", "800Gbps"]);
+    let latency = draw.time(120, 900);
+    let endpoint = endpoint::write(&mut draw);
+    let jobs = rings(&mut draw, hosts, endpoint.packet_bytes);
+    let observe = if draw.chance(20) {
+        format!("{{sample_interval: {}}}", draw.time(30_000, 900_000))
+    } else {
+        "{samples: false}".to_owned()
+    };
+    let seed = draw.below(1 << 32);
+    format!(
+        "seed: {seed}\nfabric: {{{fabric}: {rate}, switch: {{pipeline_latency: {latency}}}}}\nendpoint:\n{}jobs:\n{jobs}observe: {observe}\n",
+        endpoint.text
+    )
+}
+
+/// One or two rings on hosts next to each other or anywhere.
+fn rings(draw: &mut Draw, hosts: u64, packet_bytes: u64) -> String {
+    let jobs: u64 = *draw.pick(&[&1, &1, &1, &2]);
+    let mut text = String::new();
+    for index in 0..jobs {
+        let mut ranks: Vec<u64> = (0..hosts).collect();
+        if draw.chance(50) {
+            draw.shuffle(&mut ranks);
+        }
+        let count = draw.within(hosts.div_ceil(2).max(2)..=hosts);
+        ranks.truncate(count as usize);
+        let ranks: Vec<String> = ranks.iter().map(ToString::to_string).collect();
+        let queue_pairs: u64 = *draw.pick(&[&1, &1, &1, &2]);
+        let packets = draw.within(20..=200) * queue_pairs;
+        // Some have chunks of two sizes.
+        let odd = u64::from(draw.chance(10));
+        let size = packet_bytes * packets * count + odd;
+        let what = draw.pick(&[
+            "all-reduce, algorithm: ring",
+            "all-reduce, algorithm: ring",
+            "all-reduce, algorithm: bidirectional-ring",
+            "all-gather, algorithm: ring",
+            "reduce-scatter, algorithm: ring",
+        ]);
+        let _ = writeln!(
+            text,
+            "  - name: job{index}\n    ranks: [{}]\n    queue_pairs: {queue_pairs}\n    start: {}\n    collectives:",
+            ranks.join(", "),
+            draw.seldom_time(30, 30_000),
+        );
+        for _ in 0..*draw.pick(&[&1, &1, &2]) {
+            let _ = writeln!(text, "      - {{collective: {what}, size: {size}B}}");
         }
     }
     text

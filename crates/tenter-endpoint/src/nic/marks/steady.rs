@@ -18,7 +18,7 @@ impl MarkBook {
                 next_notification,
                 echoes,
             } = marked;
-            visitor.total_u32(frames);
+            visitor.total_of_request_u32(frames);
             visitor.exact(u64::from(*notifications) << 1 | u64::from(*echoes));
             visitor.exact(next_notification.ps());
         }

@@ -18,8 +18,9 @@ impl SendQueuePair {
         self.request_end.wrapping_sub(self.next_sequence)
     }
 
-    /// Goes through its state and its requests. Requests do not end within a jump, and the last
-    /// message of one, which may be shorter than others, does not begin in it.
+    /// Goes through its state and its requests. A request that no other follows in the same way
+    /// does not end within a jump, and its last message, which may be shorter than others, does not
+    /// begin in it.
     pub(crate) fn steady(
         &mut self,
         of: FlowEnd,
@@ -57,15 +58,13 @@ impl SendQueuePair {
         }
         visitor.instant(last_progress);
         visitor.exact(*bytes);
-        visitor.exact(u64::from(*request_end) << 32 | u64::from(*posted_sequence));
+        let (next, end) = (*next_sequence, *request_end);
+        let is_followed = visitor.of_request(of, request_end);
+        visitor.of_request(of, posted_sequence);
         visitor.exact(u64::from(*last_payload) << 32 | u64::from(*backlog));
-        let flags = [*timer_armed, *starts_message].map(u8::from);
-        let flags = [*turn as u8, flags[0], flags[1], *retries, *naks, *class];
-        visitor.exact(
-            flags
-                .iter()
-                .fold(0, |all, &flag| all << 8 | u64::from(flag)),
-        );
+        let [armed, starts] = [*timer_armed, *starts_message].map(u8::from);
+        let flags = [*turn as u8, armed, starts, *retries, *naks, *class];
+        visitor.exact((flags.iter()).fold(0, |all, &flag| all << 8 | u64::from(flag)));
         if let AckPolicy::EveryPackets(packets) = acknowledge {
             // Which packets ask for an acknowledgement goes by their numbers.
             visitor.exact(u64::from(*next_sequence % packets));
@@ -73,15 +72,16 @@ impl SendQueuePair {
                 visitor.left(of, u32::MAX - *next_sequence);
             }
         }
-        let (next, end) = (*next_sequence, *request_end);
         let before = *message_end;
         let last = if visitor.sequence_or_fixed(of, message_end) {
             end.wrapping_sub(before)
         } else {
             before.wrapping_sub(next)
         };
-        visitor.left(of, last.saturating_sub(1));
-        if *backlog == NO_BACKLOG {
+        if !is_followed {
+            visitor.left(of, last.saturating_sub(1));
+        }
+        if !is_followed && *backlog == NO_BACKLOG {
             visitor.left(of, end.wrapping_sub(*acknowledged).saturating_sub(1));
         }
         requests.steady(of, slot, *backlog, *acknowledged, visitor);

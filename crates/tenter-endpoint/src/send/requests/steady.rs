@@ -24,7 +24,7 @@ impl Requests {
 }
 
 impl Only {
-    fn steady(&self, visitor: &mut impl Visitor) {
+    fn steady(&mut self, visitor: &mut impl Visitor) {
         let Only {
             tag,
             posted,
@@ -32,15 +32,16 @@ impl Only {
             group,
             packets,
         } = self;
-        for value in [*tag, posted.ps(), first_sent.ps()] {
-            visitor.exact(value);
-        }
+        visitor.tag_of_request(tag);
+        visitor.instant_of_request(posted);
+        visitor.instant_of_request(first_sent);
         visitor.exact(u64::from(*group) << 32 | u64::from(*packets));
     }
 }
 
 impl Backlog {
-    /// The oldest request is not acknowledged whole within a jump.
+    /// The oldest request is not acknowledged whole within a jump, unless others follow it in the
+    /// same way.
     fn steady(&mut self, of: FlowEnd, acknowledged: u32, visitor: &mut impl Visitor) {
         let Backlog {
             posted,
@@ -50,19 +51,21 @@ impl Backlog {
         visitor.exact(u64::from(*sending));
         visitor.sequence_or_fixed(of, first_unsent);
         visitor.exact(posted.len() as u64);
-        if let Some(oldest) = posted.front() {
-            let end = oldest.first_sequence.wrapping_add(oldest.packets);
-            let left = end.wrapping_sub(acknowledged);
-            visitor.left(of, left.saturating_sub(1));
-        }
-        for posted in posted.iter() {
-            posted.steady(visitor);
+        for place in 0..posted.len() {
+            let posted = posted.get_mut(place);
+            let end = posted.first_sequence.wrapping_add(posted.packets);
+            let is_followed = posted.steady(of, visitor);
+            if place == 0 && !is_followed {
+                let left = end.wrapping_sub(acknowledged);
+                visitor.left(of, left.saturating_sub(1));
+            }
         }
     }
 }
 
 impl Posted {
-    fn steady(&self, visitor: &mut impl Visitor) {
+    /// Whether it is a later request.
+    fn steady(&mut self, of: FlowEnd, visitor: &mut impl Visitor) -> bool {
         let Posted {
             request,
             first_sent,
@@ -77,17 +80,13 @@ impl Posted {
             bytes,
             posted,
         } = request;
-        for value in [
-            *tag,
-            u64::from(*group),
-            *bytes,
-            posted.ps(),
-            first_sent.ps(),
-        ] {
-            visitor.exact(value);
-        }
-        visitor.exact(u64::from(*first_sequence) << 32 | u64::from(*packets));
+        visitor.tag_of_request(tag);
+        visitor.exact(*bytes);
+        visitor.instant_of_request(posted);
+        visitor.instant_of_request(first_sent);
+        visitor.exact(u64::from(*group) << 32 | u64::from(*packets));
         visitor.exact(*repeated_frames);
         visitor.exact(*repeated_bytes);
+        visitor.of_request(of, first_sequence)
     }
 }

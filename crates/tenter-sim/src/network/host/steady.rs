@@ -9,18 +9,25 @@ use super::{Host, Timer};
 
 impl Host {
     /// Goes through its state. What its ranks wait for changes only when a transfer ends, which the
-    /// records of its part tell, or when a timer fires.
+    /// records of its part tell, or when a timer fires. Over whole steps they wait for nothing at
+    /// the end of each.
     pub(crate) fn steady(&mut self, spec: &NicSpec, visitor: &mut impl Visitor) {
         let Host {
             nic,
             timers,
             not_started,
-            waiting: _,
+            waiting,
             start_skew: _,
-            open_loops: _,
-            operations: _,
+            open_loops,
+            operations,
             scale_up,
         } = self;
+        let is_start = |timer: &Timer| matches!(timer, Timer::Start(_));
+        let only_starts = timers.iter().all(|Reverse((_, timer))| is_start(timer));
+        let none_waits = waiting.is_empty() && open_loops.is_empty();
+        if !only_starts || !none_waits || operations.all().next().is_some() {
+            visitor.refuse_steps();
+        }
         if !scale_up.is_empty() {
             visitor.refuse();
         }

@@ -22,21 +22,55 @@ pub(crate) struct Logged {
 /// frames of other kinds and sizes.
 pub(super) type Departure = (Instant, u32);
 
+/// Who is listened to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Hosts {
+    None,
+    One(LocalNode),
+    #[default]
+    All,
+}
+
+/// All that is sent and accepted while whole steps are compared, but for what is jumped over.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Travels {
+    pub(super) sent: Vec<Logged>,
+    pub(super) accepted: Vec<Logged>,
+}
+
 /// The log of one part.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SteadyLog {
-    /// The only host that is listened to; without it all are.
-    only: Option<LocalNode>,
+    hosts: Hosts,
     pub(super) departures: Vec<Departure>,
     pub(super) sent: Vec<Logged>,
     pub(super) accepted: Vec<Logged>,
+    /// Not forgotten with the rest.
+    pub(super) travels: Option<Box<Travels>>,
 }
 
 impl SteadyLog {
     /// Listens to one host alone, for when it sends what.
     pub(super) fn of_host(node: LocalNode) -> SteadyLog {
         SteadyLog {
-            only: Some(node),
+            hosts: Hosts::One(node),
+            ..SteadyLog::default()
+        }
+    }
+
+    /// Listens to all hosts, and on for what travels.
+    pub(super) fn of_all(travels: Option<Box<Travels>>) -> SteadyLog {
+        SteadyLog {
+            travels,
+            ..SteadyLog::default()
+        }
+    }
+
+    /// Listens for what travels alone.
+    pub(super) fn of_travels(travels: Box<Travels>) -> SteadyLog {
+        SteadyLog {
+            hosts: Hosts::None,
+            travels: Some(travels),
             ..SteadyLog::default()
         }
     }
@@ -44,16 +78,22 @@ impl SteadyLog {
     /// Whether it listens to a host.
     #[inline]
     pub(crate) fn wants(&self, node: LocalNode) -> bool {
-        self.only.is_none_or(|only| only == node)
+        let is_listened_to = match self.hosts {
+            Hosts::None => false,
+            Hosts::One(only) => only == node,
+            Hosts::All => true,
+        };
+        is_listened_to || self.travels.is_some()
     }
 
     /// Forgets what it has heard.
     pub(super) fn clear(&mut self) {
         let SteadyLog {
-            only: _,
+            hosts: _,
             departures,
             sent,
             accepted,
+            travels: _,
         } = self;
         departures.clear();
         sent.clear();
@@ -68,7 +108,7 @@ impl Watcher for SteadyLog {
         let Event {
             at, kind, packet, ..
         } = event;
-        if self.only.is_some() {
+        if matches!(self.hosts, Hosts::One(_)) {
             if kind == EventKind::Sent {
                 let what = u32::from(packet.frame_bytes) << 8 | packet.kind as u32;
                 self.departures.push((at, what));
@@ -78,16 +118,23 @@ impl Watcher for SteadyLog {
         if !packet.kind.is_data() {
             return;
         }
-        let list = match kind {
-            EventKind::Sent => &mut self.sent,
-            EventKind::Accepted => &mut self.accepted,
+        let travels = self.travels.as_deref_mut();
+        let (list, of_travels) = match kind {
+            EventKind::Sent => (&mut self.sent, travels.map(|all| &mut all.sent)),
+            EventKind::Accepted => (&mut self.accepted, travels.map(|all| &mut all.accepted)),
             _ => return,
         };
-        list.push(Logged {
+        let logged = Logged {
             host: packet.destination,
             slot: packet.receive_slot(),
             sequence: packet.sequence,
             at,
-        });
+        };
+        if self.hosts == Hosts::All {
+            list.push(logged);
+        }
+        if let Some(of_travels) = of_travels {
+            of_travels.push(logged);
+        }
     }
 }

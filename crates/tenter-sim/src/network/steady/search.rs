@@ -8,6 +8,7 @@ use super::Jumped;
 use super::period;
 use super::settling::Settling;
 use super::state::{Network, Noted, Repetition};
+use super::steps::Steps;
 use crate::network::jobs::JobProgress;
 use crate::network::watch::Watcher;
 
@@ -35,6 +36,9 @@ const REST_MAX: Time = if cfg!(debug_assertions) {
 } else {
     Time::from_us(100_000)
 };
+/// After so many simulated packet-hops the run comes back to its caller, so that records do not
+/// pile up.
+const HOPS_MAX: u64 = 4_000_000;
 /// For so many periods more it is waited until all packets under way have been heard of.
 const MORE_PERIODS: u32 = 16;
 
@@ -46,10 +50,17 @@ pub(crate) struct Slices<'a, W: Watcher> {
     pub(crate) pace: &'a mut Pace,
     pub(crate) progress: &'a JobProgress,
     pub(crate) edge: Instant,
+    /// Where steps are compared next: no look or jump goes on beyond it.
+    pub(crate) stop: Instant,
 }
 
-/// The run comes back to its caller.
-struct Over(RunOutcome);
+/// Why a look is given up.
+enum Leaves {
+    /// The run comes back to its caller.
+    Over(RunOutcome),
+    /// Steps are compared now.
+    Stop(Instant),
+}
 
 /// What became of a look for a steady state.
 enum Found {
@@ -91,6 +102,7 @@ pub(crate) struct Search {
     /// packets under way have been heard of.
     goes_on_at: Option<Instant>,
     noted: Noted,
+    steps: Steps,
 }
 
 impl<W: Watcher> Slices<'_, W> {
@@ -105,13 +117,19 @@ impl<W: Watcher> Slices<'_, W> {
     }
 
     /// Runs to an instant, unless the run is over before or there.
-    fn go(&mut self, from: Instant, to: Instant) -> Result<Instant, Over> {
+    fn go(&mut self, from: Instant, to: Instant) -> Result<Instant, Leaves> {
         let edge = self.edge_after(from);
-        let to = to.min(edge);
+        let to = to.min(edge).min(self.stop);
         let (windows, progress) = (self.windows, self.progress);
         match run_windowed(self.parts, from, to, windows, progress, self.pace) {
-            RunOutcome::Edge(at) if at == to && at < edge.min(self.edge_after(at)) => Ok(at),
-            outcome => Err(Over(outcome)),
+            RunOutcome::Edge(at) if at == to && at < edge.min(self.edge_after(at)) => {
+                if at == self.stop {
+                    Err(Leaves::Stop(at))
+                } else {
+                    Ok(at)
+                }
+            }
+            outcome => Err(Leaves::Over(outcome)),
         }
     }
 }
@@ -123,7 +141,7 @@ impl Search {
         slices: &mut Slices<'_, W>,
         from: Instant,
     ) -> RunOutcome {
-        let Err(Over(outcome)) = self.run_on(slices, from);
+        let outcome = self.run_on(slices, from);
         if self
             .goes_on_at
             .is_none_or(|at| outcome != RunOutcome::Edge(at))
@@ -134,52 +152,105 @@ impl Search {
         outcome
     }
 
-    fn run_on<W: Watcher>(
-        &mut self,
-        slices: &mut Slices<'_, W>,
-        from: Instant,
-    ) -> Result<std::convert::Infallible, Over> {
+    fn run_on<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, from: Instant) -> RunOutcome {
         let mut now = from;
         self.ended = slices.network().ended();
+        self.steps.begin(&mut slices.network());
+        slices.stop = Instant::NEVER;
+        let before = slices.network().packet_hops() - self.jumped.packet_hops;
         if self.rest.is_zero() {
             self.not_before = self.not_before.min(from);
         }
-        if self.goes_on_at.take() == Some(from) {
-            self.go_on(slices, &mut now)?;
-        }
-        slices.network().stop_listening();
+        let mut left = if self.goes_on_at.take() == Some(from) {
+            self.go_on(slices, &mut now)
+        } else {
+            Ok(())
+        };
         loop {
-            let rests = !self.rest.is_zero() && self.not_before > now;
-            let to = if rests {
-                self.not_before
-            } else if self.settled_at > now {
-                self.settled_at
-            } else {
-                now.saturating_add(LOOK)
-            };
-            now = slices.go(now, to)?;
-            if slices.network().ended() != self.ended {
-                self.see_ends(&slices.network(), now);
-                continue;
-            }
-            if now < self.not_before {
-                continue;
-            }
-            if !self.rest.is_zero() && slices.network().packet_hops() < self.hops_before {
-                self.not_before = now.saturating_add(self.rest);
-                continue;
-            }
-            let begin = now;
-            self.values = 0;
-            let found = self.look(slices, &mut now)?;
-            self.is_fresh = false;
-            self.rest_after(&found, begin, now);
-            if !self.rest.is_zero() {
-                let worth = self.values / VALUES_PER_HOP * REST;
-                self.hops_before = slices.network().packet_hops() + worth;
+            match left {
+                Ok(()) => {}
+                Err(Leaves::Over(outcome)) => return outcome,
+                Err(Leaves::Stop(at)) => {
+                    now = at;
+                    self.compare_steps(slices, &mut now);
+                }
             }
             slices.network().stop_listening();
+            let simulated = slices.network().packet_hops() - self.jumped.packet_hops;
+            if simulated - before > HOPS_MAX && !self.steps.is_listening() {
+                self.goes_on_at = None;
+                return RunOutcome::Edge(now);
+            }
+            self.steps.hear(&mut slices.network());
+            slices.stop = self.steps.stop();
+            left = self.go_or_look(slices, &mut now);
         }
+    }
+
+    /// Goes on to where something is to be looked at, and looks if nothing has ended.
+    fn go_or_look<W: Watcher>(
+        &mut self,
+        slices: &mut Slices<'_, W>,
+        now: &mut Instant,
+    ) -> Result<(), Leaves> {
+        let rests = !self.rest.is_zero() && self.not_before > *now;
+        let soon = now.saturating_add(LOOK);
+        let to = if rests {
+            self.not_before
+        } else {
+            self.settled_at.max(soon)
+        };
+        let to = if self.steps.is_active() { soon } else { to };
+        *now = slices.go(*now, to)?;
+        if slices.network().ended() != self.ended {
+            self.see_ends(&slices.network(), *now);
+            return Ok(());
+        }
+        if *now < self.not_before {
+            return Ok(());
+        }
+        if !self.rest.is_zero() && slices.network().packet_hops() < self.hops_before {
+            self.not_before = now.saturating_add(self.rest);
+            return Ok(());
+        }
+        // While all that travels is listened to, only what is known is looked for.
+        if self.known.is_none() && self.steps.is_listening() {
+            return Ok(());
+        }
+        let begin = *now;
+        self.values = 0;
+        let found = self.look(slices, now)?;
+        self.is_fresh = false;
+        self.rest_after(&found, begin, *now);
+        if !self.rest.is_zero() {
+            let worth = self.values / VALUES_PER_HOP * REST;
+            self.hops_before = slices.network().packet_hops() + worth;
+        }
+        Ok(())
+    }
+
+    /// Compares the state after a step with that after others, and jumps if they repeat.
+    fn compare_steps<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, now: &mut Instant) {
+        if slices.network().ended() != self.ended {
+            self.see_ends(&slices.network(), *now);
+        }
+        let edge = slices.edge_after(*now);
+        let progress = slices.progress;
+        let mut network = slices.network();
+        let before = network.packet_hops();
+        let Some(jumped) = self.steps.look(&mut network, progress, *now, edge) else {
+            return;
+        };
+        self.jumped.jumps += 1;
+        self.jumped.periods += jumped.periods;
+        self.jumped.time += jumped.period * jumped.periods;
+        self.jumped.packet_hops += network.packet_hops() - before;
+        *now += jumped.period * jumped.periods;
+        self.ended = network.ended();
+        self.is_fresh = false;
+        self.rest = Time::ZERO;
+        self.not_before = *now;
+        self.settled_at = *now;
     }
 
     /// Transfers have ended since the last look.
@@ -187,6 +258,7 @@ impl Search {
         let ended = network.ended();
         let last = network.last_end(ended.saturating_sub(self.ended));
         self.ended = ended;
+        self.steps.see_ends(network, now);
         self.last_end = last.unwrap_or(now);
         self.is_fresh = true;
         if self.rest.is_zero() {
@@ -223,7 +295,7 @@ impl Search {
         &mut self,
         slices: &mut Slices<'_, W>,
         now: &mut Instant,
-    ) -> Result<(), Over> {
+    ) -> Result<(), Leaves> {
         let Some(period) = self.known else {
             return Ok(());
         };
@@ -242,7 +314,7 @@ impl Search {
         &mut self,
         slices: &mut Slices<'_, W>,
         now: &mut Instant,
-    ) -> Result<Found, Over> {
+    ) -> Result<Found, Leaves> {
         let network = slices.network();
         self.lost = network.lost();
         let left = network.left_to_send();
@@ -284,7 +356,7 @@ impl Search {
         now: &mut Instant,
         guess: Time,
         tries: u32,
-    ) -> Result<Option<Repetition>, Over> {
+    ) -> Result<Option<Repetition>, Leaves> {
         let (mut span, mut steps, mut grown) = (1, 0, 0);
         self.note(slices, *now);
         for _ in 0..tries {
@@ -349,10 +421,10 @@ impl Search {
         slices: &mut Slices<'_, W>,
         now: &mut Instant,
         mut repetition: Repetition,
-    ) -> Result<Found, Over> {
+    ) -> Result<Found, Leaves> {
         for _ in 0..MORE_PERIODS {
             let edge = slices.edge_after(*now);
-            let until = repetition.bounds.until.min(edge);
+            let until = repetition.bounds.until.min(edge).min(slices.stop);
             let whole = until.saturating_since(*now) / repetition.period;
             let periods = whole.min(repetition.bounds.periods);
             if periods == 0 {
@@ -361,9 +433,12 @@ impl Search {
             let mut network = slices.network();
             if let Some(starts) = network.starts(&repetition) {
                 let before = network.packet_hops();
-                if !network.leap(&self.noted, *now, &repetition, &starts, periods) {
+                let leaped = network.leap(&self.noted, *now, &repetition, &starts, periods);
+                let Some(accepted) = leaped else {
                     return Ok(Found::Nothing);
-                }
+                };
+                self.steps.hear(&mut network);
+                self.steps.hear_again(&accepted, &repetition, periods);
                 self.jumped.jumps += 1;
                 self.credit = repetition.period * periods / SAVED;
                 self.jumped.periods += periods;
@@ -395,7 +470,7 @@ fn listen<W: Watcher>(
     slices: &mut Slices<'_, W>,
     now: &mut Instant,
     lost: u64,
-) -> Result<Option<Time>, Over> {
+) -> Result<Option<Time>, Leaves> {
     let until = now.saturating_add(LISTEN);
     let mut step = LOOK;
     while *now < until {

@@ -1,15 +1,20 @@
 //! The state of a whole network: noted, compared, carried on.
 
 use tenter_engine::{Home, LocalNode, Part};
-use tenter_net::{Packet, UnderWay, Visitor};
+use tenter_net::{Packet, ReceiveSlot, UnderWay, Visitor};
 use tenter_topology::HostId;
 use tenter_units::{Instant, Time};
+use tenter_workload::JobId;
 
 use super::latency::{Starts, Units};
 use super::log::{Logged, SteadyLog};
 use super::numbers::Numbers;
+use super::shifts::Shifts;
 use super::visitors::{Bounds, Comparison, Leap, Notes};
+use crate::network::context::Context;
 use crate::network::fabric::{Fabric, NodeModel};
+use crate::network::partition_records::{DeliveredHalf, PartitionRecords};
+use crate::network::schedules::Schedules;
 use crate::network::watch::Watcher;
 
 /// A state that has been noted.
@@ -23,6 +28,8 @@ pub(super) struct Noted {
     numbers: Numbers,
     /// Transfers and requests that had ended.
     ended: u64,
+    /// What had arrived of streams without end.
+    endless: u64,
     /// Whether there is something that is not gone through.
     pub(super) refused: bool,
 }
@@ -41,9 +48,20 @@ pub(super) struct Repetition {
     pub(super) period: Time,
     pub(super) bounds: Bounds,
     /// How far sequence numbers advance in a period.
-    advance: Numbers,
+    pub(super) advance: Numbers,
     /// Data packets under way.
     under_way: Vec<(UnderWay, u32)>,
+}
+
+impl Repetition {
+    /// Whether it is known of all data packets under way when they were sent.
+    pub(super) fn is_known_from(&self, starts: &Starts) -> bool {
+        let mut under_way = self.under_way.iter();
+        under_way.all(|(of, sent)| {
+            let start = starts.of(&self.advance, of.host, of.slot, of.sequence);
+            start.is_some_and(|start| (start.ps() / tenter_net::SENT_UNIT_PS) as u32 == *sent)
+        })
+    }
 }
 
 /// All parts of a network, between two windows.
@@ -58,10 +76,63 @@ impl<W: Watcher> Network<'_, W> {
     pub(super) fn ended(&self) -> u64 {
         let of_part = |part: &Part<Fabric<W>>| {
             let records = &part.nodes.partition_records;
-            let endless: u64 = records.endless.iter().flatten().sum();
-            (records.delivered.len() + records.acknowledged.len()) as u64 + endless
+            (records.delivered.len() + records.acknowledged.len()) as u64
         };
-        self.parts.iter().map(of_part).sum()
+        self.parts.iter().map(of_part).sum::<u64>() + self.endless()
+    }
+
+    /// How much of streams without end has arrived.
+    fn endless(&self) -> u64 {
+        let endless = |part: &Part<Fabric<W>>| -> u64 {
+            let records = &part.nodes.partition_records;
+            records.endless.iter().flatten().sum()
+        };
+        self.parts.iter().map(endless).sum()
+    }
+
+    /// What the parts have recorded.
+    pub(super) fn records(&self) -> impl Iterator<Item = &PartitionRecords> {
+        self.parts.iter().map(|part| &part.nodes.partition_records)
+    }
+
+    /// The same, to add to.
+    pub(super) fn records_mut(&mut self) -> impl Iterator<Item = &mut PartitionRecords> {
+        let parts = self.parts.iter_mut();
+        parts.map(|part| &mut part.nodes.partition_records)
+    }
+
+    /// The transfers that have been delivered, part by part.
+    pub(super) fn delivered(&self) -> impl Iterator<Item = &[DeliveredHalf]> {
+        self.records().map(|records| &records.delivered[..])
+    }
+
+    /// What is the same for all parts, and what jobs run.
+    pub(super) fn jobs(&self) -> (&Context, &Schedules) {
+        let first = &self.parts[0].nodes;
+        (&first.context, &first.schedules)
+    }
+
+    /// All jobs.
+    pub(super) fn job_ids(&self) -> impl Iterator<Item = JobId> + use<W> {
+        let jobs = self.jobs().0.jobs.numbered().map(|(job, _)| job);
+        jobs.collect::<Vec<_>>().into_iter()
+    }
+
+    /// How many packets each receiving queue pair has accepted of the transfer that it receives,
+    /// host by host.
+    pub(super) fn accepted_by_slot(&self) -> impl Iterator<Item = (HostId, ReceiveSlot, u32)> {
+        let context = self.jobs().0;
+        let hosts = context.topology.host_ids();
+        hosts.flat_map(|host| {
+            let accepted = match self.host(context.home(host)) {
+                NodeModel::Host(model) => Some(model.nic.accepted()),
+                NodeModel::Switch(_) => None,
+            };
+            let numbered = (0..)
+                .map(ReceiveSlot::new)
+                .zip(accepted.into_iter().flatten());
+            numbered.map(move |(slot, accepted)| (host, slot, accepted))
+        })
     }
 
     /// When the last of so many transfers and requests has ended that ended last.
@@ -129,6 +200,7 @@ impl<W: Watcher> Network<'_, W> {
         noted.ends.clear();
         noted.refused = false;
         noted.ended = self.ended();
+        noted.endless = self.endless();
         self.read_numbers(&mut noted.numbers);
         for part in &mut *self.parts {
             for index in 0..part.nodes.nodes.len() {
@@ -142,7 +214,7 @@ impl<W: Watcher> Network<'_, W> {
         }
     }
 
-    fn read_numbers(&self, numbers: &mut Numbers) {
+    pub(super) fn read_numbers(&self, numbers: &mut Numbers) {
         numbers.clear();
         let Some(first) = self.parts.first() else {
             return;
@@ -162,7 +234,32 @@ impl<W: Watcher> Network<'_, W> {
 
     /// Compares the state at `now` with one that was noted before; nothing where they differ.
     pub(super) fn repeats(&mut self, noted: &Noted, now: Instant) -> Option<Repetition> {
-        if noted.refused || self.ended() != noted.ended {
+        if self.ended() != noted.ended {
+            return None;
+        }
+        self.compare(noted, now, None)
+    }
+
+    /// The same over whole steps, in which transfers end and others follow them.
+    pub(super) fn repeats_steps(
+        &mut self,
+        noted: &Noted,
+        now: Instant,
+        shifts: &mut Shifts,
+    ) -> Option<Repetition> {
+        if self.endless() != noted.endless {
+            return None;
+        }
+        self.compare(noted, now, Some(shifts))
+    }
+
+    fn compare(
+        &mut self,
+        noted: &Noted,
+        now: Instant,
+        mut steps: Option<&mut Shifts>,
+    ) -> Option<Repetition> {
+        if noted.refused {
             return None;
         }
         let mut numbers = Numbers::default();
@@ -187,6 +284,7 @@ impl<W: Watcher> Network<'_, W> {
                     advance: &repetition.advance,
                     bounds: &mut repetition.bounds,
                     under_way: &mut repetition.under_way,
+                    steps: steps.as_deref_mut(),
                     is_same: true,
                 };
                 go_through(part, index, now, &mut comparison);
@@ -221,21 +319,41 @@ impl<W: Watcher> Network<'_, W> {
     /// Listens to all hosts from now on.
     pub(super) fn listen(&mut self) {
         for part in &mut *self.parts {
-            part.nodes.steady_log = Some(Box::default());
+            let before = part.nodes.steady_log.take();
+            let travels = before.and_then(|before| before.travels);
+            let log = SteadyLog::of_all(travels);
+            part.nodes.steady_log = Some(Box::new(log));
         }
+    }
+
+    /// Listens for all that travels from now on.
+    pub(super) fn follow_travels(&mut self) {
+        for part in &mut *self.parts {
+            let log = SteadyLog::of_travels(Box::default());
+            part.nodes.steady_log = Some(Box::new(log));
+        }
+    }
+
+    /// Listens no longer for all that travels.
+    pub(super) fn forget_travels(&mut self) {
+        self.logs().for_each(|log| log.travels = None);
     }
 
     /// Listens to one host alone.
     pub(super) fn listen_to(&mut self, home: Home) {
         self.stop_listening();
         if let Some(part) = self.parts.get_mut(usize::from(home.part)) {
-            part.nodes.steady_log = Some(Box::new(SteadyLog::of_host(home.node)));
+            let log = SteadyLog::of_host(home.node);
+            part.nodes.steady_log = Some(Box::new(log));
         }
     }
 
     pub(super) fn stop_listening(&mut self) {
         for part in &mut *self.parts {
-            part.nodes.steady_log = None;
+            let log = part.nodes.steady_log.take();
+            let travels = log.and_then(|log| log.travels);
+            let log = travels.map(SteadyLog::of_travels);
+            part.nodes.steady_log = log.map(Box::new);
         }
     }
 
@@ -250,15 +368,11 @@ impl<W: Watcher> Network<'_, W> {
         let logged = self.logs().flat_map(|log| log.sent.iter().copied());
         let logged: Vec<Logged> = logged.collect();
         let starts = Starts::new(&logged, numbers);
-        let mut under_way = repetition.under_way.iter();
-        let is_known = under_way.all(|(of, sent)| {
-            let start = starts.of(numbers, of.host, of.slot, of.sequence);
-            start.is_some_and(|start| (start.ps() / tenter_net::SENT_UNIT_PS) as u32 == *sent)
-        });
-        is_known.then_some(starts)
+        repetition.is_known_from(&starts).then_some(starts)
     }
 
-    /// Carries the state at `now` on by so many periods; whether it could.
+    /// Carries the state at `now` on by so many periods; the packets accepted in the period before,
+    /// with when they were sent, as in each of these. Nothing where it could not.
     pub(super) fn leap(
         &mut self,
         noted: &Noted,
@@ -266,20 +380,37 @@ impl<W: Watcher> Network<'_, W> {
         repetition: &Repetition,
         starts: &Starts,
         periods: u64,
-    ) -> bool {
-        let period = repetition.period;
-        let Some(accepted) = self.accepted_in_period(now, repetition, starts) else {
-            return false;
-        };
-        let span = period * periods;
+    ) -> Option<Vec<(Logged, Instant)>> {
+        let accepted = self.accepted_in_period(now, repetition, starts)?;
+        self.carry_on(noted, now, repetition, starts, periods, None);
+        self.carry_logs_on(noted, repetition, periods);
+        let mut units = Units::new(repetition.period, periods);
+        for &(of, sent) in &accepted {
+            let latencies = units.latencies(of.at, sent);
+            self.nic(of.host, |nic| nic.add_latencies(of.slot, latencies));
+        }
+        Some(accepted)
+    }
+
+    /// Makes the state at `now` what it is so many periods later, but for logs, records and
+    /// latencies.
+    pub(super) fn carry_on(
+        &mut self,
+        noted: &Noted,
+        now: Instant,
+        repetition: &Repetition,
+        starts: &Starts,
+        periods: u64,
+        steps: Option<&Shifts>,
+    ) {
+        let span = repetition.period * periods;
         let (mut place, mut start) = (0, 0);
         for part in &mut *self.parts {
             let mut under_way = Vec::new();
             for index in 0..part.nodes.nodes.len() {
-                let (Some(&end), node) = (noted.ends.get(place), LocalNode::new(index as u32))
-                else {
-                    return false;
-                };
+                let node = LocalNode::new(index as u32);
+                // The comparison has gone through all nodes.
+                let end = noted.ends.get(place).copied().unwrap_or(start);
                 let before = noted.values.get(start..end).unwrap_or_default();
                 (place, start) = (place + 1, end);
                 let mut leap = Leap {
@@ -288,6 +419,7 @@ impl<W: Watcher> Network<'_, W> {
                     span,
                     advance: &repetition.advance,
                     starts,
+                    steps,
                 };
                 let items = go_through(part, index, now, &mut leap);
                 under_way.extend(
@@ -295,19 +427,16 @@ impl<W: Watcher> Network<'_, W> {
                         .into_iter()
                         .map(|(input, packet)| (node, input, packet)),
                 );
-                if let NodeModel::Switch(switch) = &mut part.nodes.nodes[index] {
-                    switch.leaped();
+                match &mut part.nodes.nodes[index] {
+                    NodeModel::Switch(switch) => switch.leaped(),
+                    NodeModel::Host(host) if steps.is_some() => {
+                        host.nic.set_timeouts(&part.nodes.context.nic, now + span);
+                    }
+                    NodeModel::Host(_) => {}
                 }
             }
             part.lane.leap(now + span, under_way);
         }
-        self.carry_logs_on(noted, repetition, periods);
-        let mut units = Units::new(period, periods);
-        for (of, sent) in accepted {
-            let latencies = units.latencies(of.at, sent);
-            self.nic(of.host, |nic| nic.add_latencies(of.slot, latencies));
-        }
-        true
     }
 
     /// Makes the logs those of so many periods later, for packets that are still under way.
@@ -330,7 +459,7 @@ impl<W: Watcher> Network<'_, W> {
         }
     }
 
-    fn nic(&mut self, host: HostId, change: impl FnOnce(&mut tenter_endpoint::Nic)) {
+    pub(super) fn nic(&mut self, host: HostId, change: impl FnOnce(&mut tenter_endpoint::Nic)) {
         let Some(first) = self.parts.first() else {
             return;
         };

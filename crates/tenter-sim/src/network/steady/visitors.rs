@@ -1,8 +1,10 @@
 //! The three passes over a state: its values are noted, compared with those of a period before, and
 //! changed to those of some periods later.
 
-use tenter_net::{FlowEnd, SENT_UNIT_PS, UnderWay, Visitor};
+use tenter_net::{FlowEnd, SENT_UNIT_PS, SendSlot, UnderWay, Visitor};
 use tenter_units::{Instant, Time};
+
+use super::shifts::Shifts;
 
 use super::latency::Starts;
 use super::numbers::Numbers;
@@ -45,13 +47,40 @@ impl Visitor for Notes<'_> {
         false
     }
 
+    fn timeout(&mut self, at: Instant, of: SendSlot) {
+        self.values.extend([at.ps(), u64::from(of.number())]);
+    }
+
     fn left(&mut self, _: FlowEnd, _: u32) {}
+
+    fn of_request(&mut self, _: FlowEnd, number: &mut u32) -> bool {
+        self.values.push(u64::from(*number));
+        false
+    }
+
+    fn instant_of_request(&mut self, at: &mut Instant) {
+        self.values.push(at.ps());
+    }
+
+    fn tag_of_request(&mut self, tag: &mut u64) {
+        self.values.push(*tag);
+    }
+
+    fn total_of_request(&mut self, count: &mut u64) {
+        self.values.push(*count);
+    }
+
+    fn requests(&mut self, count: &mut u32) {
+        self.values.push(u64::from(*count));
+    }
 
     fn sent(&mut self, _: UnderWay, _: &mut u32) {}
 
     fn refuse(&mut self) {
         *self.refused = true;
     }
+
+    fn refuse_steps(&mut self) {}
 }
 
 /// How far a steady state goes on.
@@ -80,6 +109,8 @@ pub(super) struct Comparison<'a> {
     pub(super) bounds: &'a mut Bounds,
     /// Data packets under way, with what they know of when they were sent.
     pub(super) under_way: &'a mut Vec<(UnderWay, u32)>,
+    /// Where the period consists of whole steps, how transfers follow each other.
+    pub(super) steps: Option<&'a mut Shifts>,
     pub(super) is_same: bool,
 }
 
@@ -174,6 +205,58 @@ impl Visitor for Comparison<'_> {
         true
     }
 
+    fn timeout(&mut self, at: Instant, of: SendSlot) {
+        if self.steps.is_some() {
+            self.last();
+            self.last();
+        } else {
+            self.deadline(at);
+            self.exact(u64::from(of.number()));
+        }
+    }
+
+    fn of_request(&mut self, of: FlowEnd, number: &mut u32) -> bool {
+        if self.steps.is_some() {
+            return self.sequence_or_fixed(of, number);
+        }
+        self.exact(u64::from(*number));
+        false
+    }
+
+    fn instant_of_request(&mut self, at: &mut Instant) {
+        if self.steps.is_some() {
+            self.instant(at);
+        } else {
+            self.exact(at.ps());
+        }
+    }
+
+    fn tag_of_request(&mut self, tag: &mut u64) {
+        let last = self.last();
+        let agrees = match &mut self.steps {
+            _ if last == *tag => true,
+            Some(shifts) => shifts.learn(last, *tag),
+            None => false,
+        };
+        self.require(agrees);
+    }
+
+    fn total_of_request(&mut self, count: &mut u64) {
+        if self.steps.is_some() {
+            self.exact(*count);
+        } else {
+            self.total(count);
+        }
+    }
+
+    fn requests(&mut self, count: &mut u32) {
+        if self.steps.is_some() {
+            self.total_u32(count);
+        } else {
+            self.exact(u64::from(*count));
+        }
+    }
+
     fn left(&mut self, of: FlowEnd, numbers: u32) {
         if let Some(periods) = numbers.checked_div(self.advance.of(of)) {
             self.bound(u64::from(periods));
@@ -187,6 +270,10 @@ impl Visitor for Comparison<'_> {
     fn refuse(&mut self) {
         self.is_same = false;
     }
+
+    fn refuse_steps(&mut self) {
+        self.is_same &= self.steps.is_none();
+    }
 }
 
 /// Changes the values to those of some periods later.
@@ -198,6 +285,8 @@ pub(super) struct Leap<'a> {
     pub(super) span: Time,
     pub(super) advance: &'a Numbers,
     pub(super) starts: &'a Starts,
+    /// Where periods consist of whole steps, how transfers follow each other.
+    pub(super) steps: Option<&'a Shifts>,
 }
 
 impl Leap<'_> {
@@ -257,7 +346,51 @@ impl Visitor for Leap<'_> {
         true
     }
 
+    fn timeout(&mut self, _: Instant, _: SendSlot) {
+        self.last();
+        self.last();
+    }
+
     fn left(&mut self, _: FlowEnd, _: u32) {}
+
+    fn of_request(&mut self, of: FlowEnd, number: &mut u32) -> bool {
+        if self.steps.is_some() {
+            return self.sequence_or_fixed(of, number);
+        }
+        self.last();
+        false
+    }
+
+    fn instant_of_request(&mut self, at: &mut Instant) {
+        if self.steps.is_some() {
+            self.instant(at);
+        } else {
+            self.last();
+        }
+    }
+
+    fn tag_of_request(&mut self, tag: &mut u64) {
+        let is_followed = self.last() != *tag;
+        if let Some(shifts) = self.steps.filter(|_| is_followed) {
+            *tag = shifts.tag_after(*tag, self.periods);
+        }
+    }
+
+    fn total_of_request(&mut self, count: &mut u64) {
+        if self.steps.is_some() {
+            self.last();
+        } else {
+            self.total(count);
+        }
+    }
+
+    fn requests(&mut self, count: &mut u32) {
+        if self.steps.is_some() {
+            self.total_u32(count);
+        } else {
+            self.last();
+        }
+    }
 
     fn sent(&mut self, of: UnderWay, sent: &mut u32) {
         if let Some(start) = self.starts.of(self.advance, of.host, of.slot, of.sequence) {
@@ -266,4 +399,6 @@ impl Visitor for Leap<'_> {
     }
 
     fn refuse(&mut self) {}
+
+    fn refuse_steps(&mut self) {}
 }
