@@ -46,9 +46,15 @@ pub trait Visitor {
     /// Something happens at this instant that does not belong to a period.
     fn deadline(&mut self, at: Instant);
 
+    /// Whether the period is known to consist of whole steps.
+    fn is_over_steps(&self) -> bool;
+
     /// At this instant it is looked whether a queue pair waits too long for an acknowledgement. In
     /// periods of whole steps none does, and these timers are set anew afterwards.
-    fn timeout(&mut self, at: Instant, of: SendSlot);
+    fn timeout(&mut self, at: Instant, of: SendSlot) {
+        self.deadline(at);
+        self.exact(u64::from(of.number()));
+    }
 
     /// Counts what has happened, and decides nothing.
     fn total(&mut self, count: &mut u64);
@@ -73,22 +79,50 @@ pub trait Visitor {
     fn left(&mut self, of: FlowEnd, numbers: u32);
 
     /// A sequence number that belongs to a request; whether it is that of a later request.
-    fn of_request(&mut self, of: FlowEnd, number: &mut u32) -> bool;
+    fn of_request(&mut self, of: FlowEnd, number: &mut u32) -> bool {
+        if self.is_over_steps() {
+            return self.sequence_or_fixed(of, number);
+        }
+        self.exact(u64::from(*number));
+        false
+    }
 
     /// An instant of a request.
-    fn instant_of_request(&mut self, at: &mut Instant);
+    fn instant_of_request(&mut self, at: &mut Instant) {
+        if self.is_over_steps() {
+            self.instant(at);
+        } else {
+            self.exact(at.ps());
+        }
+    }
 
     /// What the owner of a request knows it by.
     fn tag_of_request(&mut self, tag: &mut u64);
 
     /// Counts what has happened in the request that is being received.
-    fn total_of_request(&mut self, count: &mut u64);
+    fn total_of_request(&mut self, count: &mut u64) {
+        if self.is_over_steps() {
+            self.exact(*count);
+        } else {
+            self.total(count);
+        }
+    }
 
     /// Counts requests that have ended.
-    fn requests(&mut self, count: &mut u32);
+    fn requests(&mut self, count: &mut u32) {
+        if self.is_over_steps() {
+            self.total_u32(count);
+        } else {
+            self.exact(u64::from(*count));
+        }
+    }
 
     /// There is something that follows from ends of requests and is not gone through.
-    fn refuse_steps(&mut self);
+    fn refuse_steps(&mut self) {
+        if self.is_over_steps() {
+            self.refuse();
+        }
+    }
 
     /// When a data packet was sent ([`Packet::sent`](crate::Packet::sent)).
     fn sent(&mut self, of: UnderWay, sent: &mut u32);

@@ -24,7 +24,7 @@ mod visitors;
 
 pub(crate) use log::SteadyLog;
 pub(crate) use refusal::refusal;
-pub(crate) use search::{Search, Slices};
+pub(crate) use search::{HOPS_PER_RUN, Search, Slices};
 
 use tenter_units::Time;
 
@@ -39,4 +39,14 @@ pub struct Jumped {
     pub time: Time,
     /// Packets of any kind that they carried, counted once per link.
     pub packet_hops: u64,
+}
+
+impl Jumped {
+    /// Adds a jump over so many periods, in which so many packet-hops were.
+    fn add(&mut self, period: Time, periods: u64, packet_hops: u64) {
+        self.jumps += 1;
+        self.periods += periods;
+        self.time += period * periods;
+        self.packet_hops += packet_hops;
+    }
 }

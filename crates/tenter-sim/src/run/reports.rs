@@ -7,7 +7,7 @@ use tenter_units::{Instant, Time};
 use tenter_workload::JobId;
 
 use crate::error::SimulationError;
-use crate::network::Driver;
+use crate::network::{Driver, HOPS_PER_RUN};
 use crate::results::packet_hops;
 
 use super::actor::{EdgeActor, End};
@@ -15,7 +15,7 @@ use super::stall;
 use super::world::World;
 
 /// When rows are collected and progress is told: about once per so many packet-hops.
-const HOPS_PER_REPORT: Range<u64> = 500_000..4_000_000;
+const HOPS_PER_REPORT: Range<u64> = 500_000..HOPS_PER_RUN;
 const FIRST_REPORT: Time = Time::from_us(10);
 const REPORTS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(10_000);
 /// The same where steady states are jumped over: the run comes back earlier if it does not jump.

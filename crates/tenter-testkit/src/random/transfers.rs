@@ -61,15 +61,10 @@ fn jobs(draw: &mut Draw, hosts: u64, packet_bytes: u64) -> String {
         draw.shuffle(&mut ranks);
         let count = draw.within(2..=hosts.min(8));
         ranks.truncate(count as usize);
-        let ranks: Vec<String> = ranks.iter().map(ToString::to_string).collect();
         let queue_pairs: u64 = *draw.pick(&[&1, &1, &2, &3]);
         let size = packet_bytes * draw.within(300..=1_500) * queue_pairs;
-        let _ = writeln!(
-            text,
-            "  - name: job{index}\n    ranks: [{}]\n    queue_pairs: {queue_pairs}\n    start: {}\n    collectives:",
-            ranks.join(", "),
-            draw.seldom_time(40, 30_000),
-        );
+        let start = draw.seldom_time(40, 30_000);
+        text.push_str(&head(index, &ranks, queue_pairs, &start));
         let (what, size): (&str, u64) = match draw.below(5) {
             0 => ("permutation, algorithm: random, seed: 3", size),
             1 => ("all-to-all, algorithm: parallel", size * count),
@@ -119,6 +114,13 @@ fn ring_text(seed: u64) -> String {
     )
 }
 
+/// The text of a job up to its collectives.
+fn head(index: u64, ranks: &[u64], queue_pairs: u64, start: &str) -> String {
+    format!(
+        "  - name: job{index}\n    ranks: {ranks:?}\n    queue_pairs: {queue_pairs}\n    start: {start}\n    collectives:\n"
+    )
+}
+
 /// One or two rings on hosts next to each other or anywhere.
 fn rings(draw: &mut Draw, hosts: u64, packet_bytes: u64) -> String {
     let jobs: u64 = *draw.pick(&[&1, &1, &1, &2]);
@@ -130,7 +132,6 @@ fn rings(draw: &mut Draw, hosts: u64, packet_bytes: u64) -> String {
         }
         let count = draw.within(hosts.div_ceil(2).max(2)..=hosts);
         ranks.truncate(count as usize);
-        let ranks: Vec<String> = ranks.iter().map(ToString::to_string).collect();
         let queue_pairs: u64 = *draw.pick(&[&1, &1, &1, &2]);
         let packets = draw.within(20..=200) * queue_pairs;
         // Some have chunks of two sizes.
@@ -143,12 +144,8 @@ fn rings(draw: &mut Draw, hosts: u64, packet_bytes: u64) -> String {
             "all-gather, algorithm: ring",
             "reduce-scatter, algorithm: ring",
         ]);
-        let _ = writeln!(
-            text,
-            "  - name: job{index}\n    ranks: [{}]\n    queue_pairs: {queue_pairs}\n    start: {}\n    collectives:",
-            ranks.join(", "),
-            draw.seldom_time(30, 30_000),
-        );
+        let start = draw.seldom_time(30, 30_000);
+        text.push_str(&head(index, &ranks, queue_pairs, &start));
         for _ in 0..*draw.pick(&[&1, &1, &2]) {
             let _ = writeln!(text, "      - {{collective: {what}, size: {size}B}}");
         }

@@ -24,7 +24,7 @@ pub(super) struct Starts {
 impl Starts {
     /// Those of a log that has the packets of each queue pair in order, none left out.
     pub(super) fn new(log: &[Logged], numbers: &Numbers) -> Starts {
-        let place = |of: &Logged| numbers.place(FlowEnd::Receive(of.host, of.slot));
+        let place = |of: &Logged| numbers.place(of.end());
         let mut first = vec![0; numbers.receiving() + 2];
         let known = log.iter().filter_map(place);
         known.for_each(|place| first[place + 2] += 1);
@@ -58,7 +58,8 @@ impl Starts {
     }
 }
 
-const UNIT: usize = SENT_UNIT_PS as usize;
+/// How many ps a unit of latencies has.
+pub(super) const UNIT: usize = SENT_UNIT_PS as usize;
 
 /// The units of time that pass from period to period of a jump.
 #[derive(Debug)]

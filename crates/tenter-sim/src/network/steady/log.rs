@@ -1,10 +1,11 @@
 //! What hosts send and accept while a steady state is looked for.
 
 use tenter_engine::LocalNode;
-use tenter_net::{Event, EventKind, ReceiveSlot};
+use tenter_net::{Event, EventKind, FlowEnd, ReceiveSlot};
 use tenter_topology::HostId;
-use tenter_units::Instant;
+use tenter_units::{Instant, Time};
 
+use super::numbers::Numbers;
 use crate::network::watch::Watcher;
 
 /// A data packet, and when it was sent or accepted.
@@ -16,6 +17,20 @@ pub(crate) struct Logged {
     pub(super) slot: ReceiveSlot,
     pub(super) sequence: u32,
     pub(super) at: Instant,
+}
+
+impl Logged {
+    /// The end of the queue pair at which it arrives.
+    pub(super) fn end(&self) -> FlowEnd {
+        FlowEnd::Receive(self.host, self.slot)
+    }
+
+    /// Makes it the packet that takes its place so many periods later.
+    pub(super) fn go_on(&mut self, period: Time, periods: u64, advance: &Numbers) {
+        let by = advance.of(self.end()).wrapping_mul(periods as u32);
+        self.sequence = self.sequence.wrapping_add(by);
+        self.at += period * periods;
+    }
 }
 
 /// A frame of the host that is listened to: when it was sent, and a number that tells it from

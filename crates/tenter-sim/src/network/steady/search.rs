@@ -7,8 +7,8 @@ use tenter_units::{Instant, Time};
 use super::Jumped;
 use super::period;
 use super::settling::Settling;
-use super::state::{Network, Noted, Repetition};
-use super::steps::Steps;
+use super::state::{Jump, Network, Noted, Repetition};
+use super::steps::{JumpedSteps, Steps};
 use crate::network::jobs::JobProgress;
 use crate::network::watch::Watcher;
 
@@ -36,9 +36,8 @@ const REST_MAX: Time = if cfg!(debug_assertions) {
 } else {
     Time::from_us(100_000)
 };
-/// After so many simulated packet-hops the run comes back to its caller, so that records do not
-/// pile up.
-const HOPS_MAX: u64 = 4_000_000;
+/// After so many simulated packet-hops a run comes back to its caller, which tells progress.
+pub(crate) const HOPS_PER_RUN: u64 = 4_000_000;
 /// For so many periods more it is waited until all packets under way have been heard of.
 const MORE_PERIODS: u32 = 16;
 
@@ -177,7 +176,7 @@ impl Search {
             }
             slices.network().stop_listening();
             let simulated = slices.network().packet_hops() - self.jumped.packet_hops;
-            if simulated - before > HOPS_MAX && !self.steps.is_listening() {
+            if simulated - before > HOPS_PER_RUN && !self.steps.is_listening() {
                 self.goes_on_at = None;
                 return RunOutcome::Edge(now);
             }
@@ -235,17 +234,15 @@ impl Search {
             self.see_ends(&slices.network(), *now);
         }
         let edge = slices.edge_after(*now);
-        let progress = slices.progress;
         let mut network = slices.network();
         let before = network.packet_hops();
-        let Some(jumped) = self.steps.look(&mut network, progress, *now, edge) else {
+        let Some(jumped) = self.steps.look(&mut network, *now, edge) else {
             return;
         };
-        self.jumped.jumps += 1;
-        self.jumped.periods += jumped.periods;
-        self.jumped.time += jumped.period * jumped.periods;
-        self.jumped.packet_hops += network.packet_hops() - before;
-        *now += jumped.period * jumped.periods;
+        let JumpedSteps { period, periods } = jumped;
+        let hops = network.packet_hops() - before;
+        self.jumped.add(period, periods, hops);
+        *now += period * periods;
         self.ended = network.ended();
         self.is_fresh = false;
         self.rest = Time::ZERO;
@@ -433,17 +430,21 @@ impl Search {
             let mut network = slices.network();
             if let Some(starts) = network.starts(&repetition) {
                 let before = network.packet_hops();
-                let leaped = network.leap(&self.noted, *now, &repetition, &starts, periods);
+                let leaped = network.leap(&Jump {
+                    noted: &self.noted,
+                    now: *now,
+                    repetition: &repetition,
+                    starts: &starts,
+                    periods,
+                });
                 let Some(accepted) = leaped else {
                     return Ok(Found::Nothing);
                 };
                 self.steps.hear(&mut network);
                 self.steps.hear_again(&accepted, &repetition, periods);
-                self.jumped.jumps += 1;
+                let hops = network.packet_hops() - before;
+                self.jumped.add(repetition.period, periods, hops);
                 self.credit = repetition.period * periods / SAVED;
-                self.jumped.periods += periods;
-                self.jumped.time += repetition.period * periods;
-                self.jumped.packet_hops += network.packet_hops() - before;
                 *now += repetition.period * periods;
                 // It may go on behind a sync point.
                 let reaches_it = until == edge && periods == whole;

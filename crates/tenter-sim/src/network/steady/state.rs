@@ -4,7 +4,6 @@ use tenter_engine::{Home, LocalNode, Part};
 use tenter_net::{Packet, ReceiveSlot, UnderWay, Visitor};
 use tenter_topology::HostId;
 use tenter_units::{Instant, Time};
-use tenter_workload::JobId;
 
 use super::latency::{Starts, Units};
 use super::log::{Logged, SteadyLog};
@@ -64,6 +63,18 @@ impl Repetition {
     }
 }
 
+/// Some further periods of a state that repeats.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Jump<'a> {
+    /// The state a period ago.
+    pub(super) noted: &'a Noted,
+    pub(super) now: Instant,
+    pub(super) repetition: &'a Repetition,
+    /// When packets were sent.
+    pub(super) starts: &'a Starts,
+    pub(super) periods: u64,
+}
+
 /// All parts of a network, between two windows.
 #[derive(Debug)]
 pub(super) struct Network<'a, W: Watcher> {
@@ -110,12 +121,6 @@ impl<W: Watcher> Network<'_, W> {
     pub(super) fn jobs(&self) -> (&Context, &Schedules) {
         let first = &self.parts[0].nodes;
         (&first.context, &first.schedules)
-    }
-
-    /// All jobs.
-    pub(super) fn job_ids(&self) -> impl Iterator<Item = JobId> + use<W> {
-        let jobs = self.jobs().0.jobs.numbered().map(|(job, _)| job);
-        jobs.collect::<Vec<_>>().into_iter()
     }
 
     /// How many packets each receiving queue pair has accepted of the transfer that it receives,
@@ -371,20 +376,13 @@ impl<W: Watcher> Network<'_, W> {
         repetition.is_known_from(&starts).then_some(starts)
     }
 
-    /// Carries the state at `now` on by so many periods; the packets accepted in the period before,
-    /// with when they were sent, as in each of these. Nothing where it could not.
-    pub(super) fn leap(
-        &mut self,
-        noted: &Noted,
-        now: Instant,
-        repetition: &Repetition,
-        starts: &Starts,
-        periods: u64,
-    ) -> Option<Vec<(Logged, Instant)>> {
-        let accepted = self.accepted_in_period(now, repetition, starts)?;
-        self.carry_on(noted, now, repetition, starts, periods, None);
-        self.carry_logs_on(noted, repetition, periods);
-        let mut units = Units::new(repetition.period, periods);
+    /// Carries the state on by so many periods; the packets accepted in the period before, with
+    /// when they were sent, as in each of these. Nothing where it could not.
+    pub(super) fn leap(&mut self, jump: &Jump<'_>) -> Option<Vec<(Logged, Instant)>> {
+        let accepted = self.accepted_in_period(jump)?;
+        self.carry_on(jump, None);
+        self.carry_logs_on(jump);
+        let mut units = Units::new(jump.repetition.period, jump.periods);
         for &(of, sent) in &accepted {
             let latencies = units.latencies(of.at, sent);
             self.nic(of.host, |nic| nic.add_latencies(of.slot, latencies));
@@ -392,17 +390,15 @@ impl<W: Watcher> Network<'_, W> {
         Some(accepted)
     }
 
-    /// Makes the state at `now` what it is so many periods later, but for logs, records and
-    /// latencies.
-    pub(super) fn carry_on(
-        &mut self,
-        noted: &Noted,
-        now: Instant,
-        repetition: &Repetition,
-        starts: &Starts,
-        periods: u64,
-        steps: Option<&Shifts>,
-    ) {
+    /// Makes the state what it is so many periods later, but for logs, records and latencies.
+    pub(super) fn carry_on(&mut self, jump: &Jump<'_>, steps: Option<&Shifts>) {
+        let Jump {
+            noted,
+            now,
+            repetition,
+            starts,
+            periods,
+        } = *jump;
         let span = repetition.period * periods;
         let (mut place, mut start) = (0, 0);
         for part in &mut *self.parts {
@@ -440,21 +436,19 @@ impl<W: Watcher> Network<'_, W> {
     }
 
     /// Makes the logs those of so many periods later, for packets that are still under way.
-    fn carry_logs_on(&mut self, noted: &Noted, repetition: &Repetition, periods: u64) {
-        let advance = &repetition.advance;
-        let span = repetition.period * periods;
+    fn carry_logs_on(&mut self, jump: &Jump<'_>) {
+        let Repetition {
+            period, advance, ..
+        } = jump.repetition;
         for log in self.logs() {
             log.accepted.clear();
             log.sent.retain(|of| {
-                let end = tenter_net::FlowEnd::Receive(of.host, of.slot);
-                let expected = noted.numbers.of(end).wrapping_add(advance.of(end));
+                let expected = jump.noted.numbers.of(of.end());
+                let expected = expected.wrapping_add(advance.of(of.end()));
                 of.sequence.wrapping_sub(expected).cast_signed() >= 0
             });
             for of in &mut log.sent {
-                let end = tenter_net::FlowEnd::Receive(of.host, of.slot);
-                let by = advance.of(end).wrapping_mul(periods as u32);
-                of.sequence = of.sequence.wrapping_add(by);
-                of.at += span;
+                of.go_on(*period, jump.periods, advance);
             }
         }
     }
@@ -470,21 +464,15 @@ impl<W: Watcher> Network<'_, W> {
         }
     }
 
-    /// The packets accepted in the period that ends at `now`, and for each when it was sent, or
+    /// The packets accepted in the period before a jump, and for each when it was sent, or
     /// would have been in a steady state; nothing unless that is known of all.
-    fn accepted_in_period(
-        &mut self,
-        now: Instant,
-        repetition: &Repetition,
-        starts: &Starts,
-    ) -> Option<Vec<(Logged, Instant)>> {
-        let period = repetition.period;
+    fn accepted_in_period(&mut self, jump: &Jump<'_>) -> Option<Vec<(Logged, Instant)>> {
+        let (starts, numbers) = (jump.starts, &jump.repetition.advance);
+        let period = jump.repetition.period;
         let accepted = self.logs().flat_map(|log| log.accepted.iter().copied());
-        let accepted = accepted.filter(|of| of.at + period >= now);
+        let accepted = accepted.filter(|of| of.at + period >= jump.now);
         let sent = |of: Logged| {
-            let advance = tenter_net::FlowEnd::Receive(of.host, of.slot);
-            let next = of.sequence.wrapping_add(repetition.advance.of(advance));
-            let numbers = &repetition.advance;
+            let next = of.sequence.wrapping_add(numbers.of(of.end()));
             let own = starts.of(numbers, of.host, of.slot, of.sequence);
             let next = || starts.of(numbers, of.host, of.slot, next);
             let before = |next: Instant| {

@@ -25,8 +25,7 @@ use self::book::Book;
 use self::spread::Spread;
 use super::log::Logged;
 use super::shifts::Shifts;
-use super::state::{Network, Noted, Repetition};
-use crate::network::jobs::JobProgress;
+use super::state::{Jump, Network, Noted, Repetition};
 use crate::network::partition_records::{
     AcknowledgedHalf, DeliveredHalf, FlowKey, PartitionRecords,
 };
@@ -68,12 +67,12 @@ struct Known {
     step: Time,
 }
 
-/// How many records each part had.
-#[derive(Clone, Debug, Default)]
+/// How many records a part had.
+#[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    delivered: Vec<usize>,
-    acknowledged: Vec<usize>,
-    marked: Vec<usize>,
+    delivered: usize,
+    acknowledged: usize,
+    marked: usize,
 }
 
 /// The look for steps that repeat.
@@ -91,8 +90,8 @@ pub(super) struct Steps {
     known: Option<Known>,
     resumes: bool,
     noted: Noted,
-    /// The records when it was noted.
-    counts: Counts,
+    /// The records of each part when it was noted.
+    counts: Vec<Counts>,
     /// Steps since then, how many there will be before another one is noted, and all.
     since: u32,
     span: u32,
@@ -122,8 +121,8 @@ impl Steps {
         self.has_led = false;
         self.is_over = false;
         self.stop = None;
-        self.looked_at = lengths(network, |records| records.delivered.len());
-        self.counts = Counts::of(network);
+        self.looked_at = network.delivered().map(<[_]>::len).collect();
+        self.counts = network.records().map(Counts::of).collect();
     }
 
     /// Whether steps are looked for.
@@ -136,6 +135,14 @@ impl Steps {
         !matches!(self.phase, Phase::Compares)
     }
 
+    /// What is written down of it.
+    fn book(&mut self) -> Option<&mut Book> {
+        match &mut self.phase {
+            Phase::Compares => None,
+            Phase::Settles(book, _) | Phase::Watches(book, _) => Some(book),
+        }
+    }
+
     /// When the state is looked at next.
     pub(super) fn stop(&self) -> Instant {
         self.stop.unwrap_or(Instant::NEVER)
@@ -143,9 +150,8 @@ impl Steps {
 
     /// Writes down what has been heard, so that it does not pile up.
     pub(super) fn hear<W: Watcher>(&mut self, network: &mut Network<'_, W>) {
-        match &mut self.phase {
-            Phase::Compares => {}
-            Phase::Settles(book, _) | Phase::Watches(book, ..) => book.hear(network),
+        if let Some(book) = self.book() {
+            book.hear(network);
         }
     }
 
@@ -156,11 +162,8 @@ impl Steps {
         repetition: &Repetition,
         periods: u64,
     ) {
-        match &mut self.phase {
-            Phase::Compares => {}
-            Phase::Settles(book, _) | Phase::Watches(book, ..) => {
-                book.hear_again(accepted, repetition, periods);
-            }
+        if let Some(book) = self.book() {
+            book.hear_again(accepted, repetition, periods);
         }
     }
 
@@ -212,7 +215,6 @@ impl Steps {
     pub(super) fn look<W: Watcher>(
         &mut self,
         network: &mut Network<'_, W>,
-        progress: &JobProgress,
         now: Instant,
         edge: Instant,
     ) -> Option<JumpedSteps> {
@@ -226,7 +228,7 @@ impl Steps {
                 book.hear(network);
                 book.begin_period();
                 self.note(network, now);
-                let missing = missing(network, progress);
+                let missing = missing(network);
                 self.phase = Phase::Watches(book, missing);
                 self.stop = Some(now.saturating_add(period));
                 None
@@ -234,7 +236,7 @@ impl Steps {
             Phase::Watches(mut book, missing) => {
                 book.hear(network);
                 network.forget_travels();
-                let jumped = self.jump(network, progress, now, edge, &book, &missing);
+                let jumped = self.jump(network, now, edge, &book, &missing);
                 // Up to an edge there may be no room for one.
                 let has_room =
                     |known: &Known| now.saturating_add(known.period * PERIODS_MIN) < edge;
@@ -243,7 +245,7 @@ impl Steps {
                 self.is_over = jumped.is_none();
                 // Behind the jump other steps may follow.
                 (self.span, self.looks) = (0, 0);
-                self.looked_at = lengths(network, |records| records.delivered.len());
+                self.looked_at = network.delivered().map(<[_]>::len).collect();
                 jumped
             }
         }
@@ -290,14 +292,14 @@ impl Steps {
     fn note<W: Watcher>(&mut self, network: &mut Network<'_, W>, now: Instant) {
         network.note(now, &mut self.noted);
         self.since = 0;
-        self.counts = Counts::of(network);
+        self.counts = network.records().map(Counts::of).collect();
     }
 
     /// In how many periods more transfers follow those that have ended since the state was noted.
     fn lasts<W: Watcher>(&self, network: &Network<'_, W>, shifts: &Shifts) -> u64 {
         let (context, schedules) = network.jobs();
         let records = network.records();
-        let keys = records.zip(self.counts.each()).flat_map(|(records, from)| {
+        let keys = records.zip(&self.counts).flat_map(|(records, from)| {
             let delivered = records.delivered.get(from.delivered..);
             let acknowledged = records.acknowledged.get(from.acknowledged..);
             let delivered = delivered.unwrap_or_default().iter();
@@ -312,7 +314,6 @@ impl Steps {
     fn jump<W: Watcher>(
         &self,
         network: &mut Network<'_, W>,
-        progress: &JobProgress,
         now: Instant,
         edge: Instant,
         book: &Book,
@@ -323,7 +324,7 @@ impl Steps {
         let Repetition { period, bounds, .. } = repetition;
         let until = bounds.until.min(edge);
         let whole = until.saturating_since(now) / period;
-        let missing = missing(network, progress);
+        let missing = missing(network);
         let arrived = missing_before.iter().zip(&missing);
         let arrived = arrived.map(|(before, now)| before.checked_sub(*now));
         let arrived: Vec<u64> = arrived.collect::<Option<_>>()?;
@@ -343,14 +344,14 @@ impl Steps {
         };
         let under_way = under_way(network, book, &repetition, &later)?;
         let added = self.records(network, book, &later)?;
-        network.carry_on(
-            &self.noted,
+        let jump = Jump {
+            noted: &self.noted,
             now,
-            &repetition,
-            &starts,
+            repetition: &repetition,
+            starts: &starts,
             periods,
-            Some(&shifts),
-        );
+        };
+        network.carry_on(&jump, Some(&shifts));
         for (host, slot, latencies) in under_way {
             network.nic(host, |nic| nic.set_latencies(slot, latencies));
         }
@@ -359,8 +360,11 @@ impl Steps {
             records.acknowledged.extend(added.acknowledged);
             records.marked.extend(added.marked);
         }
-        for (job, each) in network.job_ids().zip(arrived) {
-            progress.arrived_in_jump(job, each * periods, period * periods);
+        let (context, _) = network.jobs();
+        for ((job, _), each) in context.jobs.numbered().zip(arrived) {
+            context
+                .progress
+                .arrived_in_jump(job, each * periods, period * periods);
         }
         Some(JumpedSteps { period, periods })
     }
@@ -372,8 +376,8 @@ impl Steps {
         book: &Book,
         later: &Later<'_>,
     ) -> Option<Vec<Added>> {
-        let records = network.records().zip(self.counts.each());
-        let of_part = |(part, (records, from)): (usize, (&PartitionRecords, From))| {
+        let records = network.records().zip(&self.counts);
+        let of_part = |(part, (records, from)): (usize, (&PartitionRecords, &Counts))| {
             let spreads = book.spreads(part)?;
             let delivered = records.delivered.get(from.delivered..)?;
             let acknowledged = records.acknowledged.get(from.acknowledged..)?;
@@ -445,31 +449,13 @@ struct Added {
     marked: Vec<(FlowKey, u32, Marks)>,
 }
 
-/// From where on the records of a part belong to a period.
-#[derive(Clone, Copy, Debug)]
-struct From {
-    delivered: usize,
-    acknowledged: usize,
-    marked: usize,
-}
-
 impl Counts {
-    fn of<W: Watcher>(network: &Network<'_, W>) -> Counts {
+    fn of(records: &PartitionRecords) -> Counts {
         Counts {
-            delivered: lengths(network, |records| records.delivered.len()),
-            acknowledged: lengths(network, |records| records.acknowledged.len()),
-            marked: lengths(network, |records| records.marked.len()),
+            delivered: records.delivered.len(),
+            acknowledged: records.acknowledged.len(),
+            marked: records.marked.len(),
         }
-    }
-
-    fn each(&self) -> impl Iterator<Item = From> + '_ {
-        let both = self.delivered.iter().zip(&self.acknowledged);
-        both.zip(&self.marked)
-            .map(|((&delivered, &acknowledged), &marked)| From {
-                delivered,
-                acknowledged,
-                marked,
-            })
     }
 }
 
@@ -493,13 +479,8 @@ fn under_way<W: Watcher>(
 }
 
 /// How many transfers of each job have not arrived.
-fn missing<W: Watcher>(network: &Network<'_, W>, progress: &JobProgress) -> Vec<u64> {
-    network.job_ids().map(|job| progress.missing(job)).collect()
-}
-
-fn lengths<W: Watcher>(
-    network: &Network<'_, W>,
-    length: impl Fn(&PartitionRecords) -> usize,
-) -> Vec<usize> {
-    network.records().map(length).collect()
+fn missing<W: Watcher>(network: &Network<'_, W>) -> Vec<u64> {
+    let (context, _) = network.jobs();
+    let jobs = context.jobs.numbered();
+    jobs.map(|(job, _)| context.progress.missing(job)).collect()
 }

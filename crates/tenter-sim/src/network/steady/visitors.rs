@@ -4,10 +4,9 @@
 use tenter_net::{FlowEnd, SENT_UNIT_PS, SendSlot, UnderWay, Visitor};
 use tenter_units::{Instant, Time};
 
-use super::shifts::Shifts;
-
 use super::latency::Starts;
 use super::numbers::Numbers;
+use super::shifts::Shifts;
 
 /// Notes the values.
 #[derive(Debug)]
@@ -18,6 +17,10 @@ pub(super) struct Notes<'a> {
 }
 
 impl Visitor for Notes<'_> {
+    fn is_over_steps(&self) -> bool {
+        false
+    }
+
     fn exact(&mut self, value: u64) {
         self.values.push(value);
     }
@@ -47,31 +50,10 @@ impl Visitor for Notes<'_> {
         false
     }
 
-    fn timeout(&mut self, at: Instant, of: SendSlot) {
-        self.values.extend([at.ps(), u64::from(of.number())]);
-    }
-
     fn left(&mut self, _: FlowEnd, _: u32) {}
-
-    fn of_request(&mut self, _: FlowEnd, number: &mut u32) -> bool {
-        self.values.push(u64::from(*number));
-        false
-    }
-
-    fn instant_of_request(&mut self, at: &mut Instant) {
-        self.values.push(at.ps());
-    }
 
     fn tag_of_request(&mut self, tag: &mut u64) {
         self.values.push(*tag);
-    }
-
-    fn total_of_request(&mut self, count: &mut u64) {
-        self.values.push(*count);
-    }
-
-    fn requests(&mut self, count: &mut u32) {
-        self.values.push(u64::from(*count));
     }
 
     fn sent(&mut self, _: UnderWay, _: &mut u32) {}
@@ -79,8 +61,6 @@ impl Visitor for Notes<'_> {
     fn refuse(&mut self) {
         *self.refused = true;
     }
-
-    fn refuse_steps(&mut self) {}
 }
 
 /// How far a steady state goes on.
@@ -147,6 +127,10 @@ impl Comparison<'_> {
 }
 
 impl Visitor for Comparison<'_> {
+    fn is_over_steps(&self) -> bool {
+        self.steps.is_some()
+    }
+
     #[inline]
     fn exact(&mut self, value: u64) {
         let last = self.last();
@@ -206,28 +190,12 @@ impl Visitor for Comparison<'_> {
     }
 
     fn timeout(&mut self, at: Instant, of: SendSlot) {
-        if self.steps.is_some() {
+        if self.is_over_steps() {
             self.last();
             self.last();
         } else {
             self.deadline(at);
             self.exact(u64::from(of.number()));
-        }
-    }
-
-    fn of_request(&mut self, of: FlowEnd, number: &mut u32) -> bool {
-        if self.steps.is_some() {
-            return self.sequence_or_fixed(of, number);
-        }
-        self.exact(u64::from(*number));
-        false
-    }
-
-    fn instant_of_request(&mut self, at: &mut Instant) {
-        if self.steps.is_some() {
-            self.instant(at);
-        } else {
-            self.exact(at.ps());
         }
     }
 
@@ -239,22 +207,6 @@ impl Visitor for Comparison<'_> {
             None => false,
         };
         self.require(agrees);
-    }
-
-    fn total_of_request(&mut self, count: &mut u64) {
-        if self.steps.is_some() {
-            self.exact(*count);
-        } else {
-            self.total(count);
-        }
-    }
-
-    fn requests(&mut self, count: &mut u32) {
-        if self.steps.is_some() {
-            self.total_u32(count);
-        } else {
-            self.exact(u64::from(*count));
-        }
     }
 
     fn left(&mut self, of: FlowEnd, numbers: u32) {
@@ -269,10 +221,6 @@ impl Visitor for Comparison<'_> {
 
     fn refuse(&mut self) {
         self.is_same = false;
-    }
-
-    fn refuse_steps(&mut self) {
-        self.is_same &= self.steps.is_none();
     }
 }
 
@@ -304,6 +252,10 @@ impl Leap<'_> {
 }
 
 impl Visitor for Leap<'_> {
+    fn is_over_steps(&self) -> bool {
+        self.steps.is_some()
+    }
+
     #[inline]
     fn exact(&mut self, _: u64) {
         self.last();
@@ -346,49 +298,12 @@ impl Visitor for Leap<'_> {
         true
     }
 
-    fn timeout(&mut self, _: Instant, _: SendSlot) {
-        self.last();
-        self.last();
-    }
-
     fn left(&mut self, _: FlowEnd, _: u32) {}
-
-    fn of_request(&mut self, of: FlowEnd, number: &mut u32) -> bool {
-        if self.steps.is_some() {
-            return self.sequence_or_fixed(of, number);
-        }
-        self.last();
-        false
-    }
-
-    fn instant_of_request(&mut self, at: &mut Instant) {
-        if self.steps.is_some() {
-            self.instant(at);
-        } else {
-            self.last();
-        }
-    }
 
     fn tag_of_request(&mut self, tag: &mut u64) {
         let is_followed = self.last() != *tag;
         if let Some(shifts) = self.steps.filter(|_| is_followed) {
             *tag = shifts.tag_after(*tag, self.periods);
-        }
-    }
-
-    fn total_of_request(&mut self, count: &mut u64) {
-        if self.steps.is_some() {
-            self.last();
-        } else {
-            self.total(count);
-        }
-    }
-
-    fn requests(&mut self, count: &mut u32) {
-        if self.steps.is_some() {
-            self.total_u32(count);
-        } else {
-            self.last();
         }
     }
 
@@ -399,6 +314,4 @@ impl Visitor for Leap<'_> {
     }
 
     fn refuse(&mut self) {}
-
-    fn refuse_steps(&mut self) {}
 }

@@ -128,8 +128,7 @@ impl Book {
     ) {
         let by = (repetition.period.ps() % SENT_UNIT_PS) as u8;
         for (of, sent) in accepted {
-            let place = self.numbers.place(FlowEnd::Receive(of.host, of.slot));
-            let Some(place) = place else {
+            let Some(place) = self.numbers.place(of.end()) else {
                 self.fails = true;
                 continue;
             };
@@ -139,13 +138,8 @@ impl Book {
                 by,
             });
         }
-        let span = repetition.period * periods;
         for of in self.queue_pairs.iter_mut().flat_map(|of| &mut of.sent) {
-            let advance = repetition.advance.of(FlowEnd::Receive(of.host, of.slot));
-            of.sequence = of
-                .sequence
-                .wrapping_add(advance.wrapping_mul(periods as u32));
-            of.at += span;
+            of.go_on(repetition.period, periods, &repetition.advance);
         }
     }
 
@@ -153,7 +147,7 @@ impl Book {
     pub(super) fn hear<W: Watcher>(&mut self, network: &mut Network<'_, W>) {
         for log in network.logs() {
             for of in log.travels.iter_mut().flat_map(|all| all.sent.drain(..)) {
-                match self.numbers.place(FlowEnd::Receive(of.host, of.slot)) {
+                match self.numbers.place(of.end()) {
                     Some(place) => self.queue_pairs[place].sent.push_back(of),
                     None => self.fails = true,
                 }
@@ -165,7 +159,7 @@ impl Book {
                 .iter_mut()
                 .flat_map(|all| all.accepted.drain(..))
             {
-                let place = self.numbers.place(FlowEnd::Receive(of.host, of.slot));
+                let place = self.numbers.place(of.end());
                 let is_known = place.is_some_and(|place| self.queue_pairs[place].accept(&of));
                 self.fails |= !is_known;
             }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use tenter_workload::{JobId, Schedule};
+use tenter_units::Time;
+use tenter_workload::{Destination, JobId, QueuePairScope, Schedule};
 
 use crate::network::context::Context;
 use crate::network::partition_records::FlowKey;
@@ -66,20 +67,15 @@ struct Moment {
 #[derive(Debug, PartialEq, Eq)]
 struct Way {
     src: u32,
-    dst: tenter_workload::Destination,
+    dst: Destination,
     bytes: u64,
-    latency: tenter_units::Time,
+    latency: Time,
     is_followed: bool,
 }
 
 impl Moment {
     /// That of the arrival of a transfer, with ids that are so much less.
-    fn of(
-        schedule: &dyn Schedule,
-        id: u32,
-        scope: tenter_workload::QueuePairScope,
-        by: u32,
-    ) -> Moment {
+    fn of(schedule: &dyn Schedule, id: u32, scope: QueuePairScope, by: u32) -> Moment {
         let way = |id: u32| {
             let transfer = schedule.transfer(id);
             Way {

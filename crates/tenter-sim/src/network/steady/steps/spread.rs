@@ -4,7 +4,7 @@ use tenter_endpoint::Latencies;
 use tenter_net::SENT_UNIT_PS;
 use tenter_units::Instant;
 
-const UNIT: usize = SENT_UNIT_PS as usize;
+use crate::network::steady::latency::UNIT;
 
 /// What a packet takes, in units of time.
 #[derive(Clone, Copy, Debug)]
