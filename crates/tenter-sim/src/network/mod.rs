@@ -49,7 +49,7 @@ pub(crate) use partition_records::{
 pub(crate) use queue_pair_id::QueuePairId;
 pub use recorder::Recorder;
 pub use steady::Jumped;
-pub(crate) use steady::{HOPS_PER_RUN, refusal};
+pub(crate) use steady::{HOPS_PER_RUN, RECORDS_PER_JUMP, refusal};
 pub(crate) use unloaded::Remembered;
 pub(crate) use watch::Seen;
 pub use watch::{Captured, PortChanges, Unwatched, WatchLog, WatchTarget, Watcher};

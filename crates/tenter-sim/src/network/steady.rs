@@ -25,6 +25,7 @@ mod visitors;
 pub(crate) use log::SteadyLog;
 pub(crate) use refusal::refusal;
 pub(crate) use search::{HOPS_PER_RUN, Search, Slices};
+pub(crate) use steps::RECORDS_PER_JUMP;
 
 use tenter_units::Time;
 

@@ -7,7 +7,7 @@ use tenter_units::{Instant, Time};
 use tenter_workload::JobId;
 
 use crate::error::SimulationError;
-use crate::network::{Driver, HOPS_PER_RUN};
+use crate::network::{Driver, HOPS_PER_RUN, RECORDS_PER_JUMP};
 use crate::results::packet_hops;
 
 use super::actor::{EdgeActor, End};
@@ -22,6 +22,9 @@ const REPORTS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(10_
 const OF_JUMPS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(1_000_000);
 /// The same at flow level, where a packet-hop takes no time.
 const OF_FLOWS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(1_000_000_000);
+
+/// So many records that a jump has added are collected at once.
+const RECORDS_OF_JUMPS: usize = RECORDS_PER_JUMP as usize / 2;
 
 /// Hands rows and progress to the sink, which may stop the trial.
 #[derive(Debug)]
@@ -56,7 +59,8 @@ impl<D: Driver> EdgeActor<D> for Reports {
         }
         let hops = packet_hops(world.driver);
         let counted = if may_jump { hops - jumped } else { hops };
-        if world.now < self.next && counted - self.hops < HOPS_PER_REPORT.end {
+        let is_early = world.now < self.next && counted - self.hops < HOPS_PER_REPORT.end;
+        if is_early && waiting_records(world) < RECORDS_OF_JUMPS {
             return Ok(None);
         }
         world.collect()?;
@@ -104,6 +108,15 @@ impl<D: Driver> EdgeActor<D> for Reports {
             })),
         })
     }
+}
+
+/// Records that have not been collected.
+fn waiting_records<D: Driver>(world: &World<'_, D>) -> usize {
+    let parts = (0..world.driver.parts()).map(|part| world.driver.fabric(part));
+    let records = parts.map(|fabric| &fabric.partition_records);
+    records
+        .map(|of| of.delivered.len() + of.acknowledged.len())
+        .sum()
 }
 
 /// Whether a trial may end by what is looked for here, so that the instants must not depend on

@@ -38,6 +38,10 @@ const REST_MAX: Time = if cfg!(debug_assertions) {
 };
 /// After so many simulated packet-hops a run comes back to its caller, which tells progress.
 pub(crate) const HOPS_PER_RUN: u64 = 4_000_000;
+/// The same while steps that repeat are listened to.
+const HOPS_OF_STEPS: u64 = 16 * HOPS_PER_RUN;
+/// They are counted after so many slices: all ports are asked for theirs.
+const SLICES_PER_COUNT: u32 = 32;
 /// For so many periods more it is waited until all packets under way have been heard of.
 const MORE_PERIODS: u32 = 16;
 
@@ -51,6 +55,25 @@ pub(crate) struct Slices<'a, W: Watcher> {
     pub(crate) edge: Instant,
     /// Where steps are compared next: no look or jump goes on beyond it.
     pub(crate) stop: Instant,
+}
+
+/// When the packet-hops of a run are counted.
+struct Counting {
+    /// How many there were when it began.
+    before: u64,
+    slices: u32,
+}
+
+impl Counting {
+    fn begin(before: u64) -> Counting {
+        Counting { before, slices: 0 }
+    }
+
+    /// Whether they are counted after this slice.
+    fn is_due(&mut self) -> bool {
+        self.slices = (self.slices + 1) % SLICES_PER_COUNT;
+        self.slices == 0
+    }
 }
 
 /// Why a look is given up.
@@ -151,12 +174,17 @@ impl Search {
         outcome
     }
 
+    /// Packet-hops that were not jumped over.
+    fn simulated<W: Watcher>(&self, slices: &mut Slices<'_, W>) -> u64 {
+        slices.network().packet_hops() - self.jumped.packet_hops
+    }
+
     fn run_on<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, from: Instant) -> RunOutcome {
         let mut now = from;
         self.ended = slices.network().ended();
         self.steps.begin(&mut slices.network());
         slices.stop = Instant::NEVER;
-        let before = slices.network().packet_hops() - self.jumped.packet_hops;
+        let mut counting = Counting::begin(self.simulated(slices));
         if self.rest.is_zero() {
             self.not_before = self.not_before.min(from);
         }
@@ -171,14 +199,22 @@ impl Search {
                 Err(Leaves::Over(outcome)) => return outcome,
                 Err(Leaves::Stop(at)) => {
                     now = at;
-                    self.compare_steps(slices, &mut now);
+                    if self.compare_steps(slices, &mut now) {
+                        self.goes_on_at = None;
+                        return RunOutcome::Edge(now);
+                    }
                 }
             }
             slices.network().stop_listening();
-            let simulated = slices.network().packet_hops() - self.jumped.packet_hops;
-            if simulated - before > HOPS_PER_RUN && !self.steps.is_listening() {
-                self.goes_on_at = None;
-                return RunOutcome::Edge(now);
+            if counting.is_due() {
+                let done = self.simulated(slices) - counting.before;
+                if self.steps.is_listening() && done > HOPS_OF_STEPS {
+                    self.steps.give_up(&mut slices.network());
+                }
+                if done > HOPS_PER_RUN && !self.steps.is_listening() {
+                    self.goes_on_at = None;
+                    return RunOutcome::Edge(now);
+                }
             }
             self.steps.hear(&mut slices.network());
             slices.stop = self.steps.stop();
@@ -228,8 +264,9 @@ impl Search {
         Ok(())
     }
 
-    /// Compares the state after a step with that after others, and jumps if they repeat.
-    fn compare_steps<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, now: &mut Instant) {
+    /// Compares the state after a step with that after others, and jumps if they repeat; whether
+    /// records are to be collected then.
+    fn compare_steps<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, now: &mut Instant) -> bool {
         if slices.network().ended() != self.ended {
             self.see_ends(&slices.network(), *now);
         }
@@ -237,9 +274,13 @@ impl Search {
         let mut network = slices.network();
         let before = network.packet_hops();
         let Some(jumped) = self.steps.look(&mut network, *now, edge) else {
-            return;
+            return false;
         };
-        let JumpedSteps { period, periods } = jumped;
+        let JumpedSteps {
+            period,
+            periods,
+            is_full,
+        } = jumped;
         let hops = network.packet_hops() - before;
         self.jumped.add(period, periods, hops);
         *now += period * periods;
@@ -248,6 +289,7 @@ impl Search {
         self.rest = Time::ZERO;
         self.not_before = *now;
         self.settled_at = *now;
+        is_full
     }
 
     /// Transfers have ended since the last look.

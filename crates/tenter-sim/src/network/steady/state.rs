@@ -29,8 +29,9 @@ pub(super) struct Noted {
     ended: u64,
     /// What had arrived of streams without end.
     endless: u64,
-    /// Whether there is something that is not gone through.
+    /// Whether there is something that is not gone through, and the same over whole steps.
     pub(super) refused: bool,
+    refused_steps: bool,
 }
 
 impl Noted {
@@ -203,7 +204,7 @@ impl<W: Watcher> Network<'_, W> {
         noted.at = now;
         noted.values.clear();
         noted.ends.clear();
-        noted.refused = false;
+        (noted.refused, noted.refused_steps) = (false, false);
         noted.ended = self.ended();
         noted.endless = self.endless();
         self.read_numbers(&mut noted.numbers);
@@ -212,6 +213,7 @@ impl<W: Watcher> Network<'_, W> {
                 let mut notes = Notes {
                     values: &mut noted.values,
                     refused: &mut noted.refused,
+                    refused_steps: &mut noted.refused_steps,
                 };
                 go_through(part, index, now, &mut notes);
                 noted.ends.push(noted.values.len());
@@ -252,7 +254,7 @@ impl<W: Watcher> Network<'_, W> {
         now: Instant,
         shifts: &mut Shifts,
     ) -> Option<Repetition> {
-        if self.endless() != noted.endless {
+        if noted.refused_steps || self.endless() != noted.endless {
             return None;
         }
         self.compare(noted, now, Some(shifts))

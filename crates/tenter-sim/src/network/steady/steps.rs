@@ -37,6 +37,9 @@ const AFTER_STEP: Time = Time::from_us(2);
 const STEPS_MAX: u32 = 512;
 /// So many steps at least are worth it.
 const PERIODS_MIN: u64 = 2;
+/// A jump adds no more records than this, of which each part keeps some 100 bytes: they are
+/// collected before the next one.
+pub(crate) const RECORDS_PER_JUMP: u64 = 1_000_000;
 
 /// The flows whose deliveries are taken for ends of steps: of a rank of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +68,8 @@ enum Phase {
 struct Known {
     period: Time,
     step: Time,
+    /// Whether it has repeated before the last edge, and not yet after it.
+    is_from_before: bool,
 }
 
 /// How many records a part had.
@@ -86,9 +91,8 @@ pub(super) struct Steps {
     /// When the state is looked at next.
     stop: Option<Instant>,
     phase: Phase,
-    /// What has repeated, and whether that was before the last edge.
+    /// What has repeated.
     known: Option<Known>,
-    resumes: bool,
     noted: Noted,
     /// The records of each part when it was noted.
     counts: Vec<Counts>,
@@ -105,6 +109,8 @@ pub(super) struct Steps {
 pub(super) struct JumpedSteps {
     pub(super) period: Time,
     pub(super) periods: u64,
+    /// Whether it ended for the records that it added, which are to be collected.
+    pub(super) is_full: bool,
 }
 
 impl Steps {
@@ -117,7 +123,9 @@ impl Steps {
             self.span = 0;
         }
         self.lead = self.lead.filter(|_| self.has_led);
-        self.resumes = self.known.is_some();
+        if let Some(known) = &mut self.known {
+            known.is_from_before = true;
+        }
         self.has_led = false;
         self.is_over = false;
         self.stop = None;
@@ -133,6 +141,15 @@ impl Steps {
     /// Whether all that travels is listened to.
     pub(super) fn is_listening(&self) -> bool {
         !matches!(self.phase, Phase::Compares)
+    }
+
+    /// Looks for none before other transfers are under way.
+    pub(super) fn give_up<W: Watcher>(&mut self, network: &mut Network<'_, W>) {
+        network.forget_travels();
+        self.phase = Phase::Compares;
+        self.known = None;
+        self.stop = None;
+        self.looks = STEPS_MAX;
     }
 
     /// What is written down of it.
@@ -207,7 +224,8 @@ impl Steps {
         let last = of_lead.map(|(_, at)| *at + AFTER_STEP).max();
         self.has_led |= last.is_some();
         if last.is_some() && !self.is_listening() && self.is_active() {
-            self.stop = last.filter(|stop| *stop > now);
+            // Steps may be shorter than the time after them.
+            self.stop = self.stop.or(last.filter(|stop| *stop > now));
         }
     }
 
@@ -226,7 +244,7 @@ impl Steps {
             }
             Phase::Settles(mut book, period) => {
                 book.hear(network);
-                book.begin_period();
+                book.begin_period(period);
                 self.note(network, now);
                 let missing = missing(network);
                 self.phase = Phase::Watches(book, missing);
@@ -241,8 +259,13 @@ impl Steps {
                 let has_room =
                     |known: &Known| now.saturating_add(known.period * PERIODS_MIN) < edge;
                 let goes_on = |known: &Known| jumped.is_some() || !has_room(known);
-                self.known = self.known.filter(goes_on);
-                self.is_over = jumped.is_none();
+                // Other steps than those before an edge are compared anew.
+                let was_guess = self.known.is_some_and(|known| known.is_from_before);
+                self.is_over = jumped.is_none() && !was_guess;
+                self.known = self.known.filter(goes_on).map(|known| Known {
+                    is_from_before: false,
+                    ..known
+                });
                 // Behind the jump other steps may follow.
                 (self.span, self.looks) = (0, 0);
                 self.looked_at = network.delivered().map(<[_]>::len).collect();
@@ -254,7 +277,7 @@ impl Steps {
     /// Compares the state after a step with that of an earlier one (Brent, as within steps). What
     /// repeated before an edge is taken to do so after it.
     fn compare<W: Watcher>(&mut self, network: &mut Network<'_, W>, now: Instant) {
-        if let Some(known) = self.known.filter(|_| self.resumes) {
+        if let Some(known) = self.known.filter(|known| known.is_from_before) {
             self.settle(network, now, known);
             return;
         }
@@ -269,7 +292,12 @@ impl Steps {
                     self.is_over = true;
                 } else {
                     let step = period / u64::from(self.since);
-                    self.settle(network, now, Known { period, step });
+                    let known = Known {
+                        period,
+                        step,
+                        is_from_before: false,
+                    };
+                    self.settle(network, now, known);
                 }
                 return;
             }
@@ -283,7 +311,6 @@ impl Steps {
     /// Listens to all that travels, and watches a period once what is under way now has ended.
     fn settle<W: Watcher>(&mut self, network: &mut Network<'_, W>, now: Instant, known: Known) {
         self.known = Some(known);
-        self.resumes = false;
         network.follow_travels();
         self.phase = Phase::Settles(Box::new(Book::begin(network)), known.period);
         self.stop = Some(now.saturating_add(known.step + known.step / 4));
@@ -332,7 +359,9 @@ impl Steps {
         let arriving = arrived.iter().zip(&missing);
         let left = arriving.filter_map(|(each, left)| left.saturating_sub(1).checked_div(*each));
         let periods = [whole, bounds.periods, self.lasts(network, &shifts)];
-        let periods = periods.into_iter().chain(left).min()?;
+        let possible = periods.into_iter().chain(left).min()?;
+        let most = self.periods_per_jump(network);
+        let periods = possible.min(most);
         let starts = book.starts(&repetition.advance);
         if periods < PERIODS_MIN || !repetition.is_known_from(&starts) {
             return None;
@@ -366,7 +395,18 @@ impl Steps {
                 .progress
                 .arrived_in_jump(job, each * periods, period * periods);
         }
-        Some(JumpedSteps { period, periods })
+        Some(JumpedSteps {
+            period,
+            periods,
+            is_full: periods < possible,
+        })
+    }
+
+    /// In how many periods at most a jump adds as many records as it may.
+    fn periods_per_jump<W: Watcher>(&self, network: &Network<'_, W>) -> u64 {
+        let records = network.records().zip(&self.counts);
+        let of_period = records.map(|(records, from)| Counts::of(records).since(from));
+        (RECORDS_PER_JUMP / of_period.sum::<u64>().max(1)).max(PERIODS_MIN)
     }
 
     /// The records of later periods, part by part.
@@ -457,10 +497,18 @@ impl Counts {
             marked: records.marked.len(),
         }
     }
+
+    /// How many there are more than at some time.
+    fn since(self, before: &Counts) -> u64 {
+        let now = self.delivered + self.acknowledged + self.marked;
+        let then = before.delivered + before.acknowledged + before.marked;
+        now.saturating_sub(then) as u64
+    }
 }
 
 /// What each receiving queue pair will have accepted of the transfer that it receives after so many
-/// periods; nothing where it is not known of all that have received anything.
+/// periods; nothing where it is not known of all that have received anything, or where packets
+/// have not travelled as those a period before.
 fn under_way<W: Watcher>(
     network: &Network<'_, W>,
     book: &Book,
@@ -470,7 +518,7 @@ fn under_way<W: Watcher>(
     let mut all = Vec::new();
     for (host, slot, accepted) in network.accepted_by_slot() {
         if repetition.advance.of(FlowEnd::Receive(host, slot)) > 0 {
-            let spread = book.under_way(host, slot, accepted).ok()?;
+            let spread = book.under_way(host, slot, accepted, repetition).ok()?;
             let latencies = spread.map(|spread| later.latencies(&spread, later.periods));
             all.extend(latencies.map(|latencies| (host, slot, latencies)));
         }

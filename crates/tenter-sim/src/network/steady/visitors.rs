@@ -14,6 +14,8 @@ pub(super) struct Notes<'a> {
     pub(super) values: &'a mut Vec<u64>,
     /// Whether there is something that is not gone through.
     pub(super) refused: &'a mut bool,
+    /// The same over whole steps.
+    pub(super) refused_steps: &'a mut bool,
 }
 
 impl Visitor for Notes<'_> {
@@ -60,6 +62,10 @@ impl Visitor for Notes<'_> {
 
     fn refuse(&mut self) {
         *self.refused = true;
+    }
+
+    fn refuse_steps(&mut self) {
+        *self.refused_steps = true;
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tenter_net::{FlowEnd, ReceiveSlot, SENT_UNIT_PS};
 use tenter_topology::HostId;
-use tenter_units::Instant;
+use tenter_units::{Instant, Time};
 
 use super::spread::{Spread, Travel};
 use crate::network::context::Context;
@@ -31,6 +31,17 @@ impl Row {
         let later = move |travel: &Travel| Some(travel.later(self.by));
         std::iter::successors(Some(self.first), later).take(self.count as usize)
     }
+}
+
+/// What there was of a receiving queue pair when records began, as it is to be a period later.
+#[derive(Clone, Debug)]
+struct Opening {
+    /// What the packets took that had been accepted of the transfer under way.
+    accepted: Option<Spread>,
+    /// Packets under way.
+    sent: Vec<Logged>,
+    /// How many had been accepted of which it was not known when they were sent.
+    unheard: u32,
 }
 
 /// What is heard of a receiving queue pair.
@@ -62,6 +73,14 @@ impl QueuePair {
         self.travels.is_empty()
     }
 
+    /// What the packets took that have been accepted of transfers that have not been delivered, if
+    /// all happened so much later, in ps beyond whole units; none where there are none.
+    fn accepted(&self, by: u8) -> Option<Spread> {
+        let travels = self.travels.iter().flat_map(|row| row.each());
+        let is_any = !self.travels.is_empty();
+        is_any.then(|| Spread::new(travels.map(|travel| travel.later(by))))
+    }
+
     /// Takes the packets of the oldest transfer out, if all have been heard of.
     fn take(&mut self, frames: u32) -> Option<Spread> {
         let unheard = self.unheard.min(frames);
@@ -84,6 +103,8 @@ impl QueuePair {
 pub(super) struct Book {
     numbers: Numbers,
     queue_pairs: Vec<QueuePair>,
+    /// What there was of each when records began.
+    openings: Vec<Opening>,
     /// So many records of each part have been looked at.
     looked_at: Vec<usize>,
     /// Of each record from some on, part by part, what its packets took.
@@ -107,15 +128,23 @@ impl Book {
         Book {
             numbers,
             queue_pairs,
+            openings: Vec::new(),
             looked_at: delivered.map(<[DeliveredHalf]>::len).collect(),
             spreads: None,
             fails: false,
         }
     }
 
-    /// Records are to be known from now on.
-    pub(super) fn begin_period(&mut self) {
+    /// Records are to be known from now on, for a period.
+    pub(super) fn begin_period(&mut self, period: Time) {
         self.spreads = Some(vec![Vec::new(); self.looked_at.len()]);
+        let by = (period.ps() % SENT_UNIT_PS) as u8;
+        let openings = self.queue_pairs.iter().map(|of| Opening {
+            accepted: of.accepted(by),
+            sent: of.sent.iter().copied().collect(),
+            unheard: of.unheard,
+        });
+        self.openings = openings.collect();
     }
 
     /// These packets are sent and accepted again, in so many periods after the one that they
@@ -207,28 +236,44 @@ impl Book {
     }
 
     /// What the packets took that have been accepted of the transfer that a queue pair receives:
-    /// none where there are none, and an error where it is not known.
+    /// none where there are none.
+    ///
+    /// # Errors
+    ///
+    /// It is not known of all, or they or those under way are not what they were a period before.
+    /// States do not tell what packets have taken; so two may be the same while packets of one
+    /// period took something else than those of the next.
     pub(super) fn under_way(
         &self,
         host: HostId,
         slot: ReceiveSlot,
         accepted: u32,
-    ) -> Result<Option<Spread>, Unknown> {
+        repetition: &Repetition,
+    ) -> Result<Option<Spread>, NotAgain> {
         let place = self.numbers.place(FlowEnd::Receive(host, slot));
-        let queue_pair = place.and_then(|place| self.queue_pairs.get(place));
-        let of = queue_pair.ok_or(Unknown)?;
+        let place = place.ok_or(NotAgain)?;
+        let of = self.queue_pairs.get(place).ok_or(NotAgain)?;
+        let before = self.openings.get(place).ok_or(NotAgain)?;
         let heard: u32 = of.travels.iter().map(|row| row.count).sum();
-        if of.unheard > 0 || heard != accepted {
-            return Err(Unknown);
+        if before.unheard > 0 || of.unheard > 0 || heard != accepted {
+            return Err(NotAgain);
         }
-        let travels = of.travels.iter().flat_map(|row| row.each());
-        Ok((accepted > 0).then(|| Spread::new(travels)))
+        let next = before.sent.iter().map(|sent| {
+            let mut next = *sent;
+            next.go_on(repetition.period, 1, &repetition.advance);
+            next
+        });
+        let spread = of.accepted(0);
+        if spread != before.accepted || !next.eq(of.sent.iter().copied()) {
+            return Err(NotAgain);
+        }
+        Ok(spread)
     }
 }
 
-/// It is not known when all packets were sent.
+/// It is not known when all packets were sent, or they have not travelled as a period before.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unknown;
+pub(super) struct NotAgain;
 
 /// The queue pair on which a transfer was delivered.
 fn receiver(

@@ -62,7 +62,7 @@ fn parts(after: u8, to: u8) -> u128 {
 
 /// The packets that take longest, or shortest: in some parts of a unit each takes one unit more or
 /// less, and then others may be first.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Extreme {
     units: u32,
     /// Where one of them goes beyond that.
@@ -74,7 +74,7 @@ struct Extreme {
 }
 
 /// What the packets of a transfer take, if all happens by any time later.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Spread {
     sum: u64,
     /// For each part of a unit how many are accepted there, and how many are sent.
