@@ -60,7 +60,7 @@ struct Giving<'a, F> {
     changed: F,
 }
 
-impl<F: FnMut(FlowId, Instant)> Giving<'_, F> {
+impl<F: FnMut(FlowId, [FlowRate; 2], Instant)> Giving<'_, F> {
     /// Gives a flow a rate, unless it has one.
     fn give(&mut self, id: FlowId, rate: FlowRate, bottleneck: Bottleneck) {
         let flow = &mut self.population.flows[id];
@@ -68,7 +68,7 @@ impl<F: FnMut(FlowId, Instant)> Giving<'_, F> {
             return;
         }
         flow.life.set_waiting(false);
-        let before = flow.end;
+        let (before, rate_before) = (flow.end, flow.rate);
         for (link, weight) in flow.kind.hops(self.links) {
             let room = &mut self.rooms[link];
             room.rest = room.rest.saturating_sub(Load::of(rate, weight).0);
@@ -78,7 +78,7 @@ impl<F: FnMut(FlowId, Instant)> Giving<'_, F> {
             .set_rate(self.links, id, rate, bottleneck, self.now);
         let end = self.population.flows[id].end;
         if end != before {
-            (self.changed)(id, end);
+            (self.changed)(id, [rate_before, rate], end);
         }
     }
 }
@@ -89,14 +89,14 @@ impl Filling {
     }
 
     /// Gives some flows their rates from `now` on; all others keep theirs. Calls `changed` for each
-    /// flow whose end has changed.
+    /// flow whose rate and end have changed.
     pub(crate) fn fill(
         &mut self,
         links: &Links,
         population: &mut Population,
         which: Which<'_>,
         now: Instant,
-        changed: impl FnMut(FlowId, Instant),
+        changed: impl FnMut(FlowId, [FlowRate; 2], Instant),
     ) {
         self.make_room(links, population, which);
         if let Which::These(flows) = which {

@@ -130,13 +130,22 @@ impl Fluid {
 
     /// Finds the rates at `now`.
     pub fn settle(&mut self, now: Instant) {
-        self.replace(now);
+        self.settle_and(now, |_, _| {});
+    }
+
+    /// Finds the rates at `now`, and calls `changed` for each flow that then has another rate, with
+    /// the rate before and after: none before where it has begun.
+    pub fn settle_and(&mut self, now: Instant, mut changed: impl FnMut(FlowId, [FlowRate; 2])) {
+        self.replace(now, &mut changed);
         for link in std::mem::take(&mut self.changed) {
             self.repair.open_all_on(&mut self.population, link);
         }
         self.repair.open_touched(&mut self.population);
         let (links, ends) = (&self.links, &mut self.ends);
-        let changed = |flow, end| ends.add(flow, end);
+        let changed = |flow, rates, end| {
+            ends.add(flow, end);
+            changed(flow, rates);
+        };
         self.repair
             .settle(links, &mut self.population, now, changed);
         self.population.release();
@@ -144,7 +153,7 @@ impl Fluid {
 
     /// Lets flows that have begun take the places of others of their kind that have ended at the
     /// same instant: nobody else's rate changes by that. The rest is opened.
-    fn replace(&mut self, now: Instant) {
+    fn replace(&mut self, now: Instant, changed: &mut impl FnMut(FlowId, [FlowRate; 2])) {
         let begun = std::mem::take(&mut self.begun);
         let ended = std::mem::take(&mut self.ended);
         if begun.is_empty() || ended.is_empty() {
@@ -155,7 +164,7 @@ impl Fluid {
                 self.free_ended(id);
             }
         } else {
-            self.match_kinds(&begun, &ended, now);
+            self.match_kinds(&begun, &ended, now, changed);
         }
         for (list, kept) in [(begun, &mut self.begun), (ended, &mut self.ended)] {
             if list.capacity() <= MANY {
@@ -166,7 +175,13 @@ impl Fluid {
     }
 
     /// Both lists by kinds: those of a kind that are in both are one flow that goes on.
-    fn match_kinds(&mut self, begun: &[FlowId], ended: &[FlowId], now: Instant) {
+    fn match_kinds(
+        &mut self,
+        begun: &[FlowId],
+        ended: &[FlowId],
+        now: Instant,
+        changed: &mut impl FnMut(FlowId, [FlowRate; 2]),
+    ) {
         let [mut new, mut old] = std::mem::take(&mut self.kinds);
         for (ids, kinds) in [(begun, &mut new), (ended, &mut old)] {
             kinds.clear();
@@ -186,6 +201,7 @@ impl Fluid {
             self.population
                 .set_rate(&self.links, id, flow.rate, flow.bottleneck, now);
             self.ends.add(id, self.population.flows[id].end);
+            changed(id, [FlowRate::default(), flow.rate]);
             self.population.free(before);
         }
         for (_, gone) in rest {

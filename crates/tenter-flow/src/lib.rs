@@ -27,9 +27,11 @@ mod limited;
 mod links;
 mod members;
 mod population;
+mod queues;
 mod repair;
 
 pub use amounts::{Amount, FlowRate, Weight};
 pub use flow::{FlowId, FlowSpec};
 pub use fluid::Fluid;
 pub use links::{LinkId, RouteId};
+pub use queues::Queues;

@@ -69,13 +69,13 @@ impl Repair {
         open_on(&mut self.open, population, link, |_| true);
     }
 
-    /// Finds the rates at `now`, and calls `changed` for each flow whose end has changed.
+    /// Finds the rates at `now`, and calls `changed` for each flow whose rate and end have changed.
     pub(crate) fn settle(
         &mut self,
         links: &Links,
         population: &mut Population,
         now: Instant,
-        mut changed: impl FnMut(FlowId, Instant),
+        mut changed: impl FnMut(FlowId, [FlowRate; 2], Instant),
     ) {
         while !self.open.is_empty() {
             // Solving for all takes no longer than finding out that all must be solved for.

@@ -268,6 +268,28 @@ endpoint: {{nic: {{receive_buffer: {{drain_rate: 50Gbps}}}}}}
 }
 
 #[test]
+fn messages_wait_behind_what_came_before_them() {
+    // Two flows of one NIC, one of which meets the flow of a whole NIC on a link: that waits behind
+    // half as much as it sends itself, where equal shares would let it wait behind as much.
+    let jobs = "[
+  {name: half, ranks: 3, placement: round-robin, free_hosts: true, pattern: {kind: matrix, sends: '0 1 8388608; 0 2 8388608', steps: 1}},
+  {name: whole, ranks: 2, placement: round-robin, free_hosts: true, pattern: {kind: matrix, sends: '0 1 4194304; 1 0 4194304', steps: 1}}]";
+    let fabric = "{kind: leaf-spine, leaves: 2, hosts_per_leaf: 3, spines: 1, host_rate: 400Gbps, uplink_rate: 400Gbps, flow_control: none}";
+    let found = errors(&plan(&format!("fabric: {fabric}\njobs: {jobs}"), &[]));
+    assert!(found.iter().all(|of| of.abs() < 0.1), "{found:?}");
+}
+
+#[test]
+fn packets_come_to_links_as_late_as_they_are_far() {
+    let text = "
+fabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 4, spines: 4, host_rate: 100Gbps, uplink_rate: 100Gbps, flow_control: none, load_balancing: {kind: ecmp}}
+jobs: [{name: job, placement: random, collectives: [{collective: all-to-all, algorithm: pairwise, size: 4MiB}]}]
+";
+    let found = errors(&plan(text, &[]));
+    assert!(found[0].abs() < 2.0, "{found:?}");
+}
+
+#[test]
 fn ranks_get_out_of_step_where_links_are_chosen_by_chance() {
     let job = "{name: job, collectives: [{collective: all-reduce, algorithm: halving-doubling, size: 1MiB}]}";
     let text = |kind: &str| {

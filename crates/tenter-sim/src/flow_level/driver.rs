@@ -23,6 +23,7 @@ use super::host_rates::HostRates;
 use super::instants::{Happens, Instants};
 use super::link_state::LinkState;
 use super::messages::{MessageId, Messages, PairId};
+use super::queues::OpenQueues;
 use super::ring_jobs::{self, RingsTaken};
 use super::spray::Sprays;
 use super::ways::Ways;
@@ -36,6 +37,8 @@ pub struct FlowDriver {
     pub(super) fabric: Fabric<Unwatched>,
     pub(super) fluid: Fluid,
     pub(super) ways: Ways,
+    /// The queues of switches, where they hold no sender back.
+    pub(super) queues: Option<OpenQueues>,
     pub(super) host_rates: HostRates,
     /// Links that have been down or degraded. Only looked up.
     pub(super) changed_links: HashMap<LinkId, LinkState>,
@@ -95,6 +98,7 @@ impl FlowDriver {
                 Sprays::new(&fabric.context),
                 may_change,
             ),
+            queues: None,
             host_rates,
             changed_links: HashMap::new(),
             arrivals: HashMap::new(),
@@ -112,6 +116,7 @@ impl FlowDriver {
             events: 0,
             settled: 0,
         };
+        driver.queues = OpenQueues::new(plan, &mut driver.fluid);
         driver.runs_whole_rings = !may_change && driver.rings_are_free();
         if !driver.runs_whole_rings {
             driver.fabric.context.check_ids(ring_jobs::shared)?;
@@ -142,7 +147,7 @@ impl FlowDriver {
                 }
                 continue;
             }
-            self.fluid.settle(at);
+            self.settle(at);
             self.settled += 1;
             // It looks at all flows, so not each time.
             debug_assert!(!self.settled.is_power_of_two() || self.fluid.check() == Ok(()));
@@ -185,12 +190,16 @@ impl FlowDriver {
             return;
         };
         let message = *self.messages.get(id);
-        self.count(&message, 1, Some(flow));
+        let drawn = self.drawn_parts(id, flow);
+        self.count(&message, 1, &drawn);
+        let is_queued = self.leave_nic(flow, id, now);
         self.fluid.withdraw(flow);
-        let arrival = now + self.rest(&message) + wait;
-        let arrival = self.in_order(&message, arrival);
-        let arrives = Happens::Delivered(message.sequence, id.number());
-        self.instants.add(arrival, arrives);
+        if !is_queued {
+            let arrival = now + self.rest(&message) + wait;
+            let arrival = self.in_order(&message, arrival);
+            let arrives = Happens::Delivered(message.sequence, id.number());
+            self.instants.add(arrival, arrives);
+        }
         if let Some(next) = next {
             self.begin(next, now);
         }
@@ -208,6 +217,7 @@ impl FlowDriver {
                 }
                 self.look_at(node, now);
             }
+            Happens::Queued(_, id) => self.pass_queues(MessageId::new(id), now),
             Happens::Delivered(_, id) => self.deliver(MessageId::new(id), now),
             Happens::Acknowledged(_, id) => self.acknowledge(MessageId::new(id), now),
             Happens::Rings(job) => self.rings_end(JobId::new(job), now),
@@ -283,7 +293,7 @@ impl Driver for FlowDriver {
 
     fn routes_changed(&mut self, now: Instant) {
         self.find_ways_again(now);
-        self.fluid.settle(now);
+        self.settle(now);
     }
 
     fn run_rings(

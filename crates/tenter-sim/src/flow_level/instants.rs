@@ -9,7 +9,9 @@ pub(super) enum Happens {
     /// The end of a transfer within hosts comes out of their domain; its place among those under
     /// way.
     Carried(u32),
-    /// A message, by its number and its place, has arrived whole.
+    /// The last packet of a message, by its number and its place, has come to its last queue.
+    Queued(u64, u32),
+    /// A message has arrived whole.
     Delivered(u64, u32),
     /// Its acknowledgement has arrived.
     Acknowledged(u64, u32),

@@ -20,11 +20,11 @@ use std::f64::consts::LN_2;
 use tenter_engine::Draws;
 use tenter_flow::FlowId;
 use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use tenter_units::Time;
 
 use super::driver::FlowDriver;
 use super::messages::{Message, PairWay};
-use super::sending::burst;
+use super::queues::Fullest;
 use super::ways::nic;
 
 /// A message on the link that holds it back, at the end of its flow.
@@ -78,22 +78,37 @@ impl FlowDriver {
         flows.iter().map(wait).collect()
     }
 
-    /// When a message arrives, after the messages before it on its queue pair.
-    pub(super) fn in_order(&mut self, message: &Message, arrival: Instant) -> Instant {
-        if !self.ways.are_by_chance() {
-            return arrival;
-        }
-        let last = self.arrivals.entry(message.pair).or_insert(arrival);
-        *last = arrival.max(*last);
-        *last
-    }
-
     fn wait_of_last(&self, flow: FlowId) -> Option<Time> {
         let message = self.messages.get(self.messages.of_flow(flow)?);
         let PairWay { way, from, .. } = self.messages.way(message.pair)?;
-        let (walks, draws) = self.ways.walks(way, burst(message))?;
+        let (walks, draws) = self.ways.walks(way, message.burst())?;
         let crowd = self.crowd(message, from, flow)?;
         Some(crowd.wait(walks, draws))
+    }
+
+    /// What the last packet of a message waits on the fullest of its links, where nothing but its
+    /// NIC has held it back until it was sent.
+    pub(super) fn wait_on(&self, message: &Message, link: Fullest) -> Option<Time> {
+        let PairWay { way, .. } = self.messages.way(message.pair)?;
+        let (walks, draws) = self.ways.walks(way, message.burst())?;
+        let Fullest {
+            link,
+            part,
+            load,
+            rate,
+        } = link;
+        let frames = f64::from(message.frames);
+        let sends = self.fluid.capacity(link).bits_per_second();
+        let own = rate.bits_per_second() * part.share();
+        let share = own / (load * sends);
+        let is_known = own > 0.0 && load > 0.0;
+        let crowd = is_known.then(|| Crowd {
+            packet_ps: self.wire_bytes(message) as f64 / frames * 8e12 / sends,
+            packets: frames * part.share() / share,
+            others: (1.0 / share - 1.0).max(0.0),
+            excess: (load - 1.0).abs(),
+        });
+        crowd.map(|crowd| crowd.wait(walks, draws))
     }
 
     /// The message among others; nothing where another link than those that packets choose holds it

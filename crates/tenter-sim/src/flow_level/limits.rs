@@ -39,6 +39,35 @@ pub(super) fn of_windows(nic: &NicSpec, delays: &WayDelays) -> FlowRate {
     limits.min().unwrap_or(FlowRate::UNLIMITED)
 }
 
+/// Whether nothing but their NICs holds senders back.
+pub(super) fn queues_are_open(plan: &Plan) -> bool {
+    let is_lossless = plan.switches.any_class(|class| class.lossless.is_some());
+    let changes = plan.circuits.is_some() || !plan.faults.events.is_empty();
+    let by_switches = is_lossless
+        || plan.scheduled.is_some()
+        || plan.credit.is_some()
+        || plan.input_queued.is_some()
+        || plan.signals.is_some();
+    let nic = &plan.nic;
+    let by_nics = nic.reacting().is_some()
+        || nic.ultra_ethernet().is_some()
+        || nic.window_packets.is_some()
+        || nic.outstanding_messages.is_some()
+        || nic.receive_buffer.is_some()
+        || !plan.dma.is_empty();
+    !changes && !by_switches && !by_nics && fit_into_window(plan)
+}
+
+/// Whether no message is longer than what a queue pair may have unacknowledged.
+fn fit_into_window(plan: &Plan) -> bool {
+    let LossRecovery::SelectiveRepeat(repeat) = &plan.nic.loss_recovery else {
+        return true;
+    };
+    let window = u64::from(repeat.window) * u64::from(plan.nic.mtu_bytes);
+    let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
+    runs.all(|run| run.size_bytes <= window)
+}
+
 /// Why a plan cannot be run at flow level.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} cannot be simulated at flow level: {remedy}")]
@@ -138,7 +167,7 @@ fn of_ways(plan: &Plan) -> [(bool, &'static str); 4] {
 }
 
 /// What it leaves out of queues and of reactions to them.
-fn of_queues(plan: &Plan) -> [(bool, &'static str); 6] {
+fn of_queues(plan: &Plan) -> [(bool, &'static str); 7] {
     let lossless = plan.switches.any_class(|class| class.lossless.is_some());
     let is_lossy = !lossless && plan.scheduled.is_none() && plan.credit.is_none();
     let classes = plan.jobs.iter().map(|job| job.class);
@@ -165,7 +194,11 @@ fn of_queues(plan: &Plan) -> [(bool, &'static str); 6] {
             "all traffic classes have the same weight, whatever their scheduling",
         ),
         (
-            is_lossy,
+            queues_are_open(plan),
+            "queues hold whatever comes to them and drop nothing; of queues that a message passes one after the other the longest wait counts",
+        ),
+        (
+            is_lossy && !queues_are_open(plan),
             "no frame waits behind others or is dropped: flows share full links evenly, where in a queue they have shares by their arrivals",
         ),
     ]

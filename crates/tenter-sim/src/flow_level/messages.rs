@@ -7,6 +7,7 @@ use tenter_units::{ById, Instant, id};
 
 use crate::network::FlowKey;
 
+use super::spray::Burst;
 use super::ways::WayId;
 
 id! {
@@ -71,6 +72,15 @@ impl Message {
             received: Instant::NEVER,
             next: MaybeMessage::NONE,
             frames,
+        }
+    }
+
+    /// Its packets.
+    pub(super) fn burst(&self) -> Burst {
+        Burst {
+            key: self.key,
+            turn: self.turn,
+            packets: self.frames,
         }
     }
 }

@@ -20,6 +20,8 @@ mod last_packets;
 mod limits;
 mod link_state;
 mod messages;
+mod queueing;
+mod queues;
 mod ring_jobs;
 mod search;
 mod sending;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_flow::{Amount, FlowId, FlowSpec, Weight};
+use tenter_flow::{Amount, FlowId, FlowSpec, LinkId, RouteId, Weight};
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_topology::HostId;
 use tenter_units::{Instant, Time};
@@ -14,7 +14,6 @@ use super::carried::Load;
 use super::driver::FlowDriver;
 use super::messages::{Message, MessageId, PairId, PairWay};
 use super::search::Net;
-use super::spray::Burst;
 use super::way_delays::EndFrames;
 use super::ways::{MixedLoads, nic};
 
@@ -72,6 +71,7 @@ impl FlowDriver {
             to,
         };
         self.messages.set_way(pair, own);
+        self.open_queues(pair);
     }
 
     /// A message begins to be sent.
@@ -83,7 +83,14 @@ impl FlowDriver {
     pub(super) fn begin_with(&mut self, id: MessageId, left: Option<Amount>, now: Instant) {
         let message = *self.messages.get(id);
         let amount = left.unwrap_or(Amount::of_bytes(self.wire_bytes(&message)));
-        if let Some(spec) = self.spec(&message, amount) {
+        let spec = match &self.queues {
+            Some(open) => self
+                .ends_of(&message, amount)
+                .map(|spec| open.of_nic_alone(spec)),
+            None => self.spec(&message, amount),
+        };
+        if let Some(spec) = spec {
+            self.enter_queues(id);
             let flow = self.fluid.begin(now, spec);
             self.messages.begin(id, flow, now);
         }
@@ -91,15 +98,22 @@ impl FlowDriver {
 
     /// The flow of so much of a message.
     pub(super) fn spec(&mut self, message: &Message, amount: Amount) -> Option<FlowSpec> {
+        let PairWay { way, .. } = self.messages.way(message.pair)?;
+        let route = self.ways.route(&mut self.fluid, way, message.burst());
+        let spec = self.ends_of(message, amount)?;
+        Some(FlowSpec { route, ..spec })
+    }
+
+    /// The same between its hosts alone.
+    fn ends_of(&self, message: &Message, amount: Amount) -> Option<FlowSpec> {
         let PairWay { way, from, to, .. } = self.messages.way(message.pair)?;
-        let route = self.ways.route(&mut self.fluid, way, burst(message));
         let context = &self.fabric.context;
         Some(FlowSpec {
             from: (
                 self.ways.link(nic(from)),
                 entry_weight(context, from, message),
             ),
-            route,
+            route: RouteId::default(),
             to: self.ways.link(context.topology.neighbour(to, 0)),
             limit: self.ways.way(way).limit,
             amount,
@@ -139,8 +153,20 @@ impl FlowDriver {
         wire_bytes(&self.fabric.context, message)
     }
 
-    /// Counts what so many messages like one have loaded, with the flow of one that had one.
-    pub(super) fn count(&mut self, message: &Message, messages: u64, flow: Option<FlowId>) {
+    /// What each link carries of a message that is sent, where its links are drawn.
+    pub(super) fn drawn_parts(&self, id: MessageId, flow: FlowId) -> Vec<(LinkId, Weight)> {
+        let way = self.messages.way(self.messages.get(id).pair);
+        if way.is_none_or(|own| !self.ways.is_drawn(own.way)) {
+            return Vec::new();
+        }
+        match &self.queues {
+            Some(open) => open.drawn_parts(id),
+            None => self.fluid.hops(flow).to_vec(),
+        }
+    }
+
+    /// Counts what so many messages like one have loaded, with what drawn links carry of each.
+    pub(super) fn count(&mut self, message: &Message, messages: u64, drawn: &[(LinkId, Weight)]) {
         let Some(PairWay { way, from, to, .. }) = self.messages.way(message.pair) else {
             return;
         };
@@ -148,23 +174,13 @@ impl FlowDriver {
             frames: u64::from(message.frames) * messages,
             bytes: self.frame_bytes(message) * messages,
         };
-        let hops = flow.map_or(&[][..], |flow| self.fluid.hops(flow));
-        self.ways.send(way, load, hops, &mut self.carried);
+        self.ways.send(way, load, drawn, &mut self.carried);
         let links = self.ways.way(way).stages + 2;
         self.carried.add_hops(load.frames * links);
         self.carried.count(nic(from), load, Weight::WHOLE);
         let leaves = self.fabric.context.topology.neighbour(to, 0);
         self.carried.count(leaves, load, Weight::WHOLE);
         self.carried.receive(to, load);
-    }
-}
-
-/// The packets of a message.
-pub(super) fn burst(message: &Message) -> Burst {
-    Burst {
-        key: message.key,
-        turn: message.turn,
-        packets: message.frames,
     }
 }
 

@@ -141,6 +141,8 @@ struct Step {
     end: CableEnd,
     /// The part of all packets that takes it where they are spread evenly.
     part: Weight,
+    /// How many links packets pass between the leaves before.
+    stage: u8,
     /// Whether the switch sees to it that they are, by its queues or in turn.
     is_even: bool,
     /// The first step of the switch behind it, and how many that has: none at the last leaf.
@@ -194,6 +196,7 @@ impl Spray {
                 steps.push(Step {
                     end,
                     part,
+                    stage: place as u8,
                     is_even: chooses && evens_out(net.context, end.node),
                     next: (behind + first) as u32,
                     choices: choices as u32,
@@ -223,8 +226,9 @@ impl Spray {
         })
     }
 
-    /// The parts of a message's packets that take each port.
-    pub(super) fn parts(&self, sprays: &Sprays, burst: Burst) -> Vec<(CableEnd, Weight)> {
+    /// The parts of a message's packets that take each port, with how many links they have passed
+    /// between the leaves before.
+    pub(super) fn parts(&self, sprays: &Sprays, burst: Burst) -> Vec<(CableEnd, Weight, u8)> {
         let packets = burst.packets;
         let draws = sprays.of_message(burst);
         let sample = packets.min(SAMPLE);
@@ -249,7 +253,7 @@ impl Spray {
                 even + (share - even) * scale
             };
             let units = (part * WHOLE as f64).round() as u64;
-            (units > 0).then(|| (step.end, Weight::of(units, WHOLE)))
+            (units > 0).then(|| (step.end, Weight::of(units, WHOLE), step.stage))
         });
         parts.collect()
     }
@@ -304,6 +308,7 @@ mod tests {
     /// A leaf with some ports, each of which leads to a switch with one.
     fn fan(ports: u32, is_even: bool) -> Spray {
         let step = |node: u32, port: u32, next: u32, choices: u32, is_even: bool| Step {
+            stage: u8::from(choices == 0),
             end: CableEnd {
                 node: NodeId::new(node),
                 port: port as u16,
@@ -341,11 +346,11 @@ mod tests {
         }
     }
 
-    fn shares(parts: &[(CableEnd, Weight)], of_leaf: bool) -> Vec<f64> {
+    fn shares(parts: &[(CableEnd, Weight, u8)], of_leaf: bool) -> Vec<f64> {
         let own = parts
             .iter()
-            .filter(|(end, _)| (end.node.number() == 0) == of_leaf);
-        own.map(|(_, part)| part.share()).collect()
+            .filter(|(end, _, _)| (end.node.number() == 0) == of_leaf);
+        own.map(|(_, part, _)| part.share()).collect()
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub(super) struct WayDelays {
     wait: Time,
     /// What an acknowledgement takes.
     pub(super) back: Time,
+    /// For each link but the first when a full frame that has been sent comes to it.
+    until: Box<[Time]>,
 }
 
 /// Frames of a message, in frame bytes.
@@ -25,8 +27,9 @@ pub(super) struct EndFrames {
 }
 
 impl WayDelays {
-    pub(super) fn new(links: Vec<Link>, back: &[Link]) -> WayDelays {
+    pub(super) fn new(links: Vec<Link>, back: &[Link], full_frame_bytes: u32) -> WayDelays {
         WayDelays {
+            until: until_links(&links, full_frame_bytes),
             links,
             wait: Time::ZERO,
             back: frame_time(back, u32::from(ACK_FRAME_BYTES)),
@@ -88,6 +91,17 @@ impl WayDelays {
         self.wait + Time::from_ps((until + last).saturating_sub(own))
     }
 
+    /// From when the NIC has sent a full frame to when that has come to the link of a stage behind
+    /// it, where nothing else is sent.
+    pub(super) fn until_stage(&self, stage: usize) -> Time {
+        self.until.get(stage).copied().unwrap_or(Time::ZERO)
+    }
+
+    /// The same of the last link.
+    pub(super) fn until_exit(&self) -> Time {
+        self.until.last().copied().unwrap_or(Time::ZERO)
+    }
+
     /// From the first bit of a frame to the end of its acknowledgement, where nothing else is sent.
     pub(super) fn round_trip(&self, frame_bytes: u32) -> Time {
         self.wait + frame_time(&self.links, frame_bytes) + self.back
@@ -105,6 +119,24 @@ impl WayDelays {
             .min_by_key(|&place| self.links[place].rate)
             .unwrap_or(0)
     }
+}
+
+/// For each link but the first when the end of a frame that has been sent comes to it.
+fn until_links(links: &[Link], frame_bytes: u32) -> Box<[Time]> {
+    let mut at = Time::ZERO;
+    let mut pairs = links.windows(2);
+    let until = std::iter::from_fn(|| {
+        let [link, next] = pairs.next()? else {
+            return None;
+        };
+        let comes = at + link.latency;
+        let bytes = frame_bytes + WIRE_OVERHEAD_BYTES;
+        // Its end leaves again once the whole frame has been sent, unless that began before.
+        let sending = next.rate.serialisation(0).of(bytes, 0).0;
+        at = if link.stores { comes + sending } else { comes };
+        Some(comes)
+    });
+    until.collect()
 }
 
 #[cfg(test)]
@@ -148,7 +180,7 @@ mod tests {
                 let first = cut.frame_bytes(bytes, 0, 1) as u32;
                 let wire = cut.request_frame_bytes(bytes, packets) + 20 * packets;
                 let sending = slowest.time_of_bits(u128::from(wire) * 8);
-                let delays = WayDelays::new(links.clone(), &links);
+                let delays = WayDelays::new(links.clone(), &links, 4_000);
                 let before =
                     (packets > 1).then(|| cut.frame_bytes(bytes, packets - 2, packets - 1) as u32);
                 let frames = EndFrames {

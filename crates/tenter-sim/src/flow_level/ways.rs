@@ -36,9 +36,34 @@ pub(super) struct Way {
     pub(super) stages: u64,
     /// What its packets are drawn from, where they are.
     spray: Option<Spray>,
+    /// The links that all its messages pass between the leaves, where they are not drawn.
+    pub(super) hops: Vec<Hop>,
     /// The ports of switches on it, each with the part that it carries: that to the host is none of
     /// them.
     ports: Vec<(CableEnd, Weight)>,
+}
+
+/// A link that a message passes between two leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hop {
+    pub(super) link: LinkId,
+    /// How much of the message it carries.
+    pub(super) part: Weight,
+    /// How many links it passes between the leaves before that.
+    pub(super) stage: u8,
+}
+
+impl Way {
+    /// Whether the packets of its messages are drawn.
+    pub(super) fn is_drawn(&self) -> bool {
+        self.spray.is_some()
+    }
+
+    /// The links that its packets may take, where they are drawn.
+    pub(super) fn drawn_ports(&self, ways: &Ways) -> impl Iterator<Item = LinkId> {
+        let ports = self.spray.as_ref().map_or(&[][..], |_| &self.ports);
+        ports.iter().map(|(end, _)| ways.link(*end))
+    }
 }
 
 /// Some flows load a link by itself that others load as one of several alike.
@@ -108,15 +133,31 @@ impl Ways {
         let Some((spray, sprays)) = way.spray.as_ref().zip(self.sprays.as_ref()) else {
             return way.route;
         };
-        let parts = spray.parts(sprays, burst);
-        let hops = parts.into_iter();
-        let hops: Vec<_> = hops.map(|(end, part)| (self.link(end), part)).collect();
+        let parts = spray.parts(sprays, burst).into_iter();
+        let hops: Vec<_> = parts.map(|(end, part, _)| (self.link(end), part)).collect();
         fluid.own_route(&hops)
+    }
+
+    /// The links of a message over a way, where they are drawn for it.
+    pub(super) fn drawn_hops(&self, way: &Way, burst: Burst) -> Option<Box<[Hop]>> {
+        let (spray, sprays) = way.spray.as_ref().zip(self.sprays.as_ref())?;
+        let parts = spray.parts(sprays, burst).into_iter();
+        let hops = parts.map(|(end, part, stage)| Hop {
+            link: self.link(end),
+            part,
+            stage,
+        });
+        Some(hops.collect())
     }
 
     /// Whether the parts of a way are drawn for each message.
     pub(super) fn is_drawn(&self, way: WayId) -> bool {
         self.all[way].spray.is_some()
+    }
+
+    /// Whether the packets of any message may be drawn.
+    pub(super) fn are_drawn(&self) -> bool {
+        self.sprays.is_some()
     }
 
     /// Whether links are chosen by chance anywhere.
@@ -224,10 +265,15 @@ impl Ways {
             self.all.push(Way {
                 route: fluid.route(&[(nowhere, Weight::WHOLE)]),
                 limit: FlowRate::UNLIMITED,
-                delays: WayDelays::new(Vec::new(), &[]),
+                delays: WayDelays::new(Vec::new(), &[], 0),
                 sent: Load::default(),
                 stages: 0,
                 spray: None,
+                hops: vec![Hop {
+                    link: nowhere,
+                    part: Weight::WHOLE,
+                    stage: 0,
+                }],
                 ports: Vec::new(),
             });
             return Ok(way);
@@ -242,7 +288,8 @@ impl Ways {
         let way = WayId::new(self.all.len() as u32);
         let delays = delays(net, [from, to], &found.stages);
         self.all.push(Way {
-            route: fluid.route(&hops),
+            route: fluid.route(&in_order(&hops)),
+            hops,
             limit: of_windows(&net.context.nic, &delays),
             delays,
             sent: Load::default(),
@@ -265,10 +312,15 @@ impl Ways {
         net: Net<'_>,
         fluid: &mut Fluid,
         stages: &[Stage],
-    ) -> Result<Vec<(LinkId, Weight)>, MixedLoads> {
+    ) -> Result<Vec<Hop>, MixedLoads> {
         let tax = tax(net.context);
         let mut hops = Vec::new();
-        for stage in stages {
+        for (place, stage) in stages.iter().enumerate() {
+            let hop = |link, part| Hop {
+                link,
+                part,
+                stage: place as u8,
+            };
             let mut alike: BTreeMap<(u64, Weight), Vec<LinkId>> = BTreeMap::new();
             for &(end, weight) in stage {
                 let rate = net.topology.cable(end.node, end.port).rate;
@@ -280,14 +332,14 @@ impl Ways {
                 if links.len() == 1 || self.has_no_bundles {
                     for link in links {
                         self.load_alone(link)?;
-                        hops.push((link, weight));
+                        hops.push(hop(link, weight));
                     }
                 } else {
                     let whole = FlowRate::of_line(Rate::from_bits_per_second(
                         rate.saturating_mul(links.len() as u64),
                     ));
                     let bundle = self.load_together(fluid, &links, whole)?;
-                    hops.push((bundle, weight.many(links.len() as u32)));
+                    hops.push(hop(bundle, weight.many(links.len() as u32)));
                 }
             }
         }
@@ -324,6 +376,11 @@ impl Ways {
             _ => Err(MixedLoads),
         }
     }
+}
+
+/// Links as a flow loads them.
+fn in_order(hops: &[Hop]) -> Vec<(LinkId, Weight)> {
+    hops.iter().map(|hop| (hop.link, hop.part)).collect()
 }
 
 /// What cells and credits add to the bytes of a frame between leaves.
@@ -369,7 +426,8 @@ fn delays(net: Net<'_>, [from, to]: [HostId; 2], stages: &[Stage]) -> WayDelays 
     let back: Vec<_> = back.map(link).collect();
     let mut forth: Vec<_> = ends.into_iter().map(link).collect();
     let credit = wait_for_credit(net.context, &mut forth);
-    WayDelays::new(forth, &back).after(credit)
+    let full = net.context.nic.longest_frame_bytes();
+    WayDelays::new(forth, &back, full).after(credit)
 }
 
 /// What a frame waits for its credit in a scheduled fabric: its request and the grant cross the

@@ -148,7 +148,7 @@ impl FlowDriver {
         if let Some(rings) = self.running_rings.remove(&job) {
             for rank in context.jobs[job].job.hosts.ids() {
                 if let Some((message, _)) = self.ring_spec(job, rank, rings) {
-                    self.count(&message, u64::from(rings.steps), None);
+                    self.count(&message, u64::from(rings.steps), &[]);
                 }
             }
         }

@@ -39,7 +39,11 @@ const STEPS_MAX: u32 = 512;
 const PERIODS_MIN: u64 = 2;
 /// A jump adds no more records than this, of which each part keeps some 100 bytes: they are
 /// collected before the next one.
-pub(crate) const RECORDS_PER_JUMP: u64 = if cfg!(debug_assertions) { 2_000 } else { 1_000_000 };
+pub(crate) const RECORDS_PER_JUMP: u64 = if cfg!(debug_assertions) {
+    2_000
+} else {
+    1_000_000
+};
 
 /// The flows whose deliveries are taken for ends of steps: of a rank of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

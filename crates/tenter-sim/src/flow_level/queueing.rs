@@ -1,0 +1,95 @@
+//! How messages are sent into the queues of switches, and when they have passed them.
+
+use tenter_flow::FlowId;
+use tenter_units::{Instant, Time};
+
+use super::driver::FlowDriver;
+use super::instants::Happens;
+use super::messages::{Message, MessageId, PairId};
+use super::queues::Path;
+
+impl FlowDriver {
+    /// Gives the links of a queue pair queues.
+    pub(super) fn open_queues(&mut self, pair: PairId) {
+        let (Some(open), Some(own)) = (&mut self.queues, self.messages.way(pair)) else {
+            return;
+        };
+        let way = self.ways.way(own.way);
+        let exit = self.ways.link(self.fabric.topology.neighbour(own.to, 0));
+        let between = way.hops.iter().map(|hop| hop.link);
+        let links = between.chain(way.drawn_ports(&self.ways)).chain([exit]);
+        open.open(&self.fluid, way, links);
+    }
+
+    /// A message begins to be sent, whose packets come to queues.
+    pub(super) fn enter_queues(&mut self, id: MessageId) {
+        let Some(open) = &mut self.queues else {
+            return;
+        };
+        let message = self.messages.get(id);
+        let way = self.messages.way(message.pair);
+        let way = way.map(|own| self.ways.way(own.way));
+        let hops = way.and_then(|way| self.ways.drawn_hops(way, message.burst()));
+        if let Some(hops) = hops {
+            open.take(id, hops);
+        }
+    }
+
+    /// Finds the rates of flows at `now`; queues are told what has changed.
+    pub(super) fn settle(&mut self, now: Instant) {
+        let Some(open) = &mut self.queues else {
+            self.fluid.settle(now);
+            return;
+        };
+        let (messages, ways) = (&self.messages, &self.ways);
+        let topology = &self.fabric.topology;
+        self.fluid.settle_and(now, |flow, rates| {
+            let id = messages.of_flow(flow);
+            if let Some(path) = id.and_then(|id| Path::of(messages, ways, topology, id)) {
+                open.change(&path, now, rates);
+            }
+        });
+    }
+
+    /// All of a message has been sent. Its last packet has yet to pass the queues, if there are
+    /// any; whether there are.
+    pub(super) fn leave_nic(&mut self, flow: FlowId, id: MessageId, now: Instant) -> bool {
+        let path = Path::of(&self.messages, &self.ways, &self.fabric.topology, id);
+        let (Some(open), Some(path)) = (&mut self.queues, path) else {
+            return false;
+        };
+        open.end(&path, now, self.fluid.rate(flow));
+        let sequence = self.messages.get(id).sequence;
+        let queued = Happens::Queued(sequence, id.number());
+        self.instants
+            .add(now + path.way.delays.until_exit(), queued);
+        true
+    }
+
+    /// The last packet of a message has come to its last queue: it arrives when it has passed all.
+    pub(super) fn pass_queues(&mut self, id: MessageId, now: Instant) {
+        let message = *self.messages.get(id);
+        let path = Path::of(&self.messages, &self.ways, &self.fabric.topology, id);
+        let (Some(open), Some(path)) = (&mut self.queues, path) else {
+            return;
+        };
+        let sent = now.saturating_sub(path.way.delays.until_exit());
+        let (queued, fullest) = open.wait(&path, sent);
+        open.forget(&path);
+        let last = fullest.and_then(|link| self.wait_on(&message, link));
+        let arrival = sent + self.rest(&message) + queued + last.unwrap_or(Time::ZERO);
+        let arrival = self.in_order(&message, arrival).max(now);
+        let arrives = Happens::Delivered(message.sequence, id.number());
+        self.instants.add(arrival, arrives);
+    }
+
+    /// When a message arrives, after the messages before it on its queue pair.
+    pub(super) fn in_order(&mut self, message: &Message, arrival: Instant) -> Instant {
+        if !self.ways.are_drawn() {
+            return arrival;
+        }
+        let last = self.arrivals.entry(message.pair).or_insert(arrival);
+        *last = arrival.max(*last);
+        *last
+    }
+}
