@@ -5,7 +5,7 @@ use tenter_units::{Rate, Time};
 /// Fraction bits of rates, which are in bits per second.
 const FRACTION: u32 = 13;
 /// One byte in the units of amounts: rate times picoseconds.
-const BYTE: u128 = 8_000_000_000_000 << FRACTION;
+pub(crate) const BYTE: u128 = 8_000_000_000_000 << FRACTION;
 
 /// A rate, in units of 2⁻¹³ bits per second, so that the rates of lines are exact: up to 2⁵¹ bits
 /// per second.

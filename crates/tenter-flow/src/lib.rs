@@ -34,4 +34,4 @@ pub use amounts::{Amount, FlowRate, Weight};
 pub use flow::{FlowId, FlowSpec};
 pub use fluid::Fluid;
 pub use links::{LinkId, RouteId};
-pub use queues::Queues;
+pub use queues::{Queues, Waiting};

@@ -10,7 +10,7 @@
 
 use tenter_units::{ById, Instant, Time};
 
-use crate::amounts::{FlowRate, Load, Weight};
+use crate::amounts::{BYTE, FlowRate, Load, Weight};
 use crate::links::LinkId;
 
 /// What comes to a link is more or less from an instant on.
@@ -97,6 +97,15 @@ impl Queue {
     }
 }
 
+/// What waits at a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// How long the link takes for it, and so how long waits what comes behind it.
+    pub time: Time,
+    /// How much it is.
+    pub bytes: u64,
+}
+
 /// Queues of links.
 ///
 /// ```
@@ -112,7 +121,8 @@ impl Queue {
 ///     queues.change(link, Weight::WHOLE, start, [FlowRate::default(), line(400)]);
 /// }
 /// // Three microseconds of it came within one.
-/// assert_eq!(queues.wait(link, end), Time::from_us(2));
+/// let waiting = queues.waiting(link, end);
+/// assert_eq!((waiting.time, waiting.bytes), (Time::from_us(2), 100_000));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Queues {
@@ -175,13 +185,17 @@ impl Queues {
         }
     }
 
-    /// How long waits what comes to a link at an instant.
-    pub fn wait(&self, link: LinkId, at: Instant) -> Time {
-        let wait = self.of(link).and_then(|queue| {
-            let waits = queue.before(at).waits;
-            waits.checked_div(queue.rate.0)
-        });
-        Time::from_ps(wait.map_or(0, |ps| u64::try_from(ps).unwrap_or(u64::MAX)))
+    /// What waits at a link just before an instant.
+    pub fn waiting(&self, link: LinkId, at: Instant) -> Waiting {
+        let Some(queue) = self.of(link) else {
+            return Waiting::default();
+        };
+        let waits = queue.before(at).waits;
+        let narrow = |of: Option<u128>| of.map_or(0, |of| u64::try_from(of).unwrap_or(u64::MAX));
+        Waiting {
+            time: Time::from_ps(narrow(waits.checked_div(queue.rate.0))),
+            bytes: narrow(Some(waits / (BYTE * Weight::WHOLE.units()))),
+        }
     }
 
     /// What comes to a link just before an instant, as a part of what it sends.
@@ -220,11 +234,11 @@ mod tests {
         queues.change(LINK, Weight::WHOLE, us(0), [none, line(100)]);
         queues.change(LINK, Weight::of(1, 2), us(2), [none, line(100)]);
         queues.change(LINK, Weight::WHOLE, us(4), [line(100), none]);
-        assert_eq!(queues.wait(LINK, us(2)), Time::ZERO);
-        assert_eq!(queues.wait(LINK, us(4)), Time::from_us(1));
+        assert_eq!(queues.waiting(LINK, us(2)).time, Time::ZERO);
+        assert_eq!(queues.waiting(LINK, us(4)).time, Time::from_us(1));
         assert!((queues.load(LINK, us(4)) - 1.5).abs() < 1e-9);
-        assert_eq!(queues.wait(LINK, us(5)), Time::from_ns(500));
-        assert_eq!(queues.wait(LINK, us(9)), Time::ZERO);
+        assert_eq!(queues.waiting(LINK, us(5)).time, Time::from_ns(500));
+        assert_eq!(queues.waiting(LINK, us(9)).time, Time::ZERO);
     }
 
     #[test]
@@ -239,7 +253,11 @@ mod tests {
         for now in 0..40 {
             passed.pass(LINK, us(now));
             let asked = us(now).max(us(4)) - Time::from_us(4);
-            assert_eq!(passed.wait(LINK, asked), queues.wait(LINK, asked), "{now}");
+            assert_eq!(
+                passed.waiting(LINK, asked),
+                queues.waiting(LINK, asked),
+                "{now}"
+            );
             assert!((passed.load(LINK, asked) - queues.load(LINK, asked)).abs() < 1e-12);
         }
     }

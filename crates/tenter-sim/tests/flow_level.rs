@@ -280,6 +280,23 @@ fn messages_wait_behind_what_came_before_them() {
 }
 
 #[test]
+fn queues_that_packets_would_overflow_are_told() {
+    let overflows = |size: &str| {
+        let text = format!(
+            "
+fabric: {{kind: single-switch, hosts: 8, rate: 400Gbps, flow_control: none, switch: {{queue_capacity: 4MiB}}}}
+jobs: [{{name: job, collectives: [{{collective: incast, size: {size}}}]}}]
+"
+        );
+        let outcome = at(&plan(&text, &[]), Fidelity::Flow);
+        let mut warnings = outcome.summary.warnings.iter();
+        warnings.any(|text| text.contains("wait in one queue, and queues hold 4MiB"))
+    };
+    assert!(!overflows("1MiB"));
+    assert!(overflows("16MiB"));
+}
+
+#[test]
 fn packets_come_to_links_as_late_as_they_are_far() {
     let text = "
 fabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 4, spines: 4, host_rate: 100Gbps, uplink_rate: 100Gbps, flow_control: none, load_balancing: {kind: ecmp}}

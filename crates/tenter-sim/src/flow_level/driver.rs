@@ -309,6 +309,10 @@ impl Driver for FlowDriver {
         self.ways.spread(&mut self.carried);
     }
 
+    fn queued_bytes(&self) -> u64 {
+        self.queues.as_ref().map_or(0, |open| open.most_bytes)
+    }
+
     fn carried(&self) -> Option<&Carried> {
         Some(&self.carried)
     }

@@ -8,7 +8,7 @@
 //! much later as packets take to get there: what waits at one of them is not what the others let
 //! wait as well, so the longest wait counts.
 
-use tenter_flow::{FlowRate, FlowSpec, Fluid, LinkId, Queues, RouteId, Weight};
+use tenter_flow::{FlowRate, FlowSpec, Fluid, LinkId, Queues, RouteId, Waiting, Weight};
 use tenter_plan::Plan;
 use tenter_topology::Topology;
 use tenter_units::{ById, Instant, Rate, Time};
@@ -27,6 +27,8 @@ pub(super) struct OpenQueues {
     /// Where flows go from their NICs: no link holds them back.
     no_route: RouteId,
     anywhere: LinkId,
+    /// The most that a last packet has found waiting at a link, in bytes.
+    pub(super) most_bytes: u64,
     /// The links of messages whose packets are drawn.
     drawn: ById<MessageId, Drawn>,
 }
@@ -62,6 +64,7 @@ impl OpenQueues {
             queues: Queues::default(),
             no_route: fluid.route(&[]),
             anywhere: fluid.add_link(FlowRate::of_line(ANY_RATE)),
+            most_bytes: 0,
             drawn: ById::default(),
         })
     }
@@ -120,10 +123,13 @@ impl OpenQueues {
 
     /// How long the last packet of a message waits that was sent at an instant; and where packets
     /// choose links, the fullest of these.
-    pub(super) fn wait(&self, path: &Path<'_>, sent: Instant) -> (Time, Option<Fullest>) {
-        let passed = path.passed(&self.drawn);
-        let waits = passed.map(|(link, _, after)| self.queues.wait(link, sent + after));
-        let longest = waits.max().unwrap_or(Time::ZERO);
+    pub(super) fn wait(&mut self, path: &Path<'_>, sent: Instant) -> (Time, Option<Fullest>) {
+        let mut longest = Time::ZERO;
+        for (link, _, after) in path.passed(&self.drawn) {
+            let Waiting { time, bytes } = self.queues.waiting(link, sent + after);
+            longest = longest.max(time);
+            self.most_bytes = self.most_bytes.max(bytes);
+        }
         if !path.way.is_drawn() {
             return (longest, None);
         }

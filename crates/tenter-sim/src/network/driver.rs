@@ -69,6 +69,12 @@ pub trait Driver {
     /// Completes its counts: the trial is over.
     fn close(&mut self) {}
 
+    /// The most that a queue has held at flow level, where queues take all that comes; where there
+    /// are packets, queues tell.
+    fn queued_bytes(&self) -> u64 {
+        0
+    }
+
     /// What links have carried, at flow level; where there are packets, ports tell.
     fn carried(&self) -> Option<&Carried> {
         None

@@ -18,6 +18,7 @@ mod metered;
 mod notices;
 mod operations;
 mod outcome;
+mod overflow;
 mod power;
 mod queue_changes;
 mod signals;

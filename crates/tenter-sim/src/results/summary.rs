@@ -24,6 +24,7 @@ use super::ideal_ratio;
 use super::ideals::{Ideals, Times};
 use super::notices;
 use super::outcome::Outcome;
+use super::overflow;
 use super::power;
 use super::{capture, inference, metered, operations, queue_changes, training};
 
@@ -549,6 +550,7 @@ fn warnings<D: Driver>(driver: &D, totals: &Totals, trial: &Trial<'_>) -> Vec<St
             format!("`engine.steady_state: jump` jumps over nothing in this trial: {why}")
         }),
     );
+    warnings.extend(overflow::warning(driver));
     if driver.stats().central {
         warnings.push(format!(
             "in this fabric one node can affect another within {}, which is less than {CENTRAL_BELOW}, so windows go \

@@ -1,0 +1,43 @@
+//! Queues at flow level that packets would overflow.
+
+use tenter_net::{ClassSpec, SwitchSpec, Switches};
+use tenter_units::Bytes;
+
+use crate::network::Driver;
+
+/// What is said of a trial in which more waits for a link than its queue holds.
+pub(super) fn warning<D: Driver>(driver: &D) -> Option<String> {
+    let queued = driver.queued_bytes();
+    let holds = queue_bytes(&driver.context().switches);
+    (queued > holds).then(|| {
+        format!(
+            "at flow level {} wait in one queue, and queues hold {}: some packets would be dropped and sent again \
+             after timeouts, so times are a lower bound",
+            rounded_up(queued),
+            Bytes::new(holds)
+        )
+    })
+}
+
+/// A size in whole MiB, if it is one or more.
+fn rounded_up(bytes: u64) -> Bytes {
+    const MIB: u64 = 1 << 20;
+    if bytes < MIB {
+        return Bytes::new(bytes);
+    }
+    Bytes::new(bytes.div_ceil(MIB) * MIB)
+}
+
+/// The most that each queue holds of the class that may wait longest, in bytes.
+fn queue_bytes(switches: &Switches) -> u64 {
+    let of_class = |spec: &SwitchSpec, class: &ClassSpec| {
+        let pool = spec.pool_bytes.get(usize::from(class.pool));
+        let shared = class.limit.of_all(pool.copied().unwrap_or(0));
+        class.reserved_bytes.saturating_add(shared)
+    };
+    let of_switch = |spec: &SwitchSpec| {
+        let classes = spec.classes.iter().map(|class| of_class(spec, class));
+        classes.max().unwrap_or(u64::MAX)
+    };
+    switches.iter().map(of_switch).min().unwrap_or(u64::MAX)
+}
