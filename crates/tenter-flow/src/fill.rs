@@ -77,7 +77,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2], Instant)> Giving<'_, F> {
         self.population
             .set_rate(self.links, id, rate, bottleneck, self.now);
         let end = self.population.flows[id].end;
-        if end != before {
+        if end != before || rate != rate_before {
             (self.changed)(id, [rate_before, rate], end);
         }
     }
@@ -89,7 +89,7 @@ impl Filling {
     }
 
     /// Gives some flows their rates from `now` on; all others keep theirs. Calls `changed` for each
-    /// flow whose rate and end have changed.
+    /// flow whose rate or end has changed.
     pub(crate) fn fill(
         &mut self,
         links: &Links,

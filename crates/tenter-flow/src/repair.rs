@@ -69,7 +69,7 @@ impl Repair {
         open_on(&mut self.open, population, link, |_| true);
     }
 
-    /// Finds the rates at `now`, and calls `changed` for each flow whose rate and end have changed.
+    /// Finds the rates at `now`, and calls `changed` for each flow whose rate or end has changed.
     pub(crate) fn settle(
         &mut self,
         links: &Links,

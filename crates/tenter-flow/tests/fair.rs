@@ -5,6 +5,8 @@
 
 mod reference;
 
+use std::collections::BTreeMap;
+
 use num_rational::BigRational;
 use proptest::prelude::*;
 use tenter_flow::{Amount, FlowId, FlowRate, FlowSpec, Fluid, LinkId, Weight};
@@ -254,10 +256,13 @@ proptest! {
     ) {
         let (mut net, specs, capacities, flows) = built(&case);
         let mut going: Vec<(usize, FlowId)> = Vec::new();
+        let mut told: BTreeMap<FlowId, FlowRate> = BTreeMap::new();
         for (step, index) in order.iter().enumerate() {
             let place = index.index(specs.len());
             if let Some(at) = going.iter().position(|(of, _)| *of == place) {
-                net.fluid.withdraw(going.remove(at).1);
+                let (_, id) = going.remove(at);
+                prop_assert_eq!(told.remove(&id), Some(net.fluid.rate(id)));
+                net.fluid.withdraw(id);
             } else {
                 let mut spec = specs[place];
                 if step % 2 == 1 {
@@ -265,7 +270,12 @@ proptest! {
                 }
                 going.push((place, net.fluid.begin(ps(step as u64), spec)));
             }
-            net.fluid.settle(ps(step as u64));
+            net.fluid.settle_and(ps(step as u64), |id, [before, after]| {
+                assert_eq!(told.insert(id, after).unwrap_or_default(), before);
+            });
+            for (_, id) in &going {
+                prop_assert_eq!(told.get(id), Some(&net.fluid.rate(*id)));
+            }
             net.fluid.check().map_err(TestCaseError::fail)?;
         }
         let now: Vec<Flow> = going.iter().map(|(place, _)| flows[*place].clone()).collect();

@@ -20,7 +20,7 @@ impl FlowDriver {
             }
             Change::Up(port) | Change::Join(port, _, _) => (port, Some(false), None),
             Change::Rate(port, serialisation, _) => (port, None, Some(rate_of(serialisation))),
-            // There are no queues.
+            // Nothing waits where links change.
             Change::Watch(_) | Change::Reroute(_) | Change::StormBegins | Change::StormEnds => {
                 return false;
             }

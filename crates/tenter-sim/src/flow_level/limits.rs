@@ -55,17 +55,21 @@ pub(super) fn queues_are_open(plan: &Plan) -> bool {
         || nic.outstanding_messages.is_some()
         || nic.receive_buffer.is_some()
         || !plan.dma.is_empty();
-    !changes && !by_switches && !by_nics && fit_into_window(plan)
+    // Queues of several classes are served by their scheduling.
+    let classes: BTreeSet<Option<u8>> = plan.jobs.iter().map(|job| job.class).collect();
+    let is_free = !changes && !by_switches && !by_nics;
+    is_free && classes.len() <= 1 && fit_into_window(plan)
 }
 
-/// Whether no message is longer than what a queue pair may have unacknowledged.
+/// Whether queue pairs never have more to send than what they may have unacknowledged, as far as
+/// sizes of collectives tell.
 fn fit_into_window(plan: &Plan) -> bool {
     let LossRecovery::SelectiveRepeat(repeat) = &plan.nic.loss_recovery else {
         return true;
     };
     let window = u64::from(repeat.window) * u64::from(plan.nic.mtu_bytes);
     let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
-    runs.all(|run| run.size_bytes <= window)
+    runs.all(|run| run.traffic.collective().is_some() && run.size_bytes <= window)
 }
 
 /// Why a plan cannot be run at flow level.

@@ -1,5 +1,5 @@
 //! Trials at flow level: the hosts are those of packet level, and what they post moves through the
-//! fabric as flows at max–min fair rates.
+//! fabric as flows at max–min fair rates, or from NICs alone where nothing else holds them back.
 //!
 //! ```text
 //!   hosts ──posted──▶ queue pairs ──first of each──▶ Fluid ──ended──▶ delivered ──▶ hosts
@@ -7,7 +7,8 @@
 //!
 //! A queue pair sends one message at a time, as one flow over the links of its way. The flow ends
 //! when its last byte has been sent; it has arrived as much later as the way takes for the last
-//! frame, so that a message that meets nobody takes exactly what it takes as packets.
+//! frame, so that a message that meets nobody takes exactly what it takes as packets. Where only
+//! its NIC holds it back, what waits in the queues of its way comes in addition (`queues`).
 
 mod arriving;
 mod carried;

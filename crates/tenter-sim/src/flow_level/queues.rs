@@ -10,23 +10,24 @@
 
 use tenter_flow::{FlowRate, FlowSpec, Fluid, LinkId, Queues, RouteId, Waiting, Weight};
 use tenter_plan::Plan;
-use tenter_topology::Topology;
+use tenter_topology::{HostId, Topology};
 use tenter_units::{ById, Instant, Rate, Time};
 
 use super::limits::queues_are_open;
 use super::messages::{MessageId, Messages};
 use super::ways::{Hop, Way, Ways};
 
-/// More than anything carries.
-const ANY_RATE: Rate = Rate::from_gbps(1_000_000_000);
+/// More than a NIC sends.
+const ANY_RATE: Rate = Rate::from_gbps(1_000_000);
 
 /// The queues of switches.
 #[derive(Debug)]
 pub(super) struct OpenQueues {
     queues: Queues,
-    /// Where flows go from their NICs: no link holds them back.
+    /// Where flows go from each NIC: no link holds them back. One of them for all NICs would have
+    /// to be looked at with each flow that begins.
     no_route: RouteId,
-    anywhere: LinkId,
+    beyond: ById<HostId, LinkId>,
     /// The most that a last packet has found waiting at a link, in bytes.
     pub(super) most_bytes: u64,
     /// The links of messages whose packets are drawn.
@@ -60,20 +61,25 @@ pub(super) struct Fullest {
 impl OpenQueues {
     /// Those of a trial in which nothing but their NICs holds senders back.
     pub(super) fn new(plan: &Plan, fluid: &mut Fluid) -> Option<OpenQueues> {
+        let hosts = plan.topology.host_ids();
         queues_are_open(plan).then(|| OpenQueues {
             queues: Queues::default(),
             no_route: fluid.route(&[]),
-            anywhere: fluid.add_link(FlowRate::of_line(ANY_RATE)),
+            beyond: hosts
+                .map(|_| fluid.add_link(FlowRate::of_line(ANY_RATE)))
+                .collect(),
             most_bytes: 0,
             drawn: ById::default(),
         })
     }
 
-    /// The flow of a message from its NIC, of one that would be held back by links as well.
-    pub(super) fn of_nic_alone(&self, spec: FlowSpec) -> FlowSpec {
+    /// The flow of a message from its NIC, of one that would be held back by links and windows as
+    /// well.
+    pub(super) fn of_nic_alone(&self, from: HostId, spec: FlowSpec) -> FlowSpec {
         FlowSpec {
             route: self.no_route,
-            to: self.anywhere,
+            to: self.beyond[from],
+            limit: FlowRate::UNLIMITED,
             ..spec
         }
     }
@@ -123,12 +129,17 @@ impl OpenQueues {
 
     /// How long the last packet of a message waits that was sent at an instant; and where packets
     /// choose links, the fullest of these.
-    pub(super) fn wait(&mut self, path: &Path<'_>, sent: Instant) -> (Time, Option<Fullest>) {
+    pub(super) fn wait(
+        &mut self,
+        path: &Path<'_>,
+        ways: &Ways,
+        sent: Instant,
+    ) -> (Time, Option<Fullest>) {
         let mut longest = Time::ZERO;
         for (link, _, after) in path.passed(&self.drawn) {
             let Waiting { time, bytes } = self.queues.waiting(link, sent + after);
             longest = longest.max(time);
-            self.most_bytes = self.most_bytes.max(bytes);
+            self.most_bytes = self.most_bytes.max(bytes / ways.links_of(link));
         }
         if !path.way.is_drawn() {
             return (longest, None);

@@ -83,11 +83,13 @@ impl FlowDriver {
     pub(super) fn begin_with(&mut self, id: MessageId, left: Option<Amount>, now: Instant) {
         let message = *self.messages.get(id);
         let amount = left.unwrap_or(Amount::of_bytes(self.wire_bytes(&message)));
-        let spec = match &self.queues {
-            Some(open) => self
+        let own = self.messages.way(message.pair);
+        let own = own.filter(|own| self.ways.arrives(own.way));
+        let spec = match (&self.queues, own) {
+            (Some(open), Some(own)) => self
                 .ends_of(&message, amount)
-                .map(|spec| open.of_nic_alone(spec)),
-            None => self.spec(&message, amount),
+                .map(|spec| open.of_nic_alone(own.from, spec)),
+            _ => self.spec(&message, amount),
         };
         if let Some(spec) = spec {
             self.enter_queues(id);

@@ -155,6 +155,17 @@ impl Ways {
         self.all[way].spray.is_some()
     }
 
+    /// How many links of the fabric one that flows load stands for.
+    pub(super) fn links_of(&self, link: LinkId) -> u64 {
+        self.sizes.get(&link).map_or(1, |&size| size as u64)
+    }
+
+    /// Whether a way leads to its other end.
+    pub(super) fn arrives(&self, way: WayId) -> bool {
+        let first = self.all[way].hops.first().map(|hop| hop.link);
+        first.is_none() || first != self.nowhere
+    }
+
     /// Whether the packets of any message may be drawn.
     pub(super) fn are_drawn(&self) -> bool {
         self.sprays.is_some()

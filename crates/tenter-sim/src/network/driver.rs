@@ -69,8 +69,8 @@ pub trait Driver {
     /// Completes its counts: the trial is over.
     fn close(&mut self) {}
 
-    /// The most that a queue has held at flow level, where queues take all that comes; where there
-    /// are packets, queues tell.
+    /// The most that the last packet of a message has found waiting for a link at flow level, where
+    /// queues take all that comes; where there are packets, queues tell.
     fn queued_bytes(&self) -> u64 {
         0
     }
