@@ -297,6 +297,27 @@ jobs: [{{name: job, collectives: [{{collective: incast, size: {size}}}]}}]
 }
 
 #[test]
+fn a_short_message_that_meets_nobody_takes_what_its_packet_takes() {
+    let text = "
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 1, host_rate: 10Gbps, uplink_rate: 10Gbps, flow_control: none, switch: {forwarding: store-and-forward}}
+jobs: [{name: job, ranks: 2, placement: round-robin, pattern: {kind: matrix, sends: '0 1 64', steps: 1}}]
+";
+    let found = errors(&plan(text, &[]));
+    assert!(found[0].abs() < 0.01, "{found:?}");
+}
+
+#[test]
+fn a_fabric_of_many_nics_holds_none_back() {
+    let text = "
+fabric: {kind: single-switch, hosts: 8192, rate: 400Gbps, flow_control: none}
+jobs: [{name: job, collectives: [{collective: permutation, size: 1MiB}]}]
+engine: {fidelity: flow}
+";
+    let ps = jcts(&outcome(&plan(text, &[])))[0];
+    assert!((21_000_000..23_000_000).contains(&ps), "{ps} ps");
+}
+
+#[test]
 fn packets_come_to_links_as_late_as_they_are_far() {
     let text = "
 fabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 4, spines: 4, host_rate: 100Gbps, uplink_rate: 100Gbps, flow_control: none, load_balancing: {kind: ecmp}}
