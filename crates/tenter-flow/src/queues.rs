@@ -25,18 +25,18 @@ struct Change {
 struct Queue {
     /// What it sends.
     rate: Load,
-    /// What comes to it, and what waited, at an instant; that in loads times picoseconds.
-    load: i128,
-    waits: u128,
-    since: Instant,
+    /// What it was at an instant.
+    state: State,
     /// Changes after that, in order, no two at the same instant.
     changes: Vec<Change>,
 }
 
 /// A queue at an instant.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct State {
+    /// What comes to it.
     load: i128,
+    /// What waits, in loads times picoseconds.
     waits: u128,
     since: Instant,
 }
@@ -57,17 +57,9 @@ impl State {
 }
 
 impl Queue {
-    fn state(&self) -> State {
-        State {
-            load: self.load,
-            waits: self.waits,
-            since: self.since,
-        }
-    }
-
     /// What it is just before an instant.
     fn before(&self, at: Instant) -> State {
-        let mut state = self.state();
+        let mut state = self.state;
         for change in self.changes.iter().take_while(|change| change.at < at) {
             state.pass(self.rate, change.at);
             state.load += change.more;
@@ -80,11 +72,10 @@ impl Queue {
     fn forget(&mut self, before: Instant) {
         let past = self.changes.partition_point(|change| change.at < before);
         if past > 0 {
-            let last = self.changes[past - 1].at;
-            let mut state = self.before(last);
-            state.load += self.changes[past - 1].more;
+            let last = self.changes[past - 1];
+            self.state = self.before(last.at);
+            self.state.load += last.more;
             self.changes.drain(..past);
-            (self.load, self.waits, self.since) = (state.load, state.waits, state.since);
         }
     }
 
@@ -159,7 +150,7 @@ impl Queues {
     /// Forgets all that waits and comes.
     pub fn clear(&mut self) {
         for queue in &mut self.all {
-            (queue.load, queue.waits) = (0, 0);
+            (queue.state.load, queue.state.waits) = (0, 0);
             queue.changes.clear();
         }
     }

@@ -18,7 +18,7 @@
 use std::f64::consts::LN_2;
 
 use tenter_engine::Draws;
-use tenter_flow::FlowId;
+use tenter_flow::{FlowId, Weight};
 use tenter_topology::HostId;
 use tenter_units::Time;
 
@@ -97,18 +97,25 @@ impl FlowDriver {
             load,
             rate,
         } = link;
-        let frames = f64::from(message.frames);
         let sends = self.fluid.capacity(link).bits_per_second();
         let own = rate.bits_per_second() * part.share();
-        let share = own / (load * sends);
-        let is_known = own > 0.0 && load > 0.0;
-        let crowd = is_known.then(|| Crowd {
+        let is_sent = own > 0.0 && load > 0.0;
+        let excess = (load - 1.0).abs();
+        is_sent.then(|| {
+            let crowd = self.among(message, part, own / (load * sends), sends, excess);
+            crowd.wait(walks, draws)
+        })
+    }
+
+    /// A message of which a link carries a part, which is a share of all that comes to it.
+    fn among(&self, message: &Message, part: Weight, share: f64, sends: f64, excess: f64) -> Crowd {
+        let frames = f64::from(message.frames);
+        Crowd {
             packet_ps: self.wire_bytes(message) as f64 / frames * 8e12 / sends,
             packets: frames * part.share() / share,
             others: (1.0 / share - 1.0).max(0.0),
-            excess: (load - 1.0).abs(),
-        });
-        crowd.map(|crowd| crowd.wait(walks, draws))
+            excess,
+        }
     }
 
     /// The message among others; nothing where another link than those that packets choose holds it
@@ -123,14 +130,8 @@ impl FlowDriver {
         let line = self.ways.link(nic(from));
         let used = self.fluid.load(line).bits_per_second();
         let is_sent = own > 0.0 && used > 0.0;
-        let share = own / full;
-        let frames = f64::from(message.frames);
-        is_sent.then(|| Crowd {
-            packet_ps: self.wire_bytes(message) as f64 / frames * 8e12 / full,
-            packets: frames * part.share() / share,
-            others: (1.0 / share - 1.0).max(0.0),
-            excess: (self.fluid.capacity(line).bits_per_second() / used - 1.0).max(0.0),
-        })
+        let excess = (self.fluid.capacity(line).bits_per_second() / used - 1.0).max(0.0);
+        is_sent.then(|| self.among(message, part, own / full, full, excess))
     }
 }
 

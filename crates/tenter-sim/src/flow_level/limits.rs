@@ -1,7 +1,5 @@
 //! What flow level cannot say of a plan, and what it says too well.
 
-use std::collections::BTreeSet;
-
 use tenter_endpoint::NicSpec;
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_flow::FlowRate;
@@ -39,11 +37,21 @@ pub(super) fn of_windows(nic: &NicSpec, delays: &WayDelays) -> FlowRate {
     limits.min().unwrap_or(FlowRate::UNLIMITED)
 }
 
+/// Whether switches pause senders.
+fn is_lossless(plan: &Plan) -> bool {
+    plan.switches.any_class(|class| class.lossless.is_some())
+}
+
+/// Whether jobs have several traffic classes.
+fn has_classes(plan: &Plan) -> bool {
+    let mut pairs = plan.jobs.windows(2);
+    pairs.any(|pair| pair[0].class != pair[1].class)
+}
+
 /// Whether nothing but their NICs holds senders back.
 pub(super) fn queues_are_open(plan: &Plan) -> bool {
-    let is_lossless = plan.switches.any_class(|class| class.lossless.is_some());
     let changes = plan.circuits.is_some() || !plan.faults.events.is_empty();
-    let by_switches = is_lossless
+    let by_switches = is_lossless(plan)
         || plan.scheduled.is_some()
         || plan.credit.is_some()
         || plan.input_queued.is_some()
@@ -55,10 +63,9 @@ pub(super) fn queues_are_open(plan: &Plan) -> bool {
         || nic.outstanding_messages.is_some()
         || nic.receive_buffer.is_some()
         || !plan.dma.is_empty();
-    // Queues of several classes are served by their scheduling.
-    let classes: BTreeSet<Option<u8>> = plan.jobs.iter().map(|job| job.class).collect();
     let is_free = !changes && !by_switches && !by_nics;
-    is_free && classes.len() <= 1 && fit_into_window(plan)
+    // Queues of several classes are served by their scheduling.
+    is_free && !has_classes(plan) && fit_into_window(plan)
 }
 
 /// Whether queue pairs never have more to send than what they may have unacknowledged, as far as
@@ -163,8 +170,7 @@ fn of_ways(plan: &Plan) -> [(bool, &'static str); 4] {
             "no packet takes a detour over another region: where shortest paths are full, the time may be several times too long",
         ),
         (
-            any(LoadBalancing::keeps_ways)
-                && plan.switches.any_class(|class| class.lossless.is_some()),
+            any(LoadBalancing::keeps_ways) && is_lossless(plan),
             "pauses hold back no other flows than those that share the full link: where queue pairs collide, a lower bound of the time",
         ),
     ]
@@ -172,10 +178,8 @@ fn of_ways(plan: &Plan) -> [(bool, &'static str); 4] {
 
 /// What it leaves out of queues and of reactions to them.
 fn of_queues(plan: &Plan) -> [(bool, &'static str); 7] {
-    let lossless = plan.switches.any_class(|class| class.lossless.is_some());
-    let is_lossy = !lossless && plan.scheduled.is_none() && plan.credit.is_none();
-    let classes = plan.jobs.iter().map(|job| job.class);
-    let classes: BTreeSet<Option<u8>> = classes.collect();
+    let is_lossy = !is_lossless(plan) && plan.scheduled.is_none() && plan.credit.is_none();
+    let are_open = queues_are_open(plan);
     [
         (
             plan.input_queued.is_some(),
@@ -194,15 +198,15 @@ fn of_queues(plan: &Plan) -> [(bool, &'static str); 7] {
             "switches send no congestion signals, as there are no queues",
         ),
         (
-            classes.len() > 1,
+            has_classes(plan),
             "all traffic classes have the same weight, whatever their scheduling",
         ),
         (
-            queues_are_open(plan),
+            are_open,
             "queues hold whatever comes to them and drop nothing; of queues that a message passes one after the other the longest wait counts",
         ),
         (
-            is_lossy && !queues_are_open(plan),
+            is_lossy && !are_open,
             "no frame waits behind others or is dropped: flows share full links evenly, where in a queue they have shares by their arrivals",
         ),
     ]

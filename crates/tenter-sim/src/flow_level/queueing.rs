@@ -59,34 +59,26 @@ impl FlowDriver {
             return false;
         };
         open.end(&path, now, self.fluid.rate(flow));
-        let until_asked = self.until_asked(id);
-        let sequence = self.messages.get(id).sequence;
-        let queued = Happens::Queued(sequence, id.number());
+        let message = self.messages.get(id);
+        let queued = Happens::Queued(message.sequence, id.number());
+        let until_asked = path.until_asked(self.rest(message));
         self.instants.add(now + until_asked, queued);
         true
-    }
-
-    /// How long after all of a message has been sent it is asked what waits before its last packet:
-    /// once a full one has come to the last link, or when a shorter one would arrive.
-    fn until_asked(&self, id: MessageId) -> Time {
-        let message = self.messages.get(id);
-        let way = self.messages.way(message.pair);
-        let exit = way.map(|own| self.ways.way(own.way).delays.until_exit());
-        exit.unwrap_or(Time::ZERO).min(self.rest(message))
     }
 
     /// The last packet of a message has come to its last queue: it arrives when it has passed all.
     pub(super) fn pass_queues(&mut self, id: MessageId, now: Instant) {
         let message = *self.messages.get(id);
-        let sent = now.saturating_sub(self.until_asked(id));
+        let rest = self.rest(&message);
         let path = Path::of(&self.messages, &self.ways, &self.fabric.topology, id);
         let (Some(open), Some(path)) = (&mut self.queues, path) else {
             return;
         };
+        let sent = now.saturating_sub(path.until_asked(rest));
         let (queued, fullest) = open.wait(&path, &self.ways, sent);
         open.forget(&path);
         let last = fullest.and_then(|link| self.wait_on(&message, link));
-        let arrival = sent + self.rest(&message) + queued + last.unwrap_or(Time::ZERO);
+        let arrival = sent + rest + queued + last.unwrap_or(Time::ZERO);
         let arrival = self.in_order(&message, arrival).max(now);
         let arrives = Happens::Delivered(message.sequence, id.number());
         self.instants.add(arrival, arrives);

@@ -86,8 +86,7 @@ impl OpenQueues {
 
     /// What each of the drawn links of a message carries of it.
     pub(super) fn drawn_parts(&self, id: MessageId) -> Vec<(LinkId, Weight)> {
-        let hops = self.drawn[id].hops.iter();
-        hops.map(|hop| (hop.link, hop.part)).collect()
+        Hop::parts(&self.drawn[id].hops)
     }
 
     /// Forgets all that waits and comes.
@@ -186,6 +185,12 @@ impl<'a> Path<'a> {
             way: ways.way(own.way),
             exit: ways.link(topology.neighbour(own.to, 0)),
         })
+    }
+
+    /// How long after a message has been sent it is asked what waits before its last packet: once a
+    /// full packet has come to the last link, or once one arrives that takes but this rest.
+    pub(super) fn until_asked(&self, rest: Time) -> Time {
+        self.way.delays.until_exit().min(rest)
     }
 
     /// The links one after the other.

@@ -158,7 +158,7 @@ impl FlowDriver {
     /// What each link carries of a message that is sent, where its links are drawn.
     pub(super) fn drawn_parts(&self, id: MessageId, flow: FlowId) -> Vec<(LinkId, Weight)> {
         let way = self.messages.way(self.messages.get(id).pair);
-        if way.is_none_or(|own| !self.ways.is_drawn(own.way)) {
+        if way.is_none_or(|own| !self.ways.way(own.way).is_drawn()) {
             return Vec::new();
         }
         match &self.queues {

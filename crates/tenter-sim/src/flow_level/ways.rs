@@ -53,6 +53,13 @@ pub(super) struct Hop {
     pub(super) stage: u8,
 }
 
+impl Hop {
+    /// What each link carries.
+    pub(super) fn parts(hops: &[Hop]) -> Vec<(LinkId, Weight)> {
+        hops.iter().map(|hop| (hop.link, hop.part)).collect()
+    }
+}
+
 impl Way {
     /// Whether the packets of its messages are drawn.
     pub(super) fn is_drawn(&self) -> bool {
@@ -130,12 +137,10 @@ impl Ways {
     /// whose parts are drawn for it.
     pub(super) fn route(&self, fluid: &mut Fluid, way: WayId, burst: Burst) -> RouteId {
         let way = &self.all[way];
-        let Some((spray, sprays)) = way.spray.as_ref().zip(self.sprays.as_ref()) else {
-            return way.route;
-        };
-        let parts = spray.parts(sprays, burst).into_iter();
-        let hops: Vec<_> = parts.map(|(end, part, _)| (self.link(end), part)).collect();
-        fluid.own_route(&hops)
+        match self.drawn_hops(way, burst) {
+            Some(hops) => fluid.own_route(&Hop::parts(&hops)),
+            None => way.route,
+        }
     }
 
     /// The links of a message over a way, where they are drawn for it.
@@ -148,11 +153,6 @@ impl Ways {
             stage,
         });
         Some(hops.collect())
-    }
-
-    /// Whether the parts of a way are drawn for each message.
-    pub(super) fn is_drawn(&self, way: WayId) -> bool {
-        self.all[way].spray.is_some()
     }
 
     /// How many links of the fabric one that flows load stands for.
@@ -299,7 +299,7 @@ impl Ways {
         let way = WayId::new(self.all.len() as u32);
         let delays = delays(net, [from, to], &found.stages);
         self.all.push(Way {
-            route: fluid.route(&in_order(&hops)),
+            route: fluid.route(&Hop::parts(&hops)),
             hops,
             limit: of_windows(&net.context.nic, &delays),
             delays,
@@ -387,11 +387,6 @@ impl Ways {
             _ => Err(MixedLoads),
         }
     }
-}
-
-/// Links as a flow loads them.
-fn in_order(hops: &[Hop]) -> Vec<(LinkId, Weight)> {
-    hops.iter().map(|hop| (hop.link, hop.part)).collect()
 }
 
 /// What cells and credits add to the bytes of a frame between leaves.

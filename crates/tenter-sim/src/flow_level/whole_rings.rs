@@ -91,7 +91,7 @@ impl FlowDriver {
             self.find_way(pair, ends, context.hash(of), Instant::START);
         }
         let way = self.messages.way(pair)?.way;
-        if self.ways.is_drawn(way) {
+        if self.ways.way(way).is_drawn() {
             return None;
         }
         let frames = self.frames(rings.bytes);
