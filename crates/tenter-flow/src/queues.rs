@@ -18,6 +18,8 @@ use crate::links::LinkId;
 struct Change {
     at: Instant,
     more: i128,
+    /// What the queue is from then on, where that is [known](Queue::known).
+    after: State,
 }
 
 /// A link, and what waits for it.
@@ -27,8 +29,13 @@ struct Queue {
     rate: Load,
     /// What it was at an instant.
     state: State,
-    /// Changes after that, in order, no two at the same instant.
+    /// Changes after that, in order, no two at the same instant; behind some that are forgotten.
     changes: Vec<Change>,
+    /// How many of them are forgotten.
+    forgotten: usize,
+    /// How many of them have a state: questions and changes both go on with time, so few states
+    /// are found twice.
+    known: usize,
 }
 
 /// A queue at an instant.
@@ -54,36 +61,93 @@ impl State {
         };
         self.since = self.since.max(at);
     }
+
+    /// That of one of several links alike.
+    fn part(self, links: u64) -> State {
+        State {
+            load: self.load / i128::from(links),
+            waits: self.waits / u128::from(links),
+            ..self
+        }
+    }
+}
+
+impl Change {
+    /// That of one of several links alike.
+    fn part(self, links: u64) -> Change {
+        Change {
+            more: self.more / i128::from(links),
+            ..self
+        }
+    }
 }
 
 impl Queue {
     /// What it is just before an instant.
-    fn before(&self, at: Instant) -> State {
-        let mut state = self.state;
-        for change in self.changes.iter().take_while(|change| change.at < at) {
+    fn before(&mut self, at: Instant) -> State {
+        let changes = &self.changes[self.forgotten..];
+        let place = self.forgotten + changes.partition_point(|change| change.at < at);
+        while self.known < place {
+            let mut state = self.known_until(self.known);
+            let change = &mut self.changes[self.known];
             state.pass(self.rate, change.at);
             state.load += change.more;
+            change.after = state;
+            self.known += 1;
         }
+        let mut state = self.known_until(place);
         state.pass(self.rate, at);
         state
     }
 
-    /// Forgets what was before an instant.
-    fn forget(&mut self, before: Instant) {
-        let past = self.changes.partition_point(|change| change.at < before);
-        if past > 0 {
-            let last = self.changes[past - 1];
-            self.state = self.before(last.at);
-            self.state.load += last.more;
-            self.changes.drain(..past);
+    /// What it is after so many changes, all of which are known.
+    fn known_until(&self, place: usize) -> State {
+        match place {
+            place if place == self.forgotten => self.state,
+            place => self.changes[place - 1].after,
         }
     }
 
-    fn add(&mut self, change: Change) {
-        let place = self.changes.partition_point(|of| of.at < change.at);
+    /// Forgets what was before an instant.
+    fn forget(&mut self, before: Instant) {
+        let changes = &self.changes[self.forgotten..];
+        if changes.first().is_none_or(|change| change.at >= before) {
+            return;
+        }
+        let past = self.forgotten + changes.partition_point(|change| change.at < before);
+        self.before(before);
+        self.state = self.changes[past - 1].after;
+        self.forgotten = past;
+        // To move the others each time would take as long as there are many.
+        if 2 * self.forgotten >= self.changes.len() {
+            self.changes.drain(..self.forgotten);
+            self.known -= self.forgotten;
+            self.forgotten = 0;
+        }
+    }
+
+    fn add(&mut self, at: Instant, more: i128) {
+        let changes = &self.changes[self.forgotten..];
+        let place = self.forgotten + changes.partition_point(|of| of.at < at);
+        self.known = self.known.min(place);
         match self.changes.get_mut(place) {
-            Some(same) if same.at == change.at => same.more += change.more,
-            _ => self.changes.insert(place, change),
+            Some(same) if same.at == at => same.more += more,
+            _ => {
+                let after = State::default();
+                self.changes.insert(place, Change { at, more, after });
+            }
+        }
+    }
+
+    /// That of one of several links alike which had this one together.
+    fn part(&self, links: u64) -> Queue {
+        let changes = self.changes[self.forgotten..].iter();
+        Queue {
+            rate: Load(self.rate.0 / u128::from(links)),
+            state: self.state.part(links),
+            changes: changes.map(|change| change.part(links)).collect(),
+            forgotten: 0,
+            known: 0,
         }
     }
 }
@@ -140,18 +204,27 @@ impl Queues {
         if self.all.len() <= link.index() {
             self.all.resize(link.index() + 1, Queue::default());
         }
-        self.all[link].rate = Load::of_capacity(rate);
+        let queue = &mut self.all[link];
+        queue.rate = Load::of_capacity(rate);
+        queue.known = queue.forgotten;
     }
 
-    fn of(&self, link: LinkId) -> Option<&Queue> {
-        (link.index() < self.all.len()).then(|| &self.all[link])
+    fn of(&mut self, link: LinkId) -> Option<&mut Queue> {
+        (link.index() < self.all.len()).then(|| &mut self.all[link])
     }
 
-    /// Forgets all that waits and comes.
-    pub fn clear(&mut self) {
-        for queue in &mut self.all {
-            (queue.state.load, queue.state.waits) = (0, 0);
-            queue.changes.clear();
+    /// Lets each of several links alike have its part of what they had together until now.
+    pub fn divide(&mut self, together: LinkId, links: &[LinkId]) {
+        let Some(queue) = self.of(together) else {
+            return;
+        };
+        let part = queue.part(links.len().max(1) as u64);
+        *queue = Queue::default();
+        for &link in links {
+            if self.all.len() <= link.index() {
+                self.all.resize(link.index() + 1, Queue::default());
+            }
+            self.all[link] = part.clone();
         }
     }
 
@@ -165,7 +238,7 @@ impl Queues {
     ) {
         let load = |rate| i128::try_from(Load::of(rate, part).0).unwrap_or(i128::MAX);
         let more = load(after) - load(before);
-        self.all[link].add(Change { at, more });
+        self.all[link].add(at, more);
     }
 
     /// Forgets of a link what nobody will ask any more, now that it is `now`.
@@ -177,7 +250,7 @@ impl Queues {
     }
 
     /// What waits at a link just before an instant.
-    pub fn waiting(&self, link: LinkId, at: Instant) -> Waiting {
+    pub fn waiting(&mut self, link: LinkId, at: Instant) -> Waiting {
         let Some(queue) = self.of(link) else {
             return Waiting::default();
         };
@@ -190,7 +263,7 @@ impl Queues {
     }
 
     /// What comes to a link just before an instant, as a part of what it sends.
-    pub fn load(&self, link: LinkId, at: Instant) -> f64 {
+    pub fn load(&mut self, link: LinkId, at: Instant) -> f64 {
         self.of(link).map_or(0.0, |queue| {
             queue.before(at).load as f64 / queue.rate.0.max(1) as f64
         })
@@ -200,6 +273,8 @@ impl Queues {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::{prop_assert_eq, proptest};
     use tenter_units::Rate;
 
     const LINK: LinkId = LinkId::new(0);
@@ -251,5 +326,55 @@ mod tests {
             );
             assert!((passed.load(LINK, asked) - queues.load(LINK, asked)).abs() < 1e-12);
         }
+    }
+
+    /// What waits at an instant by all changes, from the start.
+    fn waits_by_all(changes: &[(Instant, i128)], rate: Load, at: Instant) -> u128 {
+        let mut sorted = changes.to_vec();
+        sorted.sort_by_key(|change| change.0);
+        let mut state = State::default();
+        for (when, more) in sorted.into_iter().take_while(|change| change.0 < at) {
+            state.pass(rate, when);
+            state.load += more;
+        }
+        state.pass(rate, at);
+        state.waits
+    }
+
+    proptest! {
+        #[test]
+        fn each_question_is_answered_by_all_changes(
+            steps in vec((0_u64..4, 0_u64..3, 0_u64..9, -40_i128..60), 1..200),
+        ) {
+            let mut queue = Queue { rate: Load(100), ..Queue::default() };
+            let mut all = Vec::new();
+            let mut now = 8;
+            for (sooner, ahead, ago, more) in steps {
+                now += sooner;
+                let at = us(now + ahead);
+                queue.add(at, more);
+                all.push((at, more));
+                queue.forget(us(now - 8));
+                let asked = us(now - ago.min(8));
+                let waits = waits_by_all(&all, queue.rate, asked);
+                prop_assert_eq!(queue.before(asked).waits, waits);
+            }
+        }
+    }
+
+    #[test]
+    fn links_have_their_parts_of_what_they_had_together() {
+        let mut queues = queue();
+        let none = FlowRate::default();
+        queues.change(LINK, Weight::WHOLE, us(1), [none, line(300)]);
+        queues.change(LINK, Weight::WHOLE, us(2), [line(300), none]);
+        let links = [LinkId::new(1), LinkId::new(2)];
+        let whole = queues.waiting(LINK, us(3));
+        queues.divide(LINK, &links);
+        for link in links {
+            let Waiting { time, bytes } = queues.waiting(link, us(3));
+            assert_eq!((time, 2 * bytes), (whole.time, whole.bytes));
+        }
+        assert_eq!(queues.waiting(LINK, us(3)), Waiting::default());
     }
 }

@@ -318,6 +318,32 @@ engine: {fidelity: flow}
 }
 
 #[test]
+fn rings_over_slow_links_wait_in_their_queues() {
+    let text = "
+fabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 4, spines: 2, host_rate: 400Gbps, uplink_rate: 200Gbps, flow_control: none}
+jobs: [{name: job, collectives: [{collective: all-reduce, algorithm: ring, size: 16MiB}]}]
+";
+    let found = errors(&plan(text, &[]));
+    assert!(found[0].abs() < 0.5, "{found:?}");
+    let found = errors(&plan(text, &["jobs[0].placement=random"]));
+    assert!(found[0].abs() < 2.0, "{found:?}");
+}
+
+#[test]
+fn what_waits_for_links_together_waits_for_each_where_one_is_taken_alone() {
+    // The first leaf has one spine, where all others have two that are loaded alike.
+    let text = "
+fabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 2, spines: 2, host_rate: 400Gbps, uplink_rate: 400Gbps, flow_control: none, load_balancing: {kind: flowlet}, overrides: [{leaf: 0, spine: 0, links: 0}]}
+jobs:
+  - {name: early, ranks: 8, pattern: {kind: matrix, sends: '2 6 8388608; 3 7 8388608; 4 6 8388608; 5 7 8388608', steps: 1}}
+  - {name: late, ranks: 8, start: 150us, pattern: {kind: matrix, sends: '0 6 1048576', steps: 1}}
+";
+    // Flowlets collide, of which flow level knows nothing; but all that waits is before the late.
+    let found = errors(&plan(text, &[]));
+    assert!(found[1].abs() < 1.0, "{found:?}");
+}
+
+#[test]
 fn packets_come_to_links_as_late_as_they_are_far() {
     let text = "
 fabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 4, spines: 4, host_rate: 100Gbps, uplink_rate: 100Gbps, flow_control: none, load_balancing: {kind: ecmp}}

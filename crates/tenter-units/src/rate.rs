@@ -48,14 +48,27 @@ impl Rate {
         let speed = 1_000_000 + i64::from(parts_per_million);
         assert!(speed > 0, "a clock cannot run backwards");
         // ps per byte = 8·10¹² / (rate · speed / 10⁶), reduced.
-        let ps = 8_000_000_000_000_000_000_u128;
+        let ps = 8_000_000_000_000_000_000_u64;
         let bits = u128::from(self.0) * speed as u128;
-        let divisor = greatest_common_divisor(ps, bits);
-        SerialisationTime::from_fraction(ps / divisor, bits / divisor)
+        // Division by a number of 128 bits takes several times as long.
+        if let Ok(bits) = u64::try_from(bits) {
+            let divisor = greatest_common_divisor(ps, bits);
+            let (numerator, denominator) = (ps / divisor, bits / divisor);
+            if u128::from(numerator) <= LONGEST_PER_BYTE
+                && let Ok(denominator) = u32::try_from(denominator)
+            {
+                return SerialisationTime {
+                    numerator,
+                    denominator,
+                };
+            }
+        }
+        // A fraction that is not reduced has the same convergents.
+        SerialisationTime::from_fraction(u128::from(ps), bits)
     }
 }
 
-fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
+fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }
@@ -195,6 +208,23 @@ mod tests {
                 (got / exact - 1.0).abs() < 1e-9,
                 "{bits} {ppm}: {got} against {exact}"
             );
+        }
+    }
+
+    #[test]
+    fn small_fractions_are_those_of_continued_fractions() {
+        let ps = 8_000_000_000_000_000_000;
+        for bits in [1, 9_600, 999_999_937, 25_781_250_000, 400_000_000_000] {
+            for parts_per_million in [-100, -7, 0, 1, 100] {
+                let rate = Rate::from_bits_per_second(bits);
+                let speed = (1_000_000 + i128::from(parts_per_million)).unsigned_abs();
+                let all = u128::from(bits) * speed;
+                assert_eq!(
+                    rate.serialisation(parts_per_million),
+                    SerialisationTime::from_fraction(ps, all),
+                    "{rate}, {parts_per_million} ppm"
+                );
+            }
         }
     }
 }

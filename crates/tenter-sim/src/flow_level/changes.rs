@@ -47,9 +47,6 @@ impl FlowDriver {
     pub(super) fn find_ways_again(&mut self, now: Instant) {
         self.ways.spread(&mut self.carried);
         self.ways.forget();
-        if let Some(open) = &mut self.queues {
-            open.clear();
-        }
         for (pair, PairWay { from, to, hash, .. }) in self.messages.take_ways() {
             self.find_way(pair, [from, to], hash, now);
         }

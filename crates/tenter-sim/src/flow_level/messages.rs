@@ -229,12 +229,16 @@ impl Messages {
     /// The messages that are sent with their flows, in the order in which they were posted. Each
     /// has to [begin](Messages::begin) anew.
     pub(super) fn take_sending(&mut self) -> Vec<(MessageId, FlowId)> {
-        let all = std::mem::take(&mut self.of_flow);
-        let sent = all.numbered();
-        let sent = sent.filter_map(|(flow, message)| Some((message.get()?, flow)));
-        let mut sent: Vec<(MessageId, FlowId)> = sent.collect();
+        let mut sent: Vec<(MessageId, FlowId)> = self.sending().collect();
+        self.of_flow = ById::default();
         sent.sort_unstable_by_key(|(id, _)| self.all[*id].sequence);
         sent
+    }
+
+    /// The messages that are sent, with their flows.
+    pub(super) fn sending(&self) -> impl Iterator<Item = (MessageId, FlowId)> {
+        let sent = self.of_flow.numbered();
+        sent.filter_map(|(flow, message)| Some((message.get()?, flow)))
     }
 
     /// A message has arrived whole.

@@ -1,6 +1,6 @@
 //! How messages are sent into the queues of switches, and when they have passed them.
 
-use tenter_flow::FlowId;
+use tenter_flow::{FlowId, FlowRate};
 use tenter_units::{Instant, Time};
 
 use super::driver::FlowDriver;
@@ -49,6 +49,25 @@ impl FlowDriver {
                 open.change(&path, now, rates);
             }
         });
+    }
+
+    /// Loads all links one by one from now on. Each has its part of what waits for its bundle; what
+    /// is sent comes no more, until the queues are told of it on its new way.
+    pub(super) fn dissolve_bundles(&mut self, now: Instant) {
+        if let Some(open) = &mut self.queues {
+            let (messages, ways) = (&self.messages, &self.ways);
+            for (id, flow) in messages.sending() {
+                let path = Path::of(messages, ways, &self.fabric.topology, id);
+                if let Some(path) = path {
+                    let rates = [self.fluid.rate(flow), FlowRate::default()];
+                    open.change(&path, now, rates);
+                }
+            }
+            for (bundle, links) in ways.bundles() {
+                open.divide(bundle, &links);
+            }
+        }
+        self.ways.dissolve_bundles();
     }
 
     /// All of a message has been sent. Its last packet has yet to pass the queues, if there are

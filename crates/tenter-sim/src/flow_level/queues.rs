@@ -89,9 +89,9 @@ impl OpenQueues {
         Hop::parts(&self.drawn[id].hops)
     }
 
-    /// Forgets all that waits and comes.
-    pub(super) fn clear(&mut self) {
-        self.queues.clear();
+    /// Lets each link of a bundle have its part of what they had together.
+    pub(super) fn divide(&mut self, bundle: LinkId, links: &[LinkId]) {
+        self.queues.divide(bundle, links);
     }
 
     /// Gives the links of a way queues, and remembers as long as packets take to its last one.

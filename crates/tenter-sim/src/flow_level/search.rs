@@ -28,15 +28,25 @@ pub(super) struct Found {
     pub(super) is_of_pair: bool,
 }
 
-impl Found {
-    /// The ports of the only path, where there is no other.
-    pub(super) fn fixed_ports(&self) -> Option<Vec<CableEnd>> {
-        let one = |stage: &Stage| match stage[..] {
-            [(end, _)] => Some(end),
-            _ => None,
+/// Whether each switch from a leaf to a host has but one port for packets with a hash, and these
+/// arrive: then they take `ports`.
+pub(super) fn only_path(
+    net: Net<'_>,
+    leaves: (NodeId, NodeId),
+    to: HostId,
+    hash: u32,
+    ports: &mut Vec<CableEnd>,
+) -> bool {
+    ports.clear();
+    let mut node = leaves.0;
+    while node != leaves.1 && ports.len() < STAGES_MAX {
+        let Some((port, _)) = only_choice(net, node, to, hash) else {
+            return false;
         };
-        self.stages.iter().map(one).collect()
+        ports.push(CableEnd { node, port });
+        node = net.topology.neighbour(node, port).node;
     }
+    node == leaves.1
 }
 
 /// More switches than on any path.
@@ -73,6 +83,33 @@ pub(super) fn search(net: Net<'_>, leaves: (NodeId, NodeId), to: HostId, hash: u
     found
 }
 
+/// The ports that packets to a host may take from a switch. Routing may not know yet of a circuit
+/// that is gone.
+fn lit_ports(net: Net<'_>, node: NodeId, to: HostId) -> impl Iterator<Item = u16> {
+    let candidates = net.routing.candidates(net.topology.switch(node), to);
+    let has_circuits = !net.topology.optics.is_empty();
+    let is_lit = move |port: &u16| !has_circuits || !net.topology.is_dark(node, *port);
+    candidates.iter().copied().filter(is_lit)
+}
+
+/// The port that all packets with a hash take at a switch, where there is but one for them, and
+/// whether that is so for every hash.
+fn only_choice(net: Net<'_>, node: NodeId, to: HostId, hash: u32) -> Option<(u16, bool)> {
+    let mut lit = lit_ports(net, node, to);
+    let first = lit.next()?;
+    if lit.next().is_none() {
+        return Some((first, true));
+    }
+    let home = net.context.home(node);
+    let NodeModel::Switch(switch) = &net.nodes[home.node.index()] else {
+        return None;
+    };
+    let port = switch.fixed_port(hash, to, net.routing)?;
+    let varies = net.context.port_changes.entropy.is_some();
+    let is_lit = lit_ports(net, node, to).any(|lit| lit == port);
+    (is_lit && !varies).then_some((port, false))
+}
+
 /// The ports that packets with a hash take at a switch, each with the part of them that does.
 fn choices(
     net: Net<'_>,
@@ -81,24 +118,11 @@ fn choices(
     hash: u32,
     is_of_pair: &mut bool,
 ) -> Vec<(u16, Weight)> {
-    let candidates = net.routing.candidates(net.topology.switch(node), to);
-    let is_lit = |port: &u16| !net.topology.is_dark(node, *port);
-    // Routing may not know yet of a circuit that is gone.
-    let lit: Vec<u16> = candidates.iter().copied().filter(is_lit).collect();
-    let candidates = &lit[..];
-    if let [port] = candidates {
-        return vec![(*port, Weight::WHOLE)];
-    }
-    let home = net.context.home(node);
-    let varies = net.context.port_changes.entropy.is_some();
-    if let NodeModel::Switch(switch) = &net.nodes[home.node.index()]
-        && let Some(port) = switch.fixed_port(hash, to, net.routing)
-        && !varies
-        && candidates.contains(&port)
-    {
-        *is_of_pair = false;
+    if let Some((port, is_for_all)) = only_choice(net, node, to, hash) {
+        *is_of_pair &= is_for_all;
         return vec![(port, Weight::WHOLE)];
     }
+    let candidates: Vec<u16> = lit_ports(net, node, to).collect();
     // A load balancer that looks at queues gives fast links more.
     let balancing = &net.context.switch(node).load_balancing;
     let by_rate = net.context.scheduled.is_none() && balancing.reads_queues();

@@ -57,7 +57,7 @@ impl FlowDriver {
             .ways
             .find(self.fabric.net(), &mut self.fluid, ends, hash);
         let way = found.unwrap_or_else(|MixedLoads| {
-            self.ways.dissolve_bundles();
+            self.dissolve_bundles(now);
             self.find_ways_again(now);
             let ways = &mut self.ways;
             let again = ways.find(self.fabric.net(), &mut self.fluid, ends, hash);

@@ -2,13 +2,15 @@
 
 use tenter_net::{ACK_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_plan::unloaded::{Link, frame_time};
-use tenter_units::{Rate, Time};
+use tenter_units::{Rate, SerialisationTime, Time};
 
 /// The links of a way, and of the way back.
 #[derive(Clone, Debug)]
 pub(super) struct WayDelays {
     /// From the NIC to the other one.
     links: Vec<Link>,
+    /// What a byte takes on each of them.
+    per_byte: Box<[SerialisationTime]>,
     /// What every message waits for besides.
     wait: Time,
     /// What an acknowledgement takes.
@@ -30,6 +32,10 @@ impl WayDelays {
     pub(super) fn new(links: Vec<Link>, back: &[Link], full_frame_bytes: u32) -> WayDelays {
         WayDelays {
             until: until_links(&links, full_frame_bytes),
+            per_byte: links
+                .iter()
+                .map(|link| link.rate.serialisation(0))
+                .collect(),
             links,
             wait: Time::ZERO,
             back: frame_time(back, u32::from(ACK_FRAME_BYTES)),
@@ -45,26 +51,23 @@ impl WayDelays {
     /// posting until its first frame is there, and from the end of its last one there to its
     /// arrival. Frames that arrive whole wait for the one before, which may be longer.
     pub(super) fn rest(&self, frames: EndFrames) -> Time {
-        let time = |link: &Link, frame: u32| {
+        let time = |place: usize, frame: u32| {
             let bytes = frame + WIRE_OVERHEAD_BYTES;
-            link.rate.serialisation(0).of(bytes, 0).0.ps()
+            self.per_byte[place].of(bytes, 0).0.ps()
         };
-        let (ahead, rest) = self.links.split_at(self.slowest());
+        let at = self.slowest();
+        let (ahead, rest) = self.links.split_at(at);
         let Some((slowest, beyond)) = rest.split_first() else {
             return Time::ZERO;
         };
-        let whole = |link: &Link| {
+        let mut until = 0;
+        for (place, link) in ahead.iter().enumerate() {
+            until += link.latency.ps();
             if link.stores {
-                time(link, frames.first)
-            } else {
-                0
+                until += time(place, frames.first);
             }
-        };
-        let until: u64 = ahead
-            .iter()
-            .map(|link| link.latency.ps() + whole(link))
-            .sum();
-        let own = time(slowest, frames.last);
+        }
+        let own = time(at, frames.last);
         let longer = frames.before.unwrap_or(0);
         // Both count from when the last frame begins at the slowest link.
         let latency = slowest.latency.ps();
@@ -73,11 +76,11 @@ impl WayDelays {
         if slowest.stores {
             last += own;
         } else {
-            before = before.saturating_sub(time(slowest, longer));
+            before = before.saturating_sub(time(at, longer));
         }
-        for link in beyond {
+        for (place, link) in (at + 1..).zip(beyond) {
             let free = match frames.before {
-                Some(longer) => before + time(link, longer),
+                Some(longer) => before + time(place, longer),
                 None => 0,
             };
             let start = last.max(free);
@@ -85,7 +88,7 @@ impl WayDelays {
             before = if link.stores { free } else { before } + latency;
             last = start + latency;
             if link.stores {
-                last += time(link, frames.last);
+                last += time(place, frames.last);
             }
         }
         self.wait + Time::from_ps((until + last).saturating_sub(own))

@@ -1,6 +1,7 @@
 //! The ways of queue pairs through the fabric, and the links that their flows load.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use tenter_engine::Draws;
 use tenter_flow::{FlowRate, Fluid, LinkId, RouteId, Weight};
@@ -14,7 +15,7 @@ use crate::network::Context;
 use super::carried::{Carried, Load};
 use super::host_rates::HostRates;
 use super::limits::of_windows;
-use super::search::{Net, STAGES_MAX, Stage, search};
+use super::search::{Net, STAGES_MAX, Stage, only_path, search};
 use super::spray::{Burst, Spray, Sprays};
 use super::way_delays::WayDelays;
 
@@ -27,7 +28,7 @@ id! {
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     route: RouteId,
-    pub(super) delays: WayDelays,
+    pub(super) delays: Arc<WayDelays>,
     /// The most that a queue pair sends at.
     pub(super) limit: FlowRate,
     /// What has been sent since that was last spread over the ports.
@@ -95,8 +96,12 @@ pub(super) struct Ways {
     all: ById<WayId, Way>,
     /// Ways that do not depend on the queue pair.
     between: BTreeMap<(NodeId, NodeId, [Link; 2]), WayId>,
-    /// All others, by their ports.
-    over: BTreeMap<(Vec<CableEnd>, [Link; 2]), WayId>,
+    /// All others, by their ports and the cables of both NICs.
+    over: BTreeMap<[Link; 2], BTreeMap<Vec<CableEnd>, WayId>>,
+    /// What messages take on ways, by the links forth and back: most ways have links alike.
+    delays: BTreeMap<[Vec<Link>; 2], Arc<WayDelays>>,
+    /// The ports of the way that is looked for.
+    path: Vec<CableEnd>,
     /// Carries nothing: the link of flows between hosts that have no way to each other.
     nowhere: Option<LinkId>,
 }
@@ -224,6 +229,17 @@ impl Ways {
         }
     }
 
+    /// The links of each bundle.
+    pub(super) fn bundles(&self) -> BTreeMap<LinkId, Vec<LinkId>> {
+        let mut bundles: BTreeMap<LinkId, Vec<LinkId>> = BTreeMap::new();
+        for (link, bundle) in self.bundles.numbered() {
+            if let Some(bundle) = bundle {
+                bundles.entry(*bundle).or_default().push(link);
+            }
+        }
+        bundles
+    }
+
     /// Loads all links one by one from now on; ways must be found again.
     pub(super) fn dissolve_bundles(&mut self) {
         self.has_no_bundles = true;
@@ -263,11 +279,13 @@ impl Ways {
         if let Some(&known) = self.between.get(&pair) {
             return Ok(known);
         }
-        let found = search(net, (leaves[0], leaves[1]), to, hash);
-        let over = found.fixed_ports().map(|ports| (ports, cables));
-        if let Some(&known) = over.as_ref().and_then(|over| self.over.get(over)) {
+        let leaves = (leaves[0], leaves[1]);
+        let is_only = only_path(net, leaves, to, hash, &mut self.path);
+        let over = self.over.get(&cables).filter(|_| is_only);
+        if let Some(&known) = over.and_then(|over| over.get(&self.path[..])) {
             return Ok(known);
         }
+        let found = search(net, leaves, to, hash);
         if !found.arrives {
             let nowhere = *self
                 .nowhere
@@ -276,7 +294,7 @@ impl Ways {
             self.all.push(Way {
                 route: fluid.route(&[(nowhere, Weight::WHOLE)]),
                 limit: FlowRate::UNLIMITED,
-                delays: WayDelays::new(Vec::new(), &[], 0),
+                delays: Arc::new(WayDelays::new(Vec::new(), &[], 0)),
                 sent: Load::default(),
                 stages: 0,
                 spray: None,
@@ -290,14 +308,14 @@ impl Ways {
             return Ok(way);
         }
         let spray = self.sprays.as_ref();
-        let spray =
-            spray.and_then(|sprays| Spray::new(net, &found.stages, sprays, (leaves[0], leaves[1])));
+        let spray = spray.and_then(|sprays| Spray::new(net, &found.stages, sprays, leaves));
         let hops = match &spray {
             Some(_) => Vec::new(),
             None => self.hops(net, fluid, &found.stages)?,
         };
         let way = WayId::new(self.all.len() as u32);
-        let delays = delays(net, [from, to], &found.stages);
+        let links = links(net, [from, to], &found.stages);
+        let delays = self.delays_over(net, links);
         self.all.push(Way {
             route: fluid.route(&Hop::parts(&hops)),
             hops,
@@ -310,10 +328,24 @@ impl Ways {
         });
         if found.is_of_pair {
             self.between.insert(pair, way);
-        } else if let Some(over) = over {
-            self.over.insert(over, way);
+        } else if is_only {
+            let over = self.over.entry(cables).or_default();
+            over.insert(self.path.clone(), way);
         }
         Ok(way)
+    }
+
+    /// What messages take over links forth and back.
+    fn delays_over(&mut self, net: Net<'_>, links: [Vec<Link>; 2]) -> Arc<WayDelays> {
+        if let Some(known) = self.delays.get(&links) {
+            return Arc::clone(known);
+        }
+        let [mut forth, back] = links.clone();
+        let credit = wait_for_credit(net.context, &mut forth);
+        let full = net.context.nic.longest_frame_bytes();
+        let delays = Arc::new(WayDelays::new(forth, &back, full).after(credit));
+        self.delays.insert(links, Arc::clone(&delays));
+        delays
     }
 
     /// The links that flows over some stages load: where all links of a stage are alike, one that
@@ -409,7 +441,7 @@ pub(super) fn nic(host: HostId) -> CableEnd {
 }
 
 /// The links of a way on its first path, and of the first way back.
-fn delays(net: Net<'_>, [from, to]: [HostId; 2], stages: &[Stage]) -> WayDelays {
+fn links(net: Net<'_>, [from, to]: [HostId; 2], stages: &[Stage]) -> [Vec<Link>; 2] {
     let delays = net.context.delays();
     // Circuits are not where the scenario begins with them.
     let link = |end: CableEnd| {
@@ -429,11 +461,8 @@ fn delays(net: Net<'_>, [from, to]: [HostId; 2], stages: &[Stage]) -> WayDelays 
     ends.push(net.topology.neighbour(to, 0));
     let back = net.routing.path(net.topology, to, from);
     let back = std::iter::once(nic(to)).chain(back.take(STAGES_MAX));
-    let back: Vec<_> = back.map(link).collect();
-    let mut forth: Vec<_> = ends.into_iter().map(link).collect();
-    let credit = wait_for_credit(net.context, &mut forth);
-    let full = net.context.nic.longest_frame_bytes();
-    WayDelays::new(forth, &back, full).after(credit)
+    let back = back.map(link).collect();
+    [ends.into_iter().map(link).collect(), back]
 }
 
 /// What a frame waits for its credit in a scheduled fabric: its request and the grant cross the
