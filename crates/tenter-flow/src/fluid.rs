@@ -95,13 +95,14 @@ impl Fluid {
         id
     }
 
-    /// Takes a flow out that has ended, or is given up.
+    /// Takes a flow out that has ended, or is given up. Of many that have just begun, the last are
+    /// found soonest.
     pub fn withdraw(&mut self, id: FlowId) {
         let flow = self.population.flows[id];
         self.population.remove(&self.links, id);
         let is_new = flow.bottleneck == Bottleneck::UNKNOWN;
-        if is_new {
-            self.begun.retain(|of| *of != id);
+        if is_new && let Some(place) = self.begun.iter().rposition(|of| *of == id) {
+            self.begun.remove(place);
         }
         if Links::is_own(flow.kind.route) {
             // Nobody takes its place.

@@ -331,16 +331,25 @@ jobs: [{name: job, collectives: [{collective: all-reduce, algorithm: ring, size:
 
 #[test]
 fn what_waits_for_links_together_waits_for_each_where_one_is_taken_alone() {
-    // The first leaf has one spine, where all others have two that are loaded alike.
+    // The first leaf has one spine, where all others have two that are loaded alike. The links of
+    // these to the last leaf are full, those to its hosts are not.
     let text = "
-fabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 2, spines: 2, host_rate: 400Gbps, uplink_rate: 400Gbps, flow_control: none, load_balancing: {kind: flowlet}, overrides: [{leaf: 0, spine: 0, links: 0}]}
+fabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 4, spines: 2, host_rate: 400Gbps, uplink_rate: 400Gbps, flow_control: none, load_balancing: {kind: flowlet}, overrides: [{leaf: 0, spine: 0, links: 0}]}
+engine: {fidelity: flow}
 jobs:
-  - {name: early, ranks: 8, pattern: {kind: matrix, sends: '2 6 8388608; 3 7 8388608; 4 6 8388608; 5 7 8388608', steps: 1}}
-  - {name: late, ranks: 8, start: 150us, pattern: {kind: matrix, sends: '0 6 1048576', steps: 1}}
+  - {name: early, ranks: 16, pattern: {kind: matrix, sends: '4 12 8388608; 5 13 8388608; 8 14 8388608; 9 15 8388608', steps: 1}}
+  - {name: late, ranks: 16, start: 150us, pattern: {kind: matrix, sends: '0 12 1048576', steps: 1}}
 ";
-    // Flowlets collide, of which flow level knows nothing; but all that waits is before the late.
-    let found = errors(&plan(text, &[]));
-    assert!(found[1].abs() < 1.0, "{found:?}");
+    let late = jcts(&outcome(&plan(text, &[])));
+    // A short message lets the links be taken one by one from the start.
+    let short =
+        "  - {name: short, ranks: 16, pattern: {kind: matrix, sends: '0 12 64', steps: 1}}\n";
+    let soon = jcts(&outcome(&plan(&format!("{text}{short}"), &[])));
+    for (late, soon) in late.iter().zip(&soon) {
+        assert!(late.abs_diff(*soon) < 10_000, "{late} and {soon} ps");
+    }
+    // It takes 21 us by itself.
+    assert!(late[1] > 100_000_000, "{} ps", late[1]);
 }
 
 #[test]

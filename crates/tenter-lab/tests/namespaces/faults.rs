@@ -45,7 +45,7 @@ jobs: [{{name: lossy, collectives: [{{collective: all-to-all, size: 2MiB}}]}}]
 pub(crate) fn link_down(bench: &Bench) {
     let leaf = bench.namespace("leaf1");
     // A busy machine may keep other pairs waiting, too, but not for so long.
-    let text = LONG.replace("150ms", "400ms");
+    let text = LONG.replace("150ms", "800ms");
     let (outcome, folder) = thread::scope(|scope| {
         let run = scope.spawn(|| bench.run(&text));
         thread::sleep(Duration::from_millis(1_500));

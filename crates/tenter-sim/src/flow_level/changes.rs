@@ -1,6 +1,6 @@
 //! Links that go down, come up and change their rates, and routes that change with them.
 
-use tenter_flow::FlowRate;
+use tenter_flow::{Amount, FlowRate};
 use tenter_topology::{CableEnd, NodeId};
 use tenter_units::{Instant, SerialisationTime, Time};
 
@@ -50,9 +50,13 @@ impl FlowDriver {
         for (pair, PairWay { from, to, hash, .. }) in self.messages.take_ways() {
             self.find_way(pair, [from, to], hash, now);
         }
-        for (id, flow) in self.messages.take_sending() {
-            let left = self.fluid.left(flow, now);
-            self.fluid.withdraw(flow);
+        let sent = self.messages.take_sending();
+        let left = sent.iter().map(|(_, flow)| self.fluid.left(*flow, now));
+        let left: Vec<Amount> = left.collect();
+        for (_, flow) in sent.iter().rev() {
+            self.fluid.withdraw(*flow);
+        }
+        for ((id, _), left) in sent.into_iter().zip(left) {
             self.begin_with(id, Some(left), now);
         }
     }

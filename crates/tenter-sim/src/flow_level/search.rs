@@ -29,7 +29,7 @@ pub(super) struct Found {
 }
 
 /// Whether each switch from a leaf to a host has but one port for packets with a hash, and these
-/// arrive: then they take `ports`.
+/// arrive: then they take `ports`, which are but the beginning of a way otherwise.
 pub(super) fn only_path(
     net: Net<'_>,
     leaves: (NodeId, NodeId),
@@ -93,7 +93,7 @@ fn lit_ports(net: Net<'_>, node: NodeId, to: HostId) -> impl Iterator<Item = u16
 }
 
 /// The port that all packets with a hash take at a switch, where there is but one for them, and
-/// whether that is so for every hash.
+/// whether no other leads to the host.
 fn only_choice(net: Net<'_>, node: NodeId, to: HostId, hash: u32) -> Option<(u16, bool)> {
     let mut lit = lit_ports(net, node, to);
     let first = lit.next()?;
@@ -118,8 +118,8 @@ fn choices(
     hash: u32,
     is_of_pair: &mut bool,
 ) -> Vec<(u16, Weight)> {
-    if let Some((port, is_for_all)) = only_choice(net, node, to, hash) {
-        *is_of_pair &= is_for_all;
+    if let Some((port, has_no_other)) = only_choice(net, node, to, hash) {
+        *is_of_pair &= has_no_other;
         return vec![(port, Weight::WHOLE)];
     }
     let candidates: Vec<u16> = lit_ports(net, node, to).collect();

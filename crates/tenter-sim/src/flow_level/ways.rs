@@ -100,8 +100,8 @@ pub(super) struct Ways {
     over: BTreeMap<[Link; 2], BTreeMap<Vec<CableEnd>, WayId>>,
     /// What messages take on ways, by the links forth and back: most ways have links alike.
     delays: BTreeMap<[Vec<Link>; 2], Arc<WayDelays>>,
-    /// The ports of the way that is looked for.
-    path: Vec<CableEnd>,
+    /// Room for the ports of a way that is looked for.
+    ports_found: Vec<CableEnd>,
     /// Carries nothing: the link of flows between hosts that have no way to each other.
     nowhere: Option<LinkId>,
 }
@@ -280,9 +280,9 @@ impl Ways {
             return Ok(known);
         }
         let leaves = (leaves[0], leaves[1]);
-        let is_only = only_path(net, leaves, to, hash, &mut self.path);
+        let is_only = only_path(net, leaves, to, hash, &mut self.ports_found);
         let over = self.over.get(&cables).filter(|_| is_only);
-        if let Some(&known) = over.and_then(|over| over.get(&self.path[..])) {
+        if let Some(&known) = over.and_then(|over| over.get(&self.ports_found[..])) {
             return Ok(known);
         }
         let found = search(net, leaves, to, hash);
@@ -330,7 +330,7 @@ impl Ways {
             self.between.insert(pair, way);
         } else if is_only {
             let over = self.over.entry(cables).or_default();
-            over.insert(self.path.clone(), way);
+            over.insert(self.ports_found.clone(), way);
         }
         Ok(way)
     }
