@@ -51,8 +51,8 @@ impl FlowDriver {
         });
     }
 
-    /// Loads all links one by one from now on. Each has its part of what waits for its bundle. Flows
-    /// under way end in the queues of their old ways; they begin anew on others.
+    /// Loads all links one by one from now on. Each has its part of what waits for its bundle.
+    /// Flows under way end in the queues of their old ways; they begin anew on others.
     pub(super) fn dissolve_bundles(&mut self, now: Instant) {
         if let Some(open) = &mut self.queues {
             let (messages, ways) = (&self.messages, &self.ways);

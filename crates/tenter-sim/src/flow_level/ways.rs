@@ -287,25 +287,7 @@ impl Ways {
         }
         let found = search(net, leaves, to, hash);
         if !found.arrives {
-            let nowhere = *self
-                .nowhere
-                .get_or_insert_with(|| fluid.add_link(FlowRate::default()));
-            let way = WayId::new(self.all.len() as u32);
-            self.all.push(Way {
-                route: fluid.route(&[(nowhere, Weight::WHOLE)]),
-                limit: FlowRate::UNLIMITED,
-                delays: Arc::new(WayDelays::new(Vec::new(), &[], 0)),
-                sent: Load::default(),
-                stages: 0,
-                spray: None,
-                hops: vec![Hop {
-                    link: nowhere,
-                    part: Weight::WHOLE,
-                    stage: 0,
-                }],
-                ports: Vec::new(),
-            });
-            return Ok(way);
+            return Ok(self.add_nowhere(fluid));
         }
         let spray = self.sprays.as_ref();
         let spray = spray.and_then(|sprays| Spray::new(net, &found.stages, sprays, leaves));
@@ -333,6 +315,29 @@ impl Ways {
             over.insert(self.ports_found.clone(), way);
         }
         Ok(way)
+    }
+
+    /// A way that leads nowhere.
+    fn add_nowhere(&mut self, fluid: &mut Fluid) -> WayId {
+        let nowhere = *self
+            .nowhere
+            .get_or_insert_with(|| fluid.add_link(FlowRate::default()));
+        let way = WayId::new(self.all.len() as u32);
+        self.all.push(Way {
+            route: fluid.route(&[(nowhere, Weight::WHOLE)]),
+            limit: FlowRate::UNLIMITED,
+            delays: Arc::new(WayDelays::new(Vec::new(), &[], 0)),
+            sent: Load::default(),
+            stages: 0,
+            spray: None,
+            hops: vec![Hop {
+                link: nowhere,
+                part: Weight::WHOLE,
+                stage: 0,
+            }],
+            ports: Vec::new(),
+        });
+        way
     }
 
     /// What messages take over links forth and back.
