@@ -64,6 +64,9 @@ impl Population {
         let flow = &mut self.flows[id];
         flow.life = flow.life.over();
         let (kind, rate) = (flow.kind, flow.rate);
+        if let Some(link) = flow.bottleneck.link() {
+            self.members.links[link].held -= 1;
+        }
         self.alive -= 1;
         let flows = &self.flows;
         self.members
@@ -94,7 +97,15 @@ impl Population {
         now: Instant,
     ) {
         let flow = &mut self.flows[id];
-        flow.bottleneck = bottleneck;
+        let last = std::mem::replace(&mut flow.bottleneck, bottleneck);
+        if last != bottleneck {
+            if let Some(link) = last.link() {
+                self.members.links[link].held -= 1;
+            }
+            if let Some(link) = bottleneck.link() {
+                self.members.links[link].held += 1;
+            }
+        }
         let before = flow.rate;
         if before == rate && !flow.end.is_never() {
             return;
@@ -117,6 +128,11 @@ impl Population {
         let members = self.members.on(link);
         let current = members.filter(|of| is_current(&self.flows, *of));
         current.map(|of| (of.flow, &self.flows[of.flow]))
+    }
+
+    /// How many flows a link holds back.
+    pub(crate) fn held_by(&self, link: LinkId) -> u32 {
+        self.members.links[link].held
     }
 
     /// How many flows a link has.

@@ -59,14 +59,16 @@ impl Repair {
 
     /// Opens the flows that a link holds back.
     fn open_held_by(&mut self, population: &mut Population, link: LinkId) {
-        open_on(&mut self.open, population, link, |flow| {
+        // Most links hold nobody back, and have many flows.
+        let held = population.held_by(link) as usize;
+        open_on(&mut self.open, population, link, held, |flow| {
             flow.bottleneck == Bottleneck::of_link(link)
         });
     }
 
     /// Opens all flows of a link.
     pub(crate) fn open_all_on(&mut self, population: &mut Population, link: LinkId) {
-        open_on(&mut self.open, population, link, |_| true);
+        open_on(&mut self.open, population, link, usize::MAX, |_| true);
     }
 
     /// Finds the rates at `now`, and calls `changed` for each flow whose rate or end has changed.
@@ -123,7 +125,7 @@ impl Repair {
                 let is_highest = level.is_none_or(|level| rate <= level);
                 is_highest && (!is_held || is_full && rate == most)
             };
-            open_on(&mut self.open, population, link, |flow| {
+            open_on(&mut self.open, population, link, usize::MAX, |flow| {
                 let is_held = flow.bottleneck == Bottleneck::of_link(link);
                 !may_stay(flow.rate, is_held)
             });
@@ -132,17 +134,18 @@ impl Repair {
     }
 }
 
-/// Opens some flows of a link.
+/// Opens some flows of a link, at most so many.
 fn open_on(
     open: &mut Vec<FlowId>,
     population: &mut Population,
     link: LinkId,
+    most: usize,
     is_concerned: impl Fn(&Flow) -> bool,
 ) {
     let first = open.len();
     let found = population.on(link);
     let found = found.filter(|(_, flow)| !flow.life.is_open() && is_concerned(flow));
-    open.extend(found.map(|(id, _)| id));
+    open.extend(found.map(|(id, _)| id).take(most));
     for &id in &open[first..] {
         population.flows[id].life.set_open(true);
     }
