@@ -44,7 +44,7 @@ pub(crate) struct OnLink {
     routes: Vec<RouteId>,
     /// How many flows there are, each as often as it loads the link.
     pub(crate) alive: u32,
-    /// How many of them it holds back.
+    /// How many it holds back, each once.
     pub(crate) held: u32,
     /// What they take.
     pub(crate) load: Load,

@@ -146,7 +146,16 @@ fn open_on(
     let found = population.on(link);
     let found = found.filter(|(_, flow)| !flow.life.is_open() && is_concerned(flow));
     open.extend(found.map(|(id, _)| id).take(most));
-    for &id in &open[first..] {
-        population.flows[id].life.set_open(true);
+    // A link that a flow passes twice lists it twice.
+    let mut kept = first;
+    for place in first..open.len() {
+        let id = open[place];
+        let life = &mut population.flows[id].life;
+        if !life.is_open() {
+            life.set_open(true);
+            open[kept] = id;
+            kept += 1;
+        }
     }
+    open.truncate(kept);
 }

@@ -313,3 +313,26 @@ fn a_flow_may_end_when_its_link_changes_and_another_take_its_place() {
     net.fluid.check().expect("fair");
     assert_eq!(gbps(&net, &[next, flows[1]]), [100.0, 100.0]);
 }
+
+#[test]
+fn a_flow_passes_a_link_twice() {
+    let mut net = Net::new(&[400, 150, 1_000]);
+    // Others, so that not all is solved for.
+    let others = [(); 40].map(|()| net.begin(&[2], 1_000_000));
+    let half = Weight::of(1, 2);
+    let [shared, own] = [net.links[0], net.links[1]];
+    let hops = [(shared, half), (own, Weight::WHOLE), (shared, half)];
+    let route = net.fluid.route(&hops);
+    let spec = net.spec(&[], 1_000_000);
+    let twice = net.fluid.begin(ps(0), FlowSpec { route, ..spec });
+    let [long, first, second] = [1_000_000, 1_000, 1_000].map(|bytes| net.begin(&[0], bytes));
+    net.fluid.settle(ps(0));
+    net.fluid.check().expect("fair");
+    assert_eq!(gbps(&net, &[twice, long]), [100.0, 100.0]);
+    for short in [first, second] {
+        net.fluid.withdraw(short);
+    }
+    net.fluid.settle(ps(10));
+    net.fluid.check().expect("fair");
+    assert_eq!(gbps(&net, &[twice, long, others[0]]), [150.0, 250.0, 25.0]);
+}
