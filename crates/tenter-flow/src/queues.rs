@@ -83,40 +83,47 @@ impl Change {
 }
 
 impl Queue {
-    /// What it is just before an instant.
-    fn before(&mut self, at: Instant) -> State {
+    /// Where the changes end that are before an instant.
+    fn place(&self, at: Instant) -> usize {
         let changes = &self.changes[self.forgotten..];
-        let place = self.forgotten + changes.partition_point(|change| change.at < at);
+        self.forgotten + changes.partition_point(|change| change.at < at)
+    }
+
+    /// What it is after so many changes.
+    fn after(&mut self, place: usize) -> State {
         while self.known < place {
-            let mut state = self.after(self.known);
+            let mut state = self.known_after(self.known);
             let change = &mut self.changes[self.known];
             state.pass(self.rate, change.at);
             state.load += change.more;
             change.after = state;
             self.known += 1;
         }
-        let mut state = self.after(place);
-        state.pass(self.rate, at);
-        state
+        self.known_after(place)
     }
 
-    /// What it is after so many changes, all of which are known.
-    fn after(&self, place: usize) -> State {
+    /// The same where all of these are known.
+    fn known_after(&self, place: usize) -> State {
         match place {
             place if place == self.forgotten => self.state,
             place => self.changes[place - 1].after,
         }
     }
 
+    /// What it is just before an instant.
+    fn before(&mut self, at: Instant) -> State {
+        let mut state = self.after(self.place(at));
+        state.pass(self.rate, at);
+        state
+    }
+
     /// Forgets what was before an instant.
     fn forget(&mut self, before: Instant) {
-        let changes = &self.changes[self.forgotten..];
-        if changes.first().is_none_or(|change| change.at >= before) {
+        let past = self.place(before);
+        if past == self.forgotten {
             return;
         }
-        let past = self.forgotten + changes.partition_point(|change| change.at < before);
-        self.before(before);
-        self.state = self.changes[past - 1].after;
+        self.state = self.after(past);
         self.forgotten = past;
         // To move the others each time would take as long as there are many.
         if 2 * self.forgotten >= self.changes.len() {
@@ -127,8 +134,7 @@ impl Queue {
     }
 
     fn add(&mut self, at: Instant, more: i128) {
-        let changes = &self.changes[self.forgotten..];
-        let place = self.forgotten + changes.partition_point(|of| of.at < at);
+        let place = self.place(at);
         self.known = self.known.min(place);
         match self.changes.get_mut(place) {
             Some(same) if same.at == at => same.more += more,
@@ -201,15 +207,20 @@ impl Queues {
 
     /// Gives a link the rate at which it sends.
     pub fn set_rate(&mut self, link: LinkId, rate: FlowRate) {
-        if self.all.len() <= link.index() {
-            self.all.resize(link.index() + 1, Queue::default());
-        }
-        let queue = &mut self.all[link];
+        let queue = self.with_room(link);
         let rate = Load::of_capacity(rate);
         if queue.rate != rate {
             queue.rate = rate;
             queue.known = queue.forgotten;
         }
+    }
+
+    /// The queue of a link, which has one from now on.
+    fn with_room(&mut self, link: LinkId) -> &mut Queue {
+        if self.all.len() <= link.index() {
+            self.all.resize(link.index() + 1, Queue::default());
+        }
+        &mut self.all[link]
     }
 
     fn of(&mut self, link: LinkId) -> Option<&mut Queue> {
@@ -224,11 +235,9 @@ impl Queues {
         let part = queue.part(links.len().max(1) as u64);
         *queue = Queue::default();
         for &link in links {
-            if self.all.len() <= link.index() {
-                self.all.resize(link.index() + 1, Queue::default());
-            }
-            debug_assert!(self.all[link].changes.is_empty(), "{link:?} has a queue");
-            self.all[link] = part.clone();
+            let own = self.with_room(link);
+            debug_assert!(own.changes.is_empty(), "{link:?} has a queue");
+            *own = part.clone();
         }
     }
 
@@ -251,8 +260,8 @@ impl Queues {
     /// Forgets of a link what nobody will ask any more, now that it is `now`.
     pub fn pass(&mut self, link: LinkId, now: Instant) {
         let asked = now.saturating_sub(self.memory);
-        if link.index() < self.all.len() {
-            self.all[link].forget(asked);
+        if let Some(queue) = self.of(link) {
+            queue.forget(asked);
         }
     }
 

@@ -30,12 +30,11 @@ pub(super) struct EndFrames {
 
 impl WayDelays {
     pub(super) fn new(links: Vec<Link>, back: &[Link], full_frame_bytes: u32) -> WayDelays {
+        let per_byte = links.iter().map(|link| link.rate.serialisation(0));
+        let per_byte: Box<[SerialisationTime]> = per_byte.collect();
         WayDelays {
-            until: until_links(&links, full_frame_bytes),
-            per_byte: links
-                .iter()
-                .map(|link| link.rate.serialisation(0))
-                .collect(),
+            until: until_links(&links, &per_byte, full_frame_bytes),
+            per_byte,
             links,
             wait: Time::ZERO,
             back: frame_time(back, u32::from(ACK_FRAME_BYTES)),
@@ -125,19 +124,16 @@ impl WayDelays {
 }
 
 /// For each link but the first when the end of a frame that has been sent comes to it.
-fn until_links(links: &[Link], frame_bytes: u32) -> Box<[Time]> {
+fn until_links(links: &[Link], per_byte: &[SerialisationTime], frame_bytes: u32) -> Box<[Time]> {
     let mut at = Time::ZERO;
-    let mut pairs = links.windows(2);
-    let until = std::iter::from_fn(|| {
-        let [link, next] = pairs.next()? else {
-            return None;
-        };
+    let next = per_byte.iter().skip(1);
+    let until = links.iter().zip(next).map(|(link, next)| {
         let comes = at + link.latency;
         let bytes = frame_bytes + WIRE_OVERHEAD_BYTES;
         // Its end leaves again once the whole frame has been sent, unless that began before.
-        let sending = next.rate.serialisation(0).of(bytes, 0).0;
+        let sending = next.of(bytes, 0).0;
         at = if link.stores { comes + sending } else { comes };
-        Some(comes)
+        comes
     });
     until.collect()
 }
