@@ -630,6 +630,11 @@ class Engine(TypedDict, total=False):
     """With `fidelity: auto`: the longest wall time of packets, estimated for one thread.
     Default: 600s.
     """
+    ring_transfers: int
+    """At flow level: the most transfers of rings that share links, in a trial of one job of such
+    rings, that are simulated one by one. Those of larger trials are run as a whole, each rank
+    at its share of its links with the others in the mean. Default: 1000000.
+    """
     steady_state: Literal["simulate", "jump"]
     """Whether a steady state, in which all transfers are long under way and the network comes
     back to the same state again and again, is simulated, or whole periods of it are jumped

@@ -9,7 +9,7 @@ mod arrangements;
 use tenter_net::input_queued::InputQueues;
 use tenter_net::{ClassSpec, SwitchSpec};
 use tenter_plan::ideal::nearest::host_kinds;
-use tenter_plan::{Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX};
+use tenter_plan::{Fidelity, Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX};
 use tenter_topology::{Cabling, HostId, LeafSpine, LinkOverride, Routing, TopologySpec};
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::{CollectiveRun, Job};
@@ -416,6 +416,8 @@ fn of_engine(plan: &Plan, key: &str) -> Option<&'static str> {
             .packet_budget
             .is_none()
             .then_some("the level is not chosen: `engine.fidelity` is not `auto`"),
+        "ring_transfers" => (plan.fidelity == Fidelity::Packet)
+            .then_some("packets are simulated: `engine.fidelity` is `packet`"),
         "window" => plan
             .window_cap
             .is_some_and(|cap| cap >= WINDOW_MAX)

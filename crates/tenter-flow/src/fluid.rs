@@ -248,6 +248,10 @@ impl Fluid {
         of_links.fold(spec.limit, FlowRate::min)
     }
 
+    pub(crate) fn links(&self) -> &Links {
+        &self.links
+    }
+
     /// The rate of a flow.
     pub fn rate(&self, id: FlowId) -> FlowRate {
         self.population.flows[id].rate

@@ -17,6 +17,7 @@
 //! instant. Ends are rounded up to a picosecond, and so are off by a picosecond at most for each
 //! end of another flow that they followed from.
 
+mod among;
 mod amounts;
 mod certificate;
 mod ends;

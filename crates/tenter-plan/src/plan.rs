@@ -32,6 +32,8 @@ pub struct Plan {
     /// What packets may cost, if the level is to be chosen by that; it is [`Fidelity::Flow`] until
     /// it is.
     pub packet_budget: Option<PacketBudget>,
+    /// At flow level: the most transfers of rings that share links that are simulated one by one.
+    pub ring_transfers: u64,
     /// Whether whole periods of a steady state are jumped over; changes no result.
     pub steady_state: SteadyState,
     /// Seed of every random stream.

@@ -78,8 +78,7 @@ impl Draft {
         findings: Findings<'_>,
         effective: &mut Node,
     ) -> Option<Plan> {
-        let problems = findings.problems;
-        let (mut own, seed) = (self.parts, self.seed.unwrap_or(0));
+        let (mut own, seed, problems) = (self.parts, self.seed.unwrap_or(0), findings.problems);
         if let Some(endpoint) = &mut own.endpoint {
             endpoint.nic.adopt_transport();
         }
@@ -105,6 +104,7 @@ impl Draft {
             description: own.description?,
             fidelity: own.engine?.fidelity(),
             packet_budget: own.engine?.packet_budget(),
+            ring_transfers: own.engine?.ring_transfers,
             steady_state: own.engine?.steady_state,
             seed: self.seed?,
             seeds: given.seeds,

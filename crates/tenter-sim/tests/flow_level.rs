@@ -125,6 +125,39 @@ fn compare_rings(plan: Plan) {
     assert_eq!(whole.jobs[0].rx_bytes, one_by_one.jobs[0].rx_bytes);
 }
 
+#[test]
+fn rings_that_share_links_are_run_as_a_whole_where_they_are_many() {
+    let runs = |size, settings: &[&str]| {
+        let job = format!(
+            "jobs[0].collectives=[{{collective: all-reduce, algorithm: hierarchical, npus_per_host: 4, size: {size}}}]"
+        );
+        let plan = plan(TREE, &[settings, &[&job]].concat());
+        [u64::MAX, 0].map(|ring_transfers| {
+            let plan = Plan {
+                ring_transfers,
+                ..plan.clone()
+            };
+            at(&plan, Fidelity::Flow)
+        })
+    };
+    for size in ["256KiB", "4MiB", "64MiB"] {
+        for placement in ["packed", "random"] {
+            let [one_by_one, whole] = runs(size, &[&format!("jobs[0].placement={placement}")]);
+            let jct = |of: &Outcome| jcts(of)[0] as f64;
+            let error = jct(&whole) / jct(&one_by_one) - 1.0;
+            assert!(error.abs() < 0.06, "{size}, {placement}: {error}");
+            let warns = |of: &Outcome| {
+                let mut warnings = of.summary.warnings.iter();
+                warnings.any(|warning| warning.contains("`engine.ring_transfers`"))
+            };
+            assert_eq!([&one_by_one, &whole].map(warns), [false, true]);
+            // Nothing is lost of what they move.
+            let moved = |of: &Outcome| (of.jobs[0].rx_bytes, of.collectives[0].flows);
+            assert_eq!(moved(&one_by_one), moved(&whole));
+        }
+    }
+}
+
 fn scenarios() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let entries = fs::read_dir(root).expect("scenarios/ can be read");

@@ -45,11 +45,12 @@ pub enum WorkloadError {
         /// How many transfers they make.
         transfers: u64,
     },
-    /// Rings whose transfers cannot be numbered and do not have their links to themselves.
+    /// Rings whose transfers cannot be numbered and that are not run as a whole.
     #[error(
         "{collective}: {ranks} ranks make more transfers than can be simulated one by one, and they \
-         do not have their links to themselves, or their chunks are not all of one size; use a size that is a multiple of the \
-         ranks, `queue_pairs: 1`, no other jobs on the same links, or fewer ranks"
+         cannot be run as a whole: they share links with other jobs or by spraying, have chunks of several sizes, several \
+         queue pairs or a start skew; use a size that is a multiple of the ranks, `queue_pairs: 1`, no start skew, no \
+         other jobs on the same links, or fewer ranks"
     )]
     SharedRings {
         /// The collective and its algorithm.

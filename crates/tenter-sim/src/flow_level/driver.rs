@@ -25,6 +25,7 @@ use super::link_state::LinkState;
 use super::messages::{MessageId, Messages, PairId};
 use super::queues::OpenQueues;
 use super::ring_jobs::{self, RingsTaken};
+use super::ring_rates::WholeRings;
 use super::spray::Sprays;
 use super::ways::Ways;
 
@@ -55,8 +56,8 @@ pub struct FlowDriver {
     /// Shares of transfers that have to arrive before the transfer has, where there are several.
     pub(super) shares: Countdown<(JobId, u32)>,
     pub(super) carried: Carried,
-    /// Whether all that runs are rings that have their links to themselves.
-    pub(super) runs_whole_rings: bool,
+    /// How rings are run as a whole, where nothing else runs.
+    pub(super) whole_rings: Option<WholeRings>,
     /// The rings of jobs that are run as a whole now.
     pub(super) running_rings: BTreeMap<JobId, Rings>,
     /// When a timer of each node was last planned.
@@ -89,7 +90,7 @@ impl FlowDriver {
         let host_rates = HostRates::new(plan);
         let may_change = plan.circuits.is_some() || !plan.faults.events.is_empty();
         let mut driver = FlowDriver {
-            runs_whole_rings: false,
+            whole_rings: None,
             running_rings: BTreeMap::new(),
             ways: Ways::new(
                 topology,
@@ -117,8 +118,10 @@ impl FlowDriver {
             settled: 0,
         };
         driver.queues = OpenQueues::new(plan, &mut driver.fluid);
-        driver.runs_whole_rings = !may_change && driver.rings_are_free();
-        if !driver.runs_whole_rings {
+        if !may_change {
+            driver.whole_rings = driver.whole_rings(plan.ring_transfers);
+        }
+        if driver.whole_rings.is_none() {
             driver.fabric.context.check_ids(ring_jobs::shared)?;
         }
         Ok(driver)

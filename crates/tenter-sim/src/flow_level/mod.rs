@@ -24,6 +24,7 @@ mod messages;
 mod queueing;
 mod queues;
 mod ring_jobs;
+mod ring_rates;
 mod search;
 mod sending;
 mod spray;

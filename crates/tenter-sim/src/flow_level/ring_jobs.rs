@@ -1,8 +1,8 @@
-//! Which jobs are rings that have their links to themselves, and what these take.
+//! Which jobs are rings that may be run as a whole, and what these take.
 
 use std::collections::BTreeMap;
 
-use tenter_flow::{FlowSpec, Fluid};
+use tenter_flow::{FlowRate, FlowSpec, Fluid};
 use tenter_units::{Instant, Time};
 use tenter_workload::{JobId, QueuePairScope, Rings, Schedule, WorkloadError};
 
@@ -65,18 +65,36 @@ pub(super) fn shared(collective: String, schedule: &dyn Schedule) -> WorkloadErr
 /// Whether all flows that there may ever be at once have the rates that they would have alone: then
 /// no flow ever holds another back.
 pub(super) fn are_free(fluid: &mut Fluid, specs: &[FlowSpec]) -> bool {
+    let rates = rates_at_once(fluid, specs);
+    let mut pairs = rates.iter().zip(specs);
+    pairs.all(|(rate, spec)| *rate == fluid.rate_alone(spec))
+}
+
+/// The rates of flows that are all under way, and no others.
+pub(super) fn rates_at_once(fluid: &mut Fluid, specs: &[FlowSpec]) -> Vec<FlowRate> {
     let flows: Vec<_> = specs
         .iter()
         .map(|spec| fluid.begin(Instant::START, *spec))
         .collect();
     fluid.settle(Instant::START);
-    let mut pairs = flows.iter().zip(specs);
-    let are_free = pairs.all(|(flow, spec)| fluid.rate(*flow) == fluid.rate_alone(spec));
+    let rates = flows.iter().map(|flow| fluid.rate(*flow)).collect();
     for flow in flows {
         fluid.withdraw(flow);
     }
     fluid.settle(Instant::START);
-    are_free
+    rates
+}
+
+/// How many transfers the jobs have in all.
+pub(super) fn transfers(context: &Context) -> u64 {
+    let of_job = |plan: &JobPlan| {
+        let schedules = plan.job.schedules().unwrap_or_default();
+        let once = schedules.iter().map(|schedule| schedule.transfers());
+        let times = u64::from(plan.job.iterations) + u64::from(plan.job.warm_up);
+        once.fold(0, u64::saturating_add).saturating_mul(times)
+    };
+    let jobs = context.jobs.iter().map(of_job);
+    jobs.fold(0, u64::saturating_add)
 }
 
 /// The rings that a job ever runs, one for each stride.

@@ -1,9 +1,10 @@
-//! Rings that have their links to themselves, step by step for all ranks at once.
+//! Rings whose ranks have a rate each, step by step for all ranks at once.
 //!
-//! Nobody's rate ever changes, so when a rank sends depends on two things alone: the arrival from
-//! the rank before, and the end of its own last transfer. After some steps all ranks of a ring are
+//! No rate ever changes, so when a rank sends depends on two things alone: the arrival from the
+//! rank before, and the end of its own last transfer. After some steps all ranks of a ring are
 //! later by the same time than a number of steps before; from then on so many steps repeat
-//! themselves, and are skipped. Both are exact: the times are those of the same flows one by one.
+//! themselves, and are skipped. Where rings have their links to themselves the times are exactly
+//! those of the same flows one by one.
 
 use std::collections::BTreeMap;
 
@@ -154,7 +155,7 @@ impl<'a> Waves<'a> {
 
     /// By how much the ranks of each ring are later than they were, if all of one are by the same.
     fn later_than(&self, before: &Snapshot) -> Option<Vec<u64>> {
-        let rings = gcd(self.ranks.len(), self.rings.stride as usize);
+        let rings = ring_count(self.rings, self.ranks.len());
         let first = self.ready.iter().zip(&before.ready).take(rings);
         let later = first.map(|(now, then)| now.checked_sub(*then));
         let later: Vec<u64> = later.collect::<Option<_>>()?;
@@ -189,6 +190,11 @@ impl<'a> Waves<'a> {
         self.done += periods * period;
         periods * period
     }
+}
+
+/// How many rings so many ranks make up: rank r is in ring r modulo that.
+pub(super) fn ring_count(rings: Rings, ranks: usize) -> usize {
+    gcd(ranks, rings.stride as usize)
 }
 
 fn gcd(a: usize, b: usize) -> usize {

@@ -10,23 +10,35 @@ use crate::network::{FlowKey, QueuePairId};
 
 use super::driver::FlowDriver;
 use super::instants::Happens;
+use super::limits::LeftOut;
 use super::messages::Message;
 use super::ring_jobs::{self, RingsTaken};
+use super::ring_rates::WholeRings;
 use super::waves::{RankTimes, Waves};
 
 impl FlowDriver {
     /// The same with rings as flows one by one, too.
     #[must_use]
     pub fn one_by_one(mut self) -> FlowDriver {
-        self.runs_whole_rings = false;
+        self.whole_rings = None;
         self
     }
 
-    /// Whether all jobs are rings whose flows never meet.
-    pub(super) fn rings_are_free(&mut self) -> bool {
+    /// Tells where rings that share links are run as a whole.
+    pub(crate) fn note_shared_rings(&self, found: &mut Vec<LeftOut>) {
+        if matches!(self.whole_rings, Some(WholeRings::Shared(_))) {
+            found.push(LeftOut {
+                text: "rings that share links have too many transfers to be simulated one by one (`engine.ring_transfers`): each rank has its share of its links with the others in the mean, which was up to 5 % off for large rings",
+            });
+        }
+    }
+
+    /// How rings are run as a whole, where all jobs are rings: those whose flows never meet, and
+    /// others of one job where they have more transfers than that.
+    pub(super) fn whole_rings(&mut self, most_transfers: u64) -> Option<WholeRings> {
         let context = Arc::clone(&self.fabric.context);
         if context.jobs.is_empty() || !ring_jobs::may_be_whole(&context) {
-            return false;
+            return None;
         }
         let strides: Vec<(JobId, Vec<Rings>)> = context
             .jobs
@@ -36,15 +48,21 @@ impl FlowDriver {
         // Of several jobs with several kinds of rings any may meet.
         let kinds = strides.iter().map(|(_, rings)| rings.len()).max();
         if context.jobs.len() > 1 && kinds > Some(1) {
-            return false;
+            return None;
         }
-        (0..kinds.unwrap_or(0)).all(|kind| {
+        let mut are_free = true;
+        for kind in 0..kinds.unwrap_or(0) {
             // A way that is found may change the links of those found before, so specs are made
             // once all are known.
-            let known = self.ring_specs(&strides, kind);
-            let specs = known.and_then(|_| self.ring_specs(&strides, kind));
-            specs.is_some_and(|specs| ring_jobs::are_free(&mut self.fluid, &specs))
-        })
+            self.ring_specs(&strides, kind)?;
+            let specs = self.ring_specs(&strides, kind)?;
+            are_free &= ring_jobs::are_free(&mut self.fluid, &specs);
+        }
+        if are_free {
+            return Some(WholeRings::Alone);
+        }
+        let are_many = ring_jobs::transfers(&context) > most_transfers;
+        (are_many && context.jobs.len() == 1).then(|| WholeRings::Shared(Vec::new()))
     }
 
     /// The flows of one kind of rings of each job; `None` where some do not pass the fabric.
@@ -107,18 +125,15 @@ impl FlowDriver {
         begin: Instant,
         schedule: &dyn Schedule,
     ) -> Option<RingsTaken> {
-        let rings = schedule.rings().filter(|_| self.runs_whole_rings)?;
+        let rings = schedule.rings()?;
         let context = Arc::clone(&self.fabric.context);
         let delays = context.host_delays;
-        let mut ranks = Vec::with_capacity(context.jobs[job].job.hosts.len());
+        let mut flows = Vec::with_capacity(context.jobs[job].job.hosts.len());
         let mut taken = RingsTaken::default();
         let mut back = Time::ZERO;
         for rank in context.jobs[job].job.hosts.ids() {
             let (message, spec) = self.ring_spec(job, rank, rings)?;
-            ranks.push(RankTimes {
-                sending: spec.amount.time_at(self.fluid.rate_alone(&spec))?.ps(),
-                rest: self.rest(&message).ps(),
-            });
+            flows.push((spec, self.rest(&message)));
             let steps = u64::from(rings.steps);
             taken.frames += u64::from(message.frames) * steps;
             taken.frame_bytes += self.frame_bytes(&message) * steps;
@@ -126,6 +141,7 @@ impl FlowDriver {
             let way = self.messages.way(message.pair)?.way;
             back = back.max(self.ways.way(way).delays.back);
         }
+        let ranks = self.ring_times(rings, &flows)?;
         let begin = begin + delays.start_up + delays.step;
         let waves = Waves::new(rings, &ranks, begin.ps(), delays.step.ps()).run();
         self.settled += u64::from(rings.steps - waves.skipped);
@@ -140,6 +156,23 @@ impl FlowDriver {
         self.running_rings.insert(job, rings);
         self.instants.add(taken.last, Happens::Rings(job.number()));
         Some(taken)
+    }
+
+    /// What ranks take for a transfer, with the flow of each and what comes behind it.
+    fn ring_times(&mut self, rings: Rings, flows: &[(FlowSpec, Time)]) -> Option<Vec<RankTimes>> {
+        let step = self.fabric.context.host_delays.step;
+        let to_next = flows.iter().map(|(spec, rest)| (*spec, *rest + step));
+        let rates =
+            self.whole_rings
+                .as_mut()?
+                .rates(rings, &mut self.fluid, &to_next.collect::<Vec<_>>());
+        let times = flows.iter().zip(rates.iter()).map(|((spec, rest), rate)| {
+            Some(RankTimes {
+                sending: spec.amount.time_at(*rate)?.ps(),
+                rest: rest.ps(),
+            })
+        });
+        times.collect()
     }
 
     /// The rings of a job are done: counts what they have loaded.

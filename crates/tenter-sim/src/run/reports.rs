@@ -22,6 +22,8 @@ const REPORTS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(10_
 const OF_JUMPS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(1_000_000);
 /// The same at flow level, where a packet-hop takes no time.
 const OF_FLOWS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(1_000_000_000);
+/// An event of flows takes as long as so many packet-hops where thousands of flows share links.
+const HOPS_PER_EVENT: u64 = 100;
 
 /// So many records that a jump has added are collected at once.
 const RECORDS_OF_JUMPS: usize = RECORDS_PER_JUMP as usize / 2;
@@ -70,8 +72,7 @@ impl<D: Driver> EdgeActor<D> for Reports {
         } else if world.context.has_packets() {
             (REPORTS_APART, done)
         } else {
-            // Events of flows stand for packets.
-            let events = world.driver.stats().node_visits;
+            let events = world.driver.stats().node_visits * HOPS_PER_EVENT;
             let done = events - std::mem::replace(&mut self.events, events);
             (OF_FLOWS_APART, done)
         };

@@ -224,7 +224,12 @@ impl Simulation<FlowDriver> {
     /// # Errors
     /// As [`Simulation::new`].
     pub fn of_flows(plan: &Plan) -> Result<Self, SimulationError> {
-        Ok(Simulation::with_driver(FlowDriver::new(plan)?, plan, 1))
+        let driver = FlowDriver::new(plan)?;
+        let mut simulation = Simulation::with_driver(driver, plan, 1);
+        simulation
+            .driver
+            .note_shared_rings(&mut simulation.left_out);
+        Ok(simulation)
     }
 }
 
