@@ -11,11 +11,29 @@ use crate::topology::Topology;
 struct NextPorts<'g> {
     graph: &'g SwitchGraph,
     ports: Vec<u16>,
+    /// The switches that they lead from and to.
+    last: (SwitchId, Vec<SwitchId>),
 }
 
-impl NextPorts<'_> {
+impl<'g> NextPorts<'g> {
+    fn new(graph: &'g SwitchGraph) -> NextPorts<'g> {
+        NextPorts {
+            graph,
+            ports: Vec::new(),
+            last: (SwitchId::default(), Vec::new()),
+        }
+    }
+
     /// The ports of a switch that lead to the next switches, ascending.
     fn of(&mut self, switch: SwitchId, next: &[SwitchId]) -> &[u16] {
+        // Many destinations are behind the same next switches.
+        let (last, known) = &mut self.last;
+        if *last == switch && known == next {
+            return &self.ports;
+        }
+        *last = switch;
+        known.clear();
+        known.extend_from_slice(next);
         self.ports.clear();
         for &next in next {
             self.ports.extend(self.graph.ports_to(switch, next));
@@ -37,10 +55,7 @@ impl Routing {
         shape: &Shape,
     ) -> Result<(), RoutingError> {
         let leaders = self.leaders();
-        let mut ports = NextPorts {
-            graph,
-            ports: Vec::new(),
-        };
+        let mut ports = NextPorts::new(graph);
         // Groups are the switches, in their order.
         for (from, switch) in graph.ids().enumerate() {
             let row = from * self.groups;
@@ -63,10 +78,7 @@ impl Routing {
 
     /// Puts the ways of an arrangement into each region into their table.
     pub(super) fn take_regions_of(&mut self, graph: &SwitchGraph, shape: &Shape) {
-        let mut ports = NextPorts {
-            graph,
-            ports: Vec::new(),
-        };
+        let mut ports = NextPorts::new(graph);
         let mut next = Vec::new();
         for switch in graph.ids() {
             let own = self.regions.of(switch);

@@ -59,19 +59,18 @@ impl RouterGroups {
                 continue;
             }
             let cables: Vec<(SwitchId, SwitchId)> = self.cables(own, group).collect();
-            for to in all {
-                let mut least = u32::MAX;
-                for &(gate, entry) in &cables {
-                    let links = u32::from(gate != from) + 1 + u32::from(entry != to);
-                    if links < least {
-                        next.clear();
-                        least = links;
-                    }
-                    if links == least {
-                        next.push(if gate == from { entry } else { gate });
-                    }
-                }
-                found(to, least, &next);
+            let mut entries: Vec<SwitchId> = cables.iter().map(|&(_, entry)| entry).collect();
+            entries.sort_unstable();
+            let is_entry = |to: &SwitchId| entries.binary_search(to).is_ok();
+            // Routers that no cable enters at are all reached alike.
+            let mut others = all.clone().filter(|to| !is_entry(to)).peekable();
+            if let Some(&other) = others.peek() {
+                let links = nearest_cables(&cables, from, other, &mut next);
+                others.for_each(|to| found(to, links, &next));
+            }
+            for to in all.filter(is_entry) {
+                let links = nearest_cables(&cables, from, to, &mut next);
+                found(to, links, &next);
             }
         }
     }
@@ -85,4 +84,27 @@ impl RouterGroups {
             next.extend(cables().map(|(gate, _)| gate));
         }
     }
+}
+
+/// The least links between routers of two groups with these cables between them, and the routers
+/// that come next on such paths.
+fn nearest_cables(
+    cables: &[(SwitchId, SwitchId)],
+    from: SwitchId,
+    to: SwitchId,
+    next: &mut Vec<SwitchId>,
+) -> u32 {
+    next.clear();
+    let mut least = u32::MAX;
+    for &(gate, entry) in cables {
+        let links = u32::from(gate != from) + 1 + u32::from(entry != to);
+        if links < least {
+            next.clear();
+            least = links;
+        }
+        if links == least {
+            next.push(if gate == from { entry } else { gate });
+        }
+    }
+    least
 }
