@@ -128,9 +128,9 @@ fn compare_rings(plan: Plan) {
 #[test]
 fn rings_that_share_links_are_run_as_a_whole_where_they_are_many() {
     let runs = |size, settings: &[&str]| {
-        let job = format!(
-            "jobs[0].collectives=[{{collective: all-reduce, algorithm: hierarchical, npus_per_host: 4, size: {size}}}]"
-        );
+        let ring = "collective: all-reduce, algorithm: hierarchical, npus_per_host: 4";
+        // The second finds what the first has left.
+        let job = format!("jobs[0].collectives=[{{{ring}, size: {size}}}, {{{ring}, size: 1MiB}}]");
         let plan = plan(TREE, &[settings, &[&job]].concat());
         [u64::MAX, 0].map(|ring_transfers| {
             let plan = Plan {
