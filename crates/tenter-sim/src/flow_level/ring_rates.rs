@@ -82,9 +82,10 @@ fn busy_parts(rings: Rings, ranks: &[RankTimes]) -> Vec<Weight> {
     let of_ring = |ring: usize| ranks.iter().skip(ring).step_by(count);
     let steps = (0..count).map(|ring| {
         let slowest = of_ring(ring).map(|rank| rank.sending).max().unwrap_or(0);
-        let around: u64 = of_ring(ring).map(|rank| rank.sending + rank.rest).sum();
-        let members = (ranks.len() / count) as u64;
-        slowest.max(around / members).max(1)
+        let hops = of_ring(ring).map(|rank| u128::from(rank.sending) + u128::from(rank.rest));
+        let around = hops.sum::<u128>() / (ranks.len() / count) as u128;
+        let around = u64::try_from(around).unwrap_or(u64::MAX);
+        slowest.max(around).max(1)
     });
     let steps: Vec<u64> = steps.collect();
     let pairs = ranks.iter().zip(steps.iter().cycle());
