@@ -28,7 +28,7 @@ impl FlowDriver {
     pub(crate) fn note_shared_rings(&self, found: &mut Vec<LeftOut>) {
         if matches!(self.whole_rings, Some(WholeRings::Shared(_))) {
             found.push(LeftOut {
-                text: "rings that share links have too many transfers to be simulated one by one (`engine.ring_transfers`): each rank has its share of its links with the others in the mean, which was up to 5 % off for large rings",
+                text: "rings that share links have too many transfers to be simulated one by one (`engine.ring_transfers`): each rank has its share of its links with the others in the mean, there are no rows of flows, and nobody looks whether queues overflow; against the same one by one, times were up to 5 % off where rings collide by chance, and may be up to a third too low where ranks that share links stay in step, as over one oversubscribed spine",
             });
         }
     }
