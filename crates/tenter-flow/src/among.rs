@@ -1,13 +1,18 @@
-//! Rates of flows that are under way for parts of the time.
+//! Rates of flows that are alone, or among others that are under way for parts of the time.
 
 use std::collections::HashMap;
 
 use crate::amounts::{FlowRate, Weight};
 use crate::flow::FlowSpec;
 use crate::fluid::Fluid;
-use crate::links::LinkId;
+use crate::links::{LinkId, Links};
 
 impl Fluid {
+    /// The rate that a flow would have if there were no other.
+    pub fn rate_alone(&self, spec: &FlowSpec) -> FlowRate {
+        rate_beside(self.links(), spec, |_, _| 0)
+    }
+
     /// The rates of some flows among themselves, each of which is under way for a part of the time:
     /// while a flow is, it shares each of its links with as much of the others as is there in the
     /// mean.
@@ -15,28 +20,37 @@ impl Fluid {
     /// A flow that is sent in a time b alone then takes b · (1 + Σ p) where others are there for
     /// parts p of the time: processor sharing (Kleinrock, "Time-shared Systems: A Theoretical
     /// Treatment", Journal of the ACM 14, 1967). Where all are there all the time, it is an equal
-    /// share of the fullest link, also of what others leave that are held back elsewhere.
+    /// share of the fullest link, even where others, held back elsewhere, leave some of theirs.
     pub fn rates_among(&self, specs: &[FlowSpec], parts: &[Weight]) -> Vec<FlowRate> {
         let links = self.links();
-        // In 2⁻⁴⁰ of a link. Only looked up.
+        // Only looked up.
         let mut loads: HashMap<LinkId, u128> = HashMap::new();
         for (spec, part) in specs.iter().zip(parts) {
             for (link, weight) in spec.hops(links) {
                 *loads.entry(link).or_default() += weight.units() * part.units();
             }
         }
-        let whole = Weight::WHOLE.units();
         let rates = specs.iter().zip(parts).map(|(spec, part)| {
-            let of_links = spec.hops(links).filter_map(|(link, weight)| {
-                let others = loads[&link] - weight.units() * part.units();
-                let taken = weight.units() * whole + others;
-                let units = (links.capacities[link].0 * whole).checked_div(taken)?;
-                Some(FlowRate::of_units(u64::try_from(units).unwrap_or(u64::MAX)))
-            });
-            of_links.fold(spec.limit, FlowRate::min)
+            let others = |link, weight: Weight| loads[&link] - weight.units() * part.units();
+            rate_beside(links, spec, others)
         });
         rates.collect()
     }
+}
+
+/// The rate of a flow where others take so much of its links, in 2⁻⁴⁰ of a flow's whole weight.
+fn rate_beside(
+    links: &Links,
+    spec: &FlowSpec,
+    others: impl Fn(LinkId, Weight) -> u128,
+) -> FlowRate {
+    let whole = Weight::WHOLE.units();
+    let of_links = spec.hops(links).filter_map(|(link, weight)| {
+        let taken = weight.units() * whole + others(link, weight);
+        let units = (links.capacities[link].0 * whole).checked_div(taken)?;
+        Some(FlowRate::of_units(u64::try_from(units).unwrap_or(u64::MAX)))
+    });
+    of_links.fold(spec.limit, FlowRate::min)
 }
 
 #[cfg(test)]

@@ -238,16 +238,6 @@ impl Fluid {
         self.ends.take(&self.population, at)
     }
 
-    /// The rate that a flow would have if there were no other.
-    pub fn rate_alone(&self, spec: &FlowSpec) -> FlowRate {
-        let hops = spec.hops(&self.links);
-        let of_links = hops.filter_map(|(link, weight)| {
-            let units = self.links.capacities[link].0.checked_div(weight.units())?;
-            Some(FlowRate::of_units(u64::try_from(units).unwrap_or(u64::MAX)))
-        });
-        of_links.fold(spec.limit, FlowRate::min)
-    }
-
     pub(crate) fn links(&self) -> &Links {
         &self.links
     }

@@ -127,11 +127,12 @@ fn compare_rings(plan: Plan) {
 
 #[test]
 fn rings_that_share_links_are_run_as_a_whole_where_they_are_many() {
-    let runs = |size, settings: &[&str]| {
+    let runs = |size, placement| {
         let ring = "collective: all-reduce, algorithm: hierarchical, npus_per_host: 4";
         // The second finds what the first has left.
         let job = format!("jobs[0].collectives=[{{{ring}, size: {size}}}, {{{ring}, size: 1MiB}}]");
-        let plan = plan(TREE, &[settings, &[&job]].concat());
+        let placement = format!("jobs[0].placement={placement}");
+        let plan = plan(TREE, &[&job, &placement]);
         [u64::MAX, 0].map(|ring_transfers| {
             let plan = Plan {
                 ring_transfers,
@@ -142,7 +143,7 @@ fn rings_that_share_links_are_run_as_a_whole_where_they_are_many() {
     };
     for size in ["256KiB", "4MiB", "64MiB"] {
         for placement in ["packed", "random"] {
-            let [one_by_one, whole] = runs(size, &[&format!("jobs[0].placement={placement}")]);
+            let [one_by_one, whole] = runs(size, placement);
             let jct = |of: &Outcome| jcts(of)[0] as f64;
             let error = jct(&whole) / jct(&one_by_one) - 1.0;
             assert!(error.abs() < 0.06, "{size}, {placement}: {error}");

@@ -119,7 +119,7 @@ impl FlowDriver {
         };
         driver.queues = OpenQueues::new(plan, &mut driver.fluid);
         if !may_change {
-            driver.whole_rings = driver.whole_rings(plan.ring_transfers);
+            driver.whole_rings = driver.find_whole_rings(plan.ring_transfers);
         }
         if driver.whole_rings.is_none() {
             driver.fabric.context.check_ids(ring_jobs::shared)?;

@@ -85,16 +85,12 @@ pub(super) fn rates_at_once(fluid: &mut Fluid, specs: &[FlowSpec]) -> Vec<FlowRa
     rates
 }
 
-/// How many transfers the jobs have in all.
-pub(super) fn transfers(context: &Context) -> u64 {
-    let of_job = |plan: &JobPlan| {
-        let schedules = plan.job.schedules().unwrap_or_default();
-        let once = schedules.iter().map(|schedule| schedule.transfers());
-        let times = u64::from(plan.job.iterations) + u64::from(plan.job.warm_up);
-        once.fold(0, u64::saturating_add).saturating_mul(times)
-    };
-    let jobs = context.jobs.iter().map(of_job);
-    jobs.fold(0, u64::saturating_add)
+/// How many transfers a job has in all.
+pub(super) fn transfers(plan: &JobPlan) -> u64 {
+    let schedules = plan.job.schedules().unwrap_or_default();
+    let once = schedules.iter().map(|schedule| schedule.transfers());
+    let times = u64::from(plan.job.iterations) + u64::from(plan.job.warm_up);
+    once.fold(0, u64::saturating_add).saturating_mul(times)
 }
 
 /// The rings that a job ever runs, one for each stride.

@@ -16,7 +16,7 @@ use super::ring_jobs::rates_at_once;
 use super::waves::{RankTimes, ring_count};
 
 /// So many times parts of the time are found from rates, and rates from parts of the time: then
-/// rates change by less than a thousandth.
+/// rates change by less than a thousandth on links of up to 16 flows.
 const ROUNDS: usize = 16;
 
 /// How rings are run as a whole.
@@ -24,66 +24,78 @@ const ROUNDS: usize = 16;
 pub(super) enum WholeRings {
     /// Their flows never meet.
     Alone,
-    /// They share links; the rates of ranks in rings that have run.
-    Shared(Vec<(Rings, Arc<[FlowRate]>)>),
+    /// They share links; what ranks take in rings that have run.
+    Shared(Vec<(Rings, Arc<[RankTimes]>)>),
 }
 
 impl WholeRings {
-    /// The rates of the ranks, whose flows these are, with what they take from the end of a flow to
-    /// the begin of the one that it lets go.
-    pub(super) fn rates(
+    /// What ranks take for a transfer, with the flow of each and what comes behind it; from then to
+    /// the transfer that it lets go a step takes the delay. `None` where one never ends.
+    pub(super) fn times(
         &mut self,
         rings: Rings,
+        step_delay: Time,
         fluid: &mut Fluid,
         flows: &[(FlowSpec, Time)],
-    ) -> Arc<[FlowRate]> {
+    ) -> Option<Arc<[RankTimes]>> {
         let known = match self {
             WholeRings::Alone => {
                 let alone = flows.iter().map(|(spec, _)| fluid.rate_alone(spec));
-                return alone.collect();
+                return Some(times_at(flows, alone)?.into());
             }
             WholeRings::Shared(known) => known,
         };
-        if let Some((_, rates)) = known.iter().find(|(of, _)| *of == rings) {
-            return Arc::clone(rates);
+        if let Some((_, times)) = known.iter().find(|(of, _)| *of == rings) {
+            return Some(Arc::clone(times));
         }
-        let rates: Arc<[FlowRate]> = shared_rates(rings, fluid, flows).into();
-        known.push((rings, Arc::clone(&rates)));
-        rates
+        let times: Arc<[RankTimes]> = shared_times(rings, step_delay, fluid, flows)?.into();
+        known.push((rings, Arc::clone(&times)));
+        Some(times)
     }
 }
 
-/// The rates of ranks that share links.
-fn shared_rates(rings: Rings, fluid: &mut Fluid, flows: &[(FlowSpec, Time)]) -> Vec<FlowRate> {
+/// What ranks take at these rates.
+fn times_at(
+    flows: &[(FlowSpec, Time)],
+    rates: impl IntoIterator<Item = FlowRate>,
+) -> Option<Vec<RankTimes>> {
+    let pairs = flows.iter().zip(rates);
+    let times = pairs.map(|((spec, rest), rate)| {
+        Some(RankTimes {
+            sending: spec.amount.time_at(rate)?.ps(),
+            rest: rest.ps(),
+        })
+    });
+    times.collect()
+}
+
+/// What ranks take that share links.
+fn shared_times(
+    rings: Rings,
+    step_delay: Time,
+    fluid: &mut Fluid,
+    flows: &[(FlowSpec, Time)],
+) -> Option<Vec<RankTimes>> {
     let specs: Vec<FlowSpec> = flows.iter().map(|(spec, _)| *spec).collect();
     let least = rates_at_once(fluid, &specs);
-    let mut rates = least.clone();
+    let mut times = times_at(flows, least.iter().copied())?;
     for _ in 0..ROUNDS {
-        let times = flows.iter().zip(&rates).map(|((spec, rest), rate)| {
-            // A flow that never ends takes as long as can be said.
-            let sending = spec.amount.time_at(*rate).map_or(u64::MAX >> 32, Time::ps);
-            RankTimes {
-                sending,
-                rest: rest.ps(),
-            }
-        });
-        let busy = busy_parts(rings, &times.collect::<Vec<_>>());
-        rates = fluid.rates_among(&specs, &busy);
-        for (rate, least) in rates.iter_mut().zip(&least) {
-            *rate = (*rate).max(*least);
-        }
+        let rates = fluid.rates_among(&specs, &busy_parts(rings, step_delay, &times));
+        let rates = rates.into_iter().zip(&least);
+        times = times_at(flows, rates.map(|(rate, least)| rate.max(*least)))?;
     }
-    rates
+    Some(times)
 }
 
 /// For which part of the time each rank sends.
-fn busy_parts(rings: Rings, ranks: &[RankTimes]) -> Vec<Weight> {
+fn busy_parts(rings: Rings, step_delay: Time, ranks: &[RankTimes]) -> Vec<Weight> {
     let count = ring_count(rings, ranks.len());
     let of_ring = |ring: usize| ranks.iter().skip(ring).step_by(count);
     let steps = (0..count).map(|ring| {
         let slowest = of_ring(ring).map(|rank| rank.sending).max().unwrap_or(0);
         let hops = of_ring(ring).map(|rank| u128::from(rank.sending) + u128::from(rank.rest));
         let around = hops.sum::<u128>() / (ranks.len() / count) as u128;
+        let around = around + u128::from(step_delay.ps());
         let around = u64::try_from(around).unwrap_or(u64::MAX);
         slowest.max(around).max(1)
     });
@@ -114,8 +126,11 @@ mod tests {
             steps: 2,
             bytes: 1,
         };
-        let found = busy_parts(rings, &ranks);
+        let found = busy_parts(rings, Time::ZERO, &ranks);
         let expected = [(1, 4), (1, 9), (1, 1), (1, 9)];
+        assert_eq!(found, expected.map(|(part, of)| Weight::of(part, of)));
+        let found = busy_parts(rings, Time::from_ps(100), &ranks);
+        let expected = [(1, 4), (1, 10), (1, 1), (1, 10)];
         assert_eq!(found, expected.map(|(part, of)| Weight::of(part, of)));
     }
 }

@@ -14,7 +14,7 @@ use super::limits::LeftOut;
 use super::messages::Message;
 use super::ring_jobs::{self, RingsTaken};
 use super::ring_rates::WholeRings;
-use super::waves::{RankTimes, Waves};
+use super::waves::Waves;
 
 impl FlowDriver {
     /// The same with rings as flows one by one, too.
@@ -34,8 +34,8 @@ impl FlowDriver {
     }
 
     /// How rings are run as a whole, where all jobs are rings: those whose flows never meet, and
-    /// others of one job where they have more transfers than that.
-    pub(super) fn whole_rings(&mut self, most_transfers: u64) -> Option<WholeRings> {
+    /// those of one job whose flows do, where it has more than so many transfers.
+    pub(super) fn find_whole_rings(&mut self, most_transfers: u64) -> Option<WholeRings> {
         let context = Arc::clone(&self.fabric.context);
         if context.jobs.is_empty() || !ring_jobs::may_be_whole(&context) {
             return None;
@@ -56,13 +56,16 @@ impl FlowDriver {
             // once all are known.
             self.ring_specs(&strides, kind)?;
             let specs = self.ring_specs(&strides, kind)?;
-            are_free &= ring_jobs::are_free(&mut self.fluid, &specs);
+            are_free = are_free && ring_jobs::are_free(&mut self.fluid, &specs);
         }
         if are_free {
             return Some(WholeRings::Alone);
         }
-        let are_many = ring_jobs::transfers(&context) > most_transfers;
-        (are_many && context.jobs.len() == 1).then(|| WholeRings::Shared(Vec::new()))
+        let [plan] = context.jobs.as_slice() else {
+            return None;
+        };
+        let are_many = ring_jobs::transfers(plan) > most_transfers;
+        are_many.then(|| WholeRings::Shared(Vec::new()))
     }
 
     /// The flows of one kind of rings of each job; `None` where some do not pass the fabric.
@@ -125,7 +128,7 @@ impl FlowDriver {
         begin: Instant,
         schedule: &dyn Schedule,
     ) -> Option<RingsTaken> {
-        let rings = schedule.rings()?;
+        let rings = schedule.rings().filter(|_| self.whole_rings.is_some())?;
         let context = Arc::clone(&self.fabric.context);
         let delays = context.host_delays;
         let mut flows = Vec::with_capacity(context.jobs[job].job.hosts.len());
@@ -141,7 +144,8 @@ impl FlowDriver {
             let way = self.messages.way(message.pair)?.way;
             back = back.max(self.ways.way(way).delays.back);
         }
-        let ranks = self.ring_times(rings, &flows)?;
+        let whole_rings = self.whole_rings.as_mut()?;
+        let ranks = whole_rings.times(rings, delays.step, &mut self.fluid, &flows)?;
         let begin = begin + delays.start_up + delays.step;
         let waves = Waves::new(rings, &ranks, begin.ps(), delays.step.ps()).run();
         self.settled += u64::from(rings.steps - waves.skipped);
@@ -156,23 +160,6 @@ impl FlowDriver {
         self.running_rings.insert(job, rings);
         self.instants.add(taken.last, Happens::Rings(job.number()));
         Some(taken)
-    }
-
-    /// What ranks take for a transfer, with the flow of each and what comes behind it.
-    fn ring_times(&mut self, rings: Rings, flows: &[(FlowSpec, Time)]) -> Option<Vec<RankTimes>> {
-        let step = self.fabric.context.host_delays.step;
-        let to_next = flows.iter().map(|(spec, rest)| (*spec, *rest + step));
-        let rates =
-            self.whole_rings
-                .as_mut()?
-                .rates(rings, &mut self.fluid, &to_next.collect::<Vec<_>>());
-        let times = flows.iter().zip(rates.iter()).map(|((spec, rest), rate)| {
-            Some(RankTimes {
-                sending: spec.amount.time_at(*rate)?.ps(),
-                rest: rest.ps(),
-            })
-        });
-        times.collect()
     }
 
     /// The rings of a job are done: counts what they have loaded.
