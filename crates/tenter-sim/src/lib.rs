@@ -28,4 +28,4 @@ pub use network::{
     fabric,
 };
 pub use results::{HashPath, Interference, Outcome, interference_rows, interference_runs};
-pub use run::{Options, Simulation, run};
+pub use run::{AnySimulation, Options, Simulation, run};

@@ -3,11 +3,15 @@
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tenter_engine::Stream;
+use tenter_net::Event;
 use tenter_plan::Plan;
 use tenter_record::MemorySink;
-use tenter_sim::{Driver, Options, Outcome, Simulation, SimulationError, Watcher, build};
+use tenter_sim::{
+    AnySimulation, Driver, Options, Outcome, Simulation, SimulationError, Watcher, build,
+};
 use tenter_units::Time;
 
 use crate::reference::ReferenceDriver;
@@ -102,20 +106,27 @@ impl Engine {
                     clock: None,
                     alone: false,
                 };
-                finish(Simulation::new(&self.plan(plan), options)?)
+                let simulation = Simulation::new(&self.plan(plan), options)?;
+                let mut simulation = AnySimulation::Plain(simulation);
+                in_memory(|rows| simulation.run(rows))
             }
         })
     }
 
-    /// Runs a plan and tells clones of `watcher` of every event.
+    /// Runs a plan and tells `watcher` of every event.
     ///
     /// # Errors
     /// As [`Engine::run`].
-    pub fn run_watched<W: Watcher + Clone>(
+    pub fn run_watched<W: Watcher + Clone + 'static>(
         self,
         plan: &Plan,
         watcher: &W,
     ) -> Result<Trial, String> {
+        let mut watcher = watcher.clone();
+        self.run_told(plan, &Told::new(move |event| watcher.note(event)))
+    }
+
+    fn run_told(self, plan: &Plan, watcher: &Told) -> Result<Trial, String> {
         caught(|| match self {
             Engine::Reference => {
                 let driver = ReferenceDriver::watched(plan, watcher.clone())?;
@@ -143,9 +154,40 @@ impl Engine {
     }
 }
 
+/// Calls a function for each event: one kind of watcher for all, so that engines are compiled once.
+#[derive(Clone)]
+struct Told(Arc<Mutex<dyn FnMut(Event) + Send>>);
+
+impl Told {
+    fn new(note: impl FnMut(Event) + Send + 'static) -> Told {
+        Told(Arc::new(Mutex::new(note)))
+    }
+}
+
+impl fmt::Debug for Told {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Told")
+    }
+}
+
+impl Watcher for Told {
+    const WATCHED: bool = true;
+
+    fn note(&mut self, event: Event) {
+        let mut note = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        note(event);
+    }
+}
+
 fn finish<D: Driver>(mut simulation: Simulation<D>) -> Result<Trial, SimulationError> {
+    in_memory(|rows| simulation.run(rows))
+}
+
+fn in_memory(
+    run: impl FnOnce(&mut MemorySink) -> Result<Outcome, SimulationError>,
+) -> Result<Trial, SimulationError> {
     let mut rows = MemorySink::default();
-    let outcome = simulation.run(&mut rows)?;
+    let outcome = run(&mut rows)?;
     Ok(Trial { outcome, rows })
 }
 

@@ -41,7 +41,7 @@ impl Watcher for Forgetful {
 const ONE_THREAD: Engine = Engine::windowed(1);
 const TWO_THREADS: Engine = Engine::windowed(2);
 
-fn watch<W: Watcher + Clone>(engine: Engine, plan: &Plan, watcher: &W) {
+fn watch<W: Watcher + Clone + 'static>(engine: Engine, plan: &Plan, watcher: &W) {
     if let Err(how) = engine.run_watched(plan, watcher) {
         panic!("{engine}: {how}");
     }

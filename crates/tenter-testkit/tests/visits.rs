@@ -2,7 +2,7 @@
 //! with the reference engine says something about each.
 
 use tenter_net::VisitCounts;
-use tenter_sim::{Driver, NodeModel, Options, Simulation};
+use tenter_sim::{AnySimulation, Driver, NodeModel, Options, Simulation};
 use tenter_testkit::random_scenario;
 
 /// The first of those that the differential test compares.
@@ -13,9 +13,13 @@ fn random_scenarios_take_every_way_through_a_visit() {
     let mut sum = VisitCounts::default();
     for seed in 0..SCENARIOS {
         let plan = random_scenario(seed).plan;
-        let mut simulation =
-            Simulation::new(&plan, Options::default()).expect("a random scenario can be run");
+        let simulation = Simulation::new(&plan, Options::default());
+        let simulation = simulation.expect("a random scenario can be run");
+        let mut simulation = AnySimulation::Plain(simulation);
         simulation.run(&mut ()).expect("it runs");
+        let AnySimulation::Plain(simulation) = &simulation else {
+            continue;
+        };
         let driver = simulation.driver();
         let parts = (0..driver.parts()).map(|part| driver.fabric(part).nodes());
         for node in parts.flatten() {

@@ -4,12 +4,11 @@ use tenter_plan::Plan;
 use tenter_record::{
     Control, FlowRow, InterferenceRow, JobRow, Progress, SampleRow, Sink, SinkError, StopKind,
 };
-use tenter_sim::{Interference, Outcome, interference_rows, interference_runs};
+use tenter_sim::{AnySimulation, Interference, Outcome, interference_rows, interference_runs};
 
 use crate::Error;
 use crate::clock::options;
 use crate::observer::{Observer, Running};
-use crate::simulation::Built;
 
 /// What a trial says whose own jobs ran to their end.
 const STOPPED: &str = "stopped by you during the runs with some of the jobs only";
@@ -62,14 +61,14 @@ fn run_all(
             return Ok(None);
         }
         let part = plan.with_jobs(&jobs);
-        let built = Built::new(&part, options(threads), None);
-        let mut built = built.map_err(Error::Unbuildable)?;
+        let simulation = AnySimulation::new(&part, options(threads));
+        let mut simulation = simulation.map_err(Error::Unbuildable)?;
         observer.begins(&format!("run {} of {count}", number + 1));
         let mut times = Times {
             plan: &part,
             observer,
         };
-        let outcome = built.run(&mut times);
+        let outcome = simulation.run(&mut times);
         observer.ends();
         let outcome = outcome.map_err(Error::Simulation)?;
         if outcome.summary.stopped_by == Some(StopKind::User) {

@@ -6,11 +6,10 @@ use tenter_explain::{FidelityClass, known_error};
 use tenter_plan::Fidelity;
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
 use tenter_report::{TrialFolder, peak_rss_bytes};
-use tenter_sim::Interference;
+use tenter_sim::{AnySimulation, Interference};
 
 use crate::observer::{Observer, Running};
-use crate::simulation::Built;
-use crate::{Error, Plan, Trial, interference};
+use crate::{Error, Plan, Trial, interference, simulation};
 
 /// Which rows stay in memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,7 +28,9 @@ pub(crate) struct Prepared {
     pub(crate) checkpoints: Option<Duration>,
     /// Further runs, on so many threads.
     pub(crate) further: (Interference, u16),
-    pub(crate) built: Built,
+    pub(crate) simulation: AnySimulation,
+    /// The most events to show of what is watched.
+    pub(crate) events_shown: usize,
     pub(crate) folder: Option<TrialFolder>,
     pub(crate) notes: Vec<String>,
     pub(crate) set_up_s: f64,
@@ -51,7 +52,7 @@ impl Prepared {
         };
         rows.observer.begins(&self.title);
         let began = Instant::now();
-        let outcome = self.built.run(&mut rows);
+        let outcome = self.simulation.run(&mut rows);
         rows.observer.ends();
         let mut outcome = outcome.map_err(Error::Simulation)?;
         let Rows {
@@ -72,9 +73,9 @@ impl Prepared {
         engine.set_up_s = self.set_up_s;
         engine.wall_s = began.elapsed().as_secs_f64();
         engine.peak_rss_bytes = peak_rss_bytes();
-        let watched = self.built.watched();
+        let watched = simulation::watched(&self.simulation, self.events_shown);
         // The further runs need its memory.
-        drop(self.built);
+        drop(self.simulation);
         let (asked, threads) = self.further;
         let further = interference::add(&loaded.plan, asked, threads, observer, &mut outcome);
         let written = folder.map(|folder| folder.finish(&outcome.summary, &outcome.counts));

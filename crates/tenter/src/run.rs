@@ -13,7 +13,7 @@ use crate::folder::{Folder, discard};
 use crate::identity::{identity, names};
 use crate::observer::Observer;
 use crate::prepared::{Keep, Prepared};
-use crate::simulation::{Built, Watch};
+use crate::simulation::{self, Watch};
 use crate::trial::Watched;
 use crate::{Error, Plan, RunHandle, Trial};
 
@@ -205,8 +205,8 @@ impl Run {
         let notes = self.plan.idle_settings()?;
         let choice = self.plan.choice().map(str::to_owned).into_iter();
         let began = Instant::now();
-        let built = Built::new(plan, options(self.threads), self.watch);
-        let built = built.map_err(Error::Unbuildable)?;
+        let simulation = simulation::build(plan, options(self.threads), self.watch);
+        let simulation = simulation.map_err(Error::Unbuildable)?;
         let set_up_s = began.elapsed().as_secs_f64();
         Ok(Prepared {
             notes: choice
@@ -218,7 +218,8 @@ impl Run {
             title: self.title,
             keep: self.keep,
             checkpoints: self.checkpoints,
-            built,
+            simulation,
+            events_shown: self.watch.map_or(0, |(_, limit)| limit),
             set_up_s,
         })
     }

@@ -1,12 +1,8 @@
-//! A simulation that is built, whatever it records.
+//! What is watched in a simulation.
 
 use tenter_net::{Event, EventKind};
 use tenter_plan::{Fidelity, Plan};
-use tenter_record::Sink;
-use tenter_sim::{
-    Context, Driver, FlowDriver, Options, Outcome, Recorder, Simulation, SimulationError,
-    Unwatched, WatchLog, WatchTarget, WindowedDriver,
-};
+use tenter_sim::{AnySimulation, Context, Driver, Options, SimulationError, WatchLog, WatchTarget};
 use tenter_topology::{HostId, NodeId};
 
 use crate::Error;
@@ -73,52 +69,26 @@ impl Watch {
     }
 }
 
-/// A simulation, by what it records: a run that records nothing pays nothing for it.
-pub(crate) enum Built {
-    Plain(Simulation<WindowedDriver<Unwatched>>),
-    Recording(Simulation<WindowedDriver<Recorder>>),
-    Watching(Simulation<WindowedDriver<WatchLog>>, usize),
-    OfFlows(Box<Simulation<FlowDriver>>),
+/// Builds a plan; with a watch, for so many events of it.
+pub(crate) fn build(
+    plan: &Plan,
+    options: Options,
+    watch: Option<(Watch, usize)>,
+) -> Result<AnySimulation, SimulationError> {
+    match watch.filter(|_| plan.fidelity == Fidelity::Packet) {
+        Some((watch, limit)) => {
+            let target = |context: &Context| watch.resolve(context);
+            AnySimulation::watched(plan, options, target, limit)
+        }
+        None => AnySimulation::new(plan, options),
+    }
 }
 
-impl Built {
-    pub(crate) fn new(
-        plan: &Plan,
-        options: Options,
-        watch: Option<(Watch, usize)>,
-    ) -> Result<Built, SimulationError> {
-        if plan.fidelity == Fidelity::Flow {
-            return Ok(Built::OfFlows(Box::new(Simulation::of_flows(plan)?)));
-        }
-        Ok(match watch {
-            Some((watch, limit)) => {
-                let target = |context: &Context| watch.resolve(context);
-                Built::Watching(Simulation::watched(plan, options, target, limit)?, limit)
-            }
-            None => match Recorder::of(plan) {
-                Some(recorder) => {
-                    Built::Recording(Simulation::recording(plan, options, &recorder)?)
-                }
-                None => Built::Plain(Simulation::new(plan, options)?),
-            },
-        })
-    }
-
-    pub(crate) fn run(&mut self, mut sink: &mut dyn Sink) -> Result<Outcome, SimulationError> {
-        match self {
-            Built::Plain(simulation) => simulation.run(&mut sink),
-            Built::Recording(simulation) => simulation.run(&mut sink),
-            Built::Watching(simulation, _) => simulation.run(&mut sink),
-            Built::OfFlows(simulation) => simulation.run(&mut sink),
-        }
-    }
-
-    /// What was watched, once it has run.
-    pub(crate) fn watched(&self) -> Watched {
-        match self {
-            Built::Watching(simulation, limit) => first_events(simulation.driver(), *limit),
-            _ => Watched::default(),
-        }
+/// What was watched in a simulation that has run, no more than so many events.
+pub(crate) fn watched(simulation: &AnySimulation, limit: usize) -> Watched {
+    match simulation {
+        AnySimulation::Watching(simulation) => first_events(simulation.driver(), limit),
+        _ => Watched::default(),
     }
 }
 

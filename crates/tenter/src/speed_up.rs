@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use tenter_explain::cost_of;
 use tenter_plan::{Fidelity, Plan};
-use tenter_sim::{Driver, Options, Simulation, SimulationError};
+use tenter_sim::{AnySimulation, Options, SimulationError};
 use tenter_units::Time;
 
 use crate::Error;
@@ -54,11 +54,11 @@ fn of_threads(plan: &Plan, threads: u16) -> Result<SpeedUp, SimulationError> {
         clock: None,
         alone: true,
     };
-    let mut simulation = Simulation::new(plan, options)?;
+    let mut simulation = AnySimulation::new(plan, options)?;
     let began = Instant::now();
     let outcome = simulation.run(&mut ())?;
     let wall_ns = began.elapsed().as_secs_f64() * 1e9;
-    let balance = simulation.driver().balance().unwrap_or_default();
+    let balance = simulation.balance().unwrap_or_default();
     let work = (balance.work + balance.rest).max(1) as f64;
     let meeting_ns = MEETING_NS_PER_THREAD * f64::from(outcome.summary.engine.threads);
     Ok(SpeedUp {

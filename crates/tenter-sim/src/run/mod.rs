@@ -2,6 +2,7 @@
 
 mod actor;
 mod actors;
+mod any;
 mod background;
 mod broken;
 mod circuits;
@@ -20,4 +21,5 @@ mod steering;
 mod time_limit;
 mod world;
 
-pub use simulation::{Options, Simulation, run};
+pub use any::{AnySimulation, run};
+pub use simulation::{Options, Simulation};

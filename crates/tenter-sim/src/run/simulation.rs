@@ -171,7 +171,7 @@ impl<D: Driver> Simulation<D> {
     ///
     /// # Errors
     /// When the sink fails, or frames are not conserved.
-    pub fn run(&mut self, sink: &mut impl Sink) -> Result<Outcome, SimulationError> {
+    pub fn run(&mut self, sink: &mut dyn Sink) -> Result<Outcome, SimulationError> {
         let mut run = RunLoop {
             world: World::new(&mut self.driver, sink)?,
             actors: std::mem::take(&mut self.actors),
@@ -230,23 +230,5 @@ impl Simulation<FlowDriver> {
             .driver
             .note_shared_rings(&mut simulation.left_out);
         Ok(simulation)
-    }
-}
-
-/// Builds and runs a plan, at the level that it says.
-///
-/// # Errors
-/// Those of [`Simulation::new`] and [`Simulation::run`].
-pub fn run(
-    plan: &Plan,
-    options: Options,
-    sink: &mut impl Sink,
-) -> Result<Outcome, SimulationError> {
-    if plan.fidelity == Fidelity::Flow {
-        return Simulation::of_flows(plan)?.run(sink);
-    }
-    match Recorder::of(plan) {
-        None => Simulation::new(plan, options)?.run(sink),
-        Some(recorder) => Simulation::recording(plan, options, &recorder)?.run(sink),
     }
 }

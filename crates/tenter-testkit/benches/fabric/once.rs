@@ -8,7 +8,7 @@ use cap::Cap;
 use serde::{Deserialize, Serialize};
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
 use tenter_scenario::{Format, load};
-use tenter_sim::{Options, Simulation};
+use tenter_sim::{AnySimulation, Options};
 
 use crate::cases::{Case, Traffic};
 use crate::failure::Failure;
@@ -57,7 +57,7 @@ fn run_model(case: &Case, threads: u16, set_up_only: bool) -> Result<Measured, F
     let started = Instant::now();
     let loaded = load(&text, case.name, Format::Yaml, &[], None)
         .map_err(|errors| Failure(errors.render()))?;
-    let mut simulation = Simulation::new(
+    let mut simulation = AnySimulation::new(
         &loaded.plan,
         Options {
             threads,

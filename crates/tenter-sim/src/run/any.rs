@@ -1,0 +1,90 @@
+//! A simulation of any kind, run by code that is compiled once, here.
+
+use tenter_engine::Balance;
+use tenter_plan::{Fidelity, Plan};
+use tenter_record::Sink;
+
+use crate::error::SimulationError;
+use crate::flow_level::FlowDriver;
+use crate::network::{Context, Driver, Recorder, Unwatched, WatchLog, WatchTarget, WindowedDriver};
+use crate::results::Outcome;
+
+use super::simulation::{Options, Simulation};
+
+/// A simulation that is built and not yet run, by what it records: one that records nothing pays
+/// nothing for it.
+#[derive(Debug)]
+pub enum AnySimulation {
+    /// Of packets.
+    Plain(Simulation<WindowedDriver<Unwatched>>),
+    /// Of packets, some of which are recorded.
+    Recording(Simulation<WindowedDriver<Recorder>>),
+    /// Of packets, some of which are watched.
+    Watching(Simulation<WindowedDriver<WatchLog>>),
+    /// Of flows.
+    OfFlows(Box<Simulation<FlowDriver>>),
+}
+
+impl AnySimulation {
+    /// Builds a plan, at the level that it says.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn new(plan: &Plan, options: Options) -> Result<AnySimulation, SimulationError> {
+        if plan.fidelity == Fidelity::Flow {
+            let of_flows = Simulation::of_flows(plan)?;
+            return Ok(AnySimulation::OfFlows(Box::new(of_flows)));
+        }
+        Ok(match Recorder::of(plan) {
+            None => AnySimulation::Plain(Simulation::new(plan, options)?),
+            Some(recorder) => {
+                AnySimulation::Recording(Simulation::recording(plan, options, &recorder)?)
+            }
+        })
+    }
+
+    /// Builds a plan of packets, watched as [`Simulation::watched`] says.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn watched(
+        plan: &Plan,
+        options: Options,
+        target: impl Fn(&Context) -> WatchTarget,
+        limit: usize,
+    ) -> Result<AnySimulation, SimulationError> {
+        let watched = Simulation::watched(plan, options, target, limit)?;
+        Ok(AnySimulation::Watching(watched))
+    }
+
+    /// As [`Simulation::run`].
+    ///
+    /// # Errors
+    /// As [`Simulation::run`].
+    pub fn run(&mut self, sink: &mut dyn Sink) -> Result<Outcome, SimulationError> {
+        match self {
+            AnySimulation::Plain(simulation) => simulation.run(sink),
+            AnySimulation::Recording(simulation) => simulation.run(sink),
+            AnySimulation::Watching(simulation) => simulation.run(sink),
+            AnySimulation::OfFlows(simulation) => simulation.run(sink),
+        }
+    }
+
+    /// How evenly work was spread over threads, as [`Driver::balance`].
+    pub fn balance(&self) -> Option<Balance> {
+        match self {
+            AnySimulation::Plain(simulation) => simulation.driver().balance(),
+            AnySimulation::Recording(simulation) => simulation.driver().balance(),
+            AnySimulation::Watching(simulation) => simulation.driver().balance(),
+            AnySimulation::OfFlows(simulation) => simulation.driver().balance(),
+        }
+    }
+}
+
+/// Builds and runs a plan, at the level that it says.
+///
+/// # Errors
+/// Those of [`Simulation::new`] and [`Simulation::run`].
+pub fn run(plan: &Plan, options: Options, sink: &mut dyn Sink) -> Result<Outcome, SimulationError> {
+    AnySimulation::new(plan, options)?.run(sink)
+}
