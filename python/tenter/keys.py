@@ -631,9 +631,10 @@ class Engine(TypedDict, total=False):
     Default: 600s.
     """
     ring_transfers: int
-    """At flow level: the most transfers of rings that share links, in a trial of one job of such
-    rings, that are simulated one by one. Those of larger trials are run as a whole, each rank
-    at its share of its links with the others in the mean. Default: 1000000.
+    """At flow level, in a trial of one job of rings that share links: the most transfers of a
+    collective that are simulated one by one. Where one has more, all are run as a whole, each
+    rank at its share of its links: with all that are in step with it, and with the others in
+    the mean. Default: 1000000.
     """
     steady_state: Literal["simulate", "jump"]
     """Whether a steady state, in which all transfers are long under way and the network comes

@@ -417,7 +417,7 @@ fn of_engine(plan: &Plan, key: &str) -> Option<&'static str> {
             .is_none()
             .then_some("the level is not chosen: `engine.fidelity` is not `auto`"),
         "ring_transfers" => (plan.fidelity == Fidelity::Packet)
-            .then_some("packets are simulated: `engine.fidelity` is `packet`"),
+            .then_some("packets are simulated, not flows: see `engine.fidelity`"),
         "window" => plan
             .window_cap
             .is_some_and(|cap| cap >= WINDOW_MAX)

@@ -226,7 +226,8 @@ fn flows(plan: &Plan, job: &Job, rounds: f64) -> Result<u64, WorkloadError> {
     // Flows that never end leave no records.
     for run in job.sequence.iter().filter(|run| !run.traffic.is_endless()) {
         let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
-        // Rings run as a whole at flow level, and leave no rows.
+        // Rings that are run as a whole at flow level leave no rows. Whether small ones share
+        // links, and are run one by one, is known only once their ways are.
         if plan.fidelity == Fidelity::Flow && schedule.rings().is_some() {
             continue;
         }

@@ -7,50 +7,76 @@ use crate::flow::FlowSpec;
 use crate::fluid::Fluid;
 use crate::links::{LinkId, Links};
 
+/// When a flow is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Presence {
+    /// For which part of the time.
+    pub part: Weight,
+    /// Flows of one phase are under way at the same times. Phases are independent of each other.
+    pub phase: u32,
+}
+
 impl Fluid {
     /// The rate that a flow would have if there were no other.
     pub fn rate_alone(&self, spec: &FlowSpec) -> FlowRate {
-        rate_beside(self.links(), spec, |_, _| 0)
+        let always = Presence {
+            part: Weight::WHOLE,
+            phase: 0,
+        };
+        let mut loads = Loads::default();
+        loads.add(self.links(), spec, always);
+        loads.rate(self.links(), spec, always)
     }
 
     /// The rates of some flows among themselves, each of which is under way for a part of the time:
-    /// while a flow is, it shares each of its links with as much of the others as is there in the
-    /// mean.
+    /// while a flow is, it shares each of its links with all others of its phase, and with as much
+    /// of the rest as is there in the mean.
     ///
     /// A flow that is sent in a time b alone then takes b · (1 + Σ p) where others are there for
     /// parts p of the time: processor sharing (Kleinrock, "Time-shared Systems: A Theoretical
-    /// Treatment", Journal of the ACM 14, 1967). Where all are there all the time, it is an equal
-    /// share of the fullest link, even where others, held back elsewhere, leave some of theirs.
-    pub fn rates_among(&self, specs: &[FlowSpec], parts: &[Weight]) -> Vec<FlowRate> {
+    /// Treatment", Journal of the ACM 14, 1967). Where all are there all the time, or in one phase,
+    /// it is an equal share of the fullest link, even where others, held back elsewhere, leave some
+    /// of theirs.
+    pub fn rates_among(&self, specs: &[FlowSpec], presences: &[Presence]) -> Vec<FlowRate> {
         let links = self.links();
-        // Only looked up.
-        let mut loads: HashMap<LinkId, u128> = HashMap::new();
-        for (spec, part) in specs.iter().zip(parts) {
-            for (link, weight) in spec.hops(links) {
-                *loads.entry(link).or_default() += weight.units() * part.units();
-            }
+        let mut loads = Loads::default();
+        for (spec, presence) in specs.iter().zip(presences) {
+            loads.add(links, spec, *presence);
         }
-        let rates = specs.iter().zip(parts).map(|(spec, part)| {
-            let others = |link, weight: Weight| loads[&link] - weight.units() * part.units();
-            rate_beside(links, spec, others)
-        });
-        rates.collect()
+        let rates = specs.iter().zip(presences);
+        rates
+            .map(|(spec, presence)| loads.rate(links, spec, *presence))
+            .collect()
     }
 }
 
-/// The rate of a flow where others take so much of its links, in 2⁻⁴⁰ of a flow's whole weight.
-fn rate_beside(
-    links: &Links,
-    spec: &FlowSpec,
-    others: impl Fn(LinkId, Weight) -> u128,
-) -> FlowRate {
-    let whole = Weight::WHOLE.units();
-    let of_links = spec.hops(links).filter_map(|(link, weight)| {
-        let taken = weight.units() * whole + others(link, weight);
-        let units = (links.capacities[link].0 * whole).checked_div(taken)?;
-        Some(FlowRate::of_units(u64::try_from(units).unwrap_or(u64::MAX)))
-    });
-    of_links.fold(spec.limit, FlowRate::min)
+/// What flows take of links, in 2⁻⁴⁰ of a flow's whole weight. Only looked up.
+#[derive(Debug, Default)]
+struct Loads {
+    /// In the mean.
+    mean: HashMap<LinkId, u128>,
+    /// What the flows of a phase take more while they are there.
+    of_phases: HashMap<(LinkId, u32), u128>,
+}
+
+impl Loads {
+    fn add(&mut self, links: &Links, spec: &FlowSpec, Presence { part, phase }: Presence) {
+        let absent = Weight::WHOLE.units().saturating_sub(part.units());
+        for (link, weight) in spec.hops(links) {
+            *self.mean.entry(link).or_default() += weight.units() * part.units();
+            *self.of_phases.entry((link, phase)).or_default() += weight.units() * absent;
+        }
+    }
+
+    /// The rate of one of the flows.
+    fn rate(&self, links: &Links, spec: &FlowSpec, presence: Presence) -> FlowRate {
+        let of_links = spec.hops(links).filter_map(|(link, _)| {
+            let taken = self.mean[&link] + self.of_phases[&(link, presence.phase)];
+            let units = (links.capacities[link].0 * Weight::WHOLE.units()).checked_div(taken)?;
+            Some(FlowRate::of_units(u64::try_from(units).unwrap_or(u64::MAX)))
+        });
+        of_links.fold(spec.limit, FlowRate::min)
+    }
 }
 
 #[cfg(test)]
@@ -60,31 +86,62 @@ mod tests {
     use super::*;
     use crate::amounts::Amount;
 
-    #[test]
-    fn flows_share_links_with_the_mean_of_others() {
+    /// Three flows, of which two leave by one link, with what they have of theirs, in Gb/s.
+    fn rates(presences: [(u64, u32); 3]) -> Vec<u64> {
         let mut fluid = Fluid::default();
         let mut link = |gbps| fluid.add_link(FlowRate::of_line(Rate::from_gbps(gbps)));
         let [a, b, c, slow, out] = [400, 400, 400, 150, 300].map(&mut link);
-        let route = fluid.route(&[]);
-        let spec = |from, to| FlowSpec {
+        let ends = [(a, out), (b, out), (c, slow)];
+        let specs = ends.map(|(from, to)| spec(&mut fluid, from, &[], to));
+        let presences = presences.map(|(quarters, phase)| Presence {
+            part: Weight::of(quarters, 4),
+            phase,
+        });
+        let rates = fluid.rates_among(&specs, &presences);
+        rates.iter().copied().map(gbps).collect()
+    }
+
+    fn spec(fluid: &mut Fluid, from: LinkId, between: &[LinkId], to: LinkId) -> FlowSpec {
+        let hops: Vec<_> = between.iter().map(|link| (*link, Weight::WHOLE)).collect();
+        FlowSpec {
             from: (from, Weight::WHOLE),
-            route,
+            route: fluid.route(&hops),
             to,
             limit: FlowRate::UNLIMITED,
             amount: Amount::of_bytes(1),
-        };
-        let specs = [spec(a, out), spec(b, out), spec(c, slow)];
-        let rates = |parts: [u64; 3]| {
-            let parts = parts.map(|part| Weight::of(part, 4));
-            let rates = fluid.rates_among(&specs, &parts);
-            rates
-                .iter()
-                .map(|rate| (rate.bits_per_second() / 1e9).round())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(rates([4, 4, 4]), [150.0, 150.0, 150.0]);
+        }
+    }
+
+    fn gbps(rate: FlowRate) -> u64 {
+        (rate.bits_per_second() / 1e9).round() as u64
+    }
+
+    #[test]
+    fn flows_share_links_with_the_mean_of_others() {
+        assert_eq!(rates([(4, 0), (4, 1), (4, 2)]), [150, 150, 150]);
         // One that is there for half of the time leaves 300 / 1.5.
-        assert_eq!(rates([4, 2, 1]), [200.0, 150.0, 150.0]);
-        assert_eq!(rates([1, 1, 1]), [240.0, 240.0, 150.0]);
+        assert_eq!(rates([(4, 0), (2, 1), (1, 2)]), [200, 150, 150]);
+        assert_eq!(rates([(1, 0), (1, 1), (1, 2)]), [240, 240, 150]);
+    }
+
+    #[test]
+    fn flows_of_one_phase_are_there_together() {
+        assert_eq!(rates([(1, 7), (1, 7), (1, 2)]), [150, 150, 150]);
+        assert_eq!(rates([(1, 7), (1, 2), (1, 7)]), [240, 240, 150]);
+    }
+
+    #[test]
+    fn a_flow_takes_a_link_for_each_time_that_it_passes() {
+        let mut fluid = Fluid::default();
+        let mut link = |gbps| fluid.add_link(FlowRate::of_line(Rate::from_gbps(gbps)));
+        let [a, twice, b] = [400, 400, 400].map(&mut link);
+        let flow = spec(&mut fluid, a, &[twice, twice], b);
+        assert_eq!(gbps(fluid.rate_alone(&flow)), 200);
+        let half = Presence {
+            part: Weight::of(1, 2),
+            phase: 0,
+        };
+        let rates = fluid.rates_among(&[flow], &[half]);
+        assert_eq!(rates, [fluid.rate_alone(&flow)]);
     }
 }

@@ -31,6 +31,7 @@ mod population;
 mod queues;
 mod repair;
 
+pub use among::Presence;
 pub use amounts::{Amount, FlowRate, Weight};
 pub use flow::{FlowId, FlowSpec};
 pub use fluid::Fluid;

@@ -145,9 +145,10 @@ component! {
         packets_time: Time = "600s", in TIMES;
         /// With `fidelity: auto`: the most memory of packets, as estimated.
         packets_memory: Bytes = "8GB", in MEMORY;
-        /// At flow level: the most transfers of rings that share links, in a trial of one job of
-        /// such rings, that are simulated one by one. Those of larger trials are run as a whole,
-        /// each rank at its share of its links with the others in the mean.
+        /// At flow level, in a trial of one job of rings that share links: the most transfers of a
+        /// collective that are simulated one by one. Where one has more, all are run as a whole,
+        /// each rank at its share of its links: with all that are in step with it, and with the
+        /// others in the mean.
         ring_transfers: u64 = "1000000", in 0..=u64::MAX >> 1;
         /// Whether a steady state, in which all transfers are long under way and the network comes
         /// back to the same state again and again, is simulated, or whole periods of it are jumped

@@ -6,9 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tenter_plan::{Fidelity, Plan};
-use tenter_record::CollectiveRow;
 use tenter_scenario::{Format, load};
-use tenter_sim::{FlowDriver, Options, Outcome, Simulation, run};
+use tenter_sim::{Options, Outcome, run};
 
 fn plan(text: &str, settings: &[&str]) -> Plan {
     let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
@@ -60,103 +59,6 @@ fn an_incast_takes_what_its_packets_take() {
     let jobs = "jobs=[{name: job, collectives: [{collective: incast, size: 8MiB}]}]";
     let found = errors(&plan(SWITCH, &[jobs]));
     assert!(found[0].abs() < 0.2, "{found:?}");
-}
-
-const TREE: &str = "
-fabric:
-  kind: fat-tree
-  hosts_per_leaf: 4
-  leaves_per_pod: 4
-  aggs_per_pod: 4
-  core: {pods: 4, cores_per_agg: 4}
-endpoint:
-  host: {step_delay: 300ns}
-jobs:
-  - name: job
-    collectives:
-      - {collective: all-reduce, algorithm: ring, size: 8MiB}
-      - {collective: all-reduce, algorithm: hierarchical, npus_per_host: 4, size: 4MiB}
-      - {collective: all-gather, algorithm: ring, size: 64KiB}
-";
-
-#[test]
-fn rings_as_a_whole_are_those_one_by_one() {
-    // Rings over the servers of two leaves meet where their hashes are equal.
-    let alone = "jobs[0].collectives[1]={collective: reduce-scatter, algorithm: ring, size: 4MiB}";
-    compare_rings(plan(TREE, &[alone]));
-    let switch = "fabric={kind: single-switch, hosts: 64}";
-    compare_rings(plan(TREE, &[switch]));
-}
-
-fn compare_rings(plan: Plan) {
-    let plan = Plan {
-        fidelity: Fidelity::Flow,
-        ..plan
-    };
-    let whole = outcome(&plan);
-    let driver = FlowDriver::new(&plan)
-        .expect("it can be built")
-        .one_by_one();
-    let mut one_by_one = Simulation::with_driver(driver, &plan, 1);
-    let one_by_one = one_by_one.run(&mut ()).expect("it runs");
-    let visits = |of: &Outcome| of.summary.engine.node_visits;
-    assert!(visits(&whole) < visits(&one_by_one) / 100);
-    for (whole, single) in whole.collectives.iter().zip(&one_by_one.collectives) {
-        let of = |row: &CollectiveRow| {
-            let times = [row.start, row.end.expect("it ends"), row.full_mesh_time];
-            let flows = [
-                row.fct_min,
-                row.fct_p50,
-                row.fct_p99,
-                row.fct_p999,
-                row.fct_max,
-            ];
-            (times, flows, row.flows, row.tx_frames, row.rx_payload_bytes)
-        };
-        assert_eq!(of(whole), of(single));
-    }
-    // Parts of frames at ports of switches are rounded each time that a collective ends.
-    let of_nics = |of: &Outcome| -> Vec<[u64; 3]> {
-        let nics = of.counts.ports.iter().take(64);
-        nics.map(|port| [port.tx_frames, port.tx_bytes, port.rx_bytes])
-            .collect()
-    };
-    assert_eq!(of_nics(&whole), of_nics(&one_by_one));
-    assert_eq!(whole.jobs[0].rx_bytes, one_by_one.jobs[0].rx_bytes);
-}
-
-#[test]
-fn rings_that_share_links_are_run_as_a_whole_where_they_are_many() {
-    let runs = |size, placement| {
-        let ring = "collective: all-reduce, algorithm: hierarchical, npus_per_host: 4";
-        // The second finds what the first has left.
-        let job = format!("jobs[0].collectives=[{{{ring}, size: {size}}}, {{{ring}, size: 1MiB}}]");
-        let placement = format!("jobs[0].placement={placement}");
-        let plan = plan(TREE, &[&job, &placement]);
-        [u64::MAX, 0].map(|ring_transfers| {
-            let plan = Plan {
-                ring_transfers,
-                ..plan.clone()
-            };
-            at(&plan, Fidelity::Flow)
-        })
-    };
-    for size in ["256KiB", "4MiB", "64MiB"] {
-        for placement in ["packed", "random"] {
-            let [one_by_one, whole] = runs(size, placement);
-            let jct = |of: &Outcome| jcts(of)[0] as f64;
-            let error = jct(&whole) / jct(&one_by_one) - 1.0;
-            assert!(error.abs() < 0.06, "{size}, {placement}: {error}");
-            let warns = |of: &Outcome| {
-                let mut warnings = of.summary.warnings.iter();
-                warnings.any(|warning| warning.contains("`engine.ring_transfers`"))
-            };
-            assert_eq!([&one_by_one, &whole].map(warns), [false, true]);
-            // Nothing is lost of what they move.
-            let moved = |of: &Outcome| (of.jobs[0].rx_bytes, of.collectives[0].flows);
-            assert_eq!(moved(&one_by_one), moved(&whole));
-        }
-    }
 }
 
 fn scenarios() -> Vec<PathBuf> {

@@ -48,9 +48,11 @@ pub enum WorkloadError {
     /// Rings whose transfers cannot be numbered and that are not run as a whole.
     #[error(
         "{collective}: {ranks} ranks make more transfers than can be simulated one by one, and they \
-         cannot be run as a whole: they share links with other jobs or by spraying, have chunks of several sizes, several \
-         queue pairs or a start skew; use a size that is a multiple of the ranks, `queue_pairs: 1`, no start skew, no \
-         other jobs on the same links, or fewer ranks"
+         cannot be run as a whole; use fewer ranks, or leave out what keeps rings from that: other \
+         collectives in the trial, other jobs on the same links, sprayed links that they share, \
+         faults, circuits, scale-up domains that they cross, a start skew, several queue pairs, a \
+         library's latencies, sizes drawn at random or that are no multiple of the ranks, or an \
+         `engine.ring_transfers` above its default"
     )]
     SharedRings {
         /// The collective and its algorithm.

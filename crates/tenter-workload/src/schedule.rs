@@ -9,7 +9,7 @@ use crate::{Destination, QueuePairScope, Transfer};
 
 /// Rings side by side: in each step each rank sends one transfer to the rank `stride` further on,
 /// all of the same bytes, and waits for its arrival there before the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rings {
     /// From a rank to the next of its ring, around the end.
     pub stride: u32,

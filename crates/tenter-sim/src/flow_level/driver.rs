@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
 use std::vec::IntoIter;
 
 use tenter_engine::{Control, Home, LocalNode, RunOutcome};
@@ -60,6 +61,8 @@ pub struct FlowDriver {
     pub(super) whole_rings: Option<WholeRings>,
     /// The rings of jobs that are run as a whole now.
     pub(super) running_rings: BTreeMap<JobId, Rings>,
+    /// What rings take that have been run, from the start. Only looked up.
+    pub(super) rings_taken: HashMap<(JobId, Rings), RingsTaken>,
     /// When a timer of each node was last planned.
     pub(super) planned: Vec<Instant>,
     /// The nodes of the topology, as they are numbered here.
@@ -92,6 +95,7 @@ impl FlowDriver {
         let mut driver = FlowDriver {
             whole_rings: None,
             running_rings: BTreeMap::new(),
+            rings_taken: HashMap::new(),
             ways: Ways::new(
                 topology,
                 &mut fluid,
@@ -304,8 +308,13 @@ impl Driver for FlowDriver {
         job: JobId,
         begin: Instant,
         schedule: &dyn Schedule,
+        goes_on: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Option<RingsTaken> {
-        self.run_whole_rings(job, begin, schedule)
+        self.run_whole_rings(job, begin, schedule, goes_on)
+    }
+
+    fn runs_rings(&self, job: JobId) -> bool {
+        self.running_rings.contains_key(&job)
     }
 
     fn close(&mut self) {

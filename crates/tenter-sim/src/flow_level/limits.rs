@@ -176,6 +176,21 @@ fn of_ways(plan: &Plan) -> [(bool, &'static str); 4] {
     ]
 }
 
+/// Of queues that nothing holds back from growing.
+const OPEN_QUEUES: &str = "queues hold whatever comes to them and drop nothing; of queues that a message passes one after the other the longest wait counts";
+
+/// Of lossy queues where flows share links.
+const NO_QUEUES: &str = "no frame waits behind others or is dropped: flows share full links evenly, where in a queue they have shares by their arrivals";
+
+/// Says of a trial that its flows share links, where nothing would hold queues back.
+pub(super) fn note_no_queues(found: &mut [LeftOut]) {
+    for left_out in found {
+        if left_out.text == OPEN_QUEUES {
+            left_out.text = NO_QUEUES;
+        }
+    }
+}
+
 /// What it leaves out of queues and of reactions to them.
 fn of_queues(plan: &Plan) -> [(bool, &'static str); 7] {
     let is_lossy = !is_lossless(plan) && plan.scheduled.is_none() && plan.credit.is_none();
@@ -201,14 +216,8 @@ fn of_queues(plan: &Plan) -> [(bool, &'static str); 7] {
             has_classes(plan),
             "all traffic classes have the same weight, whatever their scheduling",
         ),
-        (
-            are_open,
-            "queues hold whatever comes to them and drop nothing; of queues that a message passes one after the other the longest wait counts",
-        ),
-        (
-            is_lossy && !are_open,
-            "no frame waits behind others or is dropped: flows share full links evenly, where in a queue they have shares by their arrivals",
-        ),
+        (are_open, OPEN_QUEUES),
+        (is_lossy && !are_open, NO_QUEUES),
     ]
 }
 

@@ -30,6 +30,13 @@ pub struct RingsTaken {
 }
 
 impl RingsTaken {
+    /// The same, begun so much later.
+    pub(super) fn later(mut self, by: Time) -> RingsTaken {
+        self.last = self.last.saturating_add(by);
+        self.acknowledged = self.acknowledged.saturating_add(by);
+        self
+    }
+
     /// How many transfers there were.
     pub fn flows(&self) -> u64 {
         self.times.values().sum()
@@ -85,12 +92,11 @@ pub(super) fn rates_at_once(fluid: &mut Fluid, specs: &[FlowSpec]) -> Vec<FlowRa
     rates
 }
 
-/// How many transfers a job has in all.
-pub(super) fn transfers(plan: &JobPlan) -> u64 {
+/// How many transfers the largest collective of a job has.
+pub(super) fn most_transfers(plan: &JobPlan) -> u64 {
     let schedules = plan.job.schedules().unwrap_or_default();
-    let once = schedules.iter().map(|schedule| schedule.transfers());
-    let times = u64::from(plan.job.iterations) + u64::from(plan.job.warm_up);
-    once.fold(0, u64::saturating_add).saturating_mul(times)
+    let transfers = schedules.iter().map(|schedule| schedule.transfers());
+    transfers.max().unwrap_or(0)
 }
 
 /// The rings that a job ever runs, one for each stride.

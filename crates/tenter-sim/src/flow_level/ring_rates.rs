@@ -5,52 +5,53 @@
 //! in a step of its ring, and a step takes as long as its slowest rank sends, or as the way around
 //! the ring takes for each rank in the mean. So where chunks are large, the ranks of the slowest
 //! ring have their max–min fair rates; where latencies are most of a step, ranks seldom meet.
+//! Ranks that begin at the same times and send for as long, as on a fabric that is the same for all
+//! of them, stay in step, and are there for each other all the time.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
 
-use tenter_flow::{FlowRate, FlowSpec, Fluid, Weight};
+use tenter_flow::{FlowRate, FlowSpec, Fluid, Presence, Weight};
 use tenter_units::Time;
 use tenter_workload::Rings;
 
 use super::ring_jobs::rates_at_once;
-use super::waves::{RankTimes, ring_count};
+use super::waves::{RankTimes, Waves, ring_count};
 
 /// So many times parts of the time are found from rates, and rates from parts of the time: then
 /// rates change by less than a thousandth on links of up to 16 flows.
 const ROUNDS: usize = 16;
 
+/// Ranks that still begin at the same time after so many steps are in step.
+const STEPS_IN_PHASE: u32 = 64;
+
 /// How rings are run as a whole.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WholeRings {
     /// Their flows never meet.
     Alone,
-    /// They share links; what ranks take in rings that have run.
-    Shared(Vec<(Rings, Arc<[RankTimes]>)>),
+    /// They share links.
+    Shared,
 }
 
 impl WholeRings {
     /// What ranks take for a transfer, with the flow of each and what comes behind it; from then to
     /// the transfer that it lets go a step takes the delay. `None` where one never ends.
     pub(super) fn times(
-        &mut self,
+        self,
         rings: Rings,
         step_delay: Time,
         fluid: &mut Fluid,
         flows: &[(FlowSpec, Time)],
-    ) -> Option<Arc<[RankTimes]>> {
-        let known = match self {
+        goes_on: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Option<Vec<RankTimes>> {
+        match self {
             WholeRings::Alone => {
                 let alone = flows.iter().map(|(spec, _)| fluid.rate_alone(spec));
-                return Some(times_at(flows, alone)?.into());
+                times_at(flows, alone)
             }
-            WholeRings::Shared(known) => known,
-        };
-        if let Some((_, times)) = known.iter().find(|(of, _)| *of == rings) {
-            return Some(Arc::clone(times));
+            WholeRings::Shared => shared_times(rings, step_delay, fluid, flows, goes_on),
         }
-        let times: Arc<[RankTimes]> = shared_times(rings, step_delay, fluid, flows)?.into();
-        known.push((rings, Arc::clone(&times)));
-        Some(times)
     }
 }
 
@@ -75,16 +76,36 @@ fn shared_times(
     step_delay: Time,
     fluid: &mut Fluid,
     flows: &[(FlowSpec, Time)],
+    goes_on: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Option<Vec<RankTimes>> {
     let specs: Vec<FlowSpec> = flows.iter().map(|(spec, _)| *spec).collect();
     let least = rates_at_once(fluid, &specs);
     let mut times = times_at(flows, least.iter().copied())?;
     for _ in 0..ROUNDS {
-        let rates = fluid.rates_among(&specs, &busy_parts(rings, step_delay, &times));
+        if goes_on().is_break() {
+            break;
+        }
+        let rates = fluid.rates_among(&specs, &presences(rings, step_delay, &times));
         let rates = rates.into_iter().zip(&least);
         times = times_at(flows, rates.map(|(rate, least)| rate.max(*least)))?;
     }
     Some(times)
+}
+
+/// When each rank sends.
+fn presences(rings: Rings, step_delay: Time, ranks: &[RankTimes]) -> Vec<Presence> {
+    let parts = busy_parts(rings, step_delay, ranks);
+    let begins = Waves::new(rings, ranks, 0, step_delay.ps()).begins(STEPS_IN_PHASE);
+    // Only looked up.
+    let mut phases: HashMap<(u64, u64), u32> = HashMap::new();
+    let times = begins.into_iter().zip(ranks).map(|(begin, rank)| {
+        let next = phases.len() as u32;
+        *phases.entry((begin, rank.sending)).or_insert(next)
+    });
+    let pairs = parts.into_iter().zip(times);
+    pairs
+        .map(|(part, phase)| Presence { part, phase })
+        .collect()
 }
 
 /// For which part of the time each rank sends.

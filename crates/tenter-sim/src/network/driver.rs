@@ -1,5 +1,7 @@
 //! What moves time.
 
+use std::ops::ControlFlow;
+
 use tenter_engine::{Balance, Home, Pace, Part, RunOutcome, Windows, act_at_edge, run_windowed};
 use tenter_net::Packet;
 use tenter_topology::NodeId;
@@ -56,14 +58,21 @@ pub trait Driver {
     fn routes_changed(&mut self, _now: Instant) {}
 
     /// Runs the rings of a job as a whole, where the driver does: the transfers of a schedule whose
-    /// first may be posted so long after `begin`, in ps, as hosts add to a start.
+    /// first may be posted so long after `begin`, in ps, as hosts add to a start. The caller is
+    /// asked from time to time whether it goes on; if not, the trial must end.
     fn run_rings(
         &mut self,
         _job: JobId,
         _begin: Instant,
         _schedule: &dyn Schedule,
+        _goes_on: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Option<RingsTaken> {
         None
+    }
+
+    /// Whether rings of a job are under way as a whole.
+    fn runs_rings(&self, _job: JobId) -> bool {
+        false
     }
 
     /// Completes its counts: the trial is over.

@@ -1,17 +1,20 @@
 //! The collectives of jobs: when they start, and that they have ended.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tenter_units::{Instant, Time};
-use tenter_workload::JobId;
 use tenter_workload::flow_workload::FlowSchedule;
 use tenter_workload::graph::GraphSchedule;
+use tenter_workload::{JobId, Schedule};
 
 use crate::error::SimulationError;
+use crate::flow_level::RingsTaken;
 use crate::network::{Driver, NodeModel};
+use crate::results::packet_hops;
 
 use super::actor::EdgeActor;
-use super::world::{JobState, World};
+use super::world::{JobState, World, tell};
 
 /// Starts collectives, and books those that have ended.
 #[derive(Debug)]
@@ -69,7 +72,8 @@ impl<D: Driver> EdgeActor<D> for Jobs {
     /// Starts every collective that is due.
     fn act(&mut self, world: &mut World<'_, D>) -> Result<(), SimulationError> {
         for index in world.jobs.ids() {
-            if world.jobs[index].next_start == Some(world.now) {
+            let is_due = world.jobs[index].next_start == Some(world.now);
+            if is_due && world.stopped.is_none() {
                 world.jobs[index].next_start = None;
                 world.jobs[index].running = true;
                 start_collective(world, index)?;
@@ -89,6 +93,34 @@ fn start_followers<D: Driver>(world: &mut World<'_, D>, job: JobId, end: Instant
     }
 }
 
+/// Runs rings as a whole, where the driver does; the sink hears of it, and may stop the trial.
+fn run_rings<D: Driver>(
+    world: &mut World<'_, D>,
+    job: JobId,
+    begin: Instant,
+    schedule: &dyn Schedule,
+) -> Result<Option<RingsTaken>, SimulationError> {
+    if world.context.has_packets() || schedule.rings().is_none() {
+        return Ok(None);
+    }
+    let progress = world.progress(packet_hops(world.driver));
+    let (driver, sink) = (&mut *world.driver, &mut *world.sink);
+    let mut told = Ok(None);
+    let mut goes_on = || {
+        // A sink that has stopped the trial is not asked again.
+        if matches!(told, Ok(None)) {
+            told = tell(sink, &progress);
+        }
+        match told {
+            Ok(None) => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    };
+    let taken = driver.run_rings(job, begin, schedule, &mut goes_on);
+    world.stopped = told?;
+    Ok(taken)
+}
+
 fn start_collective<D: Driver>(
     world: &mut World<'_, D>,
     job: JobId,
@@ -103,7 +135,7 @@ fn start_collective<D: Driver>(
         .now
         .saturating_add(within)
         .saturating_add(schedule.start_up());
-    if let Some(taken) = world.driver.run_rings(job, begin, &*schedule) {
+    if let Some(taken) = run_rings(world, job, begin, &*schedule)? {
         // Their last arrival is the one thing to wait for.
         let trigger = trigger_after(world, job, number);
         context.progress.begin(job, 1, trigger);

@@ -2,7 +2,6 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use tenter_record::{Control, Progress, Stop, StopKind};
 use tenter_units::{Instant, Time};
 use tenter_workload::JobId;
 
@@ -12,7 +11,7 @@ use crate::results::packet_hops;
 
 use super::actor::{EdgeActor, End};
 use super::stall;
-use super::world::World;
+use super::world::{World, tell};
 
 /// When rows are collected and progress is told: about once per so many packet-hops.
 const HOPS_PER_REPORT: Range<u64> = 500_000..HOPS_PER_RUN;
@@ -93,21 +92,8 @@ impl<D: Driver> EdgeActor<D> for Reports {
             return Ok(Some(End::Stopped(deadlock)));
         }
         give_up(world);
-        let (flows_done, flows_total) = world.flow_table.judged_flows();
-        let simulated = world.now.since_start();
-        let progress = Progress {
-            simulated,
-            packet_hops: hops,
-            flows_done,
-            flows_total,
-        };
-        Ok(match world.sink.progress(&progress)? {
-            Control::Continue => None,
-            Control::Stop => Some(End::Stopped(Stop {
-                by: StopKind::User,
-                why: format!("stopped by you at {}", simulated.rounded()),
-            })),
-        })
+        let progress = world.progress(hops);
+        Ok(tell(world.sink, &progress)?.map(End::Stopped))
     }
 }
 

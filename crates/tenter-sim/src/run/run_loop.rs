@@ -38,6 +38,9 @@ impl<D: Driver> RunLoop<'_, D> {
     fn run_edges(&mut self) -> Result<End, SimulationError> {
         loop {
             self.act()?;
+            if let Some(stop) = self.world.stopped.take() {
+                return Ok(End::Stopped(stop));
+            }
             let edge = self.earliest(|actor, world| actor.next(world));
             let outcome = self.run_to(edge)?;
             let world = &mut self.world;

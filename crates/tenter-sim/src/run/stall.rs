@@ -45,6 +45,7 @@ fn interrupted<D: Driver>(driver: &D, job: JobId, why: &str) -> Option<String> {
         Some(_) if context.jobs[job].has_operations() => {
             format!("{why}; its operations were not all done")
         }
+        Some(_) if driver.runs_rings(job) => format!("{why}; its rings were not done"),
         Some(_) => format!("{why}; {missing} transfers of the collective had not arrived"),
         None => why.to_owned(),
     })
@@ -90,6 +91,7 @@ fn explain_job<D: Driver>(driver: &D, job: JobId, broken: &[String]) -> Option<S
     let mut text = match missing {
         _ if endless => "a stream has come to a stop".to_owned(),
         _ if has_operations => "its operations are not all done".to_owned(),
+        _ if driver.runs_rings(job) => "its rings are not done".to_owned(),
         1 => "1 transfer has not arrived".to_owned(),
         _ => format!("{missing} transfers have not arrived"),
     };

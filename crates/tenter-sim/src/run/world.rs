@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use tenter_plan::CircuitChange;
-use tenter_record::{Counts, Sink, Stop, StopKind};
+use tenter_record::{Control, Counts, Progress, Sink, Stop, StopKind};
 use tenter_topology::CableEnd;
 use tenter_units::{ById, Instant, Time};
 use tenter_workload::JobId;
@@ -72,6 +72,25 @@ pub(super) struct World<'a, D: Driver> {
     pub(super) moving: Moving,
     /// Rows of tables that actors fill.
     pub(super) counts: Counts,
+    /// That the trial is to end here, and why.
+    pub(super) stopped: Option<Stop>,
+}
+
+/// Tells the sink how far the trial is; why it ends here, if the sink says so.
+///
+/// # Errors
+/// When the sink fails.
+pub(super) fn tell(
+    sink: &mut dyn Sink,
+    progress: &Progress,
+) -> Result<Option<Stop>, SimulationError> {
+    Ok(match sink.progress(progress)? {
+        Control::Continue => None,
+        Control::Stop => Some(Stop {
+            by: StopKind::User,
+            why: format!("stopped by you at {}", progress.simulated.rounded()),
+        }),
+    })
 }
 
 impl<'a, D: Driver> World<'a, D> {
@@ -101,8 +120,20 @@ impl<'a, D: Driver> World<'a, D> {
             broken: Broken::default(),
             moving: Moving::default(),
             counts: Counts::default(),
+            stopped: None,
             context,
         })
+    }
+
+    /// How far the trial is, after so many packet-hops.
+    pub(super) fn progress(&self, packet_hops: u64) -> Progress {
+        let (flows_done, flows_total) = self.flow_table.judged_flows();
+        Progress {
+            simulated: self.now.since_start(),
+            packet_hops,
+            flows_done,
+            flows_total,
+        }
     }
 
     /// The jobs that are no background load.
