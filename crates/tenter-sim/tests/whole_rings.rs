@@ -77,21 +77,15 @@ jobs:
 fn rings_as_a_whole_are_those_one_by_one() {
     // Rings over the servers of two leaves meet where their hashes are equal.
     let alone = "jobs[0].collectives[1]={collective: reduce-scatter, algorithm: ring, size: 4MiB}";
-    compare_rings(plan(TREE, &[alone]));
+    compare_rings(&plan(TREE, &[alone]));
     let switch = "fabric={kind: single-switch, hosts: 64}";
-    compare_rings(plan(TREE, &[switch]));
+    compare_rings(&plan(TREE, &[switch]));
 }
 
-fn compare_rings(plan: Plan) {
-    let plan = Plan {
-        fidelity: Fidelity::Flow,
-        ..plan
-    };
-    let whole = outcome(&plan);
-    let driver = FlowDriver::new(&plan)
-        .expect("it can be built")
-        .one_by_one();
-    let mut one_by_one = Simulation::with_driver(driver, &plan, 1);
+fn compare_rings(plan: &Plan) {
+    let whole = outcome(plan);
+    let driver = FlowDriver::new(plan).expect("it can be built").one_by_one();
+    let mut one_by_one = Simulation::with_driver(driver, plan, 1);
     let one_by_one = one_by_one.run(&mut ()).expect("it runs");
     let visits = |of: &Outcome| of.summary.engine.node_visits;
     assert!(visits(&whole) < visits(&one_by_one) / 100);

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use tenter_explain::cost_of;
 use tenter_plan::{Fidelity, Plan};
-use tenter_sim::{AnySimulation, Options, SimulationError};
+use tenter_sim::{AnySimulation, Options, Simulation, SimulationError};
 use tenter_units::Time;
 
 use crate::Error;
@@ -54,7 +54,8 @@ fn of_threads(plan: &Plan, threads: u16) -> Result<SpeedUp, SimulationError> {
         clock: None,
         alone: true,
     };
-    let mut simulation = AnySimulation::new(plan, options)?;
+    // What a plan records would take its time.
+    let mut simulation = AnySimulation::Plain(Simulation::new(plan, options)?);
     let began = Instant::now();
     let outcome = simulation.run(&mut ())?;
     let wall_ns = began.elapsed().as_secs_f64() * 1e9;
