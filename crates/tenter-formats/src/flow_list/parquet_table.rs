@@ -32,12 +32,8 @@ pub fn read(bytes: &[u8], reading: FlowReading) -> Result<Imported, ImportError>
     let file = guarded(|| SerializedFileReader::new(stored));
     let file = file.map_err(|error| broken(start, &error))?;
     check_pages(bytes, file.metadata())?;
-    let mut left = Left {
-        rows: ROWS.saturating_add(bytes.len()),
-        text: TEXT.saturating_add(TEXT_PER_BYTE.saturating_mul(bytes.len())),
-        rows_of_file: file.metadata().file_metadata().num_rows(),
-        bytes: bytes.len(),
-    };
+    let mut left = Left::of(bytes.len());
+    left.hold(file.metadata().file_metadata().num_rows(), start)?;
     let schema = file.metadata().file_metadata().schema().get_fields();
     let columns = columns(schema.iter().map(|field| field.name()), start)?;
     let rows_of_file = guarded(|| file.get_row_iter(None));
@@ -66,31 +62,49 @@ const ROWS: usize = 1 << 20;
 const TEXT: usize = 1 << 26;
 const TEXT_PER_BYTE: usize = 64;
 
-/// How much more may follow.
+const REMEDY: &str = "write it as CSV, or without dictionaries";
+
+/// How much more may follow in a file of so many bytes.
 struct Left {
     rows: usize,
     text: usize,
-    /// What the file says that it has, and its length.
-    rows_of_file: i64,
     bytes: usize,
 }
 
 impl Left {
+    fn of(bytes: usize) -> Self {
+        Self {
+            rows: ROWS.saturating_add(bytes),
+            text: TEXT.saturating_add(TEXT_PER_BYTE.saturating_mul(bytes)),
+            bytes,
+        }
+    }
+
+    /// Refuses more rows than may follow: those that the head of the file states, before one is
+    /// read.
+    fn hold(&self, rows: i64, at: Place) -> Result<(), ImportError> {
+        if usize::try_from(rows).unwrap_or(0) <= self.rows {
+            return Ok(());
+        }
+        let bytes = self.bytes;
+        let what = format!("the table has {rows} rows, more than its {bytes} bytes can hold");
+        Err(ImportError::new(at, what, REMEDY))
+    }
+
+    /// Takes a row, which may be one more than the head states.
     fn take(&mut self, row: &Row, at: Place) -> Result<(), ImportError> {
         let text = row.get_column_iter().map(|(_, field)| match field {
             Field::Str(text) => text.len(),
             _ => 0,
         });
-        let remedy = "write it as CSV, or without dictionaries";
-        let wrong = |what: String| ImportError::new(at, what, remedy);
+        let bytes = self.bytes;
+        let wrong = |what: String| ImportError::new(at, what, REMEDY);
         self.rows = self.rows.checked_sub(1).ok_or_else(|| {
-            let (rows, bytes) = (self.rows_of_file, self.bytes);
             wrong(format!(
-                "the table has {rows} rows, more than its {bytes} bytes can hold"
+                "the table has more rows than its {bytes} bytes can hold"
             ))
         })?;
         self.text = self.text.checked_sub(text.sum()).ok_or_else(|| {
-            let bytes = self.bytes;
             wrong(format!(
                 "the texts up to here are longer than its {bytes} bytes can hold"
             ))
