@@ -24,7 +24,7 @@ demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric 
 test: RELEASED = -p tenter-cli -p tenter-python --bin tenter
 test: export TENTER_RELEASE = $(TENTER)
 test: SHELL = tools/timed
-test: format page lint python workflows package supply-chain build unit fuzz studies determinism package-python notebooks browser ## Run everything that continuous integration runs
+test: format page lint python workflows package supply-chain build unit fuzz determinism package-python notebooks browser ## Run everything that continuous integration runs
 
 format: ## Check the formatting
 	$(CARGO) fmt --all --check
@@ -129,7 +129,7 @@ semver: $(SEMVER) ## Compare the library's interface with a release (BASELINE=v0
 	@test -n "$(BASELINE)" || { echo "there is no release to compare with: name a commit, make semver BASELINE=HEAD~1" >&2; exit 1; }
 	$(SEMVER) semver-checks --package tenter --baseline-rev "$(BASELINE)"
 
-# The test of the documentation's commands runs the release binary, hence `build`.
+# The test of the documentation's commands runs the release binary, hence `build`; that of studies runs their quick form.
 unit: build ## Run the unit, property, differential, tidy and documentation tests
 	$(CARGO) test --workspace --no-fail-fast
 

@@ -8,8 +8,8 @@
 //! `make` may stand in a block marked `sh`, and is run as well.
 //!
 //! Targets of the Makefile that continuous integration runs itself are not run again. Pages of
-//! studies show commands that take minutes: there `study show` is run in place of `study run`, and
-//! `validate` in place of `run`.
+//! studies, and one of training, show commands that take minutes: there `study show` is run in
+//! place of `study run`, `validate` in place of `run`, and the shortest trials of a sweep.
 
 mod binary;
 
@@ -164,12 +164,27 @@ fn name_of(page: &Path) -> String {
     name.display().to_string()
 }
 
+/// A page of results whose commands take minutes, and the shortest trials of its sweep.
+const LONG: &str = "docs/training-interference.md";
+const SHORTEST: [&str; 4] = [
+    "--only",
+    "ecmp",
+    "--only",
+    "jobs[2].collectives[0].size=1MiB",
+];
+
 /// What is run of a command: all of it, or what takes no minutes.
 fn shortened(page: &str, arguments: &[String]) -> Vec<String> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let is_long = page.starts_with("studies") || page == LONG;
     let short = match words[..] {
-        ["study", "run", name, ..] if page.starts_with("studies") => vec!["study", "show", name],
-        ["run", ref rest @ ..] if page.starts_with("studies") => [&["validate"], rest].concat(),
+        ["study", "run", name, ..] if is_long => vec!["study", "show", name],
+        // What is written is read by a later command.
+        ["run", ref rest @ ..] if is_long && !rest.contains(&"-o") => {
+            let rest = rest.iter().filter(|word| **word != "--interference");
+            ["validate"].iter().chain(rest).copied().collect()
+        }
+        ["sweep", file] if is_long => [&["sweep", file], &SHORTEST[..]].concat(),
         ref all => all.to_vec(),
     };
     short.iter().map(ToString::to_string).collect()

@@ -20,8 +20,8 @@ use tenter_scenario::{Format, load};
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
-/// Between half a minute and a minute in the profile of tests.
-const CASES: u64 = 100_000;
+/// About a minute in the profile of tests.
+const CASES: u64 = 60_000;
 /// Cases that run beside each other.
 const THREADS: usize = 2;
 /// What cases may take at most: the largest fabric there may be, once for each thread and twice
