@@ -1,5 +1,6 @@
 //! The number of packets of a collective and of the links that they cross.
 
+use num_integer::gcd;
 use tenter_endpoint::{AckPolicy, MessageCut};
 use tenter_plan::Plan;
 use tenter_topology::Routing;
@@ -151,19 +152,12 @@ fn acknowledgements(plan: &Plan, cut: MessageCut, bytes: u64, packets: u64) -> f
             let (every, per_message) = (u64::from(every), cut.packets_per_message());
             // Ends of messages that would be acknowledged anyway.
             let full = packets / per_message;
-            let distance = (every / gcd(every, per_message)).saturating_mul(per_message);
+            let distance = (every / gcd(every, per_message).max(1)).saturating_mul(per_message);
             let ragged = u64::from(!packets.is_multiple_of(per_message));
             let both = (full * per_message) as f64 / distance as f64 + ragged as f64 / every as f64;
             packets as f64 / every as f64 + messages as f64 - both
         }
     }
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a.max(1)
 }
 
 /// So many transfers are looked at one by one; of more, those of some ranks stand for all.
@@ -212,10 +206,5 @@ mod tests {
             hits.iter().all(|hits| (95..=105).contains(hits)),
             "{hits:?}"
         );
-    }
-
-    #[test]
-    fn common_divisors() {
-        assert_eq!((gcd(12, 18), gcd(7, 32), gcd(32, 32)), (6, 1, 32));
     }
 }

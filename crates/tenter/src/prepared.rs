@@ -29,8 +29,6 @@ pub(crate) struct Prepared {
     /// Further runs, on so many threads.
     pub(crate) further: (Interference, u16),
     pub(crate) simulation: AnySimulation,
-    /// The most events to show of what is watched.
-    pub(crate) events_shown: usize,
     pub(crate) folder: Option<TrialFolder>,
     pub(crate) notes: Vec<String>,
     pub(crate) set_up_s: f64,
@@ -73,7 +71,7 @@ impl Prepared {
         engine.set_up_s = self.set_up_s;
         engine.wall_s = began.elapsed().as_secs_f64();
         engine.peak_rss_bytes = peak_rss_bytes();
-        let watched = simulation::watched(&self.simulation, self.events_shown);
+        let watched = simulation::watched(&self.simulation);
         // The further runs need its memory.
         drop(self.simulation);
         let (asked, threads) = self.further;

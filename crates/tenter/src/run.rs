@@ -219,7 +219,6 @@ impl Run {
             keep: self.keep,
             checkpoints: self.checkpoints,
             simulation,
-            events_shown: self.watch.map_or(0, |(_, limit)| limit),
             set_up_s,
         })
     }

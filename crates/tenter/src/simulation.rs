@@ -84,21 +84,24 @@ pub(crate) fn build(
     }
 }
 
-/// What was watched in a simulation that has run, no more than so many events.
-pub(crate) fn watched(simulation: &AnySimulation, limit: usize) -> Watched {
+/// What was watched in a simulation that has run.
+pub(crate) fn watched(simulation: &AnySimulation) -> Watched {
     match simulation {
-        AnySimulation::Watching(simulation) => first_events(simulation.driver(), limit),
+        AnySimulation::Watching(simulation) => first_events(simulation.driver()),
         _ => Watched::default(),
     }
 }
 
-/// What the watchers of all parts have seen, in the order of time.
-fn first_events<D: Driver<Watcher = WatchLog>>(driver: &D, limit: usize) -> Watched {
+/// What the watchers of all parts have seen, in the order of time; no more than one may keep.
+fn first_events<D: Driver<Watcher = WatchLog>>(driver: &D) -> Watched {
     let logs = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
     let mut watched = Watched::default();
-    for (first, more) in logs.map(WatchLog::first) {
+    let mut limit = 0;
+    for log in logs {
+        let (first, more) = log.first();
         watched.events.extend(first);
         watched.omitted += more;
+        limit = log.limit();
     }
     let events = &mut watched.events;
     events.sort_by_key(|event| (event.at, event.node, step(event), event.port));

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use num_integer::gcd;
 use tenter_workload::Rings;
 
 /// The caller is asked whether to go on once per so many transfers; in tests, which are small, more
@@ -222,10 +223,6 @@ impl<'a> Waves<'a> {
 /// How many rings so many ranks make up: rank r is in ring r modulo that.
 pub(super) fn ring_count(rings: Rings, ranks: usize) -> usize {
     gcd(ranks, rings.stride as usize)
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]

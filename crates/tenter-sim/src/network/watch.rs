@@ -143,6 +143,11 @@ impl WatchLog {
         }
     }
 
+    /// How many events it keeps.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// The first events, in the order of time, and how many more there were.
     pub fn first(&self) -> (Vec<Event>, u64) {
         let mut log = self.clone();

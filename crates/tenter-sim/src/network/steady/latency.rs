@@ -4,6 +4,7 @@
 //! latencies some are a unit longer. So the exact instants are logged for a period, and of each
 //! packet of it the latencies in all periods of the jump follow by arithmetic.
 
+use num_integer::gcd;
 use tenter_endpoint::Latencies;
 use tenter_net::{FlowEnd, ReceiveSlot, SENT_UNIT_PS};
 use tenter_topology::HostId;
@@ -131,10 +132,6 @@ impl Units {
             })
         })
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if a == 0 { b } else { gcd(b % a, a) }
 }
 
 #[cfg(test)]
