@@ -130,6 +130,14 @@ fn report_of(folder: &Folder) {
 }
 
 #[test]
+fn a_study_without_a_quick_form_is_not_run() {
+    let output = tenter(&["study", "run", "methodology/iso-1", "--quick"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = stdout(&output);
+    assert!(text.contains("not run: it has no quick form"), "{text}");
+}
+
+#[test]
 fn run_prints_tables_and_csv() {
     let table = tenter(&["study", "run", "methodology/jct-1", "--quick"]);
     assert_eq!(table.status.code(), Some(0), "{table:?}");

@@ -152,7 +152,7 @@ fn acknowledgements(plan: &Plan, cut: MessageCut, bytes: u64, packets: u64) -> f
             let (every, per_message) = (u64::from(every), cut.packets_per_message());
             // Ends of messages that would be acknowledged anyway.
             let full = packets / per_message;
-            let distance = (every / gcd(every, per_message).max(1)).saturating_mul(per_message);
+            let distance = (every / gcd(every, per_message)).saturating_mul(per_message);
             let ragged = u64::from(!packets.is_multiple_of(per_message));
             let both = (full * per_message) as f64 / distance as f64 + ragged as f64 / every as f64;
             packets as f64 / every as f64 + messages as f64 - both

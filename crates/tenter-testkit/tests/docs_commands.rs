@@ -9,7 +9,8 @@
 //!
 //! Targets of the Makefile that continuous integration runs itself are not run again. Pages of
 //! studies, and one of training, show commands that take minutes: there `study show` is run in
-//! place of `study run`, `validate` in place of `run`, and the shortest trials of a sweep.
+//! place of `study run`, `validate` in place of `run`, and the shortest trials of a sweep; on the
+//! page of training, a run with `-o` is run whole, since a later command reads it.
 
 mod binary;
 
@@ -176,15 +177,15 @@ const SHORTEST: [&str; 4] = [
 /// What is run of a command: all of it, or what takes no minutes.
 fn shortened(page: &str, arguments: &[String]) -> Vec<String> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let is_long = page.starts_with("studies") || page == LONG;
+    let (is_long, is_of_studies) = (page == LONG, page.starts_with("studies"));
     let short = match words[..] {
-        ["study", "run", name, ..] if is_long => vec!["study", "show", name],
-        // What is written is read by a later command.
+        ["study", "run", name, ..] if is_of_studies => vec!["study", "show", name],
+        ["run", ref rest @ ..] if is_of_studies => [&["validate"], rest].concat(),
         ["run", ref rest @ ..] if is_long && !rest.contains(&"-o") => {
             let rest = rest.iter().filter(|word| **word != "--interference");
             ["validate"].iter().chain(rest).copied().collect()
         }
-        ["sweep", file] if is_long => [&["sweep", file], &SHORTEST[..]].concat(),
+        ["sweep", ref rest @ ..] if is_long => [&["sweep"], rest, &SHORTEST[..]].concat(),
         ref all => all.to_vec(),
     };
     short.iter().map(ToString::to_string).collect()

@@ -1,5 +1,7 @@
 //! Line rates, and the exact time a byte takes at one.
 
+use num_integer::gcd;
+
 use crate::Time;
 use crate::dimensions::{RATE, SIZE, TIME};
 use crate::parse::read_and_print;
@@ -52,7 +54,7 @@ impl Rate {
         let bits = u128::from(self.0) * speed as u128;
         // Division by a number of 128 bits takes several times as long.
         if let Ok(bits) = u64::try_from(bits) {
-            let divisor = greatest_common_divisor(ps, bits);
+            let divisor = gcd(ps, bits);
             let (numerator, denominator) = (ps / divisor, bits / divisor);
             if u128::from(numerator) <= LONGEST_PER_BYTE
                 && let Ok(denominator) = u32::try_from(denominator)
@@ -66,13 +68,6 @@ impl Rate {
         // A fraction that is not reduced has the same convergents.
         SerialisationTime::from_fraction(u128::from(ps), bits)
     }
-}
-
-fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// Picoseconds per byte as an exact fraction.

@@ -92,7 +92,8 @@ pub(crate) fn watched(simulation: &AnySimulation) -> Watched {
     }
 }
 
-/// What the watchers of all parts have seen, in the order of time; no more than one may keep.
+/// What the watchers of all parts have seen, in the order of time: at most as many events as the
+/// watcher of one part gives. All have the same limit.
 fn first_events<D: Driver<Watcher = WatchLog>>(driver: &D) -> Watched {
     let logs = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
     let mut watched = Watched::default();

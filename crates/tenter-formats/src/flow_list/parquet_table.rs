@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use tenter_notation::diagnostics::quote;
@@ -32,8 +33,8 @@ pub fn read(bytes: &[u8], reading: FlowReading) -> Result<Imported, ImportError>
     let file = guarded(|| SerializedFileReader::new(stored));
     let file = file.map_err(|error| broken(start, &error))?;
     check_pages(bytes, file.metadata())?;
-    let mut left = Left::of(bytes.len());
-    left.hold(file.metadata().file_metadata().num_rows(), start)?;
+    check_rows(file.metadata(), bytes.len())?;
+    let mut left = TEXT.saturating_add(TEXT_PER_BYTE.saturating_mul(bytes.len()));
     let schema = file.metadata().file_metadata().schema().get_fields();
     let columns = columns(schema.iter().map(|field| field.name()), start)?;
     let rows_of_file = guarded(|| file.get_row_iter(None));
@@ -46,7 +47,7 @@ pub fn read(bytes: &[u8], reading: FlowReading) -> Result<Imported, ImportError>
         let Some(row) = next.map_err(|error| broken(at, &error))? else {
             break;
         };
-        left.take(&row, at)?;
+        take_text(&mut left, &row, at, bytes.len())?;
         cells.clear();
         texts(&row, &columns, at, &mut cells)?;
         let cells = cells.iter().map(|(column, cell)| (*column, cell.as_str()));
@@ -57,60 +58,36 @@ pub fn read(bytes: &[u8], reading: FlowReading) -> Result<Imported, ImportError>
 
 /// A file may have so many rows and one more for each of its bytes: a dictionary makes any number
 /// of equal rows of a few bytes.
-const ROWS: usize = 1 << 20;
+const ROWS: u64 = 1 << 20;
 /// Likewise the characters of its cells.
 const TEXT: usize = 1 << 26;
 const TEXT_PER_BYTE: usize = 64;
-
 const REMEDY: &str = "write it as CSV, or without dictionaries";
 
-/// How much more may follow in a file of so many bytes.
-struct Left {
-    rows: usize,
-    text: usize,
-    bytes: usize,
+/// Refuses too many rows before one is read. Groups of rows have as many as they state, whatever
+/// the file states of all.
+fn check_rows(metadata: &ParquetMetaData, bytes: usize) -> Result<(), ImportError> {
+    let groups = metadata.row_groups().iter();
+    let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(u64::MAX));
+    let rows = rows.fold(0, u64::saturating_add);
+    if rows <= ROWS.saturating_add(bytes as u64) {
+        return Ok(());
+    }
+    let what = format!("the table has {rows} rows, more than its {bytes} bytes can hold");
+    Err(ImportError::new(Place::Byte(0), what, REMEDY))
 }
 
-impl Left {
-    fn of(bytes: usize) -> Self {
-        Self {
-            rows: ROWS.saturating_add(bytes),
-            text: TEXT.saturating_add(TEXT_PER_BYTE.saturating_mul(bytes)),
-            bytes,
-        }
-    }
-
-    /// Refuses more rows than may follow: those that the head of the file states, before one is
-    /// read.
-    fn hold(&self, rows: i64, at: Place) -> Result<(), ImportError> {
-        if usize::try_from(rows).unwrap_or(0) <= self.rows {
-            return Ok(());
-        }
-        let bytes = self.bytes;
-        let what = format!("the table has {rows} rows, more than its {bytes} bytes can hold");
-        Err(ImportError::new(at, what, REMEDY))
-    }
-
-    /// Takes a row, which may be one more than the head states.
-    fn take(&mut self, row: &Row, at: Place) -> Result<(), ImportError> {
-        let text = row.get_column_iter().map(|(_, field)| match field {
-            Field::Str(text) => text.len(),
-            _ => 0,
-        });
-        let bytes = self.bytes;
-        let wrong = |what: String| ImportError::new(at, what, REMEDY);
-        self.rows = self.rows.checked_sub(1).ok_or_else(|| {
-            wrong(format!(
-                "the table has more rows than its {bytes} bytes can hold"
-            ))
-        })?;
-        self.text = self.text.checked_sub(text.sum()).ok_or_else(|| {
-            wrong(format!(
-                "the texts up to here are longer than its {bytes} bytes can hold"
-            ))
-        })?;
-        Ok(())
-    }
+/// Takes the texts of a row from how much text is left.
+fn take_text(left: &mut usize, row: &Row, at: Place, bytes: usize) -> Result<(), ImportError> {
+    let text = row.get_column_iter().map(|(_, field)| match field {
+        Field::Str(text) => text.len(),
+        _ => 0,
+    });
+    *left = left.checked_sub(text.sum()).ok_or_else(|| {
+        let what = format!("the texts up to here are longer than its {bytes} bytes can hold");
+        ImportError::new(at, what, REMEDY)
+    })?;
+    Ok(())
 }
 
 fn broken(at: Place, error: &ParquetError) -> ImportError {

@@ -1,5 +1,6 @@
 //! Weighted ECMP: the hash picks a link in proportion to its rate.
 
+use num_integer::gcd;
 use tenter_config::component;
 
 use crate::load_balancing::hash::{Ecmp, HashSeeding};
@@ -11,11 +12,6 @@ component! {
     pub struct WeightedEcmp {
         ..ecmp: Ecmp, "The hash.";
     }
-}
-
-/// The greatest common divisor.
-fn common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
 impl Described for WeightedEcmp {
@@ -48,7 +44,7 @@ impl WeightedEcmp {
         // Hashes of 16 bits would never get beyond the first of several large weights.
         let unit = match self.ecmp.seeding {
             HashSeeding::Mixed => 1,
-            HashSeeding::Raw => view.candidates.iter().map(rate).fold(0, common_divisor),
+            HashSeeding::Raw => view.candidates.iter().map(rate).fold(0, gcd),
         };
         let weight = |port: &u16| rate(port) / unit;
         let all: u64 = view.candidates.iter().map(weight).sum();

@@ -143,7 +143,7 @@ impl WatchLog {
         }
     }
 
-    /// How many events it keeps.
+    /// The most events that [`WatchLog::first`] gives.
     pub fn limit(&self) -> usize {
         self.limit
     }
