@@ -21,7 +21,10 @@ demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric 
 	rm -rf trials/quickstart
 	$(TENTER) run scenarios/quickstart.yaml -o trials/quickstart
 
-test: RELEASED = -p tenter-cli -p tenter-python --bin tenter
+test ahead: RELEASED = -p tenter-cli -p tenter-python --bin tenter
+# The release build of `test`, which `.ci/run` begins beside the lints.
+.PHONY: ahead
+ahead: build
 test: export TENTER_RELEASE = $(TENTER)
 test: SHELL = tools/timed
 test: format page lint python workflows package supply-chain build unit fuzz determinism package-python notebooks browser ## Run everything that continuous integration runs

@@ -98,7 +98,11 @@ fn holds_in_its_quick_form(texts: &StudyTexts<'static>) {
 fn every_study_holds_in_its_quick_form() {
     let next = AtomicUsize::new(0);
     let work = || {
-        while let Some(texts) = STUDIES.get(next.fetch_add(1, Ordering::Relaxed)) {
+        // The last ones take longest.
+        while let Some(texts) = STUDIES
+            .iter()
+            .nth_back(next.fetch_add(1, Ordering::Relaxed))
+        {
             holds_in_its_quick_form(texts);
         }
     };
