@@ -132,6 +132,13 @@ pub struct Column<R: 'static> {
     pub cell: for<'a> fn(&'a R, &'a Names) -> Cell<'a>,
 }
 
+/// Takes the values of a row one by one. It is no closure, so that it can be inlined for each
+/// column, whose kind is known there.
+pub trait TakeCell {
+    /// Takes the value of the next column.
+    fn take(&mut self, cell: Cell<'_>);
+}
+
 /// A row type: a table's name, what it is about, and its columns in order.
 pub trait Row: Sized + 'static {
     /// The table's name, also the stem of its file.
@@ -143,7 +150,7 @@ pub trait Row: Sized + 'static {
 
     /// Hands over the values of the columns that the row holds itself, in their order: neither
     /// those that follow from others of the row nor names that are looked up.
-    fn cells(&self, take: impl FnMut(Cell<'_>));
+    fn cells(&self, taker: &mut impl TakeCell);
 
     /// The counters that were not read, where the row may lack some.
     fn unread(&mut self) -> Option<&mut Unread> {
@@ -191,6 +198,7 @@ macro_rules! integer_value {
     ($($integer:ty),+) => {$(
         impl Value for $integer {
             const KIND: Kind = Kind::Integer;
+            #[inline]
             fn cell(&self) -> Cell<'_> {
                 // A count beyond 2⁶³ does not occur in a simulation; saturating keeps the column's
                 // sign right all the same.
@@ -208,6 +216,7 @@ macro_rules! plain_value {
     ($($type:ty => $kind:ident, $this:ident, $cell:expr);+) => {$(
         impl Value for $type {
             const KIND: Kind = Kind::$kind;
+            #[inline]
             fn cell(&self) -> Cell<'_> {
                 let $this = self;
                 Cell::$kind($cell)
@@ -230,6 +239,7 @@ pub struct Seed(pub u64);
 
 impl Value for Seed {
     const KIND: Kind = Kind::Unsigned;
+    #[inline]
     fn cell(&self) -> Cell<'_> {
         Cell::Unsigned(self.0)
     }
@@ -243,6 +253,7 @@ impl Value for Seed {
 /// and multiplying each lose up to 2⁻⁵³ or 2⁻⁵² of it.
 impl Value for Time {
     const KIND: Kind = Kind::Float;
+    #[inline]
     fn cell(&self) -> Cell<'_> {
         Cell::Float(self.as_ns())
     }
@@ -263,6 +274,7 @@ impl<'de, T: Value> Deserialize<'de> for Present<T> {
 impl<T: Value> Value for Option<T> {
     const KIND: Kind = T::KIND;
     const OPTIONAL: bool = true;
+    #[inline]
     fn cell(&self) -> Cell<'_> {
         self.as_ref().map_or(Cell::Missing, T::cell)
     }
@@ -378,8 +390,8 @@ macro_rules! rows {
             ];
 
             #[inline]
-            fn cells(&self, mut take: impl FnMut(crate::column::Cell<'_>)) {
-                $( take(crate::column::cell(&[$(&self.$unread)?], $column, &self.$field)); )+
+            fn cells(&self, taker: &mut impl crate::column::TakeCell) {
+                $( taker.take(crate::column::cell(&[$(&self.$unread)?], $column, &self.$field)); )+
             }
 
             $( fn unread(&mut self) -> Option<&mut crate::unread::Unread> {

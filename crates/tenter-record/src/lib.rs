@@ -34,7 +34,7 @@ pub use capture::{
     Capture, CapturedFrame, CapturedPort, FrameContent, MacAddress, RoceBody, RocePacket,
 };
 pub use circuits::CircuitRow;
-pub use column::{Cell, Column, Kind, Names, Row, Seed, Value};
+pub use column::{Cell, Column, Kind, Names, Row, Seed, TakeCell, Value};
 pub use comparison::ComparisonRow;
 pub use deviation::DeviationRow;
 pub use digest::Digest;
