@@ -271,6 +271,9 @@ impl Queues {
             return Waiting::default();
         };
         let waits = queue.before(at).waits;
+        if waits == 0 {
+            return Waiting::default();
+        }
         let narrow = |of: Option<u128>| of.map_or(0, |of| u64::try_from(of).unwrap_or(u64::MAX));
         Waiting {
             time: Time::from_ps(narrow(waits.checked_div(queue.rate.0))),

@@ -147,6 +147,7 @@ impl Topology {
     }
 
     /// The port at the other end of the cable in a port.
+    #[inline]
     pub fn neighbour(&self, node: impl Into<NodeId>, port: u16) -> CableEnd {
         let plugged = self.port(node.into(), port);
         self.cables[plugged.cable as usize].ends[1 - plugged.end as usize]
@@ -231,6 +232,7 @@ impl Topology {
         found.map(|(node, _)| node)
     }
 
+    #[inline]
     fn port(&self, node: NodeId, port: u16) -> PortRef {
         self.nodes[node].ports[port as usize]
     }

@@ -96,8 +96,8 @@ pub(super) struct Ways {
     all: ById<WayId, Way>,
     /// Ways that do not depend on the queue pair.
     between: BTreeMap<(NodeId, NodeId, [Link; 2]), WayId>,
-    /// All others, by their ports and the cables of both NICs.
-    over: BTreeMap<[Link; 2], BTreeMap<Vec<CableEnd>, WayId>>,
+    /// All others, by their ports and the cables of both NICs. Ports are only looked up.
+    over: BTreeMap<[Link; 2], HashMap<Vec<CableEnd>, WayId>>,
     /// What messages take on ways, by the links forth and back: most ways have links alike.
     delays: BTreeMap<[Vec<Link>; 2], Arc<WayDelays>>,
     /// Room for the ports of a way that is looked for.

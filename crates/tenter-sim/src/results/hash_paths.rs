@@ -72,6 +72,9 @@ fn of_schedule<D: Driver>(
         let lane = transfer.way(job.queue_pair_scope).lane;
         let [from, to] = job.ends(&transfer);
         let hash = context.hash(QueuePairId::of(number, &transfer, lane, queue_pair));
+        let from_port = (from, context.nic.plane_of(hash, planes)?);
+        let mut taken = Vec::new();
+        ports(driver, from_port, to, hash, |end| taken.push(end))?;
         Some(HashPath {
             job: number,
             collective,
@@ -79,12 +82,7 @@ fn of_schedule<D: Driver>(
             from,
             to,
             queue_pair: (lane, queue_pair),
-            ports: ports(
-                driver,
-                (from, context.nic.plane_of(hash, planes)?),
-                to,
-                hash,
-            )?,
+            ports: taken,
         })
     });
     paths.collect()
@@ -112,9 +110,15 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<ById<NodeId, Vec<u64>
                 let planes = context.topology.nic_ports;
                 let plane = context.nic.plane_of(hash, planes)?;
                 counts[from.node()][usize::from(plane)] += 1;
-                for CableEnd { node, port } in ports(driver, (from, plane), to, hash)? {
-                    counts[node][usize::from(port)] += 1;
-                }
+                ports(
+                    driver,
+                    (from, plane),
+                    to,
+                    hash,
+                    |CableEnd { node, port }| {
+                        counts[node][usize::from(port)] += 1;
+                    },
+                )?;
             }
         }
     }
@@ -129,20 +133,21 @@ fn queue_pair_count(context: &Context) -> u64 {
     context.jobs.iter().map(of_job).sum()
 }
 
-/// The ports by which switches send packets with this hash, on their way from a port of a host.
+/// Tells the ports by which switches send packets with this hash, on their way from a port of a
+/// host; `None` where one of them may choose another for each packet.
 fn ports<D: Driver>(
     driver: &D,
     from: (HostId, u16),
     to: HostId,
     hash: u32,
-) -> Option<Vec<CableEnd>> {
+    mut tell: impl FnMut(CableEnd),
+) -> Option<()> {
     let context = driver.context();
-    let mut ports = Vec::new();
     let mut node = context.topology.neighbour(from.0, from.1).node;
     while let NodeModel::Switch(switch) = driver.node(node) {
         let port = switch.fixed_port(hash, to, &context.routing)?;
-        ports.push(CableEnd { node, port });
+        tell(CableEnd { node, port });
         node = context.topology.neighbour(node, port).node;
     }
-    Some(ports)
+    Some(())
 }
