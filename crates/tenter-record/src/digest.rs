@@ -99,7 +99,7 @@ impl RowHash {
         hash
     }
 
-    #[inline(always)]
+    #[inline]
     fn add_word(&mut self, word: u64) {
         self.first = folded_product(self.first ^ word, FIRST_FACTOR).wrapping_add(GOLDEN_RATIO);
         self.second = folded_product(self.second ^ word, SECOND_FACTOR).wrapping_add(GOLDEN_RATIO);
@@ -122,6 +122,10 @@ impl RowHash {
 }
 
 impl TakeCell for RowHash {
+    #[expect(
+        clippy::inline_always,
+        reason = "without it values and lanes go through memory, three times as slow"
+    )]
     #[inline(always)]
     fn take(&mut self, cell: Cell<'_>) {
         match cell {
@@ -136,7 +140,7 @@ impl TakeCell for RowHash {
 }
 
 /// The halves of a product of 128 bits, one over the other.
-#[inline(always)]
+#[inline]
 const fn folded_product(a: u64, b: u64) -> u64 {
     let product = a as u128 * b as u128;
     product as u64 ^ (product >> 64) as u64
