@@ -74,8 +74,8 @@ impl fmt::Display for Digest {
 /// A row has more words than other records, and there is one per flow; so a word costs a
 /// multiplication to 128 bits whose halves are folded, and the mixers come at the end.
 ///
-/// The lanes are fields of their own and everything is inlined, so that they stay in registers:
-/// in an array they become a vector in memory, and a word then takes three times as long.
+/// The lanes are fields of their own, and all but texts is inlined, so that they stay in registers:
+/// an array of them becomes a vector in memory, which each word waits for.
 #[derive(Clone, Copy)]
 struct RowHash {
     first: u64,
@@ -124,7 +124,7 @@ impl RowHash {
 impl TakeCell for RowHash {
     #[expect(
         clippy::inline_always,
-        reason = "without it values and lanes go through memory, three times as slow"
+        reason = "values go through memory where it is called, as it is long for an unknown kind"
     )]
     #[inline(always)]
     fn take(&mut self, cell: Cell<'_>) {

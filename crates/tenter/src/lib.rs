@@ -116,8 +116,8 @@ pub use tenter_record::{
     Cell, CircuitRow, CollectiveRow, Column, Control, Counts, CriticalPathRow, FlowRow,
     InferencePoolRow, InferenceRow, InterferenceRow, JobRow, Kind, Names, OperationRow, PortRow,
     PowerRow, Progress, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, RequestRow, Row,
-    SampleRow, SeedRow, SignalRow, SinkError, SteeringRow, StopKind, Summary, SwitchRow, TierRow,
-    TrainingRankRow, TrainingStepRow,
+    SampleRow, SeedRow, SignalRow, SinkError, SteeringRow, StopKind, Summary, SwitchRow, TakeCell,
+    TierRow, TrainingRankRow, TrainingStepRow,
 };
 pub use tenter_scenario::{Diagnostics, Format, Position, Problem, schema, spec};
 pub use tenter_sim::Interference;

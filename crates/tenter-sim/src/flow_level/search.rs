@@ -87,12 +87,9 @@ pub(super) fn search(net: Net<'_>, leaves: (NodeId, NodeId), to: HostId, hash: u
 /// that is gone.
 fn lit_ports(net: Net<'_>, node: NodeId, to: HostId) -> impl Iterator<Item = u16> {
     let candidates = net.routing.candidates(net.topology.switch(node), to);
-    let ports = candidates.iter().copied();
-    ports.filter(move |&port| is_lit(net, node, port))
-}
-
-fn is_lit(net: Net<'_>, node: NodeId, port: u16) -> bool {
-    net.topology.optics.is_empty() || !net.topology.is_dark(node, port)
+    let has_circuits = !net.topology.optics.is_empty();
+    let is_lit = move |port: &u16| !has_circuits || !net.topology.is_dark(node, *port);
+    candidates.iter().copied().filter(is_lit)
 }
 
 /// The port that all packets with a hash take at a switch, where there is but one for them, and
