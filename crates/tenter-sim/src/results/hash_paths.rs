@@ -1,6 +1,8 @@
 //! Which ports queue pairs take where the hash of their addresses alone decides: known before a
 //! run.
 
+use std::iter;
+
 use tenter_topology::{CableEnd, HostId, NodeId};
 use tenter_units::ById;
 use tenter_workload::{Job, JobId, Schedule, WorkloadError};
@@ -72,9 +74,7 @@ fn of_schedule<D: Driver>(
         let lane = transfer.way(job.queue_pair_scope).lane;
         let [from, to] = job.ends(&transfer);
         let hash = context.hash(QueuePairId::of(number, &transfer, lane, queue_pair));
-        let from_port = (from, context.nic.plane_of(hash, planes)?);
-        let mut taken = Vec::new();
-        ports(driver, from_port, to, hash, |end| taken.push(end))?;
+        let plane = context.nic.plane_of(hash, planes)?;
         Some(HashPath {
             job: number,
             collective,
@@ -82,7 +82,7 @@ fn of_schedule<D: Driver>(
             from,
             to,
             queue_pair: (lane, queue_pair),
-            ports: taken,
+            ports: ports(driver, (from, plane), to, hash).collect::<Option<_>>()?,
         })
     });
     paths.collect()
@@ -110,15 +110,10 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<ById<NodeId, Vec<u64>
                 let planes = context.topology.nic_ports;
                 let plane = context.nic.plane_of(hash, planes)?;
                 counts[from.node()][usize::from(plane)] += 1;
-                ports(
-                    driver,
-                    (from, plane),
-                    to,
-                    hash,
-                    |CableEnd { node, port }| {
-                        counts[node][usize::from(port)] += 1;
-                    },
-                )?;
+                for end in ports(driver, (from, plane), to, hash) {
+                    let CableEnd { node, port } = end?;
+                    counts[node][usize::from(port)] += 1;
+                }
             }
         }
     }
@@ -133,21 +128,25 @@ fn queue_pair_count(context: &Context) -> u64 {
     context.jobs.iter().map(of_job).sum()
 }
 
-/// Tells the ports by which switches send packets with this hash, on their way from a port of a
-/// host; `None` where one of them may choose another for each packet.
+/// The ports by which switches send packets with this hash, on their way from a port of a host;
+/// `None` from a switch on that may choose another for each packet.
 fn ports<D: Driver>(
     driver: &D,
     from: (HostId, u16),
     to: HostId,
     hash: u32,
-    mut tell: impl FnMut(CableEnd),
-) -> Option<()> {
+) -> impl Iterator<Item = Option<CableEnd>> {
     let context = driver.context();
     let mut node = context.topology.neighbour(from.0, from.1).node;
-    while let NodeModel::Switch(switch) = driver.node(node) {
-        let port = switch.fixed_port(hash, to, &context.routing)?;
-        tell(CableEnd { node, port });
-        node = context.topology.neighbour(node, port).node;
-    }
-    Some(())
+    iter::from_fn(move || {
+        let NodeModel::Switch(switch) = driver.node(node) else {
+            return None;
+        };
+        let port = switch.fixed_port(hash, to, &context.routing);
+        let end = port.map(|port| CableEnd { node, port });
+        if let Some(CableEnd { node: here, port }) = end {
+            node = context.topology.neighbour(here, port).node;
+        }
+        Some(end)
+    })
 }
