@@ -7,6 +7,7 @@ use tenter_topology::Routing;
 use crate::bill::{Bill, bill};
 use crate::buffers::{SwitchFacts, TierSwitchFacts, switch_facts, tier_facts};
 use crate::circuits::{CircuitFacts, circuit_facts};
+use crate::congestion::{RecoveryFacts, recovery_facts};
 use crate::cost::{Cost, cost};
 use crate::credit::{CreditFacts, credit_facts};
 use crate::entropy::{EntropyFacts, entropy_facts};
@@ -49,6 +50,9 @@ pub struct Explanation {
     pub circuits: Option<CircuitFacts>,
     /// PCIe between NICs and host memory, where there is any.
     pub pcie: Option<PcieFacts>,
+    /// How a flow recovers from a notification, where rates follow notifications.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<RecoveryFacts>,
     /// Source ports, where NICs change them from packet to packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entropy: Option<EntropyFacts>,
@@ -82,6 +86,7 @@ pub fn explain(plan: &Plan, given: &[String]) -> Result<Explanation, ExplainErro
         credit: credit_facts(plan),
         circuits: circuit_facts(plan),
         pcie: pcie_facts(plan),
+        recovery: recovery_facts(plan),
         entropy: entropy_facts(plan),
         jobs: jobs.collect::<Result<_, _>>()?,
         cost: cost(plan, &routing)?,

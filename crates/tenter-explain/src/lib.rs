@@ -23,6 +23,7 @@
 mod bill;
 mod buffers;
 mod circuits;
+mod congestion;
 mod cost;
 mod credit;
 mod entropy;
@@ -47,6 +48,7 @@ pub use buffers::{
     TierSwitchFacts,
 };
 pub use circuits::{CircuitChangeFacts, CircuitFacts, OpticalPortFacts};
+pub use congestion::RecoveryFacts;
 pub use cost::{Cost, cost_of, packet_hops};
 pub use credit::CreditFacts;
 pub use entropy::EntropyFacts;

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use tenter_explain::{
     Bill, CircuitFacts, ClassFacts, Cost, CreditFacts, EcnAtRate, EcnFacts, EntropyFacts,
     Explanation, FabricFacts, IdealTime, JobFacts, OpticalPortFacts, PathClass, PcieFacts,
-    PowerFacts, ScheduledFacts, SwitchFacts, SwitchLine,
+    PowerFacts, RecoveryFacts, ScheduledFacts, SwitchFacts, SwitchLine,
 };
 
 use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
@@ -44,6 +44,9 @@ fn write(explanation: &Explanation, out: &mut String) -> fmt::Result {
     }
     if let Some(pcie) = &explanation.pcie {
         write_pcie(pcie, out)?;
+    }
+    if let Some(recovery) = &explanation.recovery {
+        write_recovery(recovery, out)?;
     }
     if let Some(entropy) = &explanation.entropy {
         write_entropy(*entropy, out)?;
@@ -350,6 +353,16 @@ fn write_switch(title: &str, switch: &SwitchFacts, out: &mut String) -> fmt::Res
         }
     }
     Ok(())
+}
+
+fn write_recovery(recovery: &RecoveryFacts, out: &mut String) -> fmt::Result {
+    writeln!(
+        out,
+        "\ncongestion control: a notification cuts a flow to {:.0} % of the line; alone, it is back at 90 % after {} and at the line after {}",
+        recovery.cut_to_percent,
+        span_of_time(recovery.nine_tenths_after_ns),
+        span_of_time(recovery.line_after_ns),
+    )
 }
 
 fn write_entropy(entropy: EntropyFacts, out: &mut String) -> fmt::Result {

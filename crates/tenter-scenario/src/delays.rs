@@ -4,7 +4,7 @@
 //! part is what the operator of a network wants or its cables ask for.
 
 use tenter_endpoint::congestion_control::CongestionControl;
-use tenter_endpoint::congestion_control::dcqcn::Window;
+use tenter_endpoint::congestion_control::dcqcn::{Dcqcn, Preset, Window};
 use tenter_units::{Bytes, Rate, Time};
 
 use crate::buffer::Around;
@@ -59,6 +59,7 @@ pub(crate) fn check(around: &Around<'_>) {
             let help = "give `base_target` and `scaling_range` for this network, or write the paper's to keep them";
             warn(message, help);
         }
+        Some(CongestionControl::Dcqcn(dcqcn)) => check_steps(around, dcqcn, line),
         _ => {}
     }
     if let Some(CongestionControl::Swift(swift)) = &nic.congestion_control {
@@ -78,6 +79,40 @@ pub(crate) fn check(around: &Around<'_>) {
             );
         }
     }
+}
+
+/// Warns where the steps by which DCQCN raises rates are those of another line and nobody wrote
+/// them.
+fn check_steps(around: &Around<'_>, dcqcn: &Dcqcn, line: Rate) {
+    // NVIDIA gives its steps for NICs of all lines.
+    let meant_for = match dcqcn.notifying.preset {
+        Preset::Hpcc => Rate::from_gbps(100),
+        Preset::Paper2015 => Rate::from_gbps(40),
+        Preset::Nvidia | Preset::Kai | Preset::Tester => return,
+    };
+    let keys = [
+        "additive_increase",
+        "hyper_increase",
+        "min_rate",
+        "scale_from",
+    ];
+    let mut written = keys
+        .map(|key| around.warnings.written(&format!("{CONTROL}.{key}")))
+        .into_iter();
+    let far = line.bits_per_second() >= 2 * meant_for.bits_per_second();
+    if !far || written.any(|at| at.is_some()) {
+        return;
+    }
+    let message = format!(
+        "`dcqcn` has the steps of its preset, whose lines have {meant_for}: at {line} rates rise by {} a step, and short transfers end before they have recovered",
+        dcqcn.reaction.additive_increase
+    );
+    let help = format!(
+        "give `scale_from: {meant_for}`, or write `additive_increase` to keep the preset's"
+    );
+    around
+        .warnings
+        .push(around.warnings.written(CONTROL), message, Some(help));
 }
 
 /// Refuses a fixed window of DCQCN that a message fills before its first acknowledgement.

@@ -34,7 +34,9 @@ fn nic(value: &str) -> NicSpec {
 #[test]
 fn presets_are_what_the_model_says() {
     for &preset in Preset::ALL {
-        let nic = nic(&format!("{{kind: dcqcn, preset: {}}}", preset.word()));
+        // At 400G those of slower lines are warned of.
+        let control = format!("{CONTROL}={{kind: dcqcn, preset: {}}}", preset.word());
+        let nic = SMALL.good(&[&control]).plan.nic;
         let control = CongestionControl::Dcqcn(preset.of_both());
         assert_eq!(nic.congestion_control, Some(control));
         assert_eq!(nic.reacting().is_some(), preset != Preset::Tester);
@@ -213,6 +215,19 @@ fn delays_of_another_line_are_warned_of_unless_they_are_written() {
             "200 packets of 4096 B, its `max_window`, are 800KiB of the 1MB",
         ),
         ("400Gbps", "hpcc", ""),
+        // NVIDIA gives its steps for NICs of all lines, the paper for 40G.
+        ("400Gbps", "dcqcn", ""),
+        ("40Gbps", "{kind: dcqcn, preset: paper-2015}", ""),
+        (
+            "100Gbps",
+            "{kind: dcqcn, preset: paper-2015}",
+            "rise by 40Mbps a step",
+        ),
+        (
+            "400Gbps",
+            "{kind: dcqcn, preset: hpcc, scale_from: 100Gbps}",
+            "",
+        ),
     ] {
         let found = warnings(rate, control);
         assert_eq!(found.is_empty(), expected.is_empty(), "{control}: {found}");

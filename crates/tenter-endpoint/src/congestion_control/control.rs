@@ -54,6 +54,9 @@ pub(crate) trait Control: Copy {
     /// Whether it is told of the path of each packet that is answered. NICs then remember the
     /// hashes of packets under way.
     const PATHS: bool = false;
+    /// Whether a packet that waits is timed anew when the rate changes. Controls that hear an
+    /// answer to each packet renew the rate from packet to packet.
+    const RETIMES: bool = false;
 
     /// Whether senders slow down at all.
     fn reacts(&self) -> bool {
@@ -89,6 +92,12 @@ pub(crate) trait Control: Copy {
     /// The rate at which a packet is sent whose first bit leaves at `now`, in bits per second;
     /// `u64::MAX` for that of the line.
     fn rate(&self, flow: &mut Self::Flow, now: Instant) -> u64;
+
+    /// The instant behind which a timer changes the rate next if nothing is heard until then;
+    /// [`Instant::NEVER`] without such a timer.
+    fn next_change(&self, _: &Self::Flow) -> Instant {
+        Instant::NEVER
+    }
 
     /// Packets that may be unacknowledged, where a full one carries so many bytes.
     fn window(&self, _: &Self::Flow, _payload: u64) -> u32 {

@@ -237,6 +237,64 @@ impl Component for Dcqcn {
     }
 }
 
+/// What one notification does to a flow at the rate of its line, if no other follows and it sends
+/// nothing that its byte counter counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cut {
+    /// The share of the line to which the rate falls.
+    pub share: f64,
+    /// When the rate is back at nine tenths of the line.
+    pub nearly_after: Time,
+    /// When it is back at the line.
+    pub line_after: Time,
+}
+
+impl Dcqcn {
+    /// A flow that has just been cut to a rate, from the rate of its line.
+    #[cfg(test)]
+    pub(super) fn cut_to(&self, rate: u64, line: Rate) -> Flow {
+        Flow {
+            rate,
+            ..self.start(line.bits_per_second(), Instant::START)
+        }
+    }
+
+    /// How a flow recovers from one notification on a line; `None` where senders do not react, and
+    /// where that takes more than a million steps.
+    pub fn recovery(&self, line: Rate) -> Option<Cut> {
+        const STEPS_MAX: u32 = 1_000_000;
+        if !self.notifying.reacts {
+            return None;
+        }
+        let bps = line.bits_per_second();
+        let control = self.on_line(bps);
+        let mut flow = control.start(bps, Instant::START);
+        control.notified(&mut flow, true, Instant::START);
+        let mut share = flow.rate;
+        let mut nearly_after = None;
+        for _ in 0..STEPS_MAX {
+            let change = control.reaction.next_change(&flow);
+            if change.is_never() {
+                break;
+            }
+            control.reaction.catch_up(&mut flow, change + Time::LEAST);
+            share = share.min(flow.rate);
+            let after = change.saturating_since(Instant::START);
+            if nearly_after.is_none() && flow.rate >= bps / 10 * 9 && !flow.decrease_notified {
+                nearly_after = Some(after);
+            }
+            if control.is_over(&flow) {
+                return Some(Cut {
+                    share: share as f64 / bps as f64,
+                    nearly_after: nearly_after.unwrap_or(after),
+                    line_after: after,
+                });
+            }
+        }
+        None
+    }
+}
+
 impl Default for Dcqcn {
     fn default() -> Dcqcn {
         Preset::Nvidia.of_both()
@@ -491,6 +549,22 @@ impl Reaction {
         }
     }
 
+    /// The instant behind which a timer changes the rate next, if there is no further notification.
+    fn next_change(&self, flow: &Flow) -> Instant {
+        let falls = self.decrease_interval.is_some() && flow.decrease_notified;
+        let falls = if falls {
+            flow.next_decrease
+        } else {
+            Instant::NEVER
+        };
+        let rises = flow.rate != flow.line || flow.target != flow.line;
+        falls.min(if rises {
+            flow.next_increase
+        } else {
+            Instant::NEVER
+        })
+    }
+
     /// All that timers do before `now`: at equal times alpha first, then what falls, then what
     /// rises. Whatever else happens at the same instant comes before its timers.
     fn catch_up(&self, flow: &mut Flow, now: Instant) {
@@ -512,6 +586,7 @@ impl Reaction {
 impl Control for Dcqcn {
     type Flow = Flow;
     const FROM_START: bool = false;
+    const RETIMES: bool = true;
 
     fn reacts(&self) -> bool {
         self.notifying.reacts
@@ -548,6 +623,10 @@ impl Control for Dcqcn {
     fn rate(&self, flow: &mut Flow, now: Instant) -> u64 {
         self.reaction.catch_up(flow, now);
         flow.rate
+    }
+
+    fn next_change(&self, flow: &Flow) -> Instant {
+        self.reaction.next_change(flow)
     }
 
     fn sent(&self, flow: &mut Flow, frame_bytes: u64) {

@@ -68,9 +68,7 @@ impl RoceNic {
         if let Some(limits) = &mut self.limits {
             limits.repair(slot, queue_pair, Missing::of(packet));
             limits.heard(slot, Missing::of(packet), PathNews::Lost, packet.at);
-            if let Some(congestion) = &mut limits.congestion {
-                congestion.lost(slot, packet.at);
-            }
+            limits.tell(slot, |congestion| congestion.lost(slot, packet.at));
         }
         self.join_round(spec, slot, packet.at);
     }
@@ -119,19 +117,21 @@ impl RoceNic {
             round_trip: feedback.round_trip,
             marked: packet.has(Packet::CONGESTION_ECHO),
         };
-        congestion.answered(slot, sent, of_path);
-        congestion.acknowledged(slot, &feedback);
-        if packet.kind == PacketKind::Nak {
-            congestion.lost(slot, packet.at);
-        }
+        limits.paced.tell(congestion, slot, |congestion| {
+            congestion.answered(slot, sent, of_path);
+            congestion.acknowledged(slot, &feedback);
+            if packet.kind == PacketKind::Nak {
+                congestion.lost(slot, packet.at);
+            }
+        });
     }
 
     /// A notification has arrived, by itself or in an acknowledgement.
     pub(super) fn on_cnp(&mut self, packet: &Packet) {
         self.counters.rp_cnp_handled += 1;
-        let limits = self.limits.as_mut();
-        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
-            congestion.notified(packet.send_slot(), packet.at);
+        let slot = packet.send_slot();
+        if let Some(limits) = &mut self.limits {
+            limits.tell(slot, |congestion| congestion.notified(slot, packet.at));
         }
     }
 
@@ -149,13 +149,10 @@ impl RoceNic {
     /// A switch has cut packets of a send slot to their headers, and their receiver has said so at
     /// `now`. They are sent again as loss recovery has it.
     ///
-    /// No switch trims yet: this is what a packet that says so is to call.
+    /// Switches trim packets of Ultra Ethernet alone: this is what such a packet is to call.
     pub fn on_trimmed(&mut self, spec: &NicSpec, slot: SendSlot, trimmed: Missing, now: Instant) {
-        let limits = self.limits.as_mut();
-        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
-            congestion.trimmed(slot, now);
-        }
         if let Some(limits) = &mut self.limits {
+            limits.tell(slot, |congestion| congestion.trimmed(slot, now));
             limits.heard(slot, trimmed, PathNews::Trimmed, now);
         }
         let queue_pair = &mut self.send[slot];
@@ -175,9 +172,8 @@ impl RoceNic {
     ///
     /// No receiver grants any yet: this is what a packet that does is to call.
     pub fn on_grant(&mut self, spec: &NicSpec, slot: SendSlot, bytes: u64, now: Instant) {
-        let limits = self.limits.as_mut();
-        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
-            congestion.granted(slot, bytes, now);
+        if let Some(limits) = &mut self.limits {
+            limits.tell(slot, |congestion| congestion.granted(slot, bytes, now));
         }
         self.join_round(spec, slot, now);
     }

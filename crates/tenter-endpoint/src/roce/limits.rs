@@ -1,7 +1,7 @@
 //! What holds queue pairs back beside the wire: rates, notifications, repairs, pauses of one class
 //! of several.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use tenter_engine::Ring;
@@ -21,7 +21,44 @@ use crate::notification::NotificationSpec;
 use crate::send::{SendQueuePair, Sent, Turn};
 use crate::source_ports::Entropy;
 use crate::spec::NicSpec;
-use crate::timers::Timers;
+
+/// Queue pairs that wait until their rate, or a signal, allows the next packet, each with the end
+/// of its wait.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Paced(BTreeSet<(Instant, SendSlot)>);
+
+impl Paced {
+    /// The first end of a wait; [`Instant::NEVER`] if nobody waits.
+    #[inline]
+    pub(super) fn next_at(&self) -> Instant {
+        self.0.first().map_or(Instant::NEVER, |&(at, _)| at)
+    }
+
+    fn push(&mut self, at: Instant, slot: SendSlot) {
+        self.0.insert((at, slot));
+    }
+
+    /// Takes out the queue pair whose wait ends first.
+    pub(super) fn pop(&mut self) -> Option<SendSlot> {
+        self.0.pop_first().map(|(_, slot)| slot)
+    }
+
+    /// Tells the congestion control something of a queue pair, which may change its rate, and with
+    /// it the end of its wait.
+    pub(super) fn tell(
+        &mut self,
+        congestion: &mut Congestion,
+        slot: SendSlot,
+        news: impl FnOnce(&mut Congestion),
+    ) {
+        let before = congestion.ready_at(slot);
+        news(congestion);
+        let after = congestion.ready_at(slot);
+        if before != after && self.0.remove(&(before, slot)) {
+            self.push(after, slot);
+        }
+    }
+}
 
 /// What a NIC has beside the round of its queue pairs. A NIC without congestion control and
 /// notifications that goes back and sends in one class has none of it.
@@ -32,8 +69,7 @@ pub(super) struct Limits {
     window: Option<u32>,
     /// Messages under way, if there may be only so many.
     messages: Option<Outstanding>,
-    /// Queue pairs that wait until their rate allows the next packet.
-    pub(super) paced: Timers,
+    pub(super) paced: Paced,
     /// How senders are notified of marked packets, if they are.
     pub(super) notification: Option<NotificationSpec>,
     /// Congestion notifications: sent before everything else.
@@ -56,10 +92,15 @@ impl Limits {
     /// Everything that a queue pair has unacknowledged, from packet `oldest` on, is about to be
     /// sent again.
     pub(super) fn timed_out(&mut self, slot: SendSlot, oldest: u32, now: Instant) {
-        if let Some(congestion) = &mut self.congestion {
-            congestion.timed_out(slot, now);
-        }
+        self.tell(slot, |congestion| congestion.timed_out(slot, now));
         self.heard(slot, Missing::one(oldest), PathNews::TimedOut, now);
+    }
+
+    /// Tells the congestion control something of a queue pair, which may change its rate.
+    pub(super) fn tell(&mut self, slot: SendSlot, news: impl FnOnce(&mut Congestion)) {
+        if let Some(congestion) = &mut self.congestion {
+            self.paced.tell(congestion, slot, news);
+        }
     }
 
     /// There is bad news of packets of a queue pair, which are about to be sent again.
@@ -108,7 +149,7 @@ impl Limits {
                 let payload = u64::from(spec.mtu_bytes);
                 Congestion::new(control, line, payload, slots)
             }),
-            paced: Timers::new(),
+            paced: Paced::default(),
             notification: spec.notification(),
             notifications: Ring::default(),
             repairs: Repairs::default(),

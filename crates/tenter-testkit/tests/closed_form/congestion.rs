@@ -356,6 +356,37 @@ observe: {samples: false}
 }
 
 #[test]
+fn senders_that_were_cut_to_the_least_rate_share_the_line_of_an_incast() {
+    // 64 MiB in all from 4, 8 and 15 senders. A packet of 4,178 bytes at the least rate of 1 Mb/s
+    // takes 33 ms, many times what the incast does; the timer raises the rate after 300 us.
+    let scenario = "
+fabric: {kind: single-switch, hosts: 5, rate: 400Gbps, flow_control: pfc+ecn}
+endpoint: {nic: {congestion_control: dcqcn}}
+jobs: [{collectives: [{collective: incast, algorithm: parallel, size: 64MiB}]}]
+observe: {samples: false}
+";
+    for (hosts, rate) in [(5, 400), (9, 400), (16, 400), (9, 100), (9, 40)] {
+        let set = [
+            &*format!("fabric.hosts={hosts}"),
+            &*format!("fabric.rate={rate}Gbps"),
+        ];
+        let trial = Trial::run(scenario, &set);
+        assert_eq!(trial.outcome.summary.totals.dropped_frames, 0);
+        let bytes = f64::from((64 << 20) / hosts * (hosts - 1));
+        let ideal_ps = bytes * 4178.0 / 4096.0 * 8e3 / f64::from(rate);
+        let share = ideal_ps / trial.completion(0) as f64;
+        assert!(share > 0.5, "{hosts} hosts at {rate}G: {share}");
+        let times = trial
+            .flows
+            .iter()
+            .map(|flow| (flow.acknowledged - flow.posted).ps());
+        let (least, most) = (times.clone().min(), times.max());
+        let even = least.unwrap_or(0) as f64 / most.unwrap_or(1) as f64;
+        assert!(even > 0.8, "{hosts} hosts at {rate}G: {even}");
+    }
+}
+
+#[test]
 fn a_window_beside_the_rate_holds_what_the_line_carries_in_a_round_trip() {
     // One flow at 40G that nobody marks, two cables and a switch with a round trip of r: a window
     // of w packets, the first of which is answered r after it left, lets out w in each r.

@@ -280,3 +280,26 @@ fn catching_up_is_the_same_as_ticking() {
         }
     }
 }
+
+#[test]
+fn a_cut_takes_as_long_to_recover_from_as_its_timers_say() {
+    let line = |preset: Preset, gbps: u64| {
+        let cut = preset.of_both().recovery(Rate::from_gbps(gbps));
+        cut.expect("it recovers")
+    };
+    // As in the closed form above: 4 us, and 38 times 300 us.
+    let cut = line(Preset::Nvidia, 400);
+    assert_eq!(cut.line_after, Time::from_us(11_404));
+    assert_eq!(cut.nearly_after, Time::from_us(904));
+    assert!((0.5..0.52).contains(&cut.share), "{}", cut.share);
+    // The paper's falls at once, by half.
+    let cut = line(Preset::Paper2015, 40);
+    assert!((cut.share - 0.5).abs() < 1e-9);
+    assert_eq!(cut.nearly_after, Time::from_us(3 * 55));
+    assert!(
+        Preset::Tester
+            .of_both()
+            .recovery(Rate::from_gbps(400))
+            .is_none()
+    );
+}
