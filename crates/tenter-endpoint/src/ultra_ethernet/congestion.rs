@@ -94,8 +94,8 @@ impl UetControl {
     /// The rules of credit, where receivers grant any.
     pub(crate) fn credit_rules(&self, link: &Link) -> Option<CreditRules> {
         Some(match self {
-            UetControl::Rccc(own) => own.rules(link),
-            UetControl::NsccWithCredit(own) => own.credit.rules(link),
+            UetControl::Rccc(own) => own.rules(link, false),
+            UetControl::NsccWithCredit(own) => own.credit.rules(link, true),
             UetControl::Ndp(own) => own.rules(link),
             UetControl::Eqds(own) => own.rules(link),
             UetControl::Nscc(_)

@@ -20,6 +20,8 @@ pub struct Network {
     pub queue_drain: Time,
     /// Whether switches trim packets rather than drop them.
     pub trims: bool,
+    /// The rate of hosts over that of the core; 1 where no tier is oversubscribed.
+    pub oversubscription: f64,
     /// What each entropy value makes of the hash that switches see, by exclusive or.
     pub differences: Box<[u32]>,
     /// From which all entropy values are drawn.
@@ -38,6 +40,7 @@ impl Network {
             payload: u64::from(self.spec.payload_bytes),
             full,
             trims: self.trims,
+            oversubscription: self.oversubscription,
             initial_window: self
                 .spec
                 .initial_window
@@ -48,6 +51,13 @@ impl Network {
     /// The longest round trip, measured or given.
     pub(super) fn round_trip(&self) -> Time {
         self.spec.round_trip.unwrap_or(self.round_trip)
+    }
+
+    /// Full packets after which a receiver acknowledges unasked.
+    pub(super) fn answered_together(&self) -> u32 {
+        let bytes = self.spec.acknowledge_after.count();
+        let packets = bytes.div_ceil(u64::from(self.spec.payload_bytes));
+        u32::try_from(packets.max(1)).unwrap_or(u32::MAX)
     }
 
     /// For how long a packet may stay unacknowledged.

@@ -82,6 +82,7 @@ impl UltraEthernetNic {
             window: control.window_rules(&link),
             credit,
             timeout: network.timeout(),
+            answered_together: network.answered_together(),
             planes: build.planes,
             link,
             network,

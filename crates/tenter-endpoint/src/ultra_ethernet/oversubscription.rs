@@ -1,8 +1,10 @@
 //! Oversubscription control: a receiver grants less while its packets come marked, or trimmed
 //! before the last hop, for then the network before it is the bottleneck and not its own port.
 //!
-//! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025). Its timer is
-//! caught up when something next happens.
+//! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025), whose main program
+//! has it only where the topology is oversubscribed and senders have no window. Its periods vary by
+//! a quarter at random; here all are 1.5 round trips. The timer is caught up when something next
+//! happens.
 
 use tenter_units::{Instant, Time};
 
@@ -12,7 +14,6 @@ const WHOLE: i64 = 1_000_000;
 const TARGET: i64 = 300_000;
 /// By how much more it grants after a period without marks, doubled with each further one.
 const STEP: i64 = 10_000;
-const LEAST: i64 = 10_000;
 /// After so many periods in which nothing arrived all is forgotten.
 const FORGOTTEN: u64 = 64;
 
@@ -28,13 +29,18 @@ pub(super) struct Oversubscription {
     /// The smoothed share of marks.
     marks: i64,
     share: i64,
+    least: i64,
     rises: u32,
 }
 
 impl Oversubscription {
-    pub(super) fn new(period: Time) -> Oversubscription {
+    /// With the longest round trip of the network without load, and the least share that it grants,
+    /// in parts per million.
+    pub(super) fn new(round_trip: Time, least_ppm: u64) -> Oversubscription {
+        let period = Time::from_ps(round_trip.ps() / 2 * 3);
         Oversubscription {
             period,
+            least: least_ppm.cast_signed(),
             ends: Instant::START + period,
             packets: 0,
             marked: 0,
@@ -71,11 +77,10 @@ impl Oversubscription {
     fn catch_up(&mut self, now: Instant) {
         let behind = now.saturating_since(self.ends).ps() / self.period.ps().max(1);
         if behind > FORGOTTEN {
-            let period = self.period;
-            *self = Oversubscription {
-                ends: now + period,
-                ..Oversubscription::new(period)
-            };
+            self.ends = now + self.period;
+            (self.packets, self.marked) = (0, 0);
+            (self.trimmed_last, self.trimmed_before) = (0, 0);
+            (self.marks, self.share, self.rises) = (0, WHOLE, 0);
             return;
         }
         while self.ends <= now {
@@ -113,7 +118,7 @@ impl Oversubscription {
             self.share += STEP << doubled;
             self.rises += 1;
         }
-        self.share = self.share.clamp(LEAST, WHOLE);
+        self.share = self.share.clamp(self.least, WHOLE);
         self.packets = 0;
         self.marked = 0;
         self.trimmed_last = 0;
@@ -127,7 +132,8 @@ mod tests {
 
     use super::Oversubscription;
 
-    const PERIOD: Time = Time::from_us(10);
+    const ROUND_TRIP: Time = Time::from_us(10);
+    const PERIOD: Time = Time::from_us(15);
 
     fn after(periods: u64) -> Instant {
         Instant::START + PERIOD * periods
@@ -135,7 +141,7 @@ mod tests {
 
     #[test]
     fn marks_lower_the_share_and_quiet_raises_it_faster_and_faster() {
-        let mut control = Oversubscription::new(PERIOD);
+        let mut control = Oversubscription::new(ROUND_TRIP, 10_000);
         for _ in 0..10 {
             control.received(Instant::START, true);
         }
@@ -149,8 +155,19 @@ mod tests {
     }
 
     #[test]
+    fn the_share_does_not_fall_below_what_hosts_have_of_the_core() {
+        let mut control = Oversubscription::new(ROUND_TRIP, 225_000);
+        for period in 0..100 {
+            for _ in 0..10 {
+                control.trimmed(after(period), false);
+            }
+        }
+        assert_eq!(control.share(after(100)), 225_000);
+    }
+
+    #[test]
     fn trims_before_the_last_hop_count_and_others_do_not() {
-        let mut control = Oversubscription::new(PERIOD);
+        let mut control = Oversubscription::new(ROUND_TRIP, 10_000);
         for nth in 0..10 {
             control.trimmed(Instant::START, nth > 0);
         }

@@ -32,7 +32,7 @@ pub(super) struct Pacer {
 
 impl Pacer {
     pub(super) fn new(rules: &CreditRules, link: &Link) -> Pacer {
-        let controls = rules.controls_oversubscription;
+        let control = rules.least_share_ppm;
         Pacer {
             rules: *rules,
             line: link.line,
@@ -40,7 +40,7 @@ impl Pacer {
             idle: VecDeque::new(),
             next: Instant::NEVER,
             free: Instant::START,
-            oversubscription: controls.then(|| Oversubscription::new(link.round_trip)),
+            oversubscription: control.map(|least| Oversubscription::new(link.round_trip, least)),
         }
     }
 

@@ -31,6 +31,8 @@ pub(super) struct Rules {
     pub(super) window: Option<WindowRules>,
     pub(super) credit: Option<CreditRules>,
     pub(super) timeout: Time,
+    /// Full packets after which a receiver acknowledges unasked.
+    pub(super) answered_together: u32,
     /// Planes that packets of a connection take.
     pub(super) planes: u16,
 }
@@ -95,6 +97,8 @@ pub(super) struct Sender {
     pub(super) timer_armed: bool,
     pub(super) requests: Requests,
     next: u32,
+    /// The last of the packets sent once that asked for an answer.
+    asked: Option<u32>,
     acknowledged: u32,
     posted: u32,
     /// From the first packet that is not acknowledged to the last one sent.
@@ -161,6 +165,7 @@ impl Sender {
             in_round: false,
             timer_armed: false,
             requests: Requests::default(),
+            asked: None,
             next: 0,
             acknowledged: 0,
             posted: 0,
@@ -291,6 +296,9 @@ impl Sender {
         }
         let target = self.pull_target(rules, active);
         let asks = repeats || self.asks_for_answer(bytes, now);
+        if asks && !repeats {
+            self.asked = Some(number);
+        }
         let mut flags = Packet::ECN_CAPABLE | Packet::class_flags(self.class);
         flags |= u8::from(asks) * Packet::ACK_REQUEST;
         flags |= u8::from(repeats) * Packet::REPEATED;

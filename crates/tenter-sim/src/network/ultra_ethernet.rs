@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tenter_endpoint::ultra_ethernet::{Acknowledgements, Network};
 use tenter_net::Limit;
 use tenter_plan::{Plan, unloaded};
-use tenter_topology::{HostId, Routing};
+use tenter_topology::{HostId, Routing, Topology};
 use tenter_units::{Rate, Time};
 
 /// Round trips are measured between the hosts of so many leaves and those of all others.
@@ -25,12 +25,21 @@ pub(super) fn network(plan: &Plan, routing: &Routing) -> Option<Arc<Network>> {
         round_trip,
         queue_drain: queue_drain(plan).unwrap_or(round_trip),
         trims: plan.switches.any_class(|class| class.trim.is_some()),
+        oversubscription: oversubscription(&plan.topology),
         differences: differences.unwrap_or(&[0]).into(),
         seed: plan.seeds.hashing,
         acknowledgements: Arc::new(Acknowledgements::new(
             plan.topology.hosts * usize::from(plan.topology.nic_ports),
         )),
     }))
+}
+
+/// The rate of hosts over that of the highest tier: the product of what each tier has less above
+/// than below.
+fn oversubscription(topology: &Topology) -> f64 {
+    let tiers = topology.tiers().into_iter().filter(|tier| tier.up_bps > 0);
+    let ratios = tiers.map(|tier| (tier.down_bps as f64 / tier.up_bps as f64).max(1.0));
+    ratios.product()
 }
 
 /// The longest round trip of a full packet and its acknowledgement without load: between the first

@@ -18,7 +18,7 @@ component! {
         pull_rate: Share = "0.99", from "the Ultra Ethernet Consortium's simulator";
         /// Whether a receiver grants less while its packets are marked, or trimmed before the last
         /// hop: oversubscription control.
-        oversubscription_control: bool = "true", from "the Ultra Ethernet Consortium's simulator";
+        oversubscription_control: Option<bool> = absent "where tiers are oversubscribed and senders have no window", from "the Ultra Ethernet Consortium's simulator";
     }
 }
 
@@ -36,18 +36,34 @@ pub(crate) struct CreditRules {
     pub(crate) most: u64,
     /// Whether receivers that nobody asks of grant something all the same.
     pub(crate) grants_unasked: bool,
-    pub(crate) controls_oversubscription: bool,
+    /// The least share of that rate, in parts per million, to which oversubscription control lowers
+    /// it; `None` without such control.
+    pub(crate) least_share_ppm: Option<u64>,
 }
 
 impl Rccc {
-    pub(super) fn rules(&self, link: &Link) -> CreditRules {
+    /// With windows, senders see the congestion of the core themselves.
+    pub(super) fn rules(&self, link: &Link, has_windows: bool) -> CreditRules {
+        let usual = link.oversubscription > 1.0 && !has_windows;
+        let controls = self.oversubscription_control.unwrap_or(usual);
         let bytes = u64::from(self.packets_per_pull) * link.payload;
         CreditRules {
             quanta_per_pull: (bytes / QUANTUM_BYTES).max(1) as u32,
             rate_ppm: self.pull_rate.ppm(),
             most: link.max_window(link.round_trip).max(link.full),
             grants_unasked: true,
-            controls_oversubscription: self.oversubscription_control,
+            least_share_ppm: controls.then(|| least_share_ppm(link.oversubscription)),
         }
     }
+}
+
+/// The share below which oversubscription control does not fall: 0.9 of what each host has of the
+/// core, as the reference simulator has it, and a hundredth where the core is not oversubscribed.
+fn least_share_ppm(oversubscription: f64) -> u64 {
+    let share = if oversubscription > 1.0 {
+        0.9 / oversubscription
+    } else {
+        0.0
+    };
+    (share.max(0.01) * 1e6) as u64
 }

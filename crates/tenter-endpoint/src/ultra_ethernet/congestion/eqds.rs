@@ -23,7 +23,7 @@ impl Eqds {
             rate_ppm: self.pull_rate.ppm(),
             most: link.max_window(link.round_trip).max(link.full),
             grants_unasked: false,
-            controls_oversubscription: false,
+            least_share_ppm: None,
         }
     }
 }

@@ -15,6 +15,8 @@ pub(crate) struct Link {
     pub(crate) full: u64,
     /// Whether switches trim packets rather than drop them.
     pub(crate) trims: bool,
+    /// The rate of hosts over that of the core; 1 where no tier is oversubscribed.
+    pub(crate) oversubscription: f64,
     /// The window of a new connection, where it is given, in bytes.
     pub(crate) initial_window: Option<u64>,
 }

@@ -25,7 +25,7 @@ impl Ndp {
             rate_ppm: 1_000_000,
             most: u64::from(self.first_window) * link.full,
             grants_unasked: false,
-            controls_oversubscription: false,
+            least_share_ppm: None,
         }
     }
 }

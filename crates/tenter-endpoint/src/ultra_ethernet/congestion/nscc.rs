@@ -309,6 +309,7 @@ mod tests {
             payload: 4_086,
             full: 4_150,
             trims: true,
+            oversubscription: 1.0,
             initial_window: None,
         };
         let rules = Rules::new(&Nscc::default(), &link, false);

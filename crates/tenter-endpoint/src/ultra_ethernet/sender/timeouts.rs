@@ -13,8 +13,8 @@ use crate::ultra_ethernet::cut::on_wire;
 const PATIENCE: u64 = 16;
 
 impl Sender {
-    /// When the oldest packet under way was sent.
-    fn oldest_sent(&mut self) -> Option<(Instant, u32)> {
+    /// The oldest packet under way, and from when on its timeout counts.
+    fn oldest(&mut self, rules: &Rules) -> Option<(Instant, u32)> {
         let mut repeated = None;
         while let Some(&(sent, number)) = self.repeats.front() {
             let record = self.record(number);
@@ -28,11 +28,35 @@ impl Sender {
         let is_once = |of: &Record| of.state == State::UnderWay && of.sends == 1;
         let once = self.records.iter().position(is_once).map(|place| {
             let number = self.acknowledged.wrapping_add(place as u32);
-            (self.records[place].sent, number)
+            (self.waited_since(place, number, rules), number)
         });
         match (repeated, once) {
             (Some(repeated), Some(once)) => Some(repeated.min(once)),
             (repeated, once) => repeated.or(once),
+        }
+    }
+
+    /// From when on an answer to a packet that was sent once is due: the first packet from there on
+    /// that asked for one, or the one with which the receiver has enough to answer unasked.
+    ///
+    /// Before that a sender that waits for its turn among many of its NIC is owed nothing: its
+    /// packets may have arrived and stay unanswered. [`Instant::NEVER`] then.
+    fn waited_since(&self, place: usize, number: u32, rules: &Rules) -> Instant {
+        let sent = |place: usize| self.records.get(place).map(|record| record.sent);
+        let together = sent(place + rules.answered_together as usize - 1);
+        let asked = self
+            .asked
+            .map(|asked| asked.wrapping_sub(number))
+            .filter(|&ahead| (ahead as usize) < self.records.len())
+            .and_then(|ahead| sent(place + ahead as usize));
+        let usual = if self.in_round {
+            Instant::NEVER
+        } else {
+            self.records[place].sent
+        };
+        match (together, asked) {
+            (Some(together), Some(asked)) => together.min(asked),
+            (together, asked) => together.or(asked).unwrap_or(usual),
         }
     }
 
@@ -52,10 +76,13 @@ impl Sender {
         if now >= gives_up && !waits_for_turn {
             return Expiry::GivesUp;
         }
-        let Some((sent, number)) = self.oldest_sent() else {
+        let Some((since, number)) = self.oldest(rules) else {
             return self.expire_idle(rules, now);
         };
-        let due = sent + rules.timeout;
+        if since.is_never() {
+            return Expiry::Later(now + rules.timeout);
+        }
+        let due = since + rules.timeout;
         if due > now {
             return Expiry::Later(due);
         }
@@ -66,7 +93,7 @@ impl Sender {
             }
         }
         self.end_presumption(rules, now);
-        let next = self.oldest_sent().map_or(now, |(sent, _)| sent);
+        let next = self.oldest(rules).map_or(now, |(since, _)| since.min(now));
         Expiry::Repeats {
             next: (next + rules.timeout).max(now + Time::LEAST),
             asks: self.may_ask(rules, now),
