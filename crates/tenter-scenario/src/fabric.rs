@@ -24,7 +24,8 @@ component! {
         /// scheduled}`.
         load_balancing: Option<Balancing> = absent "`{}`, but in a scheduled fabric";
         /// Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
-        /// or both, with the constants of `switch.profile`.
+        /// or both, with the constants of `switch.profile`; or marks and trims its packets, with
+        /// the queues of the Ultra Ethernet Consortium's simulator (`trim`).
         flow_control: Option<FlowControl> = absent "`none`, or as `switch.classes` has it";
         /// The switch model; all switches share it, except where its `tiers` differ.
         switch: Option<Switch> = absent "`{}`";

@@ -122,9 +122,11 @@ pub enum FlowControl {
     Ecn,
     /// Both.
     PfcAndEcn,
+    /// Its packets are marked, and lose their payload where they find no room: for Ultra Ethernet.
+    Trim,
 }
 
-choice!(FlowControl { "none" => None, "pfc" => Pfc, "ecn" => Ecn, "pfc+ecn" => PfcAndEcn });
+choice!(FlowControl { "none" => None, "pfc" => Pfc, "ecn" => Ecn, "pfc+ecn" => PfcAndEcn, "trim" => Trim });
 
 /// No switch is slower.
 const TIMES: RangeInclusive<Time> = Time::ZERO..=Time::from_us(1_000_000);

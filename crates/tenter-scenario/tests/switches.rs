@@ -316,6 +316,33 @@ fn every_profile_works_with_every_flow_control() {
 }
 
 #[test]
+fn trimming_is_one_word() {
+    let set = [
+        "fabric.flow_control=trim",
+        "endpoint.nic.transport=ultra-ethernet",
+    ];
+    let spec = switch(&set);
+    let [data, trimmed] = &spec.classes[..] else {
+        panic!("{spec:?}")
+    };
+    assert_eq!((data.class, trimmed.class), (3, 6));
+    let limit = |bytes| Limit::AtRate {
+        bytes,
+        rate: Rate::from_gbps(400),
+    };
+    assert_eq!(
+        (data.limit, trimmed.limit),
+        (limit(416_000), limit(832_000))
+    );
+    let ecn = data.ecn.expect("it is marked");
+    assert_eq!((ecn.min_bytes, ecn.max_bytes), (104_000, 312_000));
+    assert!(data.trim.is_some() && data.lossless.is_none());
+    // RoCE has nothing to do with packets without payload.
+    let problems = SMALL.set(&["fabric.flow_control=trim"]);
+    assert!(problems.is_err(), "RoCE does not take trimmed frames");
+}
+
+#[test]
 fn marking_is_a_preset_or_three_numbers() {
     let ecn = |value: &str| {
         let class = format!("fabric.switch.classes=[{{class: 0, ecn: {value}}}]");
