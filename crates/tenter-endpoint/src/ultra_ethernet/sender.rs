@@ -385,7 +385,9 @@ impl Sender {
             // A short transfer asks for a packet, whatever it has already.
             wanted = full;
         }
-        wanted /= active.max(1).cast_signed();
+        if own.divides_demand {
+            wanted /= active.max(1).cast_signed();
+        }
         let granted = i64::from(credit.granted) * QUANTUM_BYTES.cast_signed();
         ((granted + wanted).max(0) as u64).div_ceil(QUANTUM_BYTES) as u32
     }

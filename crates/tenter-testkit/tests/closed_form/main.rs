@@ -10,6 +10,7 @@ mod arrangements;
 mod collectives;
 mod congestion;
 mod credit;
+mod default_sanity;
 mod dragonfly;
 mod ecmp;
 mod ecn;

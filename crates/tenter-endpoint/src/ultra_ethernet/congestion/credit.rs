@@ -36,6 +36,9 @@ pub(crate) struct CreditRules {
     pub(crate) most: u64,
     /// Whether receivers that nobody asks of grant something all the same.
     pub(crate) grants_unasked: bool,
+    /// Whether a sender divides what it wants among the connections of its NIC that wait, as the
+    /// reference simulator's does.
+    pub(crate) divides_demand: bool,
     /// The least share of that rate, in parts per million, to which oversubscription control lowers
     /// it; `None` without such control.
     pub(crate) least_share_ppm: Option<u64>,
@@ -52,6 +55,7 @@ impl Rccc {
             rate_ppm: self.pull_rate.ppm(),
             most: link.max_window(link.round_trip).max(link.full),
             grants_unasked: true,
+            divides_demand: true,
             least_share_ppm: controls.then(|| least_share_ppm(link.oversubscription)),
         }
     }

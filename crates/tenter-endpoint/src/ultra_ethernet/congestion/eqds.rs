@@ -23,6 +23,7 @@ impl Eqds {
             rate_ppm: self.pull_rate.ppm(),
             most: link.max_window(link.round_trip).max(link.full),
             grants_unasked: false,
+            divides_demand: false,
             least_share_ppm: None,
         }
     }

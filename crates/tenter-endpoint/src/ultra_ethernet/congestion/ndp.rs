@@ -25,6 +25,7 @@ impl Ndp {
             rate_ppm: 1_000_000,
             most: u64::from(self.first_window) * link.full,
             grants_unasked: false,
+            divides_demand: false,
             least_share_ppm: None,
         }
     }
