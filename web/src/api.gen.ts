@@ -1695,7 +1695,10 @@ export interface components {
              */
             busbw_gbytes_per_s?: number | null;
             busbw_text?: string | null;
-            /** @description The collective of the following three: the largest that is measured. */
+            /**
+             * @description The collective of the following three: the measured one with the lowest share of its ideal,
+             *     or the largest where none has an ideal; with its job where several are measured.
+             */
             collective?: string | null;
             /**
              * Format: double
@@ -1734,9 +1737,11 @@ export interface components {
             ideal_text?: string | null;
             /** @description The percentages of the first measured collectives in run order, at most 64. */
             ideals: (number | null)[];
+            /** @description The name of that job. */
+            jct_job?: string | null;
             /**
              * Format: double
-             * @description The longest job completion time in nanoseconds.
+             * @description The longest completion time of a measured job in nanoseconds.
              */
             jct_ns?: number | null;
             /** @description The same as `tenter run` prints it. */

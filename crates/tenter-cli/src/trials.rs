@@ -134,6 +134,7 @@ fn table(trials: &[WorkspaceTrial]) -> String {
         TextColumn::name("name"),
         TextColumn::name("state"),
         TextColumn::number("JCT", ""),
+        TextColumn::name("of job"),
         TextColumn::number("ideal", "%"),
         TextColumn::number("busbw", "GB/s"),
         TextColumn::name("of"),
@@ -151,6 +152,7 @@ fn table(trials: &[WorkspaceTrial]) -> String {
             trial.name.clone(),
             trial.state.word().to_owned(),
             jct.map_or_else(|| "–".to_owned(), printed_time),
+            shown.jct_job.clone().unwrap_or_default(),
             two(shown.ideal_percent),
             two(shown.busbw_gbytes_per_s),
             shown.collective.clone().unwrap_or_default(),
@@ -178,6 +180,7 @@ fn document(workspace: &Workspace, trial: &WorkspaceTrial) -> Result<Value, Fail
         "hosts": shown.hosts,
         "jobs": shown.jobs,
         "jct_ns": shown.jct_ns,
+        "jct_job": shown.jct_job,
         "collective": shown.collective,
         "ideal_percent": shown.ideal_percent,
         "algbw_gbytes_per_s": shown.algbw_gbytes_per_s,
@@ -189,7 +192,7 @@ fn document(workspace: &Workspace, trial: &WorkspaceTrial) -> Result<Value, Fail
 }
 
 fn csv(workspace: &Workspace, trials: &[WorkspaceTrial]) -> Result<String, Failure> {
-    const COLUMNS: [&str; 16] = [
+    const COLUMNS: [&str; 17] = [
         "id",
         "name",
         "state",
@@ -198,6 +201,7 @@ fn csv(workspace: &Workspace, trials: &[WorkspaceTrial]) -> Result<String, Failu
         "hosts",
         "jobs",
         "jct_ns",
+        "jct_job",
         "collective",
         "ideal_percent",
         "algbw_gbytes_per_s",

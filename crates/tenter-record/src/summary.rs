@@ -63,6 +63,37 @@ pub struct Summary {
     pub engine: EngineStats,
 }
 
+impl Summary {
+    /// The jobs that are measured, in the scenario's order: all but the load beside them.
+    pub fn measured_jobs(&self) -> impl Iterator<Item = &JobSummary> + Clone {
+        self.jobs.iter().filter(|job| !job.job.background)
+    }
+
+    /// The measured job that took longest; the last of several, none if no job was done.
+    pub fn longest_job(&self) -> Option<&JobSummary> {
+        let done = self.measured_jobs().filter(|job| job.job.jct.is_some());
+        done.max_by_key(|job| job.job.jct)
+    }
+
+    /// The measured iterations of the collectives of measured jobs in run order, each with its job;
+    /// those that the end of the trial cut off are among them.
+    pub fn measured_collectives(&self) -> impl Iterator<Item = (&JobSummary, &CollectiveRow)> {
+        self.measured_jobs().flat_map(|job| {
+            let rows = job.collectives.iter().filter(|row| !row.warm_up);
+            rows.map(move |row| (job, row))
+        })
+    }
+
+    /// The measured collective with the lowest share of its ideal, the first of several; none if no
+    /// collective has an ideal.
+    pub fn lowest_ideal(&self) -> Option<(&JobSummary, &CollectiveRow)> {
+        let share = |row: &CollectiveRow| row.percent_of_ideal.unwrap_or(f64::INFINITY);
+        let rated = |(_, row): &(&JobSummary, &CollectiveRow)| row.percent_of_ideal.is_some();
+        let rated = self.measured_collectives().filter(rated);
+        rated.min_by(|(_, a), (_, b)| share(a).total_cmp(&share(b)))
+    }
+}
+
 /// A job and its collectives.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobSummary {

@@ -34,11 +34,14 @@ pub(crate) struct TrialRow {
     hosts: Option<u64>,
     /// Jobs.
     jobs: Option<u64>,
-    /// The longest job completion time in nanoseconds.
+    /// The longest completion time of a measured job in nanoseconds.
     jct_ns: Option<f64>,
+    /// The name of that job.
+    jct_job: Option<String>,
     /// The same as `tenter run` prints it.
     jct_text: Option<String>,
-    /// The collective of the following three: the largest that is measured.
+    /// The collective of the following three: the measured one with the lowest share of its ideal,
+    /// or the largest where none has an ideal; with its job where several are measured.
     collective: Option<String>,
     /// Its ideal time over its time, in percent.
     ideal_percent: Option<f64>,
@@ -114,6 +117,7 @@ impl From<WorkspaceTrial> for TrialRow {
             hosts: shown.hosts,
             jobs: shown.jobs,
             jct_ns: shown.jct_ns,
+            jct_job: shown.jct_job,
             jct_text: shown
                 .jct_ns
                 .map(|ns| printed_time(Time::from_ps((ns * 1e3).round() as u64))),

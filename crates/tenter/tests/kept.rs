@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tenter::{
     Control, Error, Experiment, Interference, Observer, Plan, PortRow, Run, Running, Scenario,
-    StudyRun, Trial, Watch,
+    StudyRun, Trial, TrialQuery, Watch, Workspace,
 };
 
 const SHORT: &str = "
@@ -247,4 +247,31 @@ fn a_study_is_found_by_its_name() {
         let refused = StudyRun::of_name(name).expect_err("it is no study");
         assert!(refused.to_string().contains(expected), "{refused}");
     }
+}
+
+#[test]
+fn a_ledger_of_an_earlier_layout_gets_the_headlines_of_this_one() {
+    let scratch = Scratch::new("layout");
+    let plan = plan();
+    Run::new(&plan)
+        .folder(scratch.join("t"))
+        .run()
+        .expect("it runs");
+    let listed = || {
+        let workspace = Workspace::open(&scratch.0).expect("it opens");
+        workspace.find().expect("it searches");
+        let list = workspace.trials(&TrialQuery::default());
+        list.expect("a list").trials.remove(0)
+    };
+    let found = listed();
+    assert_eq!(found.headline.jct_job.as_deref(), Some("b"));
+    // What layout 3 had of it: no name of the job, and another collective.
+    let ledger = rusqlite::Connection::open(scratch.join("ledger.sqlite")).expect("it opens");
+    let back = "ALTER TABLE workspace_trials DROP COLUMN jct_job;
+        UPDATE workspace_trials SET headline = 'all-to-all, 1 MiB', ideal_percent = 99.94;
+        PRAGMA user_version = 3;";
+    ledger.execute_batch(back).expect("it is changed");
+    drop(ledger);
+    assert_eq!(listed(), found);
+    assert_eq!(listed(), found);
 }

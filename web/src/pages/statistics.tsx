@@ -5,7 +5,7 @@ import { problemOf, type Problem } from "../api/problem";
 import type { Cell, HeldUpCollective, PrintedJob, PrintedTable, Trial } from "../api/types";
 import { percent, withUnit } from "../draw/numbers";
 import { csv, download, fileName } from "../draw/save";
-import { count, hundredths, jct } from "../ui/format";
+import { count, hundredths, jct, jctOf } from "../ui/format";
 import { useLoad } from "../ui/load";
 import { Confirm, Empty, Pending, Problems, Select, Tabs, Tile } from "../ui/parts";
 import { forgetTrial, pick, usePicked } from "../ui/picked";
@@ -94,8 +94,8 @@ function Summary({ trial, reload }: { trial: Trial; reload: () => void }) {
       {summary ? (
         <>
           <dl className="tiles">
-            <Tile label="JCT" value={jct(trial)} note="of the slowest measured job" />
-            <Tile label="Ideal" value={`${trial.ideal_text ?? hundredths(trial.ideal_percent)} %`} note={trial.collective ?? undefined} />
+            <Tile label="JCT" value={jct(trial)} note={jctOf(trial)} />
+            <Tile label="Lowest share of ideal" value={`${trial.ideal_text ?? hundredths(trial.ideal_percent)} %`} note={trial.collective ?? undefined} />
             <Tile label="Algbw" value={`${trial.algbw_text ?? hundredths(trial.algbw_gbytes_per_s)} GB/s`} note={trial.collective ?? undefined} />
             <Tile label="Busbw" value={`${trial.busbw_text ?? hundredths(trial.busbw_gbytes_per_s)} GB/s`} note={trial.collective ?? undefined} />
           </dl>

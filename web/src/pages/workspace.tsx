@@ -5,7 +5,7 @@ import { useChanges, useProgress } from "../api/events";
 import type { Row } from "../api/types";
 import { sparkline } from "../draw/bars";
 import { wait } from "../draw/numbers";
-import { count, hundredths, jct, moment } from "../ui/format";
+import { count, hundredths, jct, jctOf, moment } from "../ui/format";
 import { Grid, type GridColumn } from "../ui/grid";
 import { useLoad, useSettled } from "../ui/load";
 import { usePages } from "../ui/pages";
@@ -48,6 +48,7 @@ const OPTIONAL: Optional[] = [
   { key: "spark", label: "Ideal per instance", shown: true },
   { key: "algbw_gbytes_per_s", label: "Algbw", shown: false },
   { key: "busbw_gbytes_per_s", label: "Busbw", shown: true },
+  { key: "collective", label: "Collective", shown: true },
   { key: "fabric", label: "Fabric", shown: true },
   { key: "hosts", label: "Hosts", shown: false },
   { key: "jobs", label: "Jobs", shown: false },
@@ -86,11 +87,12 @@ function columnsOf(shown: Set<string>, picked: string[], onTag: (tag: string) =>
           </button>
         )),
     },
-    { key: "jct_ns", label: "JCT", meaning: "Job completion time of the slowest measured job", width: "104px", number: true, sortable: true, cell: (row) => jct(row) },
-    { key: "ideal_percent", label: "Ideal", note: "%", meaning: "Ideal time over completion time", width: "72px", number: true, sortable: true, cell: (row) => row.ideal_text ?? hundredths(row.ideal_percent) },
+    { key: "jct_ns", label: "JCT", meaning: "Longest completion time of a measured job", width: "104px", number: true, sortable: true, cell: (row) => <span title={jctOf(row)}>{jct(row)}</span> },
+    { key: "ideal_percent", label: "Ideal", note: "lowest, %", meaning: "Ideal time over completion time, of the measured collective where that is lowest", width: "82px", number: true, sortable: true, cell: (row) => <span title={row.collective ?? undefined}>{row.ideal_text ?? hundredths(row.ideal_percent)}</span> },
     { key: "spark", label: "Ideal", note: "per instance", meaning: "Percent of ideal, instance after instance; 100 % is the upper border", width: "108px", cell: (row) => <Ideal row={row} /> },
     { key: "algbw_gbytes_per_s", label: "Algbw", note: "GB/s", width: "76px", number: true, sortable: true, cell: (row) => row.algbw_text ?? hundredths(row.algbw_gbytes_per_s) },
     { key: "busbw_gbytes_per_s", label: "Busbw", note: "GB/s", width: "76px", number: true, sortable: true, cell: (row) => row.busbw_text ?? hundredths(row.busbw_gbytes_per_s) },
+    { key: "collective", label: "Collective", meaning: "Which collective percentage and bandwidths are of", width: "minmax(100px, 1.4fr)", cell: (row) => <span title={row.collective ?? undefined}>{row.collective ?? "—"}</span> },
     { key: "fabric", label: "Fabric", width: "minmax(80px, 1.4fr)", sortable: true, cell: (row) => <span title={row.fabric}>{row.fabric}</span> },
     { key: "hosts", label: "Hosts", width: "70px", number: true, sortable: true, cell: (row) => row.hosts ?? "—" },
     { key: "jobs", label: "Jobs", width: "60px", number: true, cell: (row) => row.jobs ?? "—" },

@@ -22,4 +22,10 @@ export function jct(row: Row): string {
   return typeof row.jct_ns === "number" ? withUnit(row.jct_ns, "ns", 5) : "—";
 }
 
+/** Which job the completion time of a row is of. */
+export function jctOf(row: Pick<Row, "jct_job" | "jobs">): string | undefined {
+  if (!row.jct_job) return undefined;
+  return (row.jobs ?? 1) > 1 ? `of ${row.jct_job}, the longest of the measured jobs` : `of ${row.jct_job}`;
+}
+
 export const hundredths = (value: number | null | undefined): string => (typeof value === "number" ? value.toFixed(2) : "—");

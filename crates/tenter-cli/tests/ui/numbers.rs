@@ -190,6 +190,53 @@ fn trials_stand_side_by_side() {
     assert_eq!(beside["cdfs"].as_array().map(Vec::len), Some(2));
 }
 
+/// Two jobs, of which the short one is near its ideal and has the larger collective.
+const TWO_JOBS: &str = "
+name: two
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 8, spines: 1, uplink_rate: 400Gbps}
+jobs:
+  - {name: short, ranks: [0-3], collectives: [{collective: all-reduce, size: 4MiB}]}
+  - {name: long, ranks: [4-15], iterations: 4, collectives: [{collective: all-to-all, size: 2MiB}]}
+  - {name: beside, ranks: [0-15], background: true, collectives: [{collective: all-to-all, size: 8MiB}]}
+";
+
+#[test]
+fn the_headline_names_the_job_of_each_number_and_has_the_lowest_share_of_ideal() {
+    let folder = Folder::new("headline");
+    let server = Server::start(&folder, &[]);
+    let quiet = TWO_JOBS.lines().filter(|line| !line.contains("beside"));
+    let quiet = quiet.collect::<Vec<_>>().join("\n");
+    for text in [quiet.as_str(), TWO_JOBS] {
+        let id = server.queue(text);
+        let trial = server.wait(&format!("/trials/{id}"), "done");
+        let jobs = trial["summary"]["jobs"].as_array().expect("jobs");
+        let number = |of: &Value, name: &str| of[name].as_f64().expect("a number");
+        let measured = jobs.iter().filter(|job| job["background"] == false);
+        let longest = measured
+            .clone()
+            .max_by(|a, b| number(a, "jct_ns").total_cmp(&number(b, "jct_ns")));
+        let longest = longest.expect("a job");
+        assert_eq!(trial["jct_ns"], longest["jct_ns"]);
+        assert_eq!(trial["jct_job"], longest["job_name"]);
+        let rows = measured.flat_map(|job| {
+            let rows = job["collectives"].as_array().expect("rows");
+            rows.iter().map(move |row| (job, row))
+        });
+        let share = |row: &Value| number(row, "percent_of_ideal");
+        let lowest = rows.min_by(|a, b| share(a.1).total_cmp(&share(b.1)));
+        let (job, row) = lowest.expect("a collective");
+        for name in ["percent_of_ideal", "algbw_gbytes_per_s", "busbw_gbytes_per_s"] {
+            let shown = name.replace("percent_of_ideal", "ideal_percent");
+            assert_eq!(trial[shown.as_str()], row[name], "{name}");
+        }
+        let of = format!("{}: all-to-all, 2 MiB", job["job_name"].as_str().expect("a name"));
+        assert_eq!(trial["collective"], of.as_str());
+    }
+    // The command says the same.
+    let list = printed(&folder, &["trials", "list"]);
+    assert!(list.contains("long: all-to-all, 2 MiB"), "{list}");
+}
+
 #[test]
 fn presets_can_be_run_and_studies_have_recorded_rows() {
     let folder = Folder::new("presets");

@@ -57,16 +57,14 @@ fn name_of_end(job: &JobSummary) -> &'static str {
 
 fn tiles(summary: &Summary, page: &mut String) {
     page.push_str("<dl class=\"tiles\">");
-    let judged: Vec<&JobSummary> = summary
-        .jobs
-        .iter()
-        .filter(|job| !job.job.background)
-        .collect();
-    let longest = judged.iter().max_by_key(|job| job.job.jct);
-    match longest.and_then(|job| Some((job, job.job.jct?))) {
+    let jobs = summary.measured_jobs().count();
+    match summary
+        .longest_job()
+        .and_then(|job| Some((job, job.job.jct?)))
+    {
         Some((job, jct)) => {
-            let about = if judged.len() > 1 {
-                format!("the longest of {} jobs, {}", judged.len(), job.job.name)
+            let about = if jobs > 1 {
+                format!("the longest of {jobs} jobs, {}", job.job.name)
             } else {
                 format!("job {}, {} ranks", job.job.name, job.job.ranks)
             };
@@ -74,15 +72,14 @@ fn tiles(summary: &Summary, page: &mut String) {
         }
         None => tile("Job completion time", "–", "no job was completed", page),
     }
-    let rows = || judged.iter().flat_map(|job| &job.collectives);
-    let rated = |row: &&CollectiveRow| row.percent_of_ideal.is_some() && !row.warm_up;
-    let ideal = |row: &CollectiveRow| row.percent_of_ideal.unwrap_or(0.0);
-    let least = rows()
-        .filter(rated)
-        .min_by(|a, b| ideal(a).total_cmp(&ideal(b)));
-    if let Some(row) = least {
-        let about = format!("{} of {}", row.collective, binary_size(row.size_bytes));
-        let value = Unit::of("%").show(ideal(row), 4);
+    if let Some((job, row)) = summary.lowest_ideal() {
+        let of = format!("{} of {}", row.collective, binary_size(row.size_bytes));
+        let about = if jobs > 1 {
+            format!("{}: {of}", job.job.name)
+        } else {
+            of
+        };
+        let value = Unit::of("%").show(row.percent_of_ideal.unwrap_or(0.0), 4);
         tile("Lowest share of ideal", &value, &about, page);
     }
     let totals = &summary.totals;

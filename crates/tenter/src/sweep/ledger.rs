@@ -21,7 +21,7 @@ const WORKERS: &str = "workers";
 /// How long a process waits for another one that is writing.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The layout of the tables.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 const TABLES: &str = "
 CREATE TABLE trials (
@@ -60,6 +60,7 @@ CREATE TABLE workspace_trials (
     hosts INTEGER,
     jobs INTEGER,
     jct_ns REAL,
+    jct_job TEXT,
     headline TEXT,
     ideal_percent REAL,
     algbw_gbytes_per_s REAL,
@@ -98,6 +99,9 @@ CREATE TABLE workspace_sweeps (
     failed INTEGER NOT NULL DEFAULT 0
 );
 ";
+
+/// Layout 3 did not keep which job took longest, and had other collectives in `headline`.
+const FROM_3: &str = "ALTER TABLE workspace_trials ADD COLUMN jct_job TEXT;";
 
 /// The trials of a workspace's sweeps, as they end: what was read of each, and the row that it has
 /// among the other trials. Layout 3 was without this table at first.
@@ -443,8 +447,12 @@ fn layout(connection: &Connection) -> rusqlite::Result<i64> {
             1 => connection.execute_batch(FROM_1)?,
             _ => {}
         }
+        match version()? {
+            0..3 => connection.execute_batch(WORKSPACE_TABLES)?,
+            3 => connection.execute_batch(FROM_3)?,
+            _ => {}
+        }
         if version()? < VERSION {
-            connection.execute_batch(WORKSPACE_TABLES)?;
             connection.pragma_update(None, "user_version", VERSION)?;
         }
         connection.execute_batch("COMMIT")?;

@@ -44,6 +44,37 @@ impl Workspace {
         Ok(count)
     }
 
+    /// Reads results at a glance again where an earlier layout of the ledger has kept others.
+    pub(super) fn renew_headlines(&self) -> Result<(), Error> {
+        let older = || -> rusqlite::Result<Vec<(i64, i64)>> {
+            let text = "SELECT id, stamp FROM workspace_trials
+                WHERE digest IS NOT NULL AND jct_job IS NULL";
+            let ledger = self.ledger();
+            let mut statement = ledger.connection().prepare(text)?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        };
+        for (id, stamp) in older().map_err(broken)? {
+            let trial = self.trial(id)?;
+            let kept = trial.folder.as_deref().map(read_summary);
+            let summary = match kept {
+                Some(Ok(summary)) => Some(summary),
+                _ => self.swept_summary(id)?,
+            };
+            let shown = match &summary {
+                Some(summary) => Headline {
+                    fabric: trial.headline.fabric,
+                    hosts: trial.headline.hosts,
+                    ..Headline::of(summary)
+                },
+                // Whoever took the files away has left what was kept of them.
+                None => trial.headline,
+            };
+            self.note_headline(id, trial.state, &shown, stamp)?;
+        }
+        Ok(())
+    }
+
     /// The folders that the ledger knows.
     fn known(&self) -> Result<BTreeMap<String, Known>, Error> {
         let ledger = self.ledger();

@@ -1,6 +1,6 @@
 //! The results of a trial at a glance.
 
-use tenter_record::{CollectiveRow, Summary};
+use tenter_record::{CollectiveRow, JobSummary, Summary};
 use tenter_report::binary_size;
 
 use super::trial::Headline;
@@ -12,23 +12,33 @@ const IDEALS: usize = 64;
 impl Headline {
     /// Of a summary; the fabric is not in it.
     pub(super) fn of(summary: &Summary) -> Headline {
-        let jct = summary.jobs.iter().filter_map(|job| job.job.jct);
-        let measured = || {
-            let rows = summary.jobs.iter().flat_map(|job| &job.collectives);
-            rows.filter(|row| !row.warm_up && row.completion_time.is_some())
+        let longest = summary.longest_job();
+        let done = |(_, row): &(&JobSummary, &CollectiveRow)| row.completion_time.is_some();
+        let measured = || summary.measured_collectives().filter(done);
+        // Flows have no ideal: then the largest says most.
+        let shown = summary
+            .lowest_ideal()
+            .or_else(|| measured().max_by_key(|(_, row)| row.size_bytes));
+        let row = shown.map(|(_, row)| row);
+        let is_one_job = summary.measured_jobs().count() == 1;
+        let named = |(job, row): (&JobSummary, &CollectiveRow)| {
+            let of = format!("{}, {}", row.collective, binary_size(row.size_bytes));
+            if is_one_job {
+                of
+            } else {
+                format!("{}: {of}", job.job.name)
+            }
         };
-        let largest = measured().max_by_key(|row| row.size_bytes);
-        let shown =
-            |row: &CollectiveRow| format!("{}, {}", row.collective, binary_size(row.size_bytes));
         Headline {
             jobs: Some(summary.jobs.len() as u64),
-            jct_ns: jct.max().map(tenter_units::Time::as_ns),
-            collective: largest.map(shown),
-            ideal_percent: largest.and_then(|row| row.percent_of_ideal),
-            algbw_gbytes_per_s: largest.and_then(|row| row.algbw_gbytes_per_s),
-            busbw_gbytes_per_s: largest.and_then(|row| row.busbw_gbytes_per_s),
+            jct_ns: longest.and_then(|job| Some(job.job.jct?.as_ns())),
+            jct_job: longest.map(|job| job.job.name.clone()),
+            collective: shown.map(named),
+            ideal_percent: row.and_then(|row| row.percent_of_ideal),
+            algbw_gbytes_per_s: row.and_then(|row| row.algbw_gbytes_per_s),
+            busbw_gbytes_per_s: row.and_then(|row| row.busbw_gbytes_per_s),
             ideals: measured()
-                .map(|row| row.percent_of_ideal)
+                .map(|(_, row)| row.percent_of_ideal)
                 .take(IDEALS)
                 .collect(),
             digest: Some(summary.engine.digest.clone()),

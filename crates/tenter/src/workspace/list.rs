@@ -45,9 +45,9 @@ pub enum TrialOrderKey {
     Hosts,
     /// Jobs.
     Jobs,
-    /// The longest job completion time.
+    /// The longest completion time of a measured job.
     Jct,
-    /// The percentage of the ideal.
+    /// The lowest share of the ideal.
     Ideal,
     /// The algorithm bandwidth.
     Algbw,
@@ -113,7 +113,7 @@ const COLUMNS: &str = "id, name, state, created, started, ended, error, folder, 
     jobs, jct_ns, headline, ideal_percent, algbw_gbytes_per_s, busbw_gbytes_per_s, digest, seed,
     wall_s, ideals,
     (SELECT group_concat(tag, char(31)) FROM workspace_tags WHERE trial = id),
-    (SELECT sweep FROM workspace_swept WHERE trial = id)";
+    (SELECT sweep FROM workspace_swept WHERE trial = id), jct_job";
 
 impl Workspace {
     /// The trials that fit a query.
@@ -257,6 +257,9 @@ impl Workspace {
                 hosts: count(9)?,
                 jobs: count(10)?,
                 jct_ns: row.get(11)?,
+                jct_job: row
+                    .get::<_, Option<String>>(22)?
+                    .filter(|job| !job.is_empty()),
                 collective: row.get(12)?,
                 ideal_percent: row.get(13)?,
                 algbw_gbytes_per_s: row.get(14)?,

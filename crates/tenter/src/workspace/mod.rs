@@ -47,6 +47,7 @@ impl Workspace {
             folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
         };
         workspace.interrupt_lost()?;
+        workspace.renew_headlines()?;
         Ok(workspace)
     }
 

@@ -211,7 +211,7 @@ impl Workspace {
         let text = "UPDATE workspace_trials SET state = ?2, fabric = ?3, hosts = ?4, jobs = ?5,
             jct_ns = ?6, headline = ?7, ideal_percent = ?8, algbw_gbytes_per_s = ?9,
             busbw_gbytes_per_s = ?10, digest = ?11, seed = ?12, wall_s = ?13, ideals = ?14,
-            stamp = ?15 WHERE id = ?1";
+            stamp = ?15, jct_job = ?16 WHERE id = ?1";
         let values = params![
             id,
             state.word(),
@@ -228,6 +228,8 @@ impl Workspace {
             shown.wall_s,
             serde_json::to_string(&shown.ideals).ok(),
             stamp,
+            // Never missing where results were read: see `renew_headlines`.
+            shown.jct_job.as_deref().unwrap_or_default(),
         ];
         self.write(text, values).map(drop)
     }

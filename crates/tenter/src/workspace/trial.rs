@@ -54,8 +54,9 @@ impl TrialState {
     }
 }
 
-/// What a list shows of the results of a trial. Ideal percentage and bandwidths are those of one
-/// collective: the largest that is measured, and the last of several.
+/// What a list shows of the results of a trial, as the head of its report does: the completion time
+/// of the measured job that took longest, and the measured collective with the lowest share of its
+/// ideal. Both name their job, for they may be of different ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Headline {
     /// The fabric in one line; empty where it is not known.
@@ -64,9 +65,13 @@ pub struct Headline {
     pub hosts: Option<u64>,
     /// Jobs.
     pub jobs: Option<u64>,
-    /// The longest job completion time in nanoseconds.
+    /// The longest completion time of a measured job in nanoseconds.
     pub jct_ns: Option<f64>,
-    /// The collective that the following three are of, for instance `all-reduce, 256 MiB`.
+    /// The name of that job.
+    pub jct_job: Option<String>,
+    /// The collective that the following three are of: the measured one with the lowest share of
+    /// its ideal, or the largest where none has an ideal. For instance `all-reduce, 256 MiB`; where
+    /// several jobs are measured, `train: all-reduce, 256 MiB`.
     pub collective: Option<String>,
     /// Its ideal time over its time, in percent.
     pub ideal_percent: Option<f64>,

@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { row } from "../testing/rows";
+import { count, hundredths, jct, jctOf } from "./format";
+
+it("names the job of a completion time", () => {
+  assert.equal(jctOf({ jct_job: "train", jobs: 1 }), "of train");
+  assert.equal(jctOf({ jct_job: "long", jobs: 2 }), "of long, the longest of the measured jobs");
+  assert.equal(jctOf({ jct_job: null, jobs: 2 }), undefined);
+});
+
+it("shows times as they are printed", () => {
+  assert.equal(jct(row(1, "a", { jct_text: "5.062 ms" })), "5.062 ms");
+  assert.equal(jct(row(1, "a", { jct_text: "5.062" })), "5.062 ms");
+  assert.equal(jct(row(1, "a", { jct_ns: 5_062_000 })), "5.062\u00a0ms");
+  assert.equal(jct(row(1, "a")), "—");
+});
+
+it("counts", () => {
+  assert.deepEqual([count(1, "seed"), count(1200, "seed"), hundredths(null), hundredths(99.2)], ["1 seed", "1,200 seeds", "—", "99.20"]);
+});
