@@ -618,6 +618,8 @@ export interface components {
             columns: components["schemas"]["ColumnBody"][];
             /** @description Settings that differ. */
             config: components["schemas"]["SettingBody"][];
+            /** @description Whose each of `rows` is, row after row. */
+            places: components["schemas"]["PlaceBody"][];
             /** @description A row for each job, collective and size of each trial, as `tenter compare` has them. */
             rows: unknown[][];
             /** @description The same as `tenter compare` prints it. */
@@ -1038,6 +1040,19 @@ export interface components {
         };
         /** @enum {string} */
         NodeKindWord: "host" | "switch";
+        /** @description Whose a row is. */
+        PlaceBody: {
+            /**
+             * @description Which rows it belongs to: rows of one group are of the same job, collective and size, or of
+             *     whole trials; a trial has one of them or none.
+             */
+            group: number;
+            /**
+             * Format: int64
+             * @description Number of the trial.
+             */
+            trial: number;
+        };
         /** @description A scenario to begin with. */
         PresetBody: {
             /**

@@ -34,15 +34,25 @@ impl NamedSummary {
 /// not part of it, so that algorithms can be compared.
 type Key = (String, Within);
 
-/// The rows of all trials, those that belong together one after the other, in the order in which
-/// they first occur, and a row of each trial as a whole; differences are against the first trial.
+/// Rows of trials that belong together, each with the place of its trial among the trials: a trial
+/// has one row of a group or none.
+pub type ComparisonGroup = Vec<(usize, ComparisonRow)>;
+
+/// The rows of all groups, one after the other.
+pub fn comparison_rows(trials: &[NamedSummary]) -> Vec<ComparisonRow> {
+    let groups = comparison_groups(trials).into_iter().flatten();
+    groups.map(|(_, row)| row).collect()
+}
+
+/// The rows of all trials in groups that belong together, in the order in which these first occur,
+/// and a group of the trials as a whole; differences are against the first trial.
 ///
 /// Jobs belong together by their name, or because no trial has another. A job that is one
 /// collective in every trial has no row beside that of the collective.
-pub fn comparison_rows(trials: &[NamedSummary]) -> Vec<ComparisonRow> {
+pub fn comparison_groups(trials: &[NamedSummary]) -> Vec<ComparisonGroup> {
     let single = trials.iter().all(|trial| trial.summary.jobs.len() == 1);
     let mut order: Vec<Key> = Vec::new();
-    let mut rows: BTreeMap<Key, Vec<(usize, ComparisonRow)>> = BTreeMap::new();
+    let mut rows: BTreeMap<Key, ComparisonGroup> = BTreeMap::new();
     for (place, trial) in trials.iter().enumerate() {
         for job in &trial.summary.jobs {
             let name = if single {
@@ -60,22 +70,18 @@ pub fn comparison_rows(trials: &[NamedSummary]) -> Vec<ComparisonRow> {
             }
         }
     }
-    let mut all = Vec::new();
-    for key in order {
-        if key.1.is_none() && is_one_collective(trials, &key.0) {
-            continue;
-        }
-        let mut group = rows.remove(&key).unwrap_or_default();
-        let first = group.first().filter(|first| first.0 == 0).cloned();
-        if let Some((_, first)) = first {
-            for (_, row) in &mut group[1..] {
-                differ(row, &first);
+    order.retain(|key| key.1.is_some() || !is_one_collective(trials, &key.0));
+    let mut groups: Vec<ComparisonGroup> =
+        order.iter().filter_map(|key| rows.remove(key)).collect();
+    for group in &mut groups {
+        if let [(0, first), others @ ..] = group.as_mut_slice() {
+            for (_, row) in others {
+                differ(row, first);
             }
         }
-        all.extend(group.into_iter().map(|(_, row)| row));
     }
-    all.extend(trials.iter().map(row_of_trial));
-    all
+    groups.push(trials.iter().map(row_of_trial).enumerate().collect());
+    groups
 }
 
 /// The job as a whole, or the collective, its size if that was given, and the number among equal

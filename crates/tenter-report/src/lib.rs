@@ -58,7 +58,9 @@ pub use answers::{ANSWERS_FILE, LEDGER_FILE, SWEEP_FILE, read_answers};
 pub use chain::{Cause, Chain, Link};
 pub use checkpoint::recover_tables;
 pub use claim::{claim_free_folder, take_folder};
-pub use compare::{NamedSummary, comparison_rows, comparison_table};
+pub use compare::{
+    ComparisonGroup, NamedSummary, comparison_groups, comparison_rows, comparison_table,
+};
 pub use csv::{csv, csv_field};
 pub use deviations::{Beside, add_measured, deviation_table};
 pub use drawings::{Drawn, DrawnLine, study_drawings};

@@ -1,23 +1,25 @@
 /** Trials side by side: results, distributions, and in what their configurations differ. */
 import { useMemo, useState } from "react";
 import * as api from "../api/client";
-import type { Cell, Compare as Compared, Row } from "../api/types";
+import type { Compare as Compared, Row } from "../api/types";
 import { barChart } from "../draw/bars";
 import { lineChart } from "../draw/lines";
-import { plain, withUnit } from "../draw/numbers";
+import { plain } from "../draw/numbers";
 import { parallel } from "../draw/parallel";
 import { csv, download } from "../draw/save";
+import { count } from "../ui/format";
 import { useLoad } from "../ui/load";
 import { Empty, Page, Pending, Select } from "../ui/parts";
 import { pick, usePicked } from "../ui/picked";
 import { Plot } from "../ui/plot";
 import { go, href, type Route } from "../ui/router";
+import { alike, comparedLines, signed } from "./compare-rows";
 import { HeatPlot, heatMetrics, type Metric } from "./plots";
 
 export function Compare({ route }: { route: Route }) {
   const picked = usePicked();
-  const asked = route.query.get("ids")?.split(",").filter(Boolean);
-  const ids = asked && asked.length > 0 ? asked : picked;
+  const asked = route.query.get("ids")?.split(",").filter(Boolean) ?? [];
+  const ids = [...new Set(asked.length > 0 ? asked : picked)];
   const recent = useLoad("compare:recent", () => api.trials({ sort: "created", order: "desc", limit: 200, state: "done" }));
   const compared = useLoad(ids.length > 1 ? `compare:${ids.join(",")}` : null, () => api.compare(ids));
   const set = (next: string[]) => {
@@ -86,58 +88,8 @@ function Side({ data }: { data: Compared }) {
   );
 }
 
-interface Quantity {
-  column: string;
-  label: string;
-  difference?: string;
-  say: (value: number) => string;
-}
-
-const QUANTITIES: Quantity[] = [
-  { column: "time_ns", label: "time", difference: "time_difference_percent", say: (value) => withUnit(value, "ns", 5) },
-  { column: "busbw_gbytes_per_s", label: "busbw", difference: "busbw_difference_percent", say: (value) => `${value.toFixed(2)} GB/s` },
-  { column: "percent_of_ideal", label: "ideal", say: (value) => `${value.toFixed(2)} %` },
-  { column: "fct_p99_ns", label: "FCT P99", difference: "fct_p99_difference_percent", say: (value) => withUnit(value, "ns", 5) },
-  { column: "frames_delta", label: "frames not accepted", say: (value) => plain(value) },
-  { column: "retransmitted_frames", label: "frames retransmitted", say: (value) => plain(value) },
-  { column: "dropped_frames", label: "frames dropped", say: (value) => plain(value) },
-  { column: "xoff_frames", label: "XOFF frames", say: (value) => plain(value) },
-  { column: "paused_ns", label: "ports paused", say: (value) => withUnit(value, "ns") },
-];
-
-interface Line {
-  what: string;
-  of: string;
-  cells: { text: string; difference: number | null }[];
-}
-
-/** Rows of the comparison turned: a line for each quantity, a column for each trial. */
-function turned(data: Compared): Line[] {
-  const at = new Map(data.columns.map((column, place) => [column.name, place]));
-  const cell = (row: Cell[], column: string): Cell => row[at.get(column) ?? -1] ?? null;
-  const groups = new Map<string, Cell[][]>();
-  for (const row of data.rows) {
-    const size = cell(row, "size_bytes");
-    const parts = [cell(row, "job_name"), cell(row, "collective"), typeof size === "number" ? withUnit(size, "bytes") : null];
-    const what = parts.filter(Boolean).join(", ") || "whole trial";
-    groups.set(what, [...(groups.get(what) ?? []), row]);
-  }
-  const lines: Line[] = [];
-  for (const [what, rows] of groups) {
-    for (const quantity of QUANTITIES) {
-      const cells = rows.map((row) => {
-        const value = cell(row, quantity.column);
-        const difference = quantity.difference ? cell(row, quantity.difference) : null;
-        return { text: typeof value === "number" ? quantity.say(value) : "—", difference: typeof difference === "number" ? difference : null };
-      });
-      if (cells.some((one) => one.text !== "—" && one.text !== "0")) lines.push({ what, of: quantity.label, cells });
-    }
-  }
-  return lines;
-}
-
 function Results({ data }: { data: Compared }) {
-  const lines = useMemo(() => turned(data), [data]);
+  const lines = useMemo(() => comparedLines(data), [data]);
   return (
     <section>
       <h2>Results</h2>
@@ -157,11 +109,11 @@ function Results({ data }: { data: Compared }) {
           <tbody>
             {lines.map((line, at) => (
               <tr key={at}>
-                <td>{lines[at - 1]?.what === line.what ? "" : line.what}</td>
+                <td>{lines[at - 1]?.group === line.group ? "" : line.what}</td>
                 <td>{line.of}</td>
                 {data.trials.map((trial, place) => (
                   <td key={trial.id} className="n">
-                    {line.cells[place]?.text ?? "—"} <Difference percent={line.cells[place]?.difference ?? null} shown={place > 0} />
+                    {line.cells[place]?.text ?? "—"} <Difference percent={line.cells[place]?.difference ?? null} />
                   </td>
                 ))}
               </tr>
@@ -178,15 +130,8 @@ function Results({ data }: { data: Compared }) {
   );
 }
 
-function Difference({ percent, shown }: { percent: number | null; shown: boolean }) {
-  if (!shown || percent === null) return null;
-  const sign = percent > 0 ? "+" : percent < 0 ? "−" : "±";
-  return (
-    <small>
-      {sign}
-      {plain(Math.abs(percent), 3)} %
-    </small>
-  );
+function Difference({ percent }: { percent: number | null }) {
+  return percent === null ? null : <small>{signed(percent)}</small>;
 }
 
 function Distributions({ data }: { data: Compared }) {
@@ -248,24 +193,14 @@ function Overlay({ data, job, tail }: { data: Compared; job: string; tail: boole
   );
 }
 
-/** Trials that differ in their seed alone are one bar with a whisker; the names of such end in their seed. */
-function groups(trials: Row[]): { name: string; rows: Row[] }[] {
-  const found = new Map<string, Row[]>();
-  for (const trial of trials) {
-    const base = trial.name.replace(/[-_ ,]*seed[-_ ]?\d+$/i, "");
-    found.set(base, [...(found.get(base) ?? []), trial]);
-  }
-  return [...found].map(([name, rows]) => ({ name, rows }));
-}
-
 function Bars({ data }: { data: Compared }) {
   const measured = data.trials.filter((trial) => typeof trial.jct_ns === "number");
   if (measured.length < 2) return null;
-  const bars = groups(measured).map(({ name, rows }, at) => {
+  const bars = alike(data, measured).map(({ name, rows, seeds }, at) => {
     const values = rows.map((row) => (row.jct_ns ?? 0) / 1e6);
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
     const many = values.length > 1 ? { low: Math.min(...values), high: Math.max(...values), dots: values } : {};
-    return { name, value: mean, colour: at, text: values.length > 1 ? `${plain(mean, 5)} ms, ${values.length} seeds` : `${plain(mean, 5)} ms`, ...many };
+    return { name, value: mean, colour: at, text: values.length > 1 ? `${plain(mean, 5)} ms, ${count(seeds, "seed")}` : `${plain(mean, 5)} ms`, ...many };
   });
   const title = "Job completion time";
   return (
@@ -273,10 +208,10 @@ function Bars({ data }: { data: Compared }) {
       <h2>{title}</h2>
       <Plot
         title="JCT of the slowest measured job"
-        note="seeds of one configuration share a bar: mean, least and greatest"
+        note="of each trial the longest; seeds of one configuration share a bar: mean, minimum and maximum"
         inputs={[data]}
         draw={(width, theme) => barChart({ title, bars, value: { label: "JCT (ms)" } }, Math.min(width, 900), theme)}
-        numbers={{ columns: ["trial", "jct_ns"], rows: measured.map((trial) => [trial.name, trial.jct_ns ?? null]) }}
+        numbers={{ columns: ["trial", "job", "jct_ns"], rows: measured.map((trial) => [trial.name, trial.jct_job ?? null, trial.jct_ns ?? null]) }}
       />
     </section>
   );

@@ -190,6 +190,67 @@ fn trials_stand_side_by_side() {
     assert_eq!(beside["cdfs"].as_array().map(Vec::len), Some(2));
 }
 
+/// One job on the eight NICs of the small scenario.
+fn one_job(name: &str, collective: &str, spines: u64) -> String {
+    format!(
+        "
+name: {name}
+fabric: {{kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: {spines}}}
+jobs: [{{name: {name}, collectives: [{{collective: {collective}, size: 1MiB}}]}}]
+"
+    )
+}
+
+#[test]
+fn rows_of_a_comparison_are_of_the_trial_that_they_name() {
+    let folder = Folder::new("unlike");
+    let server = Server::start(&folder, &[]);
+    let ids = [
+        one_job("first", "all-to-all", 2),
+        one_job("unlike", "all-gather", 2),
+        one_job("last", "all-to-all", 1),
+    ]
+    .map(|text| server.queue(&text));
+    let times = ids.map(|id| {
+        let trial = server.wait(&format!("/trials/{id}"), "done");
+        trial["summary"]["jobs"][0]["jct_ns"].clone()
+    });
+    let [first, unlike, last] = ids;
+    let beside = server.json(&format!("/compare?ids={first},{unlike},{last}"));
+    let columns = beside["columns"].as_array().expect("columns");
+    let named = |row: &Value, name: &str| {
+        let place = columns.iter().position(|column| column["name"] == name);
+        row[place.expect("a column")].clone()
+    };
+    let rows = beside["rows"].as_array().expect("rows");
+    let places = beside["places"].as_array().expect("places");
+    assert_eq!(rows.len(), places.len());
+    let mut groups = vec![Vec::new(); 3];
+    for (row, place) in rows.iter().zip(places) {
+        let at = ids.iter().position(|&id| place["trial"] == id);
+        let at = at.expect("a trial that was asked for");
+        let name = named(row, "trial");
+        let name = name.as_str().expect("a name");
+        assert!(name.ends_with(&format!("({})", ids[at])), "{name}");
+        let group = place["group"].as_u64().expect("a group") as usize;
+        groups[group].push(ids[at]);
+        if named(row, "collective") != Value::Null {
+            assert_eq!(named(row, "time_ns"), times[at], "{name}");
+            let differs = named(row, "time_difference_percent");
+            assert_eq!(differs.is_number(), at == 2, "{name}: {differs}");
+        }
+    }
+    // The all-to-alls belong together, though their jobs have other names.
+    assert_eq!(
+        groups,
+        [vec![first, last], vec![unlike], vec![first, unlike, last]]
+    );
+    assert_eq!(
+        server.get(&format!("/compare?ids={first},{first}")).status,
+        400
+    );
+}
+
 /// Two jobs, of which the short one is near its ideal and has the larger collective.
 const TWO_JOBS: &str = "
 name: two

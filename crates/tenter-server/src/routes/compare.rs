@@ -9,7 +9,7 @@ use serde_json::Value;
 use tenter::Scenario;
 use tenter_record::{Cell, ComparisonRow, Kind, Names, Row};
 use tenter_report::{
-    CONFIG_FILE, NamedSummary, TableColumn, comparison_rows, comparison_table, read_summary,
+    CONFIG_FILE, NamedSummary, TableColumn, comparison_groups, comparison_table, read_summary,
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -41,12 +41,24 @@ pub(crate) struct CompareBody {
     /// A row for each job, collective and size of each trial, as `tenter compare` has them.
     #[schema(value_type = Vec<Vec<Value>>)]
     rows: Vec<Vec<Value>>,
+    /// Whose each of `rows` is, row after row.
+    places: Vec<PlaceBody>,
     /// The same as `tenter compare` prints it.
     text: String,
     /// Settings that differ.
     config: Vec<SettingBody>,
     /// Completion times of flows.
     cdfs: Vec<TrialCdf>,
+}
+
+/// Whose a row is.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PlaceBody {
+    /// Number of the trial.
+    trial: i64,
+    /// Which rows it belongs to: rows of one group are of the same job, collective and size, or of
+    /// whole trials; a trial has one of them or none.
+    group: usize,
 }
 
 /// A setting that differs.
@@ -87,6 +99,12 @@ pub(crate) async fn compare(
             ids.len()
         )));
     }
+    let twice = ids.iter().enumerate().find(|(at, id)| ids[..*at].contains(id));
+    if let Some((_, id)) = twice {
+        return Err(ApiError::bad(format!(
+            "trial {id} is named twice; name each once"
+        )));
+    }
     apart(move || Ok(Json(compared(&app, &ids)?))).await
 }
 
@@ -109,12 +127,20 @@ fn compared(app: &App, ids: &[i64]) -> Result<CompareBody, ApiError> {
         cdfs.extend(of_trial.into_iter().map(|cdf| TrialCdf { trial: id, cdf }));
         trials.push(trial.into());
     }
-    let rows = comparison_rows(&summaries);
+    let (mut rows, mut places) = (Vec::new(), Vec::new());
+    for (group, of_group) in comparison_groups(&summaries).into_iter().enumerate() {
+        for (place, row) in of_group {
+            let trial = ids[place];
+            places.push(PlaceBody { trial, group });
+            rows.push(row);
+        }
+    }
     Ok(CompareBody {
         trials,
         columns: columns(),
         text: comparison_table(&rows),
         rows: rows.iter().map(values).collect(),
+        places,
         config: differing(&configs),
         cdfs,
     })
