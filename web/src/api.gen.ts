@@ -1262,13 +1262,18 @@ export interface components {
         };
         /** @description A study in a list. */
         StudyRow: {
-            /** @description Whether every required row matches. */
-            holds: boolean;
             judged: number;
             /** @description Rows with a verdict `match`, of those that are judged. */
             matches: number;
             /** @description Its name, which is part of its address. */
             name: string;
+            /**
+             * @description Rows that must match for the study to hold; none where its bands are open, or for
+             *     information.
+             */
+            required: number;
+            /** @description Those of them that match. */
+            required_matches: number;
             /** @description All rows. */
             rows: number;
             /** @description Public title of the source, and where in it. */

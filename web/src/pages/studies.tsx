@@ -1,7 +1,7 @@
 /** Published studies: what was published, what Tenter measures, and the band that was stated before. */
 import { useState } from "react";
 import * as api from "../api/client";
-import type { Study, StudyCase } from "../api/types";
+import type { Study, StudyRow } from "../api/types";
 import { barChart } from "../draw/bars";
 import { plain } from "../draw/numbers";
 import { csv, download, fileName } from "../draw/save";
@@ -10,6 +10,7 @@ import { Page, Pending, Search, Select } from "../ui/parts";
 import { Plot } from "../ui/plot";
 import { href } from "../ui/router";
 import { Markdown } from "./notebook";
+import { caseName, metricName, metrics, requiredWords } from "./study-words";
 
 export function Studies({ name }: { name: string | undefined }) {
   return name ? <OneStudy name={name} /> : <AllStudies />;
@@ -50,7 +51,7 @@ function AllStudies() {
                 <td>{study.source}</td>
                 <td className="n">{study.judged > 0 ? `${study.matches} of ${study.judged}` : "—"}</td>
                 <td>
-                  <span className={`state ${study.holds ? "done" : "failed"}`}>{study.holds ? "all match" : "some miss"}</span>
+                  <Required study={study} />
                 </td>
               </tr>
             ))}
@@ -59,6 +60,11 @@ function AllStudies() {
       </div>
     </Page>
   );
+}
+
+function Required({ study }: { study: StudyRow }) {
+  const { text, state } = requiredWords(study);
+  return <span className={`state ${state}`}>{text}</span>;
 }
 
 function OneStudy({ name }: { name: string }) {
@@ -89,7 +95,7 @@ function OneStudy({ name }: { name: string }) {
           </div>
         ))}
       </dl>
-      {metrics(data).map((metric) => (
+      {metrics(data.cases).map((metric) => (
         <Metric key={metric} study={data} metric={metric} />
       ))}
       <Cases study={data} />
@@ -101,17 +107,6 @@ function OneStudy({ name }: { name: string }) {
   );
 }
 
-const metrics = (study: Study): string[] => [...new Set(study.cases.map((one) => one.metric))].slice(0, 4);
-
-/** A column's name as words with its unit: `completion_time_ms` is “completion time (ms)”. */
-function metricName(metric: string): string {
-  const units: Record<string, string> = { ms: "ms", us: "µs", ns: "ns", s: "s", percent: "%", gbps: "Gb/s", bytes: "bytes" };
-  const words = metric.split("_");
-  const unit = words.length > 1 ? units[words.at(-1) ?? ""] : undefined;
-  return unit ? `${words.slice(0, -1).join(" ")} (${unit})` : words.join(" ");
-}
-
-const caseName = (one: StudyCase): string => [one.case, one.bar].filter(Boolean).join(", ");
 const MOST_BARS = 40;
 
 function Metric({ study, metric }: { study: Study; metric: string }) {

@@ -299,6 +299,28 @@ fn the_headline_names_the_job_of_each_number_and_has_the_lowest_share_of_ideal()
 }
 
 #[test]
+fn a_study_says_how_many_rows_must_match() {
+    let folder = Folder::new("required");
+    let server = Server::start(&folder, &[]);
+    let studies = server.json("/studies");
+    let mut without = 0;
+    for study in studies.as_array().expect("studies") {
+        let name = study["name"].as_str().expect("a name");
+        let page = server.json(&format!("/studies/{}", name.replace('/', "%2F")));
+        let cases = page["cases"].as_array().expect("cases");
+        let required = |verdict: &[&str]| {
+            let rows = cases.iter().filter(|case| case["gate"] == "required");
+            let judged = |case: &&Value| verdict.iter().any(|of| case["verdict"] == *of);
+            rows.filter(judged).count() as u64
+        };
+        assert_eq!(study["required"], required(&["match", "miss"]), "{name}");
+        assert_eq!(study["required_matches"], required(&["match"]), "{name}");
+        without += u64::from(study["required"] == 0);
+    }
+    assert!(without > 0, "some studies are for information alone");
+}
+
+#[test]
 fn presets_can_be_run_and_studies_have_recorded_rows() {
     let folder = Folder::new("presets");
     let server = Server::start(&folder, &[]);

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use serde::Serialize;
-use tenter_study::{CaseAnswer, STUDIES, StudyAnswer, StudyTexts, Value, Verdict, recorded_answer};
+use tenter_study::{CaseAnswer, Gate, STUDIES, StudyAnswer, StudyTexts, Value, Verdict, recorded_answer};
 use utoipa::ToSchema;
 
 use crate::error::{ApiError, ErrorBody};
@@ -22,8 +22,11 @@ pub(crate) struct StudyRow {
     judged: usize,
     /// All rows.
     rows: usize,
-    /// Whether every required row matches.
-    holds: bool,
+    /// Rows that must match for the study to hold; none where its bands are open, or for
+    /// information.
+    required: usize,
+    /// Those of them that match.
+    required_matches: usize,
 }
 
 /// A study with its rows.
@@ -115,6 +118,7 @@ impl From<&StudyAnswer> for StudyRow {
                 .count()
         };
         let matches = count(Verdict::Match);
+        let required = answer.tally(Gate::Required);
         StudyRow {
             name: answer.study.clone(),
             title: answer.title.clone(),
@@ -122,7 +126,8 @@ impl From<&StudyAnswer> for StudyRow {
             matches,
             judged: matches + count(Verdict::Miss),
             rows: answer.cases.len(),
-            holds: answer.holds(),
+            required: required.rows,
+            required_matches: required.matches,
         }
     }
 }
