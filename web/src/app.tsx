@@ -1,5 +1,5 @@
 /** The shell: navigation, and the page that the address names. */
-import { lazy, Suspense, useEffect, useRef } from "react";
+import { Suspense, useEffect, useRef } from "react";
 import * as api from "./api/client";
 import { useConnected } from "./api/events";
 import { Compare } from "./pages/compare";
@@ -9,6 +9,8 @@ import { RunPage } from "./pages/run";
 import { Statistics } from "./pages/statistics";
 import { Studies } from "./pages/studies";
 import { Workspace } from "./pages/workspace";
+import { Boundary } from "./ui/boundary";
+import { fetched } from "./ui/fetched";
 import { useLoad } from "./ui/load";
 import { Empty } from "./ui/parts";
 import { lastTrial, usePicked } from "./ui/picked";
@@ -16,8 +18,8 @@ import { href, type Route, useRoute } from "./ui/router";
 import { choose, type Choice, useChoice } from "./ui/theme";
 
 // The editor is as large as all else together, and needed on these pages alone.
-const Configure = lazy(() => import("./pages/configure").then((page) => ({ default: page.Configure })));
-const Sweeps = lazy(() => import("./pages/sweeps").then((page) => ({ default: page.Sweeps })));
+const Configure = fetched(() => import("./pages/configure").then((page) => page.Configure));
+const Sweeps = fetched(() => import("./pages/sweeps").then((page) => page.Sweeps));
 
 interface Entry {
   label: string;
@@ -149,9 +151,11 @@ export function App() {
       <div className="shell">
         <Side route={route} />
         <main id="main" ref={main} tabIndex={-1}>
-          <Suspense fallback={<p className="empty">Loading…</p>}>
-            <CurrentPage route={route} />
-          </Suspense>
+          <Boundary what="page" of={[page, route.query.toString()]}>
+            <Suspense fallback={<p className="empty">Loading…</p>}>
+              <CurrentPage route={route} />
+            </Suspense>
+          </Boundary>
         </main>
       </div>
     </>

@@ -2,6 +2,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { listen } from "./api/events";
 import { App } from "./app";
+import { Boundary } from "./ui/boundary";
 import "./styles.css";
 
 listen();
@@ -9,7 +10,9 @@ const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(
     <StrictMode>
-      <App />
+      <Boundary what="page" of={[]}>
+        <App />
+      </Boundary>
     </StrictMode>,
   );
 }

@@ -3,6 +3,7 @@ import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useMe
 import type { Drawing, Hover } from "../draw/svg";
 import type { Theme } from "../draw/theme";
 import { csv, download, fileName, toPng } from "../draw/save";
+import { Boundary } from "./boundary";
 import { useTheme } from "./theme";
 
 export interface Numbers {
@@ -36,7 +37,16 @@ export function useWidth(): [React.RefObject<HTMLDivElement | null>, number] {
   return [place, width];
 }
 
+/** A drawing that fails takes nothing else of the page with it. */
 export function Plot(props: Props) {
+  return (
+    <Boundary what="plot" of={props.inputs}>
+      <Drawn {...props} />
+    </Boundary>
+  );
+}
+
+function Drawn(props: Props) {
   const theme = useTheme();
   const [place, width] = useWidth();
   const [hover, setHover] = useState<Hover | null>(null);
