@@ -15,6 +15,7 @@ import { useTheme } from "../ui/theme";
 import { TableView } from "../ui/table-view";
 import { TimelineView } from "../ui/timeline-view";
 import { TrialPage } from "../ui/trial";
+import { difference, lossRows } from "./held-up-rows";
 import { CdfPlot, HeatPlot, heatMetrics, type Metric, type Of, Percentiles, PortPlot, QueuePairs } from "./plots";
 
 const TABS = [
@@ -421,7 +422,7 @@ function Split({ one }: { one: HeldUpCollective }) {
         {PARTS.map((part) => (
           <span key={part.key}>
             <i style={{ background: theme.series[part.colour] }} />
-            {withUnit(one[part.key], "ns")} {part.label} ({percent(one[part.key] / all)})
+            {withUnit(difference(one[part.key]), "ns")} {part.label} ({percent(one[part.key] / all)})
           </span>
         ))}
       </p>
@@ -430,7 +431,8 @@ function Split({ one }: { one: HeldUpCollective }) {
 }
 
 function Chain({ one, first }: { one: HeldUpCollective; first: boolean }) {
-  const rows = one.links.map((link) => [link.text, link.posted_ns, link.received_ns, link.rank_wait_ns, link.nic_wait_ns, link.transfer_ns, link.lost_ns, link.findings.join("; ")]);
+  const { links, title } = lossRows(one);
+  const rows = links.map((link) => [link.text, link.posted_ns, link.received_ns, link.rank_wait_ns, link.nic_wait_ns, link.transfer_ns, link.lost_ns, link.findings.join("; ")]);
   const columns = ["chunk", "posted_ns", "received_ns", "rank_wait_ns", "nic_wait_ns", "transfer_ns", "lost_ns", "findings"];
   return (
     <section>
@@ -443,7 +445,7 @@ function Chain({ one, first }: { one: HeldUpCollective; first: boolean }) {
       </p>
       <Split one={one} />
       <details open={first}>
-        <summary>{one.links.length < one.chunks ? `The ${one.links.length} chunks that lost most` : "The chunks"}</summary>
+        <summary>{title}</summary>
         <div className="scroll" tabIndex={0} role="region" aria-label={`Chain of ${one.job_name}, ${one.operation}`} style={{ maxHeight: 420 }}>
           <table>
             <thead>
@@ -458,14 +460,14 @@ function Chain({ one, first }: { one: HeldUpCollective; first: boolean }) {
               </tr>
             </thead>
             <tbody>
-              {one.links.map((link, at) => (
+              {links.map((link, at) => (
                 <tr key={at}>
                   <td title={link.waited_for ? `waited for ${link.waited_for}` : undefined}>{link.text}</td>
                   <td className="n">{withUnit(link.posted_ns, "ns", 5)}</td>
                   <td className="n">{withUnit(link.received_ns, "ns", 5)}</td>
-                  <td className="n">{withUnit(link.nic_wait_ns, "ns")}</td>
+                  <td className="n">{withUnit(difference(link.nic_wait_ns), "ns")}</td>
                   <td className="n">{withUnit(link.transfer_ns, "ns")}</td>
-                  <td className="n">{withUnit(link.lost_ns, "ns")}</td>
+                  <td className="n">{withUnit(difference(link.lost_ns), "ns")}</td>
                   <td>{link.findings.join("; ")}</td>
                 </tr>
               ))}
