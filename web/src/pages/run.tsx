@@ -13,20 +13,30 @@ import { Empty, Meter, Page, Pending, Problems, State, Tile } from "../ui/parts"
 import { Plot } from "../ui/plot";
 import { go, href } from "../ui/router";
 import { takeStarted } from "../ui/started";
+import { runLists, sideBySide } from "./run-lists";
+
+/** How many of the trials that wait are listed. */
+const MOST_WAITING = 50;
 
 export function RunPage({ id }: { id: string | undefined }) {
-  const queue = useLoad("queue", () => api.trials({ sort: "created", order: "desc", limit: 50 }));
-  const { reload } = queue;
+  const about = useLoad("about", api.about);
+  const found = useLoad("queue", async (signal) => {
+    const [waiting, running, ended] = await Promise.all([
+      api.trials({ state: "queued", sort: "created", order: "asc", limit: MOST_WAITING }, signal),
+      api.trials({ state: "running", sort: "created", order: "asc" }, signal),
+      api.trials({ sort: "ended", order: "desc", limit: 10 }, signal),
+    ]);
+    return { total: waiting.total, lists: { waiting: waiting.rows, running: running.rows, ended: ended.rows } };
+  });
+  const { reload } = found;
   useChanges("trial", useCallback(() => reload(), [reload]));
-  const rows = queue.data?.rows ?? [];
-  const active = rows.filter((row) => row.state === "running" || row.state === "queued");
-  const next = active.find((row) => row.state === "running") ?? active.at(-1);
-  const shown = id ?? (next ? String(next.id) : undefined);
+  const { shown, running, waiting, ended } = runLists(found.data?.lists ?? { running: [], waiting: [], ended: [] }, id);
+  const total = found.data?.total ?? 0;
   return (
-    <Page title="Run" lead="Trials run one after the other; each keeps what it has if it is stopped.">
+    <Page title="Run" lead={sideBySide(about.data?.jobs)}>
       {shown ? (
         <Running id={shown} />
-      ) : queue.data ? (
+      ) : found.data ? (
         <Empty title="Nothing is running">
           <div className="actions">
             <a className="button primary" href={href(["configure"])}>
@@ -35,19 +45,22 @@ export function RunPage({ id }: { id: string | undefined }) {
           </div>
         </Empty>
       ) : (
-        <Pending loading={queue.loading} problem={queue.problem} />
+        <Pending loading={found.loading} problem={found.problem} />
       )}
-      <Queue rows={active.filter((row) => String(row.id) !== shown)} title="Waiting" />
-      <Queue rows={rows.filter((row) => row.state !== "running" && row.state !== "queued" && String(row.id) !== shown).slice(0, 8)} title="Last trials" />
+      <Queue rows={running} title="Also running" />
+      <Queue rows={waiting} title="Waiting" note={total > MOST_WAITING ? `the next ${MOST_WAITING} of ${plain(total)}` : undefined} />
+      <Queue rows={ended} title="Last trials" />
     </Page>
   );
 }
 
-function Queue({ rows, title }: { rows: Row[]; title: string }) {
+function Queue({ rows, title, note }: { rows: Row[]; title: string; note?: string | undefined }) {
   if (rows.length === 0) return null;
   return (
     <section>
-      <h2>{title}</h2>
+      <h2>
+        {title} {note ? <small>{note}</small> : null}
+      </h2>
       <div className="scroll">
         <table>
           <thead>
