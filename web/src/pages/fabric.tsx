@@ -20,10 +20,13 @@ export function FabricPage({ id, route }: { id: string | undefined; route: Route
 
 function Body({ id, route }: { id: string; route: Route }) {
   const shown = SHOWN.find((one) => one.value === route.query.get("show")) ?? SHOWN[0];
-  const [time, setTime] = useState<number | null>(null);
-  const settled = useSettled(time, 60);
+  const [chosen, setTime] = useState<number | null>(null);
   const whole = useLoad(`fabric:${id}`, (signal) => api.loads(id, {}, signal));
   const times = whole.data?.times_ns ?? [];
+  // Sums over a trial are written at its end: without them the last instant is all there is.
+  const cut = whole.data !== undefined && whole.data.loads.length === 0 && times.length > 0;
+  const time = chosen ?? (cut ? times.length - 1 : null);
+  const settled = useSettled(time, 60);
   const instant = settled === null ? undefined : times[settled];
   const then = useLoad(instant === undefined ? null : `fabric:${id}:${instant}`, (signal) => api.loads(id, instant === undefined ? {} : { time: instant }, signal));
   const [playing, setPlaying] = useState(false);
@@ -36,9 +39,10 @@ function Body({ id, route }: { id: string; route: Route }) {
   const data = settled === null ? whole.data : (then.data ?? whole.data);
   return (
     <>
+      {cut ? <p className="note">The trial ended before sums over the whole of it were written; each instant until then can be shown.</p> : null}
       <div className="controls">
         <Select label="Colour" value={shown.value} options={SHOWN.map(({ value, label }) => ({ value, label }))} onChange={(value) => go(["trials", id, "fabric"], { show: value }, true)} />
-        {times.length > 1 ? <Slider times={times} time={time} playing={playing} onTime={setTime} onPlay={setPlaying} /> : null}
+        {times.length > 1 ? <Slider times={times} time={time} whole={!cut} playing={playing} onTime={setTime} onPlay={setPlaying} /> : null}
       </div>
       <Picture fabric={whole.data} loads={data.loads} shown={shown} when={time === null ? "the whole trial" : withUnit(times[time] ?? 0, "ns")} />
       <Links fabric={whole.data} loads={data.loads} shown={shown} />
@@ -49,12 +53,14 @@ function Body({ id, route }: { id: string; route: Route }) {
 interface SliderProps {
   times: number[];
   time: number | null;
+  /** Whether there are sums over the whole trial. */
+  whole: boolean;
   playing: boolean;
   onTime: (time: number | null) => void;
   onPlay: (playing: boolean) => void;
 }
 
-function Slider({ times, time, playing, onTime, onPlay }: SliderProps) {
+function Slider({ times, time, whole, playing, onTime, onPlay }: SliderProps) {
   return (
     <>
       <span className="field" style={{ flex: "1 1 260px", maxWidth: 520 }}>
@@ -74,7 +80,7 @@ function Slider({ times, time, playing, onTime, onPlay }: SliderProps) {
       </button>
       <button
         type="button"
-        disabled={time === null}
+        disabled={time === null || !whole}
         onClick={() => {
           onPlay(false);
           onTime(null);

@@ -65,7 +65,7 @@ function Body({ trial, tab, reload }: { trial: Trial; tab: string; reload: () =>
       </Empty>
     );
   }
-  if (tab !== "summary" && !(trial.summary && trial.folder)) return <Empty title="The trial left no tables">{trial.error}</Empty>;
+  if (tab !== "summary" && !trial.folder) return <Empty title="The trial left no tables">{trial.error}</Empty>;
   return (
     <>
       {pinned ? (
@@ -91,7 +91,7 @@ function Summary({ trial, reload }: { trial: Trial; reload: () => void }) {
   return (
     <>
       {trial.error && trial.state === "failed" ? <Problems problems={[{ message: trial.error }]} /> : null}
-      {trial.error && trial.state !== "failed" ? <p className="note warn">The trial ended early: {trial.error}. The numbers are those until then.</p> : null}
+      {trial.error && trial.state !== "failed" ? <p className="note warn">The trial ended early: {trial.error}. What was recorded until then is kept.</p> : null}
       {summary ? (
         <>
           <dl className="tiles">
@@ -128,7 +128,7 @@ function Summary({ trial, reload }: { trial: Trial; reload: () => void }) {
           ))}
         </>
       ) : (
-        <Empty title="The trial left no summary" />
+        <Empty title="The trial left no summary">{trial.folder ? "A summary is written at the end of a trial; its flows and samples until then are under the other tabs." : null}</Empty>
       )}
       <Actions trial={trial} reload={reload} />
     </>
@@ -268,7 +268,7 @@ function Actions({ trial, reload }: { trial: Trial; reload: () => void }) {
         <a className="button" href={href(["trials", id, "notebook"])}>
           Notes
         </a>
-        {trial.folder ? (
+        {trial.folder && trial.summary ? (
           <>
             <a className="button" href={api.files.report(id)} target="_blank" rel="noreferrer">
               Report
