@@ -1,7 +1,7 @@
 /** The requests of the page, one function for each route. */
 import createClient from "openapi-fetch";
 import type { paths } from "../api.gen";
-import { type Problem, Refused } from "./problem";
+import { forPeople, type Problem, Refused } from "./problem";
 import type * as T from "./types";
 
 const client = createClient<paths>({ baseUrl: "", headers: { "Content-Type": "application/json" } });
@@ -15,10 +15,15 @@ async function take<D>(request: Promise<{ data?: D; error?: unknown; response: R
 
 function problemIn(error: unknown, status: number): Problem {
   const said = (error as { error?: Problem } | undefined)?.error;
-  return said ?? { message: `the server answers ${status}` };
+  return said ? forPeople(said) : { message: `the server answers ${status}` };
 }
 
-const of = (id: string) => ({ path: { id: Number(id) } });
+/** The number of a trial or a sweep in an address; what is none has none. */
+function number(id: string): number {
+  if (/^\d{1,15}$/.test(id)) return Number(id);
+  throw new Refused({ message: `there is nothing of the number “${id}”` }, 404);
+}
+const of = (id: string) => ({ path: { id: number(id) } });
 const aborted = (signal: AbortSignal | undefined) => (signal ? { signal } : {});
 
 export const about = () => take(client.GET("/api/v1/about"));
@@ -42,12 +47,12 @@ export const config = (id: string) => take(client.GET("/api/v1/trials/{id}/confi
 export type RowsQuery = NonNullable<paths["/api/v1/trials/{id}/tables/{table}"]["get"]["parameters"]["query"]>;
 export const tables = (id: string) => take(client.GET("/api/v1/trials/{id}/tables", { params: of(id) }));
 export const table = (id: string, name: string, query: RowsQuery) =>
-  take(client.GET("/api/v1/trials/{id}/tables/{table}", { params: { path: { id: Number(id), table: name }, query } })) as Promise<T.TablePage>;
+  take(client.GET("/api/v1/trials/{id}/tables/{table}", { params: { path: { id: number(id), table: name }, query } })) as Promise<T.TablePage>;
 /** All rows that fit as CSV. */
 export const tableCsv = (id: string, name: string, query: RowsQuery) =>
   take(
     client.GET("/api/v1/trials/{id}/tables/{table}", {
-      params: { path: { id: Number(id), table: name }, query },
+      params: { path: { id: number(id), table: name }, query },
       headers: { Accept: "text/csv" },
       parseAs: "text",
     }),
@@ -61,7 +66,7 @@ export const timeline = (id: string, query: QueryOf<"/api/v1/trials/{id}/timelin
   take(client.GET("/api/v1/trials/{id}/timeline", { params: { ...of(id), query }, ...aborted(signal) }));
 export type Metric = NonNullable<QueryOf<"/api/v1/trials/{id}/ports/{port}">["metric"]>;
 export const port = (id: string, name: string, query: { metric: Metric; width: number }) =>
-  take(client.GET("/api/v1/trials/{id}/ports/{port}", { params: { path: { id: Number(id), port: name }, query } })) as Promise<T.Series>;
+  take(client.GET("/api/v1/trials/{id}/ports/{port}", { params: { path: { id: number(id), port: name }, query } })) as Promise<T.Series>;
 export const heat = (id: string, query: { metric: Metric; columns: number }) => take(client.GET("/api/v1/trials/{id}/ports-heat", { params: { ...of(id), query } }));
 export const loads = (id: string, query: { time?: number }, signal?: AbortSignal) =>
   take(client.GET("/api/v1/trials/{id}/fabric", { params: { ...of(id), query }, ...aborted(signal) }));

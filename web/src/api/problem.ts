@@ -18,6 +18,12 @@ export class Refused extends Error {
   }
 }
 
+/** A problem as the page shows it: without advice for programs, who read addresses of the interface. */
+export function forPeople(problem: Problem): Problem {
+  const { help, ...rest } = problem;
+  return help && !/\/api\/v1|its address/.test(help) ? problem : rest;
+}
+
 export function problemOf(error: unknown): Problem {
   if (error instanceof Refused) return error.problem;
   if (error instanceof TypeError) {

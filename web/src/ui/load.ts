@@ -26,7 +26,8 @@ export function useLoad<T>(key: string | null, load: (signal: AbortSignal) => Pr
     if (key === null) return undefined;
     const control = new AbortController();
     setState((last) => ({ ...last, loading: true }));
-    load(control.signal).then(
+    // What fails before it asks has failed all the same.
+    new Promise<T>((done) => done(load(control.signal))).then(
       (data) => {
         if (!control.signal.aborted) setState({ key, data, problem: undefined, loading: false });
       },

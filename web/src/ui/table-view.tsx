@@ -9,6 +9,7 @@ import { Grid, type GridColumn } from "./grid";
 import { useLoad, useSettled } from "./load";
 import { usePages } from "./pages";
 import { Pending, Problems } from "./parts";
+import { cellText, example, filterProblem, heading, numeric } from "./table-words";
 
 interface Props {
   id: string;
@@ -22,26 +23,8 @@ interface Props {
   special?: Record<string, (value: Cell, row: Cell[]) => ReactNode>;
 }
 
-/** A column's name as a heading: the unit is said apart. */
-export function heading(column: Column): string {
-  const suffixes = ["_gbytes_per_s", "_ns", "_bytes", "_gbps", "_percent", "_bps", "_s"];
-  const suffix = column.unit ? suffixes.find((one) => column.name.endsWith(one)) : undefined;
-  const words = (suffix ? column.name.slice(0, -suffix.length) : column.name).replaceAll("_", " ");
-  const named = words.replace(/\b(fct|jct|ecn|pfc|xoff|xon|qp|cnp|nic|psn|rtt|udp|p50|p95|p99|p999)\b/g, (word) => word.toUpperCase()).replace(/^P(\d)/, "P$1");
-  return named.charAt(0).toUpperCase() + named.slice(1);
-}
-
-export function cellText(value: Cell): string {
-  if (value === null) return "—";
-  if (typeof value === "number") return Number.isInteger(value) ? plain(value) : plain(value, 6);
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  return value;
-}
-
 /** Shares read better in percent. */
 const isShare = (column: Column): boolean => column.name === "utilisation";
-
-const numeric = (column: Column): boolean => column.kind !== "text" && column.kind !== "flag";
 
 /** Heads have two lines; cells of numbers some nine digits. */
 const widthOf = (column: Column): string => {
@@ -69,7 +52,7 @@ export function TableView(props: Props) {
     about ? api.table(id, table, { ...query, columns: names, offset, limit }) : { total: 0, rows: [] },
   );
   if (!info.data) return <Pending loading={info.loading} problem={info.problem} />;
-  if (!about) return <p className="empty">This trial has no such table.</p>;
+  if (!about) return <p className="empty">This trial has no table of {table}. What is counted over a whole trial is written at its end.</p>;
   const grid = columns.map(
     (column, at): GridColumn<Cell[]> => ({
       key: column.name,
@@ -118,7 +101,7 @@ export function TableView(props: Props) {
           {settled && about.rows !== pages.total ? ` of ${plain(about.rows)}` : ""}
         </span>
       </div>
-      {pages.problem ? <Problems problems={[pages.problem]} /> : null}
+      {pages.problem ? <Problems problems={[filterProblem(pages.problem, all)]} /> : null}
       {problem ? <Problems problems={[{ message: problem }]} /> : null}
       <Grid
         label={`Table ${table}`}
@@ -132,11 +115,6 @@ export function TableView(props: Props) {
       />
     </>
   );
-}
-
-function example(columns: Column[]): string {
-  const first = columns.find((column) => column.name === "fct_ns") ?? columns.find((column) => numeric(column));
-  return first ? `${first.name} > 1000; src_rank = 3` : "column = value";
 }
 
 function ColumnMenu({ all, shown, onChange }: { all: Column[]; shown: string[]; onChange: (columns: string[]) => void }) {

@@ -1,0 +1,40 @@
+/** Heads, cells and filters of tables in words. */
+import type { Problem } from "../api/problem";
+import type { Cell, Column } from "../api/types";
+import { plain } from "../draw/numbers";
+
+type Named = Pick<Column, "name" | "kind">;
+
+/** A column's name as a heading: the unit is said apart. */
+export function heading(column: Column): string {
+  const suffixes = ["_gbytes_per_s", "_ns", "_bytes", "_gbps", "_percent", "_bps", "_s"];
+  const suffix = column.unit ? suffixes.find((one) => column.name.endsWith(one)) : undefined;
+  const words = (suffix ? column.name.slice(0, -suffix.length) : column.name).replaceAll("_", " ");
+  const named = words.replace(/\b(fct|jct|ecn|pfc|xoff|xon|qp|cnp|nic|psn|rtt|udp|p50|p95|p99|p999)\b/g, (word) => word.toUpperCase()).replace(/^P(\d)/, "P$1");
+  return named.charAt(0).toUpperCase() + named.slice(1);
+}
+
+export function cellText(value: Cell): string {
+  if (value === null) return "—";
+  if (typeof value === "number") return Number.isInteger(value) ? plain(value) : plain(value, 6);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return value;
+}
+
+export const numeric = (column: Pick<Column, "kind">): boolean => column.kind !== "text" && column.kind !== "flag";
+
+/** A filter that the table understands, as an example. */
+export function example(columns: Named[]): string {
+  const has = (name: string) => columns.find((column) => column.name === name);
+  const first = has("fct_ns") ?? has("utilisation") ?? columns.find(numeric);
+  if (!first) return columns[0] ? `${columns[0].name} ~ text` : "column = value";
+  const bound = first.name === "utilisation" ? "0.9" : "1000";
+  const second = has("src_rank") ? "; src_rank = 3" : has("node_name") ? "; node_name ~ leaf" : "";
+  return `${first.name} > ${bound}${second}`;
+}
+
+/** Why a filter is refused, with the columns that it can name. */
+export function filterProblem(problem: Problem, columns: Named[]): Problem {
+  if (problem.help || !/no column/.test(problem.message)) return problem;
+  return { ...problem, help: `Its columns are ${columns.map((column) => column.name).join(", ")}.` };
+}
