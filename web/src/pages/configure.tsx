@@ -249,7 +249,18 @@ function Picture({ text, valid, broken }: { text: string; valid: boolean; broken
   const fabric = useLoad(valid ? `fabric:${text}` : null, (signal) => api.fabricOf(text, signal));
   if (!fabric.data) return !broken ? null : <p className="empty">The fabric is drawn once the scenario has no problems.</p>;
   const title = `Fabric: ${fabric.data.kind}`;
-  return <FabricView title={title} nodes={fabric.data.nodes} links={fabric.data.links} height={280} />;
+  return (
+    <>
+      {broken ? (
+        <p className="note warn" role="status">
+          The fabric as it was before the scenario had problems.
+        </p>
+      ) : null}
+      <div className={broken ? "stale" : undefined}>
+        <FabricView title={title} nodes={fabric.data.nodes} links={fabric.data.links} height={280} />
+      </div>
+    </>
+  );
 }
 
 function DerivedValues({ check }: { check: Check | undefined }) {
