@@ -9,6 +9,7 @@ import { lineChart } from "../draw/lines";
 import { plain, unitFor, withUnit } from "../draw/numbers";
 import { parallel } from "../draw/parallel";
 import { Editor } from "../scenario/editor";
+import { inDescription } from "../scenario/sweep-problems";
 import { csv, download, fileName } from "../draw/save";
 import { moment } from "../ui/format";
 import { useLoad } from "../ui/load";
@@ -108,7 +109,7 @@ function NewSweep() {
       const sweep = await api.startSweep({ text, scenario: await scenarioOf(from) });
       go(["sweeps", String(sweep.id)]);
     } catch (error) {
-      setProblem(problemOf(error));
+      setProblem(inDescription(problemOf(error), text));
     }
     setBusy(false);
   };
