@@ -27,7 +27,7 @@ describe("a comparison", () => {
       of(26, 1, "perm", "permutation", 60_000),
     ]);
     const lines = comparedLines(data);
-    assert.deepEqual(lines.map((line) => line.what), ["a2a, all-to-all, 1\u00a0MiB", "perm, permutation, 1\u00a0MiB"]);
+    assert.deepEqual(lines.map((line) => line.what), ["a2a: all-to-all, 1\u00a0MiB", "perm: permutation, 1\u00a0MiB"]);
     assert.deepEqual(lines[0]?.cells, [{ text: "737\u00a0µs", difference: null }, null, { text: "697.83\u00a0µs", difference: -5.35 }]);
     assert.deepEqual(lines[1]?.cells, [null, { text: "60\u00a0µs", difference: null }, null]);
   });
@@ -48,13 +48,14 @@ describe("a comparison", () => {
       of(2, 1, "y", "all-reduce", 4_000),
       of(1, 2, "x", "flows", 5_000, { size_bytes: 10 }),
       of(2, 2, "y", "flows", 6_000, { size_bytes: 11 }),
+      of(1, 4, "z", null, 7_000),
       { trial: 1, group: 3, cells: { job_name: "", collective: null, paused_ns: 5 } },
       { trial: 26, group: 3, cells: { job_name: "", collective: null, paused_ns: 0 } },
     ]);
     const lines = comparedLines(data);
-    assert.deepEqual(lines.map((line) => line.what), ["job, all-reduce, 1\u00a0MiB", "job, all-reduce, 1\u00a0MiB, no. 2", "job, flows", "whole trial"]);
+    assert.deepEqual(lines.map((line) => line.what), ["job: all-reduce, 1\u00a0MiB", "job: all-reduce, 1\u00a0MiB, no. 2", "job: flows", "z: whole job", "whole trial"]);
     // A zero stands beside what is not zero; a line of zeros is none.
-    assert.deepEqual(lines[3]?.cells, [{ text: "5\u00a0ns", difference: null }, { text: "0\u00a0ns", difference: null }, null]);
+    assert.deepEqual(lines[4]?.cells, [{ text: "5\u00a0ns", difference: null }, { text: "0\u00a0ns", difference: null }, null]);
   });
 
   it("has each number of the answer once, under its trial, whatever is compared", () => {

@@ -43,8 +43,8 @@ function heading(rows: Cell[][], cell: (row: Cell[], column: string) => Cell): s
   if (job === "" && collective === null) return "whole trial";
   const size = common("size_bytes");
   // Where each trial has one job, these belong together whatever their names.
-  const parts = [job ?? "job", collective, typeof size === "number" ? withUnit(size, "bytes") : null];
-  return parts.filter(Boolean).join(", ");
+  const parts = [collective, typeof size === "number" ? withUnit(size, "bytes") : null].filter(Boolean);
+  return `${job ?? "job"}: ${parts.join(", ") || "whole job"}`;
 }
 
 /** Each cell stands under the trial that the answer names for its row. */

@@ -22,7 +22,7 @@ function Ideal({ row }: { row: Row }) {
   const ideals = row.ideals.filter((value) => value !== null);
   if (ideals.length < 2) return null;
   const title = `percent of ideal of ${count(ideals.length, "instance")}`;
-  return <span dangerouslySetInnerHTML={{ __html: sparkline(ideals, 86, 22, theme, title) }} />;
+  return <span dangerouslySetInnerHTML={{ __html: sparkline(ideals, 78, 22, theme, title) }} />;
 }
 
 const place = (row: Row): string =>
@@ -71,15 +71,15 @@ function columnsOf(shown: Set<string>, picked: string[], onTag: (tag: string) =>
     {
       key: "name",
       label: "Trial",
-      width: "minmax(300px, 4fr)",
+      width: "minmax(230px, 4fr)",
       sortable: true,
       cell: (row) => <a href={place(row)} title={row.name}>{row.name}</a>,
     },
-    { key: "state", label: "State", width: "118px", sortable: true, cell: (row) => <StateCell row={row} /> },
+    { key: "state", label: "State", width: "108px", sortable: true, cell: (row) => <StateCell row={row} /> },
     {
       key: "tags",
       label: "Tags",
-      width: "minmax(90px, 1fr)",
+      width: "minmax(70px, 1fr)",
       cell: (row) =>
         row.tags.map((tag) => (
           <button type="button" className="tag" key={tag} style={{ border: 0 }} onClick={() => onTag(tag)} title={`Show trials with the tag ${tag}`}>
@@ -87,12 +87,12 @@ function columnsOf(shown: Set<string>, picked: string[], onTag: (tag: string) =>
           </button>
         )),
     },
-    { key: "jct_ns", label: "JCT", meaning: "Longest completion time of a measured job", width: "104px", number: true, sortable: true, cell: (row) => <span title={jctOf(row)}>{jct(row)}</span> },
+    { key: "jct_ns", label: "JCT", meaning: "Longest completion time of a measured job", width: "94px", number: true, sortable: true, cell: (row) => <span title={jctOf(row)}>{jct(row)}</span> },
     { key: "ideal_percent", label: "Ideal", note: "lowest, %", meaning: "Ideal time over completion time, of the measured collective where that is lowest", width: "82px", number: true, sortable: true, cell: (row) => <span title={row.collective ?? undefined}>{row.ideal_text ?? hundredths(row.ideal_percent)}</span> },
-    { key: "spark", label: "Ideal", note: "per instance", meaning: "Percent of ideal, instance after instance; 100 % is the upper border", width: "108px", cell: (row) => <Ideal row={row} /> },
+    { key: "spark", label: "Ideal", note: "per instance", meaning: "Percent of ideal, instance after instance; 100 % is the upper border", width: "100px", cell: (row) => <Ideal row={row} /> },
     { key: "algbw_gbytes_per_s", label: "Algbw", note: "GB/s", width: "76px", number: true, sortable: true, cell: (row) => row.algbw_text ?? hundredths(row.algbw_gbytes_per_s) },
     { key: "busbw_gbytes_per_s", label: "Busbw", note: "GB/s", width: "76px", number: true, sortable: true, cell: (row) => row.busbw_text ?? hundredths(row.busbw_gbytes_per_s) },
-    { key: "collective", label: "Collective", meaning: "Which collective percentage and bandwidths are of", width: "minmax(100px, 1.4fr)", cell: (row) => <span title={row.collective ?? undefined}>{row.collective ?? "—"}</span> },
+    { key: "collective", label: "Collective", meaning: "Which collective percentage and bandwidths are of", width: "minmax(150px, 2fr)", cell: (row) => <span title={row.collective ?? undefined}>{row.collective ?? "—"}</span> },
     { key: "fabric", label: "Fabric", width: "minmax(80px, 1.4fr)", sortable: true, cell: (row) => <span title={row.fabric}>{row.fabric}</span> },
     { key: "hosts", label: "Hosts", width: "70px", number: true, sortable: true, cell: (row) => row.hosts ?? "—" },
     { key: "jobs", label: "Jobs", width: "60px", number: true, cell: (row) => row.jobs ?? "—" },

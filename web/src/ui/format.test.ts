@@ -5,7 +5,7 @@ import { count, hundredths, jct, jctOf } from "./format";
 
 it("names the job of a completion time", () => {
   assert.equal(jctOf({ jct_job: "train", jobs: 1 }), "of train");
-  assert.equal(jctOf({ jct_job: "long", jobs: 2 }), "of long, the longest of the measured jobs");
+  assert.equal(jctOf({ jct_job: "long", jobs: 2 }), "of long, the longest job");
   assert.equal(jctOf({ jct_job: null, jobs: 2 }), undefined);
 });
 

@@ -25,7 +25,7 @@ export function jct(row: Row): string {
 /** Which job the completion time of a row is of. */
 export function jctOf(row: Pick<Row, "jct_job" | "jobs">): string | undefined {
   if (!row.jct_job) return undefined;
-  return (row.jobs ?? 1) > 1 ? `of ${row.jct_job}, the longest of the measured jobs` : `of ${row.jct_job}`;
+  return (row.jobs ?? 1) > 1 ? `of ${row.jct_job}, the longest job` : `of ${row.jct_job}`;
 }
 
 export const hundredths = (value: number | null | undefined): string => (typeof value === "number" ? value.toFixed(2) : "—");
