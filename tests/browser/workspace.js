@@ -14,9 +14,13 @@ export class Server {
     this.child = undefined;
   }
 
-  /** Starts it on a port that is free, and waits until it says where it is. */
-  async start() {
-    const child = spawn(binary(), ["ui", join(this.folder, "trials"), "--port", "0", "--no-open"], {
+  /**
+   * Starts it on a port, one that is free unless given, and waits until it says where it is.
+   * @param {string[]} [more]
+   * @param {string} [port]
+   */
+  async start(more = [], port = "0") {
+    const child = spawn(binary(), ["ui", join(this.folder, "trials"), "--port", port, "--no-open", ...more], {
       cwd: this.folder,
       stdio: ["ignore", "pipe", "pipe"],
     });
