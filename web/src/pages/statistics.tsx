@@ -401,7 +401,7 @@ function HeldUp({ id }: { id: string }) {
 }
 
 const PARTS = [
-  { key: "fastest_ns", label: "at the pace of the fastest chunk", colour: 0 },
+  { key: "fastest_ns", label: "on the way at best", colour: 0 },
   { key: "lost_ns", label: "lost on the way beyond that", colour: 1 },
   { key: "nic_wait_ns", label: "waiting in NICs", colour: 4 },
   { key: "rank_wait_ns", label: "waiting at ranks", colour: 7 },

@@ -286,11 +286,18 @@ fn the_headline_names_the_job_of_each_number_and_has_the_lowest_share_of_ideal()
         let share = |row: &Value| number(row, "percent_of_ideal");
         let lowest = rows.min_by(|a, b| share(a.1).total_cmp(&share(b.1)));
         let (job, row) = lowest.expect("a collective");
-        for name in ["percent_of_ideal", "algbw_gbytes_per_s", "busbw_gbytes_per_s"] {
+        for name in [
+            "percent_of_ideal",
+            "algbw_gbytes_per_s",
+            "busbw_gbytes_per_s",
+        ] {
             let shown = name.replace("percent_of_ideal", "ideal_percent");
             assert_eq!(trial[shown.as_str()], row[name], "{name}");
         }
-        let of = format!("{}: all-to-all, 2 MiB", job["job_name"].as_str().expect("a name"));
+        let of = format!(
+            "{}: all-to-all, 2 MiB",
+            job["job_name"].as_str().expect("a name")
+        );
         assert_eq!(trial["collective"], of.as_str());
     }
     // The command says the same.

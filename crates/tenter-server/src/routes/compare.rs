@@ -99,7 +99,10 @@ pub(crate) async fn compare(
             ids.len()
         )));
     }
-    let twice = ids.iter().enumerate().find(|(at, id)| ids[..*at].contains(id));
+    let twice = ids
+        .iter()
+        .enumerate()
+        .find(|(at, id)| ids[..*at].contains(id));
     if let Some((_, id)) = twice {
         return Err(ApiError::bad(format!(
             "trial {id} is named twice; name each once"

@@ -2,7 +2,9 @@
 
 use axum::Json;
 use serde::Serialize;
-use tenter_study::{CaseAnswer, Gate, STUDIES, StudyAnswer, StudyTexts, Value, Verdict, recorded_answer};
+use tenter_study::{
+    CaseAnswer, Gate, STUDIES, StudyAnswer, StudyTexts, Value, Verdict, recorded_answer,
+};
 use utoipa::ToSchema;
 
 use crate::error::{ApiError, ErrorBody};
