@@ -67,7 +67,7 @@ impl Workspace {
                     hosts: trial.headline.hosts,
                     ..Headline::of(summary)
                 },
-                // Whoever took the files away has left what was kept of them.
+                // Its files were removed: what was kept of them is all there is.
                 None => trial.headline,
             };
             self.note_headline(id, trial.state, &shown, stamp)?;
