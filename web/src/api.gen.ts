@@ -1331,7 +1331,7 @@ export interface components {
                 /** @description Whether the job is load for the others: it is not measured, and ends when they have ended. */
                 background: boolean;
                 collectives: {
-                    /** @description Algorithm bandwidth: size over completion time (hypercube: without a rank's own block); where lost frames are not sent again, of the share that arrived. (GB/s (10⁹)) */
+                    /** @description Algorithm bandwidth: size over completion time (hypercube: without a rank's own block); where lost frames are not sent again, of the share that arrived. Missing, like all that follows from it and like ideal times and ratios, for graphs of operations, whose messages are no single collective. (GB/s (10⁹)) */
                     algbw_gbytes_per_s: number | null;
                     /** @description How it is carried out, `ring` or `parallel` for instance. */
                     algorithm: string;
@@ -1375,7 +1375,7 @@ export interface components {
                     frames_delta: number;
                     /** @description Time of the same transfers over a full mesh of point-to-point links at port speed: the payload that arrived through the busiest port, without headers, and the transfers within hosts. (ns) */
                     full_mesh_time_ns: number;
-                    /** @description The ideal time, as `tenter explain` foretells it: what the collective takes if nobody ever waits for anybody else's traffic, headers, latency, delays and scale-up domain included. Missing for workloads of flows. (ns) */
+                    /** @description The ideal time, as `tenter explain` foretells it: what the collective takes if nobody ever waits for anybody else's traffic, headers, latency, delays and scale-up domain included. Missing for workloads of flows and graphs of operations. (ns) */
                     ideal_ns: number | null;
                     /** @description Ideal ratio: completion time over the time on the full mesh. */
                     ideal_ratio: number | null;
@@ -1416,7 +1416,7 @@ export interface components {
                 exposed_communication_ns: number | null;
                 /** @description Why the job could not be done, where it could not. */
                 failure: string | null;
-                /** @description Time of its measured collectives together over their time on a full mesh of links at port speed; missing when the trial ended before. */
+                /** @description Time of its measured collectives together over their time on a full mesh of links at port speed; missing when the trial ended before, and for graphs of operations. */
                 ideal_ratio: number | null;
                 /** @description Job completion time: from start to end; missing when the trial ended before. (ns) */
                 jct_ns: number | null;

@@ -58,9 +58,12 @@ pub struct IdealTime {
     /// time.
     pub transfers: u64,
     /// The closed form, with the ports of the NICs and the shortest path among the ranks; no run in
-    /// which all bytes arrive is faster.
+    /// which all bytes arrive is faster. Of a graph of operations what its busiest port sends or
+    /// its busiest stream computes: a lower bound without what ranks wait for each other, such as
+    /// the bubble of a pipeline.
     pub ideal_ns: f64,
-    /// The bus bandwidth that goes with it; missing of workloads of flows, which have none.
+    /// The bus bandwidth that goes with it; missing of workloads of flows and graphs of
+    /// operations, which have none.
     pub ideal_busbw_gbytes_per_s: Option<f64>,
 }
 
@@ -199,8 +202,7 @@ fn ideal_time(
         size_bytes,
         transfers,
         ideal_ns: time.as_ns(),
-        ideal_busbw_gbytes_per_s: flows
-            .is_none()
+        ideal_busbw_gbytes_per_s: (flows.is_none() && run.traffic.operations().is_none())
             .then(|| algbw * run.traffic.busbw_factor(ranks)),
     })
 }

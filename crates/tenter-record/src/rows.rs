@@ -121,7 +121,9 @@ rows! {
         /// before.
         completion_time: Option<Time> => "completion_time_ns", "ns";
         /// Algorithm bandwidth: size over completion time (hypercube: without a rank's own block);
-        /// where lost frames are not sent again, of the share that arrived.
+        /// where lost frames are not sent again, of the share that arrived. Missing, like all that
+        /// follows from it and like ideal times and ratios, for graphs of operations, whose
+        /// messages are no single collective.
         algbw_gbytes_per_s: Option<f64> => "algbw_gbytes_per_s", "GB/s (10⁹)";
         /// Bus bandwidth: algorithm bandwidth times the factor nccl-tests gives the operation.
         busbw_gbytes_per_s: Option<f64> => "busbw_gbytes_per_s", "GB/s (10⁹)";
@@ -130,7 +132,7 @@ rows! {
         line_rate_percent: Option<f64> => "line_rate_percent", "%";
         /// The ideal time, as `tenter explain` foretells it: what the collective takes if nobody
         /// ever waits for anybody else's traffic, headers, latency, delays and scale-up domain
-        /// included. Missing for workloads of flows.
+        /// included. Missing for workloads of flows and graphs of operations.
         ideal: Option<Time> => "ideal_ns", "ns";
         /// The ideal time over the completion time; missing where not all bytes arrived.
         percent_of_ideal: Option<f64> => "percent_of_ideal", "%";
@@ -221,7 +223,7 @@ rows! {
         /// Exposed communication: the job completion time without computing.
         exposed: Option<Time> => "exposed_communication_ns", "ns";
         /// Time of its measured collectives together over their time on a full mesh of links at
-        /// port speed; missing when the trial ended before.
+        /// port speed; missing when the trial ended before, and for graphs of operations.
         ideal_ratio: Option<f64> => "ideal_ratio", "";
         /// Bytes of the data frames accepted, those of flows under way at the end included.
         rx_bytes: u64 => "rx_bytes", "bytes";

@@ -7,7 +7,7 @@ use tenter_record::{CollectiveRow, ComparisonRow, JobSummary, Summary};
 use tenter_units::Time;
 
 use crate::numbers::{binary_size, decimals_for, grouped};
-use crate::table::FLOWS;
+use crate::table::{FLOWS, GRAPH};
 use crate::text_table::{TextColumn, TextTable};
 use crate::trial_data::TrialData;
 
@@ -309,10 +309,9 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
     let whole = unit(rows.iter().map(|row| row.time));
     let flow = unit(rows.iter().map(|row| row.fct_p99));
     let against = against(rows);
-    // Flows of a load have no bandwidth of an algorithm.
-    let of_flows = rows
-        .iter()
-        .all(|row| row.collective.as_deref() == Some(FLOWS));
+    // Flows of a load and graphs of operations have no bandwidth of an algorithm.
+    let mut names = rows.iter().map(|row| row.collective.as_deref());
+    let has_rates = !names.all(|name| matches!(name, Some(FLOWS | GRAPH)));
     let mut columns = vec![
         TextColumn::number("size", ""),
         TextColumn::name("trial"),
@@ -320,7 +319,7 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
         TextColumn::number("time", whole.name),
         TextColumn::number(&against, "%"),
     ];
-    if !of_flows {
+    if has_rates {
         columns.extend([
             TextColumn::number("busbw", "GB/s"),
             TextColumn::number(&against, "%"),
@@ -346,7 +345,7 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
             time(row.time, whole),
             difference(row.time_difference),
         ];
-        if !of_flows {
+        if has_rates {
             cells.extend([
                 float(row.busbw_gbytes_per_s),
                 difference(row.busbw_difference),

@@ -9,6 +9,7 @@ use tenter_explain::{
 };
 
 use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
+use crate::table::{FLOWS, GRAPH};
 use crate::text_table::{TextColumn, TextTable};
 
 /// An explanation for people: one block for each question, tables if there are several answers.
@@ -518,7 +519,15 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
                 .map_or_else(|| "-".to_owned(), |busbw| format!("{busbw:.2}")),
         ]);
     }
-    write!(out, "{table}")
+    write!(out, "{table}")?;
+    if ideals.iter().any(|ideal| ideal.collective == GRAPH) {
+        writeln!(
+            out,
+            "  of operations the time is a lower bound: what the busiest port sends or the busiest stream computes; \
+             waits of ranks for each other, such as the bubble of a pipeline, come in addition"
+        )?;
+    }
+    Ok(())
 }
 
 fn rounds(job: &JobFacts) -> String {
@@ -535,8 +544,7 @@ fn rounds(job: &JobFacts) -> String {
 
 /// The kind of the times of a job's table.
 fn times_of(job: &JobFacts) -> &'static str {
-    // A load of flows has no busbw.
-    let drawn = |ideal: &IdealTime| ideal.ideal_busbw_gbytes_per_s.is_none();
+    let drawn = |ideal: &IdealTime| ideal.collective == FLOWS;
     if !job.collectives.is_empty() && job.collectives.iter().all(drawn) {
         "expected values, because sizes and starts are drawn"
     } else {

@@ -17,7 +17,7 @@ use tenter_units::Time;
 
 use cells::{count, counted, decimals, milliseconds, optional};
 
-pub(crate) use jobs::{FLOWS, is_load_of_flows};
+pub(crate) use jobs::{FLOWS, GRAPH, RateColumn, is_load_of_flows, rate_columns};
 pub use jobs::{PrintedJob, printed_jobs, printed_time};
 
 use crate::csv::csv;

@@ -7,7 +7,7 @@ use tenter_units::Time;
 
 use super::text::{Unit, add, count, escape, fixed, moved, number, time};
 use crate::numbers::{binary_size, duration_s, grouped};
-use crate::table::{is_load_of_flows, pause_word};
+use crate::table::{RateColumn, is_load_of_flows, pause_word, rate_columns};
 use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
 
@@ -236,20 +236,29 @@ fn job_table(job: &JobSummary, page: &mut String) {
     add(
         page,
         format_args!(
-            "<div class=\"scroll\"><table><thead><tr><th>collective</th><th class=\"n\">size</th>{iteration_head}<th class=\"n\">time<br>{0}</th><th class=\"n\">algbw<br>GB/s</th><th class=\"n\">busbw<br>GB/s</th><th class=\"n\">line rate<br>%</th><th class=\"n\">of ideal<br>%</th><th class=\"n\">FCT min<br>{1}</th><th class=\"n\">P50<br>{1}</th><th class=\"n\">P99<br>{1}</th><th class=\"n\">max<br>{1}</th><th class=\"n\">frames<br>sent</th><th class=\"n\">frames not<br>accepted</th><th class=\"n\">frames<br>retransmitted</th></tr></thead><tbody>",
+    let rates = rate_columns(rows.iter());
+    let rate_heads = rates.iter().fold(String::new(), |mut heads, rate| {
+        let (name, unit) = (rate.name, rate.unit);
+        add(
+            &mut heads,
+            format_args!("<th class=\"n\">{name}<br>{unit}</th>"),
+        );
+        heads
+    });
+            "<div class=\"scroll\"><table><thead><tr><th>collective</th><th class=\"n\">size</th>{iteration_head}<th class=\"n\">time<br>{0}</th>{rate_heads}<th class=\"n\">FCT min<br>{1}</th><th class=\"n\">P50<br>{1}</th><th class=\"n\">P99<br>{1}</th><th class=\"n\">max<br>{1}</th><th class=\"n\">frames<br>sent</th><th class=\"n\">frames not<br>accepted</th><th class=\"n\">frames<br>retransmitted</th></tr></thead><tbody>",
             whole.name, flow.name
         ),
     );
     for row in rows {
-        collective_row(row, whole, flow, iterations, page);
+        collective_row(row, [whole, flow], rates, iterations, page);
     }
     page.push_str("</tbody></table></div>\n");
 }
 
 fn collective_row(
     row: &CollectiveRow,
-    whole: Unit,
-    flow: Unit,
+    [whole, flow]: [Unit; 2],
+    rates: &[RateColumn],
     iterations: bool,
     page: &mut String,
 ) {
@@ -273,12 +282,9 @@ fn collective_row(
         time.map_or_else(|| "–".to_owned(), |t| fixed(t.as_ns() / unit.factor, 4))
     };
     let float = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| fixed(v, 4));
-    let cells = [
-        span(row.completion_time, whole),
-        float(row.algbw_gbytes_per_s),
-        float(row.busbw_gbytes_per_s),
-        float(row.line_rate_percent),
-        float(row.percent_of_ideal),
+    let mut cells = vec![span(row.completion_time, whole)];
+    cells.extend(rates.iter().map(|rate| float((rate.of)(row))));
+    cells.extend([
         span(row.fct_min, flow),
         span(row.fct_p50, flow),
         span(row.fct_p99, flow),
@@ -286,7 +292,7 @@ fn collective_row(
         count(row.tx_frames),
         grouped(row.frames_delta()),
         count(row.retransmitted_frames),
-    ];
+    ]);
     for cell in cells {
         add(page, format_args!("<td class=\"n\">{cell}</td>"));
     }

@@ -12,6 +12,46 @@ use crate::text_table::{TextColumn, TextTable};
 /// The collective of workloads of flows, in their rows.
 pub(crate) const FLOWS: &str = "flows";
 
+/// The collective of graphs of operations, in their rows.
+pub(crate) const GRAPH: &str = "operations";
+
+/// A column of rates of collectives: its name, its unit, and its value.
+pub(crate) struct RateColumn {
+    pub(crate) name: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) of: fn(&CollectiveRow) -> Option<f64>,
+}
+
+const fn rate(
+    name: &'static str,
+    unit: &'static str,
+    of: fn(&CollectiveRow) -> Option<f64>,
+) -> RateColumn {
+    RateColumn { name, unit, of }
+}
+
+const OF_FLOWS: [RateColumn; 1] = [rate("goodput", "GB/s", |row| row.algbw_gbytes_per_s)];
+const OF_COLLECTIVES: [RateColumn; 4] = [
+    rate("algbw", "GB/s", |row| row.algbw_gbytes_per_s),
+    rate("busbw", "GB/s", |row| row.busbw_gbytes_per_s),
+    rate("line rate", "%", |row| row.line_rate_percent),
+    rate("ideal", "%", |row| row.percent_of_ideal),
+];
+
+/// The rates that rows of a table have: flows of a load have no algorithm with a bandwidth or an
+/// ideal time, and a graph of operations is no single collective.
+pub(crate) fn rate_columns<'a>(
+    mut rows: impl Iterator<Item = &'a CollectiveRow> + Clone,
+) -> &'static [RateColumn] {
+    if rows.clone().all(|row| row.collective == GRAPH) {
+        &[]
+    } else if rows.all(|row| row.collective == FLOWS) {
+        &OF_FLOWS
+    } else {
+        &OF_COLLECTIVES
+    }
+}
+
 /// Whether a job is a load of flows and nothing else, whose end is not a property of the network.
 pub(crate) fn is_load_of_flows(job: &JobSummary) -> bool {
     let mut rows = job.collectives.iter();
@@ -158,23 +198,17 @@ fn operation(group: &[&CollectiveRow]) -> (String, Option<TextTable>) {
 
 fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
     let iterations = rows.windows(2).any(|pair| pair[0].index == pair[1].index);
-    let of_flows = rows.iter().all(|row| row.collective == FLOWS);
+    let rates = rate_columns(rows.iter().copied());
     let mut columns = vec![TextColumn::number("size", "")];
     if iterations {
         columns.push(TextColumn::number("iteration", ""));
     }
     columns.push(TextColumn::number("time", "ms"));
-    // Flows of a load have no algorithm with a bandwidth or an ideal time.
-    if of_flows {
-        columns.push(TextColumn::number("goodput", "GB/s"));
-    } else {
-        columns.extend([
-            TextColumn::number("algbw", "GB/s"),
-            TextColumn::number("busbw", "GB/s"),
-            TextColumn::number("line rate", "%"),
-            TextColumn::number("ideal", "%"),
-        ]);
-    }
+    columns.extend(
+        rates
+            .iter()
+            .map(|rate| TextColumn::number(rate.name, rate.unit)),
+    );
     columns.extend([
         TextColumn::number("FCT min", "ms"),
         TextColumn::number("P50", "ms"),
@@ -195,15 +229,8 @@ fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
         cells.push(optional(row.completion_time, |time| {
             milliseconds(time, time_decimals)
         }));
-        let ratios = [
-            row.algbw_gbytes_per_s,
-            row.busbw_gbytes_per_s,
-            row.line_rate_percent,
-            row.percent_of_ideal,
-        ];
-        for ratio in &ratios[..if of_flows { 1 } else { 4 }] {
-            cells.push(optional(*ratio, |value| format!("{value:.2}")));
-        }
+        let values = rates.iter().map(|rate| (rate.of)(row));
+        cells.extend(values.map(|value| optional(value, |value| format!("{value:.2}"))));
         cells.extend(fcts(row).map(|fct| optional(fct, |time| milliseconds(time, fct_decimals))));
         cells.push(count(row.tx_frames));
         cells.push(grouped(row.frames_delta()));

@@ -90,20 +90,14 @@ pub(crate) fn outcome<D: Driver>(
 ) -> Outcome {
     let context = driver.context();
     counters::count(driver, trial.ended, &mut counts);
-    let mut jobs = Vec::new();
-    let mut collectives = Vec::new();
-    for index in context.jobs.ids() {
-        let tallies = &flow_table.tallies[index];
-        let rows = collective_rows(context, trial.ideals, index, tallies);
-        let job = job_row(driver, flow_table, index, &rows, &trial);
-        collectives.extend_from_slice(&rows);
-        jobs.push(JobSummary {
-            job,
-            collectives: rows,
-        });
-    }
+    let mut jobs = job_summaries(driver, flow_table, &trial);
     let flow_sizes = flow_sizes(context, flow_table);
     let digest = digest(flow_table, &jobs, &flow_sizes, &counts);
+    for (job, plan) in jobs.iter_mut().zip(context.jobs.iter()) {
+        if plan.has_operations() {
+            clear_rates_of_graph(job);
+        }
+    }
     let totals = totals(driver, flow_table.flows_booked(), &counts);
     let warnings = warnings(driver, &totals, &trial);
     let stopped_by = trial.stopped.as_ref().map(|stop| stop.by);
@@ -131,7 +125,11 @@ pub(crate) fn outcome<D: Driver>(
         engine: engine(driver, trial.threads, trial.ended, digest),
         jobs: jobs.clone(),
     };
-    let jobs = jobs.into_iter().map(|job| job.job).collect();
+    let (jobs, rows): (_, Vec<Vec<_>>) = jobs
+        .into_iter()
+        .map(|job| (job.job, job.collectives))
+        .unzip();
+    let collectives = rows.concat();
     let mut outcome = Outcome {
         summary,
         jobs,
@@ -144,7 +142,6 @@ pub(crate) fn outcome<D: Driver>(
     outcome.summary.power = drawn;
     queue_changes::collect(driver, &mut outcome);
     capture::collect(driver, &mut outcome);
-    operations::collect(driver, flow_table, &mut outcome);
     let iterations = metered::iterations(driver, flow_table);
     training::collect(&iterations, &mut outcome);
     inference::collect(&iterations, &mut outcome);
@@ -152,6 +149,24 @@ pub(crate) fn outcome<D: Driver>(
 }
 
 /// The digest of the rows of all tables that every trial has; those of flows are in it as they were
+/// The rows of all jobs and of their collectives, as far as these follow from size and time.
+fn job_summaries<D: Driver>(
+    driver: &D,
+    flow_table: &FlowTable,
+    trial: &Trial<'_>,
+) -> Vec<JobSummary> {
+    let context = driver.context();
+    let of_job = |index: JobId| {
+        let tallies = &flow_table.tallies[index];
+        let collectives = collective_rows(context, trial.ideals, index, tallies);
+        JobSummary {
+            job: job_row(driver, flow_table, index, &collectives, trial),
+            collectives,
+        }
+    };
+    context.jobs.ids().map(of_job).collect()
+}
+
 /// booked.
 fn digest(
     flow_table: &FlowTable,
@@ -170,6 +185,22 @@ fn digest(
 }
 
 fn collective_rows(
+/// Empties what only a single collective has. The messages of a graph belong to many collectives,
+/// so their bytes over its time are the bandwidth of no link; and the closed form knows the busiest
+/// port and the busiest stream, but not what ranks wait for each other, such as the bubble of a
+/// pipeline. The digest has these values, so that it stays comparable with earlier versions.
+fn clear_rates_of_graph(job: &mut JobSummary) {
+    job.job.ideal_ratio = None;
+    for row in &mut job.collectives {
+        row.algbw_gbytes_per_s = None;
+        row.busbw_gbytes_per_s = None;
+        row.line_rate_percent = None;
+        row.ideal = None;
+        row.percent_of_ideal = None;
+        row.ideal_ratio = None;
+    }
+}
+
     context: &Context,
     ideals: &Ideals,
     job: JobId,
