@@ -74,9 +74,12 @@ rows! {
         /// Time in which a send, a receive or a collective of it was under way: receives from when
         /// they ask for their message.
         communicating: Time => "communicating_ns", "ns";
-        /// Exposed communication: time in which it communicated and no stream computed.
+        /// Exposed communication: time in which it communicated and no stream computed; of
+        /// trainings and inferences communication that computing waited for, as in `training_steps`
+        /// and `inference_pools`, without the bubble.
         exposed: Time => "exposed_communication_ns", "ns";
-        /// Time from the start of the iteration to its end in which it did neither.
+        /// Time from the start of the iteration to its end in which it neither computed nor had
+        /// exposed communication.
         idle: Time => "idle_ns", "ns";
         /// Time of the critical path that its own operations, and messages to it, account for.
         critical: Time => "critical_ns", "ns";
@@ -130,8 +133,8 @@ rows! {
 }
 
 rows! {
-    /// What the critical path of a graph in one iteration that ended consists of, and how long its
-    /// ranks communicated without computing.
+    /// What the critical path of a graph in one iteration that ended consists of, and the exposed
+    /// communication of its ranks.
     pub struct CriticalShareRow in "critical_shares" {
         /// Index of the job in the scenario.
         job: u32 => "job", "";
@@ -151,7 +154,7 @@ rows! {
         acknowledgement: Time => "acknowledgement_ns", "ns";
         /// Overheads of sends and receives on the path.
         overhead: Time => "overhead_ns", "ns";
-        /// Mean over the ranks of the time in which they communicated and did not compute.
+        /// Mean over the ranks of their exposed communication, as in `rank_times`.
         exposed_mean: Time => "exposed_communication_mean_ns", "ns";
         /// The longest such time of a rank.
         exposed_max: Time => "exposed_communication_max_ns", "ns";
@@ -159,3 +162,13 @@ rows! {
         exposed_max_rank: u32 => "exposed_communication_max_rank", "";
     }
 }
+    derived {
+        /// Waits for a time to come on the path, which recorded gaps and arrivals of requests are,
+        /// and the time before its first operation. With the five parts before it adds up to the
+        /// completion time.
+        wait: Time => "wait_ns", "ns" = |row| {
+            let waited_for = row.compute + row.message + row.collective;
+            let protocol = row.acknowledgement + row.overhead;
+            row.whole.saturating_sub(waited_for).saturating_sub(protocol)
+        };
+    }

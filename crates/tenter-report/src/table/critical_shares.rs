@@ -5,6 +5,7 @@ use std::fmt;
 use tenter_record::CriticalShareRow;
 use tenter_units::Time;
 
+use super::cells::{decimals, milliseconds};
 use crate::text_table::{TextColumn, TextTable};
 
 /// More iterations of a job are told as one line.
@@ -15,39 +16,43 @@ pub(super) fn write(rows: &[CriticalShareRow], out: &mut impl fmt::Write) -> fmt
     for job in rows.chunk_by(|a, b| a.job == b.job) {
         let mut table = TextTable::new(vec![
             TextColumn::number("iteration", ""),
-            TextColumn::number("time", "us"),
+            TextColumn::number("time", "ms"),
             TextColumn::number("compute", "%"),
             TextColumn::number("messages", "%"),
             TextColumn::number("collectives", "%"),
             TextColumn::number("acknowledgements", "%"),
             TextColumn::number("overhead", "%"),
-            TextColumn::number("exposed, mean", "us"),
-            TextColumn::number("exposed, max", "us"),
+            TextColumn::number("waits", "%"),
+            TextColumn::number("exposed, mean", "ms"),
+            TextColumn::number("exposed, max", "ms"),
             TextColumn::number("at rank", ""),
         ]);
+        let times = |row: &CriticalShareRow| [row.whole, row.exposed_mean, row.exposed_max];
+        let decimals = decimals(job.iter().flat_map(times).map(Some));
+        let ms = |time: Time| milliseconds(time, decimals);
         for row in job.iter().take(ITERATIONS) {
-            let us = |time: Time| format!("{:.2}", time.as_ns() / 1e3);
             let share = |time: Time| {
                 let whole = row.whole.as_ns().max(f64::MIN_POSITIVE);
                 format!("{:.1}", 100.0 * time.as_ns() / whole)
             };
             table.push(vec![
                 row.iteration.to_string(),
-                us(row.whole),
+                ms(row.whole),
                 share(row.compute),
                 share(row.message),
                 share(row.collective),
                 share(row.acknowledgement),
                 share(row.overhead),
-                us(row.exposed_mean),
-                us(row.exposed_max),
+                share(row.wait()),
+                ms(row.exposed_mean),
+                ms(row.exposed_max),
                 row.exposed_max_rank.to_string(),
             ]);
         }
         let name = &job[0].job_name;
         writeln!(
             out,
-            "\n{name}: critical path, and communication without computing"
+            "\n{name}: critical path, and exposed communication of ranks"
         )?;
         write!(out, "{table}")?;
         if let more @ 1.. = job.len().saturating_sub(ITERATIONS) {

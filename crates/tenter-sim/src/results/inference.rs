@@ -207,6 +207,24 @@ fn row(
     }
 }
 
+/// Communication that the computing of a rank waited for: what was under way, without bubbles and
+/// the time without a request.
+pub(super) fn exposed_communication(of: &Metered) -> Time {
+    let exposed = exposed(of);
+    EXPOSED
+        .map(|parallelism| exposed[parallelism as usize][0])
+        .into_iter()
+        .sum()
+}
+
+/// The parallelisms of inferences whose messages computing waits for.
+const EXPOSED: [Parallelism; 4] = [
+    Parallelism::Tensor,
+    Parallelism::Expert,
+    Parallelism::Pipeline,
+    Parallelism::Cache,
+];
+
 /// Time in which a rank waited for requests, and for their keys and values.
 fn without_request(of: &Metered) -> Time {
     let exposed = exposed(of);
@@ -238,11 +256,8 @@ fn pool_row(
         Time::from_ps((sum / count) as u64)
     };
     let compute = mean(&|_, of| of.computing);
-    let under_way = |way: Parallelism| mean(&|_, of| exposed(of)[way as usize][0]);
-    let tensor = under_way(Parallelism::Tensor);
-    let expert = under_way(Parallelism::Expert);
-    let pipeline = under_way(Parallelism::Pipeline);
-    let kv = under_way(Parallelism::Cache);
+    let [tensor, expert, pipeline, kv] =
+        EXPOSED.map(|way| mean(&|_, of| exposed(of)[way as usize][0]));
     let of_stage = (pool.ranks / pool.stages.max(1)).max(1);
     let bubble = mean(&|rank, of| {
         let first = pool.first_rank + (rank - pool.first_rank) % of_stage;

@@ -13,14 +13,22 @@ use crate::network::{Driver, NodeModel};
 
 use super::critical_path::{At, Logged, Part};
 use super::flow_table::FlowTable;
+use super::inference;
 use super::iteration_id::IterationId;
+use super::metered::Iteration;
 use super::outcome::Outcome;
+use super::training;
 
 /// The logs of ranks by job and turn, in the order of ranks.
 type Logs<'a> = BTreeMap<(JobId, u32), BTreeMap<u32, &'a [OperationLog]>>;
 
 /// Brings together what all ranks have logged.
-pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &mut Outcome) {
+pub(crate) fn collect<D: Driver>(
+    driver: &D,
+    flow_table: &FlowTable,
+    metered: &[Iteration<'_>],
+    outcome: &mut Outcome,
+) {
     let context = driver.context();
     if !context.records_operations {
         return;
@@ -41,7 +49,10 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
         if let Some(end) = tally.end.filter(|_| whole.len() == graph.ranks() as usize) {
             path = Logged::new(graph, schedule.timing(), &whole, tally.start).path();
             let hosts = &plan.job.hosts;
-            let times = RankTimes::of(graph, &whole, tally.start, end, &path);
+            let mut times = RankTimes::of(graph, &whole, tally.start, end, &path);
+            if let Some(metered) = metered.iter().find(|metered| metered.of == of) {
+                expose_as_metered(&mut times, metered);
+            }
             let rows = (0..).zip(&times).zip(hosts);
             let rows = rows.map(|((rank, times), &host)| times.row(of, rank, host));
             outcome.counts.rank_times.extend(rows);
@@ -74,6 +85,23 @@ fn shares(of: IterationId, name: &str, ranks: &[RankTimes], path: &[Part]) -> Cr
         parts.map(|part| part.to - part.from).sum()
     };
     let sum: u128 = ranks
+/// Takes the exposed communication of trainings and inferences from what their ranks have measured:
+/// a receive that waits for a message which has not been sent is a bubble there.
+fn expose_as_metered(ranks: &mut [RankTimes], metered: &Iteration<'_>) {
+    let is_training = metered.operations.step().is_some();
+    for (&rank, of) in &metered.ranks {
+        let times = &mut ranks[rank as usize];
+        let exposed = if is_training {
+            training::exposed_communication(of).into_iter().sum()
+        } else {
+            inference::exposed_communication(of)
+        };
+        let waiting = times.exposed + times.idle;
+        times.exposed = exposed.min(waiting);
+        times.idle = waiting - times.exposed;
+    }
+}
+
         .iter()
         .map(|times| u128::from(times.exposed.ps()))
         .sum();

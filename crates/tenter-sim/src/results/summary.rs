@@ -143,12 +143,12 @@ pub(crate) fn outcome<D: Driver>(
     queue_changes::collect(driver, &mut outcome);
     capture::collect(driver, &mut outcome);
     let iterations = metered::iterations(driver, flow_table);
+    operations::collect(driver, flow_table, &iterations, &mut outcome);
     training::collect(&iterations, &mut outcome);
     inference::collect(&iterations, &mut outcome);
     outcome
 }
 
-/// The digest of the rows of all tables that every trial has; those of flows are in it as they were
 /// The rows of all jobs and of their collectives, as far as these follow from size and time.
 fn job_summaries<D: Driver>(
     driver: &D,
@@ -167,6 +167,7 @@ fn job_summaries<D: Driver>(
     context.jobs.ids().map(of_job).collect()
 }
 
+/// The digest of the rows of all tables that every trial has; those of flows are in it as they were
 /// booked.
 fn digest(
     flow_table: &FlowTable,
@@ -184,7 +185,6 @@ fn digest(
     digest
 }
 
-fn collective_rows(
 /// Empties what only a single collective has. The messages of a graph belong to many collectives,
 /// so their bytes over its time are the bandwidth of no link; and the closed form knows the busiest
 /// port and the busiest stream, but not what ranks wait for each other, such as the bubble of a
@@ -201,6 +201,7 @@ fn clear_rates_of_graph(job: &mut JobSummary) {
     }
 }
 
+fn collective_rows(
     context: &Context,
     ideals: &Ideals,
     job: JobId,

@@ -44,14 +44,7 @@ struct Times {
 
 impl Times {
     fn of(metered: &Metered, whole: Time) -> Times {
-        let [mut exposed, waiting] =
-            [0, 1].map(|part: usize| exposed(metered).map(|times| times[part]));
-        for parallelism in Parallelism::ALL {
-            // What a stage waits for before it is sent is the bubble.
-            if parallelism != Parallelism::Pipeline {
-                exposed[parallelism as usize] += waiting[parallelism as usize];
-            }
-        }
+        let exposed = exposed_communication(metered);
         let known = metered.computing + exposed.iter().copied().sum();
         Times {
             end: metered.end,
@@ -78,6 +71,19 @@ impl Times {
             data,
         }
     }
+}
+
+/// Communication that the computing of a rank waited for, by parallelism.
+pub(super) fn exposed_communication(metered: &Metered) -> [Time; Parallelism::ALL.len()] {
+    let [mut exposed, waiting] =
+        [0, 1].map(|part: usize| exposed(metered).map(|times| times[part]));
+    for parallelism in Parallelism::ALL {
+        // What a stage waits for before it is sent is the bubble.
+        if parallelism != Parallelism::Pipeline {
+            exposed[parallelism as usize] += waiting[parallelism as usize];
+        }
+    }
+    exposed
 }
 
 fn step_row(
