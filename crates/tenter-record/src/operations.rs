@@ -104,12 +104,13 @@ rows! {
         part: u32 => "part", "";
         /// `compute`; `wait` for a time to come; `overhead` of a send or a receive on its stream;
         /// `message`, from its posting to its arrival; `acknowledgement` of a send that is done
-        /// with it; `collective`, from its last rank to its end; `start`, before the first
-        /// operation.
+        /// with it, after the arrival of its message; `collective`, from its last rank to its end;
+        /// `start`, before the first operation.
         kind: String => "kind", "";
-        /// The rank of the operation; of a message the one that receives it.
+        /// The rank of the operation; of a message the one that receives it, or its sender where
+        /// that waits for it.
         rank: u32 => "rank", "";
-        /// The operation, by its place in its rank; of a message the receive.
+        /// The operation, by its place in its rank; of a message the receive, or the send.
         operation: u32 => "operation", "";
         /// The rank that sent a message.
         peer: Option<u32> => "peer_rank", "";
@@ -161,7 +162,6 @@ rows! {
         /// The rank that has it.
         exposed_max_rank: u32 => "exposed_communication_max_rank", "";
     }
-}
     derived {
         /// Waits for a time to come on the path, which recorded gaps and arrivals of requests are,
         /// and the time before its first operation. With the five parts before it adds up to the
@@ -172,3 +172,4 @@ rows! {
             row.whole.saturating_sub(waited_for).saturating_sub(protocol)
         };
     }
+}

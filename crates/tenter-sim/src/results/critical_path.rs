@@ -62,6 +62,8 @@ pub(super) struct Logged<'a> {
     pub(super) logs: &'a [&'a [OperationLog]],
     /// When it began.
     pub(super) start: Instant,
+    /// When each transfer arrived.
+    arrivals: &'a [Instant],
     /// The operations of each collective.
     collectives: Vec<Vec<At>>,
     /// The receives of sends that waited for them.
@@ -74,6 +76,7 @@ impl<'a> Logged<'a> {
         timing: Timing,
         logs: &'a [&'a [OperationLog]],
         start: Instant,
+        arrivals: &'a [Instant],
     ) -> Logged<'a> {
         let mut collectives = vec![Vec::new(); graph.collectives().len()];
         if !collectives.is_empty() {
@@ -90,6 +93,7 @@ impl<'a> Logged<'a> {
             timing,
             logs,
             start,
+            arrivals,
             collectives,
             waited_for: waited_for(logs),
         }
@@ -142,7 +146,10 @@ impl<'a> Logged<'a> {
             Operation::Collective { which } => self.graph.collectives().get(which).2,
             Operation::Compute { .. } | Operation::Wait { .. } => 0,
         };
-        let sender = (kind == "message").then(|| At::sender(self.log(at)));
+        let sender = match self.graph.operation(at.rank, at.place).0 {
+            Operation::Receive { .. } if kind == "message" => Some(At::sender(self.log(at))),
+            _ => None,
+        };
         parts.push(Part {
             kind,
             at,
@@ -173,11 +180,11 @@ impl<'a> Logged<'a> {
             Operation::Send { .. } => {
                 if let Some(&receive) = self.waited_for.get(&here) {
                     let began = self.log(receive).started.min(until);
-                    self.part("acknowledgement", here, began, until, parts);
+                    self.sent(here, began, until, parts);
                     return (receive, began);
                 }
                 let posted = log.started.saturating_add(self.timing.overhead).min(until);
-                self.part("acknowledgement", here, posted, until, parts);
+                self.sent(here, posted, until, parts);
                 self.part("overhead", here, log.started, posted, parts);
                 (here, log.started)
             }
@@ -214,6 +221,15 @@ impl<'a> Logged<'a> {
                 (last, began)
             }
         }
+    }
+
+    /// Adds what a send waited for: its message until that arrived, then the acknowledgement.
+    fn sent(&self, here: At, posted: Instant, until: Instant, parts: &mut Vec<Part>) {
+        let transfer = self.graph.transfer_of(here.rank, here.place);
+        let arrival = transfer.and_then(|transfer| self.arrivals.get(transfer as usize));
+        let arrived = arrival.copied().unwrap_or(until).clamp(posted, until);
+        self.part("acknowledgement", here, arrived, until, parts);
+        self.part("message", here, posted, arrived, parts);
     }
 
     /// Adds the time in which a receive took its message; gives when it began with that.

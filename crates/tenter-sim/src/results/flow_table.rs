@@ -8,6 +8,7 @@ use tenter_endpoint::Marks;
 use tenter_net::SENT_UNIT_PS;
 use tenter_record::{Digest, FlowRow};
 use tenter_units::{ById, Instant, Time};
+use tenter_workload::graph::GraphSchedule;
 use tenter_workload::{FullMesh, JobId, Schedule, Transfer, WorkloadError, split};
 
 use crate::flow_level::RingsTaken;
@@ -48,6 +49,8 @@ pub(crate) struct Tally {
     /// Payload of these flows, whether or not all of it has arrived.
     pub(crate) payload_bytes: u64,
     flows: usize,
+    /// When each transfer of a graph whose operations are recorded arrived; empty otherwise.
+    pub(crate) arrivals: Vec<Instant>,
     /// What is known instead of rings that were run as a whole.
     pub(crate) rings: Option<Box<RingsTaken>>,
     /// The same while they run.
@@ -83,6 +86,7 @@ impl Tally {
             accepted_bytes: 0,
             payload_bytes: 0,
             flows: 0,
+            arrivals: Vec::new(),
             places: Vec::new(),
         }
     }
@@ -193,8 +197,15 @@ impl FlowTable {
             let flows = schedule.transfer_count() as usize * queue_pairs;
             (Some(mesh), flows)
         };
+        let is_recorded = context.records_operations && GraphSchedule::of(&*schedule).is_some();
+        let recorded = if is_recorded {
+            schedule.transfer_count() as usize
+        } else {
+            0
+        };
         self.tallies[job].push(Tally {
             flow_work,
+            arrivals: vec![Instant::START; recorded],
             ideal: mesh.as_ref().map(FullMesh::whole).unwrap_or_default(),
             mesh,
             is_carried: carried.get(),
@@ -425,6 +436,9 @@ impl FlowTable {
             marks.unwrap_or_default(),
         );
         let fct = row.fct();
+        if let Some(arrival) = tally.arrivals.get_mut(sent.key.transfer as usize) {
+            *arrival = received.at.max(*arrival);
+        }
         self.flows_booked += 1;
         tally.sent_frames += row.tx_frames;
         tally.accepted_frames += row.rx_frames;

@@ -47,7 +47,14 @@ pub(crate) fn collect<D: Driver>(
         let whole: Vec<&[OperationLog]> = ranks.values().copied().collect();
         let mut path = Vec::new();
         if let Some(end) = tally.end.filter(|_| whole.len() == graph.ranks() as usize) {
-            path = Logged::new(graph, schedule.timing(), &whole, tally.start).path();
+            path = Logged::new(
+                graph,
+                schedule.timing(),
+                &whole,
+                tally.start,
+                &tally.arrivals,
+            )
+            .path();
             let hosts = &plan.job.hosts;
             let mut times = RankTimes::of(graph, &whole, tally.start, end, &path);
             if let Some(metered) = metered.iter().find(|metered| metered.of == of) {
@@ -78,13 +85,6 @@ pub(crate) fn collect<D: Driver>(
     }
 }
 
-/// What a path consists of, and what was exposed of the communication of the ranks.
-fn shares(of: IterationId, name: &str, ranks: &[RankTimes], path: &[Part]) -> CriticalShareRow {
-    let of_kind = |kind: &str| {
-        let parts = path.iter().filter(|part| part.kind == kind);
-        parts.map(|part| part.to - part.from).sum()
-    };
-    let sum: u128 = ranks
 /// Takes the exposed communication of trainings and inferences from what their ranks have measured:
 /// a receive that waits for a message which has not been sent is a bubble there.
 fn expose_as_metered(ranks: &mut [RankTimes], metered: &Iteration<'_>) {
@@ -102,6 +102,13 @@ fn expose_as_metered(ranks: &mut [RankTimes], metered: &Iteration<'_>) {
     }
 }
 
+/// What a path consists of, and what was exposed of the communication of the ranks.
+fn shares(of: IterationId, name: &str, ranks: &[RankTimes], path: &[Part]) -> CriticalShareRow {
+    let of_kind = |kind: &str| {
+        let parts = path.iter().filter(|part| part.kind == kind);
+        parts.map(|part| part.to - part.from).sum()
+    };
+    let sum: u128 = ranks
         .iter()
         .map(|times| u128::from(times.exposed.ps()))
         .sum();

@@ -396,8 +396,11 @@ fn by_rendezvous(asks_after_ns: u64) -> (Vec<FlowRow>, Outcome) {
 fn a_large_message_waits_for_its_receive() {
     let us = Time::from_us;
     for (asks_after, expected) in [
-        (us(0), ["acknowledgement", "compute"].as_slice()),
-        (us(50), ["compute", "acknowledgement", "compute"].as_slice()),
+        (us(0), ["message", "acknowledgement", "compute"].as_slice()),
+        (
+            us(50),
+            ["compute", "message", "acknowledgement", "compute"].as_slice(),
+        ),
     ] {
         let (flows, outcome) = by_rendezvous(asks_after.ps() / 1_000);
         let [request, clearance, message] = flows.as_slice() else {
@@ -411,6 +414,14 @@ fn a_large_message_waits_for_its_receive() {
         let path = outcome.counts.critical_path.iter();
         let kinds: Vec<&str> = path.map(|part| part.kind.as_str()).collect();
         assert_eq!(kinds, expected);
+        // The send waits for its message, then for the acknowledgement of that.
+        let [.., waited, known, _] = outcome.counts.critical_path.as_slice() else {
+            panic!("{kinds:?}");
+        };
+        assert_eq!(
+            (waited.to, known.to),
+            (message.received, message.acknowledged)
+        );
     }
 }
 
