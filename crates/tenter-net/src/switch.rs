@@ -267,10 +267,19 @@ impl Switch {
         }
     }
 
-    /// Frame bytes that a port has begun to send before `now`, without pause frames.
-    pub fn sent_bytes(&self, port: u16, now: Instant) -> u64 {
-        let (_, handed) = self.ports()[usize::from(port)].transmitter().sent();
-        handed - self.ahead_bytes(port, now)
+    /// Frame bytes that a port has sent before `now`, without pause frames; of the frames that are
+    /// on the wire, at most `under_way` bytes, the part that has been sent. A cell of a scheduled
+    /// fabric counts from its beginning.
+    pub fn sent_bytes(&self, port: u16, now: Instant, under_way: u64) -> u64 {
+        let transmitter = self.ports()[usize::from(port)].transmitter();
+        let (_, handed) = transmitter.sent();
+        match &self.kind {
+            Kind::Leaf(switch) => handed - bytes_ahead(switch, port, now),
+            _ => {
+                let end = transmitter.last_end();
+                handed.saturating_sub(transmitter.unsent_bytes(end, now, under_way))
+            }
+        }
     }
 
     /// Frame bytes that wait at a port at `now`, a sync point to which it has been brought.

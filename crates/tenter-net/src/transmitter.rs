@@ -194,6 +194,14 @@ impl Transmitter {
         }
     }
 
+    /// What is left at `now` of frames whose last one ends at `end`: bytes on the wire, preambles
+    /// and gaps included, rounded up, and at most `most`.
+    pub fn unsent_bytes(&self, end: Instant, now: Instant, most: u64) -> u64 {
+        let left = end.saturating_since(now);
+        let bits = u128::from(self.bits_per_second()) * u128::from(left.ps());
+        u64::try_from(bits.div_ceil(8_000_000_000_000)).map_or(most, |bytes| bytes.min(most))
+    }
+
     /// The part of frames counted as sent that was not on the wire, because it went down meanwhile.
     pub fn cut_short(&self) -> Time {
         self.link_faults

@@ -456,8 +456,8 @@ rows! {
         queue_bytes: u64 => "queue_bytes", "bytes";
         /// The most bytes that waited in them at once since the sample before, exactly.
         queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes";
-        /// Bytes of the frames that began to be sent since the sample before; so an interval may
-        /// have up to one frame more than the line carries in it.
+        /// Bytes of frames sent since the sample before; of a frame on the wire at that instant the
+        /// part that has been sent, to within its preamble and gap.
         tx_bytes: u64 => "tx_bytes", "bytes";
         /// Classes that the other end has stopped at that instant, one bit each: 8 says that class
         /// 3 is, 0 that none is.

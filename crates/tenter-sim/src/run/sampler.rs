@@ -1,7 +1,7 @@
 //! Samples of every port that is in use, at a fixed interval and at the end.
 
 use tenter_endpoint::Nic;
-use tenter_net::{CLASSES, Switch};
+use tenter_net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
 use tenter_record::SampleRow;
 use tenter_topology::NodeId;
 use tenter_units::{Instant, Time};
@@ -15,7 +15,8 @@ use super::world::World;
 /// What is sampled of a port.
 #[derive(Clone, Copy)]
 struct State {
-    /// Frame bytes sent since the beginning.
+    /// Frame bytes sent since the beginning; of the frame on the wire the part that has been sent,
+    /// so that no interval has more than the line carries in it.
     sent_bytes: u64,
     /// Frame bytes that wait, and the most that did since the last sample.
     queue_bytes: u64,
@@ -25,22 +26,24 @@ struct State {
 }
 
 impl State {
-    fn of_nic(nic: &Nic, port: u16, now: Instant) -> State {
+    fn of_nic(nic: &Nic, port: u16, now: Instant, under_way: u64) -> State {
         let classes = (0..CLASSES as u8).map(|class| (class, nic.paused_until(port, class)));
+        let transmitter = nic.transmitter(port);
+        let unsent = transmitter.unsent_bytes(nic.port_end(port), now, under_way);
         State {
-            sent_bytes: nic.transmitter(port).sent().1,
+            sent_bytes: transmitter.sent().1.saturating_sub(unsent),
             queue_bytes: 0,
             queue_high_water_bytes: 0,
             paused_classes: paused(classes, now),
         }
     }
 
-    fn of_port(switch: &mut Switch, number: u16, now: Instant) -> State {
+    fn of_port(switch: &mut Switch, number: u16, now: Instant, under_way: u64) -> State {
         let queue_high_water_bytes = switch.read_off_high_water(number, now);
         let port = &switch.ports()[usize::from(number)];
         let queues = switch.classes().iter().enumerate();
         State {
-            sent_bytes: switch.sent_bytes(number, now),
+            sent_bytes: switch.sent_bytes(number, now, under_way),
             queue_bytes: switch.waiting_bytes(number, now),
             queue_high_water_bytes,
             paused_classes: paused(
@@ -78,11 +81,12 @@ impl Sampler {
     }
 
     /// Hands the sink a row for every port that has sent since the last sample, has something
-    /// waiting, or is paused.
+    /// waiting, or is paused. Each has at most `under_way` bytes on the wire.
     fn take<D: Driver>(
         &mut self,
         world: &mut World<'_, D>,
         now: Instant,
+        under_way: u64,
     ) -> Result<(), SimulationError> {
         if let Some(interval) = self.interval {
             self.next = (now + Time::LEAST).next_multiple_of(interval);
@@ -95,13 +99,13 @@ impl Sampler {
             match world.driver.node_mut(node) {
                 NodeModel::Host(host) => {
                     for number in 0..host.nic().ports() {
-                        let state = State::of_nic(host.nic(), number, now);
+                        let state = State::of_nic(host.nic(), number, now, under_way);
                         self.sample(&mut place, now, node, number, state, &mut rows);
                     }
                 }
                 NodeModel::Switch(switch) => {
                     for number in 0..switch.ports().len() as u16 {
-                        let state = State::of_port(switch, number, now);
+                        let state = State::of_port(switch, number, now, under_way);
                         self.sample(&mut place, now, node, number, state, &mut rows);
                     }
                 }
@@ -122,8 +126,10 @@ impl Sampler {
         if self.sent_bytes.len() == *place {
             self.sent_bytes.push(0);
         }
-        let before = std::mem::replace(&mut self.sent_bytes[*place], state.sent_bytes);
-        let tx_bytes = state.sent_bytes - before;
+        let before = &mut self.sent_bytes[*place];
+        // What is left of a frame counts its preamble, too, and may be more than the frame itself.
+        let tx_bytes = state.sent_bytes.saturating_sub(*before);
+        *before += tx_bytes;
         *place += 1;
         if tx_bytes > 0 || state.queue_high_water_bytes > 0 || state.paused_classes > 0 {
             rows.push(SampleRow {
@@ -139,6 +145,11 @@ impl Sampler {
     }
 }
 
+/// Wire bytes of the longest frame: at a sync point no port has begun more than one.
+fn one_frame<D: Driver>(world: &World<'_, D>) -> u64 {
+    u64::from(world.context.nic.longest_frame_bytes() + WIRE_OVERHEAD_BYTES)
+}
+
 impl<D: Driver> EdgeActor<D> for Sampler {
     fn next(&self, _: &World<'_, D>) -> Instant {
         self.next
@@ -147,7 +158,7 @@ impl<D: Driver> EdgeActor<D> for Sampler {
     /// Of the samples before `to` only the first has something to say.
     fn skip(&mut self, world: &mut World<'_, D>, to: Instant) -> Result<(), SimulationError> {
         if self.next < to {
-            self.take(world, self.next)?;
+            self.take(world, self.next, one_frame(world))?;
             if let Some(interval) = self.interval {
                 self.next = self.next.max(to.next_multiple_of(interval));
             }
@@ -157,15 +168,16 @@ impl<D: Driver> EdgeActor<D> for Sampler {
 
     fn look(&mut self, world: &mut World<'_, D>) -> Result<Option<End>, SimulationError> {
         if world.now >= self.next {
-            self.take(world, world.now)?;
+            self.take(world, world.now, one_frame(world))?;
         }
         Ok(None)
     }
 
-    /// There may be more to say than at the last sample.
+    /// There may be more to say than at the last sample. Nodes may have gone on to the end of their
+    /// window by then, and have sent any number of frames in it.
     fn end(&mut self, world: &mut World<'_, D>) -> Result<(), SimulationError> {
         if self.interval.is_some() && world.now > self.last {
-            self.take(world, world.now)?;
+            self.take(world, world.now, u64::MAX)?;
         }
         Ok(())
     }
