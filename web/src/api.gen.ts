@@ -729,7 +729,8 @@ export interface components {
             collective_index: number;
             /**
              * Format: double
-             * @description On the way at the pace of the fastest chunk of the same size.
+             * @description On the way as without other traffic; where the plan of the trial cannot be read any more, at
+             *     the pace of the fastest chunk of the same size.
              */
             fastest_ns: number;
             /** Format: int32 */

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tenter_report::{
-    Beside, Drawn, NamedSummary, TrialData, TrialError, available_memory_bytes, binary_size,
-    html_measured_report, html_report, html_study_report, html_sweep_report, read_answers,
-    report_memory_bytes, study_drawings, write_whole_with,
+    Beside, Drawn, NamedSummary, available_memory_bytes, binary_size, html_measured_report,
+    html_report, html_study_report, html_sweep_report, read_answers, report_memory_bytes,
+    study_drawings, write_whole_with,
 };
 use tenter_study::{Answers, StudyAnswer};
 
@@ -45,7 +45,9 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
 
 /// The page of trials, beside files of measurements if any are named.
 fn of_trials(arguments: &Report) -> Result<String, Failure> {
-    let trials = read(&arguments.folders)?;
+    let trials = arguments.folders.iter().map(tenter::read_for_report);
+    let trials: Result<Vec<_>, _> = trials.collect();
+    let trials = trials.map_err(|error| Failure::input(error.to_string()))?;
     if arguments.measured.is_empty() {
         return Ok(html_report(&trials));
     }
@@ -121,14 +123,6 @@ fn rows(folders: &[PathBuf]) -> Result<Vec<Option<StudyAnswer>>, Failure> {
         Ok(answers.and_then(|answers| answers.studies.into_iter().next()))
     };
     folders.iter().map(rows).collect()
-}
-
-/// The trials in these folders.
-pub(crate) fn read(folders: &[impl AsRef<Path>]) -> Result<Vec<TrialData>, Failure> {
-    let read = |folder: &Path| TrialData::read(folder)?.with_operations();
-    let trials = folders.iter().map(|folder| read(folder.as_ref()));
-    let trials: Result<_, TrialError> = trials.collect();
-    trials.map_err(|error| Failure::input(error.to_string()))
 }
 
 /// Writes a text, in folders that are made where they are missing.

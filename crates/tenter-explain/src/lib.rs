@@ -41,6 +41,7 @@ mod power;
 mod queues;
 mod scheduled;
 mod traffic;
+mod unloaded;
 
 pub use bill::{Bill, CableLine, SwitchLine, bill};
 pub use buffers::{
@@ -66,3 +67,4 @@ pub use memory::{MemoryParts, memory_bytes};
 pub use paths::{MessageTime, PathClass};
 pub use power::PowerFacts;
 pub use scheduled::ScheduledFacts;
+pub use unloaded::UnloadedTimes;

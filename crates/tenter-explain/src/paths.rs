@@ -6,11 +6,12 @@ use serde::Serialize;
 use tenter_net::ACK_FRAME_BYTES;
 use tenter_plan::Plan;
 use tenter_plan::ideal::nearest::host_kinds;
-use tenter_plan::unloaded::{Link, frame_time, frames, links, request_time};
+use tenter_plan::unloaded::{Link, frame_time, links};
 use tenter_topology::{HostId, Routing};
 use tenter_units::{Rate, Time};
 
 use crate::scheduled::scheduled_time;
+use crate::unloaded::{REQUEST_MAX, request_alone};
 
 /// Host pairs whose paths have the same links, one after the other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,8 +48,6 @@ pub struct MessageTime {
 
 /// With more kinds of hosts not all pairs are examined.
 const KINDS_MAX: usize = 512;
-/// No longer request is followed frame by frame.
-const REQUEST_MAX: u64 = 4 << 20;
 
 /// The classes of all paths between hosts, the shortest first.
 pub(crate) fn path_classes(plan: &Plan, routing: &Routing) -> Vec<PathClass> {
@@ -110,14 +109,9 @@ fn path_class(
     let back = self::links(plan, routing, to, from);
     let answer = u32::from(ACK_FRAME_BYTES) + plan.nic.telemetry_bytes();
     let round_trip = frame + one(to, from, &back, answer);
-    let request = |bytes| {
-        let frames: Vec<_> = frames(&plan.nic, bytes).collect();
-        let scheduled = scheduled_time(plan, routing, from, to, &frames);
-        scheduled.unwrap_or_else(|| request_time(&plan.nic, links, planes, bytes))
-    };
     let message = |bytes| MessageTime {
         bytes,
-        latency_ns: request(bytes).as_ns(),
+        latency_ns: request_alone(plan, routing, links, [from, to], bytes).as_ns(),
     };
     PathClass {
         switches: links.len() as u32 - 1,

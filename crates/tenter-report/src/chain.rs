@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use tenter_explain::UnloadedTimes;
+
 use crate::trial_data::Chunk;
 
 /// The cause of a chunk's posting.
@@ -33,15 +35,28 @@ pub struct Link {
     pub nic_wait: f64,
     /// From there to the last byte at the receiver.
     pub transfer: f64,
-    /// The shortest such time of any chunk of this size in the collective.
-    pub fastest: f64,
+    /// What it takes without other traffic. Where that is not known, because the plan is not or
+    /// because a scale-up domain carries it, the shortest such time of any chunk of this size in
+    /// the collective.
+    pub alone: f64,
 }
 
 impl Link {
-    /// The time that the chunk lost against the fastest of its size.
+    /// The time that the chunk lost to other traffic.
     pub fn excess(&self) -> f64 {
-        self.transfer - self.fastest
+        between(self.alone, self.transfer)
     }
+
+    /// All the time that it waited or lost.
+    pub fn loss(&self) -> f64 {
+        self.rank_wait + self.nic_wait + self.excess()
+    }
+}
+
+/// The time between two instants in ns, in whole picoseconds: instants are exact to a picosecond,
+/// and their difference in floating point is not.
+fn between(from: f64, to: f64) -> f64 {
+    ((to - from) * 1e3).round() / 1e3
 }
 
 /// The chain of one iteration of one collective.
@@ -49,51 +64,82 @@ impl Link {
 pub struct Chain {
     /// The chunks in the order of time.
     pub links: Vec<Link>,
+    /// Whether the plan says what they take alone.
+    pub knows_alone: bool,
+}
+
+/// What is known of chunks beside their times.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'a> {
+    /// What they take without other traffic, where the plan of the trial is known.
+    pub unloaded: Option<&'a UnloadedTimes>,
+    /// Whether they are flows of a load: their starts are drawn, and wait for no other flow.
+    pub are_drawn: bool,
 }
 
 impl Chain {
     /// Follows the chunks of one iteration of one collective, which began at `start` ns, backwards
     /// from the last that arrived.
-    pub fn of(chunks: &[Chunk], start: f64) -> Chain {
+    pub fn of(chunks: &[Chunk], start: f64, known: Known<'_>) -> Chain {
         let Some(last) = (0..chunks.len()).max_by(|&a, &b| {
             let order = chunks[a].received.total_cmp(&chunks[b].received);
             order.then(b.cmp(&a))
         }) else {
             return Chain::default();
         };
-        let events = Events::of(chunks);
+        let events = if known.are_drawn {
+            Events::default()
+        } else {
+            Events::of(chunks)
+        };
         let mut fastest: HashMap<u64, f64> = HashMap::new();
         for chunk in chunks {
             let least = fastest
                 .entry(chunk.payload_bytes.to_bits())
                 .or_insert(f64::INFINITY);
-            *least = least.min(chunk.received - chunk.first_sent);
+            *least = least.min(between(chunk.first_sent, chunk.received));
         }
+        let mut unloaded: HashMap<(u32, u32, u64), Option<f64>> = HashMap::new();
+        let mut alone = |chunk: &Chunk, transfer: f64| {
+            let (from, to) = (chunk.src_host, chunk.dst_host);
+            let bytes = chunk.payload_bytes as u64;
+            let time = unloaded.entry((from, to, bytes)).or_insert_with(|| {
+                let time = known.unloaded?.of(from, to, bytes)?;
+                Some(time.as_ns())
+            });
+            let base = time.unwrap_or_else(|| fastest[&chunk.payload_bytes.to_bits()]);
+            // Some paths are shorter than the first choice of every switch.
+            base.min(transfer)
+        };
         let mut links = Vec::new();
         let mut next = Some(last);
         // A chunk ends after it was posted, so the chain gets shorter in time with each step.
         while let Some(place) = next {
             let chunk = chunks[place];
             let cause = events.before(&chunk, chunks);
+            let transfer = between(chunk.first_sent, chunk.received);
             links.push(Link {
                 chunk,
                 cause: cause.map_or(Cause::Start, |event| event.cause),
-                rank_wait: chunk.posted - cause.map_or(start, |event| event.at),
-                nic_wait: chunk.first_sent - chunk.posted,
-                transfer: chunk.received - chunk.first_sent,
-                fastest: fastest[&chunk.payload_bytes.to_bits()],
+                rank_wait: between(cause.map_or(start, |event| event.at), chunk.posted),
+                nic_wait: between(chunk.posted, chunk.first_sent),
+                transfer,
+                alone: alone(&chunk, transfer),
             });
             next = cause.map(|event| event.chunk as usize);
         }
         links.reverse();
-        Chain { links }
+        Chain {
+            links,
+            knows_alone: known.unloaded.is_some(),
+        }
     }
 
-    /// Sums over the chain, in ns: waiting at ranks, waiting in NICs, the fastest transfers, and
-    /// the time that the chunks lost against these.
+    /// Sums over the chain, in ns: waiting at ranks, waiting in NICs, the transfers without other
+    /// traffic, and the time that the chunks lost to it.
     pub fn sums(&self) -> [f64; 4] {
         self.links.iter().fold([0.0; 4], |sums, link| {
-            let parts = [link.rank_wait, link.nic_wait, link.fastest, link.excess()];
+            let parts = [link.rank_wait, link.nic_wait, link.alone, link.excess()];
             std::array::from_fn(|i| sums[i] + parts[i])
         })
     }
@@ -108,6 +154,7 @@ struct Event {
 }
 
 /// The events at each rank, in the order of time.
+#[derive(Default)]
 struct Events {
     of_rank: BTreeMap<u32, Vec<Event>>,
 }
@@ -171,7 +218,7 @@ mod tests {
             chunk(0, 1, [5.0, 5.0, 15.0, 16.0]),
             chunk(1, 2, [17.0, 20.0, 35.0, 36.0]),
         ];
-        let chain = Chain::of(&chunks, 0.0);
+        let chain = Chain::of(&chunks, 0.0, Known::default());
         let causes: Vec<Cause> = chain.links.iter().map(|link| link.cause).collect();
         assert_eq!(causes, [Cause::Start, Cause::Arrival]);
         assert_eq!(chain.links[0].chunk, chunks[1]);
@@ -187,13 +234,42 @@ mod tests {
             chunk(0, 1, [0.0, 0.0, 8.0, 9.0]),
             chunk(0, 2, [9.0, 9.0, 18.0, 19.0]),
         ];
-        let chain = Chain::of(&chunks, 0.0);
+        let chain = Chain::of(&chunks, 0.0, Known::default());
         assert_eq!(chain.links[1].cause, Cause::Acknowledgement);
         assert_eq!(chain.links.len(), 2);
     }
 
     #[test]
     fn no_chunks_no_chain() {
-        assert_eq!(Chain::of(&[], 0.0), Chain::default());
+        assert_eq!(Chain::of(&[], 0.0, Known::default()), Chain::default());
+    }
+
+    /// A difference of instants in floating point has noise that is no time.
+    #[test]
+    fn times_are_whole_picoseconds() {
+        let chunks = [
+            chunk(0, 1, [0.1, 0.3, 1_000_000.7, 1_000_001.0]),
+            chunk(1, 2, [1_000_000.7, 1_000_000.9, 2_000_001.3, 2_000_002.0]),
+        ];
+        let chain = Chain::of(&chunks, 0.1, Known::default());
+        let losses: Vec<f64> = chain.links.iter().map(Link::loss).collect();
+        assert_eq!(losses, [0.2, 0.2]);
+        assert_eq!(chain.links[1].excess(), 0.0);
+    }
+
+    /// Flows of a load wait for no other flow: the last one stands alone.
+    #[test]
+    fn flows_of_a_load_have_no_cause() {
+        let chunks = [
+            chunk(0, 1, [0.0, 0.0, 8.0, 9.0]),
+            chunk(1, 2, [9.0, 9.0, 18.0, 19.0]),
+        ];
+        let known = Known {
+            are_drawn: true,
+            ..Known::default()
+        };
+        let chain = Chain::of(&chunks, 0.0, known);
+        assert_eq!(chain.links.len(), 1);
+        assert_eq!(chain.links[0].cause, Cause::Start);
     }
 }

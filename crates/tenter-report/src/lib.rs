@@ -55,7 +55,7 @@ mod utc;
 mod whole_file;
 
 pub use answers::{ANSWERS_FILE, LEDGER_FILE, SWEEP_FILE, read_answers};
-pub use chain::{Cause, Chain, Link};
+pub use chain::{Cause, Chain, Known, Link};
 pub use checkpoint::recover_tables;
 pub use claim::{claim_free_folder, take_folder};
 pub use compare::{

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use tenter_explain::UnloadedTimes;
 use tenter_record::{CircuitRow, FlowRow, PortRow, QueueRow, SampleRow, Summary, SwitchRow};
 
 use crate::column_scan::scan;
@@ -98,6 +100,8 @@ pub struct TrialData {
     /// What is drawn of `operations.parquet`; empty without graphs of operations, and before
     /// [`with_operations`](TrialData::with_operations).
     pub operations: Vec<OperationsOf>,
+    /// How long chunks take alone in the network of the trial, where its plan is known.
+    pub unloaded: Option<Arc<UnloadedTimes>>,
 }
 
 impl TrialData {
@@ -121,6 +125,7 @@ impl TrialData {
             samples: read_samples(folder)?,
             circuits: rows_if_any(folder)?,
             operations: Vec::new(),
+            unloaded: None,
         })
     }
 
@@ -148,6 +153,7 @@ impl TrialData {
             samples: Vec::new(),
             circuits: Vec::new(),
             operations: Vec::new(),
+            unloaded: None,
         }
     }
 

@@ -83,6 +83,7 @@ pub use fidelity::{BothLevels, compare_levels, corpus_scenario};
 pub use handle::{Canceller, RunHandle};
 pub use identity::version;
 pub use observer::{Observer, Running};
+pub use open::read_for_report;
 pub use operations::{Ns3Flows, OperationCounts, OperationGraph};
 pub use plan::Plan;
 pub use results::{Point, Results};

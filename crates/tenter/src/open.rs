@@ -1,11 +1,31 @@
 //! Trials out of their folders.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use tenter_report::{CONFIG_FILE, read_counts, read_rows, read_summary};
+use tenter_explain::UnloadedTimes;
+use tenter_report::{CONFIG_FILE, TrialData, read_counts, read_rows, read_summary};
 
 use crate::trial::Watched;
 use crate::{Error, Scenario, Trial};
+
+/// A trial of a folder as reports show it, with what its chunks take without other traffic. A trial
+/// of an earlier version, whose scenario cannot be resolved any more, is shown without that.
+///
+/// # Errors
+/// When it is not a trial folder, the trial was killed before it could finish, or a file is
+/// damaged.
+pub fn read_for_report(folder: impl AsRef<Path>) -> Result<TrialData, Error> {
+    let folder = folder.as_ref();
+    let mut trial = TrialData::read(folder)?.with_operations()?;
+    let plan = Scenario::read(folder.join(CONFIG_FILE)).and_then(|scenario| scenario.resolve());
+    let unloaded = plan.ok().and_then(|plan| {
+        let plan = plan.resolved().clone();
+        UnloadedTimes::new(plan).ok()
+    });
+    trial.unloaded = unloaded.map(Arc::new);
+    Ok(trial)
+}
 
 impl Trial {
     /// Reads a trial from its folder, with all of its tables.

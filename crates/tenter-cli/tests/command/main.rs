@@ -8,6 +8,7 @@ mod damaged;
 mod explain;
 mod fabrics;
 mod flow_workloads;
+mod graphs;
 mod host;
 mod hostile;
 mod import;

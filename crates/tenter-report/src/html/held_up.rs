@@ -14,7 +14,7 @@ const LISTED: usize = 8;
 /// Adds the chain of one iteration.
 pub(super) fn draw(ports: &Ports<'_>, run: &Run<'_>, page: &mut String) {
     page.push_str("<h3>What held it up</h3>");
-    let chain = Chain::of(run.chunks, run.row.start.as_ns());
+    let chain = run.chain(ports.trial());
     if chain.links.is_empty() {
         page.push_str("<p class=\"empty\">No chunk arrived, so there is nothing to follow.</p>");
         return;
@@ -29,12 +29,20 @@ pub(super) fn draw(ports: &Ports<'_>, run: &Run<'_>, page: &mut String) {
     table(ports, &chain, start, page);
 }
 
-const PARTS: [&str; 4] = [
-    "waiting at ranks",
-    "waiting in NICs",
-    "at the pace of the fastest chunk",
-    "lost on the way",
-];
+/// The names of the parts of a chain's time.
+fn parts(chain: &Chain) -> [&'static str; 4] {
+    let alone = if chain.knows_alone {
+        "without other traffic"
+    } else {
+        "at the pace of the fastest chunk"
+    };
+    [
+        "waiting at ranks",
+        "waiting in NICs",
+        alone,
+        "lost on the way",
+    ]
+}
 
 fn sentence(chain: &Chain, total: f64, page: &mut String) {
     let count = chain.links.len();
@@ -52,10 +60,15 @@ fn sentence(chain: &Chain, total: f64, page: &mut String) {
             first.chunk.src_rank, last.chunk.dst_rank
         )
     };
+    let base = if chain.knows_alone {
+        "what they take on their paths without other traffic"
+    } else {
+        "that of the fastest chunk of the same size in this collective"
+    };
     add(
         page,
         format_args!(
-            "<p class=\"lead\">The last chunk arrived after {}. Behind it is {chunks}. “Lost on the way” is the time of the chunks beyond that of the fastest chunk of the same size in this collective.</p>",
+            "<p class=\"lead\">The last chunk arrived after {}. Behind it is {chunks}. “Lost on the way” is the time of the chunks beyond {base}.</p>",
             time(total)
         ),
     );
@@ -72,7 +85,7 @@ fn shares(chain: &Chain, total: f64, page: &mut String) {
             page,
             format_args!(
                 "<rect class=\"m s{index}\" x=\"{x:.1}\" y=\"0\" width=\"{width:.1}\" height=\"22\" data-t=\"{}: {}, {}%\"/>",
-                PARTS[index],
+                parts(chain)[index],
                 time(part),
                 number(share(part) * 100.0, 3)
             ),
@@ -85,7 +98,7 @@ fn shares(chain: &Chain, total: f64, page: &mut String) {
             page,
             format_args!(
                 "<span><i class=\"s{index}\" aria-hidden=\"true\"></i>{} <b>{}</b> ({}%)</span>",
-                PARTS[index],
+                parts(chain)[index],
                 time(part),
                 number(share(part) * 100.0, 3)
             ),
@@ -138,15 +151,24 @@ fn strip(chain: &Chain, start: f64, page: &mut String) {
 
 /// The chunks of the chain that lost most.
 fn table(ports: &Ports<'_>, chain: &Chain, start: f64, page: &mut String) {
-    let loss = |link: &Link| link.rank_wait + link.nic_wait + link.excess();
     let mut worst: Vec<&Link> = chain.links.iter().collect();
-    worst.sort_by(|a, b| loss(b).total_cmp(&loss(a)));
+    worst.retain(|link| link.loss() > 0.0);
+    let lost = worst.len();
+    worst.sort_by(|a, b| b.loss().total_cmp(&a.loss()));
     worst.truncate(LISTED);
     worst.sort_by(|a, b| a.chunk.posted.total_cmp(&b.chunk.posted));
-    let caption = if chain.links.len() > worst.len() {
-        format!("The {} chunks of the chain that lost most", worst.len())
-    } else {
-        "Every chunk of the chain".to_owned()
+    let caption = match (lost, chain.links.len()) {
+        (0, _) => {
+            page.push_str(
+                "<p class=\"empty\">No chunk of the chain waited or lost any time.</p>\n",
+            );
+            return;
+        }
+        (lost, _) if lost > worst.len() => {
+            format!("The {} chunks of the chain that lost most", worst.len())
+        }
+        (lost, all) if lost == all => "Every chunk of the chain".to_owned(),
+        _ => "The chunks of the chain that waited or lost time".to_owned(),
     };
     add(
         page,

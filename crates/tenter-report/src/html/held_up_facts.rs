@@ -30,6 +30,11 @@ impl<'a> Ports<'a> {
         }
     }
 
+    /// The trial that they are of.
+    pub(super) fn trial(&self) -> &'a TrialData {
+        self.trial
+    }
+
     fn node(&self, node: u32) -> &[&'a PortRow] {
         self.of_node.get(&node).map_or(&[], Vec::as_slice)
     }
@@ -155,8 +160,8 @@ pub struct HeldUp {
     pub start: f64,
     /// The chain.
     pub chain: Chain,
-    /// Of each link what it is called, and what is known of the ports on its way; in long chains of
-    /// those alone that lost most.
+    /// Of each link what it is called, and what is known of the ports on its way; of those alone
+    /// that lost time, in long chains of those that lost most.
     pub links: Vec<(String, Option<Vec<String>>)>,
 }
 
@@ -171,16 +176,16 @@ pub fn held_up(trial: &TrialData) -> Vec<HeldUp> {
     let runs = runs(trial, &chunks);
     let of = |run: &&super::runs::Run<'_>| {
         let row = run.row;
-        let chain = Chain::of(run.chunks, row.start.as_ns());
-        let loss = |link: &Link| link.rank_wait + link.nic_wait + link.excess();
-        let mut losses: Vec<f64> = chain.links.iter().map(loss).collect();
+        let chain = run.chain(trial);
+        let mut losses: Vec<f64> = chain.links.iter().map(Link::loss).collect();
         losses.sort_by(|a, b| b.total_cmp(a));
         let least = losses
             .get(LOOKED_AT - 1)
             .copied()
             .unwrap_or(f64::NEG_INFINITY);
         let links = chain.links.iter().map(|link| {
-            let findings = (loss(link) >= least).then(|| ports.findings(link));
+            let findings =
+                (link.loss() > 0.0 && link.loss() >= least).then(|| ports.findings(link));
             (name(link), findings)
         });
         HeldUp {

@@ -2,6 +2,8 @@
 
 use tenter_record::CollectiveRow;
 
+use crate::chain::{Chain, Known};
+use crate::table::FLOWS;
 use crate::trial_data::{Chunk, TrialData};
 
 /// One iteration of one collective and the chunks of it that were completed.
@@ -16,6 +18,15 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// The chain of chunks that ends with the last one to arrive.
+    pub(super) fn chain(&self, trial: &TrialData) -> Chain {
+        let known = Known {
+            unloaded: trial.unloaded.as_deref(),
+            are_drawn: self.row.collective == FLOWS,
+        };
+        Chain::of(self.chunks, self.row.start.as_ns(), known)
+    }
+
     /// The operation and its job, without its size.
     pub(super) fn operation(&self) -> String {
         let CollectiveRow {

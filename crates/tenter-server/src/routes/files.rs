@@ -66,7 +66,7 @@ pub(crate) async fn trace(
         let folder = folder_of(&app, id)?;
         let path = folder.join(TRACE_FILE);
         if !path.is_file() {
-            write_trace(&whole_trial(&folder)?.with_operations()?, &folder)?;
+            write_trace(&whole_trial(&folder)?, &folder)?;
         }
         sent(&path, &format!("trial-{id}-trace.json"), "application/json")
     })
@@ -88,7 +88,7 @@ pub(crate) async fn report(
 ) -> Result<Response, ApiError> {
     apart(move || {
         let folder = folder_of(&app, id)?;
-        let page = html_report(&[whole_trial(&folder)?.with_operations()?]);
+        let page = html_report(&[whole_trial(&folder)?]);
         let headers = [
             (CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
             (CONTENT_SECURITY_POLICY, REPORT_POLICY.to_owned()),

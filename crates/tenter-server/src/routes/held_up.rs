@@ -39,7 +39,8 @@ pub(crate) struct HeldUpCollective {
     rank_wait_ns: f64,
     /// Waiting in NICs.
     nic_wait_ns: f64,
-    /// On the way at the pace of the fastest chunk of the same size.
+    /// On the way as without other traffic; where the plan of the trial cannot be read any more, at
+    /// the pace of the fastest chunk of the same size.
     fastest_ns: f64,
     /// Lost on the way beyond that.
     lost_ns: f64,
@@ -109,7 +110,7 @@ pub(crate) fn whole_trial(folder: &std::path::Path) -> Result<TrialData, ApiErro
                 binary_size(available)
             ),
         )),
-        _ => Ok(TrialData::read(folder)?),
+        _ => Ok(tenter::read_for_report(folder)?),
     }
 }
 

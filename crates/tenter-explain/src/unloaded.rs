@@ -1,0 +1,78 @@
+//! How long requests take between any two NICs of a plan while nobody else sends.
+
+use std::fmt;
+
+use tenter_plan::Plan;
+use tenter_plan::unloaded::{Link, frames, links, request_time};
+use tenter_topology::{HostId, Routing};
+use tenter_units::Time;
+
+use crate::error::ExplainError;
+use crate::scheduled::scheduled_time;
+
+/// No longer request is followed frame by frame.
+pub(crate) const REQUEST_MAX: u64 = 4 << 20;
+
+/// The times of requests in the empty network of a plan.
+#[derive(Clone)]
+pub struct UnloadedTimes {
+    plan: Plan,
+    routing: Routing,
+}
+
+impl fmt::Debug for UnloadedTimes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("UnloadedTimes")
+            .field(&self.plan.name)
+            .finish()
+    }
+}
+
+impl UnloadedTimes {
+    /// Those of a plan.
+    ///
+    /// # Errors
+    /// When hosts cannot reach each other.
+    pub fn new(plan: Plan) -> Result<UnloadedTimes, ExplainError> {
+        let routing = Routing::build(&plan.topology)?;
+        Ok(UnloadedTimes { plan, routing })
+    }
+
+    /// From the first bit of a request of `bytes` that NIC `from` sends to its last at NIC `to`,
+    /// both by their node numbers. `None` for what no network carries: requests of a NIC to itself
+    /// or within a scale-up domain, and between NICs that no path joins. Beyond 4 MiB, time grows
+    /// with bytes as it does from 2 to 4 MiB.
+    pub fn of(&self, from: u32, to: u32, bytes: u64) -> Option<Time> {
+        let topology = &self.plan.topology;
+        let is_host = |node: u32| node < topology.hosts as u32;
+        if from == to || !is_host(from) || !is_host(to) {
+            return None;
+        }
+        let (from, to) = (HostId::new(from), HostId::new(to));
+        if self.plan.is_within_domain(from, to) || !topology.joins(from, to) {
+            return None;
+        }
+        let links = links(&self.plan, &self.routing, from, to);
+        let time = |bytes| request_alone(&self.plan, &self.routing, &links, [from, to], bytes);
+        if bytes <= REQUEST_MAX {
+            return Some(time(bytes));
+        }
+        let (half, whole) = (time(REQUEST_MAX / 2), time(REQUEST_MAX));
+        let rest = u128::from((whole - half).ps()) * u128::from(bytes - REQUEST_MAX);
+        let rest = rest / u128::from(REQUEST_MAX / 2);
+        Some(whole.saturating_add(Time::from_ps(rest as u64)))
+    }
+}
+
+/// The time of a request over the links between two NICs, on all planes that its packets take.
+pub(crate) fn request_alone(
+    plan: &Plan,
+    routing: &Routing,
+    links: &[Link],
+    [from, to]: [HostId; 2],
+    bytes: u64,
+) -> Time {
+    let frames: Vec<_> = frames(&plan.nic, bytes).collect();
+    let scheduled = scheduled_time(plan, routing, from, to, &frames);
+    scheduled.unwrap_or_else(|| request_time(&plan.nic, links, plan.sprayed_planes(), bytes))
+}
