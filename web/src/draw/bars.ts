@@ -55,11 +55,11 @@ export function barChart(chart: BarChart, width: number, theme: Theme): Drawing 
   const ends = Math.max(40, ...chart.bars.map((bar) => textWidth(say(bar)) + 14));
   const [left, right, top] = [names, width - ends, 6];
   const { tops, headings, bottom } = rowsOf(chart.bars, top);
-  const most = Math.max(
-    ...chart.bars.flatMap((bar) => [bar.value ?? 0, bar.high ?? 0, bar.published ?? 0, ...(bar.band ?? [])]),
-    ...chart.bars.flatMap((bar) => bar.dots ?? []),
-  );
-  const x = scale({ ...chart.value, low: chart.value.low ?? 0 }, 0, most, left, right);
+  const all = chart.bars.flatMap((bar) => [bar.value ?? 0, bar.low ?? 0, bar.high ?? 0, bar.published ?? 0, ...(bar.band ?? []), ...(bar.dots ?? [])]);
+  const [least, most] = [Math.min(0, ...all), Math.max(0, ...all)];
+  const x = scale({ ...chart.value, low: chart.value.low ?? least }, least, most, left, right);
+  // Bars begin at 0, or where an axis without it begins.
+  const origin = x.at(Math.min(Math.max(0, x.low), x.high));
   const rows = chart.bars.map((bar, at) => {
     const y = tops[at] ?? top;
     const middle = y + ROW / 2;
@@ -69,9 +69,9 @@ export function barChart(chart: BarChart, width: number, theme: Theme): Drawing 
       const [from, to] = bar.band.map(x.at) as [number, number];
       svg += rect(from, y + 2, to - from, ROW - 4, theme.ink, 'fill-opacity=".09" stroke-dasharray="3 2"');
     }
-    const value = bar.value ?? x.low;
-    if (Number.isFinite(value)) svg += rect(left, y + 6, x.at(value) - left, ROW - 12, colour, 'rx="2" class="bar"');
-    let end = x.at(value);
+    const tip = bar.value === null || !Number.isFinite(bar.value) ? origin : x.at(bar.value);
+    if (tip !== origin) svg += rect(Math.min(origin, tip), y + 6, Math.abs(tip - origin), ROW - 12, colour, 'rx="2" class="bar"');
+    let end = Math.max(origin, tip);
     if (bar.low !== undefined && bar.high !== undefined) {
       const [from, to] = [x.at(bar.low), x.at(bar.high)];
       svg += `<g class="whisker">${line(from, middle, to, middle, theme.ink, 1.3)}`;
@@ -99,8 +99,10 @@ export function barChart(chart: BarChart, width: number, theme: Theme): Drawing 
       text(x.at(tick.value), bottom + 16, tick.text, { fill: theme.soft, anchor: "middle" }),
   );
   const height = bottom + 42;
+  const zero = least < 0 ? line(origin, top, origin, bottom, theme.soft) : "";
   const content =
     axis.join("") +
+    zero +
     headings.map((one) => text(4, one.y + 20, fit(one.name, width - 8), { fill: theme.ink, weight: 600 })).join("") +
     rows.join("") +
     text((left + right) / 2, bottom + 35, x.title, { fill: theme.ink, anchor: "middle" });

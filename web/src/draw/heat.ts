@@ -7,7 +7,11 @@ import { css, ramp, type Theme } from "./theme";
 export interface HeatMap {
   title: string;
   rows: string[];
+  /** Where the columns begin. */
   times: number[];
+  /** Where the last column ends, and where the axis ends: drawings side by side share it. */
+  end?: number;
+  to?: number;
   values: number[][];
   say: (value: number) => string;
   max: number;
@@ -26,10 +30,10 @@ export function heatMap(map: HeatMap, width: number, theme: Theme): Drawing {
   const [left, right, top] = [names, width - 12, 24];
   const bottom = top + map.rows.length * high;
   const first = map.times[0] ?? 0;
-  const last = map.times.at(-1) ?? 1;
-  const x = scale({ label: map.label ?? "Time", unit: "ns" }, first, last, left, right);
+  const end = map.end ?? map.times.at(-1) ?? 1;
+  const x = scale({ label: map.label ?? "Time", unit: "ns" }, first, map.to ?? end, left, right);
   const most = map.max || 1;
-  const step = (right - left) / Math.max(map.times.length, 1);
+  const step = (x.at(end) - left) / Math.max(map.times.length, 1);
   const gaps = Math.max(1, Math.ceil(12 / high));
   const cells = map.rows.map((name, row) => {
     const y = top + row * high;

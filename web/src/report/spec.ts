@@ -22,6 +22,8 @@ export interface Heat {
   label: string;
   rows: string[];
   times: number[];
+  end: number;
+  to: number;
   values: number[][];
   unit: string;
   max: number;

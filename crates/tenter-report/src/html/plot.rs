@@ -103,6 +103,9 @@ pub(super) struct Heat<'a> {
     pub(super) rows: Vec<String>,
     /// Where the stretches begin, in ns.
     pub(super) times: Vec<Num>,
+    /// Where the last stretch ends, and where the axis ends, which drawings side by side share.
+    pub(super) end: Num,
+    pub(super) to: Num,
     pub(super) values: Vec<Vec<Num>>,
     pub(super) unit: &'a str,
     /// What has the full colour.
@@ -281,6 +284,8 @@ mod tests {
             label: "",
             rows: Vec::new(),
             times: Vec::new(),
+            end: Num(0.0),
+            to: Num(0.0),
             values: Vec::new(),
             unit: "",
             max: Num(0.0),

@@ -21,12 +21,11 @@ pub(super) fn of_trial(trial: &TrialData, page: &mut String) {
     let Some(heat) = Picture::of(trial, &ports) else {
         return;
     };
-    let max = heat.max();
     page.push_str("<h3>Queues by port and time</h3>");
-    heat.draw("Queues by port and time", "", max, page);
+    heat.draw("Queues by port and time", "", heat.most(), page);
 }
 
-/// Adds pictures of trials side by side, with the same ports and the same colours.
+/// Adds pictures of trials side by side, with the same ports, colours and axis of time.
 pub(super) fn of_trials(trials: &[TrialData], page: &mut String) {
     let mut peaks: HashMap<String, u64> = HashMap::new();
     for port in trials.iter().flat_map(|trial| &trial.ports) {
@@ -50,15 +49,18 @@ pub(super) fn of_trials(trials: &[TrialData], page: &mut String) {
             Some((trial, Picture::of(trial, &ports)?))
         })
         .collect();
-    let max = pictures.iter().map(|picture| picture.1.max());
-    let max = max.fold(0.0, f64::max);
-    if pictures.len() < 2 || max == 0.0 {
+    let most = pictures.iter().map(|picture| picture.1.most());
+    let most = most.fold(Most::default(), |all, of| Most {
+        queue: all.queue.max(of.queue),
+        end: all.end.max(of.end),
+    });
+    if pictures.len() < 2 || most.queue == 0.0 {
         return;
     }
-    page.push_str("<h3>Queues by port and time of all trials</h3><p class=\"lead\">The same ports and the same colours in all pictures; each column shows the greatest of its time.</p><div class=\"pictures\">");
+    page.push_str("<h3>Queues by port and time of all trials</h3><p class=\"lead\">The same ports, colours and axis of time in all pictures; each column shows the greatest of its time.</p><div class=\"pictures\">");
     for (trial, picture) in pictures {
         let title = format!("Queues by port and time of {}", trial.name());
-        picture.draw(&title, &trial.name(), max, page);
+        picture.draw(&title, &trial.name(), most, page);
     }
     page.push_str("</div>\n");
 }
@@ -85,7 +87,16 @@ fn deepest(trial: &TrialData, count: usize) -> Vec<(String, Place)> {
 struct Picture {
     rows: Vec<String>,
     times: Vec<f64>,
+    /// Where the last column ends.
+    end: f64,
     values: Vec<Vec<f64>>,
+}
+
+/// What has the full colour, and where the axis of time ends.
+#[derive(Clone, Copy, Default)]
+struct Most {
+    queue: f64,
+    end: f64,
 }
 
 impl Picture {
@@ -116,24 +127,30 @@ impl Picture {
         has_any.then(|| Picture {
             rows: ports.iter().map(|port| port.0.clone()).collect(),
             times,
+            end: ends.last().copied().unwrap_or_default(),
             values,
         })
     }
 
-    fn max(&self) -> f64 {
-        self.values.iter().flatten().copied().fold(0.0, f64::max)
+    fn most(&self) -> Most {
+        Most {
+            queue: self.values.iter().flatten().copied().fold(0.0, f64::max),
+            end: self.end,
+        }
     }
 
-    fn draw(&self, title: &str, above: &str, max: f64, page: &mut String) {
+    fn draw(&self, title: &str, above: &str, most: Most, page: &mut String) {
         let row = |row: &Vec<f64>| row.iter().map(|&value| Num(value)).collect();
         let heat = Plot::Heat(Heat {
             title,
             label: "Time",
             rows: self.rows.clone(),
             times: self.times.iter().map(|&time| Num(time)).collect(),
+            end: Num(self.end),
+            to: Num(most.end),
             values: self.values.iter().map(row).collect(),
             unit: "bytes",
-            max: Num(max),
+            max: Num(most.queue),
         });
         heat.draw_below(above, page);
     }
@@ -163,6 +180,33 @@ mod tests {
         assert_eq!(picture.times[..3], [0.0, 20.0, 40.0]);
         assert_eq!(picture.values[0][..3], [1.0, 3.0, 5.0]);
         assert_eq!(picture.values[0].len(), COLUMNS);
+        assert_eq!(picture.end, f64::from(2 * COLUMNS as u32 * 10));
         assert!(Picture::of(&trial, &[("b".to_owned(), (7, 0))]).is_none());
+    }
+
+    #[test]
+    fn pictures_side_by_side_share_their_axis_of_time() {
+        let trial = |count: u32| TrialData {
+            samples: (1..=count)
+                .map(|time| PortSample {
+                    time: f64::from(1_000 * time),
+                    queue_high_water_bytes: f64::from(time),
+                    ..PortSample::default()
+                })
+                .collect(),
+            ports: vec![tenter_record::PortRow {
+                node_name: "a".to_owned(),
+                peer_name: "b".to_owned(),
+                queue_high_water_bytes: 5,
+                ..Default::default()
+            }],
+            ..TrialData::empty()
+        };
+        let mut page = String::new();
+        of_trials(&[trial(2), trial(5)], &mut page);
+        // The first ends at 2 µs and is drawn on an axis to 5 µs, with the colours of the second.
+        assert!(page.contains("\"end\":2000,\"to\":5000,"), "{page}");
+        assert!(page.contains("\"end\":5000,\"to\":5000,"), "{page}");
+        assert_eq!(page.matches("\"max\":5").count(), 2);
     }
 }

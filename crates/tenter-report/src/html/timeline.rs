@@ -171,6 +171,8 @@ fn draw_strips(
         label: LABEL,
         rows: names,
         times: (0..bins).map(|bin| Num(bin as f64 * width)).collect(),
+        end: Num(end - start),
+        to: Num(end - start),
         values,
         unit: "%",
         max: Num(100.0),
