@@ -282,7 +282,7 @@ fn trial_table(rows: &[ComparisonRow]) -> TextTable {
         TextColumn::name("trial"),
         TextColumn::number("dropped", "frames"),
         TextColumn::number("XOFF", "frames"),
-        TextColumn::number("paused", pauses.name),
+        TextColumn::number("paused, sum of ports", pauses.name),
     ];
     if power {
         columns.push(TextColumn::number("static", "W/(Gb/s)"));

@@ -200,7 +200,7 @@ fn write_totals(summary: &Summary, out: &mut impl fmt::Write) -> fmt::Result {
     writeln!(out)?;
     write_lost(totals, out)?;
     write_wire(totals, out)?;
-    write_pauses(totals, out)?;
+    write_pauses(summary, out)?;
     if totals.watchdog_storms > 0 {
         let stuck = counted(totals.watchdog_storms, "queue");
         writeln!(out, "watchdog {stuck} found stuck")?;
@@ -284,7 +284,8 @@ pub(crate) fn pause_word(totals: &Totals) -> &'static str {
     }
 }
 
-fn write_pauses(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
+fn write_pauses(summary: &Summary, out: &mut impl fmt::Write) -> fmt::Result {
+    let totals = &summary.totals;
     let nobody = totals.nic_paused + totals.switch_paused == Time::ZERO;
     let verb = if totals.xoff_frames + totals.xon_frames > 0 {
         write!(
@@ -305,13 +306,25 @@ fn write_pauses(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
     let ms = |time| format!("{} ms", milliseconds(time, decimals));
     for (time, of) in [(times[0], "NICs"), (times[1], "switch ports")] {
         if !time.is_zero() {
-            write!(out, ", {of} {verb} for {}", ms(time))?;
+            write!(out, ", {of} {verb} for {} in sum over ports", ms(time))?;
         }
     }
     if let Some(port) = &totals.most_paused_port {
-        write!(out, ", longest {port} for {}", ms(totals.most_paused))?;
+        let longest = ms(totals.most_paused);
+        write!(out, ", longest {port} for {longest}{}", of_trial(summary))?;
     }
     writeln!(out)
+}
+
+/// The share of the trial that its longest paused port was.
+pub(crate) fn of_trial(summary: &Summary) -> String {
+    let simulated = summary.engine.simulated_ns;
+    if simulated <= 0.0 {
+        return String::new();
+    }
+    let share = 100.0 * summary.totals.most_paused.as_ns() / simulated;
+    let decimals = decimals_for(share, 3).min(4);
+    format!(" ({share:.decimals$} % of the trial)")
 }
 
 fn write_notices(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {

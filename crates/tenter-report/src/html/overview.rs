@@ -7,7 +7,7 @@ use tenter_units::Time;
 
 use super::text::{Unit, add, count, escape, fixed, moved, number, time};
 use crate::numbers::{binary_size, duration_s, grouped};
-use crate::table::{RateColumn, is_load_of_flows, pause_word, rate_columns};
+use crate::table::{RateColumn, is_load_of_flows, of_trial, pause_word, rate_columns};
 use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
 
@@ -99,14 +99,17 @@ fn tiles(summary: &Summary, page: &mut String) {
     let paused = totals.nic_paused + totals.switch_paused;
     let about = totals.most_paused_port.as_ref().map_or_else(
         || "no port was paused".to_owned(),
-        |port| format!("longest {port}: {}", time(totals.most_paused.as_ns())),
+        |port| {
+            let longest = time(totals.most_paused.as_ns());
+            format!("longest {port}: {longest}{}", of_trial(summary))
+        },
     );
     let value = if paused.is_zero() {
         "never".to_owned()
     } else {
         time(paused.as_ns())
     };
-    tile("Ports paused", &value, &about, page);
+    tile("Ports paused, in sum", &value, &about, page);
     let about = format!("{} congestion notifications", count(totals.cnp_frames));
     tile(
         "Frames marked (ECN)",
@@ -233,9 +236,6 @@ fn job_table(job: &JobSummary, page: &mut String) {
     } else {
         ""
     };
-    add(
-        page,
-        format_args!(
     let rates = rate_columns(rows.iter());
     let rate_heads = rates.iter().fold(String::new(), |mut heads, rate| {
         let (name, unit) = (rate.name, rate.unit);
@@ -245,6 +245,9 @@ fn job_table(job: &JobSummary, page: &mut String) {
         );
         heads
     });
+    add(
+        page,
+        format_args!(
             "<div class=\"scroll\"><table><thead><tr><th>collective</th><th class=\"n\">size</th>{iteration_head}<th class=\"n\">time<br>{0}</th>{rate_heads}<th class=\"n\">FCT min<br>{1}</th><th class=\"n\">P50<br>{1}</th><th class=\"n\">P99<br>{1}</th><th class=\"n\">max<br>{1}</th><th class=\"n\">frames<br>sent</th><th class=\"n\">frames not<br>accepted</th><th class=\"n\">frames<br>retransmitted</th></tr></thead><tbody>",
             whole.name, flow.name
         ),

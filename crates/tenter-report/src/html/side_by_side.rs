@@ -22,7 +22,7 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
     add(
         page,
         format_args!(
-            "<table><thead><tr><th>what</th><th class=\"n\">size</th><th>trial</th><th class=\"n\">time<br>{}</th><th class=\"n\">vs first<br>%</th><th class=\"n\">busbw<br>GB/s</th><th class=\"n\">vs first<br>%</th><th class=\"n\">line rate<br>%</th><th class=\"n\">of ideal<br>%</th><th class=\"n\">FCT P99<br>{}</th><th class=\"n\">vs first<br>%</th><th class=\"n\">frames not<br>accepted</th><th class=\"n\">frames<br>dropped</th><th class=\"n\">paused</th></tr></thead><tbody>",
+            "<table><thead><tr><th>what</th><th class=\"n\">size</th><th>trial</th><th class=\"n\">time<br>{}</th><th class=\"n\">vs first<br>%</th><th class=\"n\">busbw<br>GB/s</th><th class=\"n\">vs first<br>%</th><th class=\"n\">line rate<br>%</th><th class=\"n\">of ideal<br>%</th><th class=\"n\">FCT P99<br>{}</th><th class=\"n\">vs first<br>%</th><th class=\"n\">frames not<br>accepted</th><th class=\"n\">frames<br>dropped</th><th class=\"n\">paused,<br>sum of ports</th></tr></thead><tbody>",
             whole.name, flow.name
         ),
     );
