@@ -13,18 +13,21 @@ rows! {
         /// Index of the collective in the job's run order; missing, like the three that follow, in
         /// the row of the job itself.
         index: Option<u32> => "collective_index", "";
-        /// The operation, `all-to-all` or `all-reduce` for instance.
+        /// The operation, `all-to-all` or `all-reduce` for instance; of flows of a load also the
+        /// statistic of their completion times, as in `flows, FCT P99`.
         collective: Option<String> => "collective", "";
         /// How it is carried out, `ring` or `parallel` for instance.
         algorithm: Option<String> => "algorithm", "";
-        /// Size of the collective as nccl-tests counts it.
+        /// Size of the collective as nccl-tests counts it; missing for flows of a load, of which
+        /// each seed draws others.
         size_bytes: Option<u64> => "size_bytes", "bytes";
         /// Ranks that take part.
         ranks: u32 => "ranks", "";
         /// Seeds whose trials count.
         seeds: u32 => "seeds", "";
         /// Mean over the seeds of the job's completion time, or of the collective's, which is
-        /// itself the mean over the iterations of a trial, warm-up left out.
+        /// itself the mean over the iterations of a trial, warm-up left out, or of the statistic of
+        /// a load's flows.
         mean: f64 => "time_mean_ns", "ns";
         /// Half the width of the 95 % confidence interval of that mean, by Student's t
         /// distribution; missing for a single seed.
@@ -37,7 +40,8 @@ rows! {
         best: f64 => "time_best_ns", "ns";
         /// The seed that had it, the first of several.
         best_seed: Seed => "best_seed", "";
-        /// Bus bandwidth at the mean time; missing in the row of a job.
+        /// Bus bandwidth at the mean time; missing in the row of a job, of
+        /// flows of a load and of graphs of operations.
         busbw_gbytes_per_s: Option<f64> => "busbw_gbytes_per_s", "GB/s (10⁹)";
     }
 }

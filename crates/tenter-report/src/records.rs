@@ -4,13 +4,16 @@ use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
-use tenter_record::{JobSummary, Summary};
+use tenter_record::{FlowSizeRow, JobSummary, Summary};
 use tenter_study::{SweepChart, SweepReading, SweepRecord, SweepValues};
 
 use crate::answers::SWEEP_FILE;
 use crate::numbers::binary_size;
 use crate::seed_folder::seed_folders;
-use crate::seeds::{SEEDS_FILE, bus_bytes, mean_of_iterations, time_ns};
+use crate::seeds::{
+    FLOW_STATISTICS, SEEDS_FILE, all_flows, bus_bytes, mean_of_iterations, time_ns,
+};
+use crate::table::{FLOWS, is_load_of_flows};
 use crate::trial_files::SUMMARY_FILE;
 use crate::{TrialError, read_summary};
 
@@ -155,17 +158,41 @@ fn values_of(summary: &Summary) -> Vec<(SweepReading, Option<f64>)> {
             name => format!("{name}: "),
         };
         let jct = job.job.jct.map(tenter_units::Time::as_ns);
-        let reading = reading(format!("{lead}job completion time"), "ns", false);
-        values.push((reading, jct));
+        let end = if is_load_of_flows(job) {
+            "end of the last flow"
+        } else {
+            "job completion time"
+        };
+        values.push((reading(format!("{lead}{end}"), "ns", false), jct));
         of_collectives(job, &lead, &mut values);
+        if let Some(flows) = all_flows(summary, job.job.job) {
+            of_flows(flows, &lead, &mut values);
+        }
     }
     values
+}
+
+/// The flows of a load: each seed draws others, which their statistics make comparable.
+fn of_flows(flows: &FlowSizeRow, lead: &str, values: &mut Vec<(SweepReading, Option<f64>)>) {
+    for (name, time) in FLOW_STATISTICS {
+        let time = time(flows).map(tenter_units::Time::as_ns);
+        values.push((reading(format!("{lead}flows, {name}"), "ns", false), time));
+    }
+    let slowdowns = [
+        ("P50", flows.slowdown_p50),
+        ("P99", flows.slowdown_p99),
+        ("max", flows.slowdown_max),
+    ];
+    for (name, slowdown) in slowdowns {
+        let read = reading(format!("{lead}flows, slowdown {name}"), "", false);
+        values.extend(slowdown.map(|slowdown| (read, Some(slowdown))));
+    }
 }
 
 fn of_collectives(job: &JobSummary, lead: &str, values: &mut Vec<(SweepReading, Option<f64>)>) {
     let mut seen: Vec<u32> = Vec::new();
     for row in &job.collectives {
-        if seen.contains(&row.index) {
+        if seen.contains(&row.index) || row.collective == FLOWS {
             continue;
         }
         seen.push(row.index);
@@ -186,7 +213,7 @@ fn of_collectives(job: &JobSummary, lead: &str, values: &mut Vec<(SweepReading, 
         let read = reading(format!("{name}, completion time"), "ns", false);
         values.push((read, time));
         let read = reading(format!("{name}, bus bandwidth"), "GB/s", true);
-        values.push((read, busbw));
+        values.extend(busbw.map(|busbw| (read, Some(busbw))));
     }
 }
 

@@ -5,12 +5,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use tenter_record::{CollectiveRow, JobSummary, Names, Seed, SeedRow, Summary};
+use tenter_record::{CollectiveRow, FlowSizeRow, JobSummary, Names, Seed, SeedRow, Summary};
 use tenter_units::Time;
 
 use crate::numbers::{binary_size, decimals_for};
 use crate::parquet_table::{DIGEST_NOTE, SEED_NOTE};
 use crate::statistics::Spread;
+use crate::table::FLOWS;
 use crate::text_table::{TextColumn, TextTable};
 use crate::{ParquetTable, TrialError};
 
@@ -44,6 +45,10 @@ pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
                 continue;
             }
             seen.push(collective.index);
+            if collective.collective == FLOWS {
+                rows.extend(rows_of_flows(trials, collective, &blank));
+                continue;
+            }
             let index = collective.index;
             let of_collective =
                 |trial: &Summary| mean_of_iterations(&trial.jobs[position], index, time_ns);
@@ -61,6 +66,45 @@ pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
         }
     }
     rows
+}
+
+/// A statistic of the completion times of a load's flows.
+pub(crate) type FlowStatistic = (&'static str, fn(&FlowSizeRow) -> Option<Time>);
+
+/// Those that differ from seed to seed. Each seed draws other flows, so their bytes name none.
+pub(crate) const FLOW_STATISTICS: [FlowStatistic; 5] = [
+    ("FCT mean", |row| row.fct_mean),
+    ("FCT P50", |row| row.fct_p50),
+    ("FCT P99", |row| row.fct_p99),
+    ("FCT P99.9", |row| row.fct_p999),
+    ("FCT max", |row| row.fct_max),
+];
+
+/// All flows of a job of one trial.
+pub(crate) fn all_flows(trial: &Summary, job: u32) -> Option<&FlowSizeRow> {
+    let mut rows = trial.flow_sizes.iter();
+    rows.find(|row| row.job == job && row.bucket.is_none())
+}
+
+/// A row for each statistic of the flows of a load.
+fn rows_of_flows(trials: &[Summary], flows: &CollectiveRow, blank: &SeedRow) -> Vec<SeedRow> {
+    let of_statistic = |&(name, value): &FlowStatistic| {
+        let time = |trial: &Summary| Some(value(all_flows(trial, flows.job)?)?.as_ns());
+        let blank = SeedRow {
+            index: Some(flows.index),
+            collective: Some(format!("{FLOWS}, {name}")),
+            algorithm: Some(flows.algorithm.clone()),
+            ..blank.clone()
+        };
+        row(trials, time, blank)
+    };
+    FLOW_STATISTICS.iter().filter_map(of_statistic).collect()
+}
+
+/// The statistic of a row of a load's flows.
+fn statistic_of(row: &SeedRow) -> Option<&str> {
+    let name = row.collective.as_deref()?.strip_prefix(FLOWS)?;
+    name.strip_prefix(", ")
 }
 
 /// The mean of a value over a collective's measured iterations; nothing if one of them has none.
@@ -153,22 +197,30 @@ pub fn seed_table(rows: &[SeedRow]) -> String {
     for job in rows.chunk_by(|a, b| a.job == b.job) {
         let (jct, collectives): (Vec<&SeedRow>, Vec<&SeedRow>) =
             job.iter().partition(|row| row.index.is_none());
+        let is_load =
+            !collectives.is_empty() && collectives.iter().all(|row| statistic_of(row).is_some());
         let ranks = job[0].ranks;
         let _ = writeln!(text, "\n{}: {ranks} ranks\n", job[0].job_name);
-        let _ = write!(text, "{}", times(&jct, false));
-        for group in collectives
-            .chunk_by(|a, b| (&a.collective, &a.algorithm) == (&b.collective, &b.algorithm))
-        {
-            let name = |word: &Option<String>| word.clone().unwrap_or_default();
-            let (collective, algorithm) = (name(&group[0].collective), name(&group[0].algorithm));
+        let end = if is_load { "last flow ended" } else { "JCT" };
+        let _ = write!(text, "{}", times(&jct, Some(end)));
+        let operation = |row: &SeedRow| match statistic_of(row) {
+            Some(_) => FLOWS.to_owned(),
+            None => row.collective.clone().unwrap_or_default(),
+        };
+        let of = |row: &SeedRow| (operation(row), row.algorithm.clone().unwrap_or_default());
+        for group in collectives.chunk_by(|a, b| of(a) == of(b)) {
+            let (collective, algorithm) = of(group[0]);
             let _ = writeln!(text, "\n  {collective}, {algorithm}");
-            let _ = write!(text, "{}", times(group, true));
+            let _ = write!(text, "{}", times(group, None));
         }
     }
     text
 }
 
-fn times(rows: &[&SeedRow], of_sizes: bool) -> TextTable {
+/// The table of rows: those of a job's end, which has that name, or of sizes or statistics.
+fn times(rows: &[&SeedRow], end: Option<&str>) -> TextTable {
+    let of_sizes = rows.iter().any(|row| row.size_bytes.is_some());
+    let has_busbw = rows.iter().any(|row| row.busbw_gbytes_per_s.is_some());
     let mut columns = vec![if of_sizes {
         TextColumn::number("size", "")
     } else {
@@ -183,7 +235,7 @@ fn times(rows: &[&SeedRow], of_sizes: bool) -> TextTable {
         TextColumn::number("best", "ms"),
         TextColumn::number("seed", ""),
     ]);
-    if of_sizes {
+    if has_busbw {
         columns.push(TextColumn::number("busbw", "GB/s"));
     }
     let least = rows
@@ -194,7 +246,10 @@ fn times(rows: &[&SeedRow], of_sizes: bool) -> TextTable {
     let ms = |time_ns: f64| format!("{:.decimals$}", time_ns / 1e6);
     let mut table = TextTable::new(columns);
     for row in rows {
-        let first = row.size_bytes.map_or_else(|| "JCT".to_owned(), binary_size);
+        let first = match (row.size_bytes, end.or_else(|| statistic_of(row))) {
+            (Some(size), _) => binary_size(size),
+            (None, name) => name.unwrap_or_default().to_owned(),
+        };
         let mut cells = vec![
             first,
             row.seeds.to_string(),
@@ -205,8 +260,9 @@ fn times(rows: &[&SeedRow], of_sizes: bool) -> TextTable {
             ms(row.best),
             row.best_seed.0.to_string(),
         ];
-        if let Some(busbw) = row.busbw_gbytes_per_s {
-            cells.push(format!("{busbw:.2}"));
+        if has_busbw {
+            let busbw = row.busbw_gbytes_per_s;
+            cells.push(busbw.map_or_else(|| "-".to_owned(), |busbw| format!("{busbw:.2}")));
         }
         table.push(cells);
     }

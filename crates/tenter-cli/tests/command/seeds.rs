@@ -270,3 +270,38 @@ fn folders_of_seeds_are_compared_seed_by_seed() {
         .words("compare one")
         .expect_refusal(&["name another folder"]);
 }
+
+#[test]
+fn seeds_of_a_load_have_one_distribution() {
+    let workplace = Workplace::new("seeds-load");
+    workplace.write(
+        "load.yaml",
+        "
+name: load
+fabric: {kind: single-switch, hosts: 4, rate: 100Gbps}
+jobs:
+  - name: web
+    workload: {sizes: google-all-rpc-homa, arrivals: poisson, load: 0.4, duration: 50us, pairs: [{from: [0-3], to: [0-3]}]}
+",
+    );
+    let answer = workplace.words("run load.yaml --seeds 3 -o out").expect(0);
+    // Each seed moves other bytes, so that of the first names nothing.
+    for part in ["last flow ended", "FCT P99", "FCT max"] {
+        assert!(answer.stdout.contains(part), "{part}: {}", answer.stdout);
+    }
+    for part in ["iB", "busbw", "JCT"] {
+        assert!(!answer.stdout.contains(part), "{part}: {}", answer.stdout);
+    }
+    workplace.words("report out -o seeds.html").expect(0);
+    let page = std::fs::read_to_string(workplace.path("seeds.html")).expect("a page");
+    for part in [
+        "flows, FCT P99",
+        "flows, slowdown P99",
+        "end of the last flow",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    for part in ["flows of ", "No trial has a value"] {
+        assert!(!page.contains(part), "{part}");
+    }
+}

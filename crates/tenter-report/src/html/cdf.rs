@@ -9,6 +9,7 @@ use super::scale::Scale;
 use super::text::{Unit, add, escape};
 use crate::drawings::{DrawnLine, distribution};
 use crate::numbers::binary_size;
+use crate::table::FLOWS;
 
 const HEIGHT: f64 = 300.0;
 
@@ -61,8 +62,14 @@ fn line(runs: &[&Run<'_>]) -> Option<DrawnLine> {
     if points.is_empty() {
         return None;
     }
+    let row = runs.first()?.row;
     Some(DrawnLine {
-        name: binary_size(runs.first()?.row.size_bytes),
+        // Each seed of a load moves other bytes, which name nothing.
+        name: if row.collective == FLOWS {
+            "all flows".to_owned()
+        } else {
+            binary_size(row.size_bytes)
+        },
         points,
     })
 }
