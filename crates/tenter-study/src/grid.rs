@@ -222,7 +222,7 @@ fn reading(
         seeds: None,
         value: metric.judged.then(|| metric.value.clone()),
         band: ["band_low", "band_high"].map(str::to_owned),
-        quick_judged: true,
+        quick_judged: None,
     }
 }
 

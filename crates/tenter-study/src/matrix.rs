@@ -219,7 +219,7 @@ impl Matrix {
             seeds: None,
             value: None,
             band: ["band_low", "band_high"].map(str::to_owned),
-            quick_judged: true,
+            quick_judged: None,
         }
     }
 }

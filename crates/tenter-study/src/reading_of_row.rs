@@ -57,13 +57,9 @@ pub(crate) struct ReadingOfRow {
     /// Columns with the lower and the upper end of the band.
     #[serde(default = "band_columns")]
     pub(crate) band: [String; 2],
-    /// Whether the quick form is judged: false where what it changes makes another experiment.
-    #[serde(default = "yes")]
-    pub(crate) quick_judged: bool,
-}
-
-fn yes() -> bool {
-    true
+    /// Whether the quick form is judged: false where what it changes makes another experiment,
+    /// which is taken for granted of published values where the study has a `quick_set`.
+    pub(crate) quick_judged: Option<bool>,
 }
 
 fn band_columns() -> [String; 2] {

@@ -63,8 +63,8 @@ pub struct ReadingRow {
     pub gate: Gate,
     /// Why this band and this gate.
     pub reason: String,
-    /// Whether the quick form is judged.
-    pub quick_judged: bool,
+    /// Whether the quick form is judged; it is where nothing is said.
+    pub quick_judged: Option<bool>,
 }
 
 /// No faster than a third of the ideal counts as failed.
@@ -108,7 +108,7 @@ impl ReadingRow {
             published: self.published.clone(),
             origin: self.origin,
             verdict: match extent {
-                Extent::Quick if judged && !self.quick_judged => Verdict::NotJudged,
+                Extent::Quick if judged && self.quick_judged == Some(false) => Verdict::NotJudged,
                 _ => Verdict::of(gate, band, number),
             },
             measured,

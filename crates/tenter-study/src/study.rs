@@ -8,6 +8,7 @@ use crate::answer::{AnswerVariant, CaseAnswer, StudyAnswer};
 use crate::description::Description;
 use crate::drawing::{Chart, Drawing};
 use crate::error::StudyError;
+use crate::gate::{Gate, Origin};
 use crate::pauses::Pauses;
 use crate::power;
 use crate::published;
@@ -60,6 +61,22 @@ pub enum Comparison {
     Readings(Vec<ReadingRow>),
 }
 
+impl Comparison {
+    /// Other settings are another experiment than the published one: a quick form that has some
+    /// judges no published value, unless its reading says so.
+    fn judge_no_published_quickly(&mut self) {
+        let rows = match self {
+            Comparison::Sizes(sizes) => &mut sizes.beside,
+            Comparison::Readings(rows) => rows,
+        };
+        for row in rows {
+            if row.origin == Origin::Published && row.gate != Gate::Info {
+                row.quick_judged.get_or_insert(false);
+            }
+        }
+    }
+}
+
 impl Study {
     /// A study that is part of the program, with the tables that are.
     ///
@@ -100,7 +117,7 @@ impl Study {
             grid.expand(&rows, variants, readings).map_err(wrong)?;
         }
         check(&description).map_err(wrong)?;
-        let comparison = match (&description.scenario, &description.judged) {
+        let mut comparison = match (&description.scenario, &description.judged) {
             (Some(scenario), Some(judged)) => {
                 let cases = published::read(rows, &description, judged)?;
                 let sizes = Sizes::new(&description, scenario, judged, cases);
@@ -116,6 +133,9 @@ impl Study {
                 return Err(wrong(message.to_owned()));
             }
         };
+        if !description.quick_set.is_empty() {
+            comparison.judge_no_published_quickly();
+        }
         Ok(Study {
             name: texts.name.to_owned(),
             folder: texts.folder.to_owned(),

@@ -11,7 +11,7 @@ use tenter_record::MemorySink;
 use tenter_scenario::{Format, Loaded, load};
 use tenter_sim::{Interference, Options, interference_rows, interference_runs};
 use tenter_study::{
-    Extent, Gate, STUDIES, Study, StudyAnswer, StudyTexts, Trial, Value, Verdict, select,
+    Extent, Gate, Origin, STUDIES, Study, StudyAnswer, StudyTexts, Trial, Value, Verdict, select,
 };
 
 fn study(name: &str) -> Study {
@@ -234,4 +234,20 @@ fn pauses_are_read_in_their_order() {
         mean > 1.0 && mean <= value("flow-ideal-ratio-p100"),
         "{mean}"
     );
+}
+
+/// A quick form with other settings is another experiment than the published one.
+#[test]
+fn published_values_are_not_judged_by_other_settings() {
+    let testbed = study("remote-pfc/testbed");
+    assert!(!testbed.quick_set.is_empty());
+    let mut own = 0;
+    for row in testbed.readings() {
+        match (row.origin, row.gate) {
+            (_, Gate::Info) => {}
+            (Origin::Published, _) => assert_eq!(row.quick_judged, Some(false), "{}", row.metric),
+            (Origin::Own, _) => own += u32::from(row.quick_judged.is_none()),
+        }
+    }
+    assert!(own > 0);
 }

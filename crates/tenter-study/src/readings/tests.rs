@@ -72,7 +72,7 @@ fn row(reading: Reading) -> ReadingRow {
         band: None,
         gate: Gate::Info,
         reason: String::new(),
-        quick_judged: true,
+        quick_judged: Some(true),
     }
 }
 
@@ -337,7 +337,7 @@ fn a_quick_form_that_is_another_experiment_is_not_judged() {
         let row = ReadingRow {
             band: Some([7.0, 8.0]),
             gate: Gate::Required,
-            quick_judged,
+            quick_judged: Some(quick_judged),
             ..row(Reading::EgressQpCount)
         };
         row.judge("pure", extent, &[trial()], &[]).verdict
