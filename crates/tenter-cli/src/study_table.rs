@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value as Json, json};
-use tenter_report::{TextColumn, TextTable, binary_size, csv_field, duration_s};
+use tenter_report::{TextColumn, TextTable, band_text, binary_size, csv_field, duration_s};
 use tenter_study::{
     Answers, Case, CaseAnswer, Comparison, Extent, Gate, Pauses, ReadingRow, Sizes, Spread, Study,
     StudyAnswer, Value, Variant, Verdict,
@@ -525,7 +525,7 @@ fn verdict(row: &CaseAnswer) -> String {
 }
 
 fn band(band: Option<[f64; 2]>) -> String {
-    band.map_or_else(dash, |[low, high]| format!("{low:.4}–{high:.4}"))
+    band.map_or_else(dash, |band| band_text(band, |end| format!("{end:.4}")))
 }
 
 fn measured(row: &CaseAnswer) -> Option<f64> {

@@ -167,18 +167,27 @@ fn say_failures(results: &SweepResults) {
 /// A table for each reading, then where the files are.
 fn text(results: &SweepResults, wall_s: f64) -> String {
     let mut out = String::new();
-    for reading in &results.sweep.keys.readings {
+    let at = results.progress;
+    // Without any trial a table has no value.
+    let shown = if at.done > 0 {
+        &results.sweep.keys.readings[..]
+    } else {
+        &[]
+    };
+    for reading in shown {
         out.push_str(&table(results, reading));
         out.push('\n');
     }
-    let at = results.progress;
     let kept = match at.kept {
         0 => String::new(),
         kept => format!(", {kept} of them from before"),
     };
     let trials = counted(at.done, "trial", "trials");
     let _ = writeln!(out, "trials   {trials}{kept} in {}", duration_s(wall_s));
-    let _ = writeln!(out, "digest   {}", results.answer.digest);
+    // That of some of the trials is comparable with nothing.
+    if !results.was_cancelled && at.done > 0 {
+        let _ = writeln!(out, "digest   {}", results.answer.digest);
+    }
     let _ = writeln!(
         out,
         "results  {}",

@@ -301,6 +301,26 @@ fn a_study_of_ones_own_may_have_tables_of_the_program() {
     assert!(cases.iter().any(|case| case["origin"] == "published"));
 }
 
+#[test]
+fn an_error_of_a_trial_names_it_once() {
+    let folder = Folder::new("errors", SWEEP);
+    let wrong = "
+name: wrong
+scenario: scenario.yaml
+variants:
+  usual: {}
+  other: {endpoint.nic.congestion_contrl: dcqcn}
+";
+    fs::write(folder.0.join("wrong.yaml"), wrong).expect("a file");
+    let output = tenter(&folder, "sweep wrong.yaml -o wrong");
+    let text = text(&output.stderr);
+    assert!(
+        text.starts_with("error: other: unknown key `congestion_contrl`"),
+        "{text}"
+    );
+    assert_eq!(text.matches("error").count(), 1, "{text}");
+}
+
 /// Runs another command in the folder.
 fn tenter(folder: &Folder, words: &str) -> Output {
     let output = Command::new(env!("CARGO_BIN_EXE_tenter"))

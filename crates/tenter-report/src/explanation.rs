@@ -93,8 +93,8 @@ fn write_fabric(fabric: &FabricFacts, out: &mut String) -> fmt::Result {
         TextColumn::name("tier"),
         TextColumn::number("switches", ""),
         TextColumn::number("ports", "at most"),
-        TextColumn::number("down", "Gb/s"),
-        TextColumn::number("up", "Gb/s"),
+        TextColumn::number("down", ""),
+        TextColumn::number("up", ""),
         TextColumn::number("oversubscription", ""),
     ]);
     for tier in &fabric.tiers {
@@ -106,8 +106,8 @@ fn write_fabric(fabric: &FabricFacts, out: &mut String) -> fmt::Result {
             tier.name.clone(),
             count(tier.switches),
             count(tier.ports_max),
-            whole(tier.down_gbps),
-            whole(tier.up_gbps),
+            rate(tier.down_gbps),
+            rate(tier.up_gbps),
             ratio,
         ]);
     }
@@ -124,6 +124,15 @@ fn write_fabric(fabric: &FabricFacts, out: &mut String) -> fmt::Result {
         )?;
     }
     Ok(())
+}
+
+/// A rate of many ports with the unit that it needs.
+fn rate(gbps: f64) -> String {
+    if gbps > 0.0 {
+        format!("{}b/s", si(gbps * 1e9))
+    } else {
+        "-".to_owned()
+    }
 }
 
 /// The most ports of optical switches that are shown, and the most changes.
@@ -496,6 +505,11 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
     if job.collectives.is_empty() {
         return Ok(());
     }
+    write_ideal_times(&job.collectives, out)
+}
+
+/// The ideal time of each collective and size.
+fn write_ideal_times(ideals: &[IdealTime], out: &mut String) -> fmt::Result {
     let mut table = TextTable::new(vec![
         TextColumn::name("collective"),
         TextColumn::name("algorithm"),
@@ -504,10 +518,10 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
         TextColumn::number("time", "ms"),
         TextColumn::number("busbw", "GB/s"),
     ]);
-    let times = job.collectives.iter().map(|ideal| ideal.ideal_ns / 1e6);
+    let times = ideals.iter().map(|ideal| ideal.ideal_ns / 1e6);
     let least = times.filter(|ms| *ms > 0.0).fold(f64::INFINITY, f64::min);
     let decimals = decimals_for(least, 3).clamp(3, 6);
-    for ideal in &job.collectives {
+    for ideal in ideals {
         table.push(vec![
             ideal.collective.clone(),
             ideal.algorithm.clone(),
@@ -721,7 +735,14 @@ fn ending(number: u64, noun: &str) -> &'static str {
 /// A number with at most three decimals, and no zeros behind them.
 fn whole(value: f64) -> String {
     let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
+    if rest.is_empty() {
+        whole
+    } else {
+        format!("{whole}.{rest}")
+    }
 }
 
 /// A time in the unit in which it is a readable number: `1 ms`.

@@ -74,7 +74,7 @@ pub use manifest::{Machine, Manifest, RunIdentity, peak_rss_bytes};
 pub use measured::{Measured, MeasuredRow, collective_of_program};
 pub use memory::available_memory_bytes;
 pub use nccl_tests::{BenchDevice, BenchReport, BenchRow, BenchStep};
-pub use numbers::{binary_size, duration_s, grouped, si};
+pub use numbers::{band_text, binary_size, duration_s, grouped, si};
 pub use paired_compare::{NamedRecord, paired_rows, paired_table};
 pub use parquet_table::{DIGEST_NOTE, ParquetTable, SEED_NOTE, UNIT_NOTE, VERSION_NOTE};
 pub use read::{finished_trial, read_counts, read_manifest, read_notes, read_rows, read_summary};

@@ -59,6 +59,23 @@ pub fn duration_s(seconds: f64) -> String {
     }
 }
 
+/// A band as people read it. A table of values stands for an open lower end with minus a million or
+/// less, which no reading reaches.
+pub fn band_text([low, high]: [f64; 2], number: impl Fn(f64) -> String) -> String {
+    if has_lower_end([low, high]) {
+        // A dash before a sign would be read as one.
+        let between = if high < 0.0 { " to " } else { "–" };
+        format!("{}{between}{}", number(low), number(high))
+    } else {
+        format!("at most {}", number(high))
+    }
+}
+
+/// Whether a band has a lower end, of the two of [`band_text`].
+pub(crate) fn has_lower_end([low, _]: [f64; 2]) -> bool {
+    low > -1e6
+}
+
 /// Decimals that show `value` with `significant` digits; 0 for zero and for what is not a number.
 pub(crate) fn decimals_for(value: f64, significant: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
@@ -136,6 +153,19 @@ mod tests {
         ];
         for (seconds, expected) in cases {
             assert_eq!(duration_s(seconds), expected);
+        }
+    }
+
+    #[test]
+    fn bands() {
+        let cases = [
+            ([0.3036, 0.3224], "0.3036–0.3224"),
+            ([-5.0, -1.0], "-5.0000 to -1.0000"),
+            ([-1e6, -1.0], "at most -1.0000"),
+            ([1.0, 1e12], "1.0000–1000000000000.0000"),
+        ];
+        for (band, expected) in cases {
+            assert_eq!(band_text(band, |end| format!("{end:.4}")), expected);
         }
     }
 }

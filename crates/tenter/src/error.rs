@@ -82,7 +82,7 @@ pub enum Error {
     #[error(transparent)]
     Sweep(#[from] SweepError),
     /// A trial of a sweep does not hold.
-    #[error("{name}: {source}")]
+    #[error("{}", of_trial(name, source))]
     Trial {
         /// Its variant and its point.
         name: String,
@@ -138,6 +138,14 @@ impl fmt::Debug for Error {
 impl From<Diagnostics> for Error {
     fn from(problems: Diagnostics) -> Error {
         Error::Scenario(problems)
+    }
+}
+
+/// An error of a trial with the name of the trial, once in each of its problems.
+fn of_trial(name: &str, source: &Error) -> String {
+    match source {
+        Error::Scenario(problems) => problems.render_as(&format!("error: {name}")),
+        other => format!("{name}: {other}"),
     }
 }
 

@@ -10,6 +10,7 @@ use super::page::{Head, page};
 use super::text::{add, count, escape, number};
 use super::together;
 use crate::drawings::Drawn;
+use crate::numbers::{band_text, has_lower_end};
 
 /// The title of a chart for a study that has none of its own.
 const AGAINST_PUBLISHED: &str = "Measured over published";
@@ -289,7 +290,8 @@ fn groups(rows: &[CaseAnswer], series: &[String]) -> Vec<Group> {
             spread: row.spread.map(|spread| (spread.least, spread.greatest)),
             seeds: Vec::new(),
             published: row.published.as_ref().and_then(Value::number),
-            band: row.band,
+            // An axis that reached an open end would show nothing else.
+            band: row.band.filter(|&band| has_lower_end(band)),
             text: bar_text(row),
         });
     }
@@ -322,15 +324,11 @@ fn bar_text(row: &CaseAnswer) -> String {
             format_args!("\n{whose} {}", value_text(published)),
         );
     }
-    if let Some([low, high]) = row.band {
+    if let Some(band) = row.band {
+        let band = band_text(band, |end| number(end, 5));
         add(
             &mut text,
-            format_args!(
-                "\nband {} to {}: {}",
-                number(low, 5),
-                number(high, 5),
-                row.verdict.word()
-            ),
+            format_args!("\nband {band}: {}", row.verdict.word()),
         );
     }
     text
@@ -391,9 +389,7 @@ fn table(rows: &[&CaseAnswer], page: &mut String) {
         });
         let of = row.statistic.as_deref().unwrap_or("one trial");
         let of = of.split(": ").next().unwrap_or(of);
-        let band = row
-            .band
-            .map(|[low, high]| format!("{} – {}", number(low, 5), number(high, 5)));
+        let band = row.band.map(|band| band_text(band, |end| number(end, 5)));
         let gate = row.gate.words(row.origin);
         let (class, verdict) = match row.verdict {
             Verdict::Match => ("match", "✓ match"),
