@@ -18,22 +18,23 @@ EXAMPLES = 3
 PATIENCE_S = 120
 
 
-def begin(tenter: str, folder: Path) -> tuple[subprocess.Popen[str], str]:
-    """Starts a server on a free port; returns it and its address."""
+def begin(tenter: str, folder: Path) -> tuple[subprocess.Popen[str], str, str]:
+    """Starts a server on a free port; returns it, its address and its token."""
     command = [tenter, "ui", str(folder), "--port", "0", "--no-open"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     said = ""
     for line in server.stdout or []:
         said += line
-        if found := re.search(r"http://\S+?(?=/?\s)", line):
-            return server, found.group()
+        if found := re.search(r"(http://\S+)/\?token=(\w+)", line):
+            return server, found.group(1), found.group(2)
     raise SystemExit(f"the server has ended: {said}")
 
 
-def fuzz(schemathesis: str, url: str, folder: Path) -> int:
+def fuzz(schemathesis: str, url: str, token: str, folder: Path) -> int:
     """Sends the requests; returns 0 where none was answered with a fault."""
     command = [schemathesis, "run", f"{url}/api/v1/openapi.json"]
     command += ["--url", url, "--header", f"Origin: {url}"]
+    command += ["--header", f"Authorization: Bearer {token}"]
     command += ["--checks", "not_a_server_error", "--phases", "coverage,fuzzing"]
     command += ["--max-examples", str(EXAMPLES), "--generation-deterministic"]
     command += ["--exclude-path", "/api/v1/events", "--no-color"]
@@ -53,9 +54,9 @@ def main() -> int:
     tenter, schemathesis = (str(Path(one).absolute()) for one in sys.argv[1:3])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        server, url = begin(tenter, folder / "trials")
+        server, url, token = begin(tenter, folder / "trials")
         try:
-            code = fuzz(schemathesis, url, folder)
+            code = fuzz(schemathesis, url, token, folder)
             if server.poll() is not None:
                 print("the server has ended", file=sys.stderr)
                 code = 1

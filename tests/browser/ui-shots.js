@@ -1,7 +1,7 @@
 // @ts-check
 // Takes pictures of each page of the workspace at 1440 and 800 pixels, light and dark, for those who change how it looks:
 //   node ui-shots.js FOLDER [URL]
-// Without a URL it starts a server and runs the trials that the pictures show.
+// URL is the whole address that `tenter ui` has printed. Without it this starts a server and runs the trials that the pictures show.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { launch } from "./browser.js";
@@ -15,14 +15,17 @@ if (!folder) {
 mkdirSync(folder, { recursive: true });
 
 const server = new Server();
-const url = given ?? (await server.start());
+if (!given) await server.start();
+const entrance = given ?? server.entrance;
+const { origin: url, searchParams } = new URL(entrance);
+const own = { "Content-Type": "application/json", Origin: url, Authorization: `Bearer ${searchParams.get("token")}` };
 
 /**
  * @param {string} path
  * @param {unknown} [body]
  */
 async function request(path, body) {
-  const answer = await fetch(`${url}/api/v1${path}`, body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json", Origin: url }, body: JSON.stringify(body) });
+  const answer = await fetch(`${url}/api/v1${path}`, body === undefined ? { headers: own } : { method: "POST", headers: own, body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   return /** @type {any} */ (await answer.json());
 }
@@ -71,7 +74,7 @@ if ((await request("/trials")).total === 0) {
 const [first = 1] = ids;
 await fetch(`${url}/api/v1/trials/${first}`, {
   method: "PATCH",
-  headers: { "Content-Type": "application/json", Origin: url },
+  headers: own,
   body: JSON.stringify({
     note: "# ECMP against packet spray\n\n- The **hash** puts up to three flows on one uplink: the tail of the all-to-all is that of its worst uplink.\n- PFC keeps it lossless, at the price of pauses at the NICs.\n\n![Flow completion time, tail](plot:tail?of=fct)\n",
   }),
@@ -117,7 +120,8 @@ for (const width of [1440, 800]) {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
     const page = await context.newPage();
     page.on("pageerror", (error) => console.error(String(error)));
-    await page.goto(`${url}/`);
+    await page.goto(entrance);
+    await page.waitForURL(`${url}/`);
     for (const [name, address] of PAGES) {
       await page.goto(`${url}/${address}`);
       await page.waitForTimeout(900);

@@ -10,6 +10,7 @@ export class Server {
   constructor() {
     this.folder = mkdtempSync(join(tmpdir(), "tenter-ui-"));
     this.url = "";
+    this.token = "";
     /** @type {import("node:child_process").ChildProcess | undefined} */
     this.child = undefined;
   }
@@ -25,18 +26,24 @@ export class Server {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.child = child;
-    this.url = await new Promise((found, failed) => {
+    const printed = await new Promise((found, failed) => {
       let said = "";
       const read = (/** @type {Buffer} */ part) => {
         said += part.toString();
-        const url = /http:\/\/[^\s]+/.exec(said)?.[0];
-        if (url) found(url.replace(/\/$/, ""));
+        const address = /(http:\/\/\S+)\/\?token=(\w+)\s/.exec(said);
+        if (address) found(address);
       };
       child.stdout?.on("data", read);
       child.stderr?.on("data", read);
       child.on("exit", (code) => failed(new Error(`tenter ui ended with ${code}: ${said}`)));
     });
+    [, this.url, this.token] = printed;
     return this.url;
+  }
+
+  /** The address that it has printed. */
+  get entrance() {
+    return `${this.url}/?token=${this.token}`;
   }
 
   /** @param {NodeJS.Signals} signal */
@@ -73,6 +80,8 @@ export async function openPage(browser, server, options = {}) {
     const url = request.url();
     if (!url.startsWith(server.url) && !url.startsWith("data:") && !url.startsWith("blob:")) complaints.push(`fetches ${url}`);
   });
-  await page.goto(`${server.url}/`);
+  await page.goto(server.entrance);
+  // The token leaves the address bar.
+  await page.waitForURL(`${server.url}/`);
   return { page, complaints, context };
 }

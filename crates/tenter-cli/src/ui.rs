@@ -1,5 +1,8 @@
 //! `tenter ui`: the workspace in a browser.
 
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 
@@ -20,6 +23,7 @@ pub(crate) fn ui(arguments: &Ui) -> Result<ExitCode, Failure> {
         folder: arguments.folder.clone(),
         address: arguments.listen,
         port: arguments.port,
+        no_token: arguments.no_token,
         jobs: usize::from(arguments.jobs),
         threads: arguments.threads.count,
     })?;
@@ -31,18 +35,63 @@ pub(crate) fn ui(arguments: &Ui) -> Result<ExitCode, Failure> {
     if arguments.listen.is_unspecified() {
         print("From another machine: the same with the name or the address of this one.\n");
     }
-    if !arguments.no_open {
-        open(&url);
-    }
-    server.run(&stop)?;
+    let entrance = (!arguments.no_open).then(|| Entrance::open(arguments, &url));
+    let ran = server.run(&stop);
+    drop(entrance);
+    ran?;
     if stop.load(Ordering::Relaxed) {
         say("\n");
+        return Ok(ExitCode::INTERRUPTED);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens the page in the browser, where there is a way to.
-fn open(url: &str) {
+/// A file that leads the browser to the page. Every user of a machine sees the arguments of its
+/// processes, the browser's among them, so the address with the token is not one of these; no
+/// other user can read the file.
+struct Entrance(Option<PathBuf>);
+
+impl Entrance {
+    /// Opens the page in the browser, where there is a way to.
+    fn open(arguments: &Ui, url: &str) -> Entrance {
+        let name = format!("tenter-ui-{}.html", std::process::id());
+        let file = std::path::absolute(arguments.folder.join(name));
+        let page = format!(
+            "<!doctype html><meta charset=\"utf-8\"><title>Tenter</title>\
+             <meta http-equiv=\"refresh\" content=\"0; url={url}\">\
+             <a href=\"{url}\">Open the workspace</a>\n"
+        );
+        let written = file.and_then(|file| {
+            write_own(&file, &page)?;
+            Ok(file)
+        });
+        let written = written.ok();
+        if let Some(file) = &written {
+            open(file);
+        }
+        Entrance(written)
+    }
+}
+
+impl Drop for Entrance {
+    fn drop(&mut self) {
+        if let Some(file) = &self.0 {
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}
+
+/// Writes a new file that only this user can read.
+fn write_own(file: &Path, text: &str) -> io::Result<()> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)?.write_all(text.as_bytes())
+}
+
+/// Opens a file with the program that the system has for it.
+fn open(file: &Path) {
     let (program, arguments): (&str, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])
     } else if cfg!(windows) {
@@ -51,7 +100,7 @@ fn open(url: &str) {
         ("xdg-open", &[])
     };
     let mut command = Command::new(program);
-    let command = command.args(arguments).arg(url);
+    let command = command.args(arguments).arg(file);
     let quiet = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())

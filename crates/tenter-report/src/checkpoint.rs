@@ -3,7 +3,7 @@
 //! A Parquet file needs its footer, which is written at the end. A checkpoint writes the footer of
 //! what there is into a file beside the table; recovery cuts the table there and appends it.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,9 +16,10 @@ use parquet::file::writer::SerializedFileWriter;
 use tenter_record::{FlowRow, Row, SampleRow};
 
 use crate::claim::take_folder;
+use crate::own_file::{open_own_with, read_own};
 use crate::table_groups::TableGroups;
 use crate::trial_files::{footer_file, table_file};
-use crate::whole_file::{remove, write_whole};
+use crate::whole_file::{remove, write_own};
 use crate::{ParquetTable, TrialError};
 
 impl<R: Row + Clone> ParquetTable<R> {
@@ -32,7 +33,7 @@ impl<R: Row + Clone> ParquetTable<R> {
             return Ok(());
         };
         let footer = footer(writer).map_err(TrialError::parquet("write", &path))?;
-        write_whole(&footer_file(&path), footer)
+        write_own(&footer_file(&path), |file| file.write_all(&footer))
     }
 }
 
@@ -75,7 +76,7 @@ pub fn recover_tables(folder: &Path) -> Result<(), TrialError> {
 }
 
 fn recover(table: &PathBuf) -> Result<(), TrialError> {
-    let Ok(beside) = fs::read(footer_file(table)) else {
+    let Ok(beside) = read_own(&footer_file(table)) else {
         return Ok(());
     };
     let Some((length, footer)) = beside.split_first_chunk::<8>() else {
@@ -83,7 +84,7 @@ fn recover(table: &PathBuf) -> Result<(), TrialError> {
     };
     let length = u64::from_le_bytes(*length);
     let append = || -> std::io::Result<()> {
-        let mut file = File::options().append(true).open(table)?;
+        let mut file = open_own_with(File::options().append(true), table)?;
         if file.metadata()?.len() < length {
             // The system had not written all of it: nothing can be said of the rest.
             return Ok(());
@@ -97,6 +98,8 @@ fn recover(table: &PathBuf) -> Result<(), TrialError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::read_rows;
 

@@ -4,6 +4,9 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tenter_units::{LEDGER_FILE, NAME_REMEDY, folder_name, is_reserved};
+
+use crate::own_file::read_own_text;
 use crate::trial_files::MANIFEST_FILE;
 use crate::{Manifest, TrialError};
 
@@ -13,8 +16,12 @@ use crate::{Manifest, TrialError};
 /// The system releases it when the file is dropped or the process ends, however it ends.
 ///
 /// # Errors
-/// When it cannot be made, or another run has locked it.
+/// When it cannot be made, another run has locked it, or its name is that of a ledger.
 pub fn take_folder(folder: &Path) -> Result<Option<File>, TrialError> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    if name.to_lowercase().starts_with(LEDGER_FILE) {
+        return Err(reserved(folder));
+    }
     fs::create_dir_all(folder).map_err(TrialError::io("create", folder))?;
     let Ok(file) = File::open(folder) else {
         return Ok(None);
@@ -31,7 +38,7 @@ pub fn take_folder(folder: &Path) -> Result<Option<File>, TrialError> {
 
 /// The run that writes to a folder, by its manifest.
 fn holder(folder: &Path) -> String {
-    let text = fs::read_to_string(folder.join(MANIFEST_FILE)).unwrap_or_default();
+    let text = read_own_text(&folder.join(MANIFEST_FILE)).unwrap_or_default();
     match serde_json::from_str::<Manifest>(&text) {
         Ok(manifest) => format!(
             "`{}`, started at {}",
@@ -42,6 +49,13 @@ fn holder(folder: &Path) -> String {
     }
 }
 
+fn reserved(path: &Path) -> TrialError {
+    TrialError::Unusable {
+        path: path.to_owned(),
+        reason: format!("the ledger of a folder of trials has files of this name; {NAME_REMEDY}"),
+    }
+}
+
 /// Creates an empty folder `<parent>/<name>`, or `<name>-2`, `<name>-3`, … where that exists, and
 /// returns its path.
 ///
@@ -49,10 +63,13 @@ fn holder(folder: &Path) -> String {
 /// in a path become hyphens.
 ///
 /// # Errors
-/// When the folder cannot be created.
+/// When the name is reserved, or the folder cannot be created.
 pub fn claim_free_folder(parent: &Path, name: &str) -> Result<PathBuf, TrialError> {
+    if is_reserved(name) {
+        return Err(reserved(&parent.join(folder_name(name))));
+    }
     fs::create_dir_all(parent).map_err(TrialError::io("create", parent))?;
-    let name = file_name(name);
+    let name = folder_name(name);
     let mut path = parent.join(&name);
     for number in 2_u64.. {
         match fs::create_dir(&path) {
@@ -64,39 +81,4 @@ pub fn claim_free_folder(parent: &Path, name: &str) -> Result<PathBuf, TrialErro
         }
     }
     Ok(path)
-}
-
-/// `name` as a single portable path component.
-fn file_name(name: &str) -> String {
-    let portable = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let name: String = name
-        .chars()
-        .map(|c| if portable(c) { c } else { '-' })
-        .collect();
-    let name = name.trim_start_matches(['.', '-']);
-    if name.is_empty() {
-        "trial".to_owned()
-    } else {
-        name.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_become_one_path_component() {
-        let cases = [
-            ("quickstart-1", "quickstart-1"),
-            ("methodology/jct 2", "methodology-jct-2"),
-            ("../../etc", "etc"),
-            ("größe", "größe"),
-            ("..", "trial"),
-            ("", "trial"),
-        ];
-        for (name, expected) in cases {
-            assert_eq!(file_name(name), expected, "{name:?}");
-        }
-    }
 }

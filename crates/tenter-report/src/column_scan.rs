@@ -1,6 +1,5 @@
 //! Numeric columns of the tables of a trial, row after row.
 
-use std::fs::File;
 use std::path::Path;
 
 use parquet::column::reader::ColumnReader;
@@ -10,6 +9,7 @@ use tenter_formats::guarded;
 use tenter_record::Row;
 
 use crate::TrialError;
+use crate::own_file::open_own;
 use crate::trial_files::table_file;
 
 /// Calls `each` with the values of some numeric columns, row after row.
@@ -22,7 +22,7 @@ pub(crate) fn scan<R: Row, const N: usize>(
     mut each: impl FnMut([f64; N]),
 ) -> Result<(), TrialError> {
     let path = table_file::<R>(folder);
-    let file = File::open(&path).map_err(TrialError::io("read", &path))?;
+    let file = open_own(&path).map_err(TrialError::io("read", &path))?;
     let groups = || -> Result<(), ParquetError> {
         let reader = guarded(|| SerializedFileReader::new(file))?;
         for group in 0..reader.num_row_groups() {

@@ -7,6 +7,7 @@ use tenter_record::{FlowRow, PortRow, QueueChangeRow, SampleRow, Summary};
 use tenter_study::{Drawing, PortName, Shows, StudyAnswer};
 
 use crate::column_scan::scan;
+use crate::own_file::has_own;
 use crate::seed_folder::{seed_folder, seed_folders};
 use crate::trial_files::{SUMMARY_FILE, table_file};
 use crate::{TrialError, read_rows, read_summary};
@@ -99,7 +100,7 @@ fn trials_of(
     let mut trials = seed_folders(&trial)?;
     trials.retain(|folder| run.seeds.is_empty() || is_run(folder));
     trials.push(trial);
-    trials.retain(|trial| trial.join(SUMMARY_FILE).is_file());
+    trials.retain(|trial| has_own(&trial.join(SUMMARY_FILE)));
     Ok(trials)
 }
 
@@ -185,7 +186,7 @@ impl Course {
 /// The bytes waiting at each port after each change, in all of its queues.
 fn changes(trial: &Path, places: &[Option<Place>]) -> Result<Vec<Vec<(f64, f64)>>, TrialError> {
     let mut queues = vec![Vec::new(); places.len()];
-    if !table_file::<QueueChangeRow>(trial).is_file() {
+    if !has_own(&table_file::<QueueChangeRow>(trial)) {
         return Ok(queues);
     }
     let columns = ["time_ns", "node", "port", "class", "queue_bytes"];

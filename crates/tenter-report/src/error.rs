@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use parquet::errors::ParquetError;
 use tenter_record::SinkError;
 
+use crate::own_file::OWN_FILE_REMEDY;
+
 /// The reason why a trial could not be written or read, with the file and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
@@ -140,6 +142,10 @@ impl From<TrialError> for SinkError {
 }
 
 fn remedy(action: &str, kind: io::ErrorKind) -> &'static str {
+    // What `open_own` refuses.
+    if kind == io::ErrorKind::InvalidInput {
+        return OWN_FILE_REMEDY;
+    }
     // The user has named the files that are read, so `-o` does not help.
     if action == "read" {
         return match kind {

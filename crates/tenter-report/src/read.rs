@@ -1,7 +1,6 @@
 //! Reading of trial folders.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::path::Path;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -11,6 +10,7 @@ use serde_json::{Map, Value};
 use tenter_formats::guarded;
 use tenter_record::{Counts, Row, Summary, Unread};
 
+use crate::own_file::{has_own, open_own, read_own, read_own_text};
 use crate::trial_files::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, table_file};
 use crate::{Manifest, RunIdentity, TrialError};
 
@@ -40,7 +40,7 @@ pub fn finished_trial(
     run: &RunIdentity,
 ) -> Option<Summary> {
     let manifest = read_manifest(folder).ok()?;
-    let has_config = || fs::read(folder.join(CONFIG_FILE)).is_ok_and(|of| of == config.as_bytes());
+    let has_config = || read_own(&folder.join(CONFIG_FILE)).is_ok_and(|of| of == config.as_bytes());
     let is_same_program = manifest.tenter_version == env!("CARGO_PKG_VERSION")
         && manifest.run.program == run.program
         && manifest.run.interference == run.interference;
@@ -78,7 +78,7 @@ pub fn read_counts(folder: &Path) -> Result<Counts, TrialError> {
 
 /// The rows of a table that only some trials have.
 pub(crate) fn rows_if_any<R: Row + DeserializeOwned>(folder: &Path) -> Result<Vec<R>, TrialError> {
-    if table_file::<R>(folder).is_file() {
+    if has_own(&table_file::<R>(folder)) {
         read_rows(folder)
     } else {
         Ok(Vec::new())
@@ -104,7 +104,7 @@ pub(crate) fn each_record<R: Row>(
     mut each: impl FnMut(Record) -> Result<(), TrialError>,
 ) -> Result<(), TrialError> {
     let path = table_file::<R>(folder);
-    let file = File::open(&path).map_err(TrialError::io("read", &path))?;
+    let file = open_own(&path).map_err(TrialError::io("read", &path))?;
     let reader = guarded(|| SerializedFileReader::new(file));
     let reader = reader.map_err(TrialError::parquet("read", &path))?;
     let records = guarded(|| reader.get_row_iter(None));
@@ -146,7 +146,7 @@ pub(crate) fn row_of<R: Row + DeserializeOwned>(
 /// # Errors
 /// When the file is missing or damaged.
 pub fn read_notes(path: &Path) -> Result<BTreeMap<String, String>, TrialError> {
-    let file = File::open(path).map_err(TrialError::io("read", path))?;
+    let file = open_own(path).map_err(TrialError::io("read", path))?;
     let reader = guarded(|| SerializedFileReader::new(file));
     let reader = reader.map_err(TrialError::parquet("read", path))?;
     let notes = reader.metadata().file_metadata().key_value_metadata();
@@ -156,7 +156,7 @@ pub fn read_notes(path: &Path) -> Result<BTreeMap<String, String>, TrialError> {
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, TrialError> {
-    let text = fs::read_to_string(path).map_err(TrialError::io("read", path))?;
+    let text = read_own_text(path).map_err(TrialError::io("read", path))?;
     serde_json::from_str(&text).map_err(TrialError::content(path))
 }
 

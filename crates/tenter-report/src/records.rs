@@ -1,6 +1,5 @@
 //! Reading of records of sweeps and of folders of seeds from their folders.
 
-use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -9,6 +8,7 @@ use tenter_study::{SweepChart, SweepReading, SweepRecord, SweepValues};
 
 use crate::answers::SWEEP_FILE;
 use crate::numbers::binary_size;
+use crate::own_file::{has_own, read_own_text};
 use crate::seed_folder::seed_folders;
 use crate::seeds::{
     FLOW_STATISTICS, SEEDS_FILE, all_flows, bus_bytes, mean_of_iterations, time_ns,
@@ -38,10 +38,10 @@ struct SweepFile {
 /// When its file is damaged, or of a version that kept no record.
 pub fn read_sweep(folder: &Path) -> Result<Option<SweepRecord>, TrialError> {
     let path = folder.join(SWEEP_FILE);
-    if !path.is_file() {
+    if !has_own(&path) {
         return Ok(None);
     }
-    let text = fs::read_to_string(&path).map_err(TrialError::io("read", &path))?;
+    let text = read_own_text(&path).map_err(TrialError::io("read", &path))?;
     let file: SweepFile = serde_json::from_str(&text).map_err(TrialError::content(&path))?;
     let record = file.sweep.filter(is_sound);
     record.map(Some).ok_or_else(|| TrialError::Unusable {
@@ -75,12 +75,12 @@ fn is_sound(record: &SweepRecord) -> bool {
 /// # Errors
 /// When a trial is damaged.
 pub fn read_seeds(folder: &Path) -> Result<Option<Vec<Summary>>, TrialError> {
-    if !folder.join(SEEDS_FILE).is_file() {
+    if !has_own(&folder.join(SEEDS_FILE)) {
         return Ok(None);
     }
     // A trial that was killed has no summary.
     let trials = seed_folders(folder)?.into_iter();
-    let trials = trials.filter(|trial| trial.join(SUMMARY_FILE).is_file());
+    let trials = trials.filter(|trial| has_own(&trial.join(SUMMARY_FILE)));
     trials
         .map(|trial| read_summary(&trial))
         .collect::<Result<_, _>>()

@@ -1,12 +1,12 @@
 //! The memory that a report of trials takes.
 
-use std::fs::{self, File};
 use std::path::Path;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use tenter_formats::guarded;
 use tenter_record::{FlowRow, Row, SampleRow};
 
+use crate::own_file::{open_own, own_length};
 use crate::trial_files::{SUMMARY_FILE, table_file};
 
 /// The program itself.
@@ -23,7 +23,7 @@ const SUMMARY_BYTE: u64 = 3;
 pub fn report_memory_bytes<P: AsRef<Path>>(folders: &[P]) -> u64 {
     let folder = |folder: &P| {
         let folder = folder.as_ref();
-        let summary = fs::metadata(folder.join(SUMMARY_FILE)).map_or(0, |file| file.len());
+        let summary = own_length(&folder.join(SUMMARY_FILE));
         let parts = [
             (rows::<FlowRow>(folder), FLOW),
             (rows::<SampleRow>(folder), SAMPLE),
@@ -40,7 +40,7 @@ pub fn report_memory_bytes<P: AsRef<Path>>(folders: &[P]) -> u64 {
 
 /// The rows of a table, by its footer.
 fn rows<R: Row>(folder: &Path) -> u64 {
-    let file = File::open(table_file::<R>(folder)).ok();
+    let file = open_own(&table_file::<R>(folder)).ok();
     let reader = file.and_then(|file| guarded(|| SerializedFileReader::new(file)).ok());
     let rows = reader.map(|reader| reader.metadata().file_metadata().num_rows());
     rows.map_or(0, |rows| u64::try_from(rows).unwrap_or(0))

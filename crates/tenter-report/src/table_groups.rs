@@ -14,6 +14,7 @@ use tenter_formats::guarded;
 use tenter_record::{Kind, Row};
 
 use crate::TrialError;
+use crate::own_file::open_own;
 use crate::trial_files::table_file;
 
 /// A table of a trial that is open.
@@ -55,7 +56,7 @@ impl TableGroups {
     /// When the file is missing or damaged, or lacks a column of the row.
     pub fn open<R: Row>(folder: &Path) -> Result<TableGroups, TrialError> {
         let path = table_file::<R>(folder);
-        let file = File::open(&path).map_err(TrialError::io("read", &path))?;
+        let file = open_own(&path).map_err(TrialError::io("read", &path))?;
         let open = || -> Result<_, ParquetError> {
             let reader = guarded(|| SerializedFileReader::new(file))?;
             let schema = reader.metadata().file_metadata().schema_descr();

@@ -9,20 +9,21 @@
 //! (`C`) and metadata (`M`) are written. Times there are in µs.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::json;
 
 use crate::TrialError;
 use crate::numbers::binary_size;
+use crate::own_file::refuse_link;
 use crate::read::rows_if_any;
 use crate::span::Span;
 use crate::trace_events::{Events, Track};
 use crate::trace_operations::{self, Operations};
 use crate::trial_data::{Chunk, PortSample, TrialData};
 use crate::trial_files::TRACE_FILE;
+use crate::whole_file::write_own;
 
 /// Chunks in a trace at most, and values of counters; each takes about 200 bytes at most, so that a
 /// trace stays below 80 MB.
@@ -50,10 +51,10 @@ pub struct TraceLimits {
 /// Writes `trace.json` into the folder of a trial.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// When the file cannot be written, or is a link.
 pub fn write_trace(trial: &TrialData, folder: &Path) -> Result<TraceLimits, TrialError> {
     let path = folder.join(TRACE_FILE);
-    let file = File::create(&path).map_err(TrialError::io("create", &path))?;
+    refuse_link(&path).map_err(TrialError::io("create", &path))?;
     let operations = Operations {
         jobs: trial
             .summary
@@ -64,7 +65,12 @@ pub fn write_trace(trial: &TrialData, folder: &Path) -> Result<TraceLimits, Tria
         rows: rows_if_any(folder)?,
         path: rows_if_any(folder)?,
     };
-    trace(trial, &operations, BufWriter::new(file)).map_err(TrialError::io("write", &path))
+    let mut limits = None;
+    write_own(&path, |file| {
+        limits = Some(trace(trial, &operations, file)?);
+        Ok(())
+    })?;
+    Ok(limits.unwrap_or_default())
 }
 
 fn trace(

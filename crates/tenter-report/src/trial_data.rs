@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use tenter_explain::UnloadedTimes;
 use tenter_record::{CircuitRow, FlowRow, PortRow, QueueRow, SampleRow, Summary, SwitchRow};
+use tenter_units::LEDGER_FILE;
 
 use crate::column_scan::scan;
+use crate::own_file::{has_own, read_own_text};
 use crate::read::rows_if_any;
 use crate::trial_files::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE};
 use crate::trial_operations::{OperationsOf, read_operations};
 use crate::{
-    ANSWERS_FILE, LEDGER_FILE, Manifest, SEEDS_FILE, SWEEP_FILE, TrialError, read_manifest,
-    read_rows, read_summary,
+    ANSWERS_FILE, Manifest, SEEDS_FILE, SWEEP_FILE, TrialError, read_manifest, read_rows,
+    read_summary,
 };
 
 /// A data chunk on a queue pair, as far as reports use it. Times are in ns.
@@ -117,7 +119,7 @@ impl TrialData {
             path: folder.to_owned(),
             manifest: read_manifest(folder)?,
             summary: read_summary(folder)?,
-            config: fs::read_to_string(&config).map_err(TrialError::io("read", &config))?,
+            config: read_own_text(&config).map_err(TrialError::io("read", &config))?,
             chunks: read_chunks(folder)?,
             ports: read_rows(folder)?,
             queues: read_rows(folder)?,
@@ -180,13 +182,13 @@ pub fn check_is_trial(folder: &Path) -> Result<(), TrialError> {
             "there is no such folder; name the folder that `tenter run` printed after `trial`",
         ));
     }
-    if folder.join(SEEDS_FILE).is_file() {
+    if has_own(&folder.join(SEEDS_FILE)) {
         return Err(unusable(
             "it holds the trials of several seeds; name one of the folders `seed-…` in it",
         ));
     }
     match read_manifest(folder) {
-        Ok(_) if folder.join(SUMMARY_FILE).is_file() => Ok(()),
+        Ok(_) if has_own(&folder.join(SUMMARY_FILE)) => Ok(()),
         Ok(_) => Err(unusable(
             "the trial is still running, or was killed before it could finish; run it again",
         )),

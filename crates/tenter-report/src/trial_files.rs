@@ -9,6 +9,8 @@ use tenter_record::{
     SignalRow, SteeringRow, SwitchRow, TierRow, TrainingRankRow,
 };
 
+use crate::own_file::{OWN_FILE_REMEDY, read_own_text, refuse_link};
+
 /// The effective configuration of a trial, in its folder.
 pub const CONFIG_FILE: &str = "config.yaml";
 pub(crate) const SUMMARY_FILE: &str = "summary.json";
@@ -33,7 +35,7 @@ pub(crate) fn footer_file(table: &Path) -> PathBuf {
 
 /// Whether a folder has a manifest that Tenter wrote, of any version.
 pub(crate) fn has_manifest(folder: &Path) -> bool {
-    let text = fs::read_to_string(folder.join(MANIFEST_FILE)).unwrap_or_default();
+    let text = read_own_text(&folder.join(MANIFEST_FILE)).unwrap_or_default();
     let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
     value.is_ok_and(|value| value["tenter_version"].is_string() && value["complete"].is_boolean())
 }
@@ -107,9 +109,36 @@ pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// The files of a trial folder that are links, each with what to do about it.
+pub fn links_in(folder: &Path) -> Vec<String> {
+    let refused = |file: PathBuf| {
+        let why = refuse_link(&file).err()?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        Some(format!("{name}: {why}; {OWN_FILE_REMEDY}"))
+    };
+    own_files(folder).into_iter().filter_map(refused).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn links_are_found_even_if_they_lead_nowhere() {
+        let folder = std::env::temp_dir().join(format!("tenter-links-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("a folder for the test");
+        for name in [CONFIG_FILE, TRACE_FILE, "notes.txt"] {
+            let to = folder.join("absent");
+            std::os::unix::fs::symlink(to, folder.join(name)).expect("a link");
+        }
+        fs::write(folder.join(MANIFEST_FILE), "{}").expect("a file");
+        let links = links_in(&folder);
+        let names: Vec<&str> = links.iter().filter_map(|of| of.split(':').next()).collect();
+        assert_eq!(names, [CONFIG_FILE, TRACE_FILE]);
+        fs::remove_dir_all(folder).expect("the folder of the test");
+    }
 
     #[test]
     fn a_missing_file_beside_hides_no_other() {

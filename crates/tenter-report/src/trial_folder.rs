@@ -21,7 +21,7 @@ use crate::trial_files::{
     CAPTURE_FILE, CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, footer_file, has_manifest,
     is_just_made, own_files, table_file,
 };
-use crate::whole_file::{remove, write_whole, write_whole_with};
+use crate::whole_file::{remove, write_own};
 use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
 
 /// A trial folder that is being written.
@@ -92,7 +92,9 @@ impl TrialFolder {
         clear(path)?;
         let manifest = Manifest::begin(run);
         write_json(&path.join(MANIFEST_FILE), &manifest)?;
-        write_whole(&path.join(CONFIG_FILE), config)?;
+        write_own(&path.join(CONFIG_FILE), |file| {
+            file.write_all(config.as_bytes())
+        })?;
         let names = Arc::new(names);
         let seed = manifest.run.seed.to_string();
         let mut flows = ParquetTable::create(&table_file::<FlowRow>(path), Arc::clone(&names))?;
@@ -120,7 +122,7 @@ impl TrialFolder {
         name: &str,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), TrialError> {
-        write_whole_with(&self.path.join(name), write)
+        write_own(&self.path.join(name), write)
     }
 
     /// The folder.
@@ -323,5 +325,5 @@ impl Tables<'_> {
 fn write_json(path: &Path, value: &impl Serialize) -> Result<(), TrialError> {
     let mut text = serde_json::to_string_pretty(value).map_err(TrialError::content(path))?;
     text.push('\n');
-    write_whole(path, &text)
+    write_own(path, |file| file.write_all(text.as_bytes()))
 }

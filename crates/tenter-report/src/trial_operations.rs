@@ -9,6 +9,7 @@ use tenter_record::OperationRow;
 
 use crate::TrialError;
 use crate::column_scan::scan;
+use crate::own_file::has_own;
 use crate::read::{each_record, row_of};
 use crate::span::Span;
 use crate::trial_files::table_file;
@@ -75,7 +76,7 @@ impl Spans {
 /// # Errors
 /// When the file is damaged, or lacks a column of the row.
 pub(crate) fn read_operations(folder: &Path) -> Result<Vec<OperationsOf>, TrialError> {
-    if !table_file::<OperationRow>(folder).is_file() {
+    if !has_own(&table_file::<OperationRow>(folder)) {
         return Ok(Vec::new());
     }
     let mut last: BTreeMap<u32, OperationsOf> = BTreeMap::new();

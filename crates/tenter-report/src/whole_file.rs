@@ -32,9 +32,14 @@ pub fn write_whole_with(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), TrialError> {
+    replace(path, &whole_partial(path), write)
+}
+
+/// The name under which a file is written that one process writes.
+fn whole_partial(path: &Path) -> PathBuf {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".partial");
-    replace(path, &PathBuf::from(beside), write)
+    PathBuf::from(beside)
 }
 
 /// Whether a file holds what would be written.
@@ -74,6 +79,15 @@ pub fn write_shared(path: &Path, text: &str) -> Result<(), TrialError> {
     replace(path, &partial(path), |file| file.write_all(text.as_bytes()))
 }
 
+/// As [`write_whole`], for a file of a trial folder, which is always a regular one: a link of its
+/// name is replaced, and leads to no device.
+pub(crate) fn write_own(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), TrialError> {
+    move_there(path, &whole_partial(path), write)
+}
+
 fn replace(
     path: &Path,
     beside: &Path,
@@ -84,6 +98,14 @@ fn replace(
         let written = written.and_then(|file| write_buffered(file, write));
         return written.map_err(TrialError::io("write", path));
     }
+    move_there(path, beside, write)
+}
+
+fn move_there(
+    path: &Path,
+    beside: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), TrialError> {
     // A link of that name must not lead the text elsewhere.
     let _ = fs::remove_file(beside);
     let written = File::create_new(beside)

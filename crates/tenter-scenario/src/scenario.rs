@@ -3,6 +3,7 @@
 use tenter_config::{Component, KeyTable, Reader, Value, component, default_of};
 use tenter_plan::CircuitPlan;
 use tenter_topology::TopologySpec;
+use tenter_units::{NAME_REMEDY, is_reserved, is_visible};
 use tenter_workload::spec::JobSpec;
 
 use crate::endpoint::Endpoint;
@@ -47,11 +48,20 @@ component! {
         limits: Limits = "{}";
         /// Settings of the simulator.
         engine: Engine = "{}";
-        check lists_end;
+        check holds;
     }
 }
 
-fn lists_end(own: &ScenarioParts, reader: &mut dyn Reader) {
+fn holds(own: &ScenarioParts, reader: &mut dyn Reader) {
+    let name = own.name.as_deref().unwrap_or_default();
+    if !is_visible(name) {
+        let what = "has characters that are not shown, or change the direction of text";
+        reader.refuse("name", what, NAME_REMEDY);
+    }
+    if is_reserved(name) {
+        let what = "is the name of a file or a folder of the ledger, which the folder of the trial would replace";
+        reader.refuse("name", what, NAME_REMEDY);
+    }
     if own.jobs.as_ref().is_some_and(Vec::is_empty) {
         let what = "is empty: there is nothing to run";
         reader.refuse("jobs", what, "list at least one job");

@@ -43,7 +43,8 @@ impl Cache {
         table: &TrialTable,
         name: &str,
     ) -> Result<Arc<Vec<f64>>, ApiError> {
-        let changed = std::fs::metadata(folder.join(MANIFEST_FILE)).and_then(|of| of.modified());
+        let changed =
+            std::fs::symlink_metadata(folder.join(MANIFEST_FILE)).and_then(|of| of.modified());
         let key = (folder.to_owned(), changed.ok(), table.name, name.to_owned());
         if let Some(entry) = self.entries().iter_mut().find(|entry| entry.key == key) {
             entry.used = Instant::now();

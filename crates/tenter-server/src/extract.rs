@@ -1,39 +1,100 @@
 //! The parts of a request; what does not fit is told in the same form as every other error.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body as Stream;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_LENGTH;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_stream::StreamExt as _;
 
+use crate::connections::Place;
 use crate::error::ApiError;
+use crate::state::{App, Shared};
 
 /// The longest body of a request: a scenario of 8 MiB, escaped as JSON.
-pub(crate) const BODY_MAX: usize = 64 << 20;
+const BODY_MAX: usize = 64 << 20;
+/// Bodies beyond this length are read one at a time, so that all of them together take no more
+/// memory than one.
+const SMALL_BODY: usize = 1 << 20;
+/// How long the next part of a body may take.
+const PART_PATIENCE: Duration = Duration::from_secs(15);
+/// How long a body beyond [`SMALL_BODY`] may take once it is read: others wait for it.
+const LARGE_PATIENCE: Duration = Duration::from_secs(60);
 
-/// A body of JSON.
-pub(crate) struct Body<T>(pub(crate) T);
+/// A body of JSON, and what keeps other large ones waiting until it is gone.
+pub(crate) struct Body<T>(pub(crate) T, pub(crate) Option<OwnedSemaphorePermit>);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &S) -> Result<Body<T>, ApiError> {
-        let bytes = axum::body::to_bytes(request.into_body(), BODY_MAX).await;
-        let bytes = bytes.map_err(|error| {
-            // Either it is too long, or the other end has gone away.
-            ApiError::new(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                format!("the body cannot be read ({error}); send at most {BODY_MAX} bytes"),
-            )
-        })?;
+    async fn from_request(request: Request, app: &Shared) -> Result<Body<T>, ApiError> {
+        let place = request.extensions().get::<Arc<Place>>().cloned();
+        let length = request.headers().get(CONTENT_LENGTH);
+        let length = length.and_then(|text| text.to_str().ok()?.parse().ok());
+        let (bytes, held) = whole(app, request.into_body(), length.unwrap_or(0)).await?;
+        if let Some(place) = place {
+            place.answers();
+        }
         let value = serde_json::from_slice(&bytes);
-        value.map(Body).map_err(|error| {
+        value.map(|value| Body(value, held)).map_err(|error| {
             ApiError::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 format!("the body does not fit: {error}; docs/workspace.md describes each request"),
             )
         })
     }
+}
+
+/// Reads a body whose head says that it has `length` bytes, or 0 where it does not say.
+async fn whole(
+    app: &App,
+    body: Stream,
+    length: usize,
+) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>), ApiError> {
+    if length > BODY_MAX {
+        return Err(too_long());
+    }
+    let mut parts = body.into_data_stream();
+    let mut bytes = Vec::with_capacity(length.min(SMALL_BODY));
+    let mut large: Option<(OwnedSemaphorePermit, tokio::time::Instant)> = None;
+    loop {
+        let by = tokio::time::Instant::now() + PART_PATIENCE;
+        let by = large.as_ref().map_or(by, |(_, end)| by.min(*end));
+        let Ok(next) = tokio::time::timeout_at(by, parts.next()).await else {
+            return Err(ApiError::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "the body does not arrive; send it at once",
+            ));
+        };
+        let Some(part) = next else {
+            return Ok((bytes, large.map(|(held, _)| held)));
+        };
+        let part = part.map_err(|error| ApiError::bad(format!("the body breaks off: {error}")))?;
+        let together = bytes.len() + part.len();
+        if together > BODY_MAX {
+            return Err(too_long());
+        }
+        if together > SMALL_BODY && large.is_none() {
+            let held = Arc::clone(&app.large_bodies).acquire_owned().await;
+            let held = held.map_err(|_| ApiError::internal("the server ends"))?;
+            large = Some((held, tokio::time::Instant::now() + LARGE_PATIENCE));
+            bytes.reserve_exact(length.saturating_sub(bytes.len()));
+        }
+        bytes.extend_from_slice(&part);
+    }
+}
+
+fn too_long() -> ApiError {
+    ApiError::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        format!("the body is too long; send at most {BODY_MAX} bytes"),
+    )
 }
 
 /// The parts of the path.

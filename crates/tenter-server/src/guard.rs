@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 
 use axum::extract::{Request, State};
 use axum::http::header::{
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderValue, LOCATION, ORIGIN,
-    REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, ORIGIN, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
@@ -14,21 +14,17 @@ use axum::response::{IntoResponse, Response};
 
 use crate::error::ApiError;
 use crate::state::{App, Shared};
-use crate::token::is_same;
 
 /// The page loads nothing from elsewhere, and no other page can show it in a frame.
 const POLICY: &str = "default-src 'self'; connect-src 'self'; img-src 'self' data: blob:; \
     style-src 'self' 'unsafe-inline'; worker-src 'self' blob:; object-src 'none'; \
     base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// The cookie that has the token.
-const COOKIE_NAME: &str = "tenter-token";
-
-/// Refuses what does not come from this page or a program on this machine.
+/// Refuses what does not come from this page or from a program that has the token.
 pub(crate) async fn guard(State(app): State<Shared>, request: Request, next: Next) -> Response {
     let mut response = match check(&app, &request) {
         Ok(None) => next.run(request).await,
-        Ok(Some(entrance)) => entrance,
+        Ok(Some(welcome)) => welcome,
         Err(refused) => refused.into_response(),
     };
     let headers = response.headers_mut();
@@ -58,14 +54,15 @@ fn check(app: &App, request: &Request) -> Result<Option<Response>, ApiError> {
             "the request comes from another site; open the page of this server",
         ));
     }
-    if let Some(token) = &app.token {
-        if let Some(entrance) = entrance(request, token) {
-            return Ok(Some(entrance));
+    if let Some(entry) = &app.entry {
+        if let Some(welcome) = entry.welcome(request) {
+            return Ok(Some(welcome));
         }
-        if !has_token(headers, token) {
+        if !entry.admits(headers) {
             return Err(ApiError::new(
                 StatusCode::UNAUTHORIZED,
-                "the token is missing; open the whole address that `tenter ui` has printed",
+                "the token is missing; open the whole address that `tenter ui` has printed, or \
+                 send the token in it as `Authorization: Bearer`",
             ));
         }
     }
@@ -109,39 +106,4 @@ fn is_json(headers: &HeaderMap) -> bool {
     let kind = text(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     kind.eq_ignore_ascii_case("application/json")
-}
-
-/// The answer to `/?token=…`: the cookie, and the page without the token in its address.
-fn entrance(request: &Request, token: &str) -> Option<Response> {
-    let query = request.uri().query()?;
-    let given = query
-        .split('&')
-        .find_map(|part| part.strip_prefix("token="))?;
-    let is_page = *request.method() == Method::GET && request.uri().path() == "/";
-    if !is_page || !is_same(given, token) {
-        return None;
-    }
-    let cookie = format!("{COOKIE_NAME}={token}; Path=/; HttpOnly; SameSite=Strict");
-    let headers = [
-        (SET_COOKIE, HeaderValue::from_str(&cookie).ok()?),
-        (LOCATION, HeaderValue::from_static("/")),
-    ];
-    Some((StatusCode::SEE_OTHER, headers).into_response())
-}
-
-/// Whether the cookie or, for programs, `Authorization: Bearer` has the token.
-fn has_token(headers: &HeaderMap, token: &str) -> bool {
-    let bearer = text(headers, "authorization").and_then(|text| text.strip_prefix("Bearer "));
-    if bearer.is_some_and(|given| is_same(given.trim(), token)) {
-        return true;
-    }
-    let cookies = headers
-        .get_all(COOKIE)
-        .iter()
-        .filter_map(|of| of.to_str().ok());
-    let mut pairs = cookies.flat_map(|of| of.split(';'));
-    pairs.any(|pair| {
-        let pair = pair.trim().split_once('=');
-        pair.is_some_and(|(name, given)| name == COOKIE_NAME && is_same(given, token))
-    })
 }

@@ -7,16 +7,18 @@
 //! ```
 //!
 //! Requests are answered on the threads of `tokio`; whatever reads files, resolves scenarios or
-//! takes long is moved to threads that may wait. Trials run through the library `tenter`, so they
-//! are those of `tenter run`.
+//! takes long is moved to threads that may wait, and holds none while a client is slow. Trials run
+//! through the library `tenter`, so they are those of `tenter run`.
 //!
 //! **Architecture invariant.** No text of a request becomes a path: trials are found by their
 //! numbers in the ledger, tables by the list of those that a trial can have, and files of the page
 //! by the table in the program.
 
+mod apart;
 mod cache;
 mod cells;
 mod conditions;
+mod connections;
 mod distribution;
 mod error;
 mod events;
@@ -25,6 +27,7 @@ mod guard;
 mod live;
 mod options;
 mod page;
+mod parts;
 mod resolve;
 mod routes;
 mod rows;
@@ -38,6 +41,7 @@ mod sweep_body;
 mod sweep_runner;
 mod token;
 mod trial_body;
+mod turns;
 
 pub use options::Options;
 pub use routes::openapi;

@@ -10,10 +10,13 @@ use tenter::usual_threads;
 pub struct Options {
     /// The folder of trials.
     pub folder: PathBuf,
-    /// The address to listen on. Any but this machine's own makes a token.
+    /// The address to listen on.
     pub address: IpAddr,
     /// The port; 0 for any that is free.
     pub port: u16,
+    /// Whether every request is answered, without a token. Only a loopback address may do so: it
+    /// lets in every user of this machine.
+    pub no_token: bool,
     /// Trials that run side by side.
     pub jobs: usize,
     /// Threads of each trial at most.
@@ -26,6 +29,7 @@ impl Default for Options {
             folder: PathBuf::from("trials"),
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             port: 8_427,
+            no_token: false,
             jobs: 1,
             threads: usual_threads(),
         }

@@ -4,13 +4,14 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use tenter::{Control, Error, Observer, QueuedTrial, Run, Running as At, Trial};
+use tenter::{Control, Error, Observer, QueuedTrial, Run, Running as At, Trial, reserve_memory};
 use tenter_record::{SampleRow, SinkError};
 use tenter_report::claim_free_folder;
 
 use crate::resolve::resolve;
 use crate::state::{App, ProgressBody, Running, Shared};
 use crate::trial_body::told_trial;
+use crate::turns::Limits;
 
 /// How long a runner waits for a trial before it looks again: other processes may queue some, too.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -39,7 +40,25 @@ pub(crate) fn run(app: &Shared) {
 /// Runs one trial and notes what came of it.
 fn carry_out(app: &Shared, queued: &QueuedTrial, running: &Arc<Running>) {
     told_trial(app, queued.id);
-    let noted = match simulate(app, queued, running) {
+    let simulated = simulate(app, queued, running).transpose();
+    let noted = match simulated {
+        // The next server runs it, unless it was cancelled.
+        None => app.workspace.put_back(queued.id).and_then(|()| {
+            if !app.is_closing() {
+                app.workspace.cancel_queued(queued.id)?;
+            }
+            Ok(())
+        }),
+        Some(simulated) => ended(app, queued, simulated),
+    };
+    // A ledger that cannot be written now shows the trial as interrupted after the next start.
+    drop(noted);
+    app.left(queued.id);
+    told_trial(app, queued.id);
+}
+
+fn ended(app: &App, queued: &QueuedTrial, simulated: Result<Trial, Error>) -> Result<(), Error> {
+    match simulated {
         Ok(trial) if trial.was_cancelled() && app.is_closing() => {
             app.workspace
                 .interrupted(queued.id, trial.plan(), trial.summary())
@@ -49,15 +68,20 @@ fn carry_out(app: &Shared, queued: &QueuedTrial, running: &Arc<Running>) {
             .ended(queued.id, trial.plan(), trial.summary())
             .map(drop),
         Err(error) => app.workspace.failed(queued.id, &error.to_string()),
-    };
-    // A ledger that cannot be written now shows the trial as interrupted after the next start.
-    drop(noted);
-    app.left(queued.id);
-    told_trial(app, queued.id);
+    }
 }
 
-fn simulate(app: &Shared, queued: &QueuedTrial, running: &Arc<Running>) -> Result<Trial, Error> {
-    let plan = resolve(&queued.scenario)?;
+/// Runs a trial once it fits into memory beside the others; nothing where it was cancelled before.
+fn simulate(
+    app: &Shared,
+    queued: &QueuedTrial,
+    running: &Arc<Running>,
+) -> Result<Option<Trial>, Error> {
+    let plan = resolve(&queued.scenario, &Limits::default())?;
+    let is_over = || running.is_cancelled.load(Ordering::Relaxed);
+    let Some(_reserved) = reserve_memory(plan.memory_bytes()?, is_over) else {
+        return Ok(None);
+    };
     running.live.begin(&plan);
     let folder = claim_free_folder(app.workspace.folder(), &queued.name)?;
     app.workspace.began(queued.id, &folder)?;
@@ -76,8 +100,8 @@ fn simulate(app: &Shared, queued: &QueuedTrial, running: &Arc<Running>) -> Resul
         .folder(folder)
         .checkpoints(NOTE_EVERY);
     match run.observe(heard).start().and_then(tenter::RunHandle::join) {
-        Err(Error::NotMeasured { trial, .. }) => Ok(*trial),
-        other => other,
+        Err(Error::NotMeasured { trial, .. }) => Ok(Some(*trial)),
+        other => other.map(Some),
     }
 }
 

@@ -10,8 +10,8 @@ use tenter::{Error, Workspace};
 
 use crate::options::Options;
 use crate::state::{App, Shared};
-use crate::token::token;
-use crate::{routes, runner, sweep_runner};
+use crate::token::{Entry, token};
+use crate::{connections, routes, runner, sweep_runner};
 
 /// A server that listens, and answers once it [runs](Server::run).
 pub struct Server {
@@ -41,15 +41,22 @@ impl Server {
             |error: std::io::Error| Error::Asked(format!("cannot listen on {asked}: {error}"));
         let address = listener.local_addr().map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        let token = if address.ip().is_loopback() {
-            None
-        } else {
-            Some(token()?)
+        let token = match (options.no_token, address.ip().is_loopback()) {
+            (false, _) => Some(token()?),
+            (true, true) => None,
+            (true, false) => {
+                return Err(Error::Asked(format!(
+                    "without a token every machine that reaches {} could change and remove trials; \
+                     leave `--no-token` out, or listen on 127.0.0.1",
+                    address.ip()
+                )));
+            }
         };
         let workspace = Workspace::open(&options.folder)?;
         let hosts = names(address);
         let port_of_any = address.ip().is_unspecified().then_some(address.port());
-        let app = Arc::new(App::new(workspace, options, token, hosts, port_of_any));
+        let entry = token.map(|token| Entry::new(token, address.port()));
+        let app = Arc::new(App::new(workspace, options, entry, hosts, port_of_any));
         Ok(Server {
             listener,
             address,
@@ -63,8 +70,8 @@ impl Server {
         if address.ip().is_unspecified() {
             address.set_ip(Ipv4Addr::LOCALHOST.into());
         }
-        match &self.app.token {
-            Some(token) => format!("http://{address}/?token={token}"),
+        match &self.app.entry {
+            Some(entry) => format!("http://{address}/?token={}", entry.token()),
             None => format!("http://{address}/"),
         }
     }
@@ -87,22 +94,16 @@ impl Server {
         let app = Arc::clone(&self.app);
         let served = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let mut closing = app.closing();
-            let ends = async move {
-                let _ = closing.wait_for(|is| *is).await;
-            };
-            let serve = axum::serve(listener, routes::router(Arc::clone(&app)));
-            let serving = tokio::spawn(serve.with_graceful_shutdown(ends).into_future());
+            let router = routes::router(Arc::clone(&app));
+            let serving = tokio::spawn(connections::serve(listener, router, app.closing()));
             while !stop.load(Ordering::Relaxed) && !serving.is_finished() {
                 tokio::time::sleep(LOOK_EVERY).await;
                 app.cache.tidy();
             }
             app.close();
-            match tokio::time::timeout(PATIENCE, serving).await {
-                Ok(Ok(served)) => served,
-                // Connections that do not end are cut.
-                _ => Ok(()),
-            }
+            // Connections that do not end are cut.
+            let _ = tokio::time::timeout(PATIENCE, serving).await;
+            Ok(())
         });
         self.app.close();
         for runner in runners {

@@ -7,14 +7,17 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use tenter::Workspace;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use utoipa::ToSchema;
 
+pub(crate) use crate::apart::{apart, message_of};
 use crate::cache::Cache;
 use crate::error::ApiError;
 use crate::events::Events;
 use crate::live::Live;
 use crate::options::Options;
+use crate::token::Entry;
+use crate::turns::Turns;
 
 /// The workspace, its queue and its events.
 pub(crate) struct App {
@@ -22,12 +25,20 @@ pub(crate) struct App {
     pub(crate) events: Events,
     pub(crate) cache: Cache,
     pub(crate) options: Options,
-    /// The word that requests must know; `None` where only this machine can send any.
-    pub(crate) token: Option<String>,
+    /// What requests must know; `None` where everyone on this machine is let in.
+    pub(crate) entry: Option<Entry>,
     /// The names of this server in a request's `Host`.
     pub(crate) hosts: Vec<String>,
     /// Its port, where it listens on every address.
     pub(crate) port_of_any: Option<u16>,
+    /// Requests that work on scenarios.
+    pub(crate) turns: Turns,
+    /// Held while a large body of a request is in memory.
+    pub(crate) large_bodies: Arc<Semaphore>,
+    /// Places of answers that are tables as text: each has a part of the table in memory.
+    csv: Arc<Semaphore>,
+    /// Held while a trace is written.
+    pub(crate) traces: Mutex<()>,
     running: Mutex<BTreeMap<i64, Arc<Running>>>,
     /// The sweep that this server runs, and whether it shall end.
     sweep: Mutex<Option<(i64, bool)>>,
@@ -38,6 +49,9 @@ pub(crate) struct App {
     /// When the folder was last searched for trials of other commands.
     searched: Mutex<Option<Instant>>,
 }
+
+/// Tables that are sent as text at once.
+const CSV_MAX: usize = 4;
 
 /// How often the folder is searched for trials at most.
 const SEARCH_EVERY: Duration = Duration::from_secs(2);
@@ -82,7 +96,7 @@ impl App {
     pub(crate) fn new(
         workspace: Workspace,
         options: Options,
-        token: Option<String>,
+        entry: Option<Entry>,
         hosts: Vec<String>,
         port_of_any: Option<u16>,
     ) -> App {
@@ -91,15 +105,25 @@ impl App {
             events: Events::new(),
             cache: Cache::default(),
             options,
-            token,
+            entry,
             hosts,
             port_of_any,
+            turns: Turns::new(),
+            large_bodies: Arc::new(Semaphore::new(1)),
+            csv: Arc::new(Semaphore::new(CSV_MAX)),
+            traces: Mutex::default(),
             running: Mutex::default(),
             sweep: Mutex::default(),
             queued: Condvar::new(),
             closing: watch::Sender::new(false),
             searched: Mutex::default(),
         }
+    }
+
+    /// Waits for a place among the tables that are sent as text.
+    pub(crate) async fn csv_place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        let place = Arc::clone(&self.csv).acquire_owned().await;
+        place.map_err(|_| ApiError::internal("the server ends"))
     }
 
     fn running(&self) -> MutexGuard<'_, BTreeMap<i64, Arc<Running>>> {
@@ -213,27 +237,4 @@ impl App {
         *searched = Some(Instant::now());
         Ok(())
     }
-}
-
-/// Runs what may take long or wait on a thread that may.
-pub(crate) async fn apart<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(answer) => answer,
-        Err(error) => {
-            let said = error.try_into_panic().map_or_else(
-                |_| "the server is ending".to_owned(),
-                |panic| message_of(&*panic),
-            );
-            Err(ApiError::internal(&said))
-        }
-    }
-}
-
-/// What a thread said when it panicked.
-pub(crate) fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    text.unwrap_or_else(|| "a handler panicked".to_owned())
 }

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use tenter_report::{TableGroups, TrialTable};
+use tenter_report::{TableGroups, TrialTable, has_own};
 
 use crate::error::ApiError;
 
 /// A table of a trial, open.
 pub(crate) fn open(folder: &Path, table: &TrialTable) -> Result<TableGroups, ApiError> {
-    if !table.file(folder).is_file() {
+    if !has_own(&table.file(folder)) {
         return Err(ApiError::missing(format!(
             "the trial has no table `{}`; its address without a name lists those that it has",
             table.name

@@ -1,8 +1,13 @@
-//! The word that requests must know where other machines can send some.
+//! The token that requests must know, and the places of a request that may hold it.
 
 use std::fmt::Write as _;
 
-/// A new one: 32 digits that nobody can guess.
+use axum::extract::Request;
+use axum::http::header::{AUTHORIZATION, COOKIE, HeaderValue, REFRESH, SET_COOKIE};
+use axum::http::{HeaderMap, Method};
+use axum::response::{Html, IntoResponse, Response};
+
+/// Makes a token: 32 hexadecimal digits that nobody can guess.
 pub(crate) fn token() -> Result<String, tenter::Error> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
@@ -15,8 +20,75 @@ pub(crate) fn token() -> Result<String, tenter::Error> {
     Ok(text)
 }
 
+/// What lets a request in: the token, in the cookie of this server or, for programs, in
+/// `Authorization: Bearer`.
+pub(crate) struct Entry {
+    token: String,
+    /// Browsers send a cookie to every port of a host: two servers need two names.
+    cookie: String,
+}
+
+/// Browsers follow it at once. A redirection would carry the site that the link was on, and a
+/// cookie that is `SameSite=Strict` is not sent to what other sites lead to; this page is our own.
+const WELCOME: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
+    <title>Tenter</title><p><a href=\"/\">Open the workspace</a></p>";
+
+impl Entry {
+    /// The entry to the server on a port.
+    pub(crate) fn new(token: String, port: u16) -> Entry {
+        Entry {
+            token,
+            cookie: format!("tenter-token-{port}"),
+        }
+    }
+
+    pub(crate) fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// The answer to `GET /?token=…` with the right token: the cookie, and a page that leads to
+    /// the workspace without the token in the address bar.
+    pub(crate) fn welcome(&self, request: &Request) -> Option<Response> {
+        let query = request.uri().query()?;
+        let given = query
+            .split('&')
+            .find_map(|part| part.strip_prefix("token="))?;
+        let is_page = *request.method() == Method::GET && request.uri().path() == "/";
+        if !is_page || !is_same(given, &self.token) {
+            return None;
+        }
+        let cookie = format!(
+            "{}={}; Path=/; HttpOnly; SameSite=Strict",
+            self.cookie, self.token
+        );
+        let headers = [
+            (SET_COOKIE, HeaderValue::from_str(&cookie).ok()?),
+            (REFRESH, HeaderValue::from_static("0; url=/")),
+        ];
+        Some((headers, Html(WELCOME)).into_response())
+    }
+
+    /// Whether a request has the token.
+    pub(crate) fn admits(&self, headers: &HeaderMap) -> bool {
+        let bearer = headers.get(AUTHORIZATION).and_then(|of| of.to_str().ok());
+        let bearer = bearer.and_then(|text| text.strip_prefix("Bearer "));
+        if bearer.is_some_and(|given| is_same(given.trim(), &self.token)) {
+            return true;
+        }
+        let cookies = headers
+            .get_all(COOKIE)
+            .iter()
+            .filter_map(|of| of.to_str().ok());
+        let mut pairs = cookies.flat_map(|of| of.split(';'));
+        pairs.any(|pair| {
+            let pair = pair.trim().split_once('=');
+            pair.is_some_and(|(name, given)| name == self.cookie && is_same(given, &self.token))
+        })
+    }
+}
+
 /// Whether two words are equal, in a time that does not tell where they differ.
-pub(crate) fn is_same(a: &str, b: &str) -> bool {
+fn is_same(a: &str, b: &str) -> bool {
     a.len() == b.len()
         && a.bytes()
             .zip(b.bytes())

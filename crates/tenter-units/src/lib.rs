@@ -8,6 +8,7 @@ mod bytes;
 mod dimensions;
 mod id;
 mod instant;
+mod name;
 mod parse;
 mod rate;
 mod text;
@@ -16,6 +17,9 @@ mod time;
 pub use bytes::Bytes;
 pub use id::{ById, Id};
 pub use instant::Instant;
+pub use name::{
+    LEDGER_FILE, NAME_REMEDY, SWEEPS_FOLDER, WORKERS_FOLDER, folder_name, is_reserved, is_visible,
+};
 pub use parse::UnitError;
 pub use rate::{Rate, SerialisationTime};
 pub use text::turns_text;

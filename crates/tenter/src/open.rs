@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tenter_explain::UnloadedTimes;
-use tenter_report::{CONFIG_FILE, TrialData, read_counts, read_rows, read_summary};
+use tenter_report::{TrialData, read_counts, read_rows, read_summary};
 
 use crate::trial::Watched;
 use crate::{Error, Scenario, Trial};
@@ -18,7 +18,7 @@ use crate::{Error, Scenario, Trial};
 pub fn read_for_report(folder: impl AsRef<Path>) -> Result<TrialData, Error> {
     let folder = folder.as_ref();
     let mut trial = TrialData::read(folder)?.with_operations()?;
-    let plan = Scenario::read(folder.join(CONFIG_FILE)).and_then(|scenario| scenario.resolve());
+    let plan = Scenario::of_trial(folder).and_then(|scenario| scenario.resolve());
     let unloaded = plan.ok().and_then(|plan| {
         let plan = plan.resolved().clone();
         UnloadedTimes::new(plan).ok()
@@ -47,7 +47,7 @@ impl Trial {
     /// As [`Trial::open`].
     pub fn open_without_rows(folder: impl AsRef<Path>) -> Result<Trial, Error> {
         let folder = folder.as_ref();
-        let plan = Scenario::read(folder.join(CONFIG_FILE))?.resolve()?;
+        let plan = Scenario::of_trial(folder)?.resolve()?;
         Ok(Trial {
             plan,
             summary: read_summary(folder)?,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tenter_formats::Content;
+use tenter_report::{CONFIG_FILE, OWN_FILE_REMEDY, below, open_own};
 use tenter_scenario::{
     Format, Input, MAX_SOURCE_BYTES, Overlay, Preset, load_overlaid, load_typed, spec, text_of,
 };
@@ -24,6 +25,8 @@ pub struct Scenario {
     source: Source,
     /// The folder in which files that it names are found.
     folder: Option<PathBuf>,
+    /// Whether these files are those of a trial folder alone: no path leads elsewhere.
+    is_of_trial: bool,
     /// Keys that lie over the text, one after the other, and what problems call them.
     overlay: Vec<(String, String)>,
     settings: Vec<String>,
@@ -50,6 +53,33 @@ impl Scenario {
             folder: Some(file.with_file_name("")),
             ..Scenario::parse(&name, text, format)
         })
+    }
+
+    /// Reads the configuration of the trial in a folder, which may come from a stranger: what it
+    /// names is read from that folder alone, and no link in it is followed.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is a link or too long, or is not UTF-8.
+    pub fn of_trial(folder: impl AsRef<Path>) -> Result<Scenario, Error> {
+        let folder = folder.as_ref();
+        let file = folder.join(CONFIG_FILE);
+        let read = || at_most(open_own(&file)?, MAX_SOURCE_BYTES as u64);
+        let bytes = read().map_err(|error| unreadable(&file, &error))?;
+        let name = file.display().to_string();
+        let text = text_of(&bytes, &name)?.to_owned();
+        Ok(Scenario {
+            folder: Some(folder.to_owned()),
+            is_of_trial: true,
+            ..Scenario::parse(&name, text, Format::Yaml)
+        })
+    }
+
+    /// Its text, where it is one.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.source {
+            Source::Text(text, _) => Some(text),
+            Source::Typed(_) => None,
+        }
     }
 
     /// Reads YAML or JSON from a stream, for instance standard input; `name` is what problems call
@@ -112,6 +142,7 @@ impl Scenario {
             name: name.to_owned(),
             source,
             folder: None,
+            is_of_trial: false,
             overlay: Vec::new(),
             settings: Vec::new(),
             seed: None,
@@ -202,6 +233,7 @@ impl Scenario {
     /// Opens a file that the scenario names, or says what to do where it cannot be read.
     fn file(&self, named: &str) -> Result<Content<'static>, String> {
         match &self.folder {
+            Some(folder) if self.is_of_trial => within(folder, named),
             Some(folder) => beside(folder, named),
             None => Err("write what it holds into the scenario".to_owned()),
         }
@@ -254,6 +286,16 @@ fn beside(folder: &Path, name: &str) -> Result<Content<'static>, String> {
     })
 }
 
+/// Opens a file in the folder of a trial that its configuration names.
+fn within(folder: &Path, name: &str) -> Result<Content<'static>, String> {
+    let open = || -> std::io::Result<Content<'static>> {
+        let file = open_own(&below(folder, Path::new(name))?)?;
+        let length = file.metadata()?.len();
+        Ok(Content::new(file, length))
+    };
+    open().map_err(|error| format!("{error}: `{name}`"))
+}
+
 /// Opens a file that was named, or says why it cannot be read.
 pub(crate) fn open_named(path: &Path) -> Result<Content<'static>, String> {
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
@@ -291,6 +333,8 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Error {
         "it is a folder; name a scenario file in it".to_owned()
     } else if error.kind() == std::io::ErrorKind::NotFound {
         "check the path; `tenter new` writes a first scenario".to_owned()
+    } else if error.kind() == std::io::ErrorKind::InvalidInput {
+        format!("{error}; {OWN_FILE_REMEDY}")
     } else {
         format!("{error}; check the path and its permissions")
     };

@@ -4,7 +4,9 @@ import type { paths } from "../api.gen";
 import { forPeople, type Problem, Refused } from "./problem";
 import type * as T from "./types";
 
-const client = createClient<paths>({ baseUrl: "", headers: { "Content-Type": "application/json" } });
+/** The server has one check at a time of each page: a newer one takes the place of an older one. */
+const page = Array.from(crypto.getRandomValues(new Uint32Array(2)), (word) => word.toString(16)).join("");
+const client = createClient<paths>({ baseUrl: "", headers: { "Content-Type": "application/json", "Tenter-Client": page } });
 
 /** What a request gives, or why it was refused. */
 async function take<D>(request: Promise<{ data?: D; error?: unknown; response: Response }>): Promise<D> {

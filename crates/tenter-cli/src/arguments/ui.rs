@@ -15,9 +15,12 @@ pub(crate) struct Ui {
     /// Port to listen on, 0 for any that is free
     #[arg(long, value_name = "N", default_value_t = 8427)]
     pub(crate) port: u16,
-    /// Address to listen on; other machines need the token that is then printed
+    /// Address to listen on; the token in the printed address lets other machines in, too
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub(crate) listen: IpAddr,
+    /// Let in every user of this machine, without the token that the printed address has
+    #[arg(long)]
+    pub(crate) no_token: bool,
     /// Trials that run side by side
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=64))]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::SCENARIO;
-use crate::client::{Folder, Server};
+use crate::client::{Folder, Server, tenter};
 
 const JSON: &str = "Content-Type: application/json";
 
@@ -27,12 +27,9 @@ impl Bystander {
         }
     }
 
-    /// The status of a request with these headers beside `Host`.
+    /// The status of a request with these headers beside `Host` and the token.
     fn status(&self, line: &str, headers: &[&str], body: &str) -> u16 {
-        let host = format!("Host: {}", self.server.address);
-        let mut all = vec![host.as_str()];
-        all.extend(headers);
-        self.server.raw(line, &all, body.as_bytes()).status
+        self.server.own(line, headers, body).status
     }
 
     fn get(&self, path: &str) -> u16 {
@@ -144,9 +141,8 @@ fn a_body_that_is_too_long_is_refused() {
 fn answers_are_fenced_in() {
     let folder = Folder::new("fenced");
     let server = Server::start(&folder, &[]);
-    let host = format!("Host: {}", server.address);
     for path in ["/", "/api/v1/about", "/api/v1/nothing"] {
-        let answer = server.raw(&format!("GET {path}"), &[&host], b"");
+        let answer = server.own(&format!("GET {path}"), &[], "");
         let policy = answer.header("content-security-policy").expect("a policy");
         assert!(policy.contains("default-src 'self'") && policy.contains("frame-ancestors 'none'"));
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
@@ -154,52 +150,102 @@ fn answers_are_fenced_in() {
     }
 }
 
-#[test]
-fn other_machines_need_the_token() {
-    let folder = Folder::new("token");
-    let server = Server::start(&folder, &["--listen", "0.0.0.0"]);
-    let token = server
-        .url
-        .split("token=")
-        .nth(1)
-        .expect("a token")
-        .to_owned();
-    let port = server.address.split(':').nth(1).expect("a port");
-    // By any number, and by no name of others.
-    let host = format!("Host: 192.168.7.7:{port}");
-    let evil = format!("Host: evil.example:{port}");
-    assert_eq!(server.raw("GET /", &[&evil], b"").status, 403);
+/// Headers with which requests come in or not, in the order of `path, header, status`.
+fn token_cases(server: &Server, host: &str) {
+    let token = &server.token;
+    assert_eq!(token.len(), 32);
     let get = |path: &str, more: &str| {
-        let mut headers = vec![host.as_str()];
+        let mut headers = vec![host];
         headers.extend(Some(more).filter(|more| !more.is_empty()));
         server.raw(&format!("GET {path}"), &headers, b"")
     };
-    assert_eq!(get("/api/v1/trials", "").status, 401);
-    assert_eq!(get("/", "").status, 401);
-    assert_eq!(
-        get("/?token=00000000000000000000000000000000", "").status,
-        401
-    );
-    assert_eq!(
-        get("/api/v1/trials", "Authorization: Bearer wrong").status,
-        401
-    );
+    let port = server.address.split(':').nth(1).expect("a port");
+    let of_port = format!("Cookie: tenter-token-{port}={token}");
+    let cases = [
+        ("/api/v1/trials", String::new(), 401),
+        ("/", String::new(), 401),
+        ("/assets/index.js", String::new(), 401),
+        (
+            "/?token=00000000000000000000000000000000",
+            String::new(),
+            401,
+        ),
+        (
+            "/api/v1/trials",
+            "Authorization: Bearer wrong".to_owned(),
+            401,
+        ),
+        (
+            "/api/v1/trials",
+            format!("Cookie: tenter-token={token}"),
+            401,
+        ),
+        (
+            "/api/v1/trials",
+            format!("Cookie: tenter-token-1={token}"),
+            401,
+        ),
+        ("/api/v1/trials", of_port.clone(), 200),
+        (
+            "/api/v1/trials",
+            format!("Authorization: Bearer {token}"),
+            200,
+        ),
+    ];
+    for (path, header, status) in cases {
+        assert_eq!(get(path, &header).status, status, "{path} {header}");
+    }
+    // What a browser gets for the printed address, which it leaves at once.
     let entrance = get(&format!("/?token={token}"), "");
     assert_eq!(
-        (entrance.status, entrance.header("location")),
-        (303, Some("/"))
+        (entrance.status, entrance.header("refresh")),
+        (200, Some("0; url=/"))
     );
     let cookie = entrance.header("set-cookie").expect("a cookie");
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"));
     let cookie = cookie.split(';').next().expect("its value");
-    assert_eq!(
-        get("/api/v1/trials", &format!("Cookie: {cookie}")).status,
-        200
-    );
-    assert_eq!(
-        get("/api/v1/trials", &format!("Authorization: Bearer {token}")).status,
-        200
-    );
+    assert_eq!(format!("Cookie: {cookie}"), of_port);
+}
+
+#[test]
+fn nobody_comes_in_without_the_token() {
+    let of = Bystander::new("token");
+    let host = format!("Host: {}", of.server.address);
+    token_cases(&of.server, &host);
+    // Another user of the machine queues, reads and removes nothing.
+    let body = json!({ "text": SCENARIO }).to_string();
+    let by_other =
+        |line: &str, body: &str| of.server.raw(line, &[&host, JSON], body.as_bytes()).status;
+    assert_eq!(by_other("POST /api/v1/trials", &body), 401);
+    assert_eq!(by_other("GET /api/v1/trials/1/config", ""), 401);
+    assert_eq!(by_other("DELETE /api/v1/trials/1", ""), 401);
+    of.changed_nothing();
+}
+
+#[test]
+fn other_machines_need_the_token_and_call_the_server_by_number() {
+    let folder = Folder::new("token-of-any");
+    let server = Server::start(&folder, &["--listen", "0.0.0.0"]);
+    let port = server.address.split(':').nth(1).expect("a port");
+    token_cases(&server, &format!("Host: 192.168.7.7:{port}"));
+    let evil = format!("Host: evil.example:{port}");
+    assert_eq!(server.raw("GET /", &[&evil], b"").status, 403);
+}
+
+#[test]
+fn a_server_without_a_token_is_one_of_this_machine() {
+    let folder = Folder::new("no-token");
+    let server = Server::start(&folder, &["--no-token"]);
+    assert_eq!(server.token, "");
+    let host = format!("Host: {}", server.address);
+    assert_eq!(server.raw("GET /api/v1/trials", &[&host], b"").status, 200);
+    let open = ["ui", "elsewhere", "--port", "0", "--no-open", "--no-token"];
+    let refused = tenter(&folder, &[&open[..], &["--listen", "0.0.0.0"]].concat()).output();
+    let refused = refused.expect("it runs");
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("leave `--no-token` out"), "{said}");
+    assert!(!folder.path().join("elsewhere").exists());
 }
 
 #[test]

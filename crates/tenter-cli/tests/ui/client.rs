@@ -55,8 +55,8 @@ pub(crate) fn printed(folder: &Folder, arguments: &[&str]) -> String {
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: String,
-    /// The address that it has printed.
-    pub(crate) url: String,
+    /// The token in the address that it has printed; empty where there is none.
+    pub(crate) token: String,
 }
 
 impl Server {
@@ -64,7 +64,22 @@ impl Server {
     pub(crate) fn start(folder: &Folder, more: &[&str]) -> Server {
         let mut arguments = vec!["ui", "trials", "--port", "0", "--no-open", "--threads", "1"];
         arguments.extend(more);
-        let mut command = tenter(folder, &arguments);
+        Server::of(tenter(folder, &arguments))
+    }
+
+    /// A server with so much address space.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn start_within(folder: &Folder, kibibytes: u64, more: &str) -> Server {
+        let own = env!("CARGO_BIN_EXE_tenter");
+        let line = format!(
+            "ulimit -v {kibibytes}; exec {own} ui trials --port 0 --no-open --threads 1 {more}"
+        );
+        let mut command = Command::new("sh");
+        command.args(["-c", &line]).current_dir(folder.path());
+        Server::of(command)
+    }
+
+    fn of(mut command: Command) -> Server {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("it runs");
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
         let url = lines.find_map(|line| {
@@ -74,11 +89,36 @@ impl Server {
         let url = url.expect("it prints its address");
         let address = url.strip_prefix("http://").expect("HTTP");
         let address = address.split('/').next().expect("a host").to_owned();
+        let token = url.split_once("?token=").map_or("", |(_, token)| token);
         Server {
             child,
             address,
-            url,
+            token: token.to_owned(),
         }
+    }
+
+    /// Sends it a signal, and returns its exit code.
+    #[cfg(unix)]
+    pub(crate) fn end_by(mut self, signal: &str) -> Option<i32> {
+        let number = self.child.id().to_string();
+        let sent = Command::new("kill").args([signal, &number]).status();
+        assert!(sent.expect("kill runs").success());
+        self.child.wait().expect("it ends").code()
+    }
+
+    /// Whether it runs still.
+    pub(crate) fn lives(&mut self) -> bool {
+        self.child.try_wait().expect("it can be asked").is_none()
+    }
+
+    /// The memory that it has now, in bytes.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kibibytes = line.and_then(|text| text.trim().strip_suffix("kB")?.trim().parse().ok());
+        kibibytes.map_or(0, |kibibytes: u64| kibibytes << 10)
     }
 
     /// Kills it outright.
@@ -104,12 +144,25 @@ impl Server {
         self.ask(method, path, &headers, &body.to_string())
     }
 
-    /// A request of a program: the route below `/api/v1`, and the right host.
+    /// A request of a program: the route below `/api/v1`, with the right host and the token.
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
-        let host = format!("Host: {}", self.address);
-        let mut all = vec![host.as_str()];
+        self.own(&format!("{method} /api/v1{path}"), headers, body)
+    }
+
+    /// A request with the right host and the token.
+    pub(crate) fn own(&self, line: &str, headers: &[&str], body: &str) -> Answer {
+        let own = self.own_headers();
+        let mut all: Vec<&str> = own.iter().map(String::as_str).collect();
         all.extend(headers);
-        self.raw(&format!("{method} /api/v1{path}"), &all, body.as_bytes())
+        self.raw(line, &all, body.as_bytes())
+    }
+
+    /// The headers of a program that knows the server and its token.
+    pub(crate) fn own_headers(&self) -> [String; 2] {
+        [
+            format!("Host: {}", self.address),
+            format!("Authorization: Bearer {}", self.token),
+        ]
     }
 
     /// Any request.
@@ -141,6 +194,19 @@ impl Server {
         let answer = self.send("POST", "/trials", &json!({ "text": text }));
         assert_eq!(answer.status, 201, "{}", answer.text());
         answer.json()["id"].as_i64().expect("a number")
+    }
+
+    /// Waits until a trial has ended, in whatever way.
+    pub(crate) fn wait_for_end(&self, path: &str) -> Value {
+        let since = Instant::now();
+        loop {
+            let found = self.json(path);
+            if found["state"] != "queued" && found["state"] != "running" {
+                return found;
+            }
+            assert!(since.elapsed() < 3 * PATIENCE, "{path} does not end");
+            std::thread::sleep(Duration::from_millis(100));
+        }
     }
 
     /// Waits until a trial is in a state.

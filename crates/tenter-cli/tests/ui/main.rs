@@ -3,6 +3,10 @@
 mod bad_requests;
 mod client;
 mod ledger;
+mod limits;
+#[cfg(unix)]
+mod links;
+mod names;
 mod numbers;
 mod restart;
 mod sweeps;

@@ -66,10 +66,8 @@ fn a_cancelled_trial_keeps_what_it_has_and_events_tell_of_it() {
     let folder = Folder::new("cancel");
     let server = Server::start(&folder, &[]);
     let mut stream = server.connect();
-    let request = format!(
-        "GET /api/v1/events HTTP/1.1\r\nHost: {}\r\n\r\n",
-        server.address
-    );
+    let headers = server.own_headers().join("\r\n");
+    let request = format!("GET /api/v1/events HTTP/1.1\r\n{headers}\r\n\r\n");
     stream.write_all(request.as_bytes()).expect("it is sent");
     let mut lines = BufReader::new(stream)
         .lines()

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tenter::Scenario;
 use tenter_record::EngineKind;
-use tenter_report::{CONFIG_FILE, read_counts, read_summary, replace_counts};
+use tenter_report::{read_counts, read_summary, replace_counts};
 use tenter_sim::real_time::RealBooks;
 
 use super::collect::SwitchShown;
@@ -37,7 +37,7 @@ pub fn add_counters(
         Some((node, own.count() as u16))
     };
     let found = measured(&saved.switches, &saved.before, &saved.after, node);
-    let plan = Scenario::read(trial.join(CONFIG_FILE))?.resolve()?;
+    let plan = Scenario::of_trial(trial)?.resolve()?;
     let books = RealBooks::new(plan.resolved())?;
     let mut summary = read_summary(trial).map_err(tenter::Error::from)?;
     if summary.engine.engine != EngineKind::Lab {

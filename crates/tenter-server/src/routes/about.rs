@@ -38,7 +38,7 @@ pub(crate) async fn about(State(app): State<Shared>) -> Json<About> {
         threads: app.options.threads,
         cores: std::thread::available_parallelism().ok().map(usize::from),
         available_memory_bytes: tenter_report::available_memory_bytes(),
-        token: app.token.is_some(),
+        token: app.entry.is_some(),
     })
 }
 

@@ -1,6 +1,8 @@
 //! Checks of a scenario while it is written.
 
 use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tenter::{Error, Plan};
@@ -10,7 +12,8 @@ use utoipa::ToSchema;
 use crate::error::{ApiError, ProblemBody};
 use crate::extract::Body;
 use crate::resolve::resolve;
-use crate::state::apart;
+use crate::state::Shared;
+use crate::turns::{Limits, whose};
 
 /// A scenario in YAML.
 #[derive(Deserialize, ToSchema)]
@@ -91,12 +94,17 @@ pub(crate) struct EstimateBody {
     responses(
         (status = 200, body = CheckBody),
         (status = 422, body = crate::error::ErrorBody)))]
-pub(crate) async fn check(Body(asked): Body<ScenarioText>) -> Result<Json<CheckBody>, ApiError> {
-    apart(move || Ok(Json(checked(&asked.text)))).await
+pub(crate) async fn check(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Body(asked, _held): Body<ScenarioText>,
+) -> Result<Json<CheckBody>, ApiError> {
+    let work = move |limits: &Limits| Ok(Json(checked(&asked.text, limits)));
+    app.turns.take(whose(&headers, "check"), work).await
 }
 
-fn checked(text: &str) -> CheckBody {
-    match resolve(text).and_then(|plan| explained(&plan)) {
+fn checked(text: &str, limits: &Limits) -> CheckBody {
+    match resolve(text, limits).and_then(|plan| explained(&plan, limits)) {
         Ok(body) => body,
         Err(Error::Scenario(problems)) => CheckBody {
             problems: problems.problems().iter().map(ProblemBody::from).collect(),
@@ -117,8 +125,9 @@ fn checked(text: &str) -> CheckBody {
     }
 }
 
-fn explained(plan: &Plan) -> Result<CheckBody, Error> {
+fn explained(plan: &Plan, limits: &Limits) -> Result<CheckBody, Error> {
     plan.check()?;
+    limits.check()?;
     let explanation = plan.explain()?;
     let cost = &explanation.cost;
     let available = tenter_report::available_memory_bytes();

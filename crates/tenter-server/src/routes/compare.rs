@@ -9,7 +9,7 @@ use serde_json::Value;
 use tenter::Scenario;
 use tenter_record::{Cell, ComparisonRow, Kind, Names, Row};
 use tenter_report::{
-    CONFIG_FILE, NamedSummary, TableColumn, comparison_groups, comparison_table, read_summary,
+    NamedSummary, TableColumn, comparison_groups, comparison_table, read_summary,
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -174,7 +174,7 @@ fn values(row: &ComparisonRow) -> Vec<Value> {
 
 /// Every setting of a trial with its path.
 fn settings(folder: &std::path::Path) -> Result<BTreeMap<String, String>, ApiError> {
-    let typed = Scenario::read(folder.join(CONFIG_FILE))?.typed()?;
+    let typed = Scenario::of_trial(folder)?.typed()?;
     let mut settings = BTreeMap::new();
     if let Ok(value) = serde_json::to_value(&typed) {
         flatten(String::new(), value, &mut settings);

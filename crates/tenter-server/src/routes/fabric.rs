@@ -1,6 +1,8 @@
 //! The fabric and the placement of a scenario that has not run.
 
 use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
 use serde::Serialize;
 use tenter::{NodeId, Plan};
 use tenter_topology::NodeKind;
@@ -10,7 +12,8 @@ use super::check::ScenarioText;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::Body;
 use crate::resolve::resolve;
-use crate::state::apart;
+use crate::state::Shared;
+use crate::turns::{Limits, whose};
 
 /// A fabric as a graph.
 #[derive(Clone, Serialize, ToSchema)]
@@ -113,8 +116,13 @@ fn group_in(name: &str) -> Option<u32> {
 /// The fabric of a scenario.
 #[utoipa::path(post, path = "/fabric", tag = "scenarios", request_body = ScenarioText,
     responses((status = 200, body = FabricBody), (status = 422, body = ErrorBody)))]
-pub(crate) async fn fabric(Body(asked): Body<ScenarioText>) -> Result<Json<FabricBody>, ApiError> {
-    apart(move || Ok(Json(fabric_of(&resolve(&asked.text)?)))).await
+pub(crate) async fn fabric(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Body(asked, _held): Body<ScenarioText>,
+) -> Result<Json<FabricBody>, ApiError> {
+    let work = move |limits: &Limits| Ok(Json(fabric_of(&resolve(&asked.text, limits)?)));
+    app.turns.take(whose(&headers, "fabric"), work).await
 }
 
 /// Which rank of which job is where.
@@ -199,7 +207,10 @@ fn mapping_of(plan: &Plan) -> MappingBody {
 #[utoipa::path(post, path = "/mapping", tag = "scenarios", request_body = ScenarioText,
     responses((status = 200, body = MappingBody), (status = 422, body = ErrorBody)))]
 pub(crate) async fn mapping(
-    Body(asked): Body<ScenarioText>,
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Body(asked, _held): Body<ScenarioText>,
 ) -> Result<Json<MappingBody>, ApiError> {
-    apart(move || Ok(Json(mapping_of(&resolve(&asked.text)?)))).await
+    let work = move |limits: &Limits| Ok(Json(mapping_of(&resolve(&asked.text, limits)?)));
+    app.turns.take(whose(&headers, "mapping"), work).await
 }

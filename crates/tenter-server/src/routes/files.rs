@@ -1,22 +1,20 @@
 //! Files of a trial as downloads.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use axum::body::Body as Bytes;
 use axum::extract::State;
 use axum::http::header::{
     CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
 };
 use axum::response::{IntoResponse, Response};
-use tenter_report::{TRACE_FILE, html_report, write_trace};
-use tokio_stream::wrappers::ReceiverStream;
+use tenter_report::{OWN_FILE_REMEDY, TRACE_FILE, has_own, html_report, open_own, write_trace};
 
 use super::held_up::whole_trial;
 use super::tables::folder_of;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::At;
+use crate::parts::in_parts;
 use crate::state::{Shared, apart};
 use crate::stored::named;
 
@@ -65,8 +63,12 @@ pub(crate) async fn trace(
     apart(move || {
         let folder = folder_of(&app, id)?;
         let path = folder.join(TRACE_FILE);
-        if !path.is_file() {
-            write_trace(&whole_trial(&folder)?, &folder)?;
+        {
+            // A second request for it waits for the file of the first.
+            let _one = app.traces.lock();
+            if !has_own(&path) {
+                write_trace(&whole_trial(&folder)?, &folder)?;
+            }
         }
         sent(&path, &format!("trial-{id}-trace.json"), "application/json")
     })
@@ -107,24 +109,20 @@ const PART: usize = 256 << 10;
 
 /// A file, part after part.
 fn sent(path: &Path, name: &str, kind: &str) -> Result<Response, ApiError> {
-    let missing = |_| ApiError::missing("the trial has no such file; its tables are listed");
-    let mut file = File::open(path).map_err(missing)?;
-    let length = file.metadata().map_err(missing)?.len();
-    let (sender, receiver) = tokio::sync::mpsc::channel::<Result<Vec<u8>, io::Error>>(2);
-    tokio::task::spawn_blocking(move || {
-        loop {
-            let mut part = vec![0; PART];
-            let read = file.read(&mut part);
-            let is_last = !matches!(read, Ok(1..));
-            let part = read.map(|length| {
-                part.truncate(length);
-                part
-            });
-            if sender.blocking_send(part).is_err() || is_last {
-                return;
-            }
+    let refused = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            ApiError::missing("the trial has no such file; its tables are listed")
         }
-    });
+        _ => ApiError::conflict(format!("{name}: {error}; {OWN_FILE_REMEDY}")),
+    };
+    let mut file = open_own(path).map_err(refused)?;
+    let length = file.metadata().map_err(refused)?.len();
+    let part = move || {
+        let mut part = vec![0; PART];
+        let read = file.read(&mut part)?;
+        part.truncate(read);
+        Ok((read > 0).then_some(part))
+    };
     let headers = [
         (CONTENT_TYPE, kind.to_owned()),
         (CONTENT_LENGTH, length.to_string()),
@@ -133,5 +131,5 @@ fn sent(path: &Path, name: &str, kind: &str) -> Result<Response, ApiError> {
             format!("attachment; filename=\"{name}\""),
         ),
     ];
-    Ok((headers, Bytes::from_stream(ReceiverStream::new(receiver))).into_response())
+    Ok((headers, in_parts(part, None)).into_response())
 }

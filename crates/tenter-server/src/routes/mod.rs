@@ -21,7 +21,6 @@ mod trials;
 use std::collections::BTreeMap;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
@@ -31,7 +30,6 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::error::ApiError;
-use crate::extract::BODY_MAX;
 use crate::guard::guard;
 use crate::page;
 use crate::state::Shared;
@@ -127,7 +125,6 @@ pub(crate) fn router(app: Shared) -> Router {
         .merge(description)
         .fallback(axum::routing::get(page::file).fallback(no_method))
         .method_not_allowed_fallback(no_method)
-        .layer(DefaultBodyLimit::max(BODY_MAX))
         .layer(from_fn_with_state(app.clone(), guard))
         .with_state(app)
 }

@@ -1,6 +1,7 @@
 //! Sweeps of the workspace.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
@@ -16,6 +17,7 @@ use crate::error::{ApiError, ErrorBody};
 use crate::extract::{At, Body};
 use crate::state::{App, Shared, apart};
 use crate::sweep_body::{SweepRow, told_sweep};
+use crate::turns::Limits;
 
 /// A sweep to be run.
 #[derive(Deserialize, ToSchema)]
@@ -91,19 +93,21 @@ pub(crate) struct SweepTrialBody {
     responses((status = 201, body = SweepRow), (status = 422, body = ErrorBody)))]
 pub(crate) async fn queue(
     State(app): State<Shared>,
-    Body(asked): Body<NewSweep>,
+    Body(asked, _held): Body<NewSweep>,
 ) -> Result<(StatusCode, Json<SweepRow>), ApiError> {
-    apart(move || {
+    let turns = Arc::clone(&app);
+    let work = move |limits: &Limits| {
         let scenario = asked.scenario.unwrap_or_default();
         let run = sweep_of(&asked.text, &scenario)?;
         run.check()?;
+        limits.check()?;
         let id = app.workspace.queue_sweep(&run, &asked.text, &scenario)?;
         let row = SweepRow::from(&found(&app, id)?);
         app.events.tell("sweep", &row);
         app.wake();
         Ok((StatusCode::CREATED, Json(row)))
-    })
-    .await
+    };
+    turns.turns.take(None, work).await
 }
 
 /// The sweeps, the newest first.

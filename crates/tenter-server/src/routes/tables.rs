@@ -5,7 +5,6 @@ use std::io;
 use std::path::PathBuf;
 
 use axum::Json;
-use axum::body::Body as Bytes;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_TYPE};
@@ -13,8 +12,8 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tenter_record::Kind;
-use tenter_report::{TRIAL_TABLES, TableColumn, TableGroups, TrialTable};
-use tokio_stream::wrappers::ReceiverStream;
+use tenter_report::{TRIAL_TABLES, TableColumn, TableGroups, TrialTable, has_own};
+use tokio::sync::OwnedSemaphorePermit;
 use utoipa::{IntoParams, ToSchema};
 
 use super::trials::{found, is_descending};
@@ -22,6 +21,7 @@ use crate::cells::text;
 use crate::conditions::{Condition, conditions};
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Asked, At};
+use crate::parts::in_parts;
 use crate::rows::{Selection, count, fitting, page, place, selected};
 use crate::state::{App, Shared, apart};
 use crate::stored::{named, open};
@@ -86,10 +86,10 @@ pub(crate) fn folder_of(app: &App, id: i64) -> Result<PathBuf, ApiError> {
     let trial = found(app, id)?;
     let state = trial.state.word();
     trial.folder.ok_or_else(|| {
-        ApiError::conflict(if trial.headline.digest.is_some() {
-            "the trial has no tables: its sweep keeps summary and readings alone; `keep: tables` in its description keeps tables, too".to_owned()
-        } else {
-            format!("the trial is {state} and has no rows yet; wait for its end")
+        ApiError::conflict(match trial.error {
+            _ if trial.sweep.is_some() && trial.headline.digest.is_some() => "the trial has no tables: its sweep keeps summary and readings alone; `keep: tables` in its description keeps tables, too".to_owned(),
+            Some(why) => format!("the trial is {state}: {why}"),
+            None => format!("the trial is {state} and has no rows yet; wait for its end"),
         })
     })
 }
@@ -110,7 +110,7 @@ pub(crate) async fn tables(
         let folder = folder_of(&app, id)?;
         let there = TRIAL_TABLES
             .iter()
-            .filter(|table| table.file(&folder).is_file());
+            .filter(|table| has_own(&table.file(&folder)));
         let body = |table: &TrialTable| {
             // A run that is under way, or was killed early, has files that are not finished.
             let groups = table.open(&folder).ok()?;
@@ -179,14 +179,19 @@ pub(crate) async fn rows(
 ) -> Result<Response, ApiError> {
     let accepts = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
     let as_csv = accepts.is_some_and(|accept| accept.starts_with("text/csv"));
+    let held = if as_csv {
+        Some(app.csv_place().await?)
+    } else {
+        None
+    };
     apart(move || {
         let table = named(&name)?;
         let groups = open(&folder_of(&app, id)?, &table)?;
         let columns = table.columns();
         let shown = shown(asked.columns.as_deref(), &columns)?;
         let conditions = conditions(asked.r#where.as_deref().unwrap_or_default(), &columns)?;
-        if as_csv {
-            return Ok(csv(groups, &table, &columns, shown, conditions));
+        if let Some(held) = held {
+            return Ok(csv(groups, &table, &columns, shown, conditions, held));
         }
         let order = asked.sort.as_deref().filter(|name| !name.is_empty());
         let order = order.map(|name| place(&columns, name).ok_or_else(|| no_column(name)));
@@ -238,33 +243,36 @@ fn shown(asked: Option<&str>, columns: &[TableColumn]) -> Result<Vec<usize>, Api
     }
 }
 
-/// All rows that fit as text, group by group: memory holds one of them.
+/// All rows that fit as text, group by group: memory holds two of them. `held` is the place of the
+/// answer among those of its kind.
 fn csv(
     groups: TableGroups,
     table: &TrialTable,
     columns: &[TableColumn],
     shown: Vec<usize>,
     conditions: Vec<Condition>,
+    held: OwnedSemaphorePermit,
 ) -> Response {
     let names: Vec<&str> = shown.iter().map(|&place| columns[place].name).collect();
-    let head = names.join(",") + "\n";
-    let (sender, receiver) = tokio::sync::mpsc::channel::<Result<String, io::Error>>(2);
-    tokio::task::spawn_blocking(move || {
-        let mut sent = sender.blocking_send(Ok(head));
-        for group in 0..groups.count() {
-            if sent.is_err() {
-                return;
-            }
-            let part = csv_part(&groups, group, &shown, &conditions);
-            sent = sender.blocking_send(part.map_err(io::Error::other));
+    let mut head = Some(names.join(",") + "\n");
+    let mut group = 0;
+    let part = move || {
+        if let Some(head) = head.take() {
+            return Ok(Some(head));
         }
-    });
+        if group == groups.count() {
+            return Ok(None);
+        }
+        let part = csv_part(&groups, group, &shown, &conditions).map_err(io::Error::other)?;
+        group += 1;
+        Ok(Some(part))
+    };
     let file = format!("attachment; filename=\"{}.csv\"", table.name);
     let headers = [
         (CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
         (CONTENT_DISPOSITION, file),
     ];
-    (headers, Bytes::from_stream(ReceiverStream::new(receiver))).into_response()
+    (headers, in_parts(part, Some(held))).into_response()
 }
 
 fn csv_part(

@@ -8,7 +8,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use tenter::{NodeId, Plan, Scenario};
 use tenter_record::PortRow;
-use tenter_report::{CONFIG_FILE, read_rows};
+use tenter_report::read_rows;
 use utoipa::{IntoParams, ToSchema};
 
 use super::fabric::{FabricBody, fabric_of};
@@ -88,7 +88,7 @@ pub(crate) async fn fabric(
 ) -> Result<Json<LoadedFabricBody>, ApiError> {
     apart(move || {
         let folder = folder_of(&app, id)?;
-        let plan = Scenario::read(folder.join(CONFIG_FILE))?.resolve()?;
+        let plan = Scenario::of_trial(&folder)?.resolve()?;
         Ok(Json(loaded(&app, &folder, &plan, asked.time)?))
     })
     .await

@@ -1,7 +1,7 @@
 //! Trials: queued, listed, shown, changed, cancelled, removed.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 use axum::Json;
 use axum::extract::State;
@@ -19,6 +19,7 @@ use crate::extract::{Asked, At, Body};
 use crate::resolve::resolve;
 use crate::state::{App, ProgressBody, Shared, apart};
 use crate::trial_body::{TrialRow, told_trial};
+use crate::turns::Limits;
 
 /// Which trials are listed.
 #[derive(Deserialize, IntoParams)]
@@ -128,10 +129,11 @@ pub(crate) struct NewTrial {
     responses((status = 201, body = TrialRow), (status = 422, body = ErrorBody)))]
 pub(crate) async fn queue(
     State(app): State<Shared>,
-    Body(asked): Body<NewTrial>,
+    Body(asked, _held): Body<NewTrial>,
 ) -> Result<(StatusCode, Json<TrialRow>), ApiError> {
-    apart(move || {
-        let plan = resolve(&asked.text)?;
+    let turns = Arc::clone(&app);
+    let work = move |limits: &Limits| {
+        let plan = resolve(&asked.text, limits)?;
         plan.check()?;
         plan.check_memory(false)?;
         let named = asked.name.filter(|name| !name.trim().is_empty());
@@ -146,8 +148,8 @@ pub(crate) async fn queue(
         told_trial(&app, id);
         app.wake();
         Ok((StatusCode::CREATED, Json(row)))
-    })
-    .await
+    };
+    turns.turns.take(None, work).await
 }
 
 /// A trial with all that its folder says at a glance.
@@ -339,7 +341,7 @@ pub(crate) struct TrialChange {
 pub(crate) async fn change(
     State(app): State<Shared>,
     At(id): At<i64>,
-    Body(asked): Body<TrialChange>,
+    Body(asked, _held): Body<TrialChange>,
 ) -> Result<Json<TrialRow>, ApiError> {
     apart(move || {
         found(&app, id)?;

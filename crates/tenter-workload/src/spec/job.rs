@@ -1,7 +1,7 @@
 //! A job as it is written.
 
 use tenter_config::{Idle, Reader, choice, component, word_or};
-use tenter_units::Time;
+use tenter_units::{Time, is_visible};
 
 use super::collective::CollectiveSpec;
 use super::flows::FlowSpec;
@@ -213,7 +213,7 @@ fn holds(job: &JobSpec, reader: &mut dyn Reader) -> bool {
     let has_name = job
         .name
         .as_ref()
-        .is_none_or(|name| !name.trim().is_empty() && !name.chars().any(char::is_control));
+        .is_none_or(|name| !name.trim().is_empty() && is_visible(name));
     if !has_name {
         let remedy = "give it letters or digits, or leave `name` out";
         reader.refuse("name", "must be a visible name", remedy);

@@ -11,13 +11,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
-use tenter_report::LEDGER_FILE;
+use tenter_report::{below, open_own};
+use tenter_units::{LEDGER_FILE, WORKERS_FOLDER};
 
 use super::outcome::{End, Outcome};
 use crate::Error;
 
-/// The folder of lock files.
-const WORKERS: &str = "workers";
 /// How long a process waits for another one that is writing.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The layout of the tables.
@@ -172,7 +171,8 @@ impl Ledger {
                 "cannot {what} the ledger in {folder}: {error}; name another folder"
             ))
         };
-        let workers = folder.join(WORKERS);
+        refuse_others(folder)?;
+        let workers = folder.join(WORKERS_FOLDER);
         std::fs::create_dir_all(&workers).map_err(|error| failed("make", &error))?;
         let (worker, alive) = be_alive(&workers).map_err(|error| failed("join", &error))?;
         let connection = Connection::open(folder.join(LEDGER_FILE));
@@ -332,8 +332,11 @@ impl Ledger {
 
     /// Whether a process that has joined the ledger is alive: whether its lock is held.
     pub(crate) fn lives(&self, worker: &str) -> bool {
-        let path = self.folder.join(WORKERS).join(worker);
-        let Ok(file) = File::open(&path) else {
+        // The ledger may come from a stranger, and what it calls a worker may lead elsewhere.
+        let Ok(path) = below(&self.folder.join(WORKERS_FOLDER), Path::new(worker)) else {
+            return false;
+        };
+        let Ok(file) = open_own(&path) else {
             return false;
         };
         let is_held = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
@@ -401,11 +404,39 @@ impl Ledger {
 
 impl Drop for Ledger {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(self.folder.join(WORKERS).join(&self.worker));
+        let _ = std::fs::remove_file(self.folder.join(WORKERS_FOLDER).join(&self.worker));
     }
 }
 
 /// Takes a lock file that no other process has.
+/// Refuses a folder in which something else than a file or a folder of the ledger has its name: a
+/// link, or a trial that is called so. `SQLite` would say no more than that it cannot open its
+/// file.
+fn refuse_others(folder: &Path) -> Result<(), Error> {
+    let files = ["", "-journal", "-wal", "-shm"].map(|end| (format!("{LEDGER_FILE}{end}"), false));
+    for (name, is_folder) in files.into_iter().chain([(WORKERS_FOLDER.to_owned(), true)]) {
+        let path = folder.join(name);
+        let Ok(found) = path.symlink_metadata() else {
+            continue;
+        };
+        if found.is_dir() != is_folder || found.is_file() == is_folder {
+            return Err(Error::Asked(format!(
+                "{} is a {}, and the ledger needs the name for a {} of its own; move it away",
+                path.display(),
+                if found.file_type().is_symlink() {
+                    "link"
+                } else if found.is_dir() {
+                    "folder"
+                } else {
+                    "file"
+                },
+                if is_folder { "folder" } else { "file" },
+            )));
+        }
+    }
+    Ok(())
+}
+
 fn be_alive(workers: &Path) -> std::io::Result<(String, File)> {
     let began = now().to_bits();
     let process = std::process::id();

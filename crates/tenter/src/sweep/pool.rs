@@ -6,16 +6,14 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tenter_record::Summary;
-use tenter_report::available_memory_bytes;
 
 use super::progress::{SweepObserver, SweepProgress};
+use crate::memory::reserve_memory;
 use crate::observer::{Observer, Running};
 use crate::{Control, Error};
 
 /// How often the observer hears of a sweep.
 const TICK: Duration = Duration::from_millis(100);
-/// What trials may take of the memory that is available at the beginning, in percent.
-const MEMORY_PERCENT: u64 = 90;
 
 /// Where a pool gets trials from, and what takes what came of them.
 pub(crate) trait Supply: Sync {
@@ -66,10 +64,8 @@ pub(crate) fn run<S: Supply>(
 ) -> Result<(), Error> {
     let trials = supply.progress().trials;
     let side_by_side = workers.min(trials).max(1);
-    let available = available_memory_bytes().unwrap_or(u64::MAX);
     let pool = Pool {
         threads: u16::try_from(workers / side_by_side).unwrap_or(u16::MAX),
-        memory_limit: (u128::from(available) * u128::from(MEMORY_PERCENT) / 100) as u64,
         supply,
         state: Mutex::default(),
         changed: Condvar::new(),
@@ -92,8 +88,6 @@ struct Pool<'s, S> {
     supply: &'s S,
     /// Of each trial.
     threads: u16,
-    /// What trials that run may take together.
-    memory_limit: u64,
     state: Mutex<State>,
     changed: Condvar,
     cancelled: AtomicBool,
@@ -101,8 +95,6 @@ struct Pool<'s, S> {
 
 #[derive(Default)]
 struct State {
-    /// What trials that run are expected to take together.
-    memory_bytes: u64,
     running: usize,
     /// Packet-hops of trials that run, by their workers.
     under_way: Vec<(usize, f64)>,
@@ -191,34 +183,16 @@ impl<S: Supply> Pool<'_, S> {
 
     fn carry_out(&self, number: usize, task: &S::Task) -> Option<S::Answer> {
         let needed = self.supply.memory_bytes(task);
-        if !self.reserve(needed) {
-            return None;
-        }
+        let reserved = reserve_memory(needed, || self.is_over())?;
+        self.state().running += 1;
         let mut watch = Watch { pool: self, number };
         let answer = self.supply.carry_out(task, self.threads, &mut watch);
         let mut state = self.state();
-        state.memory_bytes -= needed;
         state.running -= 1;
         state.under_way.retain(|(of, _)| *of != number);
         drop(state);
-        // There may be room for a trial that waits for it.
-        self.changed.notify_all();
+        drop(reserved);
         Some(answer)
-    }
-
-    /// Waits until a trial fits into memory; not when the sweep is stopped before.
-    fn reserve(&self, needed: u64) -> bool {
-        let mut state = self.state();
-        while state.memory_bytes > 0 && state.memory_bytes + needed > self.memory_limit {
-            if self.is_over() {
-                return false;
-            }
-            let waited = self.changed.wait_timeout(state, TICK);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        state.memory_bytes += needed;
-        state.running += 1;
-        true
     }
 
     /// Tells the observer how far the sweep is until all workers have ended.

@@ -1,6 +1,7 @@
 //! Names, tags and notes of trials, and their removal.
 
 use rusqlite::{OptionalExtension, params};
+use tenter_units::{NAME_REMEDY, is_reserved, is_visible};
 
 use super::trial::TrialState;
 use super::{Workspace, unknown};
@@ -20,7 +21,7 @@ impl Workspace {
     /// # Errors
     /// When there is no such trial, or the name is empty or too long.
     pub fn rename(&self, id: i64, name: &str) -> Result<(), Error> {
-        let name = checked("name", name)?;
+        let name = checked_name(name)?;
         self.change(
             id,
             "UPDATE workspace_trials SET name = ?2 WHERE id = ?1",
@@ -136,8 +137,19 @@ impl Workspace {
     }
 }
 
+/// A name of a trial or a sweep without the space around it; it may become that of a folder.
+pub(super) fn checked_name(name: &str) -> Result<String, Error> {
+    let name = checked("name", name)?;
+    if is_reserved(&name) {
+        return Err(Error::Asked(format!(
+            "the name `{name}` is that of a file or a folder of the ledger; {NAME_REMEDY}"
+        )));
+    }
+    Ok(name)
+}
+
 /// A name or a tag without the space around it.
-pub(super) fn checked(what: &str, text: &str) -> Result<String, Error> {
+fn checked(what: &str, text: &str) -> Result<String, Error> {
     let text = text.trim();
     let refuse = |why: &str| Err(Error::Asked(format!("the {what} {why}")));
     if text.is_empty() {
@@ -146,8 +158,10 @@ pub(super) fn checked(what: &str, text: &str) -> Result<String, Error> {
     if text.chars().count() > NAME_MAX {
         return refuse(&format!("has more than {NAME_MAX} characters; shorten it"));
     }
-    if text.chars().any(char::is_control) {
-        return refuse("has characters that cannot be shown; leave them out");
+    if !is_visible(text) {
+        return refuse(
+            "has characters that are not shown, or change the direction of text; leave them out",
+        );
     }
     Ok(text.to_owned())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rusqlite::params;
-use tenter_report::{CONFIG_FILE, MANIFEST_FILE, SEEDS_FILE, read_manifest, read_summary};
+use tenter_report::{MANIFEST_FILE, SEEDS_FILE, has_own, links_in, read_manifest, read_summary};
 
 use super::Workspace;
 use super::queue::state_of;
@@ -28,18 +28,24 @@ impl Workspace {
             };
             let relative = relative.to_string_lossy().into_owned();
             let stamp = stamp(&folder);
-            match known.get(&relative) {
-                Some(found) if found.stamp == 0 || found.stamp == stamp => {}
-                Some(found) => {
-                    self.note_found(found.id, &folder, stamp)?;
-                    count += 1;
-                }
-                None => {
-                    let id = self.add_found(&relative, &folder)?;
-                    self.note_found(id, &folder, stamp)?;
-                    count += 1;
-                }
+            let known = known.get(&relative);
+            if known.is_some_and(|found| found.stamp == 0 || found.stamp == stamp) {
+                continue;
             }
+            let links = links_in(&folder);
+            if !links.is_empty() && known.is_some_and(|found| found.stamp == REFUSED) {
+                continue;
+            }
+            let id = match known {
+                Some(found) => found.id,
+                None => self.add_found(&relative)?,
+            };
+            if links.is_empty() {
+                self.note_found(id, &folder, stamp)?;
+            } else {
+                self.note_refused(id, &links)?;
+            }
+            count += 1;
         }
         Ok(count)
     }
@@ -93,17 +99,24 @@ impl Workspace {
         all().map_err(broken)
     }
 
-    fn add_found(&self, relative: &str, folder: &Path) -> Result<i64, Error> {
-        let config = crate::read_text(&folder.join(CONFIG_FILE)).unwrap_or_default();
+    fn add_found(&self, relative: &str) -> Result<i64, Error> {
         let text = "INSERT INTO workspace_trials (name, state, scenario, folder, created)
-            VALUES (?1, 'interrupted', ?2, ?1, ?3)
+            VALUES (?1, 'interrupted', '', ?1, ?2)
             ON CONFLICT (folder) DO UPDATE SET folder = folder RETURNING id";
         let ledger = self.ledger();
-        let values = params![relative, config, now()];
+        let values = params![relative, now()];
         let id = ledger
             .connection()
             .query_row(text, values, |row| row.get(0));
         id.map_err(broken)
+    }
+
+    /// Notes that a trial is not read.
+    fn note_refused(&self, id: i64, links: &[String]) -> Result<(), Error> {
+        self.note_headline(id, TrialState::Failed, &Headline::default(), REFUSED)?;
+        let text =
+            "UPDATE workspace_trials SET ended = NULL, error = ?2, scenario = '' WHERE id = ?1";
+        self.write(text, params![id, links.join("\n")]).map(drop)
     }
 
     /// Notes what a folder holds by now.
@@ -113,22 +126,31 @@ impl Workspace {
             // Another command runs it, or it was killed: a later look tells.
             Err(_) => (TrialState::Interrupted, Headline::default()),
         };
-        let plan = Scenario::read(folder.join(CONFIG_FILE)).and_then(|scenario| scenario.resolve());
+        let config = Scenario::of_trial(folder);
+        let plan = config.as_ref().ok().and_then(|of| of.resolve().ok());
         let shown = match &plan {
-            Ok(plan) => shown.on(plan),
-            Err(_) => shown,
+            Some(plan) => shown.on(plan),
+            None => shown,
         };
         self.note_headline(id, state, &shown, stamp)?;
         let seconds = stamp as f64 / 1e9;
-        let text = "UPDATE workspace_trials SET ended = ?2,
+        let config = config.as_ref().ok().and_then(Scenario::text);
+        let text = "UPDATE workspace_trials SET ended = ?2, error = NULL, scenario = ?4,
             created = coalesce(?3, created), started = coalesce(?3, started) WHERE id = ?1";
         let wall = read_manifest(folder)
             .ok()
             .and_then(|manifest| manifest.wall_s);
         let began = wall.map(|wall| seconds - wall);
-        self.write(text, params![id, seconds, began]).map(drop)
+        self.write(
+            text,
+            params![id, seconds, began, config.unwrap_or_default()],
+        )
+        .map(drop)
     }
 }
+
+/// The stamp of a trial that was not read, since files of it are links.
+const REFUSED: i64 = 2;
 
 /// A folder that the ledger knows.
 struct Known {
@@ -147,11 +169,11 @@ fn trial_folders(folder: &Path) -> Vec<PathBuf> {
     };
     let mut found = Vec::new();
     for path in within(folder) {
-        if path.join(MANIFEST_FILE).is_file() {
+        if has_own(&path.join(MANIFEST_FILE)) {
             found.push(path);
-        } else if path.join(SEEDS_FILE).is_file() {
+        } else if has_own(&path.join(SEEDS_FILE)) {
             let seeds = within(&path).into_iter();
-            found.extend(seeds.filter(|seed| seed.join(MANIFEST_FILE).is_file()));
+            found.extend(seeds.filter(|seed| has_own(&seed.join(MANIFEST_FILE))));
         }
     }
     found.sort_unstable();

@@ -240,6 +240,8 @@ impl Workspace {
             .map(|tags| tags.split('\u{1f}').map(str::to_owned).collect())
             .unwrap_or_default();
         tags.sort_unstable();
+        let (folder, refused) = self.folder_of(folder.as_deref());
+        let error: Option<String> = row.get(6)?;
         Ok(WorkspaceTrial {
             id: row.get(0)?,
             name: row.get(1)?,
@@ -249,8 +251,8 @@ impl Workspace {
             created: row.get(3)?,
             started: row.get(4)?,
             ended: row.get(5)?,
-            error: row.get(6)?,
-            folder: folder.map(|folder| self.folder.join(folder)),
+            error: refused.or(error),
+            folder,
             sweep: row.get(21)?,
             headline: Headline {
                 fabric: row.get(8)?,

@@ -17,6 +17,8 @@ mod trial;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use tenter_report::below;
+
 use crate::Error;
 use crate::sweep::ledger::Ledger;
 
@@ -54,6 +56,18 @@ impl Workspace {
     /// Where trials are.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The folder of a trial or a sweep, by its name in the ledger. The ledger may come from a
+    /// stranger with the folder: a name that leads out of the workspace, or by way of a link, has
+    /// none, and the reason.
+    fn folder_of(&self, relative: Option<&str>) -> (Option<PathBuf>, Option<String>) {
+        let found = relative.map(|name| (name, below(&self.folder, Path::new(name))));
+        match found {
+            None => (None, None),
+            Some((_, Ok(path))) => (Some(path), None),
+            Some((name, Err(why))) => (None, Some(format!("its folder {name}: {why}"))),
+        }
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {

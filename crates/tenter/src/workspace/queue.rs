@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, params};
 use tenter_record::{StopKind, Summary};
 
 use super::Workspace;
-use super::edit::{checked, checked_tags};
+use super::edit::{checked_name, checked_tags};
 use super::stamp::stamp;
 use super::trial::{Headline, TrialState};
 use crate::sweep::ledger::{broken, now};
@@ -36,7 +36,7 @@ impl Workspace {
         plan: &Plan,
         tags: &[String],
     ) -> Result<i64, Error> {
-        let (name, tags) = (checked("name", name)?, checked_tags(tags)?);
+        let (name, tags) = (checked_name(name)?, checked_tags(tags)?);
         let shown = Headline::default().on(plan);
         let ledger = self.ledger();
         let all = || -> rusqlite::Result<i64> {
@@ -143,6 +143,16 @@ impl Workspace {
         self.write(text, params![id]).map(drop)
     }
 
+    /// Gives a trial back to the queue that this process has taken and not begun.
+    ///
+    /// # Errors
+    /// When the ledger cannot be written.
+    pub fn put_back(&self, id: i64) -> Result<(), Error> {
+        let text = "UPDATE workspace_trials SET state = 'queued', worker = '', started = NULL
+            WHERE id = ?1 AND state = 'running' AND folder IS NULL";
+        self.write(text, params![id]).map(drop)
+    }
+
     /// Notes that a trial failed, or was cancelled before it began.
     ///
     /// # Errors
@@ -191,8 +201,10 @@ impl Workspace {
             let lost = lost().map_err(broken)?;
             count += lost.len();
             for folder in lost.into_iter().flatten() {
-                // One that cannot be recovered has no rows.
-                let _ = tenter_report::recover_tables(&self.folder.join(folder));
+                if let (Some(folder), _) = self.folder_of(Some(&folder)) {
+                    // One that cannot be recovered has no rows.
+                    let _ = tenter_report::recover_tables(&folder);
+                }
             }
         }
         drop(ledger);

@@ -7,7 +7,8 @@ use tenter_report::MANIFEST_FILE;
 
 /// When the manifest of a trial changed, in nanoseconds since 1970.
 pub(super) fn stamp(folder: &Path) -> i64 {
-    let changed = std::fs::metadata(folder.join(MANIFEST_FILE)).and_then(|of| of.modified());
+    let changed =
+        std::fs::symlink_metadata(folder.join(MANIFEST_FILE)).and_then(|of| of.modified());
     let since = changed
         .ok()
         .and_then(|time| time.duration_since(UNIX_EPOCH).ok());

@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use rusqlite::{OptionalExtension, Row, params};
+use tenter_report::below;
 use tenter_scenario::Format;
 use tenter_study::Sweep;
+use tenter_units::SWEEPS_FOLDER;
 
 use super::Workspace;
-use super::edit::checked;
+use super::edit::checked_name;
 use super::trial::TrialState;
 use crate::sweep::SweepRun;
 use crate::sweep::ledger::{broken, now};
@@ -89,7 +91,7 @@ impl Workspace {
             "" => "sweep",
             name => name,
         };
-        let name = checked("name", name)?;
+        let name = checked_name(name)?;
         let trials = i64::try_from(run.sweep().trials().count()).unwrap_or(i64::MAX);
         let text = "INSERT INTO workspace_sweeps
             (name, state, description, scenario, created, trials)
@@ -129,7 +131,8 @@ impl Workspace {
         if let Some(folder) = &sweep.folder {
             return Ok(folder.clone());
         }
-        let parent = self.folder.join("sweeps");
+        let in_way = |error: std::io::Error| Error::Asked(format!("the folder sweeps: {error}"));
+        let parent = below(&self.folder, Path::new(SWEEPS_FOLDER)).map_err(in_way)?;
         let folder = tenter_report::claim_free_folder(&parent, &sweep.name)?;
         let relative = folder.strip_prefix(&self.folder).unwrap_or(&folder);
         let text = "UPDATE workspace_sweeps SET folder = ?2 WHERE id = ?1";
@@ -220,6 +223,8 @@ impl Workspace {
     fn sweep_of_row(&self, row: &Row<'_>) -> rusqlite::Result<WorkspaceSweep> {
         let state: String = row.get(2)?;
         let folder: Option<String> = row.get(5)?;
+        let (folder, refused) = self.folder_of(folder.as_deref());
+        let error: Option<String> = row.get(8)?;
         let count = |index| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(index)?.unsigned_abs());
         Ok(WorkspaceSweep {
             id: row.get(0)?,
@@ -227,10 +232,10 @@ impl Workspace {
             state: TrialState::of_word(&state).unwrap_or(TrialState::Failed),
             description: row.get(3)?,
             scenario: row.get(4)?,
-            folder: folder.map(|folder| self.folder.join(Path::new(&folder))),
+            folder,
             created: row.get(6)?,
             ended: row.get(7)?,
-            error: row.get(8)?,
+            error: refused.or(error),
             trials: count(9)?,
             done: count(10)?,
             failed: count(11)?,

@@ -1,0 +1,26 @@
+//! Work that may take long or wait.
+
+use crate::error::ApiError;
+
+/// Runs what may take long or wait on a thread that may.
+pub(crate) async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            let said = error.try_into_panic().map_or_else(
+                |_| "the server is ending".to_owned(),
+                |panic| message_of(&*panic),
+            );
+            Err(ApiError::internal(&said))
+        }
+    }
+}
+
+/// What a thread said when it panicked.
+pub(crate) fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "a handler panicked".to_owned())
+}

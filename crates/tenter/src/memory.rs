@@ -1,0 +1,129 @@
+//! The memory that the trials of this process take together.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tenter_report::available_memory_bytes;
+
+/// What trials may take of the memory that is available when the first of them begins, in percent.
+const PERCENT: u64 = 90;
+/// How often a trial that waits looks whether it shall not wait any more.
+const TICK: Duration = Duration::from_millis(100);
+
+/// All trials that run: those of sweeps, of studies and of the queue of a workspace.
+static TRIALS: Pool = Pool::new();
+
+/// Waits until a trial that is expected to take so many bytes fits beside those that this process
+/// runs, and reserves them. The first one is let in whatever it takes: the check of the run itself
+/// tells whether it fits. Nothing is reserved if `is_over` says so before.
+pub fn reserve_memory(bytes: u64, is_over: impl Fn() -> bool) -> Option<ReservedMemory> {
+    TRIALS.reserve(bytes, available_memory_bytes, is_over)
+}
+
+/// Memory that a trial has reserved; it is given back when this is dropped.
+#[derive(Debug)]
+#[must_use]
+pub struct ReservedMemory {
+    pool: &'static Pool,
+    bytes: u64,
+}
+
+impl Drop for ReservedMemory {
+    fn drop(&mut self) {
+        let mut state = self.pool.state();
+        state.bytes -= self.bytes;
+        state.trials -= 1;
+        drop(state);
+        self.pool.changed.notify_all();
+    }
+}
+
+#[derive(Debug)]
+struct Pool {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    trials: usize,
+    /// What they are expected to take together.
+    bytes: u64,
+    /// What they may take together.
+    limit: u64,
+}
+
+impl Pool {
+    const fn new() -> Pool {
+        Pool {
+            state: Mutex::new(State {
+                trials: 0,
+                bytes: 0,
+                limit: 0,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reserve(
+        &'static self,
+        bytes: u64,
+        available: impl Fn() -> Option<u64>,
+        is_over: impl Fn() -> bool,
+    ) -> Option<ReservedMemory> {
+        let mut state = self.state();
+        loop {
+            if is_over() {
+                return None;
+            }
+            let available = available().unwrap_or(u64::MAX);
+            if state.trials == 0 {
+                state.limit = (u128::from(available) * u128::from(PERCENT) / 100) as u64;
+                break;
+            }
+            // What runs may take more than was expected, and so may other programs.
+            if state.bytes.saturating_add(bytes) <= state.limit && bytes <= available {
+                break;
+            }
+            let waited = self.changed.wait_timeout(state, TICK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let bytes = bytes.min(u64::MAX - state.bytes);
+        state.trials += 1;
+        state.bytes += bytes;
+        Some(ReservedMemory { pool: self, bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn trials_wait_for_the_memory_of_others() {
+        static POOL: Pool = Pool::new();
+        let reserve = |bytes, available| POOL.reserve(bytes, || Some(available), || false);
+        // The limit is 90 % of 1,000: 400 + 500 fit, and 1 more does not.
+        let first = reserve(400, 1_000).expect("the first");
+        let second = reserve(500, 600).expect("it fits");
+        let asked = AtomicBool::new(false);
+        // It is asked once before it waits.
+        let is_over = || asked.swap(true, Ordering::Relaxed);
+        assert!(POOL.reserve(1, || Some(100), is_over).is_none());
+        std::thread::scope(|scope| {
+            let third = scope.spawn(|| reserve(300, 500).is_some());
+            drop(first);
+            assert!(third.join().expect("it ends"));
+        });
+        drop(second);
+        // One that no machine can run is let in alone, and refused by the run itself.
+        drop(reserve(2_000, 1_000).expect("the first"));
+        assert_eq!(POOL.state().bytes, 0);
+    }
+}
