@@ -52,6 +52,12 @@ class Sweep:
         return winners
 
     @property
+    def notes(self) -> list[dict[str, str]]:
+        """What a reader of the numbers must know: the notes of the trials, with their variant."""
+        variants = self._document["answer"]["variants"]
+        return [{"variant": of["name"], **note} for of in variants for note in of.get("notes", [])]
+
+    @property
     def failures(self) -> list[dict[str, str]]:
         """Trials that failed: settings, variant and error."""
         failures: list[dict[str, str]] = self._document["failures"]

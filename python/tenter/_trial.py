@@ -81,6 +81,11 @@ class Trial:
         """Queues, pauses and rates of ports over time."""
         return self.table("samples")
 
+    @property
+    def notes(self) -> Table:
+        """What a reader of the numbers must know: one row for each note."""
+        return self.table("notes")
+
     def report(self, file: str | os.PathLike[str] = "report.html") -> Path:
         """Draws the trial as one HTML file; it needs a trial with a folder."""
         folder = self.folder

@@ -17,7 +17,7 @@ use tenter::{Interference, Plan, Run, Trial};
 use tenter_config::Words;
 use tenter_formats::read_algorithm;
 use tenter_plan::Plan as Resolved;
-use tenter_record::{CollectiveRow, StopKind, Summary};
+use tenter_record::{CollectiveRow, Severity, StopKind, Summary};
 use tenter_report::{BenchReport, BenchRow, BenchStep, TrialError, duration_s, si};
 use tenter_scenario::suggestion;
 use tenter_workload::collective::{CollectiveKind, write_program};
@@ -89,11 +89,12 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
         engine.digest
     );
     let _ = writeln!(text, "# Trial folder: {}", path.display());
-    for warning in &summary.warnings {
-        let _ = writeln!(text, "# Warning: {warning}");
-    }
-    for note in &summary.notes {
-        let _ = writeln!(text, "# Note: {note}");
+    for note in summary.notes.iter() {
+        let word = match note.severity {
+            Severity::Warning => "Warning",
+            Severity::Note => "Note",
+        };
+        let _ = writeln!(text, "# {word}: {}", note.text);
     }
     if arguments.format == TextFormat::Text {
         print(&text);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tenter::{BothLevels, compare_levels};
-use tenter_record::Names;
+use tenter_record::{Names, Notes};
 use tenter_report::{NamedSummary, comparison_rows, comparison_table, csv};
 
 use crate::arguments::{OutputFormat, Run};
@@ -56,8 +56,9 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
             print(&format!("{document:#}\n"));
         }
     }
-    for warning in &both.flows.summary().warnings {
-        say(&format!("warning: {warning}\n"));
+    let notes = [&both.packets, &both.flows].map(|trial| &trial.summary().notes);
+    for note in Notes::of_all(notes).iter() {
+        say(&format!("{}\n", note.line()));
     }
     let both_done = [&both.packets, &both.flows].map(|trial| exit_code(trial.summary()));
     let failed = both_done

@@ -6,7 +6,7 @@ use serde_json::json;
 use tenter_record::{ComparisonRow, Names};
 use tenter_report::{
     Beside, Measured, NamedRecord, NamedSummary, add_measured, check_is_trial, comparison_rows,
-    comparison_table, csv, deviation_table, paired_rows, paired_table, read_summary,
+    comparison_table, csv, deviation_table, paired_rows, paired_table, read_summary, remarks,
 };
 
 use crate::arguments::{Compare, OutputFormat};
@@ -69,7 +69,8 @@ fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failu
     let rows = paired_rows(&records).map_err(Failure::input)?;
     match arguments.format {
         OutputFormat::Table => print_tables(&format!(
-            "{}\n{PAIRED_REMARK}\n",
+            "{}{}\n{PAIRED_REMARK}\n",
+            records.iter().map(notes_of).collect::<String>(),
             paired_table(&rows).trim_start_matches('\n')
         )),
         OutputFormat::Json => {
@@ -78,6 +79,7 @@ fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failu
                     "folder": of.name,
                     "path": path.display().to_string(),
                     "trials": of.record.trials.len(),
+                    "notes": of.record.notes.concat(),
                 })
             };
             let document = json!({
@@ -91,8 +93,23 @@ fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failu
     Ok(ExitCode::SUCCESS)
 }
 
+/// The notes of a folder of several trials, with its name in front where it has variants of its own.
+fn notes_of(of: &NamedRecord) -> String {
+    let lines = of.record.noted().into_iter().map(|note| {
+        let word = note.note.severity.word();
+        let line = note.line(of.record.variants.len());
+        let text = line.trim_start_matches(word).trim_start_matches(": ");
+        format!("{word}: {}: {text}\n", of.name)
+    });
+    lines.collect()
+}
+
 fn table(trials: &[NamedSummary], rows: &[ComparisonRow], beside: &Beside) -> String {
-    let mut text = comparison_table(rows).trim_start_matches('\n').to_owned();
+    let mut text: String = remarks(trials)
+        .iter()
+        .map(|line| format!("{line}\n"))
+        .collect();
+    text += comparison_table(rows).trim_start_matches('\n');
     text += &deviation_table(&beside.rows);
     for doubt in &beside.doubts {
         let _ = write!(text, "\nnote: {doubt}");
@@ -127,11 +144,14 @@ fn json(
             "seed": trial.summary.seed,
             "complete": trial.summary.complete,
             "digest": trial.summary.engine.digest,
+            "engine": trial.summary.engine.engine,
+            "notes": *trial.summary.notes,
         })
     };
     let mut document = json!({
         "trials": trials.iter().zip(&arguments.trials).map(of_trial).collect::<Vec<_>>(),
         "comparison": rows,
+        "remarks": remarks(trials),
     });
     if !files.is_empty() {
         let of_file = |file: &Measured| {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tenter::{Scenario, Trial, read_trial};
-use tenter_record::PairedRow;
+use tenter_record::{Notes, PairedRow};
 use tenter_report::{
     CONFIG_FILE, NamedRecord, SeedsFolder, TrialError, check_is_trial, paired_rows, read_seeds,
     read_sweep, seed_folders, seeds_record,
@@ -166,6 +166,7 @@ fn seeds_beside(folder: &Path, like: &SweepRecord) -> Result<SweepRecord, Failur
         variants: vec![String::new()],
         points: vec![point],
         trials: opened.iter().map(values).collect(),
+        notes: vec![Notes::of_all(opened.iter().map(|of| &of.summary().notes)).0],
         digest: String::new(),
         charts: Vec::new(),
         ..like.clone()

@@ -288,7 +288,7 @@ fn add_hardware(answer: &mut StudyAnswer, logs: &[Measured]) -> usize {
         name: HARDWARE.to_owned(),
         about: "measured on hardware, from logs".to_owned(),
         trials: logs.len(),
-        seeds: Vec::new(),
+        ..AnswerVariant::default()
     });
     count
 }

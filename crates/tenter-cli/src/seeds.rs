@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::json;
-use tenter::{Error, Experiment, Point, Summary, Trial};
+use tenter::{Error, Experiment, Point, Trial};
 use tenter_plan::Plan;
-use tenter_record::{Names, SeedRow};
+use tenter_record::{Names, Notes, SeedRow, Severity};
 use tenter_report::{csv, seed_table};
 
 use crate::arguments::{OutputFormat, Run};
@@ -90,24 +90,19 @@ fn table(plan: &Plan, trials: &[Trial], rows: &[SeedRow], folder: Option<&Path>)
     let rows = seed_table(rows);
     let folder = folder.unwrap_or(Path::new("")).display();
     let mut remarks = String::new();
-    for warning in of_all(trials, |summary| &summary.warnings) {
-        let _ = writeln!(remarks, "warning  {warning}");
-    }
-    for note in of_all(trials, |summary| &summary.notes) {
-        let _ = writeln!(remarks, "note: {note}");
+    for note in of_all(trials).iter() {
+        match note.severity {
+            Severity::Warning => writeln!(remarks, "warning  {}", note.text),
+            Severity::Note => writeln!(remarks, "note: {}", note.text),
+        }
+        .unwrap_or_default();
     }
     format!("{name}seeds {seeds}\n{fabric}\n{rows}\n{remarks}trials   {folder}\n")
 }
 
 /// What is said of any trial, each sentence once, in the order in which they come.
-fn of_all(trials: &[Trial], list: impl Fn(&Summary) -> &Vec<String>) -> Vec<&String> {
-    let mut said = Vec::new();
-    for sentence in trials.iter().flat_map(|trial| list(trial.summary())) {
-        if !said.contains(&sentence) {
-            said.push(sentence);
-        }
-    }
-    said
+fn of_all(trials: &[Trial]) -> Notes {
+    Notes::of_all(trials.iter().map(|trial| &trial.summary().notes))
 }
 
 fn json(trials: &[Trial], rows: &[SeedRow]) -> Result<String, Failure> {
@@ -119,11 +114,12 @@ fn json(trials: &[Trial], rows: &[SeedRow]) -> Result<String, Failure> {
             "trial": trial.folder().map(|folder| folder.display().to_string()),
         })
     };
+    let notes = of_all(trials);
     let document = json!({
         "trials": trials.iter().map(of_trial).collect::<Vec<_>>(),
         "seeds": rows,
-        "warnings": of_all(trials, |summary| &summary.warnings),
-        "notes": of_all(trials, |summary| &summary.notes),
+        "warnings": notes.warnings().collect::<Vec<_>>(),
+        "notes": *notes,
     });
     serde_json::to_string_pretty(&document)
         .map(|text| text + "\n")

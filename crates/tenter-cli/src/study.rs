@@ -225,9 +225,6 @@ fn write(folder: &Path, json: &str) -> Result<PathBuf, Failure> {
 
 /// What a reader of the comparison must know of a trial.
 fn report(title: &str, summary: &Summary) {
-    for warning in &summary.warnings {
-        say(&format!("warning: {title}: {warning}\n"));
-    }
     let jobs = summary.jobs.iter();
     let failures = jobs.filter_map(|job| job.job.failure.as_ref());
     // What stopped it says more than what each job was waiting for.

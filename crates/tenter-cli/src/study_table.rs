@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Value as Json, json};
 use tenter_report::{TextColumn, TextTable, band_text, binary_size, csv_field, duration_s};
 use tenter_study::{
-    Answers, Case, CaseAnswer, Comparison, Extent, Gate, Pauses, ReadingRow, Sizes, Spread, Study,
-    StudyAnswer, Value, Variant, Verdict,
+    Answers, Case, CaseAnswer, Comparison, Extent, Gate, Noted, Pauses, ReadingRow, Sizes, Spread,
+    Study, StudyAnswer, Value, Variant, Verdict,
 };
 
 use crate::text::wrap;
@@ -164,15 +164,22 @@ pub(crate) fn answer(study: &Study, answer: &StudyAnswer, extent: Extent, wall_s
         of_variants => format!("{}\n", pauses(of_variants)),
     };
     format!(
-        "{}: {}\n{}\n{}\n{tables}\n{pauses}{}\ndigest {}, {} of wall time\n\n",
+        "{}: {}\n{}\n{}\n{tables}\n{pauses}{}{}\ndigest {}, {} of wall time\n\n",
         study.name,
         study.title,
         study.source,
         variants(study),
+        noted(&answer.noted(), answer.variants.len()),
         conclusion(study, answer, extent),
         answer.digest,
         duration_s(wall_s)
     )
+}
+
+/// What a reader of the tables must know, a line for each note.
+pub(crate) fn noted(notes: &[Noted<'_>], variants: usize) -> String {
+    let lines = notes.iter().map(|note| note.line(variants) + "\n");
+    lines.collect()
 }
 
 /// Who was paused, and what that took.

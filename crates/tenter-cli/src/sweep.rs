@@ -178,6 +178,10 @@ fn text(results: &SweepResults, wall_s: f64) -> String {
         out.push_str(&table(results, reading));
         out.push('\n');
     }
+    out.push_str(&study_table::noted(
+        &results.answer.noted(),
+        results.answer.variants.len(),
+    ));
     let kept = match at.kept {
         0 => String::new(),
         kept => format!(", {kept} of them from before"),

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
+use tenter_record::NoteCode;
 
 use crate::arguments::{TextFormat, Validate};
 use crate::exit::ExitCode;
@@ -15,7 +16,9 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
     let plan = valid.resolved();
     let collectives: usize = plan.jobs.iter().map(|job| job.sequence.len()).sum();
     let parts = parts(plan);
-    let notes = valid.idle_settings()?;
+    let mut notes = valid.notes()?;
+    // They are said where the scenario is read.
+    notes.retain(|note| note.code != NoteCode::Scenario);
     // What cannot be built is no valid scenario.
     valid.check()?;
     if arguments.format == TextFormat::Json {
@@ -26,7 +29,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
             "jobs": plan.jobs.len(),
             "collectives": collectives,
             "warnings": warnings.map(problem).collect::<Vec<_>>(),
-            "notes": notes.iter().map(|idle| &idle.note).collect::<Vec<_>>(),
+            "notes": notes.iter().map(|note| &note.text).collect::<Vec<_>>(),
         });
         print(&format!("{document:#}\n"));
         return Ok(ExitCode::SUCCESS);
@@ -38,8 +41,8 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
         counted(plan.jobs.len(), "job", "jobs"),
         counted(collectives, "collective", "collectives"),
     );
-    for idle in notes {
-        let _ = writeln!(text, "note: {}", idle.note);
+    for note in notes.iter() {
+        let _ = writeln!(text, "{}", note.line());
     }
     print(&text);
     Ok(ExitCode::SUCCESS)

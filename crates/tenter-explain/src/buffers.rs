@@ -236,6 +236,17 @@ pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
             used.control |= queues(notification.class);
         }
     }
+    // Frames of data go on in the class that they are trimmed to.
+    for spec in plan.switches.iter() {
+        let trimmed = spec.classes.iter().enumerate();
+        let trimmed = trimmed.filter(|(queue, _)| used.data & (1 << queue) != 0);
+        let to: Vec<u8> = trimmed
+            .filter_map(|(_, class)| Some(class.trim?.to))
+            .collect();
+        for class in to {
+            used.control |= queues(class);
+        }
+    }
     used
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tenter_net::{ClassSpec, UNLIMITED_POOL};
 use tenter_plan::ideal::Ideal;
-use tenter_plan::{CENTRAL_BELOW, Plan, WINDOW_MAX};
+use tenter_plan::{CENTRAL_BELOW, Fidelity, Plan, WINDOW_MAX};
 use tenter_topology::Routing;
 use tenter_units::Time;
 use tenter_workload::{Job, WorkloadError};
@@ -17,7 +17,10 @@ use crate::traffic::traffic;
 /// The cost of a run, as an estimate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
-    /// Packets carried, counted once per link, without pauses and retransmissions.
+    /// What runs: `packet` or `flow`.
+    pub level: &'static str,
+    /// Packets carried, counted once per link, without pauses and retransmissions; at flow level
+    /// those that its flows stand for.
     pub packet_hops: f64,
     /// Of them, data.
     pub data_packet_hops: f64,
@@ -29,7 +32,7 @@ pub struct Cost {
     pub simulated_ns: f64,
     /// Wall time on one thread of the machine of the measured constants.
     pub wall_s: f64,
-    /// Of it, for each packet-hop, visits of nodes included.
+    /// Of it, for each packet-hop, visits of nodes included; 0 at flow level.
     pub ns_per_packet_hop: f64,
     /// Of it, for each flow.
     pub ns_per_flow: f64,
@@ -61,6 +64,9 @@ const BALANCER_NS: f64 = 25.0;
 const SCHEDULED_NS: f64 = 45.0;
 /// In a fabric that sends by credit: its accounts, and visits in the order of time.
 const CREDIT_NS: f64 = 30.0;
+/// With queues at inputs: the matching of their requests, which grows with the ports of a switch;
+/// measured on switches of 12 to 32 ports.
+const INPUT_QUEUED_NS: f64 = 450.0;
 /// With senders that are slowed down: their rates and timers.
 const CONGESTION_CONTROL_NS: f64 = 20.0;
 /// A visit of a node in a window with events.
@@ -70,12 +76,28 @@ const CENTRAL_VISIT_NS: f64 = 160.0;
 /// A flow: its queue pair, its records and its row.
 const FLOW_NS: f64 = 1_600.0;
 
+/// A flow at flow level between hosts whose ways nothing else shares: its begin, its end and the
+/// rates that change with them. Measured on the machine of the other constants, as are those that
+/// follow, on 128 to 512 NICs; single trials take from half to twice as long.
+const FLOW_LEVEL_NS: f64 = 1_500.0;
+/// The same where the hash of each queue pair picks one of several ways: flows that collide change
+/// the rates of others.
+const FLOW_LEVEL_HASHED_NS: f64 = 3_300.0;
+/// The same where a message takes several ways.
+const FLOW_LEVEL_SPRAYED_NS: f64 = 6_000.0;
+/// A rank of rings that are run as a whole, whatever they carry.
+const FLOW_LEVEL_RING_RANK_NS: f64 = 500_000.0;
+
 /// The cost of running a plan.
 pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError> {
     let runs: u64 = plan.jobs.iter().map(|job| job.sequence.len() as u64).sum();
     let most = (TRANSFERS_MAX / runs.max(1)).max(TRANSFERS_MIN);
     let mut cost = Cost {
         exact: true,
+        level: match plan.fidelity {
+            Fidelity::Packet => "packet",
+            Fidelity::Flow => "flow",
+        },
         ..Cost::default()
     };
     let mut simulated = Time::ZERO;
@@ -94,9 +116,14 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
     }
     simulated = simulated.min(plan.time_limit.unwrap_or(Time::MAX));
     cost.simulated_ns = simulated.as_ns();
-    cost.ns_per_packet_hop = hop_ns(plan) + visits_ns(plan, simulated, cost.packet_hops);
-    cost.ns_per_flow = FLOW_NS;
-    let ns = cost.packet_hops * cost.ns_per_packet_hop + cost.flows as f64 * FLOW_NS;
+    match plan.fidelity {
+        Fidelity::Packet => {
+            cost.ns_per_packet_hop = hop_ns(plan) + visits_ns(plan, simulated, cost.packet_hops);
+            cost.ns_per_flow = FLOW_NS;
+        }
+        Fidelity::Flow => cost.ns_per_flow = flow_level_ns(plan, cost.flows),
+    }
+    let ns = cost.packet_hops * cost.ns_per_packet_hop + cost.flows as f64 * cost.ns_per_flow;
     cost.wall_s = ns / 1e9;
     cost.memory = memory(plan)?;
     cost.peak_bytes = cost.memory.total();
@@ -120,6 +147,44 @@ pub fn cost_of(plan: &Plan) -> Result<Cost, ExplainError> {
     Ok(cost(plan, &routing)?)
 }
 
+/// The time of a flow at flow level, of which there are `flows`.
+fn flow_level_ns(plan: &Plan, flows: u64) -> f64 {
+    let mut balancers = plan.switches.iter().map(|of| &of.load_balancing);
+    // Spines of a scheduled fabric share what leaves send evenly.
+    let is_free = plan.topology.switches() == 1 || plan.scheduled.is_some();
+    if runs_whole_rings(plan, is_free) {
+        let ranks: usize = plan.jobs.iter().map(|job| job.hosts.len()).sum();
+        return FLOW_LEVEL_RING_RANK_NS * ranks as f64 / flows.max(1) as f64;
+    }
+    if is_free {
+        FLOW_LEVEL_NS
+    } else if balancers.all(|of| of.keeps_ways()) && plan.port_changes.entropy.is_none() {
+        FLOW_LEVEL_HASHED_NS
+    } else {
+        FLOW_LEVEL_SPRAYED_NS
+    }
+}
+
+/// Whether all jobs are rings that flow level does not run transfer by transfer: their flows never
+/// meet, or there is one job with more transfers than `engine.ring_transfers`.
+fn runs_whole_rings(plan: &Plan, is_free: bool) -> bool {
+    let has_changes = plan.circuits.is_some() || !plan.faults.events.is_empty();
+    if has_changes || !plan.nic.start_skew_max.is_zero() {
+        return false;
+    }
+    let mut most = 0;
+    for job in &plan.jobs {
+        let schedules = job.schedules().unwrap_or_default();
+        let are_rings = schedules.iter().all(|schedule| schedule.rings().is_some());
+        if job.queue_pairs != 1 || schedules.is_empty() || !are_rings {
+            return false;
+        }
+        let transfers = schedules.iter().map(|schedule| schedule.transfers());
+        most = transfers.fold(most, u64::max);
+    }
+    is_free || (plan.jobs.len() == 1 && most > plan.ring_transfers)
+}
+
 /// The time of a packet-hop itself.
 fn hop_ns(plan: &Plan) -> f64 {
     let doublings = (plan.topology.hosts as f64 / HOSTS_CACHED).log2().max(0.0);
@@ -135,6 +200,7 @@ fn hop_ns(plan: &Plan) -> f64 {
         (plan.nic.reacting().is_some(), CONGESTION_CONTROL_NS),
         (plan.scheduled.is_some(), SCHEDULED_NS),
         (plan.credit.is_some(), CREDIT_NS),
+        (plan.input_queued.is_some(), INPUT_QUEUED_NS),
     ];
     let extra = parts.iter().filter(|(has, _)| *has).map(|(_, ns)| ns);
     HOP_NS + HOP_NS_PER_DOUBLING * doublings + extra.sum::<f64>()

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use tenter_net::load_balancing::LoadBalancing;
+use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::Plan;
 
 /// What decides how exact flow level is.
@@ -23,7 +23,7 @@ impl FidelityClass {
     #[must_use]
     pub fn of(plan: &Plan) -> FidelityClass {
         FidelityClass {
-            fabric: fabric(plan).to_owned(),
+            fabric: fabric(plan),
             load: load(plan).to_owned(),
         }
     }
@@ -35,45 +35,53 @@ impl fmt::Display for FidelityClass {
     }
 }
 
-fn fabric(plan: &Plan) -> &'static str {
-    let lossless = plan.switches.any_class(|class| class.lossless.is_some());
-    let any = |is: fn(&LoadBalancing) -> bool| {
-        let mut switches = plan.switches.iter();
-        switches.any(|spec| is(&spec.load_balancing))
+/// What decides how links are shared: a mechanism that outweighs the load balancer, or else the load
+/// balancer by its own name, with the pauses that lossless classes add. Kinds that share in another
+/// way never lend each other their error.
+fn fabric(plan: &Plan) -> String {
+    let control = plan.nic.reacting().map(CongestionControl::word);
+    let mechanisms = [
+        (plan.circuits.is_some(), "circuits"),
+        (!plan.faults.events.is_empty(), "faults"),
+        (
+            !plan.dma.is_empty() || plan.nic.receive_buffer.is_some(),
+            "slow-hosts",
+        ),
+        (plan.nic.ultra_ethernet().is_some(), "ultra-ethernet"),
+        (control.is_some(), control.unwrap_or_default()),
+        (plan.scheduled.is_some(), "scheduled"),
+        (plan.credit.is_some(), "credit-based"),
+        (plan.input_queued.is_some(), "input-queued"),
+    ];
+    if let Some((_, mechanism)) = mechanisms.into_iter().find(|(has, _)| *has) {
+        return mechanism.to_owned();
+    }
+    let mut balancers: Vec<&str> = plan
+        .switches
+        .iter()
+        .map(|of| of.load_balancing.word())
+        .collect();
+    balancers.sort_unstable();
+    balancers.dedup();
+    let balancing = match balancers.as_slice() {
+        _ if plan.port_changes.entropy.is_some() => "entropy",
+        [one] => one,
+        _ => "several-balancers",
     };
-    if plan.circuits.is_some() {
-        "circuits"
-    } else if !plan.faults.events.is_empty() {
-        "faults"
-    } else if !plan.dma.is_empty() || plan.nic.receive_buffer.is_some() {
-        "slow-hosts"
-    } else if plan.nic.reacting().is_some() {
-        "congestion-control"
-    } else if plan.scheduled.is_some() {
-        "scheduled"
-    } else if plan.credit.is_some() {
-        "credit-based"
-    } else if plan.input_queued.is_some() {
-        "input-queued"
-    } else if any(|balancing| balancing.detours().is_some()) {
-        "detours"
-    } else if any(LoadBalancing::reads_queues) {
-        "by-queue"
-    } else if any(|balancing| !balancing.keeps_ways()) || plan.port_changes.entropy.is_some() {
-        "spray"
-    } else if lossless {
-        "ecmp-pfc"
+    if plan.switches.any_class(|class| class.lossless.is_some()) {
+        format!("{balancing}-pfc")
     } else {
-        "ecmp"
+        balancing.to_owned()
     }
 }
 
+/// What is sent. Jobs beside each other share links in proportions that no single job has: with PFC
+/// by ingress port, where flow level shares by flow. So several jobs are a kind of their own.
 fn load(plan: &Plan) -> &'static str {
     let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
-    let is_any =
-        |holds: fn(&tenter_workload::Traffic) -> bool| runs.clone().any(|run| holds(&run.traffic));
-    let operations = is_any(|traffic| traffic.operations().is_some());
-    if operations {
+    if plan.jobs.len() > 1 {
+        "mix"
+    } else if runs.clone().any(|run| run.traffic.operations().is_some()) {
         "operations"
     } else if runs.any(|run| run.traffic.flow_workload().is_some()) {
         "flows"

@@ -25,6 +25,8 @@ pub struct Problem {
     pub message: String,
     /// What to write instead.
     pub help: Option<String>,
+    /// The path of the value in the scenario (`fabric.switch.ecn`), where it was noted by that.
+    pub path: String,
     /// Where: `file:line:column`, columns in characters from 1, or the file alone.
     pub place: String,
     /// The bytes of the source concerned; `None` when something is missing altogether.
@@ -32,6 +34,16 @@ pub struct Problem {
     /// The same as lines and columns.
     pub position: Option<Position>,
     location: Option<Location>,
+}
+
+impl Problem {
+    /// The message and, behind a colon, its help.
+    pub fn on_one_line(&self) -> String {
+        match &self.help {
+            Some(help) => format!("{}: {help}", self.message),
+            None => self.message.clone(),
+        }
+    }
 }
 
 /// A stretch of a text as editors count: lines and columns from 1, columns in characters, the end
@@ -78,11 +90,7 @@ impl Diagnostics {
 
     /// The problems on one line, for errors that have but one.
     pub fn on_one_line(&self) -> String {
-        let problem = |problem: &Problem| match &problem.help {
-            Some(help) => format!("{}: {help}", problem.message),
-            None => problem.message.clone(),
-        };
-        let problems: Vec<String> = self.problems.iter().map(problem).collect();
+        let problems: Vec<String> = self.problems.iter().map(Problem::on_one_line).collect();
         problems.join("; ")
     }
 
@@ -279,14 +287,24 @@ struct Found {
     at: Option<Location>,
     message: String,
     help: Option<String>,
+    path: String,
 }
 
 impl Problems {
     /// Notes one problem.
     pub fn push(&self, at: Option<Location>, message: String, help: Option<String>) {
+        self.add(at, "", message, help);
+    }
+
+    fn add(&self, at: Option<Location>, path: &str, message: String, help: Option<String>) {
         let mut found = self.found.borrow_mut();
         if found.len() < PROBLEMS_MAX {
-            found.push(Found { at, message, help });
+            found.push(Found {
+                at,
+                message,
+                help,
+                path: path.to_owned(),
+            });
         } else {
             self.incomplete.set(true);
         }
@@ -300,12 +318,17 @@ impl Problems {
     /// Notes that something is wrong with the value at a path, written or not.
     pub fn push_at(&self, path: &str, what: &str, help: impl Into<String>) {
         let message = format!("{} {what}", quote(path));
-        self.push(self.place(path), message, Some(help.into()));
+        self.add(self.place(path), path, message, Some(help.into()));
     }
 
     /// Notes what shows at the value at a path, in words that name it themselves.
     pub fn note(&self, path: &str, message: impl Into<String>, help: &str) {
-        self.push(self.place(path), message.into(), Some(help.to_owned()));
+        self.add(
+            self.place(path),
+            path,
+            message.into(),
+            Some(help.to_owned()),
+        );
     }
 
     /// Where the value at a path stands (`jobs[0].gap`), or else the last part of the path that was
@@ -376,7 +399,8 @@ impl Problems {
         found.sort_by_key(|found| found.at.map(|at| (at.source, at.start)));
         let problems = found
             .into_iter()
-            .map(|Found { at, message, help }| {
+            .map(|found| {
+                let at = found.at;
                 let location = at.map(|at| clamped(at, &sources[at.source].text));
                 let position = location.map(|at| position(at, &sources[at.source]));
                 let place = position.as_ref().map_or_else(whole, |of| {
@@ -384,8 +408,9 @@ impl Problems {
                 });
                 let span = location.map(|at| at.start..at.end);
                 Problem {
-                    message,
-                    help,
+                    message: found.message,
+                    help: found.help,
+                    path: found.path,
                     place,
                     span,
                     position,

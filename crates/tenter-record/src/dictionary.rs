@@ -9,6 +9,7 @@ use crate::deviation::DeviationRow;
 use crate::flow_sizes::FlowSizeRow;
 use crate::inference::{InferencePoolRow, InferenceRow, RequestRow};
 use crate::interference::InterferenceRow;
+use crate::notes::{NoteCode, NoteRow};
 use crate::operations::{CriticalPathRow, CriticalShareRow, OperationRow, RankTimeRow};
 use crate::paired::PairedRow;
 use crate::power::PowerRow;
@@ -109,6 +110,18 @@ pub fn markdown() -> String {
         let _ = writeln!(page, "\n## `{}.parquet`\n", entry.table);
         columns_as_markdown(&entry, &mut page);
     }
+    page.push_str(NOTES_INTRODUCTION);
+    for (code, meaning) in NoteCode::ALL {
+        let _ = writeln!(
+            page,
+            "- `{}` ({}): {}",
+            code.word(),
+            code.severity().word(),
+            meaning.trim()
+        );
+    }
+    page.push('\n');
+    columns_as_markdown(&TableEntry::of::<NoteRow>(), &mut page);
     page.push_str(SUMMARY_INTRODUCTION);
     for entry in summary_blocks() {
         let _ = writeln!(page, "\n### `{}`\n", entry.table);
@@ -209,12 +222,21 @@ Every table and column of a trial folder. This page is generated from the row ty
 - Rows of `flows` are in the order in which the chunks ended, which is the same on any number of threads.
 ";
 
+const NOTES_INTRODUCTION: &str = "
+## `notes.parquet`
+
+Every trial has this table; `notes` of `summary.json` has the same rows.
+What a comparison, a sweep, a study or a report says of a trial beside its numbers is taken from here.
+The kinds of notes are:
+
+";
+
 const SUMMARY_INTRODUCTION: &str = "
 ## `summary.json`
 
 `tenter_version`, `scenario` and `seed` say what ran; `complete` is false for a trial that ended early, and `stopped` then says why;
 `stopped_by` names the kind: `user`, `time-limit`, `deadlock` or `lab` (a host or link of a lab was lost), and is left out where the trial ran to its end and in trials of earlier versions;
-`warnings` are sentences, and `notes` those about settings that had no effect. `jobs[]` are the rows of `jobs.parquet`, each with `collectives[]`, its rows of `collectives.parquet` (all
+`notes[]` are the rows of `notes.parquet`, and `warnings` the texts of those that are warnings. `jobs[]` are the rows of `jobs.parquet`, each with `collectives[]`, its rows of `collectives.parquet` (all
 columns but `job_name`). The same text is printed by `tenter run --format json`. Two blocks follow.
 ";
 
@@ -323,6 +345,7 @@ mod tests {
 
     fn all() -> impl Iterator<Item = (&'static str, ColumnEntry)> {
         let apart = [
+            TableEntry::of::<NoteRow>(),
             TableEntry::of::<InterferenceRow>(),
             TableEntry::of::<FlowSizeRow>(),
             TableEntry::of::<QueueChangeRow>(),

@@ -7,6 +7,7 @@ use crate::column::{Cell, Kind, Value, rows};
 use crate::flow_sizes::FlowSizeRow;
 use crate::inference::{InferencePoolRow, InferenceRow};
 use crate::interference::InterferenceRow;
+use crate::notes::Notes;
 use crate::operations::CriticalShareRow;
 use crate::power::PowerRow;
 use crate::rows::{CollectiveRow, JobRow};
@@ -54,11 +55,9 @@ pub struct Summary {
     /// What the fabric drew, where the scenario has a power profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerRow>,
-    /// Things a reader of the numbers must know, each a sentence.
-    pub warnings: Vec<String>,
-    /// Settings of the scenario that had no effect, each a sentence.
-    #[serde(default)]
-    pub notes: Vec<String>,
+    /// What a reader of the numbers must know.
+    #[serde(flatten)]
+    pub notes: Notes,
     /// How the engine ran.
     pub engine: EngineStats,
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tenter_record::{CollectiveRow, ComparisonRow, JobSummary, Summary};
+use tenter_record::{CollectiveRow, ComparisonRow, EngineKind, JobSummary, Summary};
+use tenter_study::noted;
 use tenter_units::Time;
 
 use crate::numbers::{binary_size, decimals_for, grouped};
@@ -28,6 +29,32 @@ impl NamedSummary {
             summary: trial.summary.clone(),
         }
     }
+}
+
+/// What a reader of a comparison must know before its numbers: that trials at flow level stand
+/// beside others, and the notes of each trial, equal ones once; each a line without its end.
+pub fn remarks(trials: &[NamedSummary]) -> Vec<String> {
+    let of_flows = |trial: &&NamedSummary| trial.summary.engine.engine == EngineKind::Flow;
+    let (flows, others): (Vec<_>, Vec<_>) = trials.iter().partition(of_flows);
+    let names = |of: &[&NamedSummary]| {
+        let names: Vec<&str> = of.iter().map(|trial| trial.name.as_str()).collect();
+        names.join(", ")
+    };
+    let mut lines = Vec::new();
+    if !flows.is_empty() && !others.is_empty() {
+        lines.push(format!(
+            "warning: {} at flow level beside {} with packets: the differences contain the error of flow level",
+            names(&flows),
+            names(&others)
+        ));
+    }
+    let of_trials = trials
+        .iter()
+        .map(|trial| (trial.name.as_str(), trial.summary.notes.as_slice()));
+    let notes = noted(of_trials);
+    // Two trials of one kind are no variants of a study, so each is named.
+    lines.extend(notes.iter().map(|note| note.line(usize::MAX)));
+    lines
 }
 
 /// The key by which rows of trials belong together: the job, then its operation. The algorithm is

@@ -584,23 +584,36 @@ fn write_cost(cost: &Cost, out: &mut String) -> fmt::Result {
             "estimated from some of the transfers"
         }
     )?;
-    writeln!(
-        out,
-        "  packets    {} packet-hops, {} of them data, in {}; pauses and retransmissions come in addition",
-        si(cost.packet_hops).trim_end(),
-        si(cost.data_packet_hops).trim_end(),
-        counted(cost.flows, "flow"),
-    )?;
+    let hops = si(cost.packet_hops);
+    let hops = hops.trim_end();
+    let flows = counted(cost.flows, "flow");
+    let is_of_flows = cost.level == "flow";
+    if is_of_flows {
+        writeln!(
+            out,
+            "  flows      {flows} at flow level, in place of {hops} packet-hops"
+        )?;
+    } else {
+        writeln!(
+            out,
+            "  packets    {hops} packet-hops, {} of them data, in {flows}; pauses and retransmissions come in addition",
+            si(cost.data_packet_hops).trim_end(),
+        )?;
+    }
     writeln!(
         out,
         "  simulated  {} ms or more",
         whole(cost.simulated_ns / 1e6)
     )?;
+    let hops = if is_of_flows {
+        String::new()
+    } else {
+        format!("{:.0} ns a packet-hop and ", cost.ns_per_packet_hop)
+    };
     writeln!(
         out,
-        "  time       {} on one thread at {:.0} ns a packet-hop and {:.1} us a flow",
+        "  time       {} on one thread at {hops}{:.1} us a flow",
         duration_s(cost.wall_s),
-        cost.ns_per_packet_hop,
         cost.ns_per_flow / 1e3,
     )?;
     let memory = &cost.memory;

@@ -60,7 +60,7 @@ pub use chain::{Cause, Chain, Known, Link};
 pub use checkpoint::recover_tables;
 pub use claim::{claim_free_folder, take_folder};
 pub use compare::{
-    ComparisonGroup, NamedSummary, comparison_groups, comparison_rows, comparison_table,
+    ComparisonGroup, NamedSummary, comparison_groups, comparison_rows, comparison_table, remarks,
 };
 pub use csv::{csv, csv_field};
 pub use deviations::{Beside, add_measured, deviation_table};

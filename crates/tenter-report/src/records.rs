@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use tenter_record::{FlowSizeRow, JobSummary, Summary};
+use tenter_record::{FlowSizeRow, JobSummary, Notes, Summary};
 use tenter_study::{SweepChart, SweepReading, SweepRecord, SweepValues};
 
 use crate::answers::SWEEP_FILE;
@@ -127,6 +127,10 @@ pub fn seeds_record(folders: &[SeedsFolder]) -> SweepRecord {
         name: names.join(", "),
         scenario: scenarios(folders),
         trials: trials.collect(),
+        notes: folders
+            .iter()
+            .map(|folder| Notes::of_all(folder.trials.iter().map(|of| &of.notes)).0)
+            .collect(),
         variants: names,
         points: vec![Vec::new()],
         readings,

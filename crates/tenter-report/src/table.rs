@@ -12,7 +12,9 @@ mod training;
 use std::fmt;
 use std::path::Path;
 
-use tenter_record::{EngineStats, InterferenceRow, Names, PowerRow, Summary, Totals};
+use tenter_record::{
+    EngineStats, InterferenceRow, Names, NoteCode, PowerRow, Severity, Summary, Totals,
+};
 use tenter_units::Time;
 
 use cells::{count, counted, decimals, milliseconds, optional};
@@ -116,11 +118,13 @@ impl TrialReport<'_> {
                 .unwrap_or("not every job was completed");
             writeln!(out, "NOT COMPLETE  {why}")?;
         }
-        for warning in &summary.warnings {
-            writeln!(out, "warning  {warning}")?;
-        }
-        for note in &summary.notes {
-            writeln!(out, "note: {note}")?;
+        // The line above has the reason of those that ended early.
+        let notes = summary.notes.iter();
+        for note in notes.filter(|note| note.code != NoteCode::Stopped) {
+            match note.severity {
+                Severity::Warning => writeln!(out, "warning  {}", note.text)?,
+                Severity::Note => writeln!(out, "note: {}", note.text)?,
+            }
         }
         write_engine(&summary.engine, out)?;
         if let Some(folder) = self.folder {
@@ -198,6 +202,7 @@ fn write_totals(summary: &Summary, out: &mut impl fmt::Write) -> fmt::Result {
         write!(out, ", {naks}, {}", counted(totals.timeouts, "timeout"))?;
     }
     writeln!(out)?;
+    write_trimmed(totals, out)?;
     write_lost(totals, out)?;
     write_wire(totals, out)?;
     write_pauses(summary, out)?;
@@ -224,6 +229,22 @@ fn write_power(power: &PowerRow, out: &mut impl fmt::Write) -> fmt::Result {
         of(power.static_per_gbps),
         of(power.dynamic_per_gbps),
         of(power.picojoules_per_bit),
+    )
+}
+
+/// What became of frames that found no room, where switches trim: nothing is lost in silence.
+fn write_trimmed(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
+    if totals.trimmed_frames == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "trimmed  {} of {}B, and {} dropped whole; {} retransmitted, {}",
+        counted(totals.trimmed_frames, "frame"),
+        si(totals.trimmed_bytes as f64),
+        count(totals.dropped_frames),
+        count(totals.retransmitted_frames),
+        counted(totals.timeouts, "timeout"),
     )
 }
 

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tenter_record::{
-    CircuitRow, CollectiveRow, CriticalPathRow, FlowRow, InterferenceRow, JobRow, OperationRow,
-    PortRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, RequestRow, Row, SampleRow,
-    SignalRow, SteeringRow, SwitchRow, TierRow, TrainingRankRow,
+    CircuitRow, CollectiveRow, CriticalPathRow, FlowRow, InterferenceRow, JobRow, NoteRow,
+    OperationRow, PortRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, RequestRow, Row,
+    SampleRow, SignalRow, SteeringRow, SwitchRow, TierRow, TrainingRankRow,
 };
 
 use crate::own_file::{OWN_FILE_REMEDY, read_own_text, refuse_link};
@@ -81,6 +81,7 @@ pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
         folder.join(SUMMARY_FILE),
         table_file::<JobRow>(folder),
         table_file::<CollectiveRow>(folder),
+        table_file::<NoteRow>(folder),
         table_file::<InterferenceRow>(folder),
         table_file::<FlowRow>(folder),
         table_file::<PortRow>(folder),

@@ -193,6 +193,7 @@ impl TrialFolder {
             .collect();
         tables.write(&jobs)?;
         tables.write(&collectives)?;
+        tables.write(&summary.notes)?;
         tables.write_any(&summary.interference)?;
         tables.write(&counts.ports)?;
         tables.write(&counts.queues)?;
@@ -225,8 +226,8 @@ impl TrialFolder {
     }
 }
 
-/// Replaces the tables of ports, classes, switches and tiers of a trial that has ended, and its
-/// summary: counters of real switches may come later than the trial.
+/// Replaces the tables of ports, classes, switches, tiers and notes of a trial that has ended, and
+/// its summary: counters of real switches may come later than the trial.
 ///
 /// # Errors
 /// When they cannot be written.
@@ -238,6 +239,7 @@ pub fn replace_counts(folder: &Path, counts: &Counts, summary: &Summary) -> Resu
         seed: &seed,
         digest: &summary.engine.digest,
     };
+    tables.write(&summary.notes)?;
     tables.write(&counts.ports)?;
     tables.write(&counts.queues)?;
     tables.write(&counts.switches)?;

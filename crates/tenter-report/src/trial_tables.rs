@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tenter_record::{
-    CircuitRow, CollectiveRow, CriticalPathRow, FlowRow, InterferenceRow, JobRow, Kind,
+    CircuitRow, CollectiveRow, CriticalPathRow, FlowRow, InterferenceRow, JobRow, Kind, NoteRow,
     OperationRow, PortRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, RequestRow, Row,
     SampleRow, SignalRow, SteeringRow, SwitchRow, TierRow, TrainingRankRow,
 };
@@ -39,7 +39,7 @@ pub struct TableColumn {
 }
 
 /// Every table, those of jobs first.
-pub static TRIAL_TABLES: [TrialTable; 19] = [
+pub static TRIAL_TABLES: [TrialTable; 20] = [
     TrialTable::of::<JobRow>(),
     TrialTable::of::<CollectiveRow>(),
     TrialTable::of::<FlowRow>(),
@@ -48,6 +48,7 @@ pub static TRIAL_TABLES: [TrialTable; 19] = [
     TrialTable::of::<SwitchRow>(),
     TrialTable::of::<TierRow>(),
     TrialTable::of::<SampleRow>(),
+    TrialTable::of::<NoteRow>(),
     TrialTable::of::<InterferenceRow>(),
     TrialTable::of::<SignalRow>(),
     TrialTable::of::<ReactionRow>(),

@@ -20,8 +20,8 @@ use crate::switch_model::SwitchDraft;
 use crate::switching::Switching;
 use crate::{
     buffer, capture, circuits, delays, device_defaults, entropy, hand_over, host_notices,
-    impairments, limits_at_rates, load_balancing, nic_impairments, planes, queue_changes, reach,
-    regions, sampling, switch_model, switching, telemetry_room, topologies, ultra_ethernet,
+    impairments, limits_at_rates, load_balancing, nic_impairments, planes, power, queue_changes,
+    reach, regions, sampling, switch_model, switching, telemetry_room, topologies, ultra_ethernet,
 };
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Problems;
@@ -90,6 +90,8 @@ impl Draft {
         let bound = Bound::new(&mut own, &given, models.as_deref(), of, findings, effective)?;
         let switched = Switched::new(&own, &bound, models, of, told, findings, effective)?;
         let (topology, switches) = (bound.topology, switched.switches);
+        let power = power?;
+        power::check(power.as_ref(), &topology, findings.warnings);
         let (described, switching) = (own.fabric.topology?, own.fabric.switching?);
         let (endpoint, jobs, balancing) = (own.endpoint?, bound.jobs?, balancing?.spec);
         let (limits, observe, host) = (own.limits?, own.observe?, endpoint.host);
@@ -118,7 +120,7 @@ impl Draft {
             credit: switching.credit(),
             input_queued: switching.input_queued(),
             devices: switched.devices,
-            power: power?,
+            power,
             host_delays: host.delays(),
             scale_up: host.scale_up,
             npus_per_nic: host.npus_per_nic,

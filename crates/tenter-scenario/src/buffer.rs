@@ -19,6 +19,7 @@ use crate::endpoint::Endpoint;
 use crate::findings::Findings;
 use crate::switch::{Buffer, PauseResponse, Switch};
 use crate::switch_model::{SwitchDraft, section_of};
+use crate::trimming;
 use tenter_notation::diagnostics::{Problems, quote};
 use tenter_notation::tree::{Node, Value};
 
@@ -181,6 +182,7 @@ impl Around<'_> {
         let most = switches.iter().max_by_key(|spec| lossless_classes(spec))?;
         self.check_receive_refresh(most, frame);
         self.check_marks(&switches, &used.data);
+        trimming::check(self, &switches, &used.data);
         Some((switches, links))
     }
 
@@ -309,9 +311,8 @@ impl Around<'_> {
         let message = "`endpoint.nic.congestion_control` has no effect: no class of the data is marked, so nothing is notified";
         let help =
             "mark it: `fabric.flow_control: ecn`, or `ecn` of its class in `fabric.switch.classes`";
-        let at = self.warnings.written("endpoint.nic.congestion_control");
         self.warnings
-            .push(at, message.to_owned(), Some(help.to_owned()));
+            .note("endpoint.nic.congestion_control", message, help);
     }
 
     /// What the switch that needs most has to keep outside its pools; `None` where no switch is of

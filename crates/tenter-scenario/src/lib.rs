@@ -86,6 +86,7 @@ mod switch_model;
 mod switching;
 mod telemetry_room;
 mod topologies;
+mod trimming;
 mod ultra_ethernet;
 
 pub use document::{read_document, read_workload};

@@ -4,6 +4,8 @@ use tenter_config::{Component, Reader, WordOr, Words as _, choice, component};
 use tenter_notation::decode::Section;
 use tenter_notation::{diagnostics::Problems, yaml};
 use tenter_plan::{PowerConstants, PowerProfile};
+use tenter_topology::Topology;
+use tenter_units::Rate;
 
 component! {
     /// The constants of a profile, some of them changed.
@@ -37,6 +39,13 @@ fn constants_of_the_profile(reader: &mut dyn Reader) {
 }
 
 impl ProfileName {
+    /// The rate of the links whose switches and cables it has.
+    const fn rate(self) -> Rate {
+        match self {
+            ProfileName::Edr100g => Rate::from_gbps(100),
+        }
+    }
+
     fn text(self) -> &'static str {
         match self {
             ProfileName::Edr100g => include_str!(concat!(
@@ -67,6 +76,26 @@ pub(crate) fn profile(power: &Power) -> PowerProfile {
         format!("{name} with other constants")
     };
     PowerProfile { name, constants }
+}
+
+/// Warns of links whose rate is not that of the parts that a profile has constants of; one with
+/// other constants has been looked at.
+pub(crate) fn check(power: Option<&PowerProfile>, topology: &Topology, warnings: &Problems) {
+    let profile = power.and_then(|power| ProfileName::of_word(&power.name));
+    let Some(profile) = profile else {
+        return;
+    };
+    let rates = topology.cables.iter().map(|cable| cable.rate);
+    let Some(other) = rates.filter(|rate| *rate != profile.rate()).max() else {
+        return;
+    };
+    let message = format!(
+        "`fabric.power: {}` has constants of parts for {}, and there are links of {other}: switches and cables of that rate draw another power",
+        profile.word(),
+        profile.rate()
+    );
+    let help = "give the constants of your parts, as `fabric.power: {profile: edr-100g, switch_base_mw: …, switch_port_mw: …, cable_end_mw: …}`";
+    warnings.note("fabric.power", message, help);
 }
 
 #[cfg(test)]
@@ -125,6 +154,27 @@ mod tests {
             saved.map(f64::to_bits),
             [128.0, 32.0, 56.0].map(f64::to_bits)
         );
+    }
+
+    #[test]
+    fn constants_of_another_rate_are_noted() {
+        let warned = |fabric: &str| {
+            let text = format!(
+                "fabric: {{kind: single-switch, hosts: 4, {fabric}}}\n\
+                 jobs: [{{collectives: [{{collective: all-to-all, size: 1MiB}}]}}]\n"
+            );
+            let loaded = load(&text, "x.yaml", Format::Yaml, &[], None);
+            let loaded = loaded.unwrap_or_else(|errors| panic!("{errors}"));
+            loaded.warnings.render()
+        };
+        let faster = warned("rate: 400Gbps, power: edr-100g");
+        assert!(
+            faster.contains("parts for 100Gbps, and there are links of 400Gbps"),
+            "{faster}"
+        );
+        assert_eq!(warned("rate: 100Gbps, power: edr-100g"), "");
+        let own = "power: {profile: edr-100g, switch_port_mw: 9000, cable_end_mw: 7000}";
+        assert_eq!(warned(&format!("rate: 400Gbps, {own}")), "");
     }
 
     #[test]

@@ -372,3 +372,35 @@ jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]
         assert!(found.contains(expected), "{balancing}, {hops}: {found}");
     }
 }
+
+#[test]
+fn ultra_ethernet_expects_switches_that_trim_or_mark() {
+    let warnings = |classes: &str| {
+        let set = [
+            "endpoint.nic.transport=ultra-ethernet",
+            "fabric.flow_control=none",
+            &*format!("fabric.switch.classes={classes}"),
+        ];
+        SMALL.good(&set).warnings.to_string()
+    };
+    let headers = "{class: 6, scheduling: strict, limit: 600kB}";
+    let mark = "ecn: {kmin: 60kB, kmax: 240kB, pmax: 1, mark: dequeue}";
+    for (data, expected) in [
+        ("limit: 300kB", "neither trim nor mark"),
+        ("limit: 300kB, trim: {to: 6}", ""),
+        (&*format!("limit: 300kB, {mark}"), ""),
+        // 20 MB at 400 Gb/s are 400 us.
+        (
+            "limit: 20MB, trim: {to: 6}",
+            "holds 20MB, which takes 400us",
+        ),
+        (
+            &*format!("limit: 20MB, trim: {{to: 6}}, {mark}"),
+            "takes 400us",
+        ),
+    ] {
+        let found = warnings(&format!("[{{class: 3, {data}}}, {headers}]"));
+        assert_eq!(found.is_empty(), expected.is_empty(), "{data}: {found}");
+        assert!(found.contains(expected), "{data}: {found}");
+    }
+}

@@ -1,6 +1,6 @@
 //! The schema of `summary.json`, from the columns of its rows.
 
-use tenter_record::{CollectiveRow, EngineStats, JobRow, Kind, Row, Totals};
+use tenter_record::{CollectiveRow, EngineStats, JobRow, Kind, NoteRow, Row, Totals};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
@@ -44,7 +44,7 @@ impl PartialSchema for SummaryBody {
             .property("totals", row::<Totals>())
             .property("power", ObjectBuilder::new())
             .property("warnings", texts())
-            .property("notes", texts())
+            .property("notes", ArrayBuilder::new().items(row::<NoteRow>()))
             .property("engine", row::<EngineStats>());
         let required = [
             "tenter_version",

@@ -225,7 +225,7 @@ jobs: [{{name: job, collectives: [{{collective: incast, size: {size}}}]}}]
 "
         );
         let outcome = at(&plan(&text, &[]), Fidelity::Flow);
-        let mut warnings = outcome.summary.warnings.iter();
+        let mut warnings = outcome.summary.notes.warnings();
         warnings.any(|text| text.contains("wait in one queue, and queues hold 4MiB"))
     };
     assert!(!overflows("1MiB"));

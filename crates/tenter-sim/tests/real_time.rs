@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tenter_net::{Packet, PacketKind};
 use tenter_plan::Plan;
-use tenter_record::{EngineKind, FlowRow, MemorySink};
+use tenter_record::{EngineKind, FlowRow, MemorySink, Notes};
 use tenter_scenario::{Format, load};
 use tenter_sim::real_time::{Departure, HostCounts, RealBooks, RealEnd, RealHost};
 use tenter_sim::{Options, SimulationError, run};
@@ -132,7 +132,7 @@ fn measured(plan: &Plan, loses: u64) -> (Vec<FlowRow>, tenter_sim::Outcome) {
         failures: vec![None],
         hosts: &hosts,
         ports: &[],
-        warnings: Vec::new(),
+        notes: Notes::default(),
     };
     (rows, books.finish(end))
 }

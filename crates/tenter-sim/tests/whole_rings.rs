@@ -29,7 +29,7 @@ fn jct(outcome: &Outcome) -> f64 {
 }
 
 fn warns(outcome: &Outcome, of: &str) -> bool {
-    let mut warnings = outcome.summary.warnings.iter();
+    let mut warnings = outcome.summary.notes.warnings();
     warnings.any(|warning| warning.contains(of))
 }
 

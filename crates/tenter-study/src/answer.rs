@@ -1,6 +1,7 @@
 //! What a study answers.
 
 use serde::{Deserialize, Serialize};
+use tenter_record::NoteRow;
 
 use crate::drawing::{Chart, Drawing};
 use crate::gate::{Gate, Origin};
@@ -123,7 +124,7 @@ pub struct Tally {
 }
 
 /// A variant that was run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AnswerVariant {
     /// Its name.
     pub name: String,
@@ -134,6 +135,9 @@ pub struct AnswerVariant {
     /// The seeds, where the study names some; missing in answers of an earlier version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<u64>,
+    /// What a reader of the numbers must know: the notes of its trials, equal ones once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<NoteRow>,
 }
 
 /// The answer of one study.
@@ -266,7 +270,7 @@ mod tests {
                     name: "calibrated".to_owned(),
                     about: "one constant fitted".to_owned(),
                     trials: 1,
-                    seeds: Vec::new(),
+                    ..AnswerVariant::default()
                 }],
                 cases,
                 ..StudyAnswer::default()

@@ -35,6 +35,7 @@ mod leaf;
 #[cfg(test)]
 mod made_up;
 mod matrix;
+mod noted;
 mod pauses;
 mod power;
 mod published;
@@ -59,6 +60,7 @@ pub use description::Judged;
 pub use drawing::{Chart, Drawing, DrawnVariant, Shows};
 pub use error::StudyError;
 pub use gate::{Gate, Origin};
+pub use noted::{Noted, noted};
 pub use pauses::Pauses;
 pub use published::Case;
 pub use reading::{Against, Condition, PortName, Reading, Statistic};

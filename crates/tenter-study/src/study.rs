@@ -1,7 +1,7 @@
 //! A study, ready to run: its description, its published rows and its scenario.
 
 use tenter_plan::Plan;
-use tenter_record::Digest;
+use tenter_record::{Digest, Notes};
 use tenter_scenario::{Format, Loaded, load};
 
 use crate::answer::{AnswerVariant, CaseAnswer, StudyAnswer};
@@ -362,6 +362,7 @@ impl Study {
                 Some(_) => trials.iter().map(|trial| trial.seed).collect(),
                 None => Vec::new(),
             },
+            notes: Notes::of_all(trials.iter().map(|trial| &trial.summary.notes)).0,
         });
         let left_out = self.variants.iter().filter(|variant| variant.left_out);
         StudyAnswer {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use tenter_record::{CollectiveRow, FlowRow, PortRow, QueueRow, SampleRow};
+use tenter_record::{CollectiveRow, FlowRow, NoteCode, PortRow, QueueRow, SampleRow};
 use tenter_testkit::{Engine, RandomScenario, Trial, random_scenario, replay_command};
 use tenter_units::Time;
 
@@ -149,8 +149,8 @@ fn check_flows(claims: &mut Claims, trial: &Trial) {
 
 /// Where nothing was cut off, flows have sent and accepted all there is.
 fn check_whole(claims: &mut Claims, scenario: &RandomScenario, trial: &Trial) {
-    let errors = trial.outcome.summary.warnings.iter();
-    let gave_up = errors.clone().any(|text| text.contains("gave up"));
+    let mut notes = trial.outcome.summary.notes.iter();
+    let gave_up = notes.any(|note| note.code == NoteCode::GaveUp);
     if !is_whole(trial) || gave_up {
         return;
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use tenter_net::{ClassSpec, Headroom};
 use tenter_plan::{OnChange, Plan};
-use tenter_record::{PortRow, Summary};
+use tenter_record::{NoteCode, PortRow, Summary};
 use tenter_testkit::{Engine, RandomScenario, Trial, compare, random_scenario};
 
 /// How many scenarios there are; their seeds are counted from 0.
@@ -87,7 +87,9 @@ fn run(seeds: Range<u64>) {
                 let limited = summary.stopped.is_some() && !deadlocked;
                 seen.queue_pair_errors += u64::from(failed && !limited && !deadlocked);
                 seen.time_limits += u64::from(limited);
-                seen.central += u64::from(!trials.windowed.outcome.summary.warnings.is_empty());
+                let mut notes = trials.windowed.outcome.summary.notes.iter();
+                let is_central = notes.any(|note| note.code == NoteCode::CentralEngine);
+                seen.central += u64::from(is_central);
             }
             Err(failure) => failures.push(failure),
         }

@@ -10,7 +10,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use tenter_record::{
     CircuitRow, CollectiveRow, Column, CriticalPathRow, FlowRow, InferencePoolRow, InferenceRow,
-    InterferenceRow, JobRow, Kind, Names, OperationRow, PortRow, PowerRow, QueueChangeRow,
+    InterferenceRow, JobRow, Kind, Names, NoteRow, OperationRow, PortRow, PowerRow, QueueChangeRow,
     QueueRow, RankTimeRow, ReactionRow, RequestRow, Row, SampleRow, SignalRow, SteeringRow,
     SwitchRow, TierRow, TrainingRankRow, TrainingStepRow,
 };
@@ -133,7 +133,7 @@ impl Trial {
 type Batch = fn(&Trial) -> Result<RecordBatch, ArrowError>;
 
 /// Every table by its name.
-const TABLES: [(&str, Batch); 23] = [
+const TABLES: [(&str, Batch); 24] = [
     table::<JobRow>(),
     table::<CollectiveRow>(),
     table::<FlowRow>(),
@@ -155,6 +155,7 @@ const TABLES: [(&str, Batch); 23] = [
     table::<InferenceRow>(),
     table::<InferencePoolRow>(),
     table::<RequestRow>(),
+    table::<NoteRow>(),
     table::<InterferenceRow>(),
     table::<PowerRow>(),
 ];

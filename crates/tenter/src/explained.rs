@@ -1,8 +1,11 @@
 //! What a plan means, what running it costs, and whether it can be run, without running it.
 
 use tenter_explain::{
-    ExplainError, Explanation, IdleSetting, idle_settings, memory_bytes, packet_hops,
+    ExplainError, Explanation, FidelityClass, IdleSetting, idle_settings, known_error,
+    memory_bytes, packet_hops,
 };
+use tenter_plan::Fidelity;
+use tenter_record::{NoteCode, NoteRow, Notes};
 use tenter_report::available_memory_bytes;
 
 use crate::speed_up::{SpeedUp, speed_ups};
@@ -24,6 +27,28 @@ impl Plan {
     /// range.
     pub fn idle_settings(&self) -> Result<Vec<IdleSetting>, Error> {
         Ok(idle_settings(self.resolved(), &self.loaded().given)?)
+    }
+
+    /// What a reader of the numbers must know before there are any: warnings of the scenario's
+    /// check, how far flow level is off, why a level was chosen, settings without effect.
+    ///
+    /// # Errors
+    /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
+    /// range.
+    pub fn notes(&self) -> Result<Notes, Error> {
+        let warned = self.warnings().problems().iter().map(|problem| {
+            let note = NoteRow::new(NoteCode::Scenario, problem.on_one_line());
+            note.at(&problem.path)
+        });
+        let error = (self.resolved().fidelity == Fidelity::Flow)
+            .then(|| NoteRow::new(NoteCode::FlowLevelError, error_of_flows(self.resolved())));
+        let choice = self.choice();
+        let choice = choice.map(|why| NoteRow::new(NoteCode::Fidelity, why));
+        let of_level = error.into_iter().chain(choice);
+        let of_level = of_level.map(|note| note.at("engine.fidelity"));
+        let idle = self.idle_settings()?.into_iter();
+        let idle = idle.map(|idle| NoteRow::new(NoteCode::NoEffect, idle.note).at(idle.path));
+        Ok(warned.chain(of_level).chain(idle).collect())
     }
 
     /// What the plan means and what running it costs, without running it.
@@ -83,5 +108,16 @@ impl Plan {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// How far flow level was off on plans of this kind, as a sentence without its end.
+fn error_of_flows(plan: &tenter_plan::Plan) -> String {
+    match known_error(plan) {
+        Some(known) => format!("this trial is at flow level, at which {known}"),
+        None => format!(
+            "this trial is at flow level, whose error is not measured for trials of this kind ({}): run a smaller one at both levels with `--fidelity both`",
+            FidelityClass::of(plan)
+        ),
     }
 }

@@ -2,9 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tenter_explain::{FidelityClass, known_error};
-use tenter_plan::Fidelity;
-use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
+use tenter_record::{Control, FlowRow, Notes, Progress, SampleRow, Sink, SinkError};
 use tenter_report::{TrialFolder, peak_rss_bytes};
 use tenter_sim::{AnySimulation, Interference};
 
@@ -30,7 +28,8 @@ pub(crate) struct Prepared {
     pub(crate) further: (Interference, u16),
     pub(crate) simulation: AnySimulation,
     pub(crate) folder: Option<TrialFolder>,
-    pub(crate) notes: Vec<String>,
+    /// What the plan says itself.
+    pub(crate) notes: Notes,
     pub(crate) set_up_s: f64,
 }
 
@@ -60,13 +59,9 @@ impl Prepared {
             observer,
             ..
         } = rows;
-        outcome.summary.notes = self.notes;
-        if loaded.plan.fidelity == Fidelity::Flow {
-            outcome
-                .summary
-                .warnings
-                .insert(0, error_of_flows(&loaded.plan));
-        }
+        let of_run = std::mem::replace(&mut outcome.summary.notes, self.notes);
+        outcome.summary.notes.extend(of_run.0);
+        outcome.summary.notes.sort_by_key(|note| note.severity);
         let engine = &mut outcome.summary.engine;
         engine.set_up_s = self.set_up_s;
         engine.wall_s = began.elapsed().as_secs_f64();
@@ -98,17 +93,6 @@ impl Prepared {
             }),
             _ => Ok(trial),
         }
-    }
-}
-
-/// How far flow level was off on plans of this kind, as a sentence without its end.
-fn error_of_flows(plan: &tenter_plan::Plan) -> String {
-    match known_error(plan) {
-        Some(known) => format!("this trial is at flow level, at which {known}"),
-        None => format!(
-            "this trial is at flow level, whose error is not known for trials of this kind ({}): run a smaller one at both levels with `--fidelity both`",
-            FidelityClass::of(plan)
-        ),
     }
 }
 

@@ -202,16 +202,13 @@ impl Run {
             watch.check(plan)?;
         }
         self.plan.check_memory(self.force)?;
-        let notes = self.plan.idle_settings()?;
-        let choice = self.plan.choice().map(str::to_owned).into_iter();
+        let notes = self.plan.notes()?;
         let began = Instant::now();
         let simulation = simulation::build(plan, options(self.threads), self.watch);
         let simulation = simulation.map_err(Error::Unbuildable)?;
         let set_up_s = began.elapsed().as_secs_f64();
         Ok(Prepared {
-            notes: choice
-                .chain(notes.into_iter().map(|idle| idle.note))
-                .collect(),
+            notes,
             folder: self.begin_folder()?,
             further: (self.asked_interference(), self.threads),
             plan: self.plan,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tenter_record::{
     CircuitRow, CollectiveRow, Counts, CriticalPathRow, FlowRow, InferencePoolRow, InferenceRow,
-    InterferenceRow, JobRow, OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow,
+    InterferenceRow, JobRow, NoteRow, OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow,
     RankTimeRow, ReactionRow, RequestRow, Row, SampleRow, SignalRow, SteeringRow, SwitchRow,
     TierRow, TrainingRankRow, TrainingStepRow,
 };
@@ -66,6 +66,7 @@ macro_rules! tables {
 }
 
 tables! {
+    NoteRow: |trial| trial.summary.notes;
     InterferenceRow: |trial| trial.summary.interference;
     FlowRow: |trial| trial.flows;
     SampleRow: |trial| trial.samples;

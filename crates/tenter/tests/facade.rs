@@ -520,14 +520,19 @@ fn the_level_is_chosen_by_what_packets_may_cost() {
     let long = auto(LONG, "");
     assert_eq!(level(&long), "Flow");
     assert!(choice(&long).contains("more than `engine.packets_time: 600s`"));
+    // What is too much with packets must be less with flows.
     let tight = auto(SHORT, ", packets_memory: 1MB");
-    assert_eq!(level(&tight), "Flow");
+    assert_eq!(level(&tight), "Packet");
+    assert!(choice(&tight).contains(": flows would take "), "{tight:?}");
+    let brief = auto(SHORT, ", packets_time: 1us");
+    assert_eq!(level(&brief), "Flow");
     // What flow level refuses is simulated with packets, whatever they cost.
     let refused = format!("{LONG}\nobserve: {{queue_changes: ['leaf0:0']}}");
     let refused = auto(&refused, "");
     assert_eq!(level(&refused), "Packet");
     assert!(choice(&refused).contains("cannot be simulated at flow level"));
-    let trial = Run::new(&tight).run().expect("it runs");
-    assert!(trial.summary().notes[0].contains("auto` is flows: "));
+    let trial = Run::new(&brief).run().expect("it runs");
+    let mut notes = trial.summary().notes.iter();
+    assert!(notes.any(|note| note.text.contains("auto` is flows: ")));
     assert_eq!(plan(SHORT).choice(), None);
 }

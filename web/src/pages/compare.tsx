@@ -93,6 +93,11 @@ function Results({ data }: { data: Compared }) {
   return (
     <section>
       <h2>Results</h2>
+      {data.remarks.map((remark) => (
+        <p className={remark.startsWith("warning") ? "note warn" : "note"} key={remark}>
+          {remark}
+        </p>
+      ))}
       <div className="scroll" tabIndex={0} role="region" aria-label="Results side by side" style={{ maxHeight: 640 }}>
         <table data-table="compare">
           <thead>

@@ -121,11 +121,13 @@ function Summary({ trial, reload }: { trial: Trial; reload: () => void }) {
               </dl>
             </>
           ) : null}
-          {summary.notes.map((note) => (
-            <p className="note" key={note}>
-              {note}
-            </p>
-          ))}
+          {summary.notes
+            .filter((note) => note.severity !== "warning")
+            .map((note) => (
+              <p className="note" key={note.text}>
+                {note.text}
+              </p>
+            ))}
         </>
       ) : (
         <Empty title="The trial left no summary">{trial.folder ? "A summary is written at the end of a trial; its flows and samples until then are under the other tabs." : null}</Empty>

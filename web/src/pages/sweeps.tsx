@@ -341,6 +341,11 @@ function Points({ sweep }: { sweep: Sweep }) {
   return (
     <section>
       <h2>Trials</h2>
+      {sweep.notes.map((note) => (
+        <p className={note.startsWith("warning") ? "note warn" : "note"} key={note}>
+          {note}
+        </p>
+      ))}
       <div className="tools">
         <button type="button" onClick={() => download(`${fileName(sweep.name)}.csv`, csv(heads, sweep.rows.map((row) => [...cells(row), ...row.values])))}>
           CSV

@@ -106,8 +106,8 @@ fn settings_without_effect_are_named() {
     let line = format!("note: {note}\n");
     assert!(answer.stdout.contains(&line), "{}", answer.stdout);
     assert_eq!(
-        workplace.json("trial/summary.json")["notes"],
-        Value::from(vec![note])
+        workplace.json("trial/summary.json")["notes"][0]["text"],
+        Value::from(note)
     );
     let answer = workplace.tenter(&[&["explain", "small.yaml"][..], &idle].concat());
     assert!(answer.expect(0).stdout.contains(&line));
@@ -121,6 +121,52 @@ fn settings_without_effect_are_named() {
         workplace.json("trial/summary.json")["notes"],
         Value::from(Vec::<String>::new())
     );
+}
+
+#[test]
+fn the_level_that_runs_is_estimated() {
+    let workplace = Workplace::new("explain-level");
+    // 64 MiB to each of 31 peers: some 17,000 packets a flow at each of their links.
+    let text = "
+fabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 8, spines: 8}
+jobs: [{collectives: [{collective: all-to-all, size: 2GiB}]}]
+observe: {samples: false}
+";
+    workplace.write("long.yaml", text);
+    let cost = |more: &str| {
+        let words = format!("explain long.yaml --format json {more}");
+        workplace.words(&words).expect(0).json()["cost"].clone()
+    };
+    let [packets, flows] = ["--fidelity packet", "--fidelity flow"].map(cost);
+    assert_eq!([&packets["level"], &flows["level"]], ["packet", "flow"]);
+    assert_eq!(packets["flows"], flows["flows"]);
+    let seconds = |cost: &Value| cost["wall_s"].as_f64().expect("a number");
+    // 992 flows are some milliseconds, 60 million packet-hops some seconds.
+    assert!(
+        seconds(&packets) > 100.0 * seconds(&flows),
+        "{packets} {flows}"
+    );
+    assert_eq!(flows["ns_per_packet_hop"], 0.0);
+    let text = workplace
+        .words("explain long.yaml --fidelity flow")
+        .expect(0)
+        .stdout;
+    assert!(
+        text.contains("992 flows at flow level, in place of "),
+        "{text}"
+    );
+    // As much as packets may take by default is not reached; a second is.
+    let auto = "--set engine.fidelity=auto --set engine.packets_time=1s";
+    assert_eq!(cost(auto)["level"], "flow");
+    let text = workplace
+        .words(&format!("validate long.yaml {auto}"))
+        .expect(0)
+        .stdout;
+    assert!(
+        text.contains("`engine.fidelity: auto` is flows: packets are estimated"),
+        "{text}"
+    );
+    assert!(text.contains(", and flows "), "{text}");
 }
 
 /// A completion time of 8 bytes is kept of each flow: 44 TB.

@@ -17,6 +17,7 @@ mod jobs;
 #[cfg(target_os = "linux")]
 mod lab;
 mod new;
+mod notes;
 mod patterns;
 mod pauses;
 mod report;

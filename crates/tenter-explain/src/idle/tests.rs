@@ -242,3 +242,15 @@ fn classes_without_packets() {
     assert!(found[0].starts_with("class 0 of"), "{found:?}");
     assert!(found[1].starts_with("`ecn` of class 6"), "{found:?}");
 }
+
+#[test]
+fn a_class_that_others_trim_to_has_packets() {
+    let found = |trim: &str| {
+        notes(&format!(
+            "fabric: {{kind: single-switch, hosts: 4, switch: {{classes: [{{class: 3, limit: 60kB{trim}}}, {{class: 6, scheduling: strict, limit: 600kB}}]}}}}\nendpoint: {{nic: {{transport: ultra-ethernet}}}}\n{JOB}"
+        ))
+    };
+    assert_eq!(found(", trim: {to: 6}"), Vec::<String>::new());
+    let without = found("");
+    assert!(without[0].starts_with("class 6 of"), "{without:?}");
+}

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tenter_record::{Stop, StopKind};
+use tenter_record::{NoteCode, NoteRow, Notes, Stop, StopKind};
 use tenter_report::{RunIdentity, TrialFolder, peak_rss_bytes};
 use tenter_sim::Outcome;
 use tenter_sim::real_time::{HostCounts, RealEnd};
@@ -64,11 +64,16 @@ pub(super) fn finish(finished: Finished<'_, '_>) -> Result<Outcome, LabError> {
         switches,
         shown,
     } = finished;
-    let mut warnings = warnings(&running);
-    warnings.extend(switches.warnings);
+    let mut notes = notes(&running);
+    let of_switches = switches.warnings.into_iter();
+    notes.extend(of_switches.map(|text| NoteRow::new(NoteCode::LabSwitch, text)));
     if trial.lab.keys.data_path == DataPathKind::Rdma {
-        warnings.push(OF_HARDWARE.to_owned());
+        notes.add(NoteCode::Lab, OF_HARDWARE);
     }
+    notes.add(NoteCode::LabSetUp, format!(
+        "measured on the hosts of lab `{}`: nothing was simulated, and another run gives other times",
+        trial.lab.keys.name
+    ));
     let failures = running.jobs.iter().map(|job| failure(job, &running));
     let failures: Vec<Option<String>> = failures.collect();
     let stopped = stop(&running, ended);
@@ -85,15 +90,11 @@ pub(super) fn finish(finished: Finished<'_, '_>) -> Result<Outcome, LabError> {
         failures,
         hosts: &hosts,
         ports: &switches.ports,
-        warnings,
+        notes,
     };
     let mut outcome = books.finish(end);
     let summary = &mut outcome.summary;
     trial.measured.name().clone_into(&mut summary.scenario);
-    summary.notes = vec![format!(
-        "measured on the hosts of lab `{}`: nothing was simulated, and another run gives other times",
-        trial.lab.keys.name
-    )];
     summary.engine.wall_s = ended.since_start().as_s();
     summary.engine.peak_rss_bytes = peak_rss_bytes();
     let kept = folder.keep_beside(HOSTS_FILE, |out| out.write_all(hosts_text.as_bytes()));
@@ -151,7 +152,7 @@ fn failure(job: &JobRun, running: &Trial<'_>) -> Option<String> {
 }
 
 /// What a reader of the numbers must know.
-fn warnings(running: &Trial<'_>) -> Vec<String> {
+fn notes(running: &Trial<'_>) -> Notes {
     let mut warnings: Vec<String> = running.problems.iter().skip(1).cloned().collect();
     let errors = running.agents.all.iter().map(|agent| agent.clock.error_ns);
     let error_us = errors.fold(0.0, f64::max) / 1e3;
@@ -175,7 +176,10 @@ fn warnings(running: &Trial<'_>) -> Vec<String> {
             running.refused
         ));
     }
-    warnings
+    let notes = warnings.into_iter();
+    notes
+        .map(|text| NoteRow::new(NoteCode::Lab, text))
+        .collect()
 }
 
 fn of_host(name: &str, report: &AgentReport) -> Vec<String> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tenter::Scenario;
-use tenter_record::EngineKind;
+use tenter_record::{EngineKind, NoteCode, NoteRow};
 use tenter_report::{read_counts, read_summary, replace_counts};
 use tenter_sim::real_time::RealBooks;
 
@@ -47,15 +47,17 @@ pub fn add_counters(
         )));
     }
     books.replace(&mut counts, &mut summary.totals, &found.ports);
-    let is_of_switch = |warning: &String| {
+    let is_of_switch = |note: &NoteRow| {
         let mut names = saved
             .switches
             .iter()
             .map(|keys| format!("switch `{}`", keys.name));
-        names.any(|name| warning.contains(&name))
+        names.any(|name| note.text.contains(&name))
     };
-    summary.warnings.retain(|warning| !is_of_switch(warning));
-    summary.warnings.extend(found.warnings.iter().cloned());
+    summary.notes.retain(|note| !is_of_switch(note));
+    let told = found.warnings.iter();
+    let told = told.map(|text| NoteRow::new(NoteCode::LabSwitch, text));
+    summary.notes.extend(told);
     replace_counts(trial, &counts, &summary).map_err(tenter::Error::from)?;
     Ok(found.warnings)
 }
@@ -135,7 +137,10 @@ jobs: [{name: j, ranks: 2, collectives: [{collective: all-to-all, size: 64KiB}]}
             failures: vec![None],
             hosts: &[None, None],
             ports: &[],
-            warnings: vec!["switch `leaf0` was not read".to_owned(), "other".to_owned()],
+            notes: ["switch `leaf0` was not read", "other"]
+                .map(|text| NoteRow::new(NoteCode::LabSwitch, text))
+                .into_iter()
+                .collect(),
         });
         let identity = RunIdentity {
             scenario: "files".to_owned(),
@@ -213,7 +218,7 @@ jobs: [{name: j, ranks: 2, collectives: [{collective: all-to-all, size: 64KiB}]}
         let summary = read_summary(&measured).expect("a summary");
         assert_eq!(summary.totals.xoff_frames, 0);
         assert_eq!(summary.totals.dropped_frames, 3);
-        assert_eq!(summary.warnings[0], "other");
+        assert_eq!(summary.notes[0].text, "other");
         // The same again changes nothing.
         add_counters(&switches, &measured, &before, &after).expect("it is right");
         let again = read_summary(&measured).expect("a summary");

@@ -102,7 +102,7 @@ pub(crate) fn complete(summary: &Summary, problems: &[String]) {
         summary.complete && problems.is_empty(),
         "{:?} {problems:?} {:?}",
         summary.stopped,
-        summary.warnings
+        summary.notes
     );
 }
 

@@ -99,7 +99,8 @@ pub(crate) fn switches(bench: &Bench) {
     let rack = Rack::new(bench);
     let (outcome, folder, problems) = rack.run(&rack.lab(""), "measured");
     assert!(outcome.summary.complete, "{problems:?}");
-    let warnings = outcome.summary.warnings.join("\n");
+    let warnings: Vec<&str> = outcome.summary.notes.warnings().collect();
+    let warnings = warnings.join("\n");
     for part in [
         "switch `leaf0` does not tell marked frames, the longest queue",
         "switch `leaf1` was not read before the trial",

@@ -83,6 +83,13 @@ macro_rules! members {
                 are_told_apart: false,
             };
 
+            /// Its word, as in `kind`.
+            pub const fn word(&self) -> &'static str {
+                match self {
+                    $($list::$name(_) => $word,)+
+                }
+            }
+
             /// Its word, and its keys as they are written.
             pub fn written(&self) -> Vec<(&'static str, Written)> {
                 let (word, keys) = match self {

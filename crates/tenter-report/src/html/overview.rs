@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tenter_record::{CollectiveRow, InterferenceRow, JobSummary, PowerRow, Summary};
+use tenter_record::{
+    CollectiveRow, InterferenceRow, JobSummary, Notes, PowerRow, Severity, Summary,
+};
 use tenter_units::Time;
 
 use super::text::{Unit, add, count, escape, fixed, moved, number, time};
@@ -19,17 +21,12 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
         format_args!("<section id=\"results{id}\"><h2>Results</h2>"),
     );
     tiles(summary, page);
-    sentences(
-        "warnings",
-        "Read this before the numbers",
-        &summary.warnings,
-        page,
-    );
+    notes(Severity::Warning, &summary.notes, page);
     for job in &summary.jobs {
         job_table(job, page);
     }
     interference(&summary.interference, page);
-    sentences("notes", "Settings without effect", &summary.notes, page);
+    notes(Severity::Note, &summary.notes, page);
     facts(trial, tiers, page);
     page.push_str("</section>\n");
 }
@@ -137,16 +134,24 @@ fn power_tile(power: &PowerRow, page: &mut String) {
     tile("Power of the fabric", &watts, &about, page);
 }
 
-fn sentences(class: &str, title: &str, texts: &[String], page: &mut String) {
-    if texts.is_empty() {
+pub(super) fn notes(severity: Severity, notes: &Notes, page: &mut String) {
+    let mut texts = notes
+        .iter()
+        .filter(|note| note.severity == severity)
+        .peekable();
+    if texts.peek().is_none() {
         return;
     }
+    let (class, title) = match severity {
+        Severity::Warning => ("warnings", "Read this before the numbers"),
+        Severity::Note => ("notes", "Notes"),
+    };
     add(
         page,
         format_args!("<aside class=\"{class}\"><h3>{title}</h3><ul>"),
     );
     for text in texts {
-        add(page, format_args!("<li>{}</li>", escape(text)));
+        add(page, format_args!("<li>{}</li>", escape(&text.text)));
     }
     page.push_str("</ul></aside>\n");
 }

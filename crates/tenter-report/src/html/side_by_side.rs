@@ -5,7 +5,7 @@ use tenter_units::Time;
 
 use super::text::{Unit, add, escape, fixed};
 use super::{circuits, together};
-use crate::compare::{NamedSummary, comparison_rows, is_whole_trial, job_of};
+use crate::compare::{NamedSummary, comparison_rows, is_whole_trial, job_of, remarks};
 use crate::numbers::{binary_size, grouped};
 use crate::trial_data::TrialData;
 
@@ -13,7 +13,16 @@ use crate::trial_data::TrialData;
 pub(super) fn section(trials: &[TrialData], page: &mut String) {
     let named: Vec<NamedSummary> = trials.iter().map(NamedSummary::of).collect();
     let rows = comparison_rows(&named);
-    page.push_str("<section id=\"comparison\"><h2>Side by side</h2><p class=\"lead\">Differences are in percent of the first trial; times are means over the measured iterations.</p><div class=\"scroll\">");
+    page.push_str("<section id=\"comparison\"><h2>Side by side</h2><p class=\"lead\">Differences are in percent of the first trial; times are means over the measured iterations.</p>");
+    let remarks = remarks(&named);
+    if !remarks.is_empty() {
+        page.push_str("<aside class=\"warnings\"><h3>Read this before the numbers</h3><ul>");
+        for remark in &remarks {
+            add(page, format_args!("<li>{}</li>", escape(remark)));
+        }
+        page.push_str("</ul></aside>\n");
+    }
+    page.push_str("<div class=\"scroll\">");
     let greatest = |time: &dyn Fn(&ComparisonRow) -> Option<Time>| {
         let times = rows.iter().filter_map(time);
         Unit::time(times.map(Time::as_ns).fold(0.0, f64::max))

@@ -1,7 +1,7 @@
 //! The report of studies: published values beside measured ones, as drawings and as tables.
 
 use tenter_study::{
-    Answers, CaseAnswer, Chart, Gate, Origin, Pauses, StudyAnswer, Tally, Value, Verdict,
+    Answers, CaseAnswer, Chart, Gate, Noted, Origin, Pauses, StudyAnswer, Tally, Value, Verdict,
 };
 
 use super::bar_chart::{Bar, BarChart, Group};
@@ -121,6 +121,7 @@ fn article(id: usize, study: &StudyAnswer, drawings: &[Drawn], page: &mut String
         ),
     );
     if !study.cases.is_empty() {
+        noted(&study.noted(), study.variants.len(), page);
         tiles(study, page);
         charts(id, study, page);
         drawn(id, drawings, page);
@@ -440,6 +441,21 @@ fn pauses(of_variants: &[Pauses], page: &mut String) {
 }
 
 /// The variants that were run.
+/// What a reader of the numbers must know, of all variants together.
+pub(super) fn noted(notes: &[Noted<'_>], variants: usize, page: &mut String) {
+    if notes.is_empty() {
+        return;
+    }
+    page.push_str("<aside class=\"warnings\"><h3>Read this before the numbers</h3><ul>");
+    for note in notes {
+        add(
+            page,
+            format_args!("<li>{}</li>", escape(&note.line(variants))),
+        );
+    }
+    page.push_str("</ul></aside>\n");
+}
+
 fn variants(study: &StudyAnswer, page: &mut String) {
     page.push_str("<section><details><summary>What was run</summary><div class=\"scroll\"><table><thead><tr><th>variant</th><th>meaning</th><th class=\"n\">trials</th></tr></thead><tbody>");
     for variant in &study.variants {

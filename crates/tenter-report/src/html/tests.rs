@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use tenter_record::{
-    CollectiveRow, InterferenceRow, JobRow, JobSummary, PortRow, Summary, SwitchRow,
+    CollectiveRow, InterferenceRow, JobRow, JobSummary, NoteCode, NoteRow, Notes, PortRow, Summary,
+    SwitchRow,
 };
 use tenter_units::Time;
 
@@ -100,7 +101,10 @@ fn numbers_that_fit_nothing_do_no_harm() {
     let trial = TrialData {
         summary: Summary {
             jobs: vec![job],
-            warnings: vec!["<script>alert(1)</script>".to_owned()],
+            notes: Notes(vec![NoteRow::new(
+                NoteCode::Scenario,
+                "<script>alert(1)</script>",
+            )]),
             ..Summary::default()
         },
         config: "</pre><script>alert(1)</script>".to_owned(),

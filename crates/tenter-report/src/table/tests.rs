@@ -1,4 +1,4 @@
-use tenter_record::{JobRow, Totals};
+use tenter_record::{JobRow, NoteCode, NoteRow, Notes, Totals};
 
 use tenter_record::{CollectiveRow, JobSummary};
 
@@ -56,7 +56,10 @@ fn summary() -> Summary {
             timeouts: 1,
             ..Totals::default()
         },
-        warnings: vec!["the warm-up is short".to_owned()],
+        notes: Notes(vec![NoteRow::new(
+            NoteCode::Scenario,
+            "the warm-up is short",
+        )]),
         engine: EngineStats {
             packet_hops: 41_200_000,
             wall_s: 1.9,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tenter::Scenario;
 use tenter_record::{Cell, ComparisonRow, Kind, Names, Row};
 use tenter_report::{
-    NamedSummary, TableColumn, comparison_groups, comparison_table, read_summary,
+    NamedSummary, TableColumn, comparison_groups, comparison_table, read_summary, remarks,
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -45,6 +45,8 @@ pub(crate) struct CompareBody {
     places: Vec<PlaceBody>,
     /// The same as `tenter compare` prints it.
     text: String,
+    /// What a reader must know before the numbers, a line for each note.
+    remarks: Vec<String>,
     /// Settings that differ.
     config: Vec<SettingBody>,
     /// Completion times of flows.
@@ -142,6 +144,7 @@ fn compared(app: &App, ids: &[i64]) -> Result<CompareBody, ApiError> {
         trials,
         columns: columns(),
         text: comparison_table(&rows),
+        remarks: remarks(&summaries),
         rows: rows.iter().map(values).collect(),
         places,
         config: differing(&configs),

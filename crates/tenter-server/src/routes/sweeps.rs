@@ -42,6 +42,8 @@ pub(crate) struct SweepBody {
     variants: Vec<String>,
     axes: Vec<SweepAxisBody>,
     readings: Vec<SweepReadingBody>,
+    /// What a reader of the values must know, of all trials together, a line for each note.
+    notes: Vec<String>,
     /// Trials that have run, as they end.
     rows: Vec<SweepTrialBody>,
     /// Rows by reading, point and variant with their statistics over seeds, as `sweep.json` has
@@ -195,7 +197,10 @@ fn body(app: &App, sweep: &WorkspaceSweep) -> Result<SweepBody, ApiError> {
         values: trial.values.clone(),
         trial: ids.get(&(trial.variant, trial.point, trial.seed)).copied(),
     });
+    let notes = record.noted();
+    let notes = notes.iter().map(|note| note.line(record.variants.len()));
     Ok(SweepBody {
+        notes: notes.collect(),
         row: sweep.into(),
         text: sweep.description.clone(),
         scenario: sweep.scenario.clone(),

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tenter_net::Switch;
 use tenter_plan::Plan;
-use tenter_record::{Counts, EngineKind, FlowRow, PortRow, QueueRow, Stop, Totals};
+use tenter_record::{
+    Counts, EngineKind, FlowRow, NoteCode, Notes, PortRow, QueueRow, Stop, Totals,
+};
 use tenter_units::{Instant, Time};
 use tenter_workload::{JobId, Schedule};
 
@@ -62,8 +64,8 @@ pub struct RealEnd<'a> {
     pub hosts: &'a [Option<HostCounts>],
     /// Of the ports that could be read.
     pub ports: &'a [PortCounts],
-    /// What a reader of the numbers must know, each a sentence.
-    pub warnings: Vec<String>,
+    /// What a reader of the numbers must know.
+    pub notes: Notes,
 }
 
 /// The books of a trial on real hosts.
@@ -229,7 +231,9 @@ impl RealBooks {
         }
         let summary = &mut outcome.summary;
         summary.complete &= summary.stopped.is_none();
-        summary.warnings = end.warnings;
+        // Nothing was simulated, so nothing is said of that.
+        summary.notes.retain(|note| note.code == NoteCode::Stopped);
+        summary.notes.extend(end.notes.0);
         summary.engine.engine = EngineKind::Lab;
         let frames = |row: &PortRow| row.tx_frames;
         summary.engine.packet_hops = outcome.counts.ports.iter().map(frames).sum();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tenter_net::{Missing, Notice, Packet, PacketKind, Pause, RETH_BYTES, ReceiveSlot, Slot};
 use tenter_plan::CapturePlan;
 use tenter_record::{
-    Capture, CapturedFrame, CapturedPort, FrameContent, MacAddress, RoceBody, RocePacket,
+    Capture, CapturedFrame, CapturedPort, FrameContent, MacAddress, NoteCode, RoceBody, RocePacket,
 };
 use tenter_topology::{CableEnd, HostId, Topology};
 use tenter_units::Instant;
@@ -60,14 +60,14 @@ fn warn(
     last: Instant,
     outcome: &mut Outcome,
 ) {
-    let warnings = &mut outcome.summary.warnings;
+    let notes = &mut outcome.summary.notes;
     if omitted > 0 {
-        warnings.push(format!(
+        notes.add(NoteCode::RecordCut, format!(
             "frames are captured up to {last} only, and {omitted} were left out: give a larger `observe.capture_limit`, or fewer ports",
         ));
     }
     if flow_control > 0 {
-        warnings.push(format!(
+        notes.add(NoteCode::RecordCut, format!(
             "{flow_control} flow-control packets are not in `capture.pcapng`: they are no Ethernet frames",
         ));
     }
@@ -77,10 +77,13 @@ fn warn(
     };
     let names: Vec<String> = plan.ports.iter().filter_map(optical).collect();
     if !names.is_empty() {
-        warnings.push(format!(
-            "only what they send is captured at {}: they lead to optical switches",
-            names.join(", ")
-        ));
+        notes.add(
+            NoteCode::RecordCut,
+            format!(
+                "only what they send is captured at {}: they lead to optical switches",
+                names.join(", ")
+            ),
+        );
     }
 }
 

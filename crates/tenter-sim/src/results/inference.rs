@@ -1,6 +1,6 @@
 //! Inferences: times of requests, and where the time of their ranks went.
 
-use tenter_record::{InferencePoolRow, InferenceRow, RequestRow, nearest_rank};
+use tenter_record::{InferencePoolRow, InferenceRow, NoteCode, NoteRow, RequestRow, nearest_rank};
 use tenter_units::{Instant, Time};
 use tenter_workload::graph::Metered;
 use tenter_workload::inference::{Arrival, At, InferenceRun, PoolRun, RequestRun};
@@ -29,7 +29,7 @@ pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
             ..row(run, &iteration.volumes, of, &requests, duration)
         };
         let late = warning(&row, run.planned_latency, &requests);
-        outcome.summary.warnings.extend(late);
+        outcome.summary.notes.extend(late);
         outcome.summary.inference.push(row);
         for pool in &run.pools {
             let row = InferencePoolRow {
@@ -44,16 +44,17 @@ pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
 
 /// Says that batches would have been others, where requests took longer than the clock of the
 /// scheduler had it.
-fn warning(row: &InferenceRow, planned: Option<Time>, requests: &[RequestRow]) -> Option<String> {
+fn warning(row: &InferenceRow, planned: Option<Time>, requests: &[RequestRow]) -> Option<NoteRow> {
     let latency = |of: &RequestRow| of.end.saturating_sub(of.arrival);
     let mean = spread(requests.iter().map(latency))?.mean;
     let more = mean.ps() as f64 / planned?.ps().max(1) as f64 - 1.0;
     (more > OFF).then(|| {
-        format!(
+        let text = format!(
             "the requests of job {} took {:.0} % longer on average than the scheduler assumed when it made their batches. These batches do not react to congestion: a scheduler that does would make larger ones",
             row.job_name,
             100.0 * more
-        )
+        );
+        NoteRow::new(NoteCode::BatchesLate, text)
     })
 }
 

@@ -1,21 +1,23 @@
 //! Queues at flow level that packets would overflow.
 
 use tenter_net::{ClassSpec, SwitchSpec, Switches};
+use tenter_record::{NoteCode, NoteRow};
 use tenter_units::Bytes;
 
 use crate::network::Driver;
 
 /// What is said of a trial in which more waits for a link than its queue holds.
-pub(super) fn warning<D: Driver>(driver: &D) -> Option<String> {
+pub(super) fn warning<D: Driver>(driver: &D) -> Option<NoteRow> {
     let queued = driver.queued_bytes();
     let holds = queue_bytes(&driver.context().switches);
     (queued > holds).then(|| {
-        format!(
+        let text = format!(
             "at flow level {} wait in one queue, and queues hold {}: some packets would be dropped and sent again \
              after timeouts, so times are a lower bound",
             rounded_up(queued),
             Bytes::new(holds)
-        )
+        );
+        NoteRow::new(NoteCode::FlowLevelQueue, text)
     })
 }
 

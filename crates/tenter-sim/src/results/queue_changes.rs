@@ -1,5 +1,7 @@
 //! The table of queues recorded change by change, and the warning of what it leaves out.
 
+use tenter_record::NoteCode;
+
 use crate::network::{Driver, PortChanges, Watcher};
 
 use super::outcome::Outcome;
@@ -21,7 +23,7 @@ pub(crate) fn collect<D: Driver>(driver: &D, outcome: &mut Outcome) {
         outcome.counts.queue_changes.extend_from_slice(rows);
         if let (Some(last), 1..) = (rows.last(), omitted) {
             let name = topology.port_name(place.node, place.port);
-            outcome.summary.warnings.push(format!(
+            outcome.summary.notes.add(NoteCode::RecordCut, format!(
                 "the queues of {name} are recorded up to {} only, and {omitted} changes were left out: give a larger `observe.queue_changes_limit`",
                 last.time,
             ));

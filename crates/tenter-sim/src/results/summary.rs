@@ -7,7 +7,7 @@ use tenter_net::{Switch, WIRE_OVERHEAD_BYTES};
 use tenter_plan::{CENTRAL_BELOW, PowerProfile};
 use tenter_record::{
     CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, FlowSizeRow, Histogram,
-    JobRow, JobSummary, PortRow, Stop, StopKind, Summary, Totals,
+    JobRow, JobSummary, NoteCode, NoteRow, Notes, PortRow, Stop, StopKind, Summary, Totals,
 };
 use tenter_topology::{HostId, NodeId};
 use tenter_units::{Instant, Rate, Time};
@@ -99,7 +99,7 @@ pub(crate) fn outcome<D: Driver>(
         }
     }
     let totals = totals(driver, flow_table.flows_booked(), &counts);
-    let warnings = warnings(driver, &totals, &trial);
+    let notes = notes(driver, &totals, &trial);
     let stopped_by = trial.stopped.as_ref().map(|stop| stop.by);
     // Counters go on behind the last job, until the network is empty.
     let is_whole = stopped_by != Some(StopKind::User);
@@ -110,9 +110,8 @@ pub(crate) fn outcome<D: Driver>(
         complete: is_whole && jobs.iter().all(|job| job.job.complete),
         stopped_by,
         stopped: trial.stopped.map(|stop| stop.why),
-        warnings,
-        // The caller knows what the scenario says itself.
-        notes: Vec::new(),
+        // The caller adds what the scenario says itself.
+        notes,
         // It takes further runs.
         interference: Vec::new(),
         flow_sizes,
@@ -572,19 +571,21 @@ fn why_lossless_drops(context: &Context) -> &'static str {
     }
 }
 
-fn warnings<D: Driver>(driver: &D, totals: &Totals, trial: &Trial<'_>) -> Vec<String> {
-    let of_flows = trial.left_out.iter();
-    let mut warnings: Vec<String> = of_flows
-        .map(|left| format!("at flow level {}", left.text))
-        .collect();
-    warnings.extend(
-        trial.jumps_refused.map(|why| {
-            format!("`engine.steady_state: jump` jumps over nothing in this trial: {why}")
-        }),
-    );
-    warnings.extend(overflow::warning(driver));
+fn notes<D: Driver>(driver: &D, totals: &Totals, trial: &Trial<'_>) -> Notes {
+    let mut notes = Notes::default();
+    if let Some(stop) = &trial.stopped {
+        notes.add(NoteCode::Stopped, &stop.why);
+    }
+    for left in trial.left_out {
+        notes.add(NoteCode::FlowLevel, format!("at flow level {}", left.text));
+    }
+    if let Some(why) = trial.jumps_refused {
+        let text = format!("`engine.steady_state: jump` jumps over nothing in this trial: {why}");
+        notes.push(NoteRow::new(NoteCode::NoJumps, text).at("engine.steady_state"));
+    }
+    notes.extend(overflow::warning(driver));
     if driver.stats().central {
-        warnings.push(format!(
+        notes.add(NoteCode::CentralEngine, format!(
             "in this fabric one node can affect another within {}, which is less than {CENTRAL_BELOW}, so windows go \
              from event to event: the results are the same, but the run is slower; longer cables or switch latencies \
              make it faster",
@@ -593,10 +594,13 @@ fn warnings<D: Driver>(driver: &D, totals: &Totals, trial: &Trial<'_>) -> Vec<St
     }
     let lossless = totals.lossless_dropped_frames;
     if lossless > 0 {
-        warnings.push(format!(
-            "{lossless} frames of lossless classes were dropped: {}",
-            why_lossless_drops(driver.context())
-        ));
+        notes.add(
+            NoteCode::LosslessDrops,
+            format!(
+                "{lossless} frames of lossless classes were dropped: {}",
+                why_lossless_drops(driver.context())
+            ),
+        );
     }
     let errors = driver.nodes().map(|(_, node)| match node {
         NodeModel::Host(host) => host.nic().errors().len(),
@@ -604,13 +608,15 @@ fn warnings<D: Driver>(driver: &D, totals: &Totals, trial: &Trial<'_>) -> Vec<St
     });
     let gave_up: usize = errors.sum();
     if gave_up > 0 {
-        warnings.push(format!(
+        let text = format!(
             "{gave_up} queue pairs gave up after {} timeouts (or NAKs, where they count) in a row; where their data arrived all the same, only the \
              acknowledgement was late: set `endpoint.nic.retransmission_timeout` above the longest round trip",
             driver.context().nic.retry_count + 1
-        ));
+        );
+        let note = NoteRow::new(NoteCode::GaveUp, text);
+        notes.push(note.at("endpoint.nic.retransmission_timeout"));
     }
-    warnings
+    notes
 }
 
 fn engine<D: Driver>(driver: &D, threads: u16, ended: Instant, digest: Digest) -> EngineStats {

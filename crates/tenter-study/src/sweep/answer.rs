@@ -1,6 +1,7 @@
 //! What a sweep answers: its readings by point and variant, and which variant is better.
 
 use serde::{Deserialize, Serialize};
+use tenter_record::Notes;
 
 use super::Sweep;
 use super::is_axis;
@@ -23,6 +24,8 @@ pub struct Measured {
     pub digest: String,
     /// The value of each reading, in their order; missing where no row had one.
     pub values: Vec<Option<f64>>,
+    /// What a reader of them must know.
+    pub notes: Notes,
 }
 
 /// Which variant is best by a reading at a point, and how sure that is.
@@ -73,8 +76,9 @@ impl Sweep {
             AnswerVariant {
                 name: named(&variant.name),
                 about: variant.settings.join(" "),
-                trials: of.count(),
+                trials: of.clone().count(),
                 seeds,
+                notes: Notes::of_all(of.map(|trial| &trial.notes)).0,
             }
         });
         let charts = self.keys.readings.iter().map(|reading| Chart {

@@ -3,12 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 use tenter_config::Written;
+use tenter_record::{NoteRow, Notes};
 
 use super::Sweep;
 use super::answer::Measured;
 use super::charts::SweepChart;
 use super::keys::{Better, ReadingKeys};
 use super::take::Take;
+use crate::noted::{Noted, noted};
 
 /// The trials of a sweep and the values of its readings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,8 +36,20 @@ pub struct SweepRecord {
     pub charts: Vec<SweepChart>,
     /// The trials that have run: point by point, variant by variant, seed by seed.
     pub trials: Vec<SweepValues>,
+    /// What a reader of the values must know: for each variant the notes of its trials, equal ones
+    /// once; empty in records of an earlier version.
+    #[serde(default)]
+    pub notes: Vec<Vec<NoteRow>>,
     /// One digest for all of them.
     pub digest: String,
+}
+
+impl SweepRecord {
+    /// The notes, warnings first, each once with the variants that have it.
+    pub fn noted(&self) -> Vec<Noted<'_>> {
+        let names = self.variants.iter().map(String::as_str);
+        noted(names.zip(self.notes.iter().map(Vec::as_slice)))
+    }
 }
 
 /// An axis of a sweep.
@@ -105,6 +119,12 @@ impl Sweep {
             readings: self.keys.readings.iter().map(SweepReading::of).collect(),
             charts: self.charts.clone(),
             trials: values,
+            notes: (0..self.variants.len())
+                .map(|variant| {
+                    let of = trials.iter().filter(|trial| trial.variant == variant);
+                    Notes::of_all(of.map(|trial| &trial.notes)).0
+                })
+                .collect(),
             digest: super::answer::digest(trials),
         }
     }

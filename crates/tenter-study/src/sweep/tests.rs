@@ -1,3 +1,4 @@
+use tenter_record::Notes;
 use super::*;
 use crate::{Value, Verdict};
 
@@ -60,6 +61,7 @@ fn measured(sweep: &Sweep) -> Vec<Measured> {
             seed,
             digest: format!("{seed}"),
             values: vec![Some(ecmp * share); 2],
+            notes: Notes::default(),
         }
     });
     trials.collect()
@@ -228,6 +230,7 @@ fn no_variant_is_best_where_two_are_equal() {
             seed: 1,
             digest: String::new(),
             values: vec![Some(values[variant])],
+            notes: Notes::default(),
         };
         (0..3).map(trial).collect::<Vec<_>>()
     };
@@ -250,6 +253,7 @@ fn no_variant_is_best_by_how_far_seeds_are_apart() {
                 seed: (number % 3) as u64,
                 digest: String::new(),
                 values: vec![Some(number as f64)],
+                notes: Notes::default(),
             })
             .collect();
         assert_eq!(sweep.winners(&measured).len(), winners, "{statistic}");

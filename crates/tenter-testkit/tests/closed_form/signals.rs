@@ -281,7 +281,7 @@ fn a_queue_is_recorded_at_every_change() {
         (2_500_000, 4_174)
     );
     assert_eq!(recorded[1..], rows[1..2]);
-    assert!(within.outcome.summary.warnings.is_empty());
+    assert!(within.outcome.summary.notes.is_empty());
 
     let few = "observe={samples: false, queue_changes: [leaf1:0], queue_changes_limit: 3}";
     let cut = Trial::run(TWO, &[few]);
@@ -290,6 +290,6 @@ fn a_queue_is_recorded_at_every_change() {
         "the queues of leaf1:0 are recorded up to 2.6708us only, and {} changes were left out",
         rows.len() - 3
     );
-    let warnings = &cut.outcome.summary.warnings;
-    assert!(warnings[0].starts_with(&warning), "{warnings:?}");
+    let notes = &cut.outcome.summary.notes;
+    assert!(notes[0].text.starts_with(&warning), "{notes:?}");
 }

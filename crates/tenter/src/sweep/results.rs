@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::json;
-use tenter_record::{Cell, CollectiveRow, JobRow, Kind, Names, Row, Summary};
+use tenter_record::{Cell, CollectiveRow, JobRow, Kind, Names, NoteRow, Row, Summary};
 use tenter_report::{DIGEST_NOTE, FreeColumn, FreeTable, SEED_NOTE, SWEEP_FILE, write_shared};
 use tenter_study::{Answers, Measured, SeedOf, StudyAnswer, Sweep, SweepTrial, Verdict, Winner};
 
@@ -140,6 +140,7 @@ fn table(finished: &Finished, digest: &str) -> FreeTable {
         FreeColumn::new("variant", Kind::Text, ""),
         FreeColumn::new("seed", Kind::Unsigned, ""),
         FreeColumn::new("digest", Kind::Text, ""),
+        FreeColumn::new("notes", Kind::Text, ""),
     ];
     columns.extend(apart(&finished.sweep).map(|of| FreeColumn::new(of.path(), Kind::Unsigned, "")));
     columns.extend(
@@ -163,12 +164,15 @@ fn table(finished: &Finished, digest: &str) -> FreeTable {
     let mut table = FreeTable::new("results", columns);
     for (measured, seeds, summary) in &finished.rows {
         let point = &finished.sweep.points()[measured.point];
+        let notes: Vec<String> = summary.notes.iter().map(NoteRow::line).collect();
+        let notes = notes.join("\n");
         for job in &summary.jobs {
             for row in &job.collectives {
                 let mut cells = vec![
                     Cell::Text(&finished.variants[measured.variant]),
                     Cell::Unsigned(measured.seed),
                     Cell::Text(&measured.digest),
+                    Cell::Text(&notes),
                 ];
                 let kinds = finished.sweep.seed_kinds().zip(seeds);
                 let apart = kinds.filter(|(of, _)| *of != SeedOf::Trial);

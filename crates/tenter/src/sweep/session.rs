@@ -519,6 +519,7 @@ impl SweepSession {
                 seed: known.seeds.first().copied().unwrap_or_default(),
                 digest: outcome.summary.engine.digest.clone(),
                 values: outcome.values.iter().map(|(_, value)| *value).collect(),
+                notes: outcome.summary.notes.clone(),
             };
             rows.push((measured, known.seeds.clone(), outcome.summary));
         }

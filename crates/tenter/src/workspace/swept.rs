@@ -1,7 +1,7 @@
 //! Trials of the sweeps of a workspace: a row among its trials for each, and what was read of it.
 
 use rusqlite::{OptionalExtension, params};
-use tenter_record::Summary;
+use tenter_record::{Notes, Summary};
 use tenter_report::MANIFEST_FILE;
 use tenter_study::Measured;
 
@@ -121,7 +121,8 @@ impl Workspace {
     pub fn measured(&self, sweep: i64) -> Result<Vec<(Measured, Option<i64>)>, Error> {
         let ledger = self.ledger();
         let all = || -> rusqlite::Result<Vec<(Measured, Option<i64>)>> {
-            let text = "SELECT variant, point, seed, digest, readings, trial FROM workspace_swept
+            let text =
+                "SELECT variant, point, seed, digest, readings, trial, summary FROM workspace_swept
                 WHERE sweep = ?1 AND readings IS NOT NULL ORDER BY place";
             let mut statement = ledger.connection().prepare(text)?;
             let rows = statement.query_map([sweep], |row| {
@@ -129,12 +130,15 @@ impl Workspace {
                     Ok::<usize, rusqlite::Error>(row.get::<_, i64>(index)?.unsigned_abs() as usize)
                 };
                 let (seed, readings): (String, String) = (row.get(2)?, row.get(4)?);
+                let summary: Option<String> = row.get(6)?;
+                let notes = summary.and_then(|text| serde_json::from_str::<Notes>(&text).ok());
                 let measured = Measured {
                     variant: place(0)?,
                     point: place(1)?,
                     seed: seed.parse().unwrap_or_default(),
                     digest: row.get(3)?,
                     values: serde_json::from_str(&readings).unwrap_or_default(),
+                    notes: notes.unwrap_or_default(),
                 };
                 Ok((measured, row.get(5)?))
             })?;

@@ -14,7 +14,7 @@ use tenter_study::{StudyAnswer, SweepChart, SweepRecord};
 
 use super::overview::tile;
 use super::page::{Head, page};
-use super::studies::{published, rows, state};
+use super::studies::{noted, published, rows, state};
 use super::text::{add, count, escape};
 use crate::paired_compare::{NamedRecord, paired_cells};
 use crate::pairing::SIGNIFICANT;
@@ -121,6 +121,7 @@ fn article(id: usize, of: &NamedRecord, published: Option<&StudyAnswer>, page: &
         );
     }
     page.push_str("</nav></header>\n");
+    noted(&record.noted(), record.variants.len(), page);
     tiles(of, page);
     if let Some(answer) = published {
         rows(id, answer, page);
