@@ -93,7 +93,7 @@ fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failu
     Ok(ExitCode::SUCCESS)
 }
 
-/// The notes of a folder of several trials, with its name in front where it has variants of its own.
+/// The notes of a folder of several trials, with its name in front.
 fn notes_of(of: &NamedRecord) -> String {
     let lines = of.record.noted().into_iter().map(|note| {
         let word = note.note.severity.word();

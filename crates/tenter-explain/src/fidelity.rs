@@ -35,9 +35,9 @@ impl fmt::Display for FidelityClass {
     }
 }
 
-/// What decides how links are shared: a mechanism that outweighs the load balancer, or else the load
-/// balancer by its own name, with the pauses that lossless classes add. Kinds that share in another
-/// way never lend each other their error.
+/// What decides how links are shared: a mechanism that outweighs the load balancer, or else the
+/// load balancer by its own name, with the pauses that lossless classes add. Kinds that share in
+/// another way never lend each other their error.
 fn fabric(plan: &Plan) -> String {
     let control = plan.nic.reacting().map(CongestionControl::word);
     let mechanisms = [

@@ -110,18 +110,7 @@ pub fn markdown() -> String {
         let _ = writeln!(page, "\n## `{}.parquet`\n", entry.table);
         columns_as_markdown(&entry, &mut page);
     }
-    page.push_str(NOTES_INTRODUCTION);
-    for (code, meaning) in NoteCode::ALL {
-        let _ = writeln!(
-            page,
-            "- `{}` ({}): {}",
-            code.word(),
-            code.severity().word(),
-            meaning.trim()
-        );
-    }
-    page.push('\n');
-    columns_as_markdown(&TableEntry::of::<NoteRow>(), &mut page);
+    notes_as_markdown(&mut page);
     page.push_str(SUMMARY_INTRODUCTION);
     for entry in summary_blocks() {
         let _ = writeln!(page, "\n### `{}`\n", entry.table);
@@ -178,6 +167,16 @@ pub fn markdown() -> String {
     page.push_str(PAIRED_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<PairedRow>(), &mut page);
     page
+}
+
+fn notes_as_markdown(page: &mut String) {
+    page.push_str(NOTES_INTRODUCTION);
+    for (code, meaning) in NoteCode::ALL {
+        let severity = code.severity().word();
+        let _ = writeln!(page, "- `{}` ({severity}): {}", code.word(), meaning.trim());
+    }
+    page.push('\n');
+    columns_as_markdown(&TableEntry::of::<NoteRow>(), page);
 }
 
 fn columns_as_markdown(entry: &TableEntry, page: &mut String) {

@@ -90,8 +90,6 @@ impl Draft {
         let bound = Bound::new(&mut own, &given, models.as_deref(), of, findings, effective)?;
         let switched = Switched::new(&own, &bound, models, of, told, findings, effective)?;
         let (topology, switches) = (bound.topology, switched.switches);
-        let power = power?;
-        power::check(power.as_ref(), &topology, findings.warnings);
         let (described, switching) = (own.fabric.topology?, own.fabric.switching?);
         let (endpoint, jobs, balancing) = (own.endpoint?, bound.jobs?, balancing?.spec);
         let (limits, observe, host) = (own.limits?, own.observe?, endpoint.host);
@@ -120,7 +118,7 @@ impl Draft {
             credit: switching.credit(),
             input_queued: switching.input_queued(),
             devices: switched.devices,
-            power,
+            power: power::checked(power?, &topology, findings.warnings),
             host_delays: host.delays(),
             scale_up: host.scale_up,
             npus_per_nic: host.npus_per_nic,

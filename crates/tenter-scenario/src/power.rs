@@ -78,13 +78,21 @@ pub(crate) fn profile(power: &Power) -> PowerProfile {
     PowerProfile { name, constants }
 }
 
-/// Warns of links whose rate is not that of the parts that a profile has constants of; one with
-/// other constants has been looked at.
-pub(crate) fn check(power: Option<&PowerProfile>, topology: &Topology, warnings: &Problems) {
-    let profile = power.and_then(|power| ProfileName::of_word(&power.name));
-    let Some(profile) = profile else {
-        return;
-    };
+/// The same power, after a warning of links whose rate is not that of the parts that its profile
+/// has constants of; one with other constants has been looked at.
+pub(crate) fn checked(
+    power: Option<PowerProfile>,
+    topology: &Topology,
+    warnings: &Problems,
+) -> Option<PowerProfile> {
+    let known = power.as_ref();
+    if let Some(profile) = known.and_then(|power| ProfileName::of_word(&power.name)) {
+        warn_of_rates(profile, topology, warnings);
+    }
+    power
+}
+
+fn warn_of_rates(profile: ProfileName, topology: &Topology, warnings: &Problems) {
     let rates = topology.cables.iter().map(|cable| cable.rate);
     let Some(other) = rates.filter(|rate| *rate != profile.rate()).max() else {
         return;

@@ -13,7 +13,8 @@ const CLASSES: &str = "fabric.switch.classes";
 /// times the longest of the published settings, whose queues drain in 8 to 41 us.
 const DRAIN_MAX: Time = Time::from_us(200);
 
-/// Warns where the transport hears of full queues late or never; `data` are the classes of its data.
+/// Warns where the transport hears of full queues late or never; `data` are the classes of its
+/// data.
 pub(crate) fn check(around: &Around<'_>, switches: &Switches, data: &[u8]) {
     if around.endpoint.nic.ultra_ethernet().is_none() {
         return;

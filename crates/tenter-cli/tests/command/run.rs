@@ -8,12 +8,13 @@ use tenter_report::{read_manifest, read_rows, read_summary};
 
 use crate::workplace::{Workplace, entries};
 
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     "collectives.parquet",
     "config.yaml",
     "flows.parquet",
     "jobs.parquet",
     "manifest.json",
+    "notes.parquet",
     "ports.parquet",
     "queues.parquet",
     "samples.parquet",

@@ -1,6 +1,6 @@
-use tenter_record::Notes;
 use super::*;
 use crate::{Value, Verdict};
+use tenter_record::Notes;
 
 const SWEEP: &str = "
 name: fabrics
