@@ -620,6 +620,8 @@ export interface components {
             config: components["schemas"]["SettingBody"][];
             /** @description Whose each of `rows` is, row after row. */
             places: components["schemas"]["PlaceBody"][];
+            /** @description What a reader must know before the numbers, a line for each note. */
+            remarks: string[];
             /** @description A row for each job, collective and size of each trial, as `tenter compare` has them. */
             rows: unknown[][];
             /** @description The same as `tenter compare` prints it. */
@@ -1438,7 +1440,16 @@ export interface components {
                 /** @description Instant at which the job started; missing when the job that it waits for did not end. (ns) */
                 start_ns: number | null;
             }[];
-            notes: string[];
+            notes: {
+                /** @description What kind of note it is, a word of the list above that stays the same when the text is rephrased. */
+                code: string;
+                /** @description The key of the scenario that it is about, such as `fabric.switch.ecn`; empty where it is about the whole trial. */
+                place: string;
+                /** @description `warning` where numbers may be misread without it, otherwise `note`. */
+                severity: string;
+                /** @description The note, a sentence without its end. */
+                text: string;
+            }[];
             power?: Record<string, never>;
             scenario: string;
             seed: number;
@@ -1545,6 +1556,8 @@ export interface components {
              */
             answer?: Record<string, never> | null;
             axes: components["schemas"]["SweepAxisBody"][];
+            /** @description What a reader of the values must know, of all trials together, a line for each note. */
+            notes: string[];
             readings: components["schemas"]["SweepReadingBody"][];
             /** @description Trials that have run, as they end. */
             rows: components["schemas"]["SweepTrialBody"][];

@@ -130,7 +130,7 @@ rows! {
         watchdog_storms: u64 => "watchdog_storms", "storms";
         /// Frames dropped by the PFC watchdog.
         watchdog_dropped_frames: u64 => "watchdog_dropped_frames", "frames";
-        /// Data frames sent again after a NAK or a timeout.
+        /// Data frames sent again after a NAK, a report of trimming or a timeout.
         retransmitted_frames: u64 => "retransmitted_frames", "frames";
         /// Acknowledgements the receivers sent; none at flow level.
         acknowledgement_frames: u64 => "acknowledgement_frames", "frames";
@@ -138,7 +138,9 @@ rows! {
         grant_frames: u64 => "grant_frames", "frames";
         /// Negative acknowledgements the receivers sent.
         nak_frames: u64 => "nak_frames", "frames";
-        /// Retransmission timeouts the senders had.
+        /// Retransmission timeouts the senders had: with RoCEv2 one for a queue pair, after which
+        /// many frames may be sent again; with Ultra Ethernet one for each packet, which may be
+        /// acknowledged while it waits for its turn and is not sent again then.
         timeouts: u64 => "timeouts", "timeouts";
         /// Frames dropped in the fabric although their class is lossless.
         lossless_dropped_frames: u64 => "lossless_dropped_frames", "frames";
