@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tenter_record::{CollectiveRow, ComparisonRow, EngineKind, JobSummary, Summary};
+use tenter_record::{CollectiveRow, ComparisonRow, EngineKind, JobSummary, NoteCode, Summary};
 use tenter_study::noted;
 use tenter_units::Time;
 
@@ -52,8 +52,11 @@ pub fn remarks(trials: &[NamedSummary]) -> Vec<String> {
         .iter()
         .map(|trial| (trial.name.as_str(), trial.summary.notes.as_slice()));
     let notes = noted(of_trials);
+    // Whether a trial came to its end is said beside its numbers.
+    let notes = notes.iter();
+    let notes = notes.filter(|noted| noted.note.code != NoteCode::Stopped);
     // Two trials of one kind are no variants of a study, so each is named.
-    lines.extend(notes.iter().map(|note| note.line(usize::MAX)));
+    lines.extend(notes.map(|noted| noted.line(usize::MAX)));
     lines
 }
 

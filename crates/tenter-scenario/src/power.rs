@@ -78,8 +78,8 @@ pub(crate) fn profile(power: &Power) -> PowerProfile {
     PowerProfile { name, constants }
 }
 
-/// The same power, after a warning of links whose rate is not that of the parts that its profile
-/// has constants of; one with other constants has been looked at.
+/// The same power, after a warning of links that are faster than the parts that its profile has
+/// constants of, and draw more; one with other constants has been looked at.
 pub(crate) fn checked(
     power: Option<PowerProfile>,
     topology: &Topology,
@@ -94,11 +94,11 @@ pub(crate) fn checked(
 
 fn warn_of_rates(profile: ProfileName, topology: &Topology, warnings: &Problems) {
     let rates = topology.cables.iter().map(|cable| cable.rate);
-    let Some(other) = rates.filter(|rate| *rate != profile.rate()).max() else {
+    let Some(other) = rates.filter(|rate| *rate > profile.rate()).max() else {
         return;
     };
     let message = format!(
-        "`fabric.power: {}` has constants of parts for {}, and there are links of {other}: switches and cables of that rate draw another power",
+        "`fabric.power: {}` has constants of parts for {}, and there are links of {other}: switches and cables of that rate draw more",
         profile.word(),
         profile.rate()
     );

@@ -139,7 +139,10 @@ fn no_surface_of_a_sweep_drops_a_note() {
         .stdout;
     has("sweep at flow level", &flows, &[FLOWS, NO_MARKS]);
     // Each variant has a known error of its own, or none.
-    for line in ["warning: pfc: this trial is", "warning: dcqcn: this trial is"] {
+    for line in [
+        "warning: pfc: this trial is",
+        "warning: dcqcn: this trial is",
+    ] {
         assert_eq!(flows.matches(line).count(), 1, "{line}: {flows}");
     }
     let compared = workplace.words("compare out flows").expect(0).stdout;
@@ -182,4 +185,32 @@ fn no_surface_of_a_study_drops_a_note() {
     workplace.words("report out -o out.html").expect(0);
     let report = fs::read_to_string(workplace.path("out.html")).expect("a report");
     has("report of a study", &report, &both);
+}
+
+#[test]
+fn trimmed_frames_stand_in_the_summary() {
+    let workplace = Workplace::new("notes-trimmed");
+    let text = "
+fabric:
+  kind: single-switch
+  hosts: 8
+  switch: {classes: [{class: 3, limit: 60kB, trim: {to: 6}}, {class: 6, scheduling: strict, limit: 600kB}]}
+endpoint: {nic: {transport: ultra-ethernet}}
+jobs: [{collectives: [{collective: incast, size: 8MiB}]}]
+observe: {samples: false}
+";
+    workplace.write("trimmed.yaml", text);
+    let text = workplace.words("run trimmed.yaml -o out").expect(0).stdout;
+    let totals = workplace.json("out/summary.json")["totals"].clone();
+    let frames = totals["trimmed_frames"].as_u64().expect("a count");
+    assert!(frames > 0, "{totals}");
+    let line = text.lines().find(|line| line.starts_with("trimmed  "));
+    let line = line.unwrap_or_else(|| panic!("trimmed frames are not said:\n{text}"));
+    for part in ["dropped whole", "retransmitted", "timeout"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    assert!(
+        !text.contains("class 6"),
+        "the class has trimmed frames:\n{text}"
+    );
 }
