@@ -3488,8 +3488,8 @@ class JobWorkloadChakra(TypedDict, total=False):
     on. A file of that very name is the trace of one rank.
     """
     groups: str | float | bool | Literal["none"]
-    """A JSON file of communicators, `{"NAME": [RANK, …]}`, for traces that do not have them.
-    Default: none.
+    """A JSON file of communicators, `{"NAME": [RANK, …]}`, for traces that do not have them;
+    `none`: `NAME.groups.json` or `NAME.json` where there is such a file. Default: none.
     """
     kind: Literal["chakra"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
@@ -3781,8 +3781,8 @@ class JobWorkloadHtsim(TypedDict, total=False):
     ranks: int
     """Ranks of the job; `auto`: as many as the file says or names. Default: `auto`."""
     start_unit: Literal["auto", "ps", "us"]
-    """The unit of starts: `ps` in csg-htsim, `us` in uet-htsim; `auto`: picoseconds where all
-    starts are multiples of 1,000,000. Default: auto.
+    """The unit of starts: `ps` in csg-htsim, `us` in uet-htsim; `auto`: the one in which they
+    suit the sizes of the flows, and refused where both do. Default: auto.
     """
 
 

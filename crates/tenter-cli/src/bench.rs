@@ -20,6 +20,7 @@ use tenter_plan::Plan as Resolved;
 use tenter_record::{CollectiveRow, Severity, StopKind, Summary};
 use tenter_report::{BenchReport, BenchRow, BenchStep, TrialError, duration_s, si};
 use tenter_scenario::suggestion;
+use tenter_units::Budget;
 use tenter_workload::collective::{CollectiveKind, write_program};
 
 use crate::arguments::{Bench, RankOrder, TextFormat};
@@ -246,7 +247,8 @@ fn algorithm(
 /// other.
 fn from_file(name: &str) -> Result<Chosen, String> {
     let bytes = fs::read(name).map_err(|error| format!("cannot read `{name}`: {error}"))?;
-    let read = read_algorithm(&bytes).map_err(|error| error.in_file(name).to_string())?;
+    let read = read_algorithm(&bytes, &Budget::unlimited())
+        .map_err(|error| error.in_file(name).to_string())?;
     say_notes(&read.notes);
     Ok(Chosen {
         name: name.to_owned(),

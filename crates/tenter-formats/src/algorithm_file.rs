@@ -1,5 +1,6 @@
 //! Algorithms of collectives from files, whichever format they have.
 
+use tenter_units::Budget;
 use tenter_workload::collective;
 
 use crate::algorithm::{ReadAlgorithm, of_program};
@@ -13,8 +14,8 @@ const BYTES_MAX: usize = 64 << 20;
 ///
 /// # Errors
 /// The first thing that is not as the format has it, and what the algorithm does wrong, by lines.
-pub fn read(bytes: &[u8]) -> Result<ReadAlgorithm, ImportError> {
-    let bytes = compressed::plain(bytes)?;
+pub fn read(bytes: &[u8], budget: &Budget) -> Result<ReadAlgorithm, ImportError> {
+    let bytes = compressed::plain(bytes, budget)?;
     if bytes.len() > BYTES_MAX {
         let what = format!("the file has more than {BYTES_MAX} bytes");
         return Err(ImportError::new(
@@ -35,7 +36,7 @@ pub fn read(bytes: &[u8]) -> Result<ReadAlgorithm, ImportError> {
     match text.trim_start().chars().next() {
         None => Err(ImportError::nothing("give an algorithm of MSCCL")),
         Some('<') => msccl::read(text),
-        Some('{') => mscclpp::read(text),
+        Some('{') => mscclpp::read(text, budget),
         Some(_) => own(text),
     }
 }

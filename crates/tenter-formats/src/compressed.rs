@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::{GzDecoder, MultiGzDecoder};
+use tenter_units::Budget;
 
 use crate::content::{Buffered, Content, unreadable};
 use crate::error::{ImportError, Place};
@@ -15,6 +16,15 @@ const BYTES: u64 = 4 << 20;
 /// and to so many for each byte that it has: traces compress 20 to 50 times.
 const BYTES_PER_BYTE: u64 = 100;
 
+/// A file may have so many members, each compressed by itself,
+const MEMBERS: u64 = 1_000;
+/// and one more for so many bytes that it has: each takes some microseconds, even an empty one.
+const BYTES_OF_MEMBER: u64 = 1 << 10;
+/// How much is unpacked between two looks at the budget.
+const PIECE: u64 = 1 << 20;
+/// In the time of a unit of work, about so many bytes are unpacked.
+const BYTES_PER_UNIT: u64 = 4;
+
 /// Whether a file is compressed.
 pub(crate) fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
@@ -24,12 +34,12 @@ pub(crate) fn is_packed(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// Damaged data, and data that unpack to more than traces do.
-pub(crate) fn plain(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ImportError> {
+pub(crate) fn plain<'b>(bytes: &'b [u8], budget: &Budget) -> Result<Cow<'b, [u8]>, ImportError> {
     if !is_packed(bytes) {
         return Ok(Cow::Borrowed(bytes));
     }
     let mut unpacked = Vec::new();
-    unpack(bytes, bytes.len() as u64, &mut unpacked)?;
+    unpack(bytes, bytes.len() as u64, &mut unpacked, budget)?;
     Ok(Cow::Owned(unpacked))
 }
 
@@ -47,11 +57,16 @@ impl<'c, 'b> Checked<'c, 'b> {
     ///
     /// # Errors
     /// Those of [`plain`], and when the file cannot be read.
-    pub(crate) fn of(content: &'c mut Content<'b>) -> Result<Checked<'c, 'b>, ImportError> {
+    pub(crate) fn of(
+        content: &'c mut Content<'b>,
+        budget: &Budget,
+    ) -> Result<Checked<'c, 'b>, ImportError> {
         let mut length = content.length();
+        let allowed = budget.read(length);
+        allowed.map_err(|over| ImportError::of(Place::Byte(0), over))?;
         let is_packed = is_packed(&content.part(0, MAGIC.len() as u64)?);
         if is_packed {
-            length = unpack(content.buffered()?, length, &mut io::sink())?;
+            length = unpack(content.buffered()?, length, &mut io::sink(), budget)?;
         }
         Ok(Checked {
             content,
@@ -75,13 +90,43 @@ impl<'c, 'b> Checked<'c, 'b> {
 }
 
 /// Unpacks a file of `length` bytes; gives how many bytes it holds.
-fn unpack(packed: impl BufRead, length: u64, to: &mut impl io::Write) -> Result<u64, ImportError> {
+fn unpack(
+    mut packed: impl BufRead,
+    length: u64,
+    to: &mut impl io::Write,
+    budget: &Budget,
+) -> Result<u64, ImportError> {
     let most = BYTES.saturating_add(BYTES_PER_BYTE.saturating_mul(length));
-    let mut unpacking = MultiGzDecoder::new(packed).take(most + 1);
-    let unpacked = io::copy(&mut unpacking, to).map_err(|error| not_unpacked(&error))?;
-    if unpacked > most {
-        let what = format!("the file unpacks to more than {most} bytes");
-        return Err(ImportError::new(Place::Byte(0), what, "unpack it first"));
+    let members_most = MEMBERS + length / BYTES_OF_MEMBER;
+    let (mut unpacked, mut members) = (0, 0);
+    while members == 0
+        || !packed
+            .fill_buf()
+            .map_err(|error| not_unpacked(&error))?
+            .is_empty()
+    {
+        members += 1;
+        if members > members_most {
+            let what = format!("the file has more than {members_most} compressed members");
+            return Err(ImportError::new(Place::Byte(0), what, "unpack it first"));
+        }
+        let mut member = GzDecoder::new(packed);
+        loop {
+            let piece = io::copy(&mut (&mut member).take(PIECE), to);
+            let piece = piece.map_err(|error| not_unpacked(&error))?;
+            unpacked += piece;
+            if unpacked > most {
+                let what = format!("the file unpacks to more than {most} bytes");
+                return Err(ImportError::new(Place::Byte(0), what, "unpack it first"));
+            }
+            let allowed = budget.may_take(unpacked);
+            let allowed = allowed.and_then(|()| budget.work(piece / BYTES_PER_UNIT));
+            allowed.map_err(|over| ImportError::of(Place::Byte(0), over))?;
+            if piece < PIECE {
+                break;
+            }
+        }
+        packed = member.into_inner();
     }
     Ok(unpacked)
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 
+use tenter_units::Budget;
+
 use crate::error::{ImportError, Place};
 
 /// What is read from any place.
@@ -39,18 +41,23 @@ impl<'c> Content<'c> {
         self.length
     }
 
-    /// All of it.
+    /// All of it, once its first bytes are those of its form.
     ///
     /// # Errors
-    /// What is wrong and what to do: when it cannot be read, or has more than
-    /// [`Content::WHOLE_MAX`] bytes.
-    pub fn whole(mut self) -> Result<Vec<u8>, String> {
+    /// What is wrong and what to do: when it cannot be read, is of another form, or has more than
+    /// [`Content::WHOLE_MAX`] bytes or more than the budget allows.
+    pub fn whole(mut self, form: Form, budget: &Budget) -> Result<Vec<u8>, String> {
+        let told = |error: ImportError| format!("{}; {}", error.what, error.remedy);
         let most = Content::WHOLE_MAX;
         if self.length > most {
             return Err(format!("it has more than {most} bytes; give a part of it"));
         }
-        let bytes = self.part(0, self.length);
-        bytes.map_err(|error| format!("{}; {}", error.what, error.remedy))
+        form.check(&self.part(0, HEAD).map_err(told)?)?;
+        // A reader drops a file before it opens the next one, so nothing is kept as taken.
+        let allowed = budget.read(self.length);
+        let allowed = allowed.and_then(|()| budget.may_take(self.length));
+        allowed.map_err(|over| over.to_string())?;
+        self.part(0, self.length).map_err(told)
     }
 
     /// Reads it from its beginning.
@@ -69,6 +76,40 @@ impl<'c> Content<'c> {
             .and_then(|_| (&mut self.reader).take(length).read_to_end(&mut bytes))
             .map_err(|error| unreadable(at, &error))?;
         Ok(bytes)
+    }
+}
+
+/// What a file is, which its first bytes show: a file of another form is refused before it is read,
+/// however long it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A text, perhaps compressed, or a table as Parquet.
+    Text,
+    /// JSON, perhaps compressed, or pickled.
+    Json,
+}
+
+/// How many bytes show the form of a file.
+const HEAD: u64 = 1 << 12;
+/// What files begin with that are told apart later: gzip, Parquet, pickled objects.
+const BINARY: [&[u8]; 3] = [b"\x1F\x8B", b"PAR1", b"\x80"];
+
+impl Form {
+    fn check(self, head: &[u8]) -> Result<(), String> {
+        if BINARY.iter().any(|begin| head.starts_with(begin)) {
+            return Ok(());
+        }
+        if let Some(place) = memchr::memchr(0, head) {
+            return Err(format!(
+                "byte {place} is 0, which no text has; give a text file in UTF-8"
+            ));
+        }
+        let first = head.trim_ascii_start().first();
+        let is_json = first.is_none_or(|byte| b"{[\xEF".contains(byte));
+        match self {
+            Form::Json if !is_json => Err("it does not begin as JSON does; give JSON".to_owned()),
+            Form::Json | Form::Text => Ok(()),
+        }
     }
 }
 
@@ -179,7 +220,9 @@ mod tests {
         buffered.read_exact(&mut first).expect("it is read");
         assert_eq!(first, [0, 1]);
         drop(buffered);
-        assert_eq!(content.whole(), Ok(bytes));
+        let text = "a text".as_bytes();
+        let whole = Content::from(text).whole(Form::Text, &Budget::unlimited());
+        assert_eq!(whole.as_deref(), Ok(text));
     }
 
     /// A file that cannot be read.
@@ -197,7 +240,8 @@ mod tests {
 
     #[test]
     fn what_is_too_long_or_cannot_be_read_says_so() {
-        let long = Content::new(io::empty(), Content::WHOLE_MAX + 1).whole();
+        let long = Content::new(io::empty(), Content::WHOLE_MAX + 1);
+        let long = long.whole(Form::Text, &Budget::unlimited());
         assert!(long.is_err_and(|error| error.contains("more than 8589934592 bytes; give")));
         let error = Content::new(Broken, 9)
             .part(3, 2)

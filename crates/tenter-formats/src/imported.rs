@@ -1,8 +1,9 @@
 //! Files that make a graph of operations, and the graph that comes of them.
 
+use tenter_units::Budget;
 use tenter_workload::graph::Graph;
 
-use crate::content::Content;
+use crate::content::{Content, Form};
 use crate::error::ImportError;
 
 /// A file that an importer reads.
@@ -31,9 +32,10 @@ pub trait RankFiles {
     /// All that one holds.
     ///
     /// # Errors
-    /// When it cannot be read.
-    fn whole(&self, place: usize) -> Result<Vec<u8>, ImportError> {
-        self.open(place)?.whole().map_err(ImportError::unreadable)
+    /// Those of [`Content::whole`].
+    fn whole(&self, place: usize, form: Form, budget: &Budget) -> Result<Vec<u8>, ImportError> {
+        let read = self.open(place)?.whole(form, budget);
+        read.map_err(ImportError::unreadable)
     }
 }
 

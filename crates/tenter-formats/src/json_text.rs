@@ -1,6 +1,7 @@
 //! Files that are JSON as a whole.
 
 use serde_json::Value;
+use tenter_units::Budget;
 
 use crate::error::{ImportError, Place};
 
@@ -10,13 +11,21 @@ const VALUES: usize = 1 << 22;
 /// four for each.
 const VALUES_PER_BYTE: usize = 8;
 
+/// What a value takes as a part of a tree, in bytes, its share of a mapping included.
+const BYTES_OF_VALUE: u64 = 64;
+
 /// The JSON of a text, from a file that has so many bytes as it is stored: fewer than the text
 /// where it is compressed.
 ///
 /// # Errors
 /// A text that is no JSON, with its line or byte, and one with more values than files of that
 /// length have, with the byte where they begin. Lines and bytes are those of the text.
-pub(crate) fn parsed(text: &[u8], stored: usize, remedy: &str) -> Result<Value, ImportError> {
+pub(crate) fn parsed(
+    text: &[u8],
+    stored: usize,
+    remedy: &str,
+    budget: &Budget,
+) -> Result<Value, ImportError> {
     let is_unpacked = stored > 0 && stored < text.len();
     let of_text = if is_unpacked {
         " of the unpacked text"
@@ -24,7 +33,8 @@ pub(crate) fn parsed(text: &[u8], stored: usize, remedy: &str) -> Result<Value, 
         ""
     };
     let most = VALUES.saturating_add(stored.saturating_mul(VALUES_PER_BYTE));
-    if let Some(byte) = beyond(text, most) {
+    let values = marks(text).count();
+    if let Some(byte) = marks(text).nth(most).filter(|_| values > most) {
         let what = format!("{most} values are in front of this byte{of_text}, and more follow");
         let remedy = if is_unpacked {
             "unpack it first, or give a part of it"
@@ -33,6 +43,10 @@ pub(crate) fn parsed(text: &[u8], stored: usize, remedy: &str) -> Result<Value, 
         };
         return Err(ImportError::new(Place::Byte(byte), what, remedy));
     }
+    let tree = (values as u64).saturating_mul(BYTES_OF_VALUE);
+    let allowed = budget.may_take(tree.saturating_add(text.len() as u64));
+    let allowed = allowed.and_then(|()| budget.work(values as u64));
+    allowed.map_err(|over| ImportError::of(Place::Byte(0), over))?;
     serde_json::from_slice(text).map_err(|error| {
         let place = place(&error);
         let of_text = match place {
@@ -44,6 +58,12 @@ pub(crate) fn parsed(text: &[u8], stored: usize, remedy: &str) -> Result<Value, 
     })
 }
 
+/// What to do with a trace of the profiler where another one is expected; none of any other JSON.
+pub(crate) fn remedy_for_profiles(parsed: &Value) -> Option<&'static str> {
+    let is_profile = parsed.get("traceEvents").is_some();
+    is_profile.then_some("import it as `kineto`: it has the `traceEvents` of PyTorch's profiler")
+}
+
 /// Where JSON is damaged: its line, or its byte in the first line, which may be all of it.
 pub(crate) fn place(error: &serde_json::Error) -> Place {
     match error.line() {
@@ -52,12 +72,12 @@ pub(crate) fn place(error: &serde_json::Error) -> Place {
     }
 }
 
-/// The byte behind so many values: each of them has a comma, a colon or a bracket in front of it,
-/// and texts may have some, too.
-fn beyond(bytes: &[u8], most: usize) -> Option<usize> {
+/// The bytes in front of values: each has a comma, a colon or a bracket there, and texts may have
+/// some, too.
+fn marks(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let is_mark = |(_, byte): &(usize, &u8)| matches!(byte, b',' | b':' | b'[' | b'{');
-    let mut marks = bytes.iter().enumerate().filter(is_mark);
-    marks.nth(most).map(|(place, _)| place)
+    let marks = bytes.iter().enumerate().filter(is_mark);
+    marks.map(|(place, _)| place)
 }
 
 #[cfg(test)]
@@ -68,7 +88,8 @@ mod tests {
     fn places_are_those_of_the_text_and_remedies_those_of_the_file() {
         let text = format!("[{}0]", "0,".repeat(VALUES + 8));
         let refused = |stored| {
-            let error = parsed(text.as_bytes(), stored, "give JSON").expect_err("too many values");
+            let error = parsed(text.as_bytes(), stored, "give JSON", &Budget::unlimited())
+                .expect_err("too many values");
             error.to_string()
         };
         let packed = refused(1);
@@ -78,8 +99,17 @@ mod tests {
         assert!(packed.ends_with("; unpack it first, or give a part of it"));
         let plain = refused(0);
         assert!(plain.contains("of this byte, and") && plain.ends_with("; give a part of it"));
-        assert!(parsed(text.as_bytes(), text.len(), "give JSON").is_ok());
-        let damaged = parsed(b"[1 2]", 3, "give JSON").expect_err("it is damaged");
+        assert!(
+            parsed(
+                text.as_bytes(),
+                text.len(),
+                "give JSON",
+                &Budget::unlimited()
+            )
+            .is_ok()
+        );
+        let damaged =
+            parsed(b"[1 2]", 3, "give JSON", &Budget::unlimited()).expect_err("it is damaged");
         assert!(damaged.what.contains("of the unpacked text"), "{damaged}");
     }
 }

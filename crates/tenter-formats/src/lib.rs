@@ -46,6 +46,7 @@ pub mod simai;
 pub mod size_law;
 mod sonic;
 pub mod steps;
+mod taken_graph;
 pub mod topo;
 mod trace;
 mod varint;
@@ -54,7 +55,7 @@ mod xml_text;
 
 pub use algorithm::ReadAlgorithm;
 pub use algorithm_file::read as read_algorithm;
-pub use content::Content;
+pub use content::{Content, Form};
 pub use error::{ImportError, Place};
 pub use fragment::Fragment;
 pub use guarded::{guarded, is_decoding};

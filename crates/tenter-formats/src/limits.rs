@@ -1,5 +1,7 @@
 //! What no file may have more of.
 
+use tenter_units::Budget;
+
 use crate::error::{ImportError, Place};
 
 /// No message is longer, in bytes.
@@ -14,6 +16,21 @@ const REPEATED_MAX: u64 = 10_000_000;
 const REPEATED_PER_BYTE: u64 = 16;
 /// Communicators that files describe in a few words have no more ranks together.
 pub(crate) const MEMBERS_MAX: usize = 1 << 24;
+
+/// What is kept of a text takes so many bytes for each of its own, as far as no number in it says
+/// more.
+const KEPT_PER_BYTE: u64 = 16;
+
+/// Asks for the memory and the time that reading a text of so many bytes takes.
+///
+/// # Errors
+/// More than the budget has.
+pub(crate) fn text(bytes: usize, budget: &Budget) -> Result<(), ImportError> {
+    let bytes = bytes as u64;
+    let allowed = budget.may_take(bytes.saturating_mul(KEPT_PER_BYTE));
+    let allowed = allowed.and_then(|()| budget.work(bytes));
+    allowed.map_err(|over| ImportError::of(Place::Byte(0), over))
+}
 
 /// Refuses operations that a file has for one rank and, by a number in it, for all: a few bytes
 /// would stand for any number of them. Where the scenario gives the number, it is meant, and

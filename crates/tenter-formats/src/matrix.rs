@@ -12,7 +12,10 @@
 
 use std::fmt::Write as _;
 
+use tenter_units::Budget;
+
 use crate::error::{ImportError, Place};
+use crate::limits;
 
 /// No matrix has more rows; a dense one of as many has all pairs that a table holds.
 const RANKS_MAX: u64 = 1 << 20;
@@ -34,7 +37,8 @@ type Read<T> = Result<T, ImportError>;
 ///
 /// # Errors
 /// The first line that is not as the format wants it, or a name with another ending.
-pub fn read(name: &str, text: &str) -> Read<Sends> {
+pub fn read(name: &str, text: &str, budget: &Budget) -> Read<Sends> {
+    limits::text(text.len(), budget)?;
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     match ending.to_ascii_lowercase().as_str() {
         "csv" => read_csv(text),
@@ -329,7 +333,8 @@ mod tests {
     use super::*;
 
     fn sends(name: &str, text: &str) -> (u32, Vec<(u32, u32, u64)>) {
-        let found = read(name, text).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let found = read(name, text, &Budget::unlimited())
+            .unwrap_or_else(|error| panic!("{name}: {error:?}"));
         (found.ranks, found.sends)
     }
 
@@ -363,14 +368,14 @@ mod tests {
 
     #[test]
     fn words_of_scenarios_hold_the_same() {
-        let found = read("a.csv", "0,10\n3,0\n").unwrap();
+        let found = read("a.csv", "0,10\n3,0\n", &Budget::unlimited()).unwrap();
         let word = to_word(found.sends.iter().copied());
         assert_eq!(word, "0 1 10; 1 0 3");
     }
 
     fn refused(cases: &[(&str, &str, usize, &str)]) {
         for &(name, text, line, what) in cases {
-            let error = read(name, text).expect_err(what);
+            let error = read(name, text, &Budget::unlimited()).expect_err(what);
             assert_eq!(error.place, Place::Line(line), "{error:?}");
             assert!(error.what.contains(what), "{error:?}");
             assert!(!error.remedy.is_empty());

@@ -4,14 +4,18 @@
 //! between them; the files of HPCC's simulation have shares in percent, those of Homa's out of 1.
 //! Lines that begin with `#`, and a first one that begins with a letter, say what the others are.
 
+use tenter_units::Budget;
+
 use super::matrix::{fields, numbered};
 use crate::error::{ImportError, Place};
+use crate::limits;
 
 /// The size, in bytes, and the cumulative probability of each point.
 ///
 /// # Errors
 /// The first line that has no such numbers, or that there is none.
-pub fn read(text: &str) -> Result<Vec<(u64, f64)>, ImportError> {
+pub fn read(text: &str, budget: &Budget) -> Result<Vec<(u64, f64)>, ImportError> {
+    limits::text(text.len(), budget)?;
     let is_named = |line: &str| line.starts_with(|c: char| c.is_ascii_alphabetic());
     let mut points = Vec::new();
     for (place, (number, line)) in numbered(text, &["#"]).enumerate() {
@@ -49,17 +53,20 @@ mod tests {
 
     #[test]
     fn shares_are_out_of_one_or_in_percent() {
-        let of_one = read("# Homa\nsize_bytes,cumulative_probability\n50,0\n53,0.25\n99,1\n");
+        let of_one = read(
+            "# Homa\nsize_bytes,cumulative_probability\n50,0\n53,0.25\n99,1\n",
+            &Budget::unlimited(),
+        );
         assert_eq!(of_one, Ok(vec![(50, 0.0), (53, 0.25), (99, 1.0)]));
         assert_eq!(
-            read("0 0\n53 25\n99 100\n"),
+            read("0 0\n53 25\n99 100\n", &Budget::unlimited()),
             Ok(vec![(0, 0.0), (53, 0.25), (99, 1.0)])
         );
     }
 
     #[test]
     fn the_first_bad_line_is_named() {
-        let line = |text: &str| read(text).expect_err(text).place;
+        let line = |text: &str| read(text, &Budget::unlimited()).expect_err(text).place;
         assert_eq!(line("1,0\n2;1\n"), Place::Line(2));
         assert_eq!(line("1,0\n\n2KB,1\n"), Place::Line(3));
         assert_eq!(line("1,0\n2,101\n"), Place::Line(2));

@@ -11,8 +11,11 @@ mod ports;
 
 use std::cell::RefCell;
 
+use tenter_units::Budget;
+
 use crate::config_db::ConfigDb;
 use crate::fragment::{Fragment, Part, word};
+use crate::limits;
 use tenter_notation::diagnostics::{Diagnostics, Problems, Source, printable, quote};
 use tenter_notation::yaml;
 
@@ -59,8 +62,16 @@ pub fn import_sonic(
     text: &str,
     source_name: &str,
     port: Option<&str>,
+    budget: &Budget,
 ) -> Result<Fragment, Diagnostics> {
     let problems = Problems::default();
+    if let Err(error) = limits::text(text.len(), budget) {
+        return Err(Diagnostics::of_input(
+            source_name,
+            error.what,
+            &error.remedy,
+        ));
+    }
     let fragment = yaml::parse_as("JSON", text, 0, 0, &problems).and_then(|root| {
         let database = ConfigDb::of(root, &TABLES, &problems);
         if !problems.is_empty() {

@@ -6,8 +6,11 @@
 
 use std::fmt::Write as _;
 
+use tenter_units::Budget;
+
 use super::matrix::numbered;
 use crate::error::{ImportError, Place};
+use crate::limits;
 
 /// The words above the lines.
 const HEADING: &str = "rank,peer,bytes,after";
@@ -29,7 +32,8 @@ pub struct Step {
 ///
 /// # Errors
 /// The first line that is no step.
-pub fn read(text: &str) -> Result<Vec<Step>, ImportError> {
+pub fn read(text: &str, budget: &Budget) -> Result<Vec<Step>, ImportError> {
+    limits::text(text.len(), budget)?;
     let is_heading = |line: &str| line.starts_with(|c: char| c.is_ascii_alphabetic());
     let mut steps = Vec::new();
     for (place, (number, line)) in numbered(text, &["#"]).enumerate() {
@@ -97,14 +101,17 @@ mod tests {
     #[test]
     fn steps_are_read_as_they_are_written() {
         let text = "rank,peer,bytes,after\n0,1,65536,\n# and back\n1,0,7,0\n2,0,1\n";
-        let steps = read(text).expect("they are steps");
+        let steps = read(text, &Budget::unlimited()).expect("they are steps");
         let ends: Vec<_> = steps
             .iter()
             .map(|of| (of.rank, of.peer, of.bytes))
             .collect();
         assert_eq!(ends, [(0, 1, 65_536), (1, 0, 7), (2, 0, 1)]);
         assert_eq!(steps[1].after, [0]);
-        assert_eq!(read(&write(steps.iter().cloned())), Ok(steps));
+        assert_eq!(
+            read(&write(steps.iter().cloned()), &Budget::unlimited()),
+            Ok(steps)
+        );
     }
 
     #[test]
@@ -116,7 +123,7 @@ mod tests {
             ("0,1,1,x\n", 1, "`x` is no number"),
             ("", 1, "nothing in it"),
         ] {
-            let error = read(text).expect_err(what);
+            let error = read(text, &Budget::unlimited()).expect_err(what);
             assert_eq!(error.place, Place::Line(line));
             assert!(error.what.contains(what), "{}", error.what);
         }

@@ -6,9 +6,12 @@ mod write;
 
 use tenter_notation::diagnostics::quote;
 
+use tenter_units::Budget;
+
 use crate::error::{ImportError, Place};
 use crate::fabric::FabricText;
 use crate::imported::Source;
+use crate::limits;
 use crate::words;
 
 pub use write::write;
@@ -48,8 +51,9 @@ fn wrong(line: usize, what: impl Into<String>, remedy: &str) -> ImportError {
 ///
 /// # Errors
 /// The first line that is not as the format wants it, and counts that make no regular tree.
-pub fn read(source: Source<'_>) -> Read<FabricText> {
+pub fn read(source: Source<'_>, budget: &Budget) -> Read<FabricText> {
     let read = || {
+        limits::text(source.bytes.len(), budget)?;
         let text = words::text(source.bytes)?;
         let mut file = File::default();
         for (line, text) in (1..).zip(text.lines()) {
@@ -216,10 +220,13 @@ mod tests {
         Radix_Down 2\nRadix_Up 4\nTier 2\nDownlink_speed_Gbps 100\nRadix_Down 4\nBundle 2\n";
 
     fn import(text: &str) -> Read<FabricText> {
-        read(Source {
-            name: "file",
-            bytes: text.as_bytes(),
-        })
+        read(
+            Source {
+                name: "file",
+                bytes: text.as_bytes(),
+            },
+            &Budget::unlimited(),
+        )
     }
 
     #[test]

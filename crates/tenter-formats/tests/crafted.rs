@@ -14,10 +14,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tenter_formats::fabric::FabricReading;
 use tenter_formats::{
-    ImportError, Imported, Source, aicb, chakra, flight_recorder, flow_list, goal, infragraph,
-    kineto, matrix, nccl_log, nccl_topo, ns3_topology, read_algorithm, simai,
+    ImportError, Imported, ReadAlgorithm, Source, aicb, chakra, flight_recorder, flow_list, goal,
+    graph_file, infragraph, kineto, matrix, nccl_log, nccl_topo, ns3_topology, simai,
 };
-use tenter_units::Rate;
+use tenter_units::{Budget, Rate};
 use tenter_workload::graph::Algorithms;
 use tenter_workload::spec::{
     AicbSpec, CallReading, FlightRecorderSpec, FlowReading, Gaps, GatheredSize, KinetoSpec,
@@ -184,6 +184,10 @@ fn channels_of_plans_are_looked_up_once() {
     refused(read, "4194304 values are in front of this");
 }
 
+fn read_algorithm(bytes: &[u8]) -> Result<ReadAlgorithm, ImportError> {
+    tenter_formats::read_algorithm(bytes, &Budget::unlimited())
+}
+
 fn source(bytes: &[u8]) -> Source<'_> {
     Source {
         name: "file",
@@ -208,7 +212,7 @@ fn read_aicb(bytes: &[u8]) -> Result<Imported, ImportError> {
         all_gather_size: GatheredSize::Total,
         calls: calls(),
     };
-    aicb::read(&String::from_utf8_lossy(bytes), &spec)
+    aicb::read(&String::from_utf8_lossy(bytes), &spec, &Budget::unlimited())
 }
 
 fn table(sections: &str, lines: usize) -> String {
@@ -254,7 +258,8 @@ fn ranks_of_sections_do_not_multiply_lines_without_bound() {
         algorithms: Algorithms::default(),
         timing: FlowReading::default().timing(),
     };
-    let read = |bytes: &[u8]| simai::read(&String::from_utf8_lossy(bytes), &spec);
+    let read =
+        |bytes: &[u8]| simai::read(&String::from_utf8_lossy(bytes), &spec, &Budget::unlimited());
     refused(
         bounded("simai", text.as_bytes(), read),
         "set `ranks: 65536`",
@@ -269,7 +274,12 @@ fn read_kineto(bytes: &[u8]) -> Result<Imported, ImportError> {
         gaps: Gaps::Keep,
         calls: calls(),
     };
-    kineto::read([source(bytes)].as_slice(), None, &spec)
+    kineto::read(
+        [source(bytes)].as_slice(),
+        None,
+        &spec,
+        &Budget::unlimited(),
+    )
 }
 
 #[test]
@@ -371,7 +381,14 @@ fn compressed_files_unpack_to_what_traces_do() {
     );
     let values = gzip(format!("{{\"nodes\": [{}0]}}", "[0],".repeat(12_000_000)).as_bytes());
     let reading = TraceReading::default();
-    let read = |bytes: &[u8]| chakra::read([source(bytes)].as_slice(), None, &reading);
+    let read = |bytes: &[u8]| {
+        chakra::read(
+            [source(bytes)].as_slice(),
+            None,
+            &reading,
+            &Budget::unlimited(),
+        )
+    };
     refused(bounded("values", &values, read), "unpacks to more than");
 }
 
@@ -400,7 +417,14 @@ fn dumps_and_logs_do_not_multiply_ranks_and_calls() {
         gaps: Gaps::Keep,
         calls: calls(),
     };
-    let read = |bytes: &[u8]| flight_recorder::read([source(bytes)].as_slice(), None, &spec);
+    let read = |bytes: &[u8]| {
+        flight_recorder::read(
+            [source(bytes)].as_slice(),
+            None,
+            &spec,
+            &Budget::unlimited(),
+        )
+    };
     refused(bounded("dump", dump.as_bytes(), read), "set `ranks: 65000`");
     let log = joined(60_000, "\n", |at| {
         let comm = at % 30_000;
@@ -413,7 +437,8 @@ fn dumps_and_logs_do_not_multiply_ranks_and_calls() {
         file: String::new(),
         calls: calls(),
     };
-    let read = |bytes: &[u8]| nccl_log::read([source(bytes)].as_slice(), &spec);
+    let read =
+        |bytes: &[u8]| nccl_log::read([source(bytes)].as_slice(), &spec, &Budget::unlimited());
     refused(
         bounded("log", log.as_bytes(), read),
         "more than 16777216 ranks together",
@@ -432,11 +457,17 @@ fn flows_do_not_multiply() {
     let text = format!("Nodes 3\n{before}\n{behind}\ntrigger id 1 barrier count {activating}\n");
     let read = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
-        flow_list::read_htsim(&text, StartUnit::Auto, FlowReading::default())
+        flow_list::read_htsim(
+            &text,
+            StartUnit::Auto,
+            FlowReading::default(),
+            &Budget::unlimited(),
+        )
     };
     let edges = bounded("barrier", text.as_bytes(), read).map(|read| read.graph.edges());
     assert_eq!(edges, Ok((activating + started) as u64));
-    let read = |bytes: &[u8]| flow_list::read_parquet(bytes, FlowReading::default());
+    let read =
+        |bytes: &[u8]| flow_list::read_parquet(bytes, FlowReading::default(), &Budget::unlimited());
     let equal = columnar::equal_rows(3_000_000);
     refused(
         bounded("dictionary", &equal, read),
@@ -456,6 +487,18 @@ fn flows_do_not_multiply() {
     }
 }
 
+#[test]
+fn graphs_of_many_idle_ranks_are_written_in_the_time_of_their_length() {
+    let table = "source,destination,bytes,start\n0,1048575,1000,0us\n1,2,2000,1us\n";
+    let read = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        flow_list::read_table(&text, FlowReading::default(), &Budget::unlimited())
+            .map(|read| graph_file::write(&read.graph).len())
+    };
+    let written = bounded("far rank of a table", table.as_bytes(), read);
+    assert!(written.is_ok_and(|length| length > 2 << 20));
+}
+
 fn reading() -> FabricReading {
     FabricReading {
         rate: Some(Rate::from_gbps(100)),
@@ -473,7 +516,7 @@ fn fabrics_are_read_in_the_time_of_their_length() {
         format!("{node} {hosts} 100Gbps 1us 0")
     });
     let text = format!("{} 1 {links}\n{hosts}\n{lines}\n", hosts + 1);
-    let read = |bytes: &[u8]| ns3_topology::read(source(bytes));
+    let read = |bytes: &[u8]| ns3_topology::read(source(bytes), &Budget::unlimited());
     assert!(bounded("planes", text.as_bytes(), read).is_ok());
     let instances = joined(40_000, "\n", |at| {
         format!("- {{name: i{at}, device: b, count: 1}}")
@@ -489,7 +532,7 @@ fn fabrics_are_read_in_the_time_of_their_length() {
          links: [{{name: f}}]\ninstances:\n{instances}\nedges:\n{edges}\n"
     );
     let given = reading();
-    let read = |bytes: &[u8]| infragraph::read(source(bytes), None, &given);
+    let read = |bytes: &[u8]| infragraph::read(source(bytes), None, &given, &Budget::unlimited());
     refused(
         bounded("instances", text.as_bytes(), read),
         "there is no host in it",
@@ -519,7 +562,7 @@ fn fabrics_are_read_in_the_time_of_their_length() {
 #[test]
 fn servers_are_read_in_the_time_of_their_length() {
     let given = reading();
-    let read = |bytes: &[u8]| nccl_topo::read(source(bytes), &given);
+    let read = |bytes: &[u8]| nccl_topo::read(source(bytes), &given, &Budget::unlimited());
     let gpus = joined(1_024, "", |at| {
         format!(
             "<pci busid='g{at}' class='0x030200'><gpu dev='{at}' sm='80'><nvlink target='g0'/></gpu></pci>"
@@ -563,7 +606,9 @@ fn texts_declare_no_more_than_they_have() {
     });
     let text = format!("num_ranks 300000\n{blocks}\n");
     refused(
-        bounded("ranks", text.as_bytes(), |of: &[u8]| goal::read(of)),
+        bounded("ranks", text.as_bytes(), |of: &[u8]| {
+            goal::read(of, &Budget::unlimited())
+        }),
         "no rank has an operation",
     );
     let far = format!(
@@ -571,11 +616,19 @@ fn texts_declare_no_more_than_they_have() {
         "*".repeat(20 << 20)
     );
     refused(
-        bounded("far rank", far.as_bytes(), |of: &[u8]| goal::read(of)),
+        bounded("far rank", far.as_bytes(), |of: &[u8]| {
+            goal::read(of, &Budget::unlimited())
+        }),
         "no block of rank 0",
     );
     let market = "%%MatrixMarket matrix array integer symmetric\n1048576 1048576\n7\n";
-    let read = |bytes: &[u8]| matrix::read("m.mtx", &String::from_utf8_lossy(bytes));
+    let read = |bytes: &[u8]| {
+        matrix::read(
+            "m.mtx",
+            &String::from_utf8_lossy(bytes),
+            &Budget::unlimited(),
+        )
+    };
     refused(bounded("matrix", market.as_bytes(), read), "is missing");
 }
 

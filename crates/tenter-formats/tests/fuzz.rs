@@ -19,7 +19,7 @@ use tenter_formats::{
     goal, graph_file, infragraph, kineto, matrix, nccl_log, nccl_topo, netbox, ns3_topology,
     pytorch_et, read_algorithm, simai, steps, topo,
 };
-use tenter_units::Rate;
+use tenter_units::{Budget, Rate};
 use tenter_workload::graph::{Algorithms, Graph};
 use tenter_workload::spec::{
     AicbSpec, CallReading, FlightRecorderSpec, FlowReading, Gaps, GatheredSize, KinetoSpec,
@@ -59,8 +59,18 @@ fn read_chakra(bytes: &[u8]) -> Result<(), String> {
         name: "groups.json",
         bytes: b"{\"1\": [0, 1, 2]}",
     };
-    let whole = chakra::read([source].as_slice(), Some(groups), &reading);
-    let parts = chakra::read(&Trickle(bytes), Some(groups), &reading);
+    let whole = chakra::read(
+        [source].as_slice(),
+        Some(groups),
+        &reading,
+        &Budget::unlimited(),
+    );
+    let parts = chakra::read(
+        &Trickle(bytes),
+        Some(groups),
+        &reading,
+        &Budget::unlimited(),
+    );
     told(equal(whole.map(graph_of), &parts.map(graph_of)))
 }
 
@@ -117,12 +127,14 @@ fn equal<T: PartialEq + Debug>(
 }
 
 fn read_goal(bytes: &[u8]) -> Result<(), String> {
-    let [whole, parts] = [bytes.into(), Trickle(bytes).content()].map(goal::read);
+    let [whole, parts] = [bytes.into(), Trickle(bytes).content()]
+        .map(|content| goal::read(content, &Budget::unlimited()));
     told(equal(whole.map(graph_of), &parts.map(graph_of)))
 }
 
 fn read_graph(bytes: &[u8]) -> Result<(), String> {
-    let [whole, parts] = [bytes.into(), Trickle(bytes).content()].map(graph_file::read);
+    let [whole, parts] = [bytes.into(), Trickle(bytes).content()]
+        .map(|content| graph_file::read(content, &Budget::unlimited()));
     told(equal(whole, &parts))
 }
 
@@ -134,7 +146,7 @@ fn read_simai(bytes: &[u8]) -> Result<(), String> {
         algorithms: Algorithms::default(),
         timing: FlowReading::default().timing(),
     };
-    told(simai::read(&text(bytes), &spec))
+    told(simai::read(&text(bytes), &spec, &Budget::unlimited()))
 }
 
 fn calls() -> CallReading {
@@ -155,7 +167,12 @@ fn read_kineto(bytes: &[u8]) -> Result<(), String> {
     };
     let name = "t.json";
     let source = Source { name, bytes };
-    told(kineto::read([source].as_slice(), None, &spec))
+    told(kineto::read(
+        [source].as_slice(),
+        None,
+        &spec,
+        &Budget::unlimited(),
+    ))
 }
 
 fn read_pytorch(bytes: &[u8]) -> Result<(), String> {
@@ -169,6 +186,7 @@ fn read_pytorch(bytes: &[u8]) -> Result<(), String> {
         [Source { name, bytes }].as_slice(),
         None,
         &spec,
+        &Budget::unlimited(),
     ))
 }
 
@@ -187,6 +205,7 @@ fn read_dump(bytes: &[u8]) -> Result<(), String> {
         [source, source].as_slice(),
         None,
         &spec,
+        &Budget::unlimited(),
     ))
 }
 
@@ -196,7 +215,11 @@ fn read_log(bytes: &[u8]) -> Result<(), String> {
         calls: calls(),
     };
     let name = "nccl.log";
-    told(nccl_log::read([Source { name, bytes }].as_slice(), &spec))
+    told(nccl_log::read(
+        [Source { name, bytes }].as_slice(),
+        &spec,
+        &Budget::unlimited(),
+    ))
 }
 
 fn read_aicb(bytes: &[u8]) -> Result<(), String> {
@@ -208,7 +231,7 @@ fn read_aicb(bytes: &[u8]) -> Result<(), String> {
         all_gather_size: GatheredSize::Total,
         calls: calls(),
     };
-    told(aicb::read(&text(bytes), &spec))
+    told(aicb::read(&text(bytes), &spec, &Budget::unlimited()))
 }
 
 const KINETO: &str = "{\"distributedInfo\": {\"rank\": 1, \"world_size\": 4}, \"traceEvents\": [\n\
@@ -260,7 +283,7 @@ fn read_netbox(bytes: &[u8]) -> Result<(), String> {
         devices: None,
         interfaces: Some(source(interfaces)),
     };
-    told(netbox::read(files, &fabric()))
+    told(netbox::read(files, &fabric(), &Budget::unlimited()))
 }
 
 const GOAL: &str = "num_ranks 3\nrank 0 {\na: calc 500 cpu 1\nb: send 1048576b to 1 tag 7\nb requires a\n}\n\
@@ -326,19 +349,26 @@ const PROGRAM: &str = "algorithm all-reduce ranks 2 chunks 2 in-place sizes 0 40
 
 /// The formats, each with a file that it reads.
 fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
-    let graph = goal::read(GOAL.as_bytes()).expect("it is a graph").graph;
+    let graph = goal::read(GOAL.as_bytes(), &Budget::unlimited())
+        .expect("it is a graph")
+        .graph;
     let json = |bytes: &[u8]| {
         let sources = [Source { name: "t", bytes }; 2];
-        chakra::read(sources.as_slice(), None, &TraceReading::default())
+        chakra::read(
+            sources.as_slice(),
+            None,
+            &TraceReading::default(),
+            &Budget::unlimited(),
+        )
     };
     let of_json = json(JSON.as_bytes()).expect("it is a trace").graph;
     let trace = chakra::write(&of_json)
         .expect("it can be written")
         .ranks
         .remove(0);
-    let of_steps: Reader = |bytes| told(steps::read(&text(bytes)));
-    let of_sends: Reader = |bytes| told(matrix::read("m.csv", &text(bytes)));
-    let of_algorithm: Reader = |bytes| told(read_algorithm(bytes));
+    let of_steps: Reader = |bytes| told(steps::read(&text(bytes), &Budget::unlimited()));
+    let of_sends: Reader = |bytes| told(matrix::read("m.csv", &text(bytes), &Budget::unlimited()));
+    let of_algorithm: Reader = |bytes| told(read_algorithm(bytes, &Budget::unlimited()));
     vec![
         ("goal", read_goal, GOAL.into()),
         ("graph", read_graph, graph_file::write(&graph)),
@@ -354,10 +384,13 @@ fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
         (
             "topo",
             |bytes| {
-                told(topo::read(Source {
-                    name: "t.topo",
-                    bytes,
-                }))
+                told(topo::read(
+                    Source {
+                        name: "t.topo",
+                        bytes,
+                    },
+                    &Budget::unlimited(),
+                ))
             },
             TOPO.into(),
         ),
@@ -374,7 +407,13 @@ fn flows() -> Vec<(&'static str, Reader, Vec<u8>)> {
     vec![
         (
             "flow-table",
-            |bytes| told(flow_list::read_table(&text(bytes), FlowReading::default())),
+            |bytes| {
+                told(flow_list::read_table(
+                    &text(bytes),
+                    FlowReading::default(),
+                    &Budget::unlimited(),
+                ))
+            },
             TABLE.into(),
         ),
         (
@@ -385,18 +424,31 @@ fn flows() -> Vec<(&'static str, Reader, Vec<u8>)> {
                     &text(bytes),
                     StartUnit::Auto,
                     reading,
+                    &Budget::unlimited(),
                 ))
             },
             MATRIX.into(),
         ),
         (
             "ns3",
-            |bytes| told(flow_list::read_ns3(&text(bytes), FlowReading::default())),
+            |bytes| {
+                told(flow_list::read_ns3(
+                    &text(bytes),
+                    FlowReading::default(),
+                    &Budget::unlimited(),
+                ))
+            },
             FLOWS.into(),
         ),
         (
             "parquet",
-            |bytes| told(flow_list::read_parquet(bytes, FlowReading::default())),
+            |bytes| {
+                told(flow_list::read_parquet(
+                    bytes,
+                    FlowReading::default(),
+                    &Budget::unlimited(),
+                ))
+            },
             columnar::file(),
         ),
     ]
@@ -407,17 +459,30 @@ fn fabrics() -> Vec<(&'static str, Reader, Vec<u8>)> {
     vec![
         (
             "ns3-topology",
-            |bytes| told(ns3_topology::read(source(bytes))),
+            |bytes| told(ns3_topology::read(source(bytes), &Budget::unlimited())),
             TOPOLOGY.into(),
         ),
         (
             "infragraph",
-            |bytes| told(infragraph::read(source(bytes), None, &fabric())),
+            |bytes| {
+                told(infragraph::read(
+                    source(bytes),
+                    None,
+                    &fabric(),
+                    &Budget::unlimited(),
+                ))
+            },
             INFRASTRUCTURE.into(),
         ),
         (
             "nccl-topo",
-            |bytes| told(nccl_topo::read(source(bytes), &fabric())),
+            |bytes| {
+                told(nccl_topo::read(
+                    source(bytes),
+                    &fabric(),
+                    &Budget::unlimited(),
+                ))
+            },
             SERVER.into(),
         ),
         ("netbox", read_netbox, CABLES.into()),

@@ -15,6 +15,7 @@ use tenter_formats::{
     Imported, Source, aicb, chakra, flow_list, goal, graph_file, infragraph, kineto, nccl_topo,
     pytorch_et, read_algorithm, simai, topo,
 };
+use tenter_units::Budget;
 use tenter_workload::collective::{AlgorithmFiles, CollectiveKind, read_program, write_program};
 use tenter_workload::graph::{Algorithms, Operation, OperationKind};
 use tenter_workload::spec::{
@@ -65,7 +66,7 @@ fn sent(imported: &Imported) -> u64 {
 
 /// What is read is kept and read again.
 fn is_kept(imported: &Imported, path: &Path) {
-    let again = graph_file::read(graph_file::write(&imported.graph));
+    let again = graph_file::read(graph_file::write(&imported.graph), &Budget::unlimited());
     let again = again.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     assert_eq!(again, imported.graph, "{}", path.display());
 }
@@ -77,7 +78,7 @@ fn goal_texts_have_their_operations_and_waits() {
     };
     for path in files(&folder, ".goal") {
         let text = fs::read_to_string(&path).expect("a text");
-        let read = goal::read(text.as_bytes());
+        let read = goal::read(text.as_bytes(), &Budget::unlimited());
         let read = read.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         // A word that says what an operation is, and one that says what waits.
         let words = || {
@@ -104,7 +105,7 @@ fn goal_texts_have_their_operations_and_waits() {
     }
     for path in files(&folder, ".bin") {
         let bytes = fs::read(&path).expect("a file");
-        let read = goal::read(&bytes);
+        let read = goal::read(&bytes, &Budget::unlimited());
         let read = read.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         // Each operation takes 39 bytes, each wait 4; a rank has 16 bytes in the head and 8 and 4
         // for each root in its block.
@@ -136,7 +137,12 @@ fn connection_matrices_have_their_flows_and_bytes() {
     };
     for path in files(&folder, ".cm") {
         let text = fs::read_to_string(&path).expect("a text");
-        let read = flow_list::read_htsim(&text, StartUnit::Auto, FlowReading::default());
+        let read = flow_list::read_htsim(
+            &text,
+            StartUnit::Auto,
+            FlowReading::default(),
+            &Budget::unlimited(),
+        );
         let read = read.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let words = |line: &str| {
             line.split_whitespace()
@@ -186,7 +192,12 @@ fn traces_of_chakra_have_a_collective_for_each_rank() {
         let found: Vec<Vec<u8>> = (0..ranks).map(read).collect();
         let sources = found.iter().map(|bytes| Source { name, bytes });
         let sources: Vec<Source<'_>> = sources.collect();
-        let read = chakra::read(sources.as_slice(), None, &TraceReading::default());
+        let read = chakra::read(
+            sources.as_slice(),
+            None,
+            &TraceReading::default(),
+            &Budget::unlimited(),
+        );
         let read = read.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(count(&read, OperationKind::Collective), ranks as u64);
         assert_eq!(read.graph.collectives().len(), 1);
@@ -203,7 +214,7 @@ fn fat_trees_have_all_their_hosts() {
     for path in files(&folder, ".topo") {
         let text = fs::read_to_string(&path).expect("a text");
         let (name, bytes) = (path.to_str().expect("a name"), text.as_bytes());
-        let fabric = topo::read(Source { name, bytes });
+        let fabric = topo::read(Source { name, bytes }, &Budget::unlimited());
         let fabric = fabric.unwrap_or_else(|error| panic!("{error}"));
         let of = |key: &str| {
             let mut lines = fabric.yaml.lines().map(str::trim);
@@ -227,7 +238,12 @@ fn infrastructures_have_a_cable_for_each_edge() {
         for path in files(&folder, suffix) {
             let text = fs::read_to_string(&path).expect("a text");
             let (name, bytes) = (path.to_str().expect("a name"), text.as_bytes());
-            let fabric = infragraph::read(Source { name, bytes }, None, &FabricReading::default());
+            let fabric = infragraph::read(
+                Source { name, bytes },
+                None,
+                &FabricReading::default(),
+                &Budget::unlimited(),
+            );
             let fabric = fabric.unwrap_or_else(|error| panic!("{error}"));
             // Edges between instances name a server at one end, each with one NIC.
             let edges = text.matches("server[").count();
@@ -262,7 +278,11 @@ fn servers_of_nccl_have_their_gpus_and_nics() {
     for path in files(&folder, ".xml") {
         let text = fs::read_to_string(&path).expect("a text");
         let (name, bytes) = (path.to_str().expect("a name"), text.as_bytes());
-        let server = nccl_topo::read(Source { name, bytes }, &FabricReading::default());
+        let server = nccl_topo::read(
+            Source { name, bytes },
+            &FabricReading::default(),
+            &Budget::unlimited(),
+        );
         let gpus = text.matches(" class=\"0x0302").count();
         if gpus == 0 {
             let error = server.expect_err("there are no GPUs in it");
@@ -318,7 +338,7 @@ fn layers_of_simai_have_their_collectives() {
             algorithms: Algorithms::default(),
             timing: FlowReading::default().timing(),
         };
-        let imported = simai::read(&text, &spec);
+        let imported = simai::read(&text, &spec, &Budget::unlimited());
         let imported = imported.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let own = layers.iter().flat_map(|line| {
             // Tensor-parallel ones are of one rank where there is one.
@@ -369,7 +389,7 @@ fn algorithms_of_msccl_do_what_they_promise() {
     for path in files(&folder, ".xml") {
         let text = fs::read_to_string(&path).expect("a text");
         let name = path.display();
-        let read = read_algorithm(text.as_bytes());
+        let read = read_algorithm(text.as_bytes(), &Budget::unlimited());
         let read = read.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(read.notes, Vec::<String>::new(), "{name}");
         let own = write_program(&read.program, '\n');
@@ -401,7 +421,7 @@ fn plans_of_mscclpp_do_what_they_promise() {
     for path in files(&folder, ".json") {
         let text = fs::read_to_string(&path).expect("a text");
         let name = path.display();
-        let read = read_algorithm(text.as_bytes());
+        let read = read_algorithm(text.as_bytes(), &Budget::unlimited());
         let read = read.unwrap_or_else(|error| panic!("{name}: {error}"));
         let own = write_program(&read.program, '\n');
         assert_eq!(read_program(&own).as_ref(), Ok(&read.program), "{name}");
@@ -478,7 +498,8 @@ fn kernels_of_kineto_are_counted() {
     let name = "sampled_rank-0.json.gz";
     let bytes = &packed;
     let source = Source { name, bytes };
-    let read = kineto::read([source].as_slice(), None, &spec).expect("it is a trace");
+    let read = kineto::read([source].as_slice(), None, &spec, &Budget::unlimited())
+        .expect("it is a trace");
     let parsed: Value = serde_json::from_slice(&unpacked(&path)).expect("it is JSON");
     let events = parsed["traceEvents"].as_array().expect("a list");
     let of = |category: &'static str| {
@@ -565,7 +586,7 @@ fn host_traces_have_their_collectives() {
             name,
             bytes: &bytes,
         };
-        let read = pytorch_et::read([source].as_slice(), None, &spec);
+        let read = pytorch_et::read([source].as_slice(), None, &spec, &Budget::unlimited());
         let read = read.unwrap_or_else(|error| panic!("{name}: {error}"));
         // Nodes of NCCL beside those that record calls.
         let parsed: Value = serde_json::from_slice(&bytes).expect("it is JSON");
@@ -608,7 +629,8 @@ fn host_traces_have_their_collectives() {
         groups: None,
         calls: calls(Some(2)),
     };
-    let error = pytorch_et::read([source].as_slice(), None, &spec).expect_err("one rank alone");
+    let error = pytorch_et::read([source].as_slice(), None, &spec, &Budget::unlimited())
+        .expect_err("one rank alone");
     assert!(error.to_string().contains("no node records"), "{error}");
 }
 
@@ -629,7 +651,7 @@ fn tables_of_aicb_have_their_collectives() {
             all_gather_size: GatheredSize::Total,
             calls: calls(None),
         };
-        let imported = aicb::read(&text, &spec);
+        let imported = aicb::read(&text, &spec, &Budget::unlimited());
         let imported = imported.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(imported.graph.ranks(), 128, "{name}");
         let rows = text.lines().filter(|line| {

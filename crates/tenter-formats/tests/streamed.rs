@@ -9,6 +9,7 @@ use cap::Cap;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tenter_formats::{Content, ImportError, Imported, RankFiles, chakra, goal};
+use tenter_units::Budget;
 use tenter_workload::spec::TraceReading;
 
 #[global_allocator]
@@ -98,7 +99,7 @@ fn files_larger_than_memory_are_read_part_by_part() {
     let (file, mut out) = Temporary::new("ranks.goal");
     goal_text(&mut out, &part).expect("it can be written");
     let content = || file.open(0).expect("it was written");
-    let imported = read("GOAL", || goal::read(content()));
+    let imported = read("GOAL", || goal::read(content(), &Budget::unlimited()));
     assert_eq!(imported.graph.operations(), u64::from(PARTS));
 
     let reading = TraceReading {
@@ -107,7 +108,9 @@ fn files_larger_than_memory_are_read_part_by_part() {
     };
     let (file, mut out) = Temporary::new("rank.et");
     chakra_trace(&mut out, &part).expect("it can be written");
-    let imported = read("Chakra", || chakra::read(&file, None, &reading));
+    let imported = read("Chakra", || {
+        chakra::read(&file, None, &reading, &Budget::unlimited())
+    });
     assert_eq!(imported.graph.operations(), 2 * u64::from(PARTS));
 
     // Names that do not repeat themselves: a file may unpack to a hundred times its size.
@@ -118,6 +121,8 @@ fn files_larger_than_memory_are_read_part_by_part() {
     let mut packed = GzEncoder::new(out, Compression::fast());
     chakra_trace(&mut packed, &part).expect("it can be written");
     packed.finish().expect("it can be written");
-    let imported = read("compressed Chakra", || chakra::read(&file, None, &reading));
+    let imported = read("compressed Chakra", || {
+        chakra::read(&file, None, &reading, &Budget::unlimited())
+    });
     assert_eq!(imported.graph.operations(), 2 * u64::from(PARTS));
 }

@@ -3,6 +3,7 @@
 use tenter_formats::read_algorithm;
 use tenter_notation::diagnostics::quote;
 use tenter_notation::tree::{Entry, Node, Value};
+use tenter_units::Budget;
 use tenter_workload::collective::write_program;
 
 use crate::files::{Files, bytes_of, tell};
@@ -120,7 +121,7 @@ fn write_out_programs(algorithm: &mut Node, files: &Files<'_>, findings: Finding
         let Some(bytes) = bytes_of(name, at, files, problems) else {
             return false;
         };
-        match read_algorithm(&bytes) {
+        match read_algorithm(&bytes, &Budget::unlimited()) {
             Ok(read) => {
                 for note in read.notes {
                     let message = format!("the file {}, {note}", quote(name));

@@ -2,10 +2,10 @@
 
 use tenter_workload::pattern::CommunicationMatrix;
 
-use tenter_formats::{Content, ImportError, matrix, size_law, steps};
+use tenter_formats::{Content, Form, ImportError, matrix, size_law, steps};
 use tenter_notation::diagnostics::{Location, Problems, quote};
 use tenter_notation::tree::{Entry, Node, Value};
-use tenter_units::Bytes;
+use tenter_units::{Budget, Bytes};
 
 /// Opens a file whose path is as a scenario has it, or says what to do where it cannot be read.
 /// Relative paths count from the folder of the scenario.
@@ -151,7 +151,7 @@ fn write_out_steps(collective: &mut Node, files: &Files<'_>, problems: &Problems
         return;
     }
     let found = text_of(&name, at, files, problems).and_then(|text| {
-        let read = steps::read(&text);
+        let read = steps::read(&text, &Budget::unlimited());
         read.map_err(|error| tell(&name, at, &error, problems)).ok()
     });
     // Something that can be read, so that nothing is said of it beside.
@@ -230,7 +230,7 @@ fn write_out_points(points: &mut Node, files: &Files<'_>, problems: &Problems) {
     };
     let at = points.at;
     let found = text_of(name, at, files, problems).and_then(|text| {
-        let read = size_law::read(&text);
+        let read = size_law::read(&text, &Budget::unlimited());
         read.map_err(|error| tell(name, at, &error, problems)).ok()
     });
     // Something that can be read, so that nothing is said of it beside.
@@ -253,7 +253,7 @@ pub(crate) fn bytes_of(
     files: &Files<'_>,
     problems: &Problems,
 ) -> Option<Vec<u8>> {
-    let read = files(name).and_then(Content::whole);
+    let read = files(name).and_then(|content| content.whole(Form::Text, &Budget::unlimited()));
     read.map_err(|remedy| tell_unreadable(name, at, remedy, problems))
         .ok()
 }
@@ -290,7 +290,7 @@ fn read(
     problems: &Problems,
 ) -> Option<String> {
     let text = text_of(name, at, files, problems)?;
-    match matrix::read(name, &text) {
+    match matrix::read(name, &text, &Budget::unlimited()) {
         Ok(found) => {
             let sums = CommunicationMatrix::of(found.ranks, found.sends);
             if sums.iter().next().is_none() {

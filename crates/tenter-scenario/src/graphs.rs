@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tenter_config::{Component, Written};
 use tenter_notation::tree::Node;
+use tenter_units::Budget;
 use tenter_workload::graph::Graph;
 use tenter_workload::inference::{self, Inference, InferenceSpec, Reach};
 use tenter_workload::spec::{FlowReading, OperationTiming, WorkloadKind};
@@ -169,7 +170,7 @@ impl<'f> Graphs<'f> {
     fn read(&self, job: usize, kind: &WorkloadKind) -> Option<Graph> {
         let Findings { problems, warnings } = self.findings;
         let path = format!("jobs[{job}].workload.file");
-        match read_operations(kind, self.files) {
+        match read_operations(kind, self.files, &Budget::unlimited()) {
             Ok(imported) => {
                 let imported = imported?;
                 let at = warnings.place(&path);

@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::iter;
 
 use tenter_formats::{
-    Content, ImportError, Imported, RankFiles, Source, aicb, chakra, flight_recorder, flow_list,
-    goal, graph_file, kineto, nccl_log, pytorch_et, simai,
+    Content, Form, ImportError, Imported, RankFiles, Source, aicb, chakra, flight_recorder,
+    flow_list, goal, graph_file, kineto, nccl_log, pytorch_et, simai,
 };
+use tenter_units::Budget;
 use tenter_workload::graph::Graph;
 use tenter_workload::spec::WorkloadKind;
 
@@ -45,53 +46,121 @@ impl OperationsError {
 pub fn read_operations(
     kind: &WorkloadKind,
     files: &Files<'_>,
+    budget: &Budget,
 ) -> Result<Option<Imported>, OperationsError> {
     let Some(name) = kind.file() else {
         return Ok(None);
     };
-    let open = || opened(name, files);
-    let bytes = || bytes_of(name, files);
-    let text = || text_of(name, files);
-    let ranks = || OneByOne::of(name, files);
-    let read = match kind {
-        WorkloadKind::Flows(_) | WorkloadKind::Training(_) | WorkloadKind::Inference(_) => {
-            return Ok(None);
-        }
-        WorkloadKind::Graph(_) => graph_file::read(open()?).map(without_notes),
-        WorkloadKind::Goal(_) => goal::read(open()?),
-        WorkloadKind::Chakra(spec) => {
-            let groups = groups_of(spec.groups.as_ref(), files)?;
-            let groups = groups.as_ref().map(NamedFile::source);
-            chakra::read(&ranks()?, groups, &spec.reading)
-        }
-        WorkloadKind::Kineto(spec) => {
-            let groups = groups_of(spec.groups.as_ref(), files)?;
-            kineto::read(&ranks()?, groups.as_ref().map(NamedFile::source), spec)
-        }
-        WorkloadKind::PytorchEt(spec) => {
-            let groups = groups_of(spec.groups.as_ref(), files)?;
-            pytorch_et::read(&ranks()?, groups.as_ref().map(NamedFile::source), spec)
-        }
-        WorkloadKind::FlightRecorder(spec) => {
-            let groups = groups_of(spec.groups.as_ref(), files)?;
-            flight_recorder::read(&ranks()?, groups.as_ref().map(NamedFile::source), spec)
-        }
-        WorkloadKind::NcclLog(spec) => nccl_log::read(&ranks()?, spec),
-        WorkloadKind::Aicb(spec) => aicb::read(&text()?, spec),
-        WorkloadKind::Simai(spec) => simai::read(&text()?, spec),
-        WorkloadKind::FlowTable(spec) => {
-            let table = bytes()?;
-            if flow_list::is_parquet(&table) {
-                flow_list::read_parquet(&table, spec.reading)
-            } else {
-                flow_list::read_table(&utf8(name, table)?, spec.reading)
-            }
-        }
-        WorkloadKind::Htsim(spec) => flow_list::read_htsim(&text()?, spec.start_unit, spec.reading),
-        WorkloadKind::Ns3(spec) => flow_list::read_ns3(&text()?, spec.reading),
+    let from = Sources {
+        name,
+        files,
+        budget,
+    };
+    let read = match from.traces(kind)? {
+        Some(read) => read,
+        None => match from.lists(kind)? {
+            Some(read) => read,
+            None => return Ok(None),
+        },
     };
     let read = read.map_err(|error| OperationsError::of(name, error))?;
     Ok(Some(read))
+}
+
+/// The files of a workload, and what reading them may take.
+struct Sources<'a> {
+    name: &'a str,
+    files: &'a Files<'a>,
+    budget: &'a Budget,
+}
+
+/// What a reader says; none where the workload is of another kind.
+type Read = Result<Option<Result<Imported, ImportError>>, OperationsError>;
+
+impl Sources<'_> {
+    /// Reads traces and recordings, of which each rank has a file.
+    fn traces(&self, kind: &WorkloadKind) -> Read {
+        let budget = self.budget;
+        let given = match kind {
+            WorkloadKind::Chakra(spec) => spec.groups.as_ref(),
+            WorkloadKind::Kineto(spec) => spec.groups.as_ref(),
+            WorkloadKind::PytorchEt(spec) => spec.groups.as_ref(),
+            WorkloadKind::FlightRecorder(spec) => spec.groups.as_ref(),
+            WorkloadKind::NcclLog(_) => None,
+            _ => return Ok(None),
+        };
+        let given = given.map(|name| NamedFile::read(name.clone(), self));
+        let given = given.transpose()?;
+        let ranks = OneByOne::of(self.name, self.files)?;
+        let groups = given.as_ref().map(NamedFile::source);
+        Ok(Some(match kind {
+            WorkloadKind::Chakra(spec) if groups.is_none() => {
+                let beside = self.communicators_beside();
+                let groups = beside.as_ref().map(NamedFile::source);
+                let read = chakra::read(&ranks, groups, &spec.reading, budget);
+                read.map(|mut imported| {
+                    let note = beside.map(|of| format!("communicators are those of `{}`", of.name));
+                    imported.notes.extend(note);
+                    imported
+                })
+            }
+            WorkloadKind::Chakra(spec) => chakra::read(&ranks, groups, &spec.reading, budget),
+            WorkloadKind::Kineto(spec) => kineto::read(&ranks, groups, spec, budget),
+            WorkloadKind::PytorchEt(spec) => pytorch_et::read(&ranks, groups, spec, budget),
+            WorkloadKind::FlightRecorder(spec) => {
+                flight_recorder::read(&ranks, groups, spec, budget)
+            }
+            WorkloadKind::NcclLog(spec) => nccl_log::read(&ranks, spec, budget),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Reads graphs and lists that are one file.
+    fn lists(&self, kind: &WorkloadKind) -> Read {
+        let budget = self.budget;
+        Ok(Some(match kind {
+            WorkloadKind::Graph(_) => graph_file::read(self.open()?, budget).map(without_notes),
+            WorkloadKind::Goal(_) => goal::read(self.open()?, budget),
+            WorkloadKind::Aicb(spec) => aicb::read(&self.text()?, spec, budget),
+            WorkloadKind::Simai(spec) => simai::read(&self.text()?, spec, budget),
+            WorkloadKind::FlowTable(spec) => {
+                let table = self.bytes(self.name, Form::Text)?;
+                if flow_list::is_parquet(&table) {
+                    flow_list::read_parquet(&table, spec.reading, budget)
+                } else {
+                    flow_list::read_table(&utf8(self.name, table)?, spec.reading, budget)
+                }
+            }
+            WorkloadKind::Htsim(spec) => {
+                flow_list::read_htsim(&self.text()?, spec.start_unit, spec.reading, budget)
+            }
+            WorkloadKind::Ns3(spec) => flow_list::read_ns3(&self.text()?, spec.reading, budget),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The file of communicators that lies beside those of the ranks: `tenter export chakra` writes
+    /// `NAME.groups.json`, generators for ASTRA-sim `NAME.json`.
+    fn communicators_beside(&self) -> Option<NamedFile> {
+        let names = [".groups.json", ".json"].map(|ending| format!("{}{ending}", self.name));
+        let mut read = names
+            .into_iter()
+            .filter_map(|name| NamedFile::read(name, self).ok());
+        read.find(|file| chakra::is_communicators(&file.bytes))
+    }
+
+    fn open(&self) -> Result<Content<'static>, OperationsError> {
+        opened(self.name, self.files)
+    }
+
+    fn text(&self) -> Result<String, OperationsError> {
+        utf8(self.name, self.bytes(self.name, Form::Text)?)
+    }
+
+    fn bytes(&self, name: &str, form: Form) -> Result<Vec<u8>, OperationsError> {
+        let read = (self.files)(name).and_then(|content| content.whole(form, self.budget));
+        read.map_err(|remedy| OperationsError::unreadable(name, remedy))
+    }
 }
 
 fn without_notes(graph: Graph) -> Imported {
@@ -108,8 +177,8 @@ struct NamedFile {
 }
 
 impl NamedFile {
-    fn read(name: String, files: &Files<'_>) -> Result<NamedFile, OperationsError> {
-        let bytes = bytes_of(&name, files)?;
+    fn read(name: String, from: &Sources<'_>) -> Result<NamedFile, OperationsError> {
+        let bytes = from.bytes(&name, Form::Json)?;
         Ok(NamedFile { name, bytes })
     }
 
@@ -194,27 +263,9 @@ impl RankFiles for OneByOne<'_> {
     }
 }
 
-/// The file of groups, where one is named.
-fn groups_of(
-    name: Option<&String>,
-    files: &Files<'_>,
-) -> Result<Option<NamedFile>, OperationsError> {
-    let named = name.map(|name| NamedFile::read(name.clone(), files));
-    named.transpose()
-}
-
 fn opened(name: &str, files: &Files<'_>) -> Result<Content<'static>, OperationsError> {
     let opened = files(name);
     opened.map_err(|remedy| OperationsError::unreadable(name, remedy))
-}
-
-fn bytes_of(name: &str, files: &Files<'_>) -> Result<Vec<u8>, OperationsError> {
-    let read = files(name).and_then(Content::whole);
-    read.map_err(|remedy| OperationsError::unreadable(name, remedy))
-}
-
-fn text_of(name: &str, files: &Files<'_>) -> Result<String, OperationsError> {
-    utf8(name, bytes_of(name, files)?)
 }
 
 fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, OperationsError> {

@@ -71,3 +71,47 @@ fn what_cannot_be_run_is_refused() {
         assert!(errors.contains(what), "{errors}");
     }
 }
+
+/// Ranks 1 and 2 of three have a collective; the file of communicators says so.
+#[test]
+fn communicators_lie_beside_the_traces_of_chakra() {
+    let rank = |which: u32| {
+        let kind = if which == 0 {
+            "\"type\": 4, \"duration_micros\": 3"
+        } else {
+            "\"type\": 7, \"comm_type\": 0, \"comm_size\": 64, \"pg_name\": \"1\""
+        };
+        format!("{{\"nodes\": [{{\"id\": 1, {kind}}}]}}")
+    };
+    let scenario = "fabric: {kind: single-switch, hosts: 4}\n\
+                    jobs: [{workload: {kind: chakra, file: t}}]\n";
+    let load = |beside: &'static str, groups: &'static str| {
+        let files = move |name: &str| match name {
+            "t.0.et" | "t.1.et" | "t.2.et" => {
+                let which = name.as_bytes()[2] - b'0';
+                Ok(rank(which.into()).into_bytes().into())
+            }
+            _ if name == beside => Ok(groups.as_bytes().into()),
+            _ => Err("check the path".to_owned()),
+        };
+        load_beside(scenario, "x.yaml", Format::Yaml, &[], None, &files)
+    };
+    for beside in ["t.groups.json", "t.json"] {
+        let loaded = load(beside, "{\"1\": [1, 2]}").unwrap_or_else(|errors| panic!("{errors}"));
+        let warnings = loaded.warnings.render();
+        assert!(
+            warnings.contains(&format!("communicators are those of `{beside}`")),
+            "{warnings}"
+        );
+    }
+    // Another file of that name is none of communicators.
+    for (beside, groups) in [("t.json", "{\"nodes\": []}{"), ("none", "")] {
+        let errors = load(beside, groups)
+            .expect_err("nothing names the ranks")
+            .render();
+        assert!(
+            errors.contains("nothing says which ranks communicator `1` has"),
+            "{errors}"
+        );
+    }
+}

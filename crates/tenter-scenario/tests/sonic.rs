@@ -7,7 +7,7 @@ use tenter_net::{
     WatchdogSpec,
 };
 use tenter_scenario::{Format, Loaded, load};
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 
 /// A switch of eight ports at 400G, all alike.
 const EXAMPLE: &str = include_str!("../../../scenarios/sonic/config_db.json");
@@ -25,12 +25,14 @@ fn example() -> Value {
 
 fn import(database: &Value, port: Option<&str>) -> Fragment {
     let text = database.to_string();
-    import_sonic(&text, "config_db.json", port).unwrap_or_else(|errors| panic!("{errors}"))
+    import_sonic(&text, "config_db.json", port, &Budget::unlimited())
+        .unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 fn refused(database: &Value) -> String {
     let text = format!("{database:#}");
-    let errors = import_sonic(&text, "config_db.json", None).expect_err("it is broken");
+    let errors = import_sonic(&text, "config_db.json", None, &Budget::unlimited())
+        .expect_err("it is broken");
     assert!(
         errors
             .problems()
@@ -190,6 +192,33 @@ fn nothing_is_dropped_in_silence() {
             fragment.warnings
         );
     }
+}
+
+#[test]
+fn profiles_that_are_off_for_green_packets_mark_nothing() {
+    let place = "WRED_PROFILE|AZURE_LOSSLESS|wred_green_enable";
+    let of = |enable: Option<&str>| {
+        let mut database = example();
+        let profile = &mut database["WRED_PROFILE"]["AZURE_LOSSLESS"];
+        match enable {
+            Some(word) => profile["wred_green_enable"] = json!(word),
+            None => drop(
+                profile
+                    .as_object_mut()
+                    .map(|of| of.remove("wred_green_enable")),
+            ),
+        }
+        database
+    };
+    let marks = |database: &Value| {
+        let fragment = import(database, None);
+        assert!(warned(&fragment, place), "{:#?}", fragment.warnings);
+        fragment.yaml().contains("kmin")
+    };
+    assert!(marks(&of(Some("true"))));
+    assert!(!marks(&of(Some("false"))));
+    assert!(!marks(&of(None)));
+    assert!(refused(&of(Some("yes"))).contains("write `true` or `false`"));
 }
 
 #[test]
@@ -430,10 +459,13 @@ fn what_is_no_configuration_is_refused() {
             "no port has buffers",
         ),
     ] {
-        let errors = import_sonic(text, "x.json", None).expect_err(text).render();
+        let errors = import_sonic(text, "x.json", None, &Budget::unlimited())
+            .expect_err(text)
+            .render();
         assert!(errors.contains(expected), "{text}\n{errors}");
     }
-    let errors = import_sonic(EXAMPLE, "x.json", Some("Ethernet1")).expect_err("no such port");
+    let errors = import_sonic(EXAMPLE, "x.json", Some("Ethernet1"), &Budget::unlimited())
+        .expect_err("no such port");
     assert!(errors.render().contains("no port `Ethernet1`"), "{errors}");
 }
 
@@ -443,7 +475,8 @@ fn tabs_comments_of_names_and_lists_do_no_harm() {
         .replace("    ", "\t")
         .replace("\"3,4\"", "[\"3\", \"4\"]");
     let text = text.replace("egress_lossy_pool", "lossy # \\n pool");
-    let fragment = import_sonic(&text, "x.json", None).unwrap_or_else(|errors| panic!("{errors}"));
+    let fragment = import_sonic(&text, "x.json", None, &Budget::unlimited())
+        .unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(
         with(&fragment).plan.switches.usual,
         with(&import(&example(), None)).plan.switches.usual
@@ -499,7 +532,12 @@ fn any_field_may_be_missing_or_wrong() {
                         None => drop(fields.remove(field)),
                         Some(value) => fields[field] = json!(value),
                     }
-                    match import_sonic(&format!("{changed:#}"), "x.json", None) {
+                    match import_sonic(
+                        &format!("{changed:#}"),
+                        "x.json",
+                        None,
+                        &Budget::unlimited(),
+                    ) {
                         Ok(fragment) => {
                             with(&fragment);
                             loaded += 1;

@@ -2,6 +2,7 @@
 
 use crate::dimensions::{RATE, SIZE, TIME};
 use crate::parse::read_and_print;
+use crate::text::four_digits;
 
 read_and_print!(Bytes, count, SIZE, [&TIME, &RATE]);
 
@@ -17,5 +18,10 @@ impl Bytes {
     /// The count of bytes.
     pub const fn count(self) -> u64 {
         self.0
+    }
+    /// To four digits, for sentences that nobody computes with: `1.841GB`, not `1841234567B`.
+    #[must_use]
+    pub fn rounded(self) -> Bytes {
+        Bytes(four_digits(self.0))
     }
 }

@@ -4,6 +4,7 @@
 //! multiplying one of them. Parsing (`"400Gbps"`, `"5us"`, `"128KiB"`) insists on a unit; printing
 //! picks the one a person would write.
 
+mod budget;
 mod bytes;
 mod dimensions;
 mod id;
@@ -14,6 +15,7 @@ mod rate;
 mod text;
 mod time;
 
+pub use budget::{Budget, Clock, Limits, OverBudget, Resource};
 pub use bytes::Bytes;
 pub use id::{ById, Id};
 pub use instant::Instant;

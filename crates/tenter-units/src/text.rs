@@ -1,4 +1,4 @@
-//! Texts of others that are shown.
+//! Texts that are shown.
 
 /// Whether a character changes the direction of the text round it, or ends a line: marks,
 /// embeddings, overrides and isolates of direction (Unicode, annex 9), and the separators of lines
@@ -8,6 +8,14 @@ pub fn turns_text(character: char) -> bool {
         character,
         '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
     )
+}
+
+/// A count to four digits, for sentences that nobody computes with.
+pub(crate) fn four_digits(count: u64) -> u64 {
+    let digits = count.checked_ilog10().unwrap_or(0);
+    let last = 10_u64.pow(digits.saturating_sub(3));
+    let up = u64::from(count % last >= last.div_ceil(2));
+    (count / last + up).saturating_mul(last)
 }
 
 #[cfg(test)]

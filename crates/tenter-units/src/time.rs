@@ -5,6 +5,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
 
 use crate::dimensions::{RATE, SIZE, TIME};
 use crate::parse::read_and_print;
+use crate::text::four_digits;
 
 read_and_print!(Time, ps, TIME, [&RATE, &SIZE]);
 
@@ -70,10 +71,7 @@ impl Time {
     /// To four digits, for sentences that nobody computes with: `198.1us`, not `198064355ps`.
     #[must_use]
     pub fn rounded(self) -> Time {
-        let digits = self.0.checked_ilog10().unwrap_or(0);
-        let last = 10_u64.pow(digits.saturating_sub(3));
-        let up = u64::from(self.0 % last >= last.div_ceil(2));
-        Time((self.0 / last + up).saturating_mul(last))
+        Time(four_digits(self.0))
     }
     /// A multiple of it, or [`Time::MAX`] where that does not fit.
     #[inline]

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use tenter_formats::fabric::{FabricReading, FabricText};
-use tenter_formats::{Source, infragraph, nccl_topo, netbox, ns3_topology, topo};
+use tenter_formats::{Form, Source, infragraph, nccl_topo, netbox, ns3_topology, topo};
 use tenter_scenario::{Format, read_document};
+use tenter_units::Budget;
 
 use crate::operations::quoted;
-use crate::scenario::named_bytes;
+use crate::scenario::open_named;
 use crate::{Error, Plan};
 
 /// A format of fabrics.
@@ -102,14 +103,16 @@ pub fn import_fabric(
     format: FabricFormat,
     file: &Path,
     settings: &[String],
+    budget: &Budget,
 ) -> Result<FabricText, Error> {
     let reading = format.reading(settings)?;
     let bytes = |file: &Path| {
-        let read = named_bytes(file);
-        read.map_err(|error| {
+        let wrong = |what: String| {
             let shown = file.display();
-            Error::Asked(format!("cannot read {shown}: {error}; check the path"))
-        })
+            Error::Asked(format!("cannot read {shown}: {what}"))
+        };
+        let opened = open_named(file).map_err(|what| wrong(format!("{what}; check the path")))?;
+        opened.whole(Form::Text, budget).map_err(wrong)
     };
     let (name, content) = (file.display().to_string(), bytes(file)?);
     let source = Source {
@@ -125,18 +128,20 @@ pub fn import_fabric(
     let devices = further(&reading.devices)?;
     let interfaces = further(&reading.interfaces)?;
     let read = match format {
-        FabricFormat::InfraGraph => infragraph::read(source, of(annotations.as_ref()), &reading),
-        FabricFormat::NcclTopo => nccl_topo::read(source, &reading),
-        FabricFormat::Ns3Topology => ns3_topology::read(source),
+        FabricFormat::InfraGraph => {
+            infragraph::read(source, of(annotations.as_ref()), &reading, budget)
+        }
+        FabricFormat::NcclTopo => nccl_topo::read(source, &reading, budget),
+        FabricFormat::Ns3Topology => ns3_topology::read(source, budget),
         FabricFormat::NetBox => {
             let files = netbox::Files {
                 cables: source,
                 devices: of(devices.as_ref()),
                 interfaces: of(interfaces.as_ref()),
             };
-            netbox::read(files, &reading)
+            netbox::read(files, &reading, budget)
         }
-        FabricFormat::Topo => topo::read(source),
+        FabricFormat::Topo => topo::read(source, budget),
     };
     read.map_err(|error| Error::Asked(error.to_string()))
 }

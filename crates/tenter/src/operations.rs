@@ -9,7 +9,7 @@ use tenter_formats::{chakra, graph_file};
 use tenter_record::FlowRow;
 use tenter_scenario::{read_operations, read_workload};
 use tenter_topology::HostId;
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::graph::{Graph, OperationKind};
 
 use crate::scenario::open_named;
@@ -70,16 +70,21 @@ impl OperationGraph {
     /// the file does.
     ///
     /// # Errors
-    /// A kind or a setting that is not known, files that cannot be read, and the first thing in
-    /// them that is not as the format has it.
-    pub fn import(kind: &str, file: &Path, settings: &[String]) -> Result<OperationGraph, Error> {
+    /// A kind or a setting that is not known, files that cannot be read, the first thing in them
+    /// that is not as the format has it, and what would take more than the budget has.
+    pub fn import(
+        kind: &str,
+        file: &Path,
+        settings: &[String],
+        budget: &Budget,
+    ) -> Result<OperationGraph, Error> {
         let files = |name: &str| {
             let read = open_named(Path::new(name));
             read.map_err(|error| format!("{error}; check the path"))
         };
         let file = file.to_string_lossy();
         let (workload, mut notes) = read_workload(kind, &file, settings, &files)?;
-        let read = read_operations(&workload, &files);
+        let read = read_operations(&workload, &files, budget);
         match read {
             Ok(Some(imported)) => {
                 notes.extend(imported.notes);

@@ -11,6 +11,7 @@ use tenter_report::{CONFIG_FILE, OWN_FILE_REMEDY, below, open_own};
 use tenter_scenario::{
     Format, Input, MAX_SOURCE_BYTES, Overlay, Preset, load_overlaid, load_typed, spec, text_of,
 };
+use tenter_units::Bytes;
 
 use crate::{Error, Plan};
 
@@ -305,17 +306,18 @@ pub(crate) fn open_named(path: &Path) -> Result<Content<'static>, String> {
         return Ok(Content::new(file, found.len()));
     }
     // A pipe has no places, and a device may have no end.
-    let bytes = at_most(file, Content::WHOLE_MAX).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > Content::WHOLE_MAX {
-        return Err(format!("it has more than {} bytes", Content::WHOLE_MAX));
+    let bytes = at_most(file, PIPED_MAX).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > PIPED_MAX {
+        let most = Bytes::new(PIPED_MAX);
+        return Err(format!(
+            "it is no file on a disk, and has more than {most}; write it to one"
+        ));
     }
     Ok(bytes.into())
 }
 
-/// The bytes of a file that was named, or why it cannot be read.
-pub(crate) fn named_bytes(path: &Path) -> Result<Vec<u8>, String> {
-    open_named(path)?.whole()
-}
+/// The most bytes of a pipe or a device, which are held in memory.
+const PIPED_MAX: u64 = 256 << 20;
 
 /// The file's bytes, or as many as it may have and one more: a device may have no end.
 fn bytes(file: &Path, limit: u64) -> std::io::Result<Vec<u8>> {

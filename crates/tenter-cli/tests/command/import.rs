@@ -148,6 +148,36 @@ fn a_pipe_is_read_once() {
 }
 
 #[test]
+fn exported_chakra_traces_are_read_without_a_setting() {
+    let workplace = Workplace::new("import-chakra-back");
+    let layer = "layer -1 100000 ALLREDUCE 4194304 200000 NONE 0 200000 ALLREDUCE 8388608 1000";
+    let first = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 all_gpus: 4";
+    workplace.write("layers.txt", &format!("{first}\n1\n{layer}\n"));
+    let scenario = "fabric: {kind: single-switch, hosts: 4}\n\
+                    jobs: [{workload: {kind: simai, file: layers.txt}}]\n";
+    workplace.write("layers.yaml", scenario);
+    workplace
+        .words("export chakra layers.yaml -o layers")
+        .expect(0);
+    let counts = |line: &str| {
+        let answer = workplace.words(line).expect(0).json();
+        ["ranks", "collectives", "computes"].map(|key| answer[key].clone())
+    };
+    let back = counts("import chakra layers --format json");
+    assert_eq!(back, counts("import simai layers.txt --format json"));
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_without_end_are_refused() {
+    let workplace = Workplace::new("import-endless");
+    for format in ["aicb", "goal", "chakra", "topo"] {
+        let answer = workplace.words(&format!("import {format} /dev/zero"));
+        answer.expect_refusal(&["/dev/zero", "more than 256MiB; write it to one"]);
+    }
+}
+
+#[test]
 fn operations_that_cannot_be_read_say_where() {
     let workplace = Workplace::new("import-goal-broken");
     workplace.write("app.goal", "num_ranks 2\nrank 0 { calc x }\n");

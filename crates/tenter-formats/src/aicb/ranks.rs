@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tenter_units::Time;
-use tenter_workload::graph::{
-    CollectiveName, Communicator, Communicators, GraphBuilder, Operation, RankBuilder,
-};
+use tenter_units::{Budget, Time};
+use tenter_workload::graph::{CollectiveName, Communicator, Communicators, Operation, RankBuilder};
 use tenter_workload::spec::{AicbSpec, GatheredSize};
 
 use super::table::{self, Kind, Row, Section, Stage};
@@ -13,14 +11,16 @@ use crate::calls::Called;
 use crate::error::{ImportError, Place};
 use crate::grid::{Grid, Group};
 use crate::imported::Imported;
-use crate::limits::{DECLARED_MAX, repeated};
+use crate::limits::{self, DECLARED_MAX, repeated};
+use crate::taken_graph::TakenGraph;
 
 /// Reads a table.
 ///
 /// # Errors
 /// The first line that is not as the format has it, groups that do not divide the ranks or have
 /// another size than a line says, and ranks without lines.
-pub fn read(text: &str, spec: &AicbSpec) -> Result<Imported, ImportError> {
+pub fn read(text: &str, spec: &AicbSpec, budget: &Budget) -> Result<Imported, ImportError> {
+    limits::text(text.len(), budget)?;
     let sections = table::read(text)?;
     let grid = grid(&sections, spec)?;
     check_sizes(&sections, grid)?;
@@ -29,7 +29,7 @@ pub fn read(text: &str, spec: &AicbSpec) -> Result<Imported, ImportError> {
         spec,
         grid,
         sends: sections_are_stages && grid.pipeline > 1,
-        builder: GraphBuilder::default(),
+        builder: TakenGraph::new(grid.ranks, Place::Line(1), budget)?,
         communicators: Communicators::new(&spec.calls.algorithms),
         known: BTreeMap::new(),
         counted: BTreeMap::new(),
@@ -47,8 +47,7 @@ pub fn read(text: &str, spec: &AicbSpec) -> Result<Imported, ImportError> {
             return Err(ImportError::new(Place::Line(1), what, remedy));
         };
         let of = built.rank(rank, &found.section.rows)?;
-        let added = built.builder.add(of);
-        added.map_err(|error| ImportError::of(Place::Line(1), error))?;
+        built.builder.add(of, Place::Line(1))?;
     }
     built.finish()
 }
@@ -204,7 +203,7 @@ struct Built<'s> {
     grid: Grid,
     /// Whether messages between stages are sent.
     sends: bool,
-    builder: GraphBuilder,
+    builder: TakenGraph<'s>,
     communicators: Communicators<'s>,
     /// Those that ranks have used, by the first rank of each.
     known: BTreeMap<(Group, u32), Option<Communicator>>,
@@ -271,7 +270,7 @@ impl Built<'_> {
             *known
         } else {
             let members = self.grid.members(rank, group);
-            let collectives = &mut self.builder.collectives;
+            let collectives = self.builder.collectives();
             self.communicators.of(collectives, members).map_err(wrong)?
         };
         self.known.insert(key, found);
@@ -293,7 +292,7 @@ impl Built<'_> {
             self.count("collectives of 0 bytes take no time");
             return Ok(None);
         }
-        let collectives = &mut self.builder.collectives;
+        let collectives = self.builder.collectives();
         let added = self
             .communicators
             .add(collectives, rank, communicator, name, bytes);
@@ -342,8 +341,7 @@ impl Built<'_> {
     }
 
     fn finish(self) -> Result<Imported, ImportError> {
-        let graph = self.builder.finish();
-        let graph = graph.map_err(|error| ImportError::of(Place::Line(1), error))?;
+        let graph = self.builder.finish(Place::Line(1))?;
         let counted = self.counted.into_iter();
         let notes = counted.map(|(what, times)| format!("{times} {what}"));
         Ok(Imported {

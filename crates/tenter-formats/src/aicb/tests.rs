@@ -1,7 +1,7 @@
 //! Small tables of our own.
 
 use tenter_engine::Stream;
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::graph::{Algorithms, OperationKind};
 use tenter_workload::spec::{AicbSpec, CallReading, FlowReading, GatheredSize};
 
@@ -26,7 +26,7 @@ fn spec() -> AicbSpec {
 }
 
 fn import(text: &str) -> Result<Imported, ImportError> {
-    read(text, &spec())
+    read(text, &spec(), &Budget::unlimited())
 }
 
 /// One stage of eight ranks: two tensor-parallel ones, four replicas.
@@ -68,7 +68,7 @@ fn lines_are_calls_of_their_groups() {
         all_gather_size: GatheredSize::Input,
         ..spec()
     };
-    let imported = read(&table(), &own).expect("it is a table");
+    let imported = read(&table(), &own, &Budget::unlimited()).expect("it is a table");
     assert_eq!(imported.graph.collectives().get(1).2, 200);
 }
 
@@ -81,7 +81,7 @@ fn times_may_have_exponents_and_ranks_change_groups_aloud() {
         ..spec().calls
     };
     let twice = AicbSpec { calls, ..spec() };
-    let imported = read(&table(), &twice).expect("there are more replicas");
+    let imported = read(&table(), &twice, &Budget::unlimited()).expect("there are more replicas");
     let notes = imported.notes.join("\n");
     // Those of data-parallel groups, and of all ranks.
     assert!(

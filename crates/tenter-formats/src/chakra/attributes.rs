@@ -174,11 +174,14 @@ impl Node {
             return Ok(What::Compute(Time::from_ps(ps)));
         }
         let took = self.took(at)?;
-        Ok(if took.is_zero() {
-            What::Nothing
-        } else {
-            What::Compute(took)
-        })
+        if took.is_zero() {
+            traces.count(
+                "computations and copies have neither a time nor operations, and take none",
+                1,
+            );
+            return Ok(What::Nothing);
+        }
+        Ok(What::Compute(took))
     }
 
     /// What was measured, where the trace does not say what was sent.

@@ -12,17 +12,17 @@ const LISTS: [&str; 3] = ["workload_graph", "nodes", "node"];
 
 /// Reads the trace of a rank.
 pub(super) fn read(
-    bytes: &[u8],
-    stored: usize,
+    parsed: &Json,
     traces: &mut Traces<'_>,
     rank: u32,
     trace: &mut RankTrace,
 ) -> Result<(), ImportError> {
-    let parsed = json_text::parsed(bytes, stored, "give a Chakra trace as JSON")?;
     let list = LISTS.iter().find_map(|name| parsed[*name].as_array());
     let list = list.ok_or_else(|| {
         let what = "there is no list of nodes";
-        ImportError::new(Place::Json, what, "give `workload_graph` or `nodes`")
+        let remedy = json_text::remedy_for_profiles(parsed);
+        let remedy = remedy.unwrap_or("give `workload_graph` or `nodes`");
+        ImportError::new(Place::Json, what, remedy)
     })?;
     for (place, node) in list.iter().enumerate() {
         let keys = node.as_object().ok_or_else(|| {

@@ -11,14 +11,17 @@ mod tests;
 mod wire;
 mod write;
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
+use tenter_units::Budget;
 use tenter_workload::spec::TraceReading;
 
 use crate::compressed::Checked;
 use crate::content::{Content, Stream, unreadable};
 use crate::error::{ImportError, Place};
 use crate::imported::{Imported, RankFiles, Source};
+use crate::json_text;
 use crate::trace::{RankTrace, Traces};
 
 use messages::Parts;
@@ -35,6 +38,7 @@ pub fn read(
     files: &(impl RankFiles + ?Sized),
     groups: Option<Source<'_>>,
     reading: &TraceReading,
+    budget: &Budget,
 ) -> Result<Imported, ImportError> {
     let of_files = files.count() as u32;
     let ranks = reading.ranks.unwrap_or(of_files);
@@ -46,7 +50,7 @@ pub fn read(
         let remedy = "leave `ranks` out, or give the file of one rank alone";
         return Err(ImportError::new(Place::Byte(0), what, remedy).in_file(files.name(0)));
     }
-    let mut traces = Traces::new(ranks, reading);
+    let mut traces = Traces::new(ranks, reading, budget)?;
     if let Some(of) = groups {
         let read = traces.groups.read(of.bytes);
         read.map_err(|what| {
@@ -58,17 +62,22 @@ pub fn read(
         let name = files.name(0);
         let mut content = files.open(0).map_err(|error| error.in_file(name))?;
         for rank in 0..ranks {
-            let added = add(&mut traces, rank, &mut content);
+            let added = add(&mut traces, rank, &mut content, budget);
             added.map_err(|error| error.in_file(name))?;
         }
         return traces.finish();
     }
     for rank in 0..ranks {
         let opened = files.open(rank as usize);
-        let added = opened.and_then(|mut content| add(&mut traces, rank, &mut content));
+        let added = opened.and_then(|mut content| add(&mut traces, rank, &mut content, budget));
         added.map_err(|error| error.in_file(files.name(rank as usize)))?;
     }
     traces.finish()
+}
+
+/// Whether a file is one of communicators, by names and lists of ranks.
+pub fn is_communicators(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<BTreeMap<String, Vec<u32>>>(bytes).is_ok()
 }
 
 /// Picoseconds of the unit of starts.
@@ -77,14 +86,21 @@ const PS_OF_US: u64 = 1_000_000;
 const TOO_LATE: &str =
     "operations start more than 213 days after the first one, and have no recorded start";
 
-fn add(traces: &mut Traces<'_>, rank: u32, content: &mut Content<'_>) -> Result<(), ImportError> {
+fn add(
+    traces: &mut Traces<'_>,
+    rank: u32,
+    content: &mut Content<'_>,
+    budget: &Budget,
+) -> Result<(), ImportError> {
     let stored = content.length() as usize;
     let mut trace = RankTrace::default();
-    let mut file = Checked::of(content)?;
+    let mut file = Checked::of(content, budget)?;
     let length = file.length;
     if first_of_text(file.open()?)? == Some(b'{') {
-        let bytes = all_of_text(file.open()?, length)?;
-        json::read(&bytes, stored, traces, rank, &mut trace)?;
+        let bytes = all_of_text(file.open()?, length, budget)?;
+        let remedy = "give a Chakra trace as JSON";
+        let parsed = json_text::parsed(&bytes, stored, remedy, budget)?;
+        json::read(&parsed, traces, rank, &mut trace)?;
     } else {
         let parts = Parts::new(Stream::new(file.open()?), length);
         messages::read(parts, traces, rank, &mut trace)?;
@@ -106,7 +122,9 @@ fn first_of_text(text: impl BufRead) -> Result<Option<u8>, ImportError> {
 }
 
 /// All of a text of `length` bytes.
-fn all_of_text(mut text: impl Read, length: u64) -> Result<Vec<u8>, ImportError> {
+fn all_of_text(mut text: impl Read, length: u64, budget: &Budget) -> Result<Vec<u8>, ImportError> {
+    let allowed = budget.may_take(length);
+    allowed.map_err(|over| ImportError::of(Place::Byte(0), over))?;
     let most = Content::WHOLE_MAX;
     if length > most {
         let what = format!("a JSON of {length} bytes is longer than {most}");

@@ -1,9 +1,10 @@
 //! Traces of our own, written by an encoder that the reader does not share.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use tenter_engine::Stream;
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::graph::{
     Graph, GraphBuilder, Measured, Operation, OperationKind, RankBuilder,
 };
@@ -21,7 +22,7 @@ fn import(files: &[Vec<u8>], reading: &TraceReading) -> Result<Imported, String>
         .zip(files)
         .map(|(name, bytes)| Source { name, bytes });
     let sources: Vec<Source<'_>> = sources.collect();
-    read(sources.as_slice(), None, reading).map_err(|error| error.to_string())
+    read(sources.as_slice(), None, reading, &Budget::unlimited()).map_err(|error| error.to_string())
 }
 
 /// A trace as JSON, from `id kind "key": value, …` of each node.
@@ -140,7 +141,7 @@ fn what_cannot_be_run_is_refused_with_file_and_remedy() {
     let usual = TraceReading::default;
     for (files, reading, what) in [
         (vec![one.clone(), other], usual(), "t.1.et: byte"),
-        (vec![circle, one.clone()], usual(), "waits for itself"),
+        (vec![circle, one.clone()], usual(), "nodes 4, 5, each"),
         (vec![json(&[(1, 9, "")]), one.clone()], usual(), "type 9"),
         (
             vec![
@@ -176,6 +177,11 @@ fn what_cannot_be_run_is_refused_with_file_and_remedy() {
             usual(),
             "no list of nodes",
         ),
+        (
+            vec![b"{\"traceEvents\": []}".to_vec(), one.clone()],
+            usual(),
+            "import it as `kineto`",
+        ),
         (vec![b"{".to_vec(), one.clone()], usual(), "no JSON"),
         (vec![Vec::new(), one.clone()], usual(), "nothing in it"),
         (
@@ -192,6 +198,55 @@ fn what_cannot_be_run_is_refused_with_file_and_remedy() {
             error.contains(what) && error.contains("; "),
             "{what}: {error}"
         );
+    }
+}
+
+/// Numbers of generators are no order of execution: the first collective waits for the second.
+#[test]
+fn collectives_are_in_the_order_of_what_they_wait_for() {
+    let all_reduce = |bytes: u64, after: u64, more: &str| {
+        format!("\"data_deps\": [{after}], \"comm_type\": 0, \"comm_size\": {bytes}{more}")
+    };
+    let (late, early) = (all_reduce(1_024, 4, ""), all_reduce(4_096, 2, ""));
+    let nodes = [
+        (1, 7, &*late),
+        (3, 7, &*early),
+        (2, 4, "\"duration_micros\": 10"),
+        (4, 4, "\"duration_micros\": 20, \"data_deps\": [3]"),
+    ];
+    let rank = json(&nodes);
+    let imported = import(&[rank.clone(), rank], &TraceReading::default());
+    let graph = imported.expect("it has no circle").graph;
+    let sizes = |graph: &Graph| [0, 1].map(|of| graph.collectives().get(of).2);
+    assert_eq!(sizes(&graph), [4_096, 1_024]);
+    // The first computation, the early collective, the second computation, the late collective.
+    let followers = |place| {
+        graph
+            .followers(0, place)
+            .map(|(of, _)| of)
+            .collect::<BTreeSet<_>>()
+    };
+    assert_eq!(
+        [0, 1, 2].map(followers),
+        [[1].into(), [2, 3].into(), [3].into()]
+    );
+    // Where data do not say it, control does, and else the recorded start.
+    for (more, sizes_then) in [
+        ("\"ctrl_deps\": [3]", [4_096, 1_024]),
+        ("\"start_time_micros\": 9", [4_096, 1_024]),
+        ("\"start_time_micros\": 3", [1_024, 4_096]),
+    ] {
+        let late = format!("\"comm_type\": 0, \"comm_size\": 1024, {more}");
+        let early = all_reduce(4_096, 4, ", \"start_time_micros\": 5");
+        let nodes = [
+            (1, 7, &*late),
+            (3, 7, &*early),
+            (4, 4, "\"duration_micros\": 20, \"start_time_micros\": 1"),
+        ];
+        let rank = json(&nodes);
+        let imported = import(&[rank.clone(), rank], &TraceReading::default());
+        let graph = imported.expect("it has no circle").graph;
+        assert_eq!(sizes(&graph), sizes_then, "{more}");
     }
 }
 
@@ -221,7 +276,12 @@ fn recorded_times_go_along_and_are_written_again() {
             name: "groups.json",
             bytes: b"{\"alone\": [1]}",
         };
-        let imported = read(sources.as_slice(), Some(groups), &TraceReading::default());
+        let imported = read(
+            sources.as_slice(),
+            Some(groups),
+            &TraceReading::default(),
+            &Budget::unlimited(),
+        );
         let imported = imported.expect("it is a trace");
         assert!(!imported.notes.join("\n").contains("213 days"));
         imported.graph
@@ -250,7 +310,12 @@ fn recorded_times_go_along_and_are_written_again() {
         name: "groups.json",
         bytes: groups.as_bytes(),
     };
-    let again = read(sources.as_slice(), Some(groups), &TraceReading::default());
+    let again = read(
+        sources.as_slice(),
+        Some(groups),
+        &TraceReading::default(),
+        &Budget::unlimited(),
+    );
     let again = again.expect("it was written").graph;
     assert_eq!(again.measured(1, 0), of(Some(us(0)), us(20)));
     assert_eq!(again.measured(1, 1), of(None, us(30)));
@@ -330,7 +395,13 @@ fn what_is_written_is_read_again() {
         name: "g",
         bytes: of.as_bytes(),
     });
-    let read = read(sources.as_slice(), groups, &TraceReading::default()).expect("it was written");
+    let read = read(
+        sources.as_slice(),
+        groups,
+        &TraceReading::default(),
+        &Budget::unlimited(),
+    )
+    .expect("it was written");
     assert_eq!(read.graph, graph);
 }
 

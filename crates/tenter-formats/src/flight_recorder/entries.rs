@@ -95,6 +95,12 @@ fn entry(entry: &Value) -> Result<Option<Entry>, String> {
     let created = number("time_created_ns").ok_or("has no `time_created_ns`")?;
     let took = entry["duration_ms"].as_f64();
     let took = took.filter(|took| (0.0..1e12).contains(took));
+    let took = took.map(|ms| (ms * 1e6).round() as u64);
+    if created.checked_add(took.unwrap_or(0)).is_none() {
+        return Err(format!(
+            "has the `time_created_ns` {created}, after the year 2554"
+        ));
+    }
     let is_message = matches!(called, Called::Send | Called::Receive);
     let sent = elements(entry, "input")?;
     let received = elements(entry, "output")?;
@@ -124,7 +130,7 @@ fn entry(entry: &Value) -> Result<Option<Entry>, String> {
     Ok(Some(Entry {
         number: number("record_id").or(number("id")).unwrap_or(u64::MAX),
         created,
-        took: took.map(|ms| (ms * 1e6).round() as u64),
+        took,
         found: (
             number("time_discovered_started_ns"),
             number("time_discovered_completed_ns"),

@@ -1,6 +1,6 @@
 //! The dumps of all ranks.
 
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::spec::{FlightRecorderSpec, Gaps};
 
 use super::entries::{Dump, Entry, Known};
@@ -9,6 +9,7 @@ use crate::calls::{
     one_after_another,
 };
 use crate::compressed::plain;
+use crate::content::Form;
 use crate::error::{ImportError, Place, Wrong};
 use crate::imported::{Imported, RankFiles, Source};
 use crate::json_text;
@@ -24,15 +25,17 @@ pub fn read(
     files: &(impl RankFiles + ?Sized),
     groups: Option<Source<'_>>,
     spec: &FlightRecorderSpec,
+    budget: &Budget,
 ) -> Result<Imported, ImportError> {
     let given = ProcessGroups::given(groups)?;
-    let (heads, dumps) = dumps(files)?;
+    let (heads, dumps) = dumps(files, budget)?;
     let arrangement = Arrangement::of(&heads, spec.calls.ranks)?;
     let mut traces = Traces::of_calls(
         arrangement.ranks,
         arrangement.repeats,
         &spec.calls.algorithms,
-    );
+        budget,
+    )?;
     let once = if traces.is_repeated() { 1 } else { dumps.len() };
     let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(once);
     let mut timed: Vec<Vec<bool>> = Vec::with_capacity(once);
@@ -85,11 +88,16 @@ const CREATED: &str = "calls have the time at which the CPU created them and a d
 const UNTIMED: &str = "calls have no `duration_ms` and no discovered times, and the times behind them are left out; record with TORCH_NCCL_ENABLE_TIMING=1";
 
 /// The dumps of all files, and what is said of each.
-fn dumps(files: &(impl RankFiles + ?Sized)) -> Result<(Vec<Head>, Vec<Dump>), ImportError> {
+fn dumps(
+    files: &(impl RankFiles + ?Sized),
+    budget: &Budget,
+) -> Result<(Vec<Head>, Vec<Dump>), ImportError> {
     let read = (0..files.count()).map(|place| {
         let name = files.name(place);
-        let bytes = files.whole(place).map_err(|error| error.in_file(name))?;
-        let dump = dump(&bytes).map_err(|error| error.in_file(name))?;
+        let bytes = files
+            .whole(place, Form::Json, budget)
+            .map_err(|error| error.in_file(name))?;
+        let dump = dump(&bytes, budget).map_err(|error| error.in_file(name))?;
         let head = Head {
             file: name.to_owned(),
             rank: dump.rank,
@@ -105,16 +113,16 @@ fn dumps(files: &(impl RankFiles + ?Sized)) -> Result<(Vec<Head>, Vec<Dump>), Im
 /// What pickled files of today begin with.
 const PICKLE: u8 = 0x80;
 
-fn dump(bytes: &[u8]) -> Result<Dump, ImportError> {
+fn dump(bytes: &[u8], budget: &Budget) -> Result<Dump, ImportError> {
     let stored = bytes.len();
-    let bytes = plain(bytes)?;
+    let bytes = plain(bytes, budget)?;
     if bytes.first() == Some(&PICKLE) {
         let remedy = "write it as JSON: python3 -c \"import json, pickle, sys; json.dump(pickle.load(open(sys.argv[1], 'rb')), open(sys.argv[2], 'w'))\" DUMP DUMP.json";
         let what = "the dump is pickled, which can run any program when it is read";
         return Err(ImportError::new(Place::Byte(0), what, remedy));
     }
     let remedy = "give a dump of the flight recorder, as JSON";
-    let parsed = json_text::parsed(&bytes, stored, remedy)?;
+    let parsed = json_text::parsed(&bytes, stored, remedy, budget)?;
     let dump = Dump::of(&parsed);
     let dump = dump.map_err(|what| ImportError::new(Place::Json, what, remedy))?;
     if dump.entries.is_empty() {

@@ -1,6 +1,6 @@
 //! Small dumps of our own.
 
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::graph::{Algorithms, Operation, OperationKind};
 use tenter_workload::spec::{CallReading, FlightRecorderSpec, FlowReading, Gaps};
 
@@ -29,7 +29,8 @@ fn import(files: &[String], gaps: Gaps) -> Result<Imported, String> {
         bytes: text.as_bytes(),
     });
     let sources: Vec<Source<'_>> = sources.collect();
-    read(sources.as_slice(), None, &spec(gaps)).map_err(|error| error.to_string())
+    read(sources.as_slice(), None, &spec(gaps), &Budget::unlimited())
+        .map_err(|error| error.to_string())
 }
 
 /// A dump of two ranks, from record, name, number, whether it is a message, elements, time created
@@ -210,6 +211,12 @@ fn what_is_wrong_is_told_with_its_entry() {
         name: "dump_0",
         bytes: b"\x80\x02}q\x00.",
     };
-    let error = read([source].as_slice(), None, &spec(Gaps::Keep)).expect_err("it is pickled");
+    let error = read(
+        [source].as_slice(),
+        None,
+        &spec(Gaps::Keep),
+        &Budget::unlimited(),
+    )
+    .expect_err("it is pickled");
     assert!(error.to_string().contains("json.dump"), "{error}");
 }

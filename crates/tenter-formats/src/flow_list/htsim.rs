@@ -7,24 +7,26 @@
 use std::collections::BTreeMap;
 
 use tenter_notation::diagnostics::quote;
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::spec::{FlowReading, StartUnit};
 
 use super::{After, Flow, FlowList};
-use crate::decimal;
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
-use crate::limits::RANKS_MAX;
+use crate::limits::{self, RANKS_MAX};
 use crate::words::{self, number};
-
-/// In picoseconds, starts are multiples of this.
-const PICOSECONDS: u64 = 1_000_000;
 
 /// Reads a connection matrix.
 ///
 /// # Errors
 /// The first line that is not as the format has it, and triggers that no graph can say.
-pub fn read(text: &str, unit: StartUnit, reading: FlowReading) -> Result<Imported, ImportError> {
+pub fn read(
+    text: &str,
+    unit: StartUnit,
+    reading: FlowReading,
+    budget: &Budget,
+) -> Result<Imported, ImportError> {
+    limits::text(text.len(), budget)?;
     let mut matrix = Matrix::default();
     let mut last = 1;
     for (place, line) in text.lines().enumerate() {
@@ -36,7 +38,26 @@ pub fn read(text: &str, unit: StartUnit, reading: FlowReading) -> Result<Importe
         last = place + 1;
         matrix.line(&words, at)?;
     }
-    matrix.finish(unit, reading, Place::Line(last))
+    matrix.finish(unit, reading, Place::Line(last), budget)
+}
+
+/// Picoseconds of a microsecond.
+const PS_OF_US: u64 = 1_000_000;
+/// No list whose latest start is before this is in picoseconds: the first bit of the first flow has
+/// not reached the next switch, so nobody would tell its starts apart.
+const EARLIEST: Time = Time::from_ns(100);
+/// No list is in a unit in which its latest start is later than this many times what its flows take
+/// one after the other over the slowest link: nobody waits for that in a simulation of packets.
+const PATIENCE: u64 = 100;
+
+/// The latest start of a list.
+struct Latest<'l> {
+    text: &'l str,
+    at: Place,
+    /// As picoseconds.
+    in_ps: Time,
+    /// Whether any start has a fraction, of which picoseconds have none.
+    has_fraction: bool,
 }
 
 /// When a trigger lets its flows start.
@@ -266,6 +287,7 @@ impl Matrix {
         unit: StartUnit,
         reading: FlowReading,
         end: Place,
+        budget: &Budget,
     ) -> Result<Imported, ImportError> {
         for (found, expected, of) in [
             (
@@ -306,32 +328,14 @@ impl Matrix {
                 self.list.notes.push(format!("{times} {what}"));
             }
         }
-        self.list.finish(reading, end)
+        self.list.finish(reading, end, budget)
     }
 
     fn set_starts(&mut self, unit: StartUnit) -> Result<(), ImportError> {
-        let is_round = |text: &str| {
-            let (time, _) = decimal::time(text, 0)?;
-            Some(time.ps().is_multiple_of(PICOSECONDS))
-        };
-        let mut given = self
-            .starts
-            .iter()
-            .filter(|(_, text, _)| text.parse() != Ok(0_u64));
-        let are_given = given.clone().next().is_some();
         let places = match unit {
             StartUnit::Picoseconds => 0,
             StartUnit::Microseconds => 6,
-            StartUnit::Auto => {
-                let in_ps = are_given && given.all(|(_, text, _)| is_round(text) == Some(true));
-                if are_given {
-                    let name = if in_ps { "picoseconds" } else { "microseconds" };
-                    self.list.notes.push(format!(
-                        "starts are taken as {name}; `start_unit` says otherwise"
-                    ));
-                }
-                if in_ps { 0 } else { 6 }
-            }
+            StartUnit::Auto => self.guessed_places()?,
         };
         let mut cut = 0_u64;
         for (flow, text, at) in &self.starts {
@@ -345,6 +349,51 @@ impl Matrix {
                 .push(format!("{cut} starts were cut to whole picoseconds"));
         }
         Ok(())
+    }
+
+    /// The decimal places of a picosecond in the unit of starts, by what the flows allow.
+    ///
+    /// # Errors
+    /// Starts that may be either: one reading is a million times the other.
+    fn guessed_places(&mut self) -> Result<usize, ImportError> {
+        let mut latest: Option<Latest<'_>> = None;
+        for (_, text, at) in &self.starts {
+            let (in_ps, is_fraction) = words::time(text, "a start", 0, *at)?;
+            let found = Latest {
+                text,
+                at: *at,
+                in_ps,
+                has_fraction: is_fraction || latest.as_ref().is_some_and(|of| of.has_fraction),
+            };
+            match &mut latest {
+                Some(of) if of.in_ps >= in_ps => of.has_fraction = found.has_fraction,
+                _ => latest = Some(found),
+            }
+        }
+        // Where all flows start at 0, there is nothing to guess.
+        let Some(latest) = latest.filter(|of| !of.in_ps.is_zero() || of.has_fraction) else {
+            return Ok(0);
+        };
+        let in_us = Time::from_ps(latest.in_ps.ps().saturating_mul(PS_OF_US));
+        let (name, places) = if latest.has_fraction || latest.in_ps < EARLIEST {
+            ("microseconds", 6)
+        } else if in_us > self.list.longest().saturating_mul(PATIENCE) {
+            ("picoseconds", 0)
+        } else {
+            let what = format!(
+                "the latest start, {}, is {} in picoseconds, as csg-htsim has them, and {} in \
+                 microseconds, as uet-htsim has them, and the flows allow both",
+                quote(latest.text),
+                latest.in_ps.rounded(),
+                in_us.rounded(),
+            );
+            let remedy = "set `start_unit: ps` or `start_unit: us`";
+            return Err(ImportError::new(latest.at, what, remedy));
+        };
+        self.list.notes.push(format!(
+            "starts are taken as {name}; `start_unit` says otherwise"
+        ));
+        Ok(places)
     }
 
     /// Lets flows wait for what activates their triggers.

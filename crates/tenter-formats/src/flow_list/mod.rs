@@ -19,13 +19,14 @@ mod write;
 
 use std::collections::BTreeMap;
 
-use tenter_units::Time;
-use tenter_workload::graph::{GraphBuilder, Operation, RankBuilder};
+use tenter_units::{Budget, Time};
+use tenter_workload::graph::{Operation, RankBuilder};
 use tenter_workload::spec::{FlowReading, Origin};
 
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
 use crate::limits::{MESSAGE_MAX, RANKS_MAX};
+use crate::taken_graph::TakenGraph;
 
 pub use htsim::read as read_htsim;
 pub use ns3::read as read_ns3;
@@ -78,6 +79,11 @@ struct FlowList {
 /// Longer starts leave the job idle for longer than anybody wants.
 const LONG_IDLE: Time = Time::from_us(100_000);
 
+/// A byte at 1 Gb/s: no fabric that is simulated today has slower links.
+const SLOWEST_BYTE: Time = Time::from_ns(8);
+/// More than a flow of one packet takes anywhere but over continents.
+const LATENCY: Time = Time::from_us(100);
+
 impl FlowList {
     /// Checks a flow and adds it.
     fn push(&mut self, flow: Flow) -> Result<(), ImportError> {
@@ -104,7 +110,12 @@ impl FlowList {
     }
 
     /// The graph of the flows.
-    fn finish(mut self, reading: FlowReading, end: Place) -> Result<Imported, ImportError> {
+    fn finish(
+        mut self,
+        reading: FlowReading,
+        end: Place,
+        budget: &Budget,
+    ) -> Result<Imported, ImportError> {
         if self.flows.is_empty() {
             return Err(ImportError::new(
                 end,
@@ -120,19 +131,32 @@ impl FlowList {
             return Err(ImportError::new(end, what, "give more `ranks`"));
         }
         self.shift(reading.origin);
-        let mut builder = GraphBuilder::default();
+        let mut builder = TakenGraph::new(ranks, end, budget)?;
+        let empty = u64::from(ranks) * size_of::<RankBuilder>() as u64;
+        let allowed = budget.may_take(empty);
+        allowed.map_err(|over| ImportError::of(end, over))?;
         for rank in self.ranks(ranks)? {
-            builder
-                .add(rank)
-                .map_err(|error| ImportError::of(end, error))?;
+            builder.add(rank, end)?;
         }
-        let graph = builder
-            .finish()
-            .map_err(|error| ImportError::of(end, error))?;
+        let graph = builder.finish(end)?;
         Ok(Imported {
             graph,
             notes: self.notes,
         })
+    }
+
+    /// How long the flows take where they take longest: all that the busiest rank sends, or
+    /// receives, over the slowest plausible link, and a latency.
+    fn longest(&self) -> Time {
+        let mut busy: BTreeMap<(bool, u32), u64> = BTreeMap::new();
+        for flow in &self.flows {
+            for end in [(false, flow.src), (true, flow.dst)] {
+                let bytes = busy.entry(end).or_default();
+                *bytes = bytes.saturating_add(flow.bytes);
+            }
+        }
+        let most = busy.into_values().max().unwrap_or(0);
+        SLOWEST_BYTE.saturating_mul(most).saturating_add(LATENCY)
     }
 
     /// Lets starts count from another time.

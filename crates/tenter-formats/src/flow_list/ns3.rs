@@ -6,11 +6,13 @@
 use std::collections::BTreeSet;
 
 use tenter_notation::diagnostics::quote;
+use tenter_units::Budget;
 use tenter_workload::spec::FlowReading;
 
 use super::{Flow, FlowList};
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
+use crate::limits;
 use crate::words;
 
 /// Decimal places of a picosecond in seconds.
@@ -20,7 +22,8 @@ const SECONDS: usize = 12;
 ///
 /// # Errors
 /// The first line that is not as the format has it.
-pub fn read(text: &str, reading: FlowReading) -> Result<Imported, ImportError> {
+pub fn read(text: &str, reading: FlowReading, budget: &Budget) -> Result<Imported, ImportError> {
+    limits::text(text.len(), budget)?;
     let mut list = FlowList::default();
     let lines = text
         .lines()
@@ -68,7 +71,7 @@ pub fn read(text: &str, reading: FlowReading) -> Result<Imported, ImportError> {
         list.notes
             .push(format!("{cut} starts were cut to whole picoseconds"));
     }
-    list.finish(reading, Place::Line(last))
+    list.finish(reading, Place::Line(last), budget)
 }
 
 /// A line.

@@ -6,12 +6,14 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use tenter_notation::diagnostics::quote;
+use tenter_units::Budget;
 use tenter_workload::spec::FlowReading;
 
 use super::table::{Column, Rows, columns};
 use crate::error::{ImportError, Place};
 use crate::guarded::guarded;
 use crate::imported::Imported;
+use crate::limits;
 use crate::parquet_file::{check_head, check_pages};
 
 /// What a file begins with.
@@ -26,7 +28,8 @@ pub fn is_parquet(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// A damaged file, and the first row that is not as the format has it.
-pub fn read(bytes: &[u8], reading: FlowReading) -> Result<Imported, ImportError> {
+pub fn read(bytes: &[u8], reading: FlowReading, budget: &Budget) -> Result<Imported, ImportError> {
+    limits::text(bytes.len(), budget)?;
     let start = Place::Byte(0);
     check_head(bytes)?;
     let stored = Bytes::copy_from_slice(bytes);
@@ -53,7 +56,7 @@ pub fn read(bytes: &[u8], reading: FlowReading) -> Result<Imported, ImportError>
         let cells = cells.iter().map(|(column, cell)| (*column, cell.as_str()));
         rows.add(at, cells)?;
     }
-    rows.finish(reading)
+    rows.finish(reading, budget)
 }
 
 /// A file may have so many rows and one more for each of its bytes: a dictionary makes any number

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use tenter_notation::diagnostics::quote;
-use tenter_units::{Bytes, Time};
+use tenter_units::{Budget, Bytes, Time};
 use tenter_workload::spec::FlowReading;
 
 use super::{After, Flow, FlowList};
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
+use crate::limits;
 use crate::words;
 
 /// What a column holds.
@@ -70,7 +71,8 @@ pub(super) fn columns<'n>(
 ///
 /// # Errors
 /// The first line that is not as the format has it.
-pub fn read(text: &str, reading: FlowReading) -> Result<Imported, ImportError> {
+pub fn read(text: &str, reading: FlowReading, budget: &Budget) -> Result<Imported, ImportError> {
+    limits::text(text.len(), budget)?;
     let mut reader = csv::ReaderBuilder::new();
     let reader = reader
         .comment(Some(b'#'))
@@ -85,7 +87,7 @@ pub fn read(text: &str, reading: FlowReading) -> Result<Imported, ImportError> {
         let line = record.position().map_or(1, csv::Position::line) as usize;
         rows.add(Place::Line(line), columns.iter().copied().zip(&record))?;
     }
-    rows.finish(reading)
+    rows.finish(reading, budget)
 }
 
 fn broken(error: &csv::Error) -> ImportError {
@@ -187,7 +189,11 @@ impl Rows {
     }
 
     /// The graph of all rows.
-    pub(super) fn finish(mut self, reading: FlowReading) -> Result<Imported, ImportError> {
+    pub(super) fn finish(
+        mut self,
+        reading: FlowReading,
+        budget: &Budget,
+    ) -> Result<Imported, ImportError> {
         for (number, id, received) in self.waits {
             let at = self.list.flows[number].at;
             let other = self.ids.get(&id).copied();
@@ -204,6 +210,6 @@ impl Rows {
                 .push(format!("{cut} starts were cut to whole picoseconds"));
         }
         self.list
-            .finish(reading, self.last.unwrap_or(Place::Line(1)))
+            .finish(reading, self.last.unwrap_or(Place::Line(1)), budget)
     }
 }

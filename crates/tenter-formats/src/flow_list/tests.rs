@@ -1,7 +1,7 @@
 //! Small lists of our own.
 
 use tenter_engine::Stream;
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::graph::{Graph, Operation, OperationKind};
 use tenter_workload::spec::{FlowReading, Origin, StartUnit};
 
@@ -44,15 +44,20 @@ fn counts(graph: &Graph) -> [u64; 4] {
 }
 
 fn table(text: &str) -> Result<Imported, ImportError> {
-    read_table(text, FlowReading::default())
+    read_table(text, FlowReading::default(), &Budget::unlimited())
 }
 
 fn matrix(text: &str) -> Result<Imported, ImportError> {
-    read_htsim(text, StartUnit::Auto, FlowReading::default())
+    read_htsim(
+        text,
+        StartUnit::Auto,
+        FlowReading::default(),
+        &Budget::unlimited(),
+    )
 }
 
 fn ns3(text: &str) -> Result<Imported, ImportError> {
-    read_ns3(text, FlowReading::default())
+    read_ns3(text, FlowReading::default(), &Budget::unlimited())
 }
 
 #[test]
@@ -91,6 +96,40 @@ fn a_matrix_has_triggers() {
 }
 
 #[test]
+fn units_of_starts_are_plausible_or_refused() {
+    let of = |start: &str, size: u64| {
+        let text = format!("1->0 id 1 start 417902 size {size}\n2->0 id 2 start {start} size 1\n");
+        matrix(&text).map(|read| read.graph.longest_wait())
+    };
+    // Drawn at random within 4 us, as the generators of csg-htsim do; as microseconds 4 s, in which
+    // a link of 1 Gb/s carries the flow 5,000 times.
+    assert_eq!(of("3999871", 100_000), Ok(Time::from_ps(3_999_871)));
+    // Within 20 us; as picoseconds nobody would tell them apart from 0.
+    let early = matrix("1->0 start 17 size 100000\n2->0 start 3 size 100000\n");
+    let early = early.expect("it is a matrix");
+    assert_eq!(early.graph.longest_wait(), Time::from_us(17));
+    assert_eq!(
+        early.notes,
+        ["starts are taken as microseconds; `start_unit` says otherwise"]
+    );
+    // No part of a picosecond is written.
+    assert_eq!(
+        of("3999871.5", 100_000),
+        Ok(Time::from_ps(3_999_871_500_000))
+    );
+    let error = of("3999871", 1 << 30)
+        .expect_err("it may be either")
+        .to_string();
+    for part in [
+        "line 2: the latest start, ",
+        " is 4us in picoseconds, as csg-htsim has them, and 4s in microseconds, as uet-htsim",
+        "; set `start_unit: ps` or `start_unit: us`",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
 fn starts_of_ns3_are_exact() {
     let imported = ns3(FLOWS).expect("it is a list");
     assert_eq!(counts(&imported.graph), [2, 0, 2, 2]);
@@ -109,7 +148,7 @@ fn starts_of_ns3_are_exact() {
         origin: Origin::FirstFlow,
         ..FlowReading::default()
     };
-    let imported = read_ns3(FLOWS, first).expect("it is a list");
+    let imported = read_ns3(FLOWS, first, &Budget::unlimited()).expect("it is a list");
     assert_eq!(imported.graph.longest_wait(), Time::from_ps(1));
 }
 
@@ -119,7 +158,12 @@ fn what_is_written_is_read_again() {
     let flows = Flows::of(&graph).expect("they are flows");
     assert!(flows.wait_for_others() && write_ns3(&flows).is_err());
     let text = write_htsim(&flows).expect("it can be said");
-    let read = read_htsim(&text, StartUnit::Picoseconds, FlowReading::default());
+    let read = read_htsim(
+        &text,
+        StartUnit::Picoseconds,
+        FlowReading::default(),
+        &Budget::unlimited(),
+    );
     assert_eq!(Flows::of(&read.expect("it was written").graph), Ok(flows));
     let graph = ns3(FLOWS).expect("it is a list").graph;
     let flows = Flows::of(&graph).expect("they are flows");

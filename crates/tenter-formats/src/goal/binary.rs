@@ -1,6 +1,6 @@
 //! GOAL as a binary file: little-endian, packed, offsets from byte 8.
 
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::graph::{Operation, RankBuilder};
 
 use super::collected::{Collected, TIME_MAX};
@@ -35,7 +35,7 @@ pub(super) fn is_binary(bytes: &[u8]) -> bool {
     matches!(magic, Some(MAGIC | SPENT))
 }
 
-pub(super) fn read(mut content: Content<'_>) -> Read<Imported> {
+pub(super) fn read(mut content: Content<'_>, budget: &Budget) -> Read<Imported> {
     let length = content.length() as usize;
     let head = content.part(0, BASE as u64 + 6)?;
     if head.first_chunk().map(|word| u64::from_le_bytes(*word)) == Some(SPENT) {
@@ -53,7 +53,7 @@ pub(super) fn read(mut content: Content<'_>) -> Read<Imported> {
         return Err(cut(BASE, what));
     }
     let table = content.part(0, BASE as u64 + 6 + 16 * ranks)?;
-    let mut collected = Collected::new(ranks as u32);
+    let mut collected = Collected::new(ranks as u32, Place::Byte(BASE), budget)?;
     // Blocks that lie over each other would make more of a file than it has.
     let mut left = length;
     for rank in 0..ranks as usize {
@@ -68,6 +68,8 @@ pub(super) fn read(mut content: Content<'_>) -> Read<Imported> {
             let remedy = format!("give at most {} of a rank", Content::WHOLE_MAX);
             return Err(ImportError::new(Place::Byte(entry), what, remedy));
         }
+        let allowed = budget.may_take((end - start) as u64);
+        allowed.map_err(|over| ImportError::of(Place::Byte(entry), over))?;
         let bytes = content.part(start as u64, (end - start) as u64)?;
         let block = Block {
             file: Part::new(&bytes, start),
@@ -75,8 +77,7 @@ pub(super) fn read(mut content: Content<'_>) -> Read<Imported> {
             end,
         };
         let builder = block.read(&mut collected)?;
-        let added = collected.builder.add(builder);
-        added.map_err(|error| ImportError::of(Place::Byte(start), error))?;
+        collected.builder.add(builder, Place::Byte(start))?;
     }
     collected.finish(Place::Byte(length))
 }
@@ -142,7 +143,7 @@ struct Block<'b> {
 }
 
 impl Block<'_> {
-    fn read(&self, collected: &mut Collected) -> Read<RankBuilder> {
+    fn read(&self, collected: &mut Collected<'_>) -> Read<RankBuilder> {
         let mut rank = RankBuilder::default();
         if self.start == self.end {
             return Ok(rank);
@@ -184,7 +185,12 @@ impl Block<'_> {
         Ok(rank)
     }
 
-    fn operation(&self, at: usize, rank: &mut RankBuilder, collected: &mut Collected) -> Read<()> {
+    fn operation(
+        &self,
+        at: usize,
+        rank: &mut RankBuilder,
+        collected: &mut Collected<'_>,
+    ) -> Read<()> {
         let (peer, bytes) = (self.file.u32(at + 5)?, self.file.u64(at + 9)?);
         let tag = self.file.u32(at + 17)?;
         let [cpu, nic] = [self.file.u8(at + 21)?, self.file.u8(at + 22)?];

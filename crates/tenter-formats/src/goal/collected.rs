@@ -2,18 +2,19 @@
 
 use std::collections::HashMap;
 
-use tenter_units::Time;
-use tenter_workload::graph::{GraphBuilder, Operation, RankBuilder};
+use tenter_units::{Budget, Time};
+use tenter_workload::graph::{Operation, RankBuilder};
 
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
+use crate::taken_graph::TakenGraph;
 
 /// No time is longer, in nanoseconds: more do not fit into 64 bits of picoseconds.
 pub(super) const TIME_MAX: u64 = u64::MAX / 1_000;
 
 /// What is noted while a file is read, and the ranks of it.
-pub(super) struct Collected {
-    pub(super) builder: GraphBuilder,
+pub(super) struct Collected<'b> {
+    pub(super) builder: TakenGraph<'b>,
     pub(super) ranks: u32,
     /// Sends to ranks that there are not.
     sinks: u64,
@@ -21,14 +22,22 @@ pub(super) struct Collected {
     pub(super) other_nics: u64,
 }
 
-impl Collected {
-    pub(super) fn new(ranks: u32) -> Collected {
-        Collected {
-            builder: GraphBuilder::default(),
+impl<'b> Collected<'b> {
+    /// Of so many ranks.
+    ///
+    /// # Errors
+    /// More ranks than the budget has.
+    pub(super) fn new(
+        ranks: u32,
+        at: Place,
+        budget: &'b Budget,
+    ) -> Result<Collected<'b>, ImportError> {
+        Ok(Collected {
+            builder: TakenGraph::new(ranks, at, budget)?,
             ranks,
             sinks: 0,
             other_nics: 0,
-        }
+        })
     }
 
     /// Adds a send; one to a rank beyond the last is a mark of the writer's and takes no time.
@@ -48,10 +57,7 @@ impl Collected {
     }
 
     pub(super) fn finish(self, end: Place) -> Result<Imported, ImportError> {
-        let graph = self
-            .builder
-            .finish()
-            .map_err(|error| ImportError::of(end, error))?;
+        let graph = self.builder.finish(end)?;
         let mut notes = Vec::new();
         if self.sinks > 0 {
             notes.push(format!(

@@ -14,8 +14,10 @@ mod pieces;
 mod text;
 mod write;
 
+use tenter_units::Budget;
+
 use crate::content::Content;
-use crate::error::ImportError;
+use crate::error::{ImportError, Place};
 use crate::imported::Imported;
 
 pub use write::write;
@@ -25,12 +27,14 @@ pub use write::write;
 ///
 /// # Errors
 /// The first thing that is not as the format wants it, by its line or byte.
-pub fn read<'c>(content: impl Into<Content<'c>>) -> Result<Imported, ImportError> {
+pub fn read<'c>(content: impl Into<Content<'c>>, budget: &Budget) -> Result<Imported, ImportError> {
     let mut content = content.into();
+    let allowed = budget.read(content.length());
+    allowed.map_err(|over| ImportError::of(Place::Byte(0), over))?;
     if binary::is_binary(&content.part(0, 8)?) {
-        return binary::read(content);
+        return binary::read(content, budget);
     }
-    text::read(content)
+    text::read(content, budget)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::io::Read;
 
+use tenter_units::Budget;
+
 use crate::content::{Content, Stream, unreadable};
 use crate::error::{ImportError, Place};
 
@@ -19,15 +21,17 @@ enum Within {
 
 /// The pieces of a text: each ends with the brace that closes a block, the last one where the text
 /// does.
-pub(super) struct Pieces<R> {
+pub(super) struct Pieces<'b, R> {
     stream: Stream<R>,
+    budget: &'b Budget,
     piece: Vec<u8>,
 }
 
-impl<R: Read> Pieces<R> {
-    pub(super) fn new(stream: Stream<R>) -> Pieces<R> {
+impl<'b, R: Read> Pieces<'b, R> {
+    pub(super) fn new(stream: Stream<R>, budget: &'b Budget) -> Pieces<'b, R> {
         Pieces {
             stream,
+            budget,
             piece: Vec::new(),
         }
     }
@@ -35,7 +39,7 @@ impl<R: Read> Pieces<R> {
     /// The next piece; none at the end.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no text.
+    /// When the file cannot be read, is no text, or has a longer piece than the budget allows.
     pub(super) fn next(&mut self) -> Result<Option<&[u8]>, ImportError> {
         self.piece.clear();
         let begin = self.stream.at();
@@ -47,6 +51,8 @@ impl<R: Read> Pieces<R> {
                 let remedy = "give a GOAL text, in which each rank ends with `}`";
                 return Err(ImportError::new(Place::Byte(begin as usize), what, remedy));
             }
+            let allowed = self.budget.may_take(self.piece.len() as u64);
+            allowed.map_err(|over| ImportError::of(Place::Byte(begin as usize), over))?;
             let chunk = self.stream.chunk();
             let chunk = chunk.map_err(|error| unreadable(at, &error))?;
             if chunk.is_empty() {
@@ -120,7 +126,8 @@ mod tests {
     /// The pieces of a text that is read so many bytes at a time.
     fn pieces(text: &str, at_once: usize) -> Vec<String> {
         let reader = BufReader::with_capacity(at_once, text.as_bytes());
-        let mut pieces = Pieces::new(Stream::new(reader));
+        let budget = Budget::unlimited();
+        let mut pieces = Pieces::new(Stream::new(reader), &budget);
         let mut found = Vec::new();
         while let Some(piece) = pieces.next().expect("it is a text") {
             found.push(String::from_utf8_lossy(piece).into_owned());
@@ -149,7 +156,8 @@ mod tests {
     #[test]
     fn what_is_no_text_is_refused_at_its_byte() {
         let reader = BufReader::with_capacity(3, b"rank { } \xFF }".as_slice());
-        let mut pieces = Pieces::new(Stream::new(reader));
+        let budget = Budget::unlimited();
+        let mut pieces = Pieces::new(Stream::new(reader), &budget);
         assert_eq!(pieces.next(), Ok(Some(b"rank { }".as_slice())));
         let error = pieces.next().expect_err("it is no text");
         assert_eq!(error.place, Place::Byte(9));

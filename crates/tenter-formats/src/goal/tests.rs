@@ -1,5 +1,6 @@
 //! Texts and binary files that say the same, and files that say nothing.
 
+use tenter_units::Budget;
 use tenter_workload::graph::{Operation, OperationKind};
 
 use super::*;
@@ -75,7 +76,8 @@ fn binary() -> Vec<u8> {
 #[test]
 fn text_and_binary_say_the_same() {
     let text = TEXT.replace("cpu 300", "cpu 200");
-    let [text, binary] = [text.as_bytes(), &binary()].map(|file| read(file).expect("it is one"));
+    let [text, binary] = [text.as_bytes(), &binary()]
+        .map(|file| read(file, &Budget::unlimited()).expect("it is one"));
     assert_eq!(text.graph, binary.graph);
     assert_eq!(text.notes, binary.notes);
     let graph = text.graph;
@@ -102,10 +104,13 @@ fn text_and_binary_say_the_same() {
 #[test]
 fn what_is_written_is_read_again() {
     let text = TEXT.replace("cpu 300", "cpu 200");
-    let graph = read(text.as_bytes()).expect("it is one").graph;
+    let graph = read(text.as_bytes(), &Budget::unlimited())
+        .expect("it is one")
+        .graph;
     let mut written = String::new();
     assert_eq!(write(&graph, &mut written), Ok(0));
-    let again = read(written.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{written}"));
+    let again = read(written.as_bytes(), &Budget::unlimited())
+        .unwrap_or_else(|error| panic!("{error}\n{written}"));
     assert_eq!(again.graph, graph);
     assert_eq!(again.notes, Vec::<String>::new());
 }
@@ -175,7 +180,7 @@ fn mistakes_name_their_line() {
             "which waits for 1 of them",
         ),
     ] {
-        let error = read(text.as_bytes()).expect_err(what);
+        let error = read(text.as_bytes(), &Budget::unlimited()).expect_err(what);
         assert!(error.what.contains(what), "{error}");
         assert_eq!(error.place, Place::Line(line), "{error}");
         assert!(!error.remedy.is_empty());
@@ -186,18 +191,18 @@ fn mistakes_name_their_line() {
 fn binary_files_that_are_cut_or_changed_are_refused() {
     let whole = binary();
     for length in 8..whole.len() {
-        let error = read(&whole[..length]).expect_err("it is not whole");
+        let error = read(&whole[..length], &Budget::unlimited()).expect_err("it is not whole");
         assert!(matches!(error.place, Place::Byte(_)), "{error}");
     }
     // Both ranks are said to be the block of the first.
     let mut shared = whole.clone();
     shared.copy_within(14..30, 30);
-    let error = read(&shared).expect_err("the blocks lie over each other");
+    let error = read(&shared, &Budget::unlimited()).expect_err("the blocks lie over each other");
     assert!(error.what.contains("lie over each other"), "{error}");
     let mut spent = whole.clone();
     spent[..8].copy_from_slice(&2_342_u64.to_le_bytes());
     assert!(
-        read(&spent)
+        read(&spent, &Budget::unlimited())
             .expect_err("spent")
             .what
             .contains("run in place")
@@ -207,11 +212,11 @@ fn binary_files_that_are_cut_or_changed_are_refused() {
         for change in [0x01, 0x80, 0xff] {
             let mut changed = whole.clone();
             changed[at] ^= change;
-            let _ = read(&changed);
+            let _ = read(&changed, &Budget::unlimited());
         }
     }
     assert!(
-        read([0xff, 0xfe, 0, 1].as_slice())
+        read([0xff, 0xfe, 0, 1].as_slice(), &Budget::unlimited())
             .expect_err("noise")
             .what
             .contains("neither")

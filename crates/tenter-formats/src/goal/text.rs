@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::graph::{Operation, RankBuilder};
 
 use super::collected::{Collected, Labels, TIME_MAX};
@@ -16,14 +16,14 @@ use crate::limits::{MESSAGE_MAX, RANKS_MAX};
 type Read<T> = Result<T, ImportError>;
 
 /// Reads the ranks of a text, in any order.
-pub(super) fn read(mut content: Content<'_>) -> Read<Imported> {
+pub(super) fn read(mut content: Content<'_>, budget: &Budget) -> Read<Imported> {
     check_head(&content.part(0, HEAD)?)?;
-    let mut pieces = Pieces::new(Stream::new(content.buffered()?));
+    let mut pieces = Pieces::new(Stream::new(content.buffered()?), budget);
     let mut lexer = Lexer::new(pieces.next()?.unwrap_or_default(), 1);
     lexer.expect("num_ranks")?;
     let ranks = lexer.number("the number of ranks", "", RANKS_MAX)? as u32;
     let mut all = Ranks {
-        collected: Collected::new(ranks),
+        collected: Collected::new(ranks, Place::Line(1), budget)?,
         early: BTreeMap::new(),
         next: 0,
     };
@@ -50,21 +50,24 @@ fn check_head(head: &[u8]) -> Read<()> {
     let first = lexer.peek();
     // What the head cuts off is read with its piece.
     let is_whole = !lexer.is_at_end();
+    let is_full = head.len() as u64 == HEAD;
     match first {
-        Some(_) if is_whole => lexer.expect("num_ranks").map(drop),
+        Some(word) if is_whole || is_full && !b"num_ranks".starts_with(word.text) => {
+            lexer.expect("num_ranks").map(drop)
+        }
         _ => Ok(()),
     }
 }
 
 /// The ranks of a text, while they are read.
-struct Ranks {
-    collected: Collected,
+struct Ranks<'b> {
+    collected: Collected<'b>,
     /// Those that came before their turn.
     early: BTreeMap<u32, RankBuilder>,
     next: u32,
 }
 
-impl Ranks {
+impl Ranks<'_> {
     /// Reads the blocks of a piece.
     fn read(&mut self, lexer: &mut Lexer<'_>) -> Read<()> {
         let ranks = self.collected.ranks;
@@ -83,8 +86,7 @@ impl Ranks {
             let rank = Block::read(lexer, number, &mut self.collected)?;
             self.early.insert(number, rank);
             while let Some(rank) = self.early.remove(&self.next) {
-                let added = self.collected.builder.add(rank);
-                added.map_err(|error| ImportError::of(lexer.place(), error))?;
+                self.collected.builder.add(rank, lexer.place())?;
                 self.next += 1;
             }
         }
@@ -112,7 +114,11 @@ struct Block<'l, 't> {
 }
 
 impl<'l, 't> Block<'l, 't> {
-    fn read(lexer: &'l mut Lexer<'t>, number: u32, collected: &mut Collected) -> Read<RankBuilder> {
+    fn read(
+        lexer: &'l mut Lexer<'t>,
+        number: u32,
+        collected: &mut Collected<'_>,
+    ) -> Read<RankBuilder> {
         lexer.expect("{")?;
         let mut block = Block {
             lexer,
@@ -132,7 +138,7 @@ impl<'l, 't> Block<'l, 't> {
     }
 
     /// An operation with or without a label, or what one waits for.
-    fn statement(&mut self, token: Token<'t>, collected: &mut Collected) -> Read<()> {
+    fn statement(&mut self, token: Token<'t>, collected: &mut Collected<'_>) -> Read<()> {
         if ["send", "recv", "calc"].iter().any(|word| token.is(word)) {
             self.operation(token, collected)?;
             return Ok(());
@@ -165,7 +171,7 @@ impl<'l, 't> Block<'l, 't> {
         Ok(())
     }
 
-    fn operation(&mut self, word: Token<'t>, collected: &mut Collected) -> Read<u32> {
+    fn operation(&mut self, word: Token<'t>, collected: &mut Collected<'_>) -> Read<u32> {
         if word.is("calc") {
             let ns = self.lexer.number("a time in nanoseconds", "", TIME_MAX)?;
             let options = self.options(word.line)?;

@@ -4,16 +4,15 @@ use tenter_config::Component;
 use tenter_notation::decode::Section;
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::yaml;
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::collective::CollectiveKind;
-use tenter_workload::graph::{
-    Collectives, Graph, GraphBuilder, GraphError, Measured, Operation, RankBuilder,
-};
+use tenter_workload::graph::{Collectives, Graph, GraphError, Measured, Operation, RankBuilder};
 
 use super::{MAGIC, VERSION_WITHOUT_TIMES, follower_of, head};
 use crate::content::{Content, Stream, unreadable};
 use crate::error::{ImportError, Place};
 use crate::limits::{MESSAGE_MAX, RANKS_MAX};
+use crate::taken_graph::TakenGraph;
 
 type Read<T> = Result<T, ImportError>;
 
@@ -24,8 +23,10 @@ const KIND_MAX: u64 = 64 << 20;
 ///
 /// # Errors
 /// The first thing that is not as the format has it, by its byte.
-pub fn read<'c>(content: impl Into<Content<'c>>) -> Read<Graph> {
+pub fn read<'c>(content: impl Into<Content<'c>>, budget: &Budget) -> Read<Graph> {
     let mut content = content.into();
+    let allowed = budget.read(content.length());
+    allowed.map_err(|over| ImportError::of(Place::Byte(0), over))?;
     let head = content.part(0, MAGIC.len() as u64)?;
     let is_graph = head.get(..MAGIC.len() - 1) == Some(&MAGIC[..MAGIC.len() - 1]);
     let version = head.get(MAGIC.len() - 1).copied();
@@ -45,21 +46,20 @@ pub fn read<'c>(content: impl Into<Content<'c>>) -> Read<Graph> {
     };
     file.text(MAGIC.len() as u64)?;
     let ranks = file.bounded("ranks", RANKS_MAX)?;
-    let mut builder = GraphBuilder::default();
-    file.collectives(&mut builder.collectives)?;
+    let mut builder = TakenGraph::new(ranks as u32, file.place(), budget)?;
+    file.collectives(builder.collectives())?;
     for _ in 0..ranks {
-        let mut rank = file.rank(&builder.collectives)?;
+        let mut rank = file.rank(builder.collectives())?;
         if version != Some(VERSION_WITHOUT_TIMES) && file.bounded("lists of times", 1)? == 1 {
             file.measured(&mut rank)?;
         }
-        file.checked(builder.add(rank))?;
+        builder.add(rank, file.place())?;
     }
     let is_at_end = file.stream.is_at_end();
     if !is_at_end.map_err(|error| unreadable(file.stream.at(), &error))? {
         return Err(file.damaged("there is more behind the last rank"));
     }
-    let graph = builder.finish();
-    file.checked(graph)
+    builder.finish(file.place())
 }
 
 /// A file, and how far it is read.

@@ -1,6 +1,6 @@
 //! What is written is read again, and damaged files are refused.
 
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::collective::{AllReduceRing, CollectiveKind};
 use tenter_workload::graph::{Graph, GraphBuilder, Measured, Operation, RankBuilder};
 
@@ -47,8 +47,14 @@ fn graph() -> Graph {
 fn what_is_written_is_read_again() {
     let graph = graph();
     let file = write(&graph);
-    assert_eq!(read(&file).expect("it was written"), graph);
-    assert_eq!(write(&read(&file).expect("it was written")), file);
+    assert_eq!(
+        read(&file, &Budget::unlimited()).expect("it was written"),
+        graph
+    );
+    assert_eq!(
+        write(&read(&file, &Budget::unlimited()).expect("it was written")),
+        file
+    );
 }
 
 #[test]
@@ -72,33 +78,42 @@ fn measured_times_are_kept() {
     };
     let graph = builder(true);
     let file = write(&graph);
-    let again = read(&file).expect("it was written");
+    let again = read(&file, &Budget::unlimited()).expect("it was written");
     assert_eq!(again, graph);
     let took = Time::from_ps(2);
     let start = Some(Time::from_ps(301));
     assert_eq!(again.measured(1, 2), Some(Measured { start, took }));
     assert_eq!(again.measured(1, 0), None);
-    assert!(read(&file[..file.len() - 1]).is_err(), "a time is cut off");
+    assert!(
+        read(&file[..file.len() - 1], &Budget::unlimited()).is_err(),
+        "a time is cut off"
+    );
     // Files of the version before have no times, and nothing that tells so: a byte a rank.
     let without = write(&builder(false));
     let half = (without.len() - 12) / 2;
     let mut before = without[..12 + half - 1].to_vec();
     before.extend_from_slice(&without[12 + half..without.len() - 1]);
     before[7] = 1;
-    assert_eq!(read(&before).expect("it is a graph"), builder(false));
+    assert_eq!(
+        read(&before, &Budget::unlimited()).expect("it is a graph"),
+        builder(false)
+    );
 }
 
 #[test]
 fn damaged_files_are_refused_or_say_something_else() {
     let file = write(&graph());
     for end in 0..file.len() {
-        assert!(read(&file[..end]).is_err(), "cut at {end}");
+        assert!(
+            read(&file[..end], &Budget::unlimited()).is_err(),
+            "cut at {end}"
+        );
     }
     for at in 0..file.len() {
         for bit in 0..8 {
             let mut damaged = file.clone();
             damaged[at] ^= 1 << bit;
-            if let Err(error) = read(&damaged) {
+            if let Err(error) = read(&damaged, &Budget::unlimited()) {
                 let text = error.to_string();
                 assert!(text.contains("byte") && text.contains(';'), "{text}");
             }
@@ -111,7 +126,9 @@ fn a_declared_number_takes_no_memory() {
     let mut file = write(&graph())[..9].to_vec();
     // No kinds, no groups, no collectives, and a rank of very many operations.
     file.extend([0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]);
-    let error = read(&file).expect_err("there are not as many").to_string();
+    let error = read(&file, &Budget::unlimited())
+        .expect_err("there are not as many")
+        .to_string();
     assert!(error.contains("operations"), "{error}");
 }
 
@@ -133,7 +150,7 @@ fn every_collective_is_kept() {
             builder.add(of).expect("it is a rank");
         }
         let graph = builder.finish().expect("it is a graph");
-        let read = read(write(&graph));
+        let read = read(write(&graph), &Budget::unlimited());
         assert_eq!(read.as_ref(), Ok(&graph), "{}", kind.member());
     }
 }

@@ -28,6 +28,8 @@ pub fn write_to(graph: &Graph, to: &mut dyn io::Write) -> io::Result<()> {
     let mut out = Out(MAGIC.to_vec());
     out.number(u64::from(graph.ranks()));
     collectives(graph.collectives(), &mut out);
+    // A sum over all ranks.
+    let is_measured = graph.is_measured();
     for rank in 0..graph.ranks() {
         let count = graph.operations_of(rank);
         out.number(u64::from(count));
@@ -35,8 +37,8 @@ pub fn write_to(graph: &Graph, to: &mut dyn io::Write) -> io::Result<()> {
         for place in 0..count {
             operation(graph, rank, place, &mut stream, &mut out);
         }
-        out.number(u64::from(graph.is_measured()));
-        if graph.is_measured() {
+        out.number(u64::from(is_measured));
+        if is_measured {
             measured(graph, rank, &mut out);
         }
         to.write_all(&out.0)?;

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::quote;
 
+use tenter_units::Budget;
+
 use super::annotations::Ranks;
 use super::document::Document;
 use super::expand::{Devices, Edges, Path, numbered};
@@ -14,6 +16,7 @@ use super::server::server;
 use crate::error::{ImportError, Place};
 use crate::fabric::{Cable, End, FabricReading, FabricText, Graph, Selection, given};
 use crate::imported::Source;
+use crate::limits;
 
 /// No file has more instances, each counted as often as it says.
 const INSTANCES_MAX: u64 = 1 << 24;
@@ -37,8 +40,10 @@ pub fn read(
     source: Source<'_>,
     annotations: Option<Source<'_>>,
     reading: &FabricReading,
+    budget: &Budget,
 ) -> Read<FabricText> {
-    let document = Document::read(source.bytes, annotations);
+    let allowed = limits::text(source.bytes.len(), budget);
+    let document = allowed.and_then(|()| Document::read(source.bytes, annotations));
     let fabric = document.and_then(|document| {
         let devices = Devices::of(&document.devices)?;
         Infrastructure::of(&document, devices)?.fabric(reading)

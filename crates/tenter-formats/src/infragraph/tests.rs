@@ -1,5 +1,5 @@
 use tenter_topology::{CoreTier, FatTree, LeafSpine, Rail, Topology, TopologySpec};
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 use tenter_workload::ScaleUp;
 
 use super::*;
@@ -51,7 +51,12 @@ edges:
 
 fn import_as(text: &str, reading: &FabricReading) -> Result<FabricText, ImportError> {
     let bytes = text.as_bytes();
-    read(Source { name: "t", bytes }, None, reading)
+    read(
+        Source { name: "t", bytes },
+        None,
+        reading,
+        &Budget::unlimited(),
+    )
 }
 
 fn import(text: &str) -> Result<FabricText, ImportError> {

@@ -6,10 +6,11 @@ use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 use serde_json::value::RawValue;
+use tenter_units::Budget;
 
 use crate::compressed::{Checked, is_packed};
 use crate::content::Content;
-use crate::error::ImportError;
+use crate::error::{ImportError, Place};
 use crate::json_text;
 
 /// Arguments that say something here.
@@ -106,7 +107,13 @@ pub(super) trait Takes {
 ///
 /// # Errors
 /// Text that is no trace, and what is wrong with an event, by its line.
-pub(super) fn read(bytes: &[u8], takes: &mut dyn Takes) -> Result<(), ImportError> {
+pub(super) fn read(
+    bytes: &[u8],
+    takes: &mut dyn Takes,
+    budget: &Budget,
+) -> Result<(), ImportError> {
+    let worked = budget.work(bytes.len() as u64);
+    worked.map_err(|over| ImportError::of(Place::Byte(0), over))?;
     let mut wrong = None;
     let document = Document {
         takes,
@@ -114,7 +121,7 @@ pub(super) fn read(bytes: &[u8], takes: &mut dyn Takes) -> Result<(), ImportErro
     };
     let read = if is_packed(bytes) {
         let mut content = Content::from(bytes);
-        let mut packed = Checked::of(&mut content)?;
+        let mut packed = Checked::of(&mut content, budget)?;
         finished(
             serde_json::Deserializer::from_reader(packed.open()?),
             document,
@@ -163,7 +170,7 @@ impl<'d> Visitor<'d> for Document<'_> {
     }
 
     fn visit_map<A: MapAccess<'d>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut has_events = false;
+        let (mut has_events, mut has_nodes) = (false, false);
         while let Some(key) = map.next_key::<Word>()? {
             match key.0.as_str() {
                 "traceEvents" => {
@@ -177,13 +184,19 @@ impl<'d> Visitor<'d> for Document<'_> {
                     let info: serde_json::Value = map.next_value()?;
                     self.takes.distributed(&info);
                 }
-                _ => {
+                other => {
+                    has_nodes |= other == "nodes";
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
         if has_events {
             return Ok(());
+        }
+        if has_nodes {
+            let what = "this is an execution trace, a list of `nodes`, and none of the profiler";
+            let remedy = "import it as `pytorch-et`, or as `chakra` if it is one of Chakra";
+            *self.wrong = Some((what.to_owned(), remedy.to_owned()));
         }
         Err(A::Error::custom("there is no list `traceEvents`"))
     }

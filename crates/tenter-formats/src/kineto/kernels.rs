@@ -46,6 +46,8 @@ pub(super) struct Kernels {
     pub(super) annotations: Vec<CpuCall>,
     /// Copies between the memories of two GPUs.
     pub(super) peer_copies: u64,
+    /// Kernels of which no duration was written.
+    pub(super) untimed: u64,
     streams: BTreeMap<String, u32>,
 }
 
@@ -108,6 +110,7 @@ impl Takes for Kernels {
 
 impl Kernels {
     fn kernel(&mut self, event: &Event) -> Result<(), (String, String)> {
+        self.untimed += u64::from(event.duration.is_empty());
         let (start, end) = times(event)?;
         let info = info(event);
         let name = event.name.to_ascii_lowercase();

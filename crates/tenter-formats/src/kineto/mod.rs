@@ -16,9 +16,11 @@ mod resolve;
 mod tests;
 mod timeline;
 
+use tenter_units::Budget;
 use tenter_workload::spec::KinetoSpec;
 
 use crate::calls::{Arrangement, Head, Kept, ProcessGroups, Recorded, Resolving, keep_common};
+use crate::content::Form;
 use crate::error::{ImportError, Place, Wrong};
 use crate::imported::{Imported, RankFiles, Source};
 use crate::trace::Traces;
@@ -36,16 +38,18 @@ pub fn read(
     files: &(impl RankFiles + ?Sized),
     groups: Option<Source<'_>>,
     spec: &KinetoSpec,
+    budget: &Budget,
 ) -> Result<Imported, ImportError> {
     let mut reader = Reader {
         spec,
+        budget,
         given: ProcessGroups::given(groups)?,
         heads: Vec::new(),
         ranks: Vec::new(),
     };
     for place in 0..files.count() {
         let name = files.name(place);
-        let added = files.whole(place);
+        let added = files.whole(place, Form::Json, budget);
         let added = added.and_then(|bytes| {
             reader.add(Source {
                 name,
@@ -60,6 +64,7 @@ pub fn read(
 /// What is kept of the traces.
 struct Reader<'s> {
     spec: &'s KinetoSpec,
+    budget: &'s Budget,
     given: ProcessGroups,
     heads: Vec<Head>,
     ranks: Vec<OfRank>,
@@ -73,13 +78,14 @@ struct OfRank {
     calls: Vec<Matched>,
     unmatched: Unmatched,
     peer_copies: u64,
+    untimed: u64,
 }
 
 impl Reader<'_> {
     /// Reads the trace of another rank.
     fn add(&mut self, source: Source<'_>) -> Result<(), ImportError> {
         let mut kernels = Kernels::default();
-        let read = events::read(source.bytes, &mut kernels);
+        let read = events::read(source.bytes, &mut kernels, self.budget);
         read.map_err(|error| error.in_file(source.name))?;
         if kernels.computes.is_empty() && kernels.communications.is_empty() {
             let what = "no kernel is in it";
@@ -105,6 +111,7 @@ impl Reader<'_> {
             calls,
             unmatched,
             peer_copies: kernels.peer_copies,
+            untimed: kernels.untimed,
         });
         Ok(())
     }
@@ -113,6 +120,7 @@ impl Reader<'_> {
     fn finish(self) -> Result<Imported, ImportError> {
         let Reader {
             spec,
+            budget,
             given,
             heads,
             ranks,
@@ -122,7 +130,8 @@ impl Reader<'_> {
             arrangement.ranks,
             arrangement.repeats,
             &spec.calls.algorithms,
-        );
+            budget,
+        )?;
         let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(ranks.len());
         let once = if traces.is_repeated() { 1 } else { heads.len() };
         for (rank, &place) in (0..).zip(arrangement.recordings.iter().take(once)) {
@@ -130,6 +139,7 @@ impl Reader<'_> {
             traces.count(UNKNOWN, of.unmatched.kernels);
             traces.count(WITHOUT_KERNEL, of.unmatched.calls);
             traces.count(PEER_COPIES, of.peer_copies);
+            traces.count(UNTIMED, of.untimed);
             let mut resolving = Resolving {
                 traces: &mut traces,
                 given: &given,
@@ -162,4 +172,5 @@ impl Reader<'_> {
 const UNKNOWN: &str =
     "kernels communicate and no call says what, and take the time that was recorded";
 const WITHOUT_KERNEL: &str = "calls of the CPU have no kernel in the trace, and are left out";
+const UNTIMED: &str = "kernels have no duration, and take no time";
 const PEER_COPIES: &str = "copies between GPUs (`Memcpy PtoP`) are left out: the trace does not say between which ranks; their times are gaps";

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use tenter_engine::Stream;
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::graph::{Algorithms, Operation, OperationKind};
 use tenter_workload::spec::{CallReading, FlowReading, Gaps, KinetoSpec, Waits};
 
@@ -32,7 +32,7 @@ fn import(files: &[Vec<u8>], spec: &KinetoSpec) -> Result<Imported, String> {
         .collect();
     let files = names.iter().zip(files);
     let files: Vec<Source<'_>> = files.map(|(name, bytes)| Source { name, bytes }).collect();
-    read(files.as_slice(), None, spec).map_err(|error| error.to_string())
+    read(files.as_slice(), None, spec, &Budget::unlimited()).map_err(|error| error.to_string())
 }
 
 /// A trace of so many ranks, from `cat name ts dur args` of each event.
@@ -378,6 +378,11 @@ fn what_is_wrong_is_told_with_line_and_event() {
             "\"events\"",
             "there is no list `traceEvents`",
         ),
+        (
+            "\"traceEvents\"",
+            "\"nodes\"",
+            "a list of `nodes`, and none of the profiler; import it as `pytorch-et`",
+        ),
         ("]}", "", "this is no trace"),
         ("\"kernel\"", "\"cpu_op\"", "no kernel is in it"),
         (
@@ -432,8 +437,8 @@ fn mutated_traces_are_refused_or_say_something_else() {
             }
         }
         if let Err(error) = import(&[bytes], &spec()) {
-            let has_place = error.contains("line ") || error.contains("in the JSON");
-            assert!(has_place && error.contains("; "), "{error}");
+            let has_place = ["line ", "byte ", "in the JSON"].map(|of| error.contains(of));
+            assert!(has_place.contains(&true) && error.contains("; "), "{error}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use tenter_units::Budget;
 use tenter_workload::collective::{AlgorithmFiles, AllReduceRing, CollectiveKind};
 
 use crate::algorithm_file::read;
@@ -43,7 +44,7 @@ fn ring(ranks: u32) -> String {
 
 #[test]
 fn a_ring_of_msccl_is_the_ring() {
-    let read = read(ring(4).as_bytes()).expect("it is a ring");
+    let read = read(ring(4).as_bytes(), &Budget::unlimited()).expect("it is a ring");
     assert_eq!(read.notes, Vec::<String>::new());
     let own = CollectiveKind::FromFile(AlgorithmFiles::of(read.program));
     let (own, of_ring) = (own.schedule(4, 4_096), CollectiveKind::from(AllReduceRing));
@@ -109,7 +110,7 @@ fn mistakes_have_their_lines() {
         ("<tb ", "<block/><tb ", 4, "a `block` stands in a `gpu`"),
     ] {
         assert!(good.contains(from), "{from}");
-        let error = read(good.replacen(from, to, 1).as_bytes())
+        let error = read(good.replacen(from, to, 1).as_bytes(), &Budget::unlimited())
             .err()
             .unwrap_or_else(|| panic!("{to}"));
         assert!(error.what.contains(what), "{to}: {error}");
@@ -122,19 +123,31 @@ fn mistakes_have_their_lines() {
 #[test]
 fn what_is_no_algorithm_is_refused() {
     assert!(
-        read(b"<a/>")
+        read(b"<a/>", &Budget::unlimited())
             .unwrap_err()
             .what
             .contains("an algorithm is an `algo`")
     );
-    assert!(read(b" ").unwrap_err().what.contains("nothing in it"));
-    assert!(read(b"\xFF\xFE<").unwrap_err().what.contains("not UTF-8"));
+    assert!(
+        read(b" ", &Budget::unlimited())
+            .unwrap_err()
+            .what
+            .contains("nothing in it")
+    );
+    assert!(
+        read(b"\xFF\xFE<", &Budget::unlimited())
+            .unwrap_err()
+            .what
+            .contains("not UTF-8")
+    );
 }
 
 #[test]
 fn what_means_nothing_is_said() {
     let other = ring(2).replace("inplace=", "colour=\"red\" inplace=");
-    let notes = read(other.as_bytes()).expect("it is a ring").notes;
+    let notes = read(other.as_bytes(), &Budget::unlimited())
+        .expect("it is a ring")
+        .notes;
     assert_eq!(
         notes,
         ["line 2: `colour` of a `algo` has no meaning here and is left out"]
@@ -146,7 +159,8 @@ fn what_means_nothing_is_said() {
 fn the_older_dialect_is_read() {
     let other = ring(2).replace("<step s=", "<op step=");
     let own = ring(2);
-    let [other, own] = [other, own].map(|text| read(text.as_bytes()).expect("it is a ring"));
+    let [other, own] =
+        [other, own].map(|text| read(text.as_bytes(), &Budget::unlimited()).expect("it is a ring"));
     assert_eq!(other.program, own.program);
 }
 
@@ -154,5 +168,5 @@ fn the_older_dialect_is_read() {
 #[test]
 fn deep_files_are_refused() {
     let deep = "<algo>".repeat(200_000);
-    assert!(read(deep.as_bytes()).is_err());
+    assert!(read(deep.as_bytes(), &Budget::unlimited()).is_err());
 }

@@ -19,6 +19,7 @@ mod taken;
 #[cfg(test)]
 mod tests;
 
+use tenter_units::Budget;
 use tenter_workload::collective::{Program, ProgramCollective, ProgramParts, WireProtocol};
 
 use crate::algorithm::{ReadAlgorithm, collective};
@@ -34,8 +35,8 @@ const GPUS_MAX: usize = 4_096;
 ///
 /// # Errors
 /// The first thing that is not as the format has it, and what the algorithm does wrong.
-pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
-    let value = json_text::parsed(text.as_bytes(), 0, "give the whole file")?;
+pub(crate) fn read(text: &str, budget: &Budget) -> Read<ReadAlgorithm> {
+    let value = json_text::parsed(text.as_bytes(), 0, "give the whole file", budget)?;
     let plan = Json::new(&value, "the plan");
     let gpus = plan.list("gpus", "GPU")?;
     if gpus.is_empty() || gpus.len() > GPUS_MAX {

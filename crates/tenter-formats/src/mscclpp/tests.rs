@@ -1,5 +1,6 @@
 //! Plans by hand.
 
+use tenter_units::Budget;
 use tenter_workload::collective::{AlgorithmFiles, CollectiveKind};
 
 use crate::algorithm_file::read;
@@ -35,7 +36,7 @@ fn gather() -> String {
 
 #[test]
 fn puts_and_signals_are_transfers() {
-    let read = read(gather().as_bytes()).expect("it is a plan");
+    let read = read(gather().as_bytes(), &Budget::unlimited()).expect("it is a plan");
     let kind = CollectiveKind::FromFile(AlgorithmFiles::of(read.program));
     let schedule = kind.schedule(2, 2_000).unwrap();
     let transfers = (0..schedule.transfer_count()).map(|id| schedule.transfer(id));
@@ -49,7 +50,7 @@ fn puts_and_signals_are_transfers() {
 fn refuses(from: &str, to: &str, what: &str) {
     assert!(gather().contains(from), "{from}");
     let text = gather().replacen(from, to, 1);
-    let error = read(text.as_bytes())
+    let error = read(text.as_bytes(), &Budget::unlimited())
         .err()
         .unwrap_or_else(|| panic!("{to}"));
     assert!(error.what.contains(what), "{to}: {error}");

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::graph::CollectiveName;
 use tenter_workload::spec::NcclLogSpec;
 
@@ -11,9 +11,10 @@ use crate::calls::{
     Arrangement, Call, Called, Head, Kept, Message, Recorded, keep_common, one_after_another,
 };
 use crate::compressed::plain;
+use crate::content::Form;
 use crate::error::{ImportError, Place};
 use crate::imported::{Imported, RankFiles};
-use crate::limits::MESSAGE_MAX;
+use crate::limits::{self, MESSAGE_MAX};
 use crate::trace::Traces;
 
 /// Reads logs: one with the lines of all ranks, or one of each.
@@ -24,8 +25,9 @@ use crate::trace::Traces;
 pub fn read(
     files: &(impl RankFiles + ?Sized),
     spec: &NcclLogSpec,
+    budget: &Budget,
 ) -> Result<Imported, ImportError> {
-    let (log, stored) = log_of(files)?;
+    let (log, stored) = log_of(files, budget)?;
     let name_of = |file: usize| match files.count() {
         0 => "",
         count if file < count => files.name(file),
@@ -42,7 +44,8 @@ pub fn read(
         arrangement.ranks,
         arrangement.repeats,
         &spec.calls.algorithms,
-    );
+        budget,
+    )?;
     traces.note("calls have no times: the ranks compute nothing between them");
     if !is_numbered {
         traces.note("no line tells the numbers of ranks: hosts come in the order of the log, and in each its devices");
@@ -87,13 +90,14 @@ pub fn read(
 }
 
 /// The lines of all files, and their bytes.
-fn log_of(files: &(impl RankFiles + ?Sized)) -> Result<(Log, usize), ImportError> {
+fn log_of(files: &(impl RankFiles + ?Sized), budget: &Budget) -> Result<(Log, usize), ImportError> {
     let mut log = Log::default();
     let mut stored = 0;
     for file in 0..files.count() {
-        let taken = files.whole(file).and_then(|bytes| {
+        let taken = files.whole(file, Form::Text, budget).and_then(|bytes| {
             stored += bytes.len();
-            let bytes = plain(&bytes)?;
+            let bytes = plain(&bytes, budget)?;
+            limits::text(bytes.len(), budget)?;
             log.take(&String::from_utf8_lossy(&bytes), file)
         });
         taken.map_err(|error| error.in_file(files.name(file)))?;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use tenter_units::Budget;
 use tenter_workload::graph::{Algorithms, OperationKind};
 use tenter_workload::spec::{CallReading, FlowReading, NcclLogSpec};
 
@@ -21,7 +22,7 @@ fn import(text: &str, ranks: Option<u32>) -> Result<Imported, String> {
         name: "nccl.log",
         bytes: text.as_bytes(),
     };
-    read([source].as_slice(), &spec).map_err(|error| error.to_string())
+    read([source].as_slice(), &spec, &Budget::unlimited()).map_err(|error| error.to_string())
 }
 
 /// A call of a process.

@@ -43,7 +43,8 @@ pub(super) fn domain(gpus: &[Gpu<'_>]) -> Domain {
     // The place of the first GPU of each domain; those of NVSwitches are behind all GPUs.
     let switch = gpus.len();
     let mut first: Vec<usize> = (0..=switch).collect();
-    let mut links = vec![0_u64; gpus.len()];
+    // None where the number of one is not known.
+    let mut links = vec![Some(0_u64); gpus.len()];
     for (place, gpu) in gpus.iter().enumerate() {
         let inner = gpu.element.descendants();
         for link in inner.filter(|inner| inner.has_tag_name("nvlink")) {
@@ -56,10 +57,10 @@ pub(super) fn domain(gpus: &[Gpu<'_>]) -> Domain {
                 None => continue,
             };
             if peer != place {
-                let count = link
-                    .attribute("count")
-                    .and_then(|count| count.parse::<u32>().ok());
-                links[place] += u64::from(count.unwrap_or(1));
+                let count = link.attribute("count");
+                let count = count.and_then(|count| count.parse::<u32>().ok());
+                let all = links[place].zip(count.filter(|&count| count > 0));
+                links[place] = all.map(|(all, count)| all + u64::from(count));
                 let (a, b) = (first[place], first[peer]);
                 let others = first.iter_mut().filter(|_| a != b);
                 others.for_each(|of| *of = if *of == a.max(b) { a.min(b) } else { *of });
@@ -81,12 +82,12 @@ pub(super) fn domain(gpus: &[Gpu<'_>]) -> Domain {
 }
 
 /// The rate of the GPU with the fewest links.
-fn rate(gpus: &[Gpu<'_>], links: &[u64]) -> Option<Rate> {
+fn rate(gpus: &[Gpu<'_>], links: &[Option<u64>]) -> Option<Rate> {
     let of = |gpu: &Gpu<'_>| rate_of_link(gpu.capability?);
     let rates: Option<Vec<u64>> = gpus
         .iter()
         .zip(links)
-        .map(|(gpu, links)| of(gpu)?.checked_mul(*links)?.checked_mul(1_000_000))
+        .map(|(gpu, links)| of(gpu)?.checked_mul((*links)?)?.checked_mul(1_000_000))
         .collect();
     rates?.into_iter().min().map(Rate::from_bits_per_second)
 }

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use tenter_notation::diagnostics::quote;
-use tenter_units::Rate;
+use tenter_units::{Budget, Rate};
 
 use super::devices::{Devices, NICS_MAX, pcie};
 use super::nvlink::{Domain, domain};
 use crate::error::{ImportError, Place};
 use crate::fabric::{FabricReading, FabricText, Server};
 use crate::imported::Source;
+use crate::limits;
 use crate::{words, xml_text};
 
 type Read<T> = Result<T, ImportError>;
@@ -23,8 +24,9 @@ const GPUS_MAX: usize = 1_024;
 ///
 /// # Errors
 /// What is no XML or no server, with its line.
-pub fn read(source: Source<'_>, reading: &FabricReading) -> Read<FabricText> {
-    let text = words::text(source.bytes);
+pub fn read(source: Source<'_>, reading: &FabricReading, budget: &Budget) -> Read<FabricText> {
+    let allowed = limits::text(source.bytes.len(), budget);
+    let text = allowed.and_then(|()| words::text(source.bytes));
     let server = text.and_then(|text| server(text, reading));
     server.map_err(|error| error.in_file(source.name))
 }

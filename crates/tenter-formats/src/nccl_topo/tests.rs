@@ -1,4 +1,4 @@
-use tenter_units::Rate;
+use tenter_units::{Budget, Rate};
 
 use super::*;
 use crate::error::{ImportError, Place};
@@ -46,7 +46,11 @@ fn reading(servers: Option<u32>) -> FabricReading {
 
 fn import(text: &str, servers: Option<u32>) -> Result<FabricText, ImportError> {
     let bytes = text.as_bytes();
-    read(Source { name: "t", bytes }, &reading(servers))
+    read(
+        Source { name: "t", bytes },
+        &reading(servers),
+        &Budget::unlimited(),
+    )
 }
 
 #[test]
@@ -111,7 +115,8 @@ fn what_is_not_in_a_file_is_said() {
         ..reading(Some(2))
     };
     let bytes = without.as_bytes();
-    let read = read::read(Source { name: "t", bytes }, &of_rate).expect("it is a server");
+    let read = read::read(Source { name: "t", bytes }, &of_rate, &Budget::unlimited())
+        .expect("it is a server");
     assert!(read.yaml.contains("host_rate: 200Gbps"), "{}", read.yaml);
     // Pairs of GPUs that are joined with each other.
     let pairs = SERVER.replace("tclass=\"0x068000\"", "tclass=\"0x030200\"");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tenter_notation::diagnostics::quote;
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::devices::Devices;
 use super::interfaces::Interfaces;
@@ -11,6 +11,7 @@ use super::table::{Row, Table};
 use crate::error::{ImportError, Place};
 use crate::fabric::{Cable, End, FabricReading, FabricText, Graph, PS_PER_METRE, given, natural};
 use crate::imported::Source;
+use crate::limits;
 
 type Read<T> = Result<T, ImportError>;
 
@@ -29,7 +30,10 @@ pub struct Files<'a> {
 ///
 /// # Errors
 /// The first line that is not as the format has it, and what makes no fabric.
-pub fn read(files: Files<'_>, reading: &FabricReading) -> Read<FabricText> {
+pub fn read(files: Files<'_>, reading: &FabricReading, budget: &Budget) -> Read<FabricText> {
+    let further = [files.devices, files.interfaces].into_iter().flatten();
+    let all = further.map(|file| file.bytes.len()).sum::<usize>();
+    limits::text(all + files.cables.bytes.len(), budget)?;
     let devices = Devices::read(files.devices, reading)?;
     let interfaces = Interfaces::read(files.interfaces)?;
     let read = || {

@@ -1,4 +1,4 @@
-use tenter_units::Rate;
+use tenter_units::{Budget, Rate};
 
 use super::*;
 use crate::error::{ImportError, Place};
@@ -40,7 +40,7 @@ fn import(
         devices: further("devices", devices),
         interfaces: further("interfaces", interfaces),
     };
-    read(files, reading)
+    read(files, reading, &Budget::unlimited())
 }
 
 #[test]

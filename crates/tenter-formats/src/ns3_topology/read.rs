@@ -2,13 +2,14 @@
 
 use tenter_config::Chance;
 use tenter_notation::diagnostics::quote;
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::servers::{NvLink, server};
 use super::units;
 use crate::error::{ImportError, Place};
 use crate::fabric::{Cable, End, FabricText, Graph};
 use crate::imported::Source;
+use crate::limits;
 use crate::words;
 
 type Read<T> = Result<T, ImportError>;
@@ -57,8 +58,9 @@ struct File {
 ///
 /// # Errors
 /// The first line that is not as the format has it, and nodes that make no fabric.
-pub fn read(source: Source<'_>) -> Read<FabricText> {
-    let text = words::text(source.bytes);
+pub fn read(source: Source<'_>, budget: &Budget) -> Read<FabricText> {
+    let allowed = limits::text(source.bytes.len(), budget);
+    let text = allowed.and_then(|()| words::text(source.bytes));
     let fabric = text.and_then(|text| File::read(text)?.fabric());
     fabric.map_err(|error| error.in_file(source.name))
 }

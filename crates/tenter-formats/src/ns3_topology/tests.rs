@@ -1,5 +1,7 @@
 use tenter_topology::TopologySpec;
 
+use tenter_units::Budget;
+
 use super::*;
 use crate::error::{ImportError, Place};
 use crate::fabric::FabricText;
@@ -16,7 +18,7 @@ const SIMAI: &str = "8 2 2 2 8 H100\n4 5 6 7\n0 4 2880Gbps 0.000025ms 0\n1 4 288
 
 fn import(text: &str) -> Result<FabricText, ImportError> {
     let bytes = text.as_bytes();
-    read(Source { name: "t", bytes })
+    read(Source { name: "t", bytes }, &Budget::unlimited())
 }
 
 #[test]
@@ -97,7 +99,8 @@ fn planes_of_their_own_are_told_apart() {
         "0 2 400Gbps 500ns 0\n1 2 400Gbps 500ns 0\n0 3 400Gbps 500ns 0\n1 3 400Gbps 500ns 0\n";
     let text = format!("4 1 0 2 4 H100\n2 3\n{links}");
     let bytes = text.as_bytes();
-    let error = read(Source { name: "t", bytes }).expect_err("there are two fabrics");
+    let error =
+        read(Source { name: "t", bytes }, &Budget::unlimited()).expect_err("there are two fabrics");
     assert!(error.what.contains("no cables lead from"), "{error}");
     assert!(
         error.remedy.contains("the links of one plane alone"),

@@ -1,6 +1,6 @@
 //! The traces of all ranks.
 
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::spec::PytorchEtSpec;
 
 use super::nodes::Nodes;
@@ -8,6 +8,7 @@ use crate::calls::{
     Arrangement, Head, Kept, ProcessGroups, Recorded, Resolving, keep_common, one_after_another,
 };
 use crate::compressed::plain;
+use crate::content::Form;
 use crate::error::{ImportError, Place, Wrong};
 use crate::imported::{Imported, RankFiles, Source};
 use crate::json_text;
@@ -23,14 +24,17 @@ pub fn read(
     files: &(impl RankFiles + ?Sized),
     groups: Option<Source<'_>>,
     spec: &PytorchEtSpec,
+    budget: &Budget,
 ) -> Result<Imported, ImportError> {
     let given = ProcessGroups::given(groups)?;
     let mut of_files: Vec<Nodes> = Vec::with_capacity(files.count());
     let mut heads: Vec<Head> = Vec::with_capacity(files.count());
     for place in 0..files.count() {
         let name = files.name(place);
-        let bytes = files.whole(place).map_err(|error| error.in_file(name))?;
-        let nodes = nodes(&bytes).map_err(|error| error.in_file(name))?;
+        let bytes = files
+            .whole(place, Form::Json, budget)
+            .map_err(|error| error.in_file(name))?;
+        let nodes = nodes(&bytes, budget).map_err(|error| error.in_file(name))?;
         heads.push(Head {
             file: name.to_owned(),
             rank: None,
@@ -45,7 +49,8 @@ pub fn read(
         arrangement.ranks,
         arrangement.repeats,
         &spec.calls.algorithms,
-    );
+        budget,
+    )?;
     let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(of_files.len());
     for (rank, (nodes, head)) in (0..).zip(of_files.iter().zip(&heads)) {
         traces.count(
@@ -74,14 +79,16 @@ pub fn read(
     traces.finish()
 }
 
-fn nodes(bytes: &[u8]) -> Result<Nodes, ImportError> {
+fn nodes(bytes: &[u8], budget: &Budget) -> Result<Nodes, ImportError> {
     let stored = bytes.len();
-    let bytes = plain(bytes)?;
+    let bytes = plain(bytes, budget)?;
     let remedy = "give an execution trace of PyTorch, as JSON";
-    let parsed = json_text::parsed(&bytes, stored, remedy)?;
+    let parsed = json_text::parsed(&bytes, stored, remedy, budget)?;
     let list = parsed["nodes"].as_array();
-    let list =
-        list.ok_or_else(|| ImportError::new(Place::Json, "there is no list `nodes`", remedy))?;
+    let list = list.ok_or_else(|| {
+        let remedy = json_text::remedy_for_profiles(&parsed).unwrap_or(remedy);
+        ImportError::new(Place::Json, "there is no list `nodes`", remedy)
+    })?;
     let nodes = Nodes::of(list);
     let nodes = nodes.map_err(|what| ImportError::new(Place::Json, what, remedy))?;
     if nodes.calls.is_empty() {

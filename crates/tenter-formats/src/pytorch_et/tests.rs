@@ -1,5 +1,6 @@
 //! Small traces of our own, in the two ways in which calls are recorded.
 
+use tenter_units::Budget;
 use tenter_workload::graph::{Algorithms, OperationKind};
 use tenter_workload::spec::{CallReading, FlowReading, PytorchEtSpec};
 
@@ -27,7 +28,8 @@ fn import(files: &[String], ranks: Option<u32>) -> Result<Imported, String> {
         bytes: text.as_bytes(),
     });
     let sources: Vec<Source<'_>> = sources.collect();
-    read(sources.as_slice(), None, &spec(ranks)).map_err(|error| error.to_string())
+    read(sources.as_slice(), None, &spec(ranks), &Budget::unlimited())
+        .map_err(|error| error.to_string())
 }
 
 /// A trace in the way of newer versions: attributes.

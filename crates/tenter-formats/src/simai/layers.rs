@@ -98,13 +98,16 @@ pub(super) fn read(text: &str) -> Read<Workload> {
     let of_all = workload.first_line(first, at)?;
     let expected = number(count, "the number of layers", Place::Line(at_count))?;
     let mut last = at_count;
+    let mut empty = 0;
     for (at, line) in lines {
         if workload.layers.len() as u64 == expected {
             let what = "lines behind the number of layers that the file says are left out";
             workload.notes.push(what.to_owned());
             break;
         }
-        workload.layers.push(layer(line, at, of_all)?);
+        let layer = layer(line, at, of_all)?;
+        empty += empty_collectives(line);
+        workload.layers.push(layer);
         last = at;
     }
     let found = workload.layers.len() as u64;
@@ -112,7 +115,21 @@ pub(super) fn read(text: &str) -> Read<Workload> {
         let what = format!("there are {found} layers, and the file says {expected}");
         return wrong(last, what, "correct the number, or give the whole file");
     }
+    if empty > 0 {
+        let what = format!("{empty} collectives of 0 bytes are left out");
+        workload.notes.push(what);
+    }
     Ok(workload)
+}
+
+/// The places of the collectives among the words of a layer; their bytes are behind them.
+const COLLECTIVES: [usize; 3] = [3, 6, 9];
+
+/// How many collectives of a layer have no bytes.
+fn empty_collectives(line: &str) -> usize {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_empty = |of: &&usize| words[**of] != "NONE" && words[**of + 1].parse() == Ok(0_u64);
+    COLLECTIVES.iter().filter(is_empty).count()
 }
 
 impl Workload {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::graph::{
-    CollectiveName, Communicator, Communicators, GraphBuilder, GraphError, Operation, RankBuilder,
+    CollectiveName, Communicator, Communicators, GraphError, Operation, RankBuilder,
 };
 use tenter_workload::spec::{GatheredSize, SimaiSpec};
 
@@ -12,7 +12,8 @@ use super::layers::{self, Communication, Layer, Workload};
 use crate::error::{ImportError, Place};
 use crate::grid::{Grid, Group};
 use crate::imported::Imported;
-use crate::limits::{DECLARED_MAX, repeated};
+use crate::limits::{self, DECLARED_MAX, repeated};
+use crate::taken_graph::TakenGraph;
 
 /// The stream of computing; collectives of each kind of group have their own.
 const COMPUTE: u32 = 0;
@@ -21,7 +22,8 @@ const COMPUTE: u32 = 0;
 ///
 /// # Errors
 /// The first line that is not as the format has it, and groups that do not divide the ranks.
-pub fn read(text: &str, spec: &SimaiSpec) -> Result<Imported, ImportError> {
+pub fn read(text: &str, spec: &SimaiSpec, budget: &Budget) -> Result<Imported, ImportError> {
+    limits::text(text.len(), budget)?;
     let workload = layers::read(text)?;
     let groups = workload.groups;
     let needed = groups.tensor.saturating_mul(groups.pipeline);
@@ -46,15 +48,14 @@ pub fn read(text: &str, spec: &SimaiSpec) -> Result<Imported, ImportError> {
             pipeline: groups.pipeline,
             ranks,
         },
-        builder: GraphBuilder::default(),
+        builder: TakenGraph::new(ranks, Place::Line(1), budget)?,
         communicators: Communicators::new(&spec.algorithms),
         known: BTreeMap::new(),
         alone: 0,
     };
     for rank in 0..ranks {
         let of = built.rank(rank, &workload.layers)?;
-        let added = built.builder.add(of);
-        added.map_err(|error| ImportError::of(Place::Line(1), error))?;
+        built.builder.add(of, Place::Line(1))?;
     }
     built.finish(workload)
 }
@@ -81,7 +82,7 @@ fn check_ranks(workload: &Workload, ranks: u32, stored: usize) -> Result<(), Imp
 struct Built<'s> {
     spec: &'s SimaiSpec,
     grid: Grid,
-    builder: GraphBuilder,
+    builder: TakenGraph<'s>,
     communicators: Communicators<'s>,
     /// Those that ranks have used, by the first rank of each.
     known: BTreeMap<(Group, u32), Option<Communicator>>,
@@ -124,9 +125,7 @@ impl Built<'_> {
             return Ok(*known);
         }
         let members = self.grid.members(rank, group);
-        let found = self
-            .communicators
-            .of(&mut self.builder.collectives, members)?;
+        let found = self.communicators.of(self.builder.collectives(), members)?;
         self.known.insert((group, first), found);
         Ok(found)
     }
@@ -153,7 +152,7 @@ impl Built<'_> {
         } else {
             bytes
         };
-        let collectives = &mut self.builder.collectives;
+        let collectives = self.builder.collectives();
         let added = self
             .communicators
             .add(collectives, rank, communicator, name, bytes);
@@ -164,8 +163,7 @@ impl Built<'_> {
     }
 
     fn finish(self, workload: Workload) -> Result<Imported, ImportError> {
-        let graph = self.builder.finish();
-        let graph = graph.map_err(|error| ImportError::of(Place::Line(1), error))?;
+        let graph = self.builder.finish(Place::Line(1))?;
         let mut notes = workload.notes;
         if self.alone > 0 {
             notes.push(format!(

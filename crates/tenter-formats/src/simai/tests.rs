@@ -1,7 +1,7 @@
 //! Small workloads of our own.
 
 use tenter_engine::Stream;
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::graph::OperationKind;
 use tenter_workload::spec::{GatheredSize, SimaiSpec};
 
@@ -28,7 +28,7 @@ fn spec() -> SimaiSpec {
 }
 
 fn import(text: &str) -> Result<Imported, ImportError> {
-    read(text, &spec())
+    read(text, &spec(), &Budget::unlimited())
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn layers_run_forward_and_back_in_their_groups() {
         all_gather_size: GatheredSize::Input,
         ..spec()
     };
-    let imported = read(TEXT, &input).expect("it is a workload");
+    let imported = read(TEXT, &input, &Budget::unlimited()).expect("it is a workload");
     assert_eq!(imported.graph.collectives().get(3).2, 2 * 8_192);
     assert!(imported.notes.is_empty(), "{:?}", imported.notes);
 }

@@ -227,9 +227,8 @@ impl Import<'_> {
             database.read_all(wred);
             return None;
         }
-        if database.text(wred, "wred_green_enable") == Some("true") {
-            let reason = "every packet is ECN-capable in a scenario, so it is marked and none is dropped early";
-            self.warn(&place("wred_green_enable"), reason);
+        if !self.is_green_enabled(wred)? {
+            return None;
         }
         // Thresholds of marking apart from those of dropping, as newer releases have them.
         let either = |own: &'static str, of_both: &'static str| {
@@ -268,6 +267,36 @@ impl Import<'_> {
             parts,
             origin: place("ecn"),
         })
+    }
+
+    /// Whether a WRED profile acts on green packets, which all are in a scenario; none where that
+    /// is not said as the format has it.
+    fn is_green_enabled(&self, wred: Id) -> Option<bool> {
+        let (database, field) = (self.database, "wred_green_enable");
+        let place = database.field_place(wred, field);
+        let is_enabled = match database.text(wred, field) {
+            Some("true") => true,
+            Some("false") | None => false,
+            Some(other) => {
+                let what = format!("cannot be {}", quote(other));
+                database.wrong(wred, field, &what, "write `true` or `false`");
+                return None;
+            }
+        };
+        let reason = match (is_enabled, database.has(wred, field)) {
+            (true, _) => {
+                "every packet is ECN-capable in a scenario, so it is marked and none is dropped early"
+            }
+            (false, true) => "switches the profile off for green packets, so none is marked",
+            (false, false) => {
+                "is missing, and SAI's default is `false`: green packets are neither marked nor dropped; give `true` if the switch marks them"
+            }
+        };
+        self.warn(&place, reason);
+        if !is_enabled {
+            database.read_all(wred);
+        }
+        Some(is_enabled)
     }
 
     /// Says which DSCPs have another class here.

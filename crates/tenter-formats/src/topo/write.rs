@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use tenter_topology::{Cable, NodeId, Topology};
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use crate::fabric::MULTI_PLANE;
 
@@ -280,7 +280,7 @@ mod tests {
         };
         let (text, _) = written(&TopologySpec::FatTree(tree)).expect("it is regular");
         let bytes = text.as_bytes();
-        let fabric = read(Source { name: "t", bytes }).expect("it is read");
+        let fabric = read(Source { name: "t", bytes }, &Budget::unlimited()).expect("it is read");
         for key in [
             "hosts_per_leaf: 4",
             "leaves_per_pod: 2",

@@ -9,19 +9,19 @@ mod rank;
 
 use std::collections::BTreeMap;
 
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::graph::{
-    Algorithms, CollectiveName, Communicator, Communicators, GraphBuilder, GraphError, Operation,
-    RankBuilder,
+    Algorithms, CollectiveName, Communicator, Communicators, Operation, RankBuilder,
 };
 use tenter_workload::spec::{Dependencies, TraceReading};
 
 use crate::error::{ImportError, Place, Wrong};
 use crate::imported::Imported;
+use crate::taken_graph::TakenGraph;
 
 use groups::Regular;
 pub(crate) use groups::{Groups, NAME_RANKS};
-use rank::TraceNode;
+use rank::{Circle, TraceNode};
 pub(crate) use rank::{RankTrace, What};
 
 /// The streams of a rank.
@@ -60,7 +60,7 @@ pub(crate) struct Traces<'r> {
     dependencies: Dependencies,
     peak_gflops: Option<u32>,
     repeats: Repeats,
-    builder: GraphBuilder,
+    builder: TakenGraph<'r>,
     ranks: u32,
     /// The communicators, by name.
     pub(crate) groups: Groups,
@@ -85,27 +85,43 @@ struct Called {
 
 impl<'r> Traces<'r> {
     /// The traces of so many ranks.
-    pub(crate) fn new(ranks: u32, reading: &'r TraceReading) -> Traces<'r> {
+    ///
+    /// # Errors
+    /// More ranks than the budget has.
+    pub(crate) fn new(
+        ranks: u32,
+        reading: &'r TraceReading,
+        budget: &'r Budget,
+    ) -> Result<Traces<'r>, ImportError> {
         let is_repeated = reading.ranks.is_some_and(|ranks| ranks > 1);
         let repeats = if is_repeated {
             Repeats::Unknown
         } else {
             Repeats::No
         };
-        Traces {
+        let traces = Traces::of_calls(ranks, repeats, &reading.algorithms, budget)?;
+        Ok(Traces {
             dependencies: reading.dependencies,
             peak_gflops: reading.peak_gflops,
-            ..Traces::of_calls(ranks, repeats, &reading.algorithms)
-        }
+            ..traces
+        })
     }
 
     /// The recordings of so many ranks, in which operations wait for what is said of each.
-    pub(crate) fn of_calls(ranks: u32, repeats: Repeats, algorithms: &'r Algorithms) -> Traces<'r> {
-        Traces {
+    ///
+    /// # Errors
+    /// More ranks than the budget has.
+    pub(crate) fn of_calls(
+        ranks: u32,
+        repeats: Repeats,
+        algorithms: &'r Algorithms,
+        budget: &'r Budget,
+    ) -> Result<Traces<'r>, ImportError> {
+        Ok(Traces {
             dependencies: Dependencies::Data,
             peak_gflops: None,
             repeats,
-            builder: GraphBuilder::default(),
+            builder: TakenGraph::new(ranks, Place::Byte(0), budget)?,
             ranks,
             groups: Groups::default(),
             communicators: Communicators::new(algorithms),
@@ -113,7 +129,7 @@ impl<'r> Traces<'r> {
             regular: BTreeMap::new(),
             counted: BTreeMap::new(),
             notes: Vec::new(),
-        }
+        })
     }
 
     /// Something that is told of the whole trace: a sentence without its end.
@@ -156,10 +172,11 @@ impl<'r> Traces<'r> {
         mut trace: RankTrace,
         end: Place,
     ) -> Result<(), ImportError> {
-        let repeated = trace.put_in_order();
+        let waits = trace.put_in_order(self.dependencies);
+        let waits = waits.map_err(|circle| waits_for_itself(rank, &circle, end))?;
         self.count(
             "operations have the number of another one and are left out",
-            repeated,
+            waits.repeated,
         );
         let mut built = RankBuilder::default();
         self.communicators.begin_rank();
@@ -192,7 +209,6 @@ impl<'r> Traces<'r> {
                 built.measured(place, measured);
             }
         }
-        let waits = trace.waits(self.dependencies);
         self.count(
             "waits for operations that the trace does not have are left out",
             waits.missing,
@@ -200,16 +216,7 @@ impl<'r> Traces<'r> {
         for (place, other) in waits.list {
             built.after(place, other);
         }
-        self.builder.add(built).map_err(|error| {
-            let circle = match error {
-                GraphError::Circle { operation, .. } => trace.nodes.get(operation as usize),
-                _ => None,
-            };
-            let named = circle.map_or_else(String::new, |node| format!(" (node {})", node.id));
-            let mut error = ImportError::of(end, error);
-            error.what.push_str(&named);
-            error
-        })
+        self.builder.add(built, end)
     }
 
     /// What a communicator is in the graph; none of a rank alone.
@@ -254,7 +261,7 @@ impl<'r> Traces<'r> {
         let tag = self.groups.tag(group);
         let found = self
             .communicators
-            .of_tag(&mut self.builder.collectives, ranks, tag);
+            .of_tag(self.builder.collectives(), ranks, tag);
         let found = found.map_err(|error| ImportError::of(end, error))?;
         self.known.insert((group, first), found);
         Ok(found)
@@ -276,7 +283,7 @@ impl<'r> Traces<'r> {
             return Ok(None);
         };
         let bytes = name.size_of_own(bytes, communicator.size()).max(1);
-        let collectives = &mut self.builder.collectives;
+        let collectives = self.builder.collectives();
         let added = self
             .communicators
             .add(collectives, rank, communicator, name, bytes);
@@ -323,8 +330,7 @@ impl<'r> Traces<'r> {
     /// # Errors
     /// Those of [`GraphBuilder::finish`].
     pub(crate) fn finish(self) -> Result<Imported, ImportError> {
-        let graph = self.builder.finish();
-        let graph = graph.map_err(|error| ImportError::of(Place::Byte(0), error))?;
+        let graph = self.builder.finish(Place::Byte(0))?;
         let counted = self.counted.into_iter();
         let counted = counted.map(|(what, times)| format!("{times} {what}"));
         let notes = self.notes.into_iter().map(str::to_owned);
@@ -333,6 +339,24 @@ impl<'r> Traces<'r> {
             notes: notes.chain(counted).collect(),
         })
     }
+}
+
+/// The most numbers of a circle that are listed.
+const LISTED: usize = 8;
+
+/// Operations of a rank wait for each other in a circle.
+fn waits_for_itself(rank: u32, Circle(ids): &Circle, end: Place) -> ImportError {
+    let listed = ids.iter().take(LISTED).map(u64::to_string);
+    let listed = listed.collect::<Vec<_>>().join(", ");
+    let more = match ids.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let what = format!(
+        "operations of rank {rank} wait for each other in a circle: nodes {listed}{more}, each for \
+         the next one"
+    );
+    ImportError::new(end, what, "leave one of these waits out")
 }
 
 #[cfg(test)]
@@ -344,7 +368,9 @@ mod tests {
     fn ranks_of_groups_count_once_and_limits_have_their_own_remedy() {
         let algorithms = Algorithms::default();
         let half = MEMBERS_MAX as u32 / 2 + 1;
-        let mut traces = Traces::of_calls(half, Repeats::No, &algorithms);
+        let budget = Budget::unlimited();
+        let traces = Traces::of_calls(half, Repeats::No, &algorithms, &budget);
+        let mut traces = traces.expect("there is no limit");
         let ranks: Vec<u32> = (0..half).collect();
         let group = traces.groups.of_ranks("one", ranks.clone());
         let group = group.expect("it is half of what is kept");

@@ -1,6 +1,7 @@
 //! The trace of one rank.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use tenter_units::Time;
 use tenter_workload::graph::{CollectiveName, Measured};
@@ -55,12 +56,19 @@ pub(crate) struct RankTrace {
 }
 
 /// What waits for what, by places.
+#[derive(Debug, Default)]
 pub(crate) struct Waits {
     /// Who waits, and for whom.
     pub(crate) list: Vec<(u32, u32)>,
     /// Waits for numbers that there are not.
     pub(crate) missing: u64,
+    /// Operations that have the number of another one, and are left out.
+    pub(crate) repeated: u64,
 }
+
+/// The numbers of operations that wait for each other in a circle.
+#[derive(Debug)]
+pub(crate) struct Circle(pub(crate) Vec<u64>);
 
 impl RankTrace {
     /// The operation that comes next waits for another one's data.
@@ -111,16 +119,43 @@ impl RankTrace {
         self.next = ends;
     }
 
-    /// Sorts the operations by their numbers, in which traces issue them; gives how many had the
-    /// number of another one, which are left out.
-    pub(crate) fn put_in_order(&mut self) -> u64 {
+    /// Puts the operations in an order of execution, in which ranks issue them, and gives what
+    /// waits for what. That is the order of their numbers if none waits for a higher number.
+    /// Otherwise it is one in which none is before what it waits for, by data and by control if
+    /// that is possible; of those that are free at the same time the one with the earlier recorded
+    /// start is first, then the one with the lower number.
+    ///
+    /// # Errors
+    /// Operations that wait for themselves.
+    pub(crate) fn put_in_order(&mut self, dependencies: Dependencies) -> Result<Waits, Circle> {
         let before = self.nodes.len();
         self.nodes.sort_by_key(|node| node.id);
         self.nodes.dedup_by_key(|node| node.id);
-        (before - self.nodes.len()) as u64
+        let has_control = dependencies == Dependencies::DataAndControl;
+        let mut waits = self.waits(has_control);
+        waits.repeated = (before - self.nodes.len()) as u64;
+        if waits.list.iter().any(|&(place, other)| other >= place) {
+            let order = if has_control {
+                self.order(&waits.list)?
+            } else {
+                let of_both = self.order(&self.waits(true).list);
+                of_both.or_else(|_| self.order(&waits.list))?
+            };
+            self.permute(&order, &mut waits.list);
+        }
+        if dependencies == Dependencies::StreamOrder {
+            let mut last: BTreeMap<u32, u32> = BTreeMap::new();
+            for (place, node) in (0..).zip(&self.nodes) {
+                if let Some(recorded) = node.recorded {
+                    let before = last.insert(recorded, place);
+                    waits.list.extend(before.map(|before| (place, before)));
+                }
+            }
+        }
+        Ok(waits)
     }
 
-    /// The place of an operation, once they are in order.
+    /// The place of an operation, while they are in the order of their numbers.
     fn place(&self, id: u64) -> Option<u32> {
         let first = self.nodes.first()?.id;
         // Numbers often have no gaps.
@@ -132,18 +167,17 @@ impl RankTrace {
         found.ok().map(|place| place as u32)
     }
 
-    /// What waits for what, once the operations are in order.
-    pub(crate) fn waits(&self, dependencies: Dependencies) -> Waits {
+    /// What waits for what by data, and by control where that is asked for.
+    fn waits(&self, has_control: bool) -> Waits {
         let mut waits = Waits {
             list: Vec::with_capacity(self.data.len()),
-            missing: 0,
+            ..Waits::default()
         };
-        let mut last: BTreeMap<u32, u32> = BTreeMap::new();
         for (place, node) in (0..).zip(&self.nodes) {
             let of_data = between(&self.data, node.data);
-            let of_control = match dependencies {
-                Dependencies::DataAndControl => between(&self.control, node.control),
-                Dependencies::Data | Dependencies::StreamOrder => &[],
+            let of_control = match has_control {
+                true => between(&self.control, node.control),
+                false => &[],
             };
             for &id in of_data.iter().chain(of_control) {
                 match self.place(id) {
@@ -151,13 +185,92 @@ impl RankTrace {
                     None => waits.missing += 1,
                 }
             }
-            let on_stream = dependencies == Dependencies::StreamOrder;
-            if let Some(recorded) = node.recorded.filter(|_| on_stream) {
-                let before = last.insert(recorded, place);
-                waits.list.extend(before.map(|before| (place, before)));
-            }
         }
         waits
+    }
+
+    /// The places in an order in which each is behind all that it waits for.
+    fn order(&self, waits: &[(u32, u32)]) -> Result<Vec<u32>, Circle> {
+        let count = self.nodes.len();
+        let mut open = vec![0_u32; count];
+        let mut ends = vec![0_u32; count + 1];
+        for &(place, other) in waits {
+            open[place as usize] += 1;
+            ends[other as usize + 1] += 1;
+        }
+        for place in 0..count {
+            ends[place + 1] += ends[place];
+        }
+        let mut followers = vec![0_u32; waits.len()];
+        let mut next = ends.clone();
+        for &(place, other) in waits {
+            let slot = &mut next[other as usize];
+            followers[*slot as usize] = place;
+            *slot += 1;
+        }
+        let key = |place: u32| {
+            let start = self.nodes[place as usize].measured.and_then(|of| of.start);
+            Reverse((start, place))
+        };
+        let free = (0..count as u32).filter(|&place| open[place as usize] == 0);
+        let mut free: BinaryHeap<_> = free.map(key).collect();
+        let mut order = Vec::with_capacity(count);
+        while let Some(Reverse((_, place))) = free.pop() {
+            order.push(place);
+            let [from, to] = [place, place + 1].map(|of| ends[of as usize] as usize);
+            for &follower in &followers[from..to] {
+                open[follower as usize] -= 1;
+                if open[follower as usize] == 0 {
+                    free.push(key(follower));
+                }
+            }
+        }
+        if order.len() == count {
+            return Ok(order);
+        }
+        Err(self.circle(waits, &open))
+    }
+
+    /// A circle among operations that are never free: each of them waits for another one.
+    fn circle(&self, waits: &[(u32, u32)], open: &[u32]) -> Circle {
+        let is_stuck = |place: u32| open[place as usize] > 0;
+        let mut waits_for: Vec<Option<u32>> = vec![None; open.len()];
+        for &(place, other) in waits.iter().filter(|of| is_stuck(of.1)) {
+            waits_for[place as usize].get_or_insert(other);
+        }
+        let mut visited: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut path: Vec<u32> = Vec::new();
+        let mut at = (0..open.len() as u32).find(|&place| is_stuck(place));
+        while let Some(place) = at {
+            if let Some(&begin) = visited.get(&place) {
+                path.drain(..begin);
+                break;
+            }
+            visited.insert(place, path.len());
+            path.push(place);
+            at = waits_for[place as usize];
+        }
+        Circle(
+            path.iter()
+                .map(|&place| self.nodes[place as usize].id)
+                .collect(),
+        )
+    }
+
+    /// Puts the operations in an order of their places.
+    fn permute(&mut self, order: &[u32], waits: &mut [(u32, u32)]) {
+        let mut place_of = vec![0_u32; order.len()];
+        for (place, &before) in (0..).zip(order) {
+            place_of[before as usize] = place;
+        }
+        for (place, other) in waits {
+            *place = place_of[*place as usize];
+            *other = place_of[*other as usize];
+        }
+        self.nodes = order
+            .iter()
+            .map(|&before| self.nodes[before as usize])
+            .collect();
     }
 }
 

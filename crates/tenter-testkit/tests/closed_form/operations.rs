@@ -10,7 +10,7 @@ use tenter_plan::Plan;
 use tenter_record::FlowRow;
 use tenter_sim::Outcome;
 use tenter_testkit::{Engine, compare_plan, random_scenario};
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 use tenter_workload::graph::{Graph, Timing};
 use tenter_workload::spec::{FlowReading, StartUnit, TraceReading};
 use tenter_workload::{Operations, QueuePairScope, Traffic};
@@ -99,7 +99,8 @@ observe: {{samples: false}}
             };
             let mut text = String::new();
             assert_eq!(goal::write(&of.graph, &mut text), Ok(0));
-            let read = goal::read(text.as_bytes()).expect("it is what was written");
+            let read =
+                goal::read(text.as_bytes(), &Budget::unlimited()).expect("it is what was written");
             assert_eq!(read.graph, *of.graph);
             of.graph = Arc::new(read.graph);
         }
@@ -136,26 +137,33 @@ observe: {samples: false}
 
     let mut text = String::new();
     goal::write(&graph, &mut text).expect("it is written to a text");
-    let of_goal = goal::read(text.as_bytes()).expect("it was written");
+    let of_goal = goal::read(text.as_bytes(), &Budget::unlimited()).expect("it was written");
 
     let written = chakra::write(&graph).expect("it can be said");
     let sources = written.ranks.iter().map(|bytes| Source { name: "", bytes });
     let sources: Vec<Source<'_>> = sources.collect();
-    let of_chakra =
-        chakra::read(sources.as_slice(), None, &TraceReading::default()).expect("it was written");
+    let of_chakra = chakra::read(
+        sources.as_slice(),
+        None,
+        &TraceReading::default(),
+        &Budget::unlimited(),
+    )
+    .expect("it was written");
 
     let flows_of = Flows::of(&graph).expect("they are flows");
     let text = flow_list::write_htsim(&flows_of).expect("it can be said");
     let (unit, reading) = (StartUnit::Picoseconds, FlowReading::default());
-    let of_htsim = flow_list::read_htsim(&text, unit, reading).expect("it was written");
+    let of_htsim =
+        flow_list::read_htsim(&text, unit, reading, &Budget::unlimited()).expect("it was written");
 
     // The starts of a run, which are exact picoseconds.
     let starts = expected.iter();
     let starts = starts.map(|row| (row.src_rank, row.dst_rank, row.payload_bytes, row.posted));
     let text = flow_list::write_ns3(&Flows::timed(8, starts)).expect("none waits");
-    let of_ns3 = flow_list::read_ns3(&text, reading).expect("it was written");
+    let of_ns3 = flow_list::read_ns3(&text, reading, &Budget::unlimited()).expect("it was written");
 
-    let of_file = graph_file::read(graph_file::write(&graph)).expect("it was written");
+    let of_file =
+        graph_file::read(graph_file::write(&graph), &Budget::unlimited()).expect("it was written");
     for (name, graph) in [
         ("goal", of_goal.graph),
         ("chakra", of_chakra.graph),
@@ -257,7 +265,7 @@ observe: {{samples: false}}
         if seed % 3 == 0 {
             plan.jobs[0].queue_pair_scope = QueuePairScope::Chunk;
         }
-        let graph = goal::read(random_text(seed).as_bytes())
+        let graph = goal::read(random_text(seed).as_bytes(), &Budget::unlimited())
             .expect("it is a graph")
             .graph;
         plan.jobs[0].sequence[0].traffic = Traffic::Operations(Operations {
@@ -319,7 +327,9 @@ observe: {samples: false}
         &[],
     );
     plan.records_operations = true;
-    let graph = goal::read(text.as_bytes()).expect("it is a graph").graph;
+    let graph = goal::read(text.as_bytes(), &Budget::unlimited())
+        .expect("it is a graph")
+        .graph;
     plan.jobs[0].sequence[0].traffic = Traffic::Operations(Operations {
         graph: Arc::new(graph),
         timing: Timing::default(),

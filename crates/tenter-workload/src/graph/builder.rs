@@ -6,8 +6,8 @@ use super::collectives::Collectives;
 use super::edge::Edge;
 use super::error::GraphError;
 use super::measured::{Measured, MeasuredOperations};
-use super::operation::{Operation, StoredKind};
-use super::operations::Operations;
+use super::operation::{Operation, Stored, StoredKind};
+use super::operations::{Message, Operations};
 use super::progress::Progress;
 use super::rank_graph::{RankGraph, between};
 use super::storage::Graph;
@@ -83,6 +83,14 @@ impl RankBuilder {
     /// How many operations it has.
     pub fn len(&self) -> usize {
         self.operations.len()
+    }
+
+    /// The memory that it takes once it is stored in a graph, in bytes.
+    pub fn stored_bytes(&self) -> u64 {
+        let operations = self.len() * (size_of::<Stored>() + size_of::<Message>());
+        let waits = self.waits.len() * size_of::<u32>();
+        let measured = self.measured.len() * MeasuredOperations::ENTRY_BYTES;
+        (size_of::<RankGraph>() + operations + waits + measured) as u64
     }
 
     /// Whether it has none.

@@ -7,7 +7,7 @@ use crate::WorkloadError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GraphError {
     /// A graph of fewer than two ranks.
-    #[error("{ranks} rank(s) have nobody to send to; give operations of at least 2 ranks")]
+    #[error("there are operations of {ranks} rank(s) alone; give those of at least 2 ranks")]
     TooFewRanks {
         /// How many there are.
         ranks: u32,

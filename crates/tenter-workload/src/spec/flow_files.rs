@@ -20,8 +20,8 @@ component! {
     pub struct HtsimSpec as "`jobs[].workload` with `kind: htsim`", derive(Clone, Debug, PartialEq, Eq) {
         /// The file (`.cm`); its path counts from the folder of the scenario.
         file: String, in 4_096;
-        /// The unit of starts: `ps` in csg-htsim, `us` in uet-htsim; `auto`: picoseconds where all
-        /// starts are multiples of 1,000,000.
+        /// The unit of starts: `ps` in csg-htsim, `us` in uet-htsim; `auto`: the one in which they
+        /// suit the sizes of the flows, and refused where both do.
         start_unit: StartUnit = "auto";
         ..reading: FlowReading, "How it is read.";
     }

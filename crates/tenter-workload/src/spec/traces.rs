@@ -12,7 +12,8 @@ component! {
         /// What the names of the files begin with: `NAME` stands for `NAME.0.et`, `NAME.1.et` and
         /// so on. A file of that very name is the trace of one rank.
         file: String, in 4_096;
-        /// A JSON file of communicators, `{"NAME": [RANK, …]}`, for traces that do not have them.
+        /// A JSON file of communicators, `{"NAME": [RANK, …]}`, for traces that do not have them;
+        /// `none`: `NAME.groups.json` or `NAME.json` where there is such a file.
         groups: Option<String> = "none", in 4_096;
         ..reading: TraceReading, "How it is read.";
     }

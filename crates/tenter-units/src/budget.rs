@@ -1,0 +1,305 @@
+//! What one request may take: memory, processor time, ranks and bytes of input.
+//!
+//! The door makes a [`Budget`] (the command, a request of the page, a call from Python) and hands
+//! it down by reference to whatever reads, resolves or builds. Sizes follow from counts, so a part
+//! asks for its memory *before* it allocates: a length that an input declares is never trusted.
+//! Nothing below the door reads a clock; the door may give one.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{Bytes, Time};
+
+/// The limits of a [`Budget`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Memory that is held at one time.
+    pub memory: Bytes,
+    /// Processor time from the beginning of the request.
+    pub time: Time,
+    /// Ranks of a job or a trace, and hosts of a fabric.
+    pub ranks: u64,
+    /// Bytes of all input files together.
+    pub input: Bytes,
+}
+
+impl Limits {
+    /// No limits.
+    pub const NONE: Limits = Limits {
+        memory: Bytes::new(u64::MAX),
+        time: Time::MAX,
+        ranks: u64::MAX,
+        input: Bytes::new(u64::MAX),
+    };
+}
+
+/// Tells the processor time since the request began; `None` once nobody waits for its answer.
+pub type Clock = dyn Fn() -> Option<Time> + Send + Sync;
+
+/// What one request may take, and what it has taken so far; threads of a request share it.
+pub struct Budget {
+    limits: Limits,
+    clock: Option<Arc<Clock>>,
+    memory: AtomicU64,
+    input: AtomicU64,
+    work: AtomicU64,
+}
+
+/// What a unit of work stands for where the door gives no clock: an entry of a table or a line of a
+/// text takes about that long.
+const UNIT: Time = Time::from_ns(10);
+/// The clock is read once in so many units, about every millisecond.
+const UNITS_PER_LOOK: u64 = 1 << 17;
+
+impl Budget {
+    /// With these limits; processor time is estimated from units of work.
+    pub fn new(limits: Limits) -> Budget {
+        Budget {
+            limits,
+            clock: None,
+            memory: AtomicU64::new(0),
+            input: AtomicU64::new(0),
+            work: AtomicU64::new(0),
+        }
+    }
+
+    /// Without limits, for tests and for what the program itself has written.
+    pub fn unlimited() -> Budget {
+        Budget::new(Limits::NONE)
+    }
+
+    /// Measures processor time by a clock in place of units of work.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<Clock>) -> Budget {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Memory that has been taken and not given back.
+    pub fn memory(&self) -> Bytes {
+        Bytes::new(self.memory.load(Ordering::Relaxed))
+    }
+
+    /// Whether `bytes` more of memory may be taken.
+    ///
+    /// # Errors
+    /// When they are more than is left.
+    pub fn may_take(&self, bytes: u64) -> Result<(), OverBudget> {
+        let taken = self.memory.load(Ordering::Relaxed);
+        let limit = self.limits.memory;
+        if taken.saturating_add(bytes) <= limit.count() {
+            return Ok(());
+        }
+        let (bytes, taken) = (Bytes::new(bytes).rounded(), Bytes::new(taken).rounded());
+        let limit = limit.rounded();
+        let so_far = if taken.count() == 0 {
+            String::new()
+        } else {
+            format!(" beside the {taken} that it has")
+        };
+        let what = format!("it would take {bytes} of memory{so_far}, and {limit} are allowed");
+        Err(OverBudget::new(Resource::Memory, what))
+    }
+
+    /// Takes `bytes` of memory, before they are allocated.
+    ///
+    /// # Errors
+    /// When they are more than is left; then nothing is taken.
+    pub fn take(&self, bytes: u64) -> Result<(), OverBudget> {
+        self.may_take(bytes)?;
+        self.memory.fetch_add(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Gives memory back that was taken.
+    pub fn give_back(&self, bytes: u64) {
+        let left = |taken: u64| Some(taken.saturating_sub(bytes));
+        let (order, again) = (Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.memory.fetch_update(order, again, left);
+    }
+
+    /// Counts `bytes` of input that have been read.
+    ///
+    /// # Errors
+    /// When all input together is longer than allowed.
+    pub fn read(&self, bytes: u64) -> Result<(), OverBudget> {
+        let before = self.input.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) <= self.limits.input.count() {
+            return Ok(());
+        }
+        let limit = self.limits.input.rounded();
+        let what = format!("the input has more than {limit}");
+        Err(OverBudget::new(Resource::Input, what))
+    }
+
+    /// How many more bytes of input may be read.
+    pub fn input_left(&self) -> u64 {
+        let before = self.input.load(Ordering::Relaxed);
+        self.limits.input.count().saturating_sub(before)
+    }
+
+    /// Whether there may be so many ranks, or hosts.
+    ///
+    /// # Errors
+    /// When they are more than allowed.
+    pub fn ranks(&self, ranks: u64) -> Result<(), OverBudget> {
+        let limit = self.limits.ranks;
+        if ranks <= limit {
+            return Ok(());
+        }
+        let what = format!("there would be {ranks} ranks, and {limit} are allowed");
+        Err(OverBudget::new(Resource::Ranks, what))
+    }
+
+    /// Counts units of work, each an entry of a table, a line or an edge; call it in loops whose
+    /// length an input decides, with many units at once. The clock is read about once in a
+    /// millisecond of work.
+    ///
+    /// # Errors
+    /// When the time is over, or nobody waits any more.
+    pub fn work(&self, units: u64) -> Result<(), OverBudget> {
+        let before = self.work.fetch_add(units, Ordering::Relaxed);
+        let after = before.saturating_add(units);
+        if before / UNITS_PER_LOOK == after / UNITS_PER_LOOK && after > UNITS_PER_LOOK {
+            return Ok(());
+        }
+        let spent = match &self.clock {
+            Some(clock) => clock().ok_or_else(OverBudget::cancelled)?,
+            None => UNIT.saturating_mul(after),
+        };
+        if spent <= self.limits.time {
+            return Ok(());
+        }
+        let limit = self.limits.time;
+        let what = format!("it takes more than {limit} of processor time");
+        Err(OverBudget::new(Resource::Time, what))
+    }
+}
+
+impl fmt::Debug for Budget {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Budget");
+        shown.field("limits", &self.limits);
+        shown.field("memory", &self.memory());
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// A part of a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// Memory.
+    Memory,
+    /// Processor time.
+    Time,
+    /// Ranks.
+    Ranks,
+    /// Bytes of input.
+    Input,
+    /// Nobody waits for the answer any more.
+    Cancelled,
+}
+
+/// A request would take more than it may.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}; {}", self.remedy())]
+pub struct OverBudget {
+    /// What there is too little of.
+    pub resource: Resource,
+    /// What it would take, and what it may.
+    pub what: String,
+}
+
+impl OverBudget {
+    fn new(resource: Resource, what: String) -> OverBudget {
+        OverBudget { resource, what }
+    }
+
+    fn cancelled() -> OverBudget {
+        let what = "nobody waits for the answer any more".to_owned();
+        OverBudget::new(Resource::Cancelled, what)
+    }
+
+    /// What to do.
+    pub fn remedy(&self) -> &'static str {
+        match self.resource {
+            Resource::Memory => "give something smaller, or free memory",
+            Resource::Time => "give something smaller",
+            Resource::Ranks => "give fewer ranks or hosts",
+            Resource::Input => "give a part of it",
+            Resource::Cancelled => "ask again",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    fn limits() -> Limits {
+        Limits {
+            memory: Bytes::new(1_000),
+            time: Time::from_us(10_000),
+            ranks: 8,
+            input: Bytes::new(100),
+        }
+    }
+
+    #[test]
+    fn memory_is_taken_before_it_is_there_and_given_back() {
+        let budget = Budget::new(limits());
+        assert_eq!(budget.take(900), Ok(()));
+        let refused = budget.take(101).expect_err("it is too much");
+        assert_eq!(
+            refused.to_string(),
+            "it would take 101B of memory beside the 900B that it has, and 1kB are allowed; \
+             give something smaller, or free memory"
+        );
+        assert_eq!(budget.memory().count(), 900);
+        budget.give_back(500);
+        assert_eq!(budget.take(600), Ok(()));
+        budget.give_back(u64::MAX);
+        assert_eq!(budget.memory().count(), 0);
+        assert!(budget.may_take(u64::MAX).is_err());
+        assert_eq!(Budget::unlimited().take(u64::MAX), Ok(()));
+    }
+
+    #[test]
+    fn input_and_ranks_have_a_limit() {
+        let budget = Budget::new(limits());
+        assert_eq!((budget.read(60), budget.input_left()), (Ok(()), 40));
+        let refused = budget.read(41).expect_err("it is too much");
+        let expected = "the input has more than 100B; give a part of it";
+        assert_eq!(refused.to_string(), expected);
+        assert_eq!((budget.ranks(8), budget.input_left()), (Ok(()), 0));
+        let refused = budget.ranks(9).expect_err("they are too many");
+        assert_eq!(refused.resource, Resource::Ranks);
+    }
+
+    #[test]
+    fn time_is_that_of_the_clock_or_of_the_work() {
+        let counted = Budget::new(limits());
+        assert_eq!(counted.work(900_000), Ok(()));
+        let refused = counted.work(200_000).expect_err("the time is over");
+        let expected = "it takes more than 10ms of processor time; give something smaller";
+        assert_eq!(refused.to_string(), expected);
+        // A clock that stands still, until the one who asked leaves.
+        let is_left = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_left);
+        let clock = move || (!seen.load(Ordering::Relaxed)).then_some(Time::ZERO);
+        let clocked = Budget::new(limits()).with_clock(Arc::new(clock));
+        assert_eq!(clocked.work(1 << 40), Ok(()));
+        is_left.store(true, Ordering::Relaxed);
+        assert_eq!(clocked.work(1), Ok(()));
+        let refused = clocked.work(1 << 18).expect_err("nobody waits");
+        assert_eq!(refused.resource, Resource::Cancelled);
+    }
+}
