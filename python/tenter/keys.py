@@ -44,7 +44,7 @@ class EndpointAddresses(TypedDict, total=False):
 
 class EndpointHostScaleUp(TypedDict, total=False):
     generation: Literal["ampere", "hopper", "blackwell", "none"]
-    """What the NPUs are: with one, `tenter bench` has NCCL's choice of algorithms by default.
+    """What the NPUs are: with one, collectives have NCCL's choice of algorithms by default.
     Default: none.
     """
     latency: Quantity
@@ -2224,7 +2224,9 @@ class JobCollectiveParallelSizes11(TypedDict, total=False):
 
 class JobCollectiveParallel(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
@@ -2245,7 +2247,9 @@ class JobCollectiveParallel(TypedDict, total=False):
 
 class JobCollectivePairwise(TypedDict, total=False):
     algorithm: Literal["pairwise"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
@@ -2266,7 +2270,9 @@ class JobCollectivePairwise(TypedDict, total=False):
 
 class JobCollectivePxn(TypedDict, total=False):
     algorithm: Literal["pxn"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
@@ -2280,8 +2286,8 @@ class JobCollectivePxn(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     npus_per_host: int
-    """NPUs of each host; ranks that follow each other share a host. Origin: usual servers.
-    Default: 8.
+    """NPUs of each host; ranks that follow each other share a host. Default:
+    `endpoint.host.scale_up.npus_per_host`.
     """
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
@@ -2291,7 +2297,9 @@ class JobCollectivePxn(TypedDict, total=False):
 
 class JobCollectiveRing(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -2312,7 +2320,9 @@ class JobCollectiveRing(TypedDict, total=False):
 
 class JobCollectiveBidirectionalRing(TypedDict, total=False):
     algorithm: Literal["bidirectional-ring"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -2333,7 +2343,9 @@ class JobCollectiveBidirectionalRing(TypedDict, total=False):
 
 class JobCollectiveHalvingDoubling(TypedDict, total=False):
     algorithm: Literal["halving-doubling"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -2361,7 +2373,9 @@ class JobCollectiveHalvingDoubling(TypedDict, total=False):
 
 class JobCollectiveDoubleBinaryTree(TypedDict, total=False):
     algorithm: Literal["double-binary-tree"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -2386,7 +2400,9 @@ class JobCollectiveDoubleBinaryTree(TypedDict, total=False):
 
 class JobCollectiveHierarchical(TypedDict, total=False):
     algorithm: Literal["hierarchical"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -2400,16 +2416,16 @@ class JobCollectiveHierarchical(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     npus_per_host: int
-    """NPUs of each host; ranks that follow each other share a host. Origin: usual servers.
-    Default: 8.
+    """NPUs of each host; ranks that follow each other share a host. Needed only where
+    `endpoint.host` has no `scale_up`. Default: `endpoint.host.scale_up.npus_per_host`.
     """
     scale_up_latency: Quantity
-    """From the last byte sent within a host to its use at the receiver. Origin: assumed.
-    Default: 1us.
+    """From the last byte sent within a host to its use at the receiver. Default:
+    `endpoint.host.scale_up.latency`.
     """
     scale_up_rate: Quantity
-    """Rate at which an NPU sends and receives within its host, each way. Origin: NVIDIA H100
-    data sheet: NVLink with 900 GB/s both ways together. Default: 3600Gbps.
+    """Rate at which an NPU sends and receives within its host, each way. Default:
+    `endpoint.host.scale_up.rate`.
     """
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
@@ -2419,7 +2435,9 @@ class JobCollectiveHierarchical(TypedDict, total=False):
 
 class JobCollectiveNccl(TypedDict, total=False):
     algorithm: Literal["nccl"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -2429,7 +2447,9 @@ class JobCollectiveNccl(TypedDict, total=False):
     compute_spread: Quantity
     """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     generation: Literal["ampere", "hopper", "blackwell"]
-    """What the NPUs are; limits of channels and of protocols depend on it. Default: hopper."""
+    """What the NPUs are; limits of channels and of protocols depend on it. Default:
+    `endpoint.host.scale_up.generation`, or else `hopper`.
+    """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -2437,14 +2457,15 @@ class JobCollectiveNccl(TypedDict, total=False):
     host_cpu: Literal["intel", "amd"]
     """Whose processors the servers have; limits of LL across nodes depend on it. Default: intel."""
     nic_rate: Quantity
-    """Rate of each of these NICs. Origin: usual servers. Default: 400Gbps."""
+    """Rate of each of these NICs. Default: that of the slowest NIC of the job."""
     nics_per_host: int
     """NICs of each server: as many channels lead from node to node. They divide the NPUs.
-    Origin: usual servers. Default: 8.
+    Default: the NICs of these NPUs.
     """
     npus_per_host: int
-    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Origin:
-    usual servers. Default: 8.
+    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Needed
+    only where `endpoint.host` has no `scale_up`. Default:
+    `endpoint.host.scale_up.npus_per_host`.
     """
     nvls: Literal[True, False]
     """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
@@ -2470,7 +2491,9 @@ class JobCollectiveNccl(TypedDict, total=False):
 
 class JobCollectiveRing2(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["all-gather"]
     """Which collective."""
     compute: Quantity
@@ -2491,7 +2514,9 @@ class JobCollectiveRing2(TypedDict, total=False):
 
 class JobCollectiveRecursiveDoubling(TypedDict, total=False):
     algorithm: Literal["recursive-doubling"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["all-gather"]
     """Which collective."""
     compute: Quantity
@@ -2512,7 +2537,9 @@ class JobCollectiveRecursiveDoubling(TypedDict, total=False):
 
 class JobCollectiveNccl2(TypedDict, total=False):
     algorithm: Literal["nccl"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["all-gather"]
     """Which collective."""
     compute: Quantity
@@ -2522,7 +2549,9 @@ class JobCollectiveNccl2(TypedDict, total=False):
     compute_spread: Quantity
     """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     generation: Literal["ampere", "hopper", "blackwell"]
-    """What the NPUs are; limits of channels and of protocols depend on it. Default: hopper."""
+    """What the NPUs are; limits of channels and of protocols depend on it. Default:
+    `endpoint.host.scale_up.generation`, or else `hopper`.
+    """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -2530,14 +2559,15 @@ class JobCollectiveNccl2(TypedDict, total=False):
     host_cpu: Literal["intel", "amd"]
     """Whose processors the servers have; limits of LL across nodes depend on it. Default: intel."""
     nic_rate: Quantity
-    """Rate of each of these NICs. Origin: usual servers. Default: 400Gbps."""
+    """Rate of each of these NICs. Default: that of the slowest NIC of the job."""
     nics_per_host: int
     """NICs of each server: as many channels lead from node to node. They divide the NPUs.
-    Origin: usual servers. Default: 8.
+    Default: the NICs of these NPUs.
     """
     npus_per_host: int
-    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Origin:
-    usual servers. Default: 8.
+    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Needed
+    only where `endpoint.host` has no `scale_up`. Default:
+    `endpoint.host.scale_up.npus_per_host`.
     """
     nvls: Literal[True, False]
     """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
@@ -2563,7 +2593,9 @@ class JobCollectiveNccl2(TypedDict, total=False):
 
 class JobCollectiveRing3(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["reduce-scatter"]
     """Which collective."""
     compute: Quantity
@@ -2584,7 +2616,9 @@ class JobCollectiveRing3(TypedDict, total=False):
 
 class JobCollectiveRecursiveHalving(TypedDict, total=False):
     algorithm: Literal["recursive-halving"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["reduce-scatter"]
     """Which collective."""
     compute: Quantity
@@ -2605,7 +2639,9 @@ class JobCollectiveRecursiveHalving(TypedDict, total=False):
 
 class JobCollectiveNccl3(TypedDict, total=False):
     algorithm: Literal["nccl"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["reduce-scatter"]
     """Which collective."""
     compute: Quantity
@@ -2615,7 +2651,9 @@ class JobCollectiveNccl3(TypedDict, total=False):
     compute_spread: Quantity
     """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     generation: Literal["ampere", "hopper", "blackwell"]
-    """What the NPUs are; limits of channels and of protocols depend on it. Default: hopper."""
+    """What the NPUs are; limits of channels and of protocols depend on it. Default:
+    `endpoint.host.scale_up.generation`, or else `hopper`.
+    """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -2623,14 +2661,15 @@ class JobCollectiveNccl3(TypedDict, total=False):
     host_cpu: Literal["intel", "amd"]
     """Whose processors the servers have; limits of LL across nodes depend on it. Default: intel."""
     nic_rate: Quantity
-    """Rate of each of these NICs. Origin: usual servers. Default: 400Gbps."""
+    """Rate of each of these NICs. Default: that of the slowest NIC of the job."""
     nics_per_host: int
     """NICs of each server: as many channels lead from node to node. They divide the NPUs.
-    Origin: usual servers. Default: 8.
+    Default: the NICs of these NPUs.
     """
     npus_per_host: int
-    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Origin:
-    usual servers. Default: 8.
+    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Needed
+    only where `endpoint.host` has no `scale_up`. Default:
+    `endpoint.host.scale_up.npus_per_host`.
     """
     nvls: Literal[True, False]
     """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
@@ -2656,7 +2695,9 @@ class JobCollectiveNccl3(TypedDict, total=False):
 
 class JobCollectiveParallel2(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["broadcast"]
     """Which collective."""
     compute: Quantity
@@ -2679,7 +2720,9 @@ class JobCollectiveParallel2(TypedDict, total=False):
 
 class JobCollectiveRing4(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -2706,7 +2749,9 @@ class JobCollectiveRing4(TypedDict, total=False):
 
 class JobCollectiveTree(TypedDict, total=False):
     algorithm: Literal["tree"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -2733,7 +2778,9 @@ class JobCollectiveTree(TypedDict, total=False):
 
 class JobCollectiveTree2(TypedDict, total=False):
     algorithm: Literal["tree"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -2760,7 +2807,9 @@ class JobCollectiveTree2(TypedDict, total=False):
 
 class JobCollectiveParallel3(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["gather"]
     """Which collective."""
     compute: Quantity
@@ -2783,7 +2832,9 @@ class JobCollectiveParallel3(TypedDict, total=False):
 
 class JobCollectiveParallel4(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["scatter"]
     """Which collective."""
     compute: Quantity
@@ -2806,7 +2857,9 @@ class JobCollectiveParallel4(TypedDict, total=False):
 
 class JobCollectiveRing5(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["send-recv"]
     """Which collective."""
     compute: Quantity
@@ -2827,7 +2880,9 @@ class JobCollectiveRing5(TypedDict, total=False):
 
 class JobCollectiveRecursiveDoubling2(TypedDict, total=False):
     algorithm: Literal["recursive-doubling"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["hypercube"]
     """Which collective."""
     compute: Quantity
@@ -2848,7 +2903,9 @@ class JobCollectiveRecursiveDoubling2(TypedDict, total=False):
 
 class JobCollectiveRandom(TypedDict, total=False):
     algorithm: Literal["random"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["permutation"]
     """Which collective."""
     compute: Quantity
@@ -2871,7 +2928,9 @@ class JobCollectiveRandom(TypedDict, total=False):
 
 class JobCollectiveParallel5(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["incast"]
     """Which collective."""
     compute: Quantity
@@ -2907,7 +2966,9 @@ class JobCollectiveListedStep(TypedDict, total=False):
 
 class JobCollectiveListed(TypedDict, total=False):
     algorithm: Literal["listed"]
-    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
     collective: Literal["steps"]
     """Which collective."""
     compute: Quantity
@@ -3434,18 +3495,21 @@ class JobWorkloadChakraAlgorithms(TypedDict, total=False):
     broadcast: str | float | bool | JobCollectiveAllReduceAlgorithm
     """The algorithm of broadcasts. Default: tree."""
     generation: Literal["ampere", "hopper", "blackwell"]
-    """What the NPUs are; limits of channels and of protocols depend on it. Default: hopper."""
+    """What the NPUs are; limits of channels and of protocols depend on it. Default:
+    `endpoint.host.scale_up.generation`, or else `hopper`.
+    """
     host_cpu: Literal["intel", "amd"]
     """Whose processors the servers have; limits of LL across nodes depend on it. Default: intel."""
     nic_rate: Quantity
-    """Rate of each of these NICs. Origin: usual servers. Default: 400Gbps."""
+    """Rate of each of these NICs. Default: that of the slowest NIC of the job."""
     nics_per_host: int
     """NICs of each server: as many channels lead from node to node. They divide the NPUs.
-    Origin: usual servers. Default: 8.
+    Default: the NICs of these NPUs.
     """
     npus_per_host: int
-    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Origin:
-    usual servers. Default: 8.
+    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Needed
+    only where `endpoint.host` has no `scale_up`. Default:
+    `endpoint.host.scale_up.npus_per_host`.
     """
     nvls: Literal[True, False]
     """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of

@@ -14,7 +14,6 @@ use std::time::SystemTime;
 
 use serde_json::json;
 use tenter::{Interference, Plan, Run, Trial};
-use tenter_config::Words;
 use tenter_formats::read_algorithm;
 use tenter_plan::Plan as Resolved;
 use tenter_record::{CollectiveRow, Severity, StopKind, Summary};
@@ -215,7 +214,8 @@ fn algorithm(
         let ranks = &arguments.ranks;
         let npus = plan.scale_up.map_or(1, |domain| domain.npus_per_host);
         let has_several = ranks.has_several_nodes() && plan.topology.hosts > npus as usize;
-        let of_servers = collective.of_servers(has_several);
+        let of_servers = CollectiveKind::algorithm_of_servers(collective.scenario);
+        let of_servers = of_servers.filter(|name| has_several || *name != "pxn");
         // NCCL's choice counts the GPUs of a server one after the other.
         let by_hosts = ranks.order != Some(RankOrder::Rails);
         let of_servers = of_servers.filter(|_| generation.is_some() && by_hosts);
@@ -301,19 +301,12 @@ fn job_keys(algorithm: &Chosen, layout: &Layout, plan: &Resolved, root: Option<u
     if let Some(root) = root {
         add("root", &root);
     }
-    if algorithm.tells_hosts_apart && !algorithm.is_file {
+    // A domain says it itself.
+    let unsaid = plan.scale_up.is_none();
+    if unsaid && algorithm.tells_hosts_apart && !algorithm.is_file {
         add("npus_per_host", &layout.per_node);
-    }
-    if algorithm.name == "nccl" {
-        add("nics_per_host", &layout.nics_per_node(plan));
-        let nics = layout.hosts.iter();
-        let rate = nics.map(|&host| plan.topology.line_rate(host)).min();
-        if let Some(rate) = rate {
-            add("nic_rate", &rate);
-        }
-        let generation = plan.scale_up.and_then(|domain| domain.generation);
-        if let Some(generation) = generation {
-            add("generation", &generation.word());
+        if algorithm.name == "nccl" {
+            add("nics_per_host", &layout.per_node);
         }
     }
     keys

@@ -158,6 +158,11 @@ impl<'f> Graphs<'f> {
         }
     }
 
+    /// Warns of what shows at the value at a path.
+    pub(crate) fn warn(&self, path: &str, message: String, help: &str) {
+        self.findings.warnings.note(path, message, help);
+    }
+
     /// Numbers of a model do not fit together.
     fn refuse(&self, job: usize, error: Unfit) {
         let problems = self.findings.problems;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use tenter_topology::{HostId, NodeId, Topology};
 use tenter_units::Rate;
-use tenter_workload::ScaleUp;
+use tenter_workload::collective::CollectiveKind;
 use tenter_workload::inference::Reach;
 use tenter_workload::spec::HostRef;
+use tenter_workload::{AtHost, ScaleUp, Site};
 
 use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::{Location, Problems, quote};
@@ -59,6 +60,46 @@ impl<'t> HostNames<'t> {
         Reach {
             within: self.scale_up,
             network: self.rate(HostId::new(0)),
+        }
+    }
+
+    /// What collectives ask of the hosts of ranks on these NICs.
+    pub(crate) fn site(&self, nics: &[HostId]) -> Site {
+        let npus_per_host = self.scale_up.map(|domain| domain.npus_per_host);
+        let spread = |npus: u32| {
+            let host = move |nic: &HostId| nic.number() * self.npus / npus;
+            AtHost::of(nics.iter().map(|nic| (host(nic), nic.number())))
+        };
+        let rates = nics.iter().map(|&nic| self.rate(nic));
+        Site {
+            at_each: npus_per_host.and_then(spread),
+            npus_per_host,
+            nics_per_host: npus_per_host.map_or(1, |npus| npus / self.npus),
+            nic_rate: rates.min().unwrap_or_else(|| self.rate(HostId::new(0))),
+            scale_up: self.scale_up,
+        }
+    }
+
+    /// The same for a group of ranks of a graph, whose job has ranks on `nics`: without a domain
+    /// its ranks fill hosts of as many NPUs as the collective says.
+    pub(crate) fn site_of_group(
+        &self,
+        nics: &[HostId],
+        ranks: &[u32],
+        kind: &CollectiveKind,
+    ) -> Site {
+        let of_group: Vec<HostId> = ranks.iter().map(|&rank| nics[rank as usize]).collect();
+        let site = self.site(&of_group);
+        let (Some((npus, nics)), None) = (kind.hosts(), self.scale_up) else {
+            return site;
+        };
+        let of_a_nic = (npus / nics).max(1);
+        let spread = ranks.iter().map(|&rank| (rank / npus, rank / of_a_nic));
+        Site {
+            at_each: AtHost::of(spread),
+            npus_per_host: Some(npus),
+            nics_per_host: nics,
+            ..site
         }
     }
 

@@ -182,9 +182,9 @@ mod tests {
         // 80 bytes as above: 6·(10 + 1) us across hosts, and twice 40 bytes at a byte a nanosecond
         // and 2 us within them.
         let hosts = AllReduceHierarchical {
-            npus_per_host: 2,
-            scale_up_rate: Rate::from_gbps(8),
-            scale_up_latency: Time::from_us(2),
+            npus_per_host: Some(2),
+            scale_up_rate: Some(Rate::from_gbps(8)),
+            scale_up_latency: Some(Time::from_us(2)),
         };
         let time = CollectiveKind::from(hosts).ideal_completion(&IdealSwitch {
             ranks: 8,

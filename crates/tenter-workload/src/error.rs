@@ -148,6 +148,15 @@ pub enum WorkloadError {
         /// The size, in bytes.
         size_bytes: u64,
     },
+    /// An algorithm by hosts, and nothing that says what a host is.
+    #[error(
+        "{collective}: nothing says how many NPUs share a host; give `endpoint.host.scale_up`, for \
+         example `{{npus_per_host: 8}}`, or `npus_per_host` beside the algorithm"
+    )]
+    HostsUnknown {
+        /// The collective and its algorithm.
+        collective: String,
+    },
     /// Ranks that do not fill hosts.
     #[error(
         "{collective}: {ranks} ranks do not fill two or more hosts with {npus_per_host} NPUs \

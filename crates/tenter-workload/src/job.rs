@@ -1,5 +1,6 @@
 //! Jobs: who takes part, and which collectives they run one after the other.
 
+use tenter_config::Words as _;
 use tenter_topology::HostId;
 use tenter_units::{ById, Time};
 
@@ -90,6 +91,30 @@ impl Job {
         let rounds = u64::from(self.warm_up) + u64::from(self.iterations);
         let length = self.sequence.len() as u64;
         (!self.background || length == 0).then_some(rounds * length)
+    }
+
+    /// Which ways NCCL chooses for its collectives, of those that run as NCCL chooses: the name of
+    /// each, and its ways with the sizes in bytes from which each is taken.
+    pub fn nccl_choices(&self) -> Vec<(&'static str, Vec<(String, u64)>)> {
+        let mut found: Vec<(&str, Vec<(String, u64)>)> = Vec::new();
+        for run in &self.sequence {
+            let Traffic::Collective { kind, groups } = &run.traffic else {
+                continue;
+            };
+            let ranks = groups.map_or(self.ranks(), |groups| groups.size);
+            let Ok(Some(choice)) = kind.nccl_choice(ranks, run.size_bytes) else {
+                continue;
+            };
+            let way = format!("{} {}", choice.algorithm.word(), choice.protocol.word());
+            if found.last().is_none_or(|(name, _)| *name != kind.name()) {
+                found.push((kind.name(), Vec::new()));
+            }
+            let ways = found.last_mut().map(|(_, ways)| ways);
+            if let Some(ways) = ways.filter(|ways| ways.last().is_none_or(|last| last.0 != way)) {
+                ways.push((way, run.size_bytes));
+            }
+        }
+        found
     }
 
     /// One schedule per entry of the sequence, in its order.

@@ -31,9 +31,9 @@ fn nccl(plan: &Plan) -> Option<String> {
     Some(format!(
         "NCCL's model: {} GPUs, {} at {} for each server, {} processors, plug-in latency {}, \
          {}; --set jobs[0].collectives[0].host_cpu=amd changes one",
-        keys.generation.word(),
-        counted(keys.nics_per_host as usize, "NIC", "NICs"),
-        keys.nic_rate,
+        keys.generation().word(),
+        counted(keys.nics_per_host.unwrap_or(1) as usize, "NIC", "NICs"),
+        keys.nic_rate?,
         keys.host_cpu.word(),
         keys.plug_in_latency,
         if keys.nvls { "NVLS on" } else { "NVLS off" },
@@ -42,17 +42,8 @@ fn nccl(plan: &Plan) -> Option<String> {
 
 /// Which way NCCL chooses for which of the sizes, each where it begins.
 fn choices(plan: &Plan) -> String {
-    let job = &plan.jobs[0];
-    let mut parts: Vec<(String, u64)> = Vec::new();
-    for run in &job.sequence {
-        let kind = run.traffic.collective();
-        let choice = kind.and_then(|kind| kind.nccl_choice(job.ranks(), run.size_bytes).ok()?);
-        let Some(choice) = choice else { continue };
-        let way = format!("{} {}", choice.algorithm.word(), choice.protocol.word());
-        if parts.last().is_none_or(|last| last.0 != way) {
-            parts.push((way, run.size_bytes));
-        }
-    }
+    let found = plan.jobs[0].nccl_choices().into_iter();
+    let parts: Vec<(String, u64)> = found.flat_map(|(_, ways)| ways).collect();
     let from = |(way, bytes): &(String, u64)| format!("{way} from {}", binary(*bytes));
     let parts: Vec<String> = match parts.as_slice() {
         [(way, _)] => vec![format!("{way} at every size here")],
@@ -112,9 +103,12 @@ fn formula(plan: &Plan) -> Option<&AllReduceHierarchical> {
 
 fn scale_up(plan: &Plan, layout: &Layout) -> String {
     if let Some(own) = formula(plan) {
+        let domain = plan.scale_up.unwrap_or_default();
         return format!(
             "{} GPUs at {} and {} by formula; only traffic between servers crosses NICs",
-            own.npus_per_host, own.scale_up_rate, own.scale_up_latency
+            own.npus_per_host.unwrap_or(layout.per_node),
+            own.scale_up_rate.unwrap_or(domain.rate),
+            own.scale_up_latency.unwrap_or(domain.latency)
         );
     }
     if let Some(domain) = plan.scale_up {

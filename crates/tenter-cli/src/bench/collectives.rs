@@ -103,15 +103,6 @@ const COLLECTIVES: [Collective; 10] = [
 ];
 
 impl Collective {
-    /// The algorithm on servers whose GPUs are known, where NCCL chooses or hands over by them.
-    pub(super) fn of_servers(&self, several: bool) -> Option<&'static str> {
-        match self.scenario {
-            "all-reduce" | "all-gather" | "reduce-scatter" => Some("nccl"),
-            "all-to-all" if several => Some("pxn"),
-            _ => None,
-        }
-    }
-
     /// The collective of a name as nccl-tests, its programs or scenarios have it.
     pub(super) fn of_name(name: &str) -> Result<&'static Collective, String> {
         let bare = name.strip_suffix("_perf").unwrap_or(name);

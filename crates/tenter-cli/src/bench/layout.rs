@@ -109,16 +109,6 @@ impl Layout {
         self.hosts.len() as u32
     }
 
-    /// NICs of each node, which divide its ranks.
-    pub(super) fn nics_per_node(&self, plan: &Plan) -> u32 {
-        let nics = self.per_node / plan.npus_per_nic.max(1);
-        if nics > 0 && self.per_node.is_multiple_of(nics) {
-            nics
-        } else {
-            1
-        }
-    }
-
     /// The ranks for the header of the table.
     pub(super) fn devices(&self, plan: &Plan) -> Vec<BenchDevice> {
         let ranks = self.hosts.iter().zip(&self.places);

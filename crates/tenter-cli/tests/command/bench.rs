@@ -503,7 +503,7 @@ fn a_server_of_the_default_fabric_reads_like_a_real_one() {
         assert!(text.contains(part), "{part}\n{text}");
     }
     let config = std::fs::read_to_string(workplace.path("out/config.yaml")).expect("a folder");
-    for part in ["algorithm: nccl", "generation: hopper", "nics_per_host: 8"] {
+    for part in ["algorithm: nccl", "generation: hopper", "npus_per_host: 8"] {
         assert!(config.contains(part), "{part}\n{config}");
     }
 }

@@ -23,6 +23,7 @@ mod pauses;
 mod report;
 mod run;
 mod seeds;
+mod servers;
 mod shell;
 mod signals;
 mod validate;

@@ -12,7 +12,8 @@ use tenter_workload::placement::stretches;
 use tenter_workload::spec::{
     CollectiveSpec, HostRef, JobClass, JobSpec, Ranks, Start, WorkloadKind, WorkloadSpec,
 };
-use tenter_workload::{Job, Schedule, Traffic, WorkloadError};
+use tenter_workload::{AtHost, Instead, Job, Misfit, Operations, Schedule, Site, Sited};
+use tenter_workload::{Traffic, WorkloadError};
 
 use super::draft::{Entry, Workload, starts_too_late};
 use super::{flows, operations, pattern, start};
@@ -111,6 +112,10 @@ impl Binding<'_> {
             Ranks::Hosts(list) => listed_hosts(list, &format!("{}.ranks", self.path), names)?,
             Ranks::All | Ranks::Count(_) => self.placed_hosts(&job.name, taken, ranks_of)?,
         };
+        let operations = match operations {
+            Some(operations) => Some(self.operations_at(operations, &hosts)?),
+            None => None,
+        };
         job.hosts = hosts.into();
         if let Some(workload) = workload {
             workload.bind(names, self.nic?, &mut job)?;
@@ -123,7 +128,9 @@ impl Binding<'_> {
             pattern::bind(spec, names, &path, self.seeds.arrivals, &mut job)?
         } else {
             self.check_last_start(&job)?;
-            self.entries()
+            let specs = self.collectives_at(job.hosts.as_slice())?;
+            job.sequence = specs.iter().flat_map(CollectiveSpec::runs).collect();
+            self.entries(&specs)
         };
         self.check_kinds(&entries, job.ranks());
         if let Some(cut) = self.nic.map(NicSpec::cut) {
@@ -147,10 +154,112 @@ impl Binding<'_> {
         })
     }
 
+    /// The graph with what its collectives ask of the hosts of the job.
+    fn operations_at(&self, operations: Operations, hosts: &[HostId]) -> Option<Operations> {
+        if operations.graph.ranks() as usize != hosts.len() {
+            // That is refused where the graph is bound.
+            return Some(operations);
+        }
+        let path = format!("{}.workload", self.path);
+        let site =
+            |ranks: &[u32], kind: &CollectiveKind| self.names.site_of_group(hosts, ranks, kind);
+        match operations.graph.at(&site) {
+            Ok((graph, instead)) => {
+                let help = "NCCL's choice and PXN need ranks that fill hosts in order; give \
+                            `endpoint.host.scale_up`, place the job by hosts, or name the \
+                            algorithm in `algorithms`";
+                for sentence in instead {
+                    self.graphs
+                        .warn(&path, format!("`{path}`: {sentence}"), help);
+                }
+                Some(Operations {
+                    graph,
+                    ..operations
+                })
+            }
+            Err(misfit) => {
+                let text = misfit.to_string();
+                let (message, help) = split_remedy(&text);
+                let at = self.names.place(&format!("{path}.algorithms"));
+                self.names.problem(at, message.to_owned(), help);
+                None
+            }
+        }
+    }
+
+    /// The collectives of the job with what they ask of its hosts.
+    fn collectives_at(&self, hosts: &[HostId]) -> Option<Vec<CollectiveSpec>> {
+        let specs = self.spec.collectives.iter().flatten().enumerate();
+        let fitted: Vec<Option<CollectiveSpec>> = specs
+            .map(|(index, spec)| self.collective_at(index, spec, hosts))
+            .collect();
+        fitted.into_iter().collect()
+    }
+
+    fn collective_at(
+        &self,
+        index: usize,
+        spec: &CollectiveSpec,
+        hosts: &[HostId],
+    ) -> Option<CollectiveSpec> {
+        let path = format!("{}.collectives[{index}]", self.path);
+        let (site, ranks) = self.site(spec, hosts);
+        match site.fit(&spec.kind, ranks) {
+            // Then the algorithm asks for the NPUs of a host when it is checked.
+            Ok(Sited {
+                instead: Some(Instead::Unknown),
+                ..
+            }) => Some(spec.clone()),
+            Ok(Sited { kind, instead }) => {
+                if let Some(why) = instead {
+                    let message = format!("`{path}` runs as {}: {why}", kind.member());
+                    let help = "place the ranks by hosts, or name the algorithm";
+                    self.graphs.warn(&path, message, help);
+                }
+                Some(CollectiveSpec {
+                    kind,
+                    ..spec.clone()
+                })
+            }
+            Err(misfit) => {
+                let key = match &misfit {
+                    Misfit::Differs { key, .. } => key,
+                    Misfit::Uneven { .. } => "algorithm",
+                };
+                let text = misfit.to_string();
+                let (message, help) = split_remedy(&text);
+                let at = self.names.place(&format!("{path}.{key}"));
+                self.names.problem(at, message.to_owned(), help);
+                None
+            }
+        }
+    }
+
+    /// The site of the groups of a collective, which all have the same, and the ranks of each.
+    fn site(&self, spec: &CollectiveSpec, hosts: &[HostId]) -> (Site, u32) {
+        let whole = self.names.site(hosts);
+        let ranks = hosts.len() as u32;
+        let groups = spec.groups.filter(|of| of.count("", ranks).is_ok());
+        let Some(groups) = groups else {
+            return (whole, ranks);
+        };
+        let sites = (0..ranks / groups.size).map(|group| {
+            let of_group = groups.ranks_of(group).map(|rank| hosts[rank as usize]);
+            self.names.site(&of_group.collect::<Vec<_>>())
+        });
+        let each: Vec<Option<AtHost>> = sites.map(|site| site.at_each).collect();
+        let alike = each.iter().all(|of| *of == each[0]);
+        let site = Site {
+            at_each: each[0].filter(|_| alike),
+            ..whole
+        };
+        (site, groups.size)
+    }
+
     /// The collectives of the job.
-    fn entries(&self) -> Vec<Entry> {
-        let collectives = self.spec.collectives.iter().flatten().enumerate();
-        let entry = |(index, of): (usize, &tenter_workload::spec::CollectiveSpec)| Entry {
+    fn entries(&self, specs: &[CollectiveSpec]) -> Vec<Entry> {
+        let collectives = specs.iter().enumerate();
+        let entry = |(index, of): (usize, &CollectiveSpec)| Entry {
             traffic: of.traffic(),
             largest_bytes: of.sizes().into_iter().max().unwrap_or(0),
             path: format!("{}.collectives[{index}]", self.path),

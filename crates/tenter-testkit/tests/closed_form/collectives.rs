@@ -225,9 +225,9 @@ fn hierarchical() {
         for npus in (1..=ranks / 2).filter(|npus| ranks.is_multiple_of(*npus)) {
             let size = u64::from(ranks) * chunk;
             let kind = CollectiveKind::from(AllReduceHierarchical {
-                npus_per_host: npus,
-                scale_up_rate: Rate::from_gbps(800),
-                scale_up_latency: Time::from_us(2),
+                npus_per_host: Some(npus),
+                scale_up_rate: Some(Rate::from_gbps(800)),
+                scale_up_latency: Some(Time::from_us(2)),
             });
             let set = [
                 "jobs[0].collectives[0].algorithm=hierarchical",

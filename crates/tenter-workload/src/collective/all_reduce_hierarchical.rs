@@ -16,21 +16,22 @@ use super::limits::COUNTS;
 use super::member::{CollectiveMember, Factor};
 use super::ring::Ring;
 use crate::closed_form::{IdealSwitch, times};
-use crate::{Schedule, WorkloadError};
+use crate::{ScaleUp, Schedule, WorkloadError};
 
 /// Rates of a scale-up domain.
 const RATES: RangeInclusive<Rate> =
-    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(1_000_000);
 
 component! {
     /// All-reduce within hosts, round rings across them, and within hosts again.
     pub struct AllReduceHierarchical as "`jobs[].collectives[]` with `collective: all-reduce` and `algorithm: hierarchical`" {
-        /// NPUs of each host; ranks that follow each other share a host.
-        npus_per_host: u32 = "8", in COUNTS, from "usual servers";
+        /// NPUs of each host; ranks that follow each other share a host. Needed only where
+        /// `endpoint.host` has no `scale_up`.
+        npus_per_host: Option<u32> = absent "`endpoint.host.scale_up.npus_per_host`", in COUNTS;
         /// Rate at which an NPU sends and receives within its host, each way.
-        scale_up_rate: Rate = "3600Gbps", in RATES, from "NVIDIA H100 data sheet: NVLink with 900 GB/s both ways together";
+        scale_up_rate: Option<Rate> = absent "`endpoint.host.scale_up.rate`", in RATES;
         /// From the last byte sent within a host to its use at the receiver.
-        scale_up_latency: Time = "1us", in Time::ZERO..=Time::from_us(1_000_000), from "assumed";
+        scale_up_latency: Option<Time> = absent "`endpoint.host.scale_up.latency`", in Time::ZERO..=Time::from_us(1_000_000);
     }
 }
 
@@ -49,7 +50,7 @@ impl Collective for AllReduceHierarchical {
     /// The rings across hosts. Rank h·g + i is NPU i of host h, of g in each host; its ring is that
     /// of all NPUs i, over part i of the buffer.
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
-        let npus = self.npus_per_host;
+        let npus = Self::MEMBER.known_npus(self.npus_per_host)?;
         Self::MEMBER.check_hosts(ranks, npus)?;
         let chunks = Chunks::new(size_bytes, ranks);
         Ok(Box::new(Ring::side_by_side(chunks, npus)))
@@ -58,7 +59,7 @@ impl Collective for AllReduceHierarchical {
     /// 2(N−1)·(c + L) + 2·w: as the ring, between N hosts, with w = (g−1)·S/g at the rate of the
     /// scale-up domain and its latency, within a host of g NPUs.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
-        let hosts = switch.ranks / self.npus_per_host.max(1);
+        let hosts = switch.ranks / self.npus_per_host.unwrap_or(1).max(1);
         let within = times(self.within_hosts(switch.size_bytes), 2);
         let steps = switch.steps(2 * u64::from(hosts.saturating_sub(1)));
         steps.saturating_add(within)
@@ -68,13 +69,15 @@ impl Collective for AllReduceHierarchical {
     /// others their parts of its buffer, all at once, over a switch that makes no NPU wait. Zero
     /// for a single NPU. Saturates at [`Time::MAX`].
     fn within_hosts(&self, size_bytes: u64) -> Time {
-        if self.npus_per_host < 2 {
+        let npus = u128::from(self.npus_per_host.unwrap_or(1));
+        if npus < 2 {
             return Time::ZERO;
         }
-        let npus = u128::from(self.npus_per_host);
+        let usual = ScaleUp::default();
         let bytes = (npus - 1) * u128::from(size_bytes).div_ceil(npus);
-        let time = self.scale_up_rate.time_of_bits(8 * bytes);
-        time.saturating_add(self.scale_up_latency)
+        let time = self.scale_up_rate.unwrap_or(usual.rate);
+        let latency = self.scale_up_latency.unwrap_or(usual.latency);
+        time.time_of_bits(8 * bytes).saturating_add(latency)
     }
 }
 
@@ -84,9 +87,9 @@ mod tests {
 
     fn hosts_of(npus_per_host: u32) -> AllReduceHierarchical {
         AllReduceHierarchical {
-            npus_per_host,
-            scale_up_rate: Rate::from_gbps(8),
-            scale_up_latency: Time::from_us(3),
+            npus_per_host: Some(npus_per_host),
+            scale_up_rate: Some(Rate::from_gbps(8)),
+            scale_up_latency: Some(Time::from_us(3)),
         }
     }
 

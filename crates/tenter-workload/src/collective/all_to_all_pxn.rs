@@ -20,7 +20,7 @@ component! {
     /// All-to-all over rails: gathered within hosts, then one transfer for each rail and host.
     pub struct AllToAllPxn as "`jobs[].collectives[]` with `collective: all-to-all` and `algorithm: pxn`" {
         /// NPUs of each host; ranks that follow each other share a host.
-        npus_per_host: u32 = "8", in COUNTS, from "usual servers";
+        npus_per_host: Option<u32> = absent "`endpoint.host.scale_up.npus_per_host`", in COUNTS;
     }
 }
 
@@ -37,20 +37,24 @@ impl Collective for AllToAllPxn {
     };
 
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
-        let transfers = Transfers::new(ranks, size_bytes, self.npus_per_host)?;
+        let transfers = Transfers::new(
+            ranks,
+            size_bytes,
+            Self::MEMBER.known_npus(self.npus_per_host)?,
+        )?;
         Ok(Box::new(transfers))
     }
 
     /// ≥ (2n−N−g)·c + L: each port sends (g−1)·N and (N−1)·g blocks, with g NPUs in each of N
     /// hosts; without a scale-up domain.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
-        let npus = u64::from(self.npus_per_host.max(1));
+        let npus = u64::from(self.npus_per_host.unwrap_or(1).max(1));
         let hosts = switch.parts() / npus;
         switch.one_port((npus - 1) * hosts + hosts.saturating_sub(1) * npus)
     }
 
     fn hands_over(&self) -> Option<u32> {
-        Some(self.npus_per_host)
+        self.npus_per_host
     }
 }
 

@@ -74,6 +74,14 @@ impl CollectiveMember {
         Ok(())
     }
 
+    /// The NPUs of a host, which an algorithm by hosts has to know.
+    pub(super) fn known_npus(&self, npus_per_host: Option<u32>) -> Result<u32, WorkloadError> {
+        let unknown = || WorkloadError::HostsUnknown {
+            collective: self.to_string(),
+        };
+        npus_per_host.ok_or_else(unknown)
+    }
+
     /// Refuses a number of ranks that does not fill two hosts or more.
     pub(super) fn check_hosts(&self, ranks: u32, npus_per_host: u32) -> Result<(), WorkloadError> {
         let full = npus_per_host > 0 && ranks.is_multiple_of(npus_per_host);

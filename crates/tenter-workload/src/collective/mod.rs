@@ -296,6 +296,20 @@ collectives! {
     }
 }
 
+/// The key of algorithms that go by hosts.
+pub(crate) const NPUS_KEY: &str = "npus_per_host";
+
+/// The keys by which collectives say what a host has beside its ranks: NPUs, NICs and their rate,
+/// the generation of the NPUs, and the rate and latency of what joins them.
+pub(crate) const HOST_KEYS: [&str; 6] = [
+    NPUS_KEY,
+    "nics_per_host",
+    "nic_rate",
+    "generation",
+    "scale_up_rate",
+    "scale_up_latency",
+];
+
 /// The collectives, each once.
 static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let mut names: Vec<_> = CollectiveKind::MEMBERS
@@ -355,6 +369,52 @@ impl CollectiveKind {
         known.then(|| Self::read_member(place, &mut Texts::new(table.keys, keys)))?
     }
 
+    /// The algorithm that a collective has on servers whose NPUs are known, where NCCL chooses by
+    /// them or hands over within them.
+    pub fn algorithm_of_servers(collective: &str) -> Option<&'static str> {
+        match collective {
+            "all-reduce" | "all-gather" | "reduce-scatter" => Some("nccl"),
+            "all-to-all" => Some("pxn"),
+            _ => None,
+        }
+    }
+
+    /// Whether it gives way to the usual algorithm where ranks do not fill hosts in order.
+    pub(crate) fn gives_way(&self) -> bool {
+        Self::algorithm_of_servers(self.name()) == Some(self.algorithm())
+    }
+
+    /// Whether all that it does within a host is to hand over what is for others.
+    pub(crate) fn hands_over_only(&self) -> bool {
+        matches!(self, CollectiveKind::AllToAllPxn(_))
+    }
+
+    /// The same collective by its usual algorithm.
+    pub(crate) fn usual(&self) -> CollectiveKind {
+        let usual = Self::algorithms_of(self.name()).next();
+        let found = usual.and_then(|usual| Self::parse(self.name(), usual).ok());
+        found.unwrap_or_else(|| self.clone())
+    }
+
+    /// The NPUs of a host and its NICs, where its keys say so.
+    pub fn hosts(&self) -> Option<(u32, u32)> {
+        let nics = self.nccl().and_then(|(_, keys)| keys.nics_per_host);
+        self.npus().map(|npus| (npus, nics.unwrap_or(npus)))
+    }
+
+    fn npus(&self) -> Option<u32> {
+        match self {
+            CollectiveKind::AllReduceHierarchical(own) => own.npus_per_host,
+            _ => self.hands_over(),
+        }
+    }
+
+    /// Its keys with what is written in them, but for those that are left out.
+    pub(crate) fn texts(&self) -> Vec<(&'static str, String)> {
+        let keys = self.keys().into_iter();
+        keys.map(|(key, value)| (key, value.to_string())).collect()
+    }
+
     /// Whether it has a key of that name.
     pub fn has_key(&self, name: &str) -> bool {
         let place = Self::find(self.name(), self.algorithm());
@@ -398,9 +458,8 @@ impl CollectiveKind {
             return Vec::new();
         }
         let ways = NcclAlgorithm::ALL.iter().map(|way| {
-            let keys = self.keys().into_iter();
+            let keys = self.texts().into_iter();
             let keys = keys.filter(|(key, _)| *key != "only_algorithm");
-            let keys = keys.map(|(key, value)| (key, value.to_string()));
             let only = std::iter::once(("only_algorithm", way.word().to_owned()));
             self.with(&keys.chain(only).collect::<Vec<_>>())
         });
@@ -459,10 +518,13 @@ impl Component for CollectiveKind {
                 let files = <AlgorithmFiles as Value>::shape(());
                 Shape::Either(Box::new(Shape::Parsed(&ALGORITHMS)), Box::new(files))
             },
-            presence: Presence::Follows("the first of the collective", |beside| {
-                let collective = beside("collective")?.to_string();
-                Self::algorithms_of(&collective).next().map(Written::word)
-            }),
+            presence: Presence::Follows(
+                "the first of the collective; with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`",
+                |beside| {
+                    let collective = beside("collective")?.to_string();
+                    Self::algorithms_of(&collective).next().map(Written::word)
+                },
+            ),
             meaning: "By which algorithm; a mapping names one from a file",
             origin: "",
         },

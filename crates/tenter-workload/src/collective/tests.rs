@@ -57,7 +57,11 @@ pub(crate) fn variants() -> Vec<CollectiveKind> {
 fn hinted_and_not(kind: &CollectiveKind, ranks: u32) -> Option<(Box<dyn Schedule>, Unhinted)> {
     let schedule = || match kind.schedule(ranks, 1_000) {
         Ok(schedule) => Some(schedule),
-        Err(WorkloadError::NotPowerOfTwo { .. } | WorkloadError::HostsNotFull { .. }) => None,
+        Err(
+            WorkloadError::NotPowerOfTwo { .. }
+            | WorkloadError::HostsNotFull { .. }
+            | WorkloadError::HostsUnknown { .. },
+        ) => None,
         Err(error) => panic!("{error}"),
     };
     Some((schedule()?, Unhinted(schedule()?)))

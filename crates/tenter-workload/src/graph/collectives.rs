@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::error::GraphError;
-use crate::collective::CollectiveKind;
+use crate::collective::{CollectiveKind, NPUS_KEY};
+use crate::site::{Instead, Misfit, Site};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
 /// Ranks that run collectives together; a rank's number in the group is its place in the list.
@@ -130,6 +131,44 @@ impl Collectives {
         place as u32
     }
 
+    /// The same collectives with what they ask of the hosts of their groups, whose sites `site_of`
+    /// knows by ranks and the collective; with how many run by their usual algorithm, and why.
+    /// `None` where none goes by hosts.
+    ///
+    /// # Errors
+    /// A collective that does not suit its site.
+    pub(super) fn at(&self, site_of: &SiteOf<'_>) -> Result<Option<Fitted>, Misfit> {
+        if !self.kinds.iter().any(|kind| kind.has_key(NPUS_KEY)) {
+            return Ok(None);
+        }
+        let mut fitted = Collectives {
+            kinds: Vec::new(),
+            ..self.clone()
+        };
+        let mut known: BTreeMap<(u32, u32), (u32, Option<Instead>)> = BTreeMap::new();
+        let mut instead: BTreeMap<(String, Instead), u64> = BTreeMap::new();
+        for (number, of) in self.list.iter().enumerate() {
+            let kind = &self.kinds[of.kind as usize];
+            let key = (of.kind, of.group);
+            if !known.contains_key(&key) {
+                let ranks = self.ranks_of(of.group);
+                let sited = site_of(ranks, kind).fit(kind, ranks.len() as u32)?;
+                known.insert(key, (fitted.place_of(&sited.kind), sited.instead));
+            }
+            let (place, why) = known[&key];
+            fitted.list[number].kind = place;
+            if let Some(why) = why {
+                let usual = fitted.kinds[place as usize].member().to_string();
+                *instead.entry((usual, why)).or_default() += 1;
+            }
+        }
+        let collectives = fitted;
+        Ok(Some(Fitted {
+            collectives,
+            instead,
+        }))
+    }
+
     /// How many collectives there are.
     pub fn len(&self) -> usize {
         self.list.len()
@@ -150,6 +189,16 @@ impl Collectives {
     pub fn nth_of(&self, number: u32) -> u32 {
         self.list[number as usize].nth
     }
+}
+
+/// The site of the ranks of a group, for a collective.
+pub type SiteOf<'s> = dyn Fn(&[u32], &CollectiveKind) -> Site + 's;
+
+/// Collectives at their sites.
+pub(super) struct Fitted {
+    pub(super) collectives: Collectives,
+    /// How many are carried out by which usual algorithm, and why.
+    pub(super) instead: BTreeMap<(String, Instead), u64>,
 }
 
 /// How a rank of a collective sends to another one: the transfers of a way, in order.

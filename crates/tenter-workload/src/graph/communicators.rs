@@ -1,9 +1,8 @@
 //! Communicators of a graph, and the collectives that their ranks run one after the other.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
-use super::algorithms::{Algorithms, CollectiveName, GroupShape};
+use super::algorithms::{Algorithms, CollectiveName};
 use super::collectives::Collectives;
 use super::error::GraphError;
 use crate::collective::CollectiveKind;
@@ -12,13 +11,13 @@ use crate::collective::CollectiveKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Communicator {
     number: u32,
-    shape: GroupShape,
+    size: u32,
 }
 
 impl Communicator {
     /// How many ranks it has.
     pub fn size(self) -> u32 {
-        self.shape.size
+        self.size
     }
 }
 
@@ -27,7 +26,7 @@ impl Communicator {
 pub struct Communicators<'a> {
     algorithms: &'a Algorithms,
     /// What carries out collectives, as far as they were met.
-    kinds: BTreeMap<(CollectiveName, GroupShape, u64), CollectiveKind>,
+    kinds: BTreeMap<(CollectiveName, u32, u64), CollectiveKind>,
     /// The groups, by their ranks and what tells each from others of the same ranks.
     known: BTreeMap<(Vec<u32>, u32), Communicator>,
     /// How many collectives of each group the rank runs so far.
@@ -76,8 +75,8 @@ impl<'a> Communicators<'a> {
             return Ok(Some(*known));
         }
         let added = Communicator {
+            size: key.0.len() as u32,
             number: collectives.add_group(key.0.clone())?,
-            shape: self.algorithms.shape(&key.0),
         };
         self.known.insert(key, added);
         Ok(Some(added))
@@ -91,7 +90,7 @@ impl<'a> Communicators<'a> {
     /// The next collective of a communicator at a rank: the numbers of group and collective.
     ///
     /// # Errors
-    /// Those of [`Collectives::add`], and a group that is not at servers as its algorithm needs it.
+    /// Those of [`Collectives::add`].
     pub fn add(
         &mut self,
         collectives: &mut Collectives,
@@ -100,14 +99,8 @@ impl<'a> Communicators<'a> {
         name: CollectiveName,
         bytes: u64,
     ) -> Result<(u32, u32), GraphError> {
-        let shape = of.shape;
-        let kind = match self.kinds.entry((name, shape, bytes)) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(entry) => {
-                let ranks = collectives.ranks_of(of.number);
-                entry.insert(self.algorithms.kind_in(name, shape, ranks, bytes)?)
-            }
-        };
+        let kind = self.kinds.entry((name, of.size, bytes));
+        let kind = kind.or_insert_with(|| self.algorithms.kind(name, of.size, bytes));
         next(&mut self.run, collectives, rank, of, kind, bytes)
     }
 

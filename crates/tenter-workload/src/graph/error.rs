@@ -47,24 +47,6 @@ pub enum GraphError {
         /// Its place there.
         operation: u32,
     },
-    /// A group that is not at servers as an algorithm needs it.
-    #[error(
-        "ranks {ranks} of a group {what} of {npus_per_host} NPUs, and {collective} by \
-         `{algorithm}` needs as many ranks at each of several; give another algorithm of \
-         {collective}, or `npus_per_host`"
-    )]
-    NotAtServers {
-        /// Its first ranks.
-        ranks: String,
-        /// Where they are.
-        what: &'static str,
-        /// NPUs of each server.
-        npus_per_host: u32,
-        /// The collective.
-        collective: &'static str,
-        /// Its algorithm.
-        algorithm: &'static str,
-    },
     /// A rank that is twice in a group.
     #[error("rank {rank} is twice in a group; list it once")]
     TwiceInGroup {

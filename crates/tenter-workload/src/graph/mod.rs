@@ -50,7 +50,7 @@ mod ways;
 
 pub use algorithms::{AlgorithmChoice, Algorithms, CollectiveName};
 pub use builder::{GraphBuilder, RankBuilder};
-pub use collectives::Collectives;
+pub use collectives::{Collectives, SiteOf};
 pub use communicators::{Communicator, Communicators};
 pub use error::{GraphError, Unmatched};
 pub use log::OperationLog;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tenter_units::Time;
 
-use super::collectives::Collectives;
+use super::collectives::{Collectives, SiteOf};
 use super::edge::Edge;
 use super::error::Unmatched;
 use super::matching::match_up;
@@ -14,6 +14,7 @@ use super::operation::{Operation, OperationKind, Stored, StoredKind};
 use super::operations::{Message, Operations};
 use super::rank_graph::RankGraph;
 use super::ways::Ways;
+use crate::site::{Instead, Misfit};
 
 /// A graph of operations over a number of ranks.
 ///
@@ -23,8 +24,8 @@ use super::ways::Ways;
 /// more, a recorded time 24, and an operation that n > 1 others wait for 4·(n + 1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
-    operations: Operations,
-    ranks: Vec<RankGraph>,
+    operations: Arc<Operations>,
+    ranks: Arc<[RankGraph]>,
     unmatched: Vec<Unmatched>,
     /// What groups of ranks run together.
     pub(super) collectives: Arc<Collectives>,
@@ -52,11 +53,34 @@ impl Graph {
             size_bytes: 1,
             unmatched,
             collectives: Arc::new(collectives),
-            operations,
-            ranks,
+            operations: Arc::new(operations),
+            ranks: ranks.into(),
         };
         (graph.busiest_bytes, graph.size_bytes) = graph.busiest();
         graph
+    }
+
+    /// The same graph with what its collectives ask of the hosts of their ranks, and a sentence for
+    /// each kind of them that runs by its usual algorithm instead. Operations are shared.
+    ///
+    /// # Errors
+    /// A collective that does not suit its site.
+    pub fn at(
+        self: &Arc<Graph>,
+        site_of: &SiteOf<'_>,
+    ) -> Result<(Arc<Graph>, Vec<String>), Misfit> {
+        let Some(fitted) = self.collectives.at(site_of)? else {
+            return Ok((Arc::clone(self), Vec::new()));
+        };
+        let sentence = |((usual, why), count): (&(String, Instead), &u64)| {
+            format!("{count} of its collectives run as {usual}: {why}")
+        };
+        let sentences = fitted.instead.iter().map(sentence).collect();
+        let graph = Graph {
+            collectives: Arc::new(fitted.collectives),
+            ..Graph::clone(self)
+        };
+        Ok((Arc::new(graph), sentences))
     }
 
     /// How many ranks there are.
@@ -84,7 +108,7 @@ impl Graph {
 
     /// How many waits of one operation for another there are.
     pub fn edges(&self) -> u64 {
-        let ranks = self.operations.by_rank().zip(&self.ranks);
+        let ranks = self.operations.by_rank().zip(self.ranks.iter());
         let waits = ranks.flat_map(|((_, operations), of)| {
             let counts = operations.iter().map(|stored| of.followers(stored).count());
             counts.map(|count| count as u64)

@@ -44,6 +44,11 @@ impl Groups {
         }
     }
 
+    /// The ranks of a group, in their order.
+    pub fn ranks_of(self, group: u32) -> impl Iterator<Item = u32> {
+        (0..self.size).map(move |number| self.rank(group, number))
+    }
+
     /// The group of a rank, and the rank's number in it.
     fn place(self, rank: u32) -> (u32, u32) {
         let block = rank / (self.size * self.stride);

@@ -25,13 +25,9 @@ pub(crate) fn wrong<T>(key: &str, what: String, remedy: String) -> Checked<T> {
 pub(crate) fn cannot_run(error: &GraphError, key: &str, makes: &str) -> Unfit {
     let text = error.to_string();
     let (what, remedy) = text.rsplit_once("; ").unwrap_or((&text, ""));
-    let (key, what) = match error {
-        GraphError::NotAtServers { .. } => ("algorithms", format!("do not suit: {what}")),
-        _ => (key, format!("{makes} that cannot be run: {what}")),
-    };
     Unfit {
         key: key.to_owned(),
-        what,
+        what: format!("{makes} that cannot be run: {what}"),
         remedy: remedy.to_owned(),
     }
 }

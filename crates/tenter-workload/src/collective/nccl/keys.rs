@@ -12,14 +12,15 @@ use crate::collective::WireProtocol;
 component! {
     /// What NCCL's choice depends on beside the size.
     pub struct NcclKeys as "`jobs[].collectives[]` with `algorithm: nccl`" {
-        /// NPUs of each server, a node of NCCL; ranks that follow each other share a server.
-        npus_per_host: u32 = "8", in NPUS, from "usual servers";
+        /// NPUs of each server, a node of NCCL; ranks that follow each other share a server. Needed
+        /// only where `endpoint.host` has no `scale_up`.
+        npus_per_host: Option<u32> = absent "`endpoint.host.scale_up.npus_per_host`", in NPUS;
         /// NICs of each server: as many channels lead from node to node. They divide the NPUs.
-        nics_per_host: u32 = "8", in NPUS, from "usual servers";
+        nics_per_host: Option<u32> = absent "the NICs of these NPUs", in NPUS;
         /// Rate of each of these NICs.
-        nic_rate: Rate = "400Gbps", in RATES, from "usual servers";
+        nic_rate: Option<Rate> = absent "that of the slowest NIC of the job", in RATES;
         /// What the NPUs are; limits of channels and of protocols depend on it.
-        generation: NpuGeneration = "hopper";
+        generation: Option<NpuGeneration> = absent "`endpoint.host.scale_up.generation`, or else `hopper`";
         /// Whose processors the servers have; limits of LL across nodes depend on it.
         host_cpu: HostCpu = "intel";
         /// Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
@@ -38,18 +39,25 @@ component! {
 const NPUS: RangeInclusive<u32> = 1..=1024;
 /// Rates of a NIC.
 const RATES: RangeInclusive<Rate> =
-    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(1_000_000);
 
 /// Refuses NICs that do not divide the NPUs of a server.
 pub(crate) fn nics_divide(keys: &NcclKeys, reader: &mut dyn Reader) -> bool {
-    let holds = keys.npus_per_host.is_multiple_of(keys.nics_per_host);
+    let (Some(npus), Some(nics)) = (keys.npus_per_host, keys.nics_per_host) else {
+        return true;
+    };
+    let holds = npus.is_multiple_of(nics);
     if !holds {
-        let what = format!(
-            "is {}, which does not divide the {} NPUs of a server",
-            keys.nics_per_host, keys.npus_per_host
-        );
+        let what = format!("is {nics}, which does not divide the {npus} NPUs of a server");
         let remedy = "give a number of NICs that divides `npus_per_host`";
         reader.refuse("nics_per_host", &what, remedy);
     }
     holds
+}
+
+impl NcclKeys {
+    /// What the NPUs are.
+    pub fn generation(&self) -> NpuGeneration {
+        self.generation.unwrap_or(NpuGeneration::Hopper)
+    }
 }

@@ -11,8 +11,10 @@ use crate::closed_form::IdealSwitch;
 use crate::collective::chunks::Chunks;
 use crate::collective::member::CollectiveMember;
 use crate::{Schedule, WorkloadError};
-use tenter_units::Time;
+use tenter_units::{Rate, Time};
 
+/// The NIC of a collective that no scenario has bound to hosts.
+const USUAL_NIC: Rate = Rate::from_gbps(400);
 /// A tree passes on no more pieces.
 const PIECES_MAX: u64 = 1 << 16;
 /// LL has as many flags as data; NVLS reaches more than a third of its links.
@@ -25,11 +27,12 @@ const TRANSFERS_MAX: u32 = 1 << 20;
 impl NcclKeys {
     /// Where so many ranks are.
     fn servers(&self, member: &CollectiveMember, ranks: u32) -> Result<Servers, WorkloadError> {
-        if ranks > self.npus_per_host {
-            member.check_hosts(ranks, self.npus_per_host)?;
+        let npus_per_host = member.known_npus(self.npus_per_host)?;
+        if ranks > npus_per_host {
+            member.check_hosts(ranks, npus_per_host)?;
         }
-        let npus = ranks.min(self.npus_per_host);
-        let of_each = self.npus_per_host / self.nics_per_host;
+        let npus = ranks.min(npus_per_host);
+        let of_each = npus_per_host / self.nics_per_host.unwrap_or(npus_per_host);
         Ok(Servers {
             nodes: ranks / npus,
             npus,
@@ -48,8 +51,8 @@ impl NcclKeys {
             nodes: servers.nodes,
             npus: servers.npus,
             nics: servers.nics,
-            nic_rate: self.nic_rate,
-            generation: self.generation,
+            nic_rate: self.nic_rate.unwrap_or(USUAL_NIC),
+            generation: self.generation(),
             cpu: self.host_cpu,
             nvls: self.nvls,
             plug_in_latency: self.plug_in_latency,

@@ -325,7 +325,9 @@ fn pxn(case: Case) {
             sent: vec![Vec::new(); ranks as usize],
         };
         let bytes = case.run(
-            &CollectiveKind::AllToAllPxn(AllToAllPxn { npus_per_host }),
+            &CollectiveKind::AllToAllPxn(AllToAllPxn {
+                npus_per_host: Some(npus_per_host),
+            }),
             &mut memory,
         );
         for (rank, held) in (0..).zip(&memory.held) {
@@ -469,7 +471,7 @@ fn hierarchical(case: Case) {
     let ranks = case.ranks;
     for npus_per_host in (1..=ranks / 2).filter(|npus| ranks.is_multiple_of(*npus)) {
         let kind = CollectiveKind::AllReduceHierarchical(AllReduceHierarchical {
-            npus_per_host,
+            npus_per_host: Some(npus_per_host),
             ..AllReduceHierarchical::default()
         });
         let hosts = ranks / npus_per_host;

@@ -1,0 +1,335 @@
+//! How the ranks of a group lie on hosts, and what collectives ask of these hosts.
+//!
+//! A collective that goes by hosts (`hierarchical`, `pxn`, `nccl`) has keys for what its hosts are.
+//! The scenario says it already, in `endpoint.host` and `fabric`: so these keys are left out, or
+//! say the same.
+
+use std::collections::BTreeSet;
+
+use tenter_config::Words as _;
+use tenter_units::Rate;
+
+use crate::collective::{CollectiveKind, HOST_KEYS, NPUS_KEY};
+use crate::scale_up::ScaleUp;
+
+/// What a group of ranks has at each host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtHost {
+    /// Ranks.
+    pub ranks: u32,
+    /// The NICs next to them; of these as many as divide the ranks.
+    pub nics: u32,
+}
+
+impl AtHost {
+    /// What is at each host, from the host and the NIC of each rank; `None` where hosts differ or
+    /// the ranks of one do not follow each other.
+    pub fn of(ranks: impl Iterator<Item = (u32, u32)>) -> Option<AtHost> {
+        let ranks: Vec<(u32, u32)> = ranks.collect();
+        let mut hosts = BTreeSet::new();
+        let mut each = ranks.chunk_by(|a, b| a.0 == b.0).map(|part| {
+            let nics: BTreeSet<u32> = part.iter().map(|&(_, nic)| nic).collect();
+            let (count, nics) = (part.len() as u32, nics.len() as u32);
+            let fitting = (1..=nics).rev().find(|nics| count.is_multiple_of(*nics));
+            let here = AtHost {
+                ranks: count,
+                nics: fitting.unwrap_or(1),
+            };
+            hosts.insert(part[0].0).then_some(here)
+        });
+        let first = each.next()??;
+        each.all(|of| of == Some(first)).then_some(first)
+    }
+}
+
+/// The hosts of a group of ranks, as far as collectives ask for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// What the group has at each host; `None` where ranks are not spread evenly, host after host,
+    /// and where nothing says what a host is.
+    pub at_each: Option<AtHost>,
+    /// NPUs of a host; `None` where nothing says it.
+    pub npus_per_host: Option<u32>,
+    /// NICs of a host.
+    pub nics_per_host: u32,
+    /// The rate of the slowest NIC of the group.
+    pub nic_rate: Rate,
+    /// What joins the NPUs of a host.
+    pub scale_up: Option<ScaleUp>,
+}
+
+/// Why the usual algorithm is in place of the one that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum Instead {
+    /// Ranks that do not lie as NCCL's choice and PXN need it.
+    #[error("their ranks are not spread evenly, host after host")]
+    Uneven,
+    /// Nothing says what a host is.
+    #[error("nothing says which NPUs share a host (`endpoint.host.scale_up`)")]
+    Unknown,
+}
+
+/// A collective at its site.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sited {
+    /// What carries it out.
+    pub kind: CollectiveKind,
+    /// Why that is the usual algorithm, where another one was asked for.
+    pub instead: Option<Instead>,
+}
+
+/// Why a collective does not suit its site.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// A key says something else than the hosts.
+    #[error(
+        "`{key}` of {collective} is {written}, and {place} says {known}; leave `{key}` out, or \
+         make the two agree"
+    )]
+    Differs {
+        /// The key of the collective.
+        key: &'static str,
+        /// The collective and its algorithm.
+        collective: String,
+        /// What the key says.
+        written: String,
+        /// What the hosts say.
+        known: String,
+        /// Where they say it.
+        place: &'static str,
+    },
+    /// Ranks that an algorithm by hosts cannot be run on.
+    #[error(
+        "{collective}: the ranks are not spread evenly, host after host, over hosts of {npus} NPUs; \
+         place them so, or give another algorithm"
+    )]
+    Uneven {
+        /// The collective and its algorithm.
+        collective: String,
+        /// NPUs of a host.
+        npus: u32,
+    },
+}
+
+/// A value that the hosts say, and the place.
+struct Known {
+    key: &'static str,
+    value: String,
+    /// Another way to say the same.
+    also: Option<String>,
+    place: &'static str,
+}
+
+impl Site {
+    /// The collective with what it asks of its hosts, among so many ranks. NCCL's choice and PXN
+    /// give way to the usual algorithm where ranks do not lie as they need it.
+    ///
+    /// # Errors
+    /// Keys that say something else than the hosts, and other algorithms by hosts on ranks that are
+    /// not spread evenly.
+    pub fn fit(&self, kind: &CollectiveKind, ranks: u32) -> Result<Sited, Misfit> {
+        if !kind.has_key(NPUS_KEY) {
+            return Ok(Sited::of(kind.clone()));
+        }
+        let says_npus = kind.texts().iter().any(|(key, _)| *key == NPUS_KEY);
+        match (self.npus_per_host, self.at_each) {
+            (Some(npus), None) if !kind.gives_way() => Err(Misfit::Uneven {
+                collective: kind.member().to_string(),
+                npus,
+            }),
+            (Some(_), None) => Ok(Sited::usual(kind, Some(Instead::Uneven))),
+            // Within one host PXN has nothing to hand over.
+            (Some(_), Some(each)) if each.ranks == ranks && kind.hands_over_only() => {
+                self.with_hosts(kind)?;
+                Ok(Sited::usual(kind, None))
+            }
+            (None, _) if kind.gives_way() && !says_npus => {
+                Ok(Sited::usual(kind, Some(Instead::Unknown)))
+            }
+            _ => self.with_hosts(kind).map(Sited::of),
+        }
+    }
+
+    /// The collective with the values of its hosts in the keys that it leaves out.
+    fn with_hosts(&self, kind: &CollectiveKind) -> Result<CollectiveKind, Misfit> {
+        let mut keys = kind.texts();
+        for known in self.known().into_iter().filter(|of| kind.has_key(of.key)) {
+            let written = keys.iter_mut().find(|(key, _)| *key == known.key);
+            let Some((_, written)) = written else {
+                keys.push((known.key, known.value));
+                continue;
+            };
+            let agrees = *written == known.value || Some(&*written) == known.also.as_ref();
+            if !agrees {
+                return Err(Misfit::Differs {
+                    key: known.key,
+                    collective: kind.member().to_string(),
+                    written: written.clone(),
+                    known: known.also.unwrap_or(known.value),
+                    place: known.place,
+                });
+            }
+            *written = known.value;
+        }
+        Ok(kind.with(&keys).unwrap_or_else(|| kind.clone()))
+    }
+
+    /// What the hosts say, by the keys of collectives.
+    fn known(&self) -> Vec<Known> {
+        let [
+            npus_key,
+            nics_key,
+            rate_key,
+            generation_key,
+            within_key,
+            latency_key,
+        ] = HOST_KEYS;
+        let known = |key, value: String, also, place| Known {
+            key,
+            value,
+            also,
+            place,
+        };
+        let nics = "the NICs of `fabric`";
+        let mut all = vec![known(rate_key, self.nic_rate.to_string(), None, nics)];
+        if let (Some(each), Some(npus)) = (self.at_each, self.npus_per_host) {
+            let place = "`endpoint.host.scale_up.npus_per_host`";
+            all.push(known(
+                npus_key,
+                each.ranks.to_string(),
+                Some(npus.to_string()),
+                place,
+            ));
+            let (own, place) = (self.nics_per_host, "`endpoint.host.npus_per_nic`");
+            all.push(known(
+                nics_key,
+                each.nics.to_string(),
+                Some(own.to_string()),
+                place,
+            ));
+        }
+        let Some(domain) = self.scale_up else {
+            return all;
+        };
+        let (rate, latency) = (domain.rate.to_string(), domain.latency.to_string());
+        all.push(known(
+            within_key,
+            rate,
+            None,
+            "`endpoint.host.scale_up.rate`",
+        ));
+        all.push(known(
+            latency_key,
+            latency,
+            None,
+            "`endpoint.host.scale_up.latency`",
+        ));
+        if let Some(generation) = domain.generation {
+            let place = "`endpoint.host.scale_up.generation`";
+            all.push(known(
+                generation_key,
+                generation.word().to_owned(),
+                None,
+                place,
+            ));
+        }
+        all
+    }
+}
+
+impl Sited {
+    fn of(kind: CollectiveKind) -> Sited {
+        Sited {
+            kind,
+            instead: None,
+        }
+    }
+
+    fn usual(kind: &CollectiveKind, instead: Option<Instead>) -> Sited {
+        Sited {
+            kind: kind.usual(),
+            instead,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(npus: u32, hosts: &[u32]) -> Site {
+        let ranks = hosts.iter().map(|&nic| (nic / npus, nic));
+        Site {
+            at_each: AtHost::of(ranks),
+            npus_per_host: Some(npus),
+            nics_per_host: npus,
+            nic_rate: Rate::from_gbps(200),
+            scale_up: Some(ScaleUp {
+                npus_per_host: npus,
+                ..ScaleUp::default()
+            }),
+        }
+    }
+
+    fn kind(collective: &str, algorithm: &str, keys: &[(&str, &str)]) -> CollectiveKind {
+        let kind = CollectiveKind::parse(collective, algorithm).expect("a member");
+        let own = keys.iter().map(|&(key, text)| (key, text.to_owned()));
+        kind.with(&own.collect::<Vec<_>>()).expect("its keys")
+    }
+
+    #[test]
+    fn collectives_have_what_their_hosts_say() {
+        let four: Vec<u32> = (0..16).collect();
+        let found = site(4, &four).fit(&kind("all-reduce", "hierarchical", &[]), 16);
+        let keys = [
+            ("npus_per_host", "4"),
+            ("scale_up_rate", "3600Gbps"),
+            ("scale_up_latency", "1us"),
+        ];
+        let expected = kind("all-reduce", "hierarchical", &keys);
+        assert_eq!(found.map(|of| of.kind), Ok(expected));
+        // Half of the NPUs of each host.
+        let half = [0, 1, 4, 5, 8, 9];
+        let found = site(4, &half).fit(&kind("all-gather", "nccl", &[("npus_per_host", "4")]), 6);
+        let found = found.expect("it fits").kind;
+        assert_eq!(found.hands_over(), Some(2));
+    }
+
+    #[test]
+    fn a_key_that_differs_names_both_places() {
+        let all: Vec<u32> = (0..16).collect();
+        let eight = kind("all-to-all", "pxn", &[("npus_per_host", "8")]);
+        let refused = site(4, &all).fit(&eight, 16).unwrap_err().to_string();
+        for part in [
+            "`npus_per_host` of all-to-all (pxn) is 8",
+            "scale_up.npus_per_host` says 4",
+        ] {
+            assert!(refused.contains(part), "{refused}");
+        }
+        let rate = kind("all-reduce", "nccl", &[("nic_rate", "400Gbps")]);
+        let refused = site(4, &all).fit(&rate, 16).unwrap_err().to_string();
+        assert!(refused.contains("says 200Gbps"), "{refused}");
+    }
+
+    #[test]
+    fn choices_of_nccl_give_way_where_ranks_are_uneven() {
+        let uneven = site(4, &[0, 4, 1, 5]);
+        let found = uneven
+            .fit(&kind("all-reduce", "nccl", &[]), 4)
+            .expect("it gives way");
+        assert_eq!(
+            (found.kind.algorithm(), found.instead),
+            ("ring", Some(Instead::Uneven))
+        );
+        let one = site(4, &[0, 1, 2, 3]);
+        let found = one
+            .fit(&kind("all-to-all", "pxn", &[]), 4)
+            .expect("it gives way");
+        assert_eq!((found.kind.algorithm(), found.instead), ("parallel", None));
+        assert!(
+            uneven
+                .fit(&kind("all-reduce", "hierarchical", &[]), 4)
+                .is_err()
+        );
+    }
+}
