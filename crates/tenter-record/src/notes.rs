@@ -96,6 +96,8 @@ codes! {
     Scenario => "scenario", Warning;
     /// A setting of the scenario has no effect.
     NoEffect => "no-effect", Note;
+    /// Algorithms that nobody has named and NCCL chooses.
+    Algorithm => "algorithm", Note;
     /// At which level the trial ran, where that was chosen by `engine.fidelity: auto`.
     Fidelity => "fidelity", Note;
     /// How far flow level was off where it was compared with packets, or that nobody has measured

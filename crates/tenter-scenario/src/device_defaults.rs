@@ -60,7 +60,7 @@ pub(crate) fn fill_in(scenario: &mut Node) {
 }
 
 /// The mapping under a key, which is an empty one where nothing was written.
-fn mapping<'n>(fabric: &'n mut Node, key: &str) -> Option<&'n mut Node> {
+pub(crate) fn mapping<'n>(fabric: &'n mut Node, key: &str) -> Option<&'n mut Node> {
     fabric.fill(&[Entry::unplaced(key, Node::empty())]);
     let node = fabric.entry_mut(key)?;
     if node.is_null() {

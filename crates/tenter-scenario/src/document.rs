@@ -13,6 +13,7 @@ use tenter_workload::spec::WorkloadKind;
 use crate::algorithm_files;
 use crate::files::Files;
 use crate::findings::Findings;
+use crate::jobs;
 use crate::load::{Format, parse, source};
 
 /// Reads a document that is a component.
@@ -66,6 +67,7 @@ pub fn read_workload(
         problems: &problems,
         warnings: &warnings,
     };
+    jobs::fill_algorithms(&mut root, false);
     algorithm_files::write_out_workload(&mut root, files, findings);
     problems.know(&Rc::new(root.clone()));
     let mut section = Section::root(root, &WorkloadKind::TABLE, &problems);

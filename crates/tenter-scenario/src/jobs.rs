@@ -11,7 +11,10 @@ mod workload_pattern;
 
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::{Entry, Node, Value};
+use tenter_workload::collective::CollectiveKind;
 use tenter_workload::spec::JOBS_MAX;
+
+use crate::device_defaults;
 
 pub(crate) use bind::bind;
 
@@ -26,6 +29,7 @@ pub(crate) fn fill_in(root: &mut Node, seed: Option<u64>, problems: &Problems) {
         .and_then(|seeds| seeds.node.word("arrivals"));
     let apart = apart.map(|word| word.parse().ok());
     let seed = apart.unwrap_or(seed.or(own));
+    let says_npus = says_generation(root);
     let Some(Value::List(jobs)) = root.entry_mut("jobs").map(|jobs| &mut jobs.value) else {
         return;
     };
@@ -41,6 +45,12 @@ pub(crate) fn fill_in(root: &mut Node, seed: Option<u64>, problems: &Problems) {
         {
             *quoted = false;
         }
+        if let Some(workload) = job.entry_mut("workload") {
+            fill_algorithms(workload, says_npus);
+        }
+        if says_npus {
+            job.items_mut("collectives").iter_mut().for_each(as_nccl);
+        }
         let collectives = job.entry_mut("collectives").map(|list| &mut list.value);
         let (Some(Value::List(collectives)), Some(seed)) = (collectives, seed) else {
             continue;
@@ -50,5 +60,50 @@ pub(crate) fn fill_in(root: &mut Node, seed: Option<u64>, problems: &Problems) {
                 collective.fill(&[Entry::unplaced("seed", Node::plain(seed.to_string()))]);
             }
         }
+    }
+}
+
+/// Whether hosts say which NPUs they have, so that NCCL's choice among algorithms is known.
+fn says_generation(root: &Node) -> bool {
+    let path = ["endpoint", "host", "scale_up"];
+    let domain = path
+        .iter()
+        .try_fold(root, |node, key| node.entry(key).map(|entry| &entry.node));
+    domain.is_some_and(|of| of.word("generation").is_some_and(|word| word != "none"))
+}
+
+/// Gives a collective without an algorithm the one that NCCL has on servers.
+fn as_nccl(collective: &mut Node) {
+    let name = collective.word("collective").unwrap_or_default();
+    if let Some(algorithm) = CollectiveKind::algorithm_of_servers(name) {
+        collective.fill(&[Entry::unplaced("algorithm", Node::plain(algorithm))]);
+    }
+}
+
+/// Workloads that NCCL has run where they were recorded.
+const OF_NCCL: [&str; 4] = ["kineto", "pytorch-et", "flight-recorder", "nccl-log"];
+/// Others of whose collectives the algorithm is not recorded.
+const OF_ANY: [&str; 5] = ["chakra", "simai", "aicb", "training", "inference"];
+
+/// Gives the collectives of a workload the algorithms of NCCL where NCCL has run it, or where hosts
+/// say which NPUs they have.
+pub(crate) fn fill_algorithms(workload: &mut Node, says_npus: bool) {
+    let kind = workload.word("kind").unwrap_or_default();
+    let recorded = OF_NCCL.contains(&kind);
+    if !recorded && !(says_npus && OF_ANY.contains(&kind)) {
+        return;
+    }
+    let mut names = vec!["all-reduce", "all-gather", "reduce-scatter"];
+    if recorded {
+        names.push("all-to-all");
+    }
+    let algorithm = |name: &&str| {
+        let algorithm = CollectiveKind::algorithm_of_servers(name)?;
+        let key = name.replace('-', "_");
+        Some(Entry::unplaced(&key, Node::plain(algorithm)))
+    };
+    let algorithms: Vec<Entry> = names.iter().filter_map(algorithm).collect();
+    if let Some(own) = device_defaults::mapping(workload, "algorithms") {
+        own.fill(&algorithms);
     }
 }

@@ -8,6 +8,7 @@ use tenter_plan::Fidelity;
 use tenter_record::{NoteCode, NoteRow, Notes};
 use tenter_report::available_memory_bytes;
 
+use crate::nccl_notes;
 use crate::speed_up::{SpeedUp, speed_ups};
 use crate::{Error, Plan};
 
@@ -48,7 +49,8 @@ impl Plan {
         let of_level = of_level.map(|note| note.at("engine.fidelity"));
         let idle = self.idle_settings()?.into_iter();
         let idle = idle.map(|idle| NoteRow::new(NoteCode::NoEffect, idle.note).at(idle.path));
-        Ok(warned.chain(of_level).chain(idle).collect())
+        let chosen = nccl_notes::of(self.loaded()).into_iter();
+        Ok(warned.chain(of_level).chain(chosen).chain(idle).collect())
     }
 
     /// What the plan means and what running it costs, without running it.

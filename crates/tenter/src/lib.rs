@@ -48,6 +48,7 @@ mod identity;
 mod interference;
 mod level;
 mod memory;
+mod nccl_notes;
 mod observer;
 mod open;
 mod operations;

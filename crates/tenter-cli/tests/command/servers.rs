@@ -26,6 +26,11 @@ fn time_us(summary: &Summary, job: usize) -> f64 {
     row.completion_time.expect("it has ended").as_ns() / 1e3
 }
 
+fn busbw(summary: &Summary) -> f64 {
+    let row = summary.jobs[0].collectives.first().expect("a collective");
+    row.busbw_gbytes_per_s.expect("it has ended")
+}
+
 /// Two phases of 48 MiB at 450 GB/s, and 2 · ¾ · 16 MiB at 49 GB/s: 737 us and latencies.
 #[test]
 fn collectives_have_the_servers_of_the_hosts() {
@@ -61,4 +66,100 @@ fn keys_of_collectives_agree_with_the_hosts() {
     refused("jobs[0].collectives[0].scale_up_rate=900Gbps", &places);
     let asked = ["how many NPUs share a host", "`endpoint.host.scale_up`"];
     refused("endpoint.host.scale_up=none", &asked);
+}
+
+/// What is run by default on a server preset is what `tenter bench` runs.
+#[test]
+fn runs_and_benchmarks_of_a_preset_agree() {
+    let workplace = Workplace::new("servers-agree");
+    workplace.words("new --fabric dgx-h100-64 d.yaml").expect(0);
+    let line = "run d.yaml --set jobs[0].collectives[0].size=64MiB --fidelity flow";
+    let ran = run(&workplace, line);
+    let taken = "all-reduce as NCCL chooses (nvls-tree simple from 64MiB)";
+    assert!(
+        ran.notes.iter().any(|note| note.contains(taken)),
+        "{:?}",
+        ran.notes
+    );
+    let line = "bench all_reduce -b 64M -e 64M --nodes 8 -g 8 --fidelity flow";
+    let bench = run(&workplace, line);
+    assert_eq!(busbw(&ran).to_bits(), busbw(&bench).to_bits());
+    assert!(
+        bench
+            .notes
+            .iter()
+            .all(|note| !note.contains("as NCCL chooses"))
+    );
+    let ring = format!(
+        "{} --set jobs[0].collectives[0].algorithm=ring",
+        "run d.yaml"
+    );
+    let ring = run(&workplace, &format!("{ring} --fidelity flow"));
+    assert!(
+        ring.notes
+            .iter()
+            .all(|note| !note.contains("as NCCL chooses"))
+    );
+    assert!(busbw(&ring) < busbw(&bench) / 4.0);
+}
+
+#[test]
+fn uneven_ranks_run_the_usual_algorithm_with_a_warning() {
+    let workplace = Workplace::new("servers-uneven");
+    workplace.words("new --fabric dgx-h100-64 d.yaml").expect(0);
+    let line = "validate d.yaml --set jobs[0].ranks=12";
+    let answer = workplace.words(line).expect(0);
+    let warning = "runs as all-reduce (ring): their ranks are not spread evenly, host after host";
+    let said = format!("{}{}", answer.stdout, answer.stderr);
+    assert!(said.contains(warning), "{said}");
+}
+
+/// A recording of NCCL is replayed as NCCL chooses on hosts that have a domain.
+#[test]
+fn recordings_of_nccl_run_as_nccl_chooses() {
+    let workplace = Workplace::new("servers-log");
+    let mut log = String::new();
+    for rank in 0..8 {
+        log += &format!(
+            "host{}:{rank}:9 [{}] NCCL INFO ncclCommInitRank comm 0xa{rank} rank {rank} nranks 8 cudaDev 0 \
+             nvmlDev 0 busId 57000 commId 0xfeed - Init COMPLETE\n\
+             host{}:{rank}:9 [{}] NCCL INFO AllReduce: opCount a sendbuff 0x7f00 recvbuff (nil) count \
+             4194304 datatype 7 op 0 root 0 comm 0xa{rank} [nranks=8] stream 0x55\n",
+            rank / 4,
+            rank % 4,
+            rank / 4,
+            rank % 4
+        );
+    }
+    workplace.write("nccl.log", log);
+    let scenario = |job: &str, domain: &str| {
+        format!(
+            "fabric: {{kind: rail, servers: 2, nics_per_server: 4, spines: 4, flow_control: pfc}}\n\
+             endpoint: {{host: {{scale_up: {domain}}}}}\n\
+             jobs: [{{name: log, workload: {job}}}]\n"
+        )
+    };
+    let of_log = "{kind: nccl-log, file: nccl.log}";
+    workplace.write("log.yaml", scenario(of_log, "{npus_per_host: 4}"));
+    let ran = run(&workplace, "run log.yaml");
+    let taken = "1 all-reduce (nccl)";
+    assert!(
+        ran.notes.iter().any(|note| note.contains(taken)),
+        "{:?}",
+        ran.notes
+    );
+    // The same where a graph was made of it before any host was known.
+    workplace
+        .words("import nccl-log nccl.log -o log.graph")
+        .expect(0);
+    let of_graph = "{kind: graph, file: log.graph}";
+    workplace.write("graph.yaml", scenario(of_graph, "{npus_per_host: 4}"));
+    let again = run(&workplace, "run graph.yaml");
+    assert_eq!(ran.engine.digest, again.engine.digest);
+    // Without a domain it is a ring, and a warning says so.
+    workplace.write("none.yaml", scenario(of_log, "none"));
+    let none = run(&workplace, "run none.yaml");
+    let said = none.warnings.join("\n");
+    assert!(said.contains("run as all-reduce (ring)"), "{said}");
+    assert_ne!(none.engine.digest, ran.engine.digest);
 }
