@@ -14,6 +14,13 @@ jobs:
   - {name: a, collectives: [{collective: all-reduce, algorithm: hierarchical, size: 64MiB}]}
 ";
 
+/// Two servers of eight NPUs behind one NIC at 100G.
+const ONE_NIC: &str = "\
+name: two-servers-one-nic
+fabric: {kind: rail, servers: 2, nics_per_server: 1, spines: 1, host_rate: 100Gbps, uplink_rate: 100Gbps, flow_control: pfc}
+endpoint: {host: {npus_per_nic: 8, scale_up: {npus_per_host: 8, rate: 2966400Mbps, latency: 600ns, generation: hopper}}}
+";
+
 fn run(workplace: &Workplace, line: &str) -> Summary {
     let folder = workplace.path("out");
     let _ = std::fs::remove_dir_all(&folder);
@@ -112,6 +119,19 @@ fn uneven_ranks_run_the_usual_algorithm_with_a_warning() {
     let warning = "runs as all-reduce (ring): their ranks are not spread evenly, host after host";
     let said = format!("{}{}", answer.stdout, answer.stderr);
     assert!(said.contains(warning), "{said}");
+}
+
+/// Each of two servers has the buffer once on its NIC by trees, and twice by rings.
+#[test]
+fn two_servers_take_trees_where_their_nics_bind() {
+    let workplace = Workplace::new("servers-two");
+    workplace.write("two.yaml", ONE_NIC);
+    let line = "bench all_reduce -b 1G -e 1G --fabric two.yaml --fidelity flow";
+    let usual = busbw(&run(&workplace, line));
+    assert!((22.0..23.5).contains(&usual), "{usual}");
+    let only = "--set jobs[0].collectives[0].only_algorithm=ring";
+    let ring = busbw(&run(&workplace, &format!("{line} {only}")));
+    assert!(usual > ring, "{usual} and {ring}");
 }
 
 /// A recording of NCCL is replayed as NCCL chooses on hosts that have a domain.

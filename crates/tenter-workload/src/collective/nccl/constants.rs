@@ -131,6 +131,19 @@ pub(super) const fn scale_up_bandwidth(generation: NpuGeneration) -> f64 {
     }
 }
 
+/// Whether the search gives each channel across nodes a twin and halves their bandwidth, so that
+/// limits of channels count twice: from 25 GB/s on, and on NPUs after Ampere with more than four
+/// channels from 50 GB/s on.
+///
+/// Origin: NVIDIA/nccl, `src/graph/search.cc`.
+pub(super) fn has_twice_the_channels(generation: NpuGeneration, channels: f64, each: f64) -> bool {
+    let least = match generation {
+        NpuGeneration::Hopper | NpuGeneration::Blackwell if channels > 4.0 => 50.0,
+        _ => 25.0,
+    };
+    each >= least
+}
+
 /// What LL reaches at most, on all channels together.
 pub(super) fn ll_most(generation: NpuGeneration, cpu: HostCpu, nodes: u32) -> f64 {
     if nodes == 1 {

@@ -83,13 +83,29 @@ impl Communicator {
     }
 
     /// The channels of the model and the bandwidth of each.
-    fn channels(&self) -> (f64, f64) {
+    fn channels(&self, algorithm: NcclAlgorithm) -> (f64, f64) {
         if self.nodes == 1 {
             let (channels, bandwidth) = table::scale_up_channels(self.generation);
             return (f64::from(channels), bandwidth);
         }
-        let bandwidth = self.nic_rate.bits_per_second() as f64 / 8e9;
-        (f64::from(self.nics), bandwidth)
+        let nics = f64::from(self.nics);
+        let nic = self.nic_rate.bits_per_second() as f64 / 8e9;
+        if self.nodes > 2 || algorithm == NcclAlgorithm::NvlsTree {
+            return (nics, nic);
+        }
+        let each = match algorithm {
+            // Each of two nodes sends and receives the buffer once, where a ring does it twice: so
+            // the model goes by the bandwidth within a node, up to twice the NIC's.
+            NcclAlgorithm::Tree => {
+                let within = table::scale_up_bandwidth(self.generation) / nics;
+                within.clamp(nic, 2.0 * nic)
+            }
+            _ => nic,
+        };
+        if table::has_twice_the_channels(self.generation, nics, each) {
+            return (2.0 * nics, each / 2.0);
+        }
+        (nics, each)
     }
 
     /// Whether NCCL has the algorithm for this communicator.
@@ -150,7 +166,7 @@ impl Communicator {
 
     /// The algorithm bandwidth of large sizes.
     fn bandwidth(&self, algorithm: NcclAlgorithm, protocol: WireProtocol) -> f64 {
-        let (channels, each) = self.channels();
+        let (channels, each) = self.channels(algorithm);
         let bus = channels * each;
         let ll_most = table::ll_most(self.generation, self.cpu, self.nodes);
         let bus = match (algorithm, protocol) {

@@ -116,6 +116,21 @@ fn choices_by_size() {
     }
 }
 
+/// On two nodes each NIC carries a buffer once by trees and twice by rings, so trees win where NICs
+/// are what binds: one of 100G in each server, and eight of 200G in a DGX A100.
+#[test]
+fn trees_win_on_two_nodes_where_nics_bind() {
+    let one_nic = [("nics_per_host", "1"), ("nic_rate", "100Gbps")];
+    let a100 = [("generation", "ampere"), ("nic_rate", "200Gbps")];
+    for keys in [one_nic, a100] {
+        let found = choice(&kind("all-reduce", &keys), 16, 1 << 30);
+        assert_eq!(found.algorithm, NcclAlgorithm::Tree, "{found:?}");
+        // On four a tree has no advantage.
+        let found = choice(&kind("all-reduce", &keys), 32, 1 << 30);
+        assert_ne!(found.algorithm, NcclAlgorithm::Tree, "{found:?}");
+    }
+}
+
 /// What passes the busiest links, against the bounds of one node and of several.
 #[test]
 fn large_sizes_have_the_bandwidth_of_their_links() {
