@@ -297,20 +297,10 @@ impl Communicator {
         filled.clamp(1, channels.max(1))
     }
 
-    /// What NVLS reaches of the rate of the scale-up domain, in parts per million: its efficiency,
-    /// and of an NVLS tree no more than the limit of its channels.
-    pub(super) fn nvls_share_ppm(&self, algorithm: NcclAlgorithm) -> u64 {
+    /// What NVLS reaches of the rate of the scale-up domain, in parts per million. The limit of the
+    /// channels of an NVLS tree is one of the estimate alone: two servers are measured beyond it.
+    pub(super) fn nvls_share_ppm(&self) -> u64 {
         let per_cent = table::nvls_efficiency(self.generation).unwrap_or(100);
-        let own = u64::from(per_cent) * 10_000;
-        let most = table::nvls_tree_most(self.generation, self.nodes);
-        let Some(most) = most.filter(|_| algorithm == NcclAlgorithm::NvlsTree) else {
-            return own;
-        };
-        // An NPU sends S·(g+1)/g into its domain while the buffer passes at this bandwidth.
-        let rate = table::scale_up_bandwidth(self.generation);
-        let npus = f64::from(self.npus);
-        let algbw = f64::from(self.nics) * most * f64::from(self.ranks()) / self.steps();
-        let share = algbw * (npus + 1.0) / npus / rate;
-        own.min((share * 1e6).round().clamp(1e4, 1e6) as u64)
+        u64::from(per_cent) * 10_000
     }
 }

@@ -153,7 +153,7 @@ fn rings(of: &Communicator, servers: Servers, choice: &NcclChoice, bytes: u64) -
 fn trees(of: &Communicator, servers: Servers, choice: &NcclChoice, bytes: u64) -> ChannelTrees {
     let within = match choice.algorithm {
         NcclAlgorithm::Nvls | NcclAlgorithm::NvlsTree => Within::Switch {
-            share_ppm: of.nvls_share_ppm(choice.algorithm),
+            share_ppm: of.nvls_share_ppm(),
         },
         _ => Within::Chain,
     };
