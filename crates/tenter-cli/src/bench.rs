@@ -116,7 +116,7 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
 /// Checks everything that was typed, and lays the job over the fabric.
 fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
     let refused = |message: String| Failure::input(message);
-    arguments.letters.check().map_err(refused)?;
+    say_notes(&arguments.letters.check().map_err(refused)?);
     let collective = Collective::of_name(&arguments.collective).map_err(refused)?;
     let element_bytes = collectives::element_bytes(&arguments.datatype).map_err(refused)?;
     collectives::check_reduction(&arguments.reduction).map_err(refused)?;

@@ -7,6 +7,7 @@ use tenter::{FabricFormat, OperationGraph, Plan, export_fabric};
 
 use crate::arguments::{Export, ExportCommand, ExportFabric, ExportOperations, TextFormat};
 use crate::exit::ExitCode;
+use crate::fabric::any_job;
 use crate::failure::{Failure, print, say_notes};
 use crate::report::write_bytes;
 use crate::source;
@@ -25,7 +26,7 @@ pub(crate) fn export(arguments: &Export) -> Result<ExitCode, Failure> {
 fn fabric(format: FabricFormat, of: &ExportFabric) -> Result<ExitCode, Failure> {
     let scenario = source::scenario(&of.scenario)?;
     let plan = scenario.resolve().or_else(|problems| {
-        let with_jobs = scenario.clone().with_keys("first jobs", source::FIRST_JOBS);
+        let with_jobs = scenario.clone().with_keys("a job", any_job(&scenario));
         with_jobs.resolve().map_err(|_| problems)
     });
     let plan = plan?;

@@ -2,6 +2,7 @@
 
 use tenter::{Error, Plan, Scenario};
 use tenter_scenario::Preset;
+use tenter_topology::TopologySpec;
 
 use crate::failure::Failure;
 
@@ -27,6 +28,20 @@ fn flag_of(keys: &str, place: &str) -> Option<String> {
         _ => "this command",
     };
     Some(flag.to_owned())
+}
+
+/// A job that fits the fabric of a scenario, whatever that is: its ranks are joined by cables.
+pub(crate) fn any_job(scenario: &Scenario) -> String {
+    let job = |ranks: &str| {
+        format!("jobs: [{{ranks: {ranks}, collectives: [{{collective: send-recv, size: 1B}}]}}]")
+    };
+    let usual = job("all");
+    let typed = scenario.clone().with_keys(OVERLAY, usual.as_str()).typed();
+    match typed.map(|of| of.fabric.topology) {
+        // Nothing joins two rails: the first NICs of two servers are on one.
+        Ok(TopologySpec::RailOnly(of)) => job(&format!("[0, {}]", of.nics_per_server)),
+        _ => usual,
+    }
 }
 
 /// A fabric that a command was pointed at.
@@ -81,7 +96,7 @@ impl Fabric {
 
     /// The fabric with a job that fits any, for whoever only wants to know what it is.
     pub(crate) fn alone(&self, overrides: &[String]) -> Result<Plan, Failure> {
-        let keys = "jobs: [{collectives: [{collective: send-recv, size: 1B}]}]";
+        let keys = &any_job(&self.scenario);
         // An override of a job means the command's own.
         let of_fabric = |change: &&String| !change.trim_start().starts_with("jobs");
         let overrides: Vec<String> = overrides.iter().filter(of_fabric).cloned().collect();

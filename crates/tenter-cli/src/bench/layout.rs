@@ -63,7 +63,7 @@ impl Layout {
             per_node,
             stride,
         };
-        check_counts(&asked, nics, npus, rail)?;
+        check_counts(&asked, plan, rail)?;
         if within_hosts && ranks.order == Some(RankOrder::Rails) {
             return Err("an algorithm with steps within hosts needs `--order hosts`".to_owned());
         }
@@ -133,12 +133,18 @@ struct Asked {
     stride: u32,
 }
 
-fn check_counts(
-    asked: &Asked,
-    nics: u32,
-    npus: u32,
-    rail: Option<(u32, u32)>,
-) -> Result<(), String> {
+/// How the fabric is made larger, where one key does it.
+fn larger(plan: &Plan, nodes: u32) -> String {
+    match plan.topology_spec {
+        TopologySpec::Rail(_) | TopologySpec::RailOnly(_) => {
+            format!(": `--set fabric.servers={nodes}`")
+        }
+        _ => String::new(),
+    }
+}
+
+fn check_counts(asked: &Asked, plan: &Plan, rail: Option<(u32, u32)>) -> Result<(), String> {
+    let (nics, npus) = (plan.topology.hosts as u32, plan.npus_per_nic);
     let Asked {
         nodes,
         per_node,
@@ -152,9 +158,9 @@ fn check_counts(
     if u64::from(nodes) * u64::from(stride) > u64::from(nics) * u64::from(npus) && rail.is_none()
         || ranks > u64::from(nics) * u64::from(npus)
     {
-        let shared = shared_by(npus);
+        let (shared, larger) = (shared_by(npus), larger(plan, nodes));
         return Err(format!(
-            "{nodes} nodes with {per_node} GPUs are {ranks} ranks, and the fabric has {nics} NICs{shared}; ask for fewer, or for a larger fabric"
+            "{nodes} nodes with {per_node} GPUs are {ranks} ranks, and the fabric has {nics} NICs{shared}; ask for fewer, or for a larger fabric{larger}"
         ));
     }
     match rail {

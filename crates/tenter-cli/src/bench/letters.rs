@@ -1,5 +1,5 @@
 //! The letters of nccl-tests that mean nothing here: each is refused with its reason, unless it
-//! asks for what happens anyway.
+//! asks for what happens anyway, or for what changes no time.
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
@@ -11,6 +11,8 @@ struct Letter {
     has_long: bool,
     /// The value that asks for what happens anyway.
     accepted: Option<&'static str>,
+    /// The value that asks for what changes no time: a note says that it is passed over.
+    idle: Option<&'static str>,
     /// Why it is refused, and what to do instead.
     why: &'static str,
 }
@@ -26,7 +28,16 @@ const fn letter(
         name,
         has_long: true,
         accepted,
+        idle: None,
         why,
+    }
+}
+
+/// The same letter with a value that changes no time.
+const fn idle_with(letter: Letter, value: &'static str) -> Letter {
+    Letter {
+        idle: Some(value),
+        ..letter
     }
 }
 
@@ -35,11 +46,14 @@ const NO_MEMORY: &str = "no memory is simulated, only network traffic";
 const EVERY_ITERATION: &str = "every iteration is in the trial folder, in `collectives.parquet`";
 
 const LETTERS: [Letter; 20] = [
-    letter(
-        'c',
-        "check",
-        Some("0"),
-        "no data are carried, only their sizes, so there is nothing to check",
+    idle_with(
+        letter(
+            'c',
+            "check",
+            Some("0"),
+            "no data are carried, only their sizes, so there is nothing to check",
+        ),
+        "1",
     ),
     letter(
         'm',
@@ -85,7 +99,7 @@ const LETTERS: [Letter; 20] = [
         Some("3"),
         "the time is that of the last rank, as with `-a 3`",
     ),
-    letter('R', "local_register", Some("0"), NO_MEMORY),
+    idle_with(letter('R', "local_register", Some("0"), NO_MEMORY), "1"),
     letter('x', "cta_policy", None, NO_GPU),
     letter('D', "device_implementation", Some("0"), NO_GPU),
     letter('V', "device_cta_count", None, NO_GPU),
@@ -103,6 +117,7 @@ const LETTERS: [Letter; 20] = [
         name: "letter-K",
         has_long: false,
         accepted: Some("0"),
+        idle: None,
         why: EVERY_ITERATION,
     },
     Letter {
@@ -110,6 +125,7 @@ const LETTERS: [Letter; 20] = [
         name: "letter-F",
         has_long: false,
         accepted: None,
+        idle: None,
         why: "give `-J FILE` for JSON; the trial folder has the tables",
     },
 ];
@@ -121,11 +137,20 @@ pub(crate) struct Letters {
 }
 
 impl Letters {
-    /// Refuses the first letter that asks for something else than what happens anyway.
-    pub(super) fn check(&self) -> Result<(), String> {
+    /// Refuses the first letter that asks for something else than what happens anyway; a note for
+    /// each that changes no time.
+    pub(super) fn check(&self) -> Result<Vec<String>, String> {
+        let mut notes = Vec::new();
         for (index, value) in &self.given {
-            let letter = &LETTERS[*index];
-            if letter.accepted == Some(value.as_str()) {
+            let (letter, value) = (&LETTERS[*index], value.as_str());
+            if letter.accepted == Some(value) {
+                continue;
+            }
+            if letter.idle == Some(value) {
+                notes.push(format!(
+                    "`-{} {value}` has no effect: {}",
+                    letter.short, letter.why
+                ));
                 continue;
             }
             let remedy = match letter.accepted {
@@ -137,7 +162,7 @@ impl Letters {
                 letter.short, letter.why
             ));
         }
-        Ok(())
+        Ok(notes)
     }
 }
 

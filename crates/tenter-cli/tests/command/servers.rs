@@ -21,6 +21,12 @@ fabric: {kind: rail, servers: 2, nics_per_server: 1, spines: 1, host_rate: 100Gb
 endpoint: {host: {npus_per_nic: 8, scale_up: {npus_per_host: 8, rate: 2966400Mbps, latency: 600ns, generation: hopper}}}
 ";
 
+const RAIL_ONLY: &str = "\
+name: rail-only
+fabric: {kind: rail-only, servers: 4, nics_per_server: 4, flow_control: pfc}
+endpoint: {host: {scale_up: {npus_per_host: 4, rate: 3600Gbps}}}
+";
+
 fn run(workplace: &Workplace, line: &str) -> Summary {
     let folder = workplace.path("out");
     let _ = std::fs::remove_dir_all(&folder);
@@ -132,6 +138,37 @@ fn two_servers_take_trees_where_their_nics_bind() {
     let only = "--set jobs[0].collectives[0].only_algorithm=ring";
     let ring = busbw(&run(&workplace, &format!("{line} {only}")));
     assert!(usual > ring, "{usual} and {ring}");
+}
+
+#[test]
+fn rail_only_fabrics_are_benchmarked_and_exported() {
+    let workplace = Workplace::new("servers-rail-only");
+    workplace.write("rails.yaml", RAIL_ONLY);
+    let line = "bench alltoall -b 1M -e 1M --fabric rails.yaml --algorithm pxn";
+    assert!(busbw(&run(&workplace, line)) > 0.0);
+    workplace
+        .words("export infragraph rails.yaml -o out.yaml")
+        .expect(0);
+    // Without a domain nothing joins two rails, and what is asked for says so.
+    let refused = "bench alltoall -b 1M -e 1M --fabric rails.yaml --algorithm parallel \
+                   --set endpoint.host.scale_up=none";
+    workplace
+        .words(refused)
+        .expect_refusal(&["no cable leads from the rail"]);
+}
+
+#[test]
+fn larger_fabrics_and_letters_without_effect() {
+    let workplace = Workplace::new("servers-letters");
+    let refused = "bench all_reduce --nodes 128 -g 8";
+    workplace
+        .words(refused)
+        .expect_refusal(&["`--set fabric.servers=128`"]);
+    let line = "bench all_reduce -b 8 -e 8 -g 8 -c 1 -R 1 --output out";
+    let answer = workplace.words(line).expect(0);
+    for note in ["note: `-c 1` has no effect", "note: `-R 1` has no effect"] {
+        assert!(answer.stderr.contains(note), "{}", answer.stderr);
+    }
 }
 
 /// A recording of NCCL is replayed as NCCL chooses on hosts that have a domain.
