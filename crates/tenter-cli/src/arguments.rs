@@ -20,7 +20,7 @@ use tenter::{Interference, Plan};
 
 pub(crate) use bench::{Bench, RankOrder, Ranks};
 pub(crate) use calibrate_fidelity::CalibrateFidelity;
-pub(crate) use common::{Fidelity, OutputFormat, Scenario, TextFormat, Threads};
+pub(crate) use common::{Allowance, Fidelity, OutputFormat, Scenario, TextFormat, Threads};
 pub(crate) use export::{Export, ExportCommand, ExportFabric, ExportOperations};
 pub(crate) use import::{
     Import, ImportCommand, ImportFabric, ImportFormat, ImportOperations, ImportSonic,
@@ -267,6 +267,8 @@ pub(crate) enum PresetsCommand {
 pub(crate) struct Validate {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
+    #[command(flatten)]
+    pub(crate) allowance: Allowance,
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub(crate) format: TextFormat,
@@ -276,6 +278,8 @@ pub(crate) struct Validate {
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
+    #[command(flatten)]
+    pub(crate) allowance: Allowance,
     /// Threads, as in 2,4,8: tell how much faster so many would be than one, where each has a core;
     /// the beginning of the trial is run for it, on one thread
     #[arg(long, value_name = "N,…", value_delimiter = ',')]

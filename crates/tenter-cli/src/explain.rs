@@ -11,9 +11,12 @@ use crate::failure::{Failure, print, print_tables};
 use crate::source;
 
 pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
-    let plan = source::read(&arguments.scenario)?;
-    plan.check()?;
-    let explanation = plan.explain()?;
+    let (plan, explanation) = arguments.allowance.within(|budget| {
+        let plan = source::read(&arguments.scenario, budget)?;
+        plan.check_within(budget)?;
+        let explanation = plan.explain_within(budget)?;
+        Ok((plan, explanation))
+    })?;
     let speed_ups = plan.speed_ups(&arguments.threads)?;
     match arguments.format {
         TextFormat::Text => {

@@ -11,6 +11,7 @@ use crate::fabric::any_job;
 use crate::failure::{Failure, print, say_notes};
 use crate::report::write_bytes;
 use crate::source;
+use tenter::run_budget;
 
 pub(crate) fn export(arguments: &Export) -> Result<ExitCode, Failure> {
     if let Some((format, of)) = arguments.fabric() {
@@ -50,7 +51,7 @@ fn fabric(format: FabricFormat, of: &ExportFabric) -> Result<ExitCode, Failure> 
 }
 
 fn operations(command: &ExportCommand, of: &ExportOperations) -> Result<ExitCode, Failure> {
-    let plan = source::read(&of.scenario)?;
+    let plan = source::read(&of.scenario, &run_budget())?;
     if let ExportCommand::Ns3(_) = command {
         return flows_of_ns3(&plan, of);
     }

@@ -72,6 +72,12 @@ impl Failure {
         }
     }
 
+    /// The same failure with what else would help.
+    pub(crate) fn or(mut self, remedy: &str) -> Failure {
+        self.message = format!("{}; {remedy}\n", self.message.trim_end());
+        self
+    }
+
     /// The failure as a program reads it.
     fn json(&self) -> Value {
         let message = match self.problems.len() {

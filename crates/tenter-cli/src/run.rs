@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tenter::{Run, Trial};
+use tenter::{Budget, Run, Trial, run_budget};
 use tenter_report::{TRACE_FILE, TrialData, TrialError, TrialReport, write_trace};
 
 use crate::arguments::{self, Fidelity, OutputFormat};
@@ -21,7 +21,12 @@ pub(crate) fn run(arguments: &arguments::Run) -> Result<ExitCode, Failure> {
     if let Some(count) = arguments.seeds {
         return seeds::run(arguments, count);
     }
-    let plan = source::read(&arguments.scenario)?;
+    let budget = if arguments.force {
+        Budget::unlimited()
+    } else {
+        run_budget()
+    };
+    let plan = source::read(&arguments.scenario, &budget)?;
     let mut run = Run::new(&plan)
         .threads(arguments.threads.count)
         .force(arguments.force);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tenter::{Plan, Scenario};
+use tenter::{Budget, Plan, Scenario};
 use tenter_scenario::Preset;
 
 use crate::arguments::{self, Fidelity};
@@ -77,9 +77,9 @@ fn named(asked: &arguments::Scenario) -> Result<Scenario, Failure> {
     Ok(preset.with_keys("first jobs", FIRST_JOBS))
 }
 
-/// Reads, overrides and resolves a scenario; prints its warnings.
-pub(crate) fn read(asked: &arguments::Scenario) -> Result<Plan, Failure> {
-    let plan = scenario(asked)?.resolve()?;
+/// Reads, overrides and resolves a scenario within a budget; prints its warnings.
+pub(crate) fn read(asked: &arguments::Scenario, budget: &Budget) -> Result<Plan, Failure> {
+    let plan = scenario(asked)?.resolve_within(budget)?;
     say(&plan.warnings().render_as("warning"));
     Ok(plan)
 }

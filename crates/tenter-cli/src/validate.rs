@@ -12,15 +12,18 @@ use crate::failure::{Failure, print, problem};
 use crate::source;
 
 pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
-    let valid = source::read(&arguments.scenario)?;
+    let (valid, mut notes) = arguments.allowance.within(|budget| {
+        let valid = source::read(&arguments.scenario, budget)?;
+        let notes = valid.notes_within(budget)?;
+        // What cannot be built is no valid scenario.
+        valid.check_within(budget)?;
+        Ok((valid, notes))
+    })?;
     let plan = valid.resolved();
     let collectives: usize = plan.jobs.iter().map(|job| job.sequence.len()).sum();
     let parts = parts(plan);
-    let mut notes = valid.notes()?;
     // They are said where the scenario is read.
     notes.retain(|note| note.code != NoteCode::Scenario);
-    // What cannot be built is no valid scenario.
-    valid.check()?;
     if arguments.format == TextFormat::Json {
         let warnings = valid.warnings().problems().iter();
         let document = json!({

@@ -5,8 +5,8 @@ use tenter_net::{ClassSpec, UNLIMITED_POOL};
 use tenter_plan::ideal::Ideal;
 use tenter_plan::{CENTRAL_BELOW, Fidelity, Plan, WINDOW_MAX};
 use tenter_topology::Routing;
-use tenter_units::Time;
-use tenter_workload::{Job, WorkloadError};
+use tenter_units::{Budget, Time};
+use tenter_workload::Job;
 
 use crate::credit::updates;
 use crate::error::ExplainError;
@@ -47,6 +47,9 @@ const TRANSFERS_MAX: u64 = 4 << 20;
 /// And the least in each of them, whatever their number.
 const TRANSFERS_MIN: u64 = 4_096;
 
+/// Units of work of a transfer that is counted.
+const UNITS_PER_TRANSFER: u64 = 10;
+
 /// A packet-hop in a fabric of up to [`HOSTS_CACHED`] hosts, in ns; on the machine of
 /// `benches/README.md`, as are the others.
 const HOP_NS: f64 = 40.0;
@@ -64,11 +67,14 @@ const BALANCER_NS: f64 = 25.0;
 const SCHEDULED_NS: f64 = 45.0;
 /// In a fabric that sends by credit: its accounts, and visits in the order of time.
 const CREDIT_NS: f64 = 30.0;
-/// With queues at inputs: the matching of their requests, which grows with the ports of a switch;
-/// measured on switches of 12 to 32 ports.
-const INPUT_QUEUED_NS: f64 = 450.0;
 /// With senders that are slowed down: their rates and timers.
 const CONGESTION_CONTROL_NS: f64 = 20.0;
+/// A matching of inputs and outputs for each port of the switch, where frames wait at inputs…
+const MATCHED_PORT_NS: f64 = 17.0;
+/// … and for each pair of ports.
+const MATCHED_PAIR_NS: f64 = 0.16;
+/// Switches on a path for each of its links, about.
+const SWITCHES_PER_LINK: f64 = 0.7;
 /// A visit of a node in a window with events.
 const VISIT_NS: f64 = 85.0;
 /// A visit if windows go from event to event: its way through the calendar in addition.
@@ -89,7 +95,7 @@ const FLOW_LEVEL_SPRAYED_NS: f64 = 6_000.0;
 const FLOW_LEVEL_RING_RANK_NS: f64 = 500_000.0;
 
 /// The cost of running a plan.
-pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError> {
+pub(crate) fn cost(plan: &Plan, routing: &Routing, budget: &Budget) -> Result<Cost, ExplainError> {
     let runs: u64 = plan.jobs.iter().map(|job| job.sequence.len() as u64).sum();
     let most = (TRANSFERS_MAX / runs.max(1)).max(TRANSFERS_MIN);
     let mut cost = Cost {
@@ -105,7 +111,7 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
     for (job, start) in plan.jobs.iter().zip(starts(plan)) {
         let own_end = Ideal::of(plan, routing, job).end(start);
         let rounds = rounds(plan, job, start, own_end, end);
-        let part = job_cost(plan, routing, job, rounds, most)?;
+        let part = job_cost(plan, routing, job, rounds, (most, budget))?;
         cost.packet_hops += part.packet_hops;
         cost.data_packet_hops += part.data_packet_hops;
         cost.flows = cost.flows.saturating_add(part.flows);
@@ -116,17 +122,20 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
     }
     simulated = simulated.min(plan.time_limit.unwrap_or(Time::MAX));
     cost.simulated_ns = simulated.as_ns();
+    cost.memory = memory(plan)?;
+    cost.peak_bytes = cost.memory.total();
     match plan.fidelity {
         Fidelity::Packet => {
-            cost.ns_per_packet_hop = hop_ns(plan) + visits_ns(plan, simulated, cost.packet_hops);
+            let waits = cost.memory.packets_bytes > 0;
+            let matching = if waits { matching_ns(plan) } else { 0.0 };
+            let visits = visits_ns(plan, simulated, cost.packet_hops);
+            cost.ns_per_packet_hop = hop_ns(plan) + matching + visits;
             cost.ns_per_flow = FLOW_NS;
         }
         Fidelity::Flow => cost.ns_per_flow = flow_level_ns(plan, cost.flows),
     }
     let ns = cost.packet_hops * cost.ns_per_packet_hop + cost.flows as f64 * cost.ns_per_flow;
     cost.wall_s = ns / 1e9;
-    cost.memory = memory(plan)?;
-    cost.peak_bytes = cost.memory.total();
     Ok(cost)
 }
 
@@ -134,17 +143,17 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
 ///
 /// # Errors
 /// When hosts cannot reach each other, or a collective cannot be run.
-pub fn packet_hops(plan: &Plan) -> Result<f64, ExplainError> {
-    Ok(cost_of(plan)?.packet_hops)
+pub fn packet_hops(plan: &Plan, budget: &Budget) -> Result<f64, ExplainError> {
+    Ok(cost_of(plan, budget)?.packet_hops)
 }
 
 /// The cost of running a plan, as in an explanation.
 ///
 /// # Errors
 /// As [`packet_hops`].
-pub fn cost_of(plan: &Plan) -> Result<Cost, ExplainError> {
-    let routing = Routing::build(&plan.topology)?;
-    Ok(cost(plan, &routing)?)
+pub fn cost_of(plan: &Plan, budget: &Budget) -> Result<Cost, ExplainError> {
+    let routing = Routing::build(&plan.topology, budget)?;
+    cost(plan, &routing, budget)
 }
 
 /// The time of a flow at flow level, of which there are `flows`.
@@ -200,10 +209,24 @@ fn hop_ns(plan: &Plan) -> f64 {
         (plan.nic.reacting().is_some(), CONGESTION_CONTROL_NS),
         (plan.scheduled.is_some(), SCHEDULED_NS),
         (plan.credit.is_some(), CREDIT_NS),
-        (plan.input_queued.is_some(), INPUT_QUEUED_NS),
     ];
     let extra = parts.iter().filter(|(has, _)| *has).map(|(_, ns)| ns);
     HOP_NS + HOP_NS_PER_DOUBLING * doublings + extra.sum::<f64>()
+}
+
+/// The part of a packet-hop in the matching of inputs and outputs: packets pass switches as often
+/// as these have ports.
+fn matching_ns(plan: &Plan) -> f64 {
+    if plan.input_queued.is_none() {
+        return 0.0;
+    }
+    let (mut all, mut weighted) = (0.0, 0.0);
+    for switch in plan.topology.switch_nodes() {
+        let ports = f64::from(plan.topology.ports(switch));
+        all += ports;
+        weighted += ports * (MATCHED_PORT_NS * ports + MATCHED_PAIR_NS * ports * ports);
+    }
+    SWITCHES_PER_LINK * weighted / all.max(1.0)
 }
 
 /// The part of a packet-hop in the visits of nodes: each node is visited once in a window, or for
@@ -228,8 +251,8 @@ fn job_cost(
     routing: &Routing,
     job: &Job,
     rounds: f64,
-    most: u64,
-) -> Result<Cost, WorkloadError> {
+    (most, budget): (u64, &Budget),
+) -> Result<Cost, ExplainError> {
     let pairs = u64::from(job.queue_pairs);
     let mut links = 0.0_f64;
     let mut cost = Cost {
@@ -238,6 +261,7 @@ fn job_cost(
     };
     for run in &job.sequence {
         let traffic = traffic(plan, routing, job, run, most)?;
+        budget.work(traffic.transfers.min(most) * UNITS_PER_TRANSFER)?;
         let data = traffic.data_hops * rounds;
         cost.data_packet_hops += data;
         let control = traffic.control_hops * rounds;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tenter_plan::Plan;
 use tenter_topology::Routing;
+use tenter_units::Budget;
 
 use crate::bill::{Bill, bill};
 use crate::buffers::{SwitchFacts, TierSwitchFacts, switch_facts, tier_facts};
@@ -71,8 +72,12 @@ pub struct Explanation {
 ///
 /// # Errors
 /// When hosts cannot reach each other, or a collective cannot be run.
-pub fn explain(plan: &Plan, given: &[String]) -> Result<Explanation, ExplainError> {
-    let routing = Routing::build(&plan.topology)?;
+pub fn explain(
+    plan: &Plan,
+    given: &[String],
+    budget: &Budget,
+) -> Result<Explanation, ExplainError> {
+    let routing = Routing::build(&plan.topology, budget)?;
     let jobs = plan.jobs.iter().map(|job| job_facts(plan, &routing, job));
     Ok(Explanation {
         scenario: plan.name.clone(),
@@ -89,9 +94,9 @@ pub fn explain(plan: &Plan, given: &[String]) -> Result<Explanation, ExplainErro
         recovery: recovery_facts(plan),
         entropy: entropy_facts(plan),
         jobs: jobs.collect::<Result<_, _>>()?,
-        cost: cost(plan, &routing)?,
+        cost: cost(plan, &routing, budget)?,
         bill: bill(plan),
-        notes: idle(plan, &routing, given)?
+        notes: idle(plan, &routing, given, budget)?
             .into_iter()
             .map(|idle| idle.note)
             .collect(),

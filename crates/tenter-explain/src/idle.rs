@@ -11,6 +11,7 @@ use tenter_net::{ClassSpec, SwitchSpec};
 use tenter_plan::ideal::nearest::host_kinds;
 use tenter_plan::{Fidelity, Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX};
 use tenter_topology::{Cabling, HostId, LeafSpine, LinkOverride, Routing, TopologySpec};
+use tenter_units::Budget;
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::{CollectiveRun, Job};
 
@@ -35,17 +36,22 @@ pub struct IdleSetting {
 ///
 /// # Errors
 /// When hosts cannot reach each other.
-pub fn idle_settings(plan: &Plan, given: &[String]) -> Result<Vec<IdleSetting>, ExplainError> {
-    let routing = Routing::build(&plan.topology)?;
-    idle(plan, &routing, given)
+pub fn idle_settings(
+    plan: &Plan,
+    given: &[String],
+    budget: &Budget,
+) -> Result<Vec<IdleSetting>, ExplainError> {
+    let routing = Routing::build(&plan.topology, budget)?;
+    idle(plan, &routing, given, budget)
 }
 
 pub(crate) fn idle(
     plan: &Plan,
     routing: &Routing,
     given: &[String],
+    budget: &Budget,
 ) -> Result<Vec<IdleSetting>, ExplainError> {
-    let mut facts = Facts::of(plan, routing)?;
+    let mut facts = Facts::of(plan, routing, budget)?;
     facts.placed = given.iter().any(|path| {
         let of_job = item(path, "jobs");
         of_job.is_some_and(|(_, rest)| rest == "placement")
@@ -78,7 +84,7 @@ struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    fn of(plan: &'a Plan, routing: &Routing) -> Result<Facts<'a>, ExplainError> {
+    fn of(plan: &'a Plan, routing: &Routing, budget: &Budget) -> Result<Facts<'a>, ExplainError> {
         let choice = has_detours(plan, routing)
             || plan.jobs.iter().any(|job| has_choice(plan, routing, job));
         let drawn = |class: &ClassSpec| class.ecn.is_some_and(|ecn| ecn.min_bytes < ecn.max_bytes);
@@ -89,7 +95,7 @@ impl<'a> Facts<'a> {
             drawn_marks,
             placed: false,
             used: used_queues(plan),
-            idle_routes: idle_routes(plan)?,
+            idle_routes: idle_routes(plan, budget)?,
         })
     }
 
@@ -439,14 +445,14 @@ fn is_alone(spec: &LeafSpine, index: usize) -> bool {
 }
 
 /// Routes that state the default.
-fn idle_routes(plan: &Plan) -> Result<Vec<usize>, ExplainError> {
+fn idle_routes(plan: &Plan, budget: &Budget) -> Result<Vec<usize>, ExplainError> {
     let topology = &plan.topology;
     if topology.routes.is_empty() {
         return Ok(Vec::new());
     }
     let mut without = topology.clone();
     without.routes.clear();
-    let routing = Routing::build(&without)?;
+    let routing = Routing::build(&without, budget)?;
     let is_idle = |route: &tenter_topology::StaticRoute| {
         let destination = topology.switch(route.destination);
         let mut hosts = topology.host_ids();

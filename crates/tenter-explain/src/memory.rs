@@ -94,6 +94,8 @@ const FLOW_HISTOGRAMS: u64 = 6_000_000;
 const TURN: u64 = 3_000;
 /// A packet in a queue, whose ring is half full on average when it has just grown.
 const PACKET: u64 = 48;
+/// The same at an input, with its place in the order of arrival.
+const PACKET_AT_INPUT: u64 = 96;
 /// Rows of a table that are kept until they are written together.
 const ROW_GROUP: u64 = 65_536;
 /// The share of the rows of a group that their columns take while they are written, in percent.
@@ -144,7 +146,8 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         parts.flows_bytes += crowd.flows.saturating_mul(flow);
         if !is_of_flows {
             parts.flows_bytes += done_together(&crowd).saturating_mul(FLOW_DONE);
-            parts.packets_bytes += crowd.waiting.saturating_mul(PACKET);
+            let packet = packet_bytes(plan);
+            parts.packets_bytes += crowd.waiting.saturating_mul(packet);
         }
         let own_end = Ideal::without_latency(plan, job).end(start);
         let rounds = rounds(plan, job, start, own_end, end);
@@ -183,6 +186,14 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         parts.tables_bytes += table(rows, size_of::<SampleRow>() as u64);
     }
     Ok(parts)
+}
+
+/// A packet in a queue.
+fn packet_bytes(plan: &Plan) -> u64 {
+    match plan.input_queued {
+        Some(_) => PACKET_AT_INPUT,
+        None => PACKET,
+    }
 }
 
 /// The graphs of all jobs, each once, and what is recorded of each job's.
@@ -272,7 +283,7 @@ fn fabric(plan: &Plan) -> u64 {
     let queues = plan.switches.usual.classes.len() as u64;
     // Routes to a leaf are those to its copies on all planes.
     let groups = topology.leaves().len() as u64 / planes;
-    let routes = groups * (4 * topology.switches() as u64 + groups);
+    let routes = groups * (8 * topology.switches() as u64 + groups);
     let scheduled = plan
         .scheduled
         .as_ref()

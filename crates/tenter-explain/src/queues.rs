@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tenter_net::input_queued::InputQueues;
 use tenter_net::{Limit, UNLIMITED_POOL};
 use tenter_plan::Plan;
 use tenter_topology::HostId;
@@ -12,6 +13,10 @@ use crate::traffic;
 /// The share of the packets that wait at the worst moment if every link has one flow on average,
 /// measured for random permutations; with λ flows a link it falls with λ to the power of 3/4.
 const UNEVEN: f64 = 0.6;
+/// The share of the packets that wait at inputs in the order of arrival behind one whose output is
+/// busy: such a switch carries 2 - √2 of what arrives evenly spread (Karol, Hluchyj and Morgan,
+/// "Input Versus Output Queueing on a Space-Division Packet Switch", 1987).
+const HEAD_OF_LINE: f64 = 0.41;
 
 /// The data that may be under way at once in one job, and the part that has to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -39,7 +44,8 @@ struct Share {
 pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd, WorkloadError> {
     let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
     let mut shares: BTreeMap<HostId, Share> = BTreeMap::new();
-    let (mut transfers, mut crossing, mut crossing_bytes) = (0_u64, 0_u64, 0_u64);
+    let (mut transfers, mut crossing) = (0_u64, 0_u64);
+    let (mut crossing_bytes, mut between_regions) = (0_u64, 0_u64);
     let mut bytes_of_all = 0_u64;
     let window = plan.nic.window_packets.map_or(u64::MAX, |packets| {
         u64::from(packets) * u64::from(plan.nic.mtu_bytes) * u64::from(job.queue_pairs)
@@ -62,6 +68,9 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
             crossing += 1;
             crossing_bytes += bytes;
         }
+        if plan.topology.region(leaf(from)) != plan.topology.region(leaf(to)) {
+            between_regions += bytes;
+        }
         bytes_of_all += transfer.bytes;
     });
     let all = |part: u64| (part as f64 * each_for) as u64;
@@ -71,28 +80,68 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
         // Each examined rank has sent all of its own, and has received a part of its share.
         share.received = all(share.received);
     }
-    let at_hosts = waiting_for_hosts(plan, &shares);
-    let between = waiting_between(plan, crossing * u64::from(job.queue_pairs), crossing_bytes);
+    let sending = longest_sending(plan, &shares);
+    let at_hosts = waiting_for_hosts(plan, &shares, sending);
+    let uneven = waiting_between(plan, crossing * u64::from(job.queue_pairs), crossing_bytes);
+    let narrow = waiting_at_borders(plan, sending, crossing_bytes, all(between_regions));
+    let between = uneven.max(narrow);
     let flows = transfers * u64::from(job.queue_pairs);
     let packets = bytes_of_all.div_ceil(u64::from(plan.nic.mtu_bytes).max(1));
     let packets = packets.max(flows);
     let bytes_of_one = (bytes_of_all / packets.max(1)).max(1);
+    let mut waiting = (at_hosts + between) / bytes_of_one;
+    let queues = plan.input_queued.as_ref().map(|spec| spec.queues);
+    if waiting > 0 && matches!(queues, Some(InputQueues::Fifo(_))) {
+        waiting = waiting.max((packets as f64 * HEAD_OF_LINE) as u64);
+    }
     Ok(Crowd {
         flows,
         packets,
-        waiting: (at_hosts + between) / bytes_of_one,
+        waiting,
     })
 }
 
-/// Bytes that wait at the last switch because more is sent to a host than its link takes.
-fn waiting_for_hosts(plan: &Plan, shares: &BTreeMap<HostId, Share>) -> u64 {
-    let rate = |host: HostId| plan.topology.line_rate(host).bits_per_second() as f64;
+/// The seconds times eight in which the busiest host sends all of its share.
+fn longest_sending(plan: &Plan, shares: &BTreeMap<HostId, Share>) -> f64 {
     let times = shares
         .iter()
-        .map(|(&host, share)| share.sent as f64 / rate(host));
-    let sending = times.fold(0.0, f64::max);
+        .map(|(&host, share)| share.sent as f64 / bits_per_second(plan, host));
+    times.fold(0.0, f64::max)
+}
+
+fn bits_per_second(plan: &Plan, host: HostId) -> f64 {
+    plan.topology.line_rate(host).bits_per_second() as f64
+}
+
+/// Bytes that wait in front of the links from leaves upwards, or of those between regions, because
+/// these carry less than the hosts send.
+fn waiting_at_borders(plan: &Plan, sending: f64, crossing: u64, between_regions: u64) -> u64 {
+    let topology = &plan.topology;
+    let leaves = topology.tiers();
+    let up = leaves.first().map_or(0, |leaves| leaves.up_bps) as f64;
+    let cables = topology.cables.iter();
+    let borders = cables.filter(|cable| {
+        let [one, other] = cable.ends.map(|end| topology.region(end.node));
+        one.is_some() && other.is_some() && one != other
+    });
+    let of_borders = borders.map(|cable| 2.0 * cable.rate.bits_per_second() as f64);
+    let beyond = |bytes: u64, rate: f64| {
+        let carried = (sending * rate) as u64;
+        if rate > 0.0 {
+            bytes.saturating_sub(carried)
+        } else {
+            0
+        }
+    };
+    let waiting = beyond(crossing, up).max(beyond(between_regions, of_borders.sum()));
+    let limit = port_limit(plan).saturating_mul(2 * topology.cables.len() as u64);
+    waiting.min(limit)
+}
+
+/// Bytes that wait at the last switch because more is sent to a host than its link takes.
+fn waiting_for_hosts(plan: &Plan, shares: &BTreeMap<HostId, Share>, sending: f64) -> u64 {
     let waiting = shares.iter().map(|(&host, share)| {
-        let taken = (sending * rate(host)) as u64;
+        let taken = (sending * bits_per_second(plan, host)) as u64;
         share.received.saturating_sub(taken).min(port_limit(plan))
     });
     waiting.sum()

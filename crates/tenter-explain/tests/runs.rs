@@ -6,6 +6,7 @@ use tenter_plan::Plan;
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
 use tenter_scenario::{Format, load};
 use tenter_sim::{Options, Outcome, run};
+use tenter_units::Budget;
 
 /// Keeps the flows.
 #[derive(Default)]
@@ -29,7 +30,8 @@ impl Sink for Flows {
 fn explained(text: &str) -> (Plan, Explanation) {
     let loaded = load(text, "x.yaml", Format::Yaml, &[], None)
         .unwrap_or_else(|problems| panic!("{}", problems.render()));
-    let explanation = explain(&loaded.plan, &loaded.given).expect("the plan can be run");
+    let explanation =
+        explain(&loaded.plan, &loaded.given, &Budget::unlimited()).expect("the plan can be run");
     (loaded.plan, explanation)
 }
 

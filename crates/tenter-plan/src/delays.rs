@@ -1,11 +1,13 @@
 //! How long links take: from the start of a frame at one end to the event list at the other, and
 //! from a pause or a credit to its effect.
 
+use std::collections::HashMap;
+
 use tenter_endpoint::NicSpec;
 use tenter_engine::Stream;
 use tenter_net::{CreditSpec, Switches};
 use tenter_topology::{CableEnd, NodeId, Topology};
-use tenter_units::{ById, Rate, SerialisationTime, Time};
+use tenter_units::{Rate, SerialisationTime, Time};
 
 /// One link of a path, as the model has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +33,67 @@ pub struct Delays<'p> {
     pub credit: Option<&'p CreditSpec>,
     /// The seed that the clocks of NICs are drawn from.
     pub seed: u64,
+}
+
+/// The leaves of a scheduled fabric in kinds: those of one kind have ways of the same delays to and
+/// from the same spines. Most fabrics have one kind, so what is done for each two of them does not
+/// grow with the square of the leaves.
+#[derive(Debug, Default)]
+pub struct LeafKinds {
+    /// The kind of each leaf.
+    of_leaf: Vec<u32>,
+    /// The ways of each kind.
+    ways: Vec<Vec<SpineWay>>,
+}
+
+/// How long the head of a cell takes on the fastest link from a leaf to a spine, and on the fastest
+/// one back, in ps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct SpineWay {
+    spine: NodeId,
+    up: u64,
+    down: u64,
+}
+
+impl LeafKinds {
+    /// How long a message takes from a leaf to each leaf, in ps: as long as the head of a cell on
+    /// the fastest way; `None` to itself, and where the two have no spine in common.
+    pub fn times_from(&self, leaf: usize) -> Vec<Option<u64>> {
+        let from = &self.ways[self.of_leaf[leaf] as usize];
+        let to_kinds: Vec<Option<u64>> = self.ways.iter().map(|to| fastest(from, to)).collect();
+        let kinds = self.of_leaf.iter().enumerate();
+        let times = kinds.map(|(to, &kind)| to_kinds[kind as usize].filter(|_| to != leaf));
+        times.collect()
+    }
+
+    /// The shortest and the longest time of a message between two leaves, in ps.
+    pub fn bounds(&self) -> Option<(u64, u64)> {
+        let mut leaves = vec![0_u32; self.ways.len()];
+        for &kind in &self.of_leaf {
+            leaves[kind as usize] += 1;
+        }
+        let kinds = || self.ways.iter().enumerate();
+        let times = kinds().flat_map(|(one, from)| {
+            let leaves = &leaves;
+            let others = kinds().filter(move |&(other, _)| one != other || leaves[one] > 1);
+            others.filter_map(move |(_, to)| fastest(from, to))
+        });
+        times.fold(None, |bounds, time| {
+            let (least, most) = bounds.unwrap_or((time, time));
+            Some((time.min(least), time.max(most)))
+        })
+    }
+}
+
+/// The time from a leaf to another over the spine that is the fastest, in ps.
+fn fastest(from: &[SpineWay], to: &[SpineWay]) -> Option<u64> {
+    let mut to = to.iter().peekable();
+    let times = from.iter().filter_map(|up| {
+        while to.next_if(|down| down.spine < up.spine).is_some() {}
+        let down = to.peek().filter(|down| down.spine == up.spine)?;
+        Some(up.up + down.down)
+    });
+    times.min()
 }
 
 impl Delays<'_> {
@@ -114,28 +177,45 @@ impl Delays<'_> {
             || nic.is_some_and(|nic| nic.xoff.is_some())
     }
 
-    /// How long the head of a cell takes from a leaf to each spine on the fastest way, in ps, by
-    /// node; `u64::MAX` where none leads there.
-    pub fn fastest_up(&self, from: NodeId) -> ById<NodeId, u64> {
-        let mut times: ById<NodeId, u64> = vec![u64::MAX; self.topology.nodes.len()].into();
-        for end in self.ports(from) {
-            let spine = self.topology.neighbour(end.node, end.port).node;
-            if !self.topology.is_host(spine) {
-                let time = &mut times[spine];
-                *time = (*time).min(self.link(end).latency.ps());
-            }
+    /// The leaves of a scheduled fabric in kinds.
+    pub fn leaf_kinds(&self, leaves: &[NodeId]) -> LeafKinds {
+        let mut kinds = LeafKinds::default();
+        // Only looked up, never iterated.
+        let mut known: HashMap<Vec<SpineWay>, u32> = HashMap::new();
+        for &leaf in leaves {
+            let kind = *known
+                .entry(self.spine_ways(leaf))
+                .or_insert_with_key(|ways| {
+                    kinds.ways.push(ways.clone());
+                    kinds.ways.len() as u32 - 1
+                });
+            kinds.of_leaf.push(kind);
         }
-        times
+        kinds
     }
 
-    /// How long a message takes from one leaf of a scheduled fabric, with its ways up, to another,
-    /// in ps: as long as the head of a cell on the fastest way; `None` to itself.
-    pub fn between_leaves(&self, from: NodeId, up: &ById<NodeId, u64>, to: NodeId) -> Option<u64> {
-        let ends = self.ports(to);
-        let ends = ends.map(|end| self.topology.neighbour(end.node, end.port));
-        let ways = ends.filter(|end| from != to && up[end.node] < u64::MAX);
-        let times = ways.map(|end| up[end.node] + self.link(end).latency.ps());
-        times.min()
+    /// The fastest way from a leaf to each of its spines, and back, in the order of the spines.
+    fn spine_ways(&self, leaf: NodeId) -> Vec<SpineWay> {
+        let mut ways: Vec<SpineWay> = Vec::new();
+        for end in self.ports(leaf) {
+            let back = self.topology.neighbour(leaf, end.port);
+            if self.topology.is_host(back.node) {
+                continue;
+            }
+            let (up, down) = (self.link(end).latency.ps(), self.link(back).latency.ps());
+            // Ports are in the order of the switches behind them.
+            match ways.last_mut() {
+                Some(way) if way.spine == back.node => {
+                    (way.up, way.down) = (way.up.min(up), way.down.min(down));
+                }
+                _ => ways.push(SpineWay {
+                    spine: back.node,
+                    up,
+                    down,
+                }),
+            }
+        }
+        ways
     }
 
     /// The ports of a node.

@@ -2,7 +2,6 @@
 
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{FLOW_CONTROL_BYTES, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
-use tenter_topology::NodeId;
 use tenter_units::Time;
 use tenter_workload::ScaleUp;
 
@@ -31,7 +30,8 @@ pub struct Others<'p> {
 impl Lookahead {
     /// That of a fabric.
     pub fn of(delays: &Delays<'_>, others: &Others<'_>) -> Lookahead {
-        let between = others.scheduled.and_then(|_| between_leaves(delays));
+        let leaves = || delays.leaf_kinds(&delays.topology.leaves());
+        let between = others.scheduled.and_then(|_| leaves().bounds());
         Lookahead {
             least_ps: least(delays, others, between),
             longest_flight_ps: longest_flight(delays, others, between),
@@ -105,18 +105,4 @@ fn shortest_control(delays: &Delays<'_>) -> Option<u64> {
             .ps()
     });
     times.min()
-}
-
-/// The shortest and the longest time of a message between two leaves of a scheduled fabric, in ps.
-fn between_leaves(delays: &Delays<'_>) -> Option<(u64, u64)> {
-    let leaves = delays.topology.leaves();
-    let times = leaves.iter().flat_map(|&from| {
-        let up = delays.fastest_up(from);
-        let time = move |&to: &NodeId| delays.between_leaves(from, &up, to);
-        leaves.iter().filter_map(time)
-    });
-    times.fold(None, |bounds, time| {
-        let (least, most) = bounds.unwrap_or((time, time));
-        Some((time.min(least), time.max(most)))
-    })
 }

@@ -96,7 +96,9 @@ fn text(text: String) -> Node {
 
 /// Whether there is nothing to read, or all could be read.
 fn write_out_programs(algorithm: &mut Node, files: &Files<'_>, findings: Findings<'_>) -> bool {
-    let Findings { problems, warnings } = findings;
+    let Findings {
+        problems, warnings, ..
+    } = findings;
     let ways = ["file", "files", "programs"];
     let given: Vec<&str> = ways
         .into_iter()

@@ -140,7 +140,9 @@ impl Draft {
             links: switched.links?,
             lookahead: Lookahead::default(),
         };
-        Some(plan.with_lookahead())
+        // What follows goes over the whole fabric, and refused ones may be of any kind.
+        findings.go_over(&plan.topology)?;
+        problems.is_empty().then(|| plan.with_lookahead())
     }
 }
 
@@ -184,10 +186,14 @@ impl Bound {
         effective: &mut Node,
     ) -> Option<Bound> {
         let problems = findings.problems;
+        if own.fabric.unscheduled_kind().is_some() {
+            return None;
+        }
         let (described, circuits) = (own.fabric.topology.as_ref()?, own.fabric.circuits.take()?);
-        let (topology, circuits) = build(described, circuits, models, problems)?;
+        let (topology, circuits) = build(described, circuits, models, findings)?;
         let endpoint = own.endpoint.as_ref();
         load_balancing::check(balancing, endpoint, &topology, findings);
+        findings.go_over(&topology)?;
         let (npus, scale_up) = npus(endpoint);
         let names = HostNames::of(&topology, npus, scale_up, problems);
         let specs = own.jobs.take();
@@ -226,11 +232,10 @@ impl Switched {
         findings: Findings<'_>,
         effective: &mut Node,
     ) -> Option<Switched> {
-        let Findings { problems, warnings } = findings;
-        let (described, switching) = (
-            own.fabric.topology.as_ref()?,
-            own.fabric.switching.as_ref()?,
-        );
+        let Findings {
+            problems, warnings, ..
+        } = findings;
+        let switching = own.fabric.switching.as_ref()?;
         let around = buffer::Around {
             topology: &bound.topology,
             addresses: bound.addresses.as_ref()?,
@@ -239,21 +244,16 @@ impl Switched {
             leaves_take_whole: switching.scheduled().is_some(),
             problems,
             warnings,
+            budget: findings.budget,
         };
         let switch = own.fabric.switch.as_ref()?.as_ref()?;
         let (models, balancing) = (models?, &balancing?.spec);
         let (devices, watchdog) = (devices(&models), switch.usual.pfc_watchdog);
+        findings.go_over(around.topology)?;
         let switches = around.complete(switch, models, balancing, effective);
         let is_watched = watchdog.is_some();
         let faults = bound.faults.as_ref();
-        check_together(
-            &around,
-            switching,
-            switches.as_ref(),
-            described,
-            is_watched,
-            faults,
-        );
+        check_together(&around, switching, switches.as_ref(), is_watched, faults);
         let (switches, links) = switches.unzip();
         let impaired = bound.impaired.as_deref();
         let (switches, signals) = add_signals(&around, switches, told, impaired, switching)?;
@@ -278,13 +278,13 @@ fn build(
     spec: &TopologySpec,
     mut circuits: Option<CircuitPlan>,
     models: Option<&[SwitchDraft]>,
-    problems: &Problems,
+    findings: Findings<'_>,
 ) -> Read<(Topology, Option<CircuitPlan>)> {
     let topology = match &mut circuits {
-        Some(circuits) => circuits::bind(circuits, spec, problems)?,
-        None => topologies::build(spec, problems)?,
+        Some(circuits) => circuits::bind(circuits, spec, findings)?,
+        None => topologies::build(spec, findings)?,
     };
-    switch_model::check_tiers(models, &topology, problems);
+    switch_model::check_tiers(models, &topology, findings.problems);
     Some((topology, circuits))
 }
 
@@ -372,7 +372,6 @@ fn check_together(
     around: &buffer::Around<'_>,
     switching: &Switching,
     switches: Option<&(Switches, Links)>,
-    topology_spec: &TopologySpec,
     has_watchdog: bool,
     faults: Option<&FaultPlan>,
 ) {
@@ -382,7 +381,7 @@ fn check_together(
     hand_over::check(around);
     delays::check(around);
     let nic = &around.endpoint.nic;
-    telemetry_room::check(nic, switches, around.topology, around.warnings);
+    telemetry_room::check(nic, switches, around.topology, around.findings());
     if switching.scheduled().is_none() {
         entropy::check(around, switches);
     }
@@ -396,7 +395,6 @@ fn check_together(
         warn_of_pauses(switches, has_watchdog, faults, around.warnings);
     }
     let own = switching::Around {
-        topology_spec,
         topology: around.topology,
         switches,
         links,

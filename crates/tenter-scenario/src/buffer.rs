@@ -11,7 +11,7 @@ use tenter_net::{
 };
 use tenter_plan::Links;
 use tenter_topology::{NodeId, Topology};
-use tenter_units::Bytes;
+use tenter_units::{Budget, Bytes};
 use tenter_workload::Job;
 
 use crate::classes::ClassDraft;
@@ -36,6 +36,7 @@ pub(crate) struct Around<'a> {
     pub(crate) leaves_take_whole: bool,
     pub(crate) problems: &'a Problems,
     pub(crate) warnings: &'a Problems,
+    pub(crate) budget: &'a Budget,
 }
 
 impl<'a> Around<'a> {
@@ -43,6 +44,7 @@ impl<'a> Around<'a> {
         Findings {
             problems: self.problems,
             warnings: self.warnings,
+            budget: self.budget,
         }
     }
 }

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use tenter_config::Reader;
 use tenter_notation::decode::split_remedy;
-use tenter_notation::diagnostics::{Path, Problems};
+use tenter_notation::diagnostics::Path;
 use tenter_plan::CircuitPlan;
 use tenter_steering::can_steer;
 use tenter_topology::{NodeId, Rewiring, Topology, TopologyError, TopologySpec};
 
+use crate::findings::Findings;
 use crate::planes;
 use crate::switching::Switching;
 
@@ -16,15 +17,16 @@ use crate::switching::Switching;
 pub(crate) fn bind(
     circuits: &mut CircuitPlan,
     fabric: &TopologySpec,
-    problems: &Problems,
+    findings: Findings<'_>,
 ) -> Option<Topology> {
+    let problems = findings.problems;
     let path = Path::new(problems, "fabric.circuits");
     if planes::has_several(fabric) {
         let what = "cannot be in a multi-plane fabric";
         path.problem(what, "leave them out, or `fabric.planes`");
         return None;
     }
-    let built = circuits.optical(fabric).build(fabric);
+    let built = circuits.optical(fabric).build(fabric, findings.budget);
     let mut topology = built.map_err(|error| report(&path, &error)).ok()?;
     let initial = path.key("initial");
     rewire(&mut topology, &circuits.initial, &initial)?;

@@ -8,6 +8,7 @@ use tenter_notation::decode::Section;
 use tenter_notation::diagnostics::{Diagnostics, Problems};
 use tenter_notation::overrides;
 use tenter_notation::tree::Node;
+use tenter_units::Budget;
 use tenter_workload::spec::WorkloadKind;
 
 use crate::algorithm_files;
@@ -66,6 +67,7 @@ pub fn read_workload(
     let findings = Findings {
         problems: &problems,
         warnings: &warnings,
+        budget: &Budget::unlimited(),
     };
     jobs::fill_algorithms(&mut root, false);
     algorithm_files::write_out_workload(&mut root, files, findings);

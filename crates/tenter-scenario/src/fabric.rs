@@ -63,6 +63,9 @@ fn parts_go_together(own: &FabricParts, reader: &mut dyn Reader) {
     if switching.is_some_and(|of| of.scheduled().is_some()) {
         refuse_load_balancing(reader);
     }
+    if let Some(kind) = own.unscheduled_kind() {
+        refuse_other_kinds(kind, reader);
+    }
     if own.asks_for_classes() && reader.was_given("switch.classes") {
         let what = "and `fabric.flow_control` exclude each other";
         let help = "keep one of them; `flow_control` stands for a list with the class of the data";
@@ -71,6 +74,13 @@ fn parts_go_together(own: &FabricParts, reader: &mut dyn Reader) {
     if let (Some(Some(_)), Some(switching)) = (&own.circuits, switching) {
         circuits::check(switching, reader);
     }
+}
+
+fn refuse_other_kinds(kind: &str, reader: &mut dyn Reader) {
+    let what = format!(
+        "cannot be `scheduled` with `kind: {kind}`: credits and cells are modelled between the leaves of two tiers"
+    );
+    reader.refuse("switching", &what, "use `fabric.kind: leaf-spine`");
 }
 
 /// A scheduled fabric sprays, whatever load balancer there is beside it.
@@ -87,6 +97,14 @@ impl FabricParts {
     fn asks_for_classes(&self) -> bool {
         let asked = self.flow_control.flatten();
         asked.is_some_and(|asked| asked != FlowControl::None)
+    }
+
+    /// The kind of a topology that is to be scheduled and cannot be.
+    pub(crate) fn unscheduled_kind(&self) -> Option<&'static str> {
+        let is_scheduled = self.switching.as_ref()?.scheduled().is_some();
+        let topology = self.topology.as_ref()?;
+        let is_other = is_scheduled && !matches!(topology, TopologySpec::LeafSpine(_));
+        is_other.then(|| topology.word())
     }
 
     /// How switches choose among ports; by default where they spray by themselves.

@@ -173,7 +173,9 @@ impl<'f> Graphs<'f> {
 
     /// Reads the files of a job. What is noteworthy in them is a warning.
     fn read(&self, job: usize, kind: &WorkloadKind) -> Option<Graph> {
-        let Findings { problems, warnings } = self.findings;
+        let Findings {
+            problems, warnings, ..
+        } = self.findings;
         let path = format!("jobs[{job}].workload.file");
         match read_operations(kind, self.files, &Budget::unlimited()) {
             Ok(imported) => {

@@ -14,6 +14,7 @@ use tenter_notation::diagnostics::{Diagnostics, Problems, Source, quote};
 use tenter_notation::tree::{Node, Value};
 use tenter_notation::{emit, overrides, toml, yaml};
 use tenter_plan::Plan;
+use tenter_units::Budget;
 use tenter_workload::graph::Graph;
 
 /// The longest text that is read as a scenario, in bytes; a thousand hosts listed one by one take a
@@ -148,7 +149,8 @@ pub fn text_of<'b>(bytes: &'b [u8], source_name: &str) -> Result<&'b str, Diagno
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// Reads a scenario and resolves it into a plan.
+/// Reads a scenario of the program itself, or of a test, and resolves it into a plan, whatever that
+/// takes.
 ///
 /// `source_name` is what messages call the text. Each of `overrides` is `PATH=VALUE`, applied in
 /// order. `seed` replaces the seed of the scenario.
@@ -183,7 +185,8 @@ pub fn load_beside(
     files: &Files<'_>,
 ) -> Result<Loaded, Diagnostics> {
     let input = Input::Text(text, format);
-    load_overlaid(input, source_name, &[], overrides, seed, files)
+    let budget = Budget::unlimited();
+    load_overlaid(input, source_name, &[], overrides, seed, files, &budget)
 }
 
 /// What a scenario is read from.
@@ -196,7 +199,8 @@ pub enum Input<'a> {
 }
 
 /// As [`load_beside`], from any [`Input`], with the keys of `overlay` in place of the scenario's
-/// own, those of later ones in place of those of earlier ones; overrides come after them.
+/// own, those of later ones in place of those of earlier ones; overrides come after them. What is
+/// read and built is taken from `budget` before.
 ///
 /// # Errors
 /// Every problem of the scenario, of the keys that lie over it, of the overrides and the files,
@@ -208,9 +212,15 @@ pub fn load_overlaid(
     overrides: &[String],
     seed: Option<u64>,
     files: &Files<'_>,
+    budget: &Budget,
 ) -> Result<Loaded, Diagnostics> {
     let change = &mut |_: &mut Node| {};
-    load_changed(input, source_name, overlay, overrides, seed, files, change)
+    let given = Given {
+        seed,
+        files,
+        budget,
+    };
+    load_changed(input, source_name, overlay, overrides, given, change)
 }
 
 /// As [`load`], with the key at a path of [`Loaded::given`], or the list item, left out: what a
@@ -228,8 +238,21 @@ pub fn load_without(
     let mut found = false;
     let mut leave_out = |root: &mut Node| found = given::remove(root, path);
     let change = &mut leave_out;
-    let loaded = load_changed(input, source_name, &[], overrides, None, &no_files, change);
+    let given = Given {
+        seed: None,
+        files: &no_files,
+        budget: &Budget::unlimited(),
+    };
+    let loaded = load_changed(input, source_name, &[], overrides, given, change);
     (found || loaded.is_err()).then_some(loaded)
+}
+
+/// What is given beside the texts of a scenario.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    seed: Option<u64>,
+    files: &'a Files<'a>,
+    budget: &'a Budget,
 }
 
 fn load_changed(
@@ -237,10 +260,14 @@ fn load_changed(
     source_name: &str,
     overlay: &[Overlay<'_>],
     overrides: &[String],
-    seed: Option<u64>,
-    files: &Files<'_>,
+    beside: Given<'_>,
     change: &mut dyn FnMut(&mut Node),
 ) -> Result<Loaded, Diagnostics> {
+    let Given {
+        seed,
+        files,
+        budget,
+    } = beside;
     let (problems, warnings) = (Problems::default(), Problems::default());
     let (root, sources) = overlaid(input, source_name, overlay, overrides, &problems)?;
     let Some(mut root) = root else {
@@ -255,6 +282,7 @@ fn load_changed(
     let findings = Findings {
         problems: &problems,
         warnings: &warnings,
+        budget,
     };
     algorithm_files::write_out(&mut root, files, findings);
     let graphs = Graphs::new(files, findings);
@@ -312,6 +340,7 @@ pub fn load_typed(
         let findings = Findings {
             problems: &problems,
             warnings: &Problems::default(),
+            budget: &Budget::unlimited(),
         };
         algorithm_files::write_out(&mut root, files, findings);
         typed(root, &problems)

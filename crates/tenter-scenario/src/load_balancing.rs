@@ -9,7 +9,6 @@ use tenter_topology::{Routing, Topology};
 use crate::endpoint::Endpoint;
 use crate::findings::Findings;
 use tenter_config::{Component, Reader, Shape, Value, Written};
-use tenter_notation::diagnostics::Problems;
 
 /// The path of the section.
 const PATH: &str = "fabric.load_balancing";
@@ -109,7 +108,7 @@ impl Balancing {
         // A single switch has no choice.
         if topology.switches() > 1 {
             self.check_nics(nic, findings);
-            self.check_gap(nic, topology, findings.warnings);
+            self.check_gap(nic, topology, findings);
         }
     }
 
@@ -129,15 +128,15 @@ impl Balancing {
 
     /// Warns of flowlets that follow each other faster than paths differ, where NICs need packets
     /// in order.
-    fn check_gap(&self, nic: &NicSpec, topology: &Topology, warnings: &Problems) {
+    fn check_gap(&self, nic: &NicSpec, topology: &Topology, findings: Findings<'_>) {
         let Some(gap) = self.spec.gap() else {
             return;
         };
         if matches!(nic.loss_recovery, LossRecovery::SelectiveRepeat(_)) {
             return;
         }
-        // Hosts that cannot reach each other are told of elsewhere.
-        let Ok(routing) = Routing::build(topology) else {
+        // What keeps routes from being found is told of elsewhere.
+        let Ok(routing) = Routing::build(topology, findings.budget) else {
             return;
         };
         let wire_bytes = nic.longest_frame_bytes() + WIRE_OVERHEAD_BYTES;
@@ -151,7 +150,7 @@ impl Balancing {
         let help = format!(
             "make `gap` longer than {spread}, or set `endpoint.nic.loss_recovery` to `{{kind: selective-repeat, reorder: 64}}`"
         );
-        warnings.note(PATH, message, &help);
+        findings.warnings.note(PATH, message, &help);
     }
 }
 
@@ -168,7 +167,9 @@ pub(crate) struct Reordering {
 impl Reordering {
     /// Refuses NICs that need packets in order, and warns of those that hardly wait.
     pub(crate) fn check(&self, loss_recovery: &LossRecovery, findings: Findings<'_>) {
-        let Findings { problems, warnings } = findings;
+        let Findings {
+            problems, warnings, ..
+        } = findings;
         let path = self.path;
         match loss_recovery {
             LossRecovery::SelectiveRepeat(repeat) if repeat.reorder == 1 => {

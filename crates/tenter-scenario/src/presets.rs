@@ -54,6 +54,8 @@ impl Preset {
 
 #[cfg(test)]
 mod tests {
+    use tenter_units::Budget;
+
     use super::*;
     use crate::{Format, Input, Overlay, load_overlaid};
 
@@ -70,7 +72,8 @@ mod tests {
     fn every_preset_is_a_fabric_of_its_size() {
         for preset in PRESETS {
             let input = Input::Text(preset.text, Format::Yaml);
-            let loaded = load_overlaid(input, preset.name, &[JOBS], &[], None, &no_files)
+            let budget = Budget::unlimited();
+            let loaded = load_overlaid(input, preset.name, &[JOBS], &[], None, &no_files, &budget)
                 .unwrap_or_else(|errors| panic!("{errors}"));
             assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
             let plan = loaded.plan;

@@ -8,11 +8,13 @@ mod input_queued;
 pub(crate) use around::Around;
 pub use input_queued::{InputKeys, QueueKind};
 
+use std::collections::BTreeMap;
+
 use tenter_endpoint::NicSpec;
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{ClassSpec, CreditSpec, PfcTrigger};
-use tenter_topology::{NodeId, Topology, TopologySpec};
+use tenter_topology::{NodeId, Topology};
 
 use crate::findings::Findings;
 use around::PATH;
@@ -89,16 +91,6 @@ fn check_scheduled(around: &Around<'_>, problems: &Problems) {
     let refuse = |what: String, help: &str| {
         problems.note(PATH, what, help);
     };
-    if !matches!(around.topology_spec, TopologySpec::LeafSpine(_)) {
-        let kind = around.topology_spec.word();
-        refuse(
-            format!(
-                "`fabric.switching` cannot be `scheduled` with `kind: {kind}`: credits and cells are modelled between the leaves of two tiers"
-            ),
-            "use `fabric.kind: leaf-spine`",
-        );
-        return;
-    }
     check_leaves(around.topology, problems);
     if !around.switches.tiers.is_empty() {
         refuse(
@@ -149,27 +141,42 @@ fn check_leaves(topology: &Topology, problems: &Problems) {
         problems.note(PATH, message, "give each leaf more hosts");
         return;
     }
-    let spines = |leaf: NodeId| {
+    // Leaves with the same spines are alike, and most fabrics have one kind of them.
+    let mut kinds: BTreeMap<Vec<NodeId>, [NodeId; 2]> = BTreeMap::new();
+    for &leaf in &leaves {
         let peers = topology.neighbours(leaf).map(|peer| peer.node);
         let mut spines: Vec<NodeId> = peers.filter(|&peer| !topology.is_host(peer)).collect();
         spines.dedup();
-        spines
-    };
-    let of_leaves: Vec<Vec<NodeId>> = leaves.iter().map(|&leaf| spines(leaf)).collect();
-    for (number, own) in of_leaves.iter().enumerate() {
-        for (other, theirs) in of_leaves.iter().enumerate().take(number) {
-            if own.iter().any(|spine| theirs.contains(spine)) {
-                continue;
-            }
-            let name = |of: usize| quote(topology.name(leaves[of]));
+        let ends = kinds.entry(spines).or_insert([leaf, leaf]);
+        ends[1] = leaf;
+    }
+    let kinds: Vec<(Vec<NodeId>, [NodeId; 2])> = kinds.into_iter().collect();
+    for (number, (own, [first, last])) in kinds.iter().enumerate() {
+        let others = kinds[..number]
+            .iter()
+            .map(|(spines, [first, _])| (spines, first));
+        let itself = (own.is_empty() && first != last).then_some((own, last));
+        let mut pairs = others.chain(itself);
+        let is_apart = |(theirs, _): &(&Vec<NodeId>, &NodeId)| !have_common(own, theirs);
+        if let Some((_, other)) = pairs.find(is_apart) {
+            let [one, other] = [first.min(other), first.max(other)];
             let message = format!(
                 "{} and {} have no spine in common, and a scheduled fabric sends from leaf to leaf over one",
-                name(other),
-                name(number)
+                quote(topology.name(*one)),
+                quote(topology.name(*other))
             );
             let help = "connect both of them to one spine, in `fabric.overrides`";
             problems.note(PATH, message, help);
             return;
         }
     }
+}
+
+/// Whether two ascending lists have a node in common.
+fn have_common(one: &[NodeId], other: &[NodeId]) -> bool {
+    let mut other = other.iter().peekable();
+    one.iter().any(|node| {
+        while other.next_if(|next| *next < node).is_some() {}
+        other.peek() == Some(&node)
+    })
 }

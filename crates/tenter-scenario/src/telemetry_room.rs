@@ -3,19 +3,25 @@
 use tenter_endpoint::NicSpec;
 use tenter_endpoint::congestion_control::{CongestionControl, HOPS_MAX};
 use tenter_net::Switches;
-use tenter_notation::diagnostics::Problems;
 use tenter_topology::{Routing, Topology};
+
+use crate::findings::Findings;
 
 const PATH: &str = "endpoint.nic.congestion_control";
 
 /// Warns of paths with more switches than the header of packets has room for.
-pub(crate) fn check(nic: &NicSpec, switches: &Switches, topology: &Topology, warnings: &Problems) {
+pub(crate) fn check(
+    nic: &NicSpec,
+    switches: &Switches,
+    topology: &Topology,
+    findings: Findings<'_>,
+) {
     let control = nic.congestion_control.as_ref();
     let Some(room) = control.and_then(CongestionControl::telemetry_hops) else {
         return;
     };
-    // Hosts that cannot reach each other are told of elsewhere.
-    let Ok(routing) = Routing::build(topology) else {
+    // What keeps routes from being found is told of elsewhere.
+    let Ok(routing) = Routing::build(topology, findings.budget) else {
         return;
     };
     let balancing = &switches.usual.load_balancing;
@@ -34,7 +40,7 @@ pub(crate) fn check(nic: &NicSpec, switches: &Switches, topology: &Topology, war
     let message = format!(
         "packets pass up to {needed} switches{on_detours}, and their telemetry header has room for {room}: the last switches write nothing, and senders do not learn of queues there"
     );
-    warnings.note(PATH, message, &help(needed, room));
+    findings.warnings.note(PATH, message, &help(needed, room));
 }
 
 /// What to do where packets have room for some of the switches that they need it for.

@@ -1,12 +1,14 @@
 //! The topology part of the `fabric` section, and what only shows when it is built.
 
 use tenter_notation::decode::split_remedy;
-use tenter_notation::diagnostics::Problems;
 use tenter_topology::{Cabling, RoutingError, Topology, TopologyError, TopologySpec};
 
+use crate::findings::Findings;
+
 /// The fabric as a graph; what is wrong is noted at the part that is to blame.
-pub(crate) fn build(spec: &TopologySpec, problems: &Problems) -> Option<Topology> {
-    let error = match spec.build() {
+pub(crate) fn build(spec: &TopologySpec, findings: Findings<'_>) -> Option<Topology> {
+    let problems = findings.problems;
+    let error = match spec.build(findings.budget) {
         Ok(topology) => return Some(topology),
         Err(error) => error,
     };
@@ -27,6 +29,7 @@ fn blamed(spec: &TopologySpec, error: &TopologyError) -> String {
         (TopologyError::Route { index, .. }, _) => return format!("fabric.routes[{index}]"),
         (TopologyError::Parameter { parameter, .. }, _) => parameter,
         (TopologyError::Routing(RoutingError::Loop { .. }), _) => "routes[0]",
+        (TopologyError::OverBudget { .. } | TopologyError::Routing(_), _) => "kind",
         (_, TopologySpec::Explicit(_)) => "links",
         (_, TopologySpec::LeafSpine(spec)) if spec.cabling == Cabling::Regular => "overrides",
         (_, TopologySpec::LeafSpine(_)) => "cabling",

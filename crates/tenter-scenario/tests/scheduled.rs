@@ -2,6 +2,8 @@
 
 mod base;
 
+use std::time::{Duration, Instant};
+
 use tenter_net::headroom::{Senders, incoming};
 use tenter_net::scheduled::{CellSpec, IndicationSpec, ScheduledSpec, SprayKind};
 use tenter_units::Time;
@@ -109,6 +111,32 @@ fn what_it_does_not_work_with_is_refused() {
         &["fabric.switching={kind: output-queued, credit: 4096B}"],
         "unknown key `credit`",
     );
+}
+
+/// What is done for each two leaves is done for each two kinds of them: of 5,000 leaves, and of
+/// 4,000 of which some miss a spine.
+#[test]
+fn many_leaves_are_checked_at_once() {
+    let began = Instant::now();
+    SMALL.refused(
+        &[
+            "fabric={kind: torus, sizes: [1000, 5], links: [1000, 7], wrap_around: false, switching: {kind: scheduled}}",
+        ],
+        "cannot be `scheduled` with `kind: torus`",
+    );
+    let of = |overrides: &str| {
+        format!(
+            "fabric={{kind: leaf-spine, leaves: 4000, hosts_per_leaf: 1, spines: 40, \
+             switching: {{kind: scheduled}}, overrides: [{overrides}]}}"
+        )
+    };
+    let gaps = (0..1_000).map(|leaf| format!("{{leaf: {leaf}, spine: {}, links: 0}}", leaf % 39));
+    let gaps = gaps.collect::<Vec<_>>().join(", ");
+    let ranks = "jobs=[{ranks: 2, collectives: [{collective: all-to-all, size: 1MiB}]}]";
+    let plan = SMALL.set(&[&of(&gaps), ranks]).expect("it is one").plan;
+    assert_eq!(plan.lookahead, SMALL.good(&[]).plan.lookahead);
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(5), "{took:?}");
 }
 
 /// A leaf takes frames of hosts whole, however the switches forward: what is on its way when it

@@ -12,7 +12,7 @@ use tenter_scenario::{
     Diagnostics, Format, Input, Loaded, load, load_beside, load_overlaid, load_typed,
 };
 use tenter_topology::{HostId, LeafSpine, SingleSwitch};
-use tenter_units::{Bytes, Time};
+use tenter_units::{Budget, Bytes, Time};
 use tenter_workload::collective::{AllToAllParallel, StepList, StepSpec, Steps};
 use tenter_workload::spec::CollectiveSpec;
 
@@ -84,7 +84,8 @@ fn typed_scenarios_resolve_to_the_same_plan_and_configuration() {
             let own = own.unwrap_or_else(|errors| panic!("{name}: {errors}"));
             let yaml = own.to_yaml();
             for input in [Input::Typed(&own), Input::Text(&yaml, Format::Yaml)] {
-                let after = load_overlaid(input, &name, &[], &[], None, &beside);
+                let after =
+                    load_overlaid(input, &name, &[], &[], None, &beside, &Budget::unlimited());
                 let after = after.unwrap_or_else(|errors| panic!("{name}: {errors}"));
                 assert_eq!(after.plan, before.plan, "{name}");
                 // A value may be spelled in several ways, such as `0s` and `0ns`.
@@ -175,7 +176,15 @@ fn small() -> spec::Scenario {
 }
 
 fn resolved(own: &spec::Scenario) -> Result<Loaded, Diagnostics> {
-    load_overlaid(Input::Typed(own), "made", &[], &[], None, &read_beside)
+    load_overlaid(
+        Input::Typed(own),
+        "made",
+        &[],
+        &[],
+        None,
+        &read_beside,
+        &Budget::unlimited(),
+    )
 }
 
 fn hosts(loaded: &Loaded) -> Vec<(&str, &[HostId])> {

@@ -5,6 +5,7 @@ use tenter_explain::explain;
 use tenter_scenario::{Format, load};
 use tenter_sim::{Options, run};
 use tenter_testkit::random_scenario;
+use tenter_units::Budget;
 use tenter_units::Time;
 
 #[test]
@@ -17,7 +18,7 @@ fn no_run_is_faster_than_its_ideal_time() {
             // What is lost takes no time.
             continue;
         }
-        let explanation = explain(&plan, &[]).expect("the plan can be run");
+        let explanation = explain(&plan, &[], &Budget::unlimited()).expect("the plan can be run");
         let outcome = run(&plan, Options::default(), &mut ()).expect("the plan runs");
         for row in &outcome.collectives {
             let Some(took) = row.completion_time else {

@@ -9,6 +9,7 @@ use tenter_record::Digest;
 use tenter_scenario::{Format, Loaded, load, load_without};
 use tenter_sim::Outcome;
 use tenter_testkit::{Engine, Trial, random_scenario};
+use tenter_units::Budget;
 
 const SCENARIOS: u64 = 150;
 
@@ -199,7 +200,8 @@ fn a_setting_without_effect_can_be_left_out() {
     let written = TEXTS.iter().map(|text| written_case(text));
     for case in written.chain((0..SCENARIOS).map(random_case)) {
         let given = &case.loaded.given;
-        let idle = idle_settings(&case.loaded.plan, given).expect("hosts reach each other");
+        let idle = idle_settings(&case.loaded.plan, given, &Budget::unlimited())
+            .expect("hosts reach each other");
         if idle.is_empty() {
             continue;
         }

@@ -3,6 +3,7 @@
 
 use tenter_scenario::{Format, Input, load, load_overlaid, load_typed, spec};
 use tenter_testkit::random_scenario;
+use tenter_units::Budget;
 
 fn none(_: &str) -> Result<tenter_formats::Content<'static>, String> {
     Err("there are none".to_owned())
@@ -33,7 +34,15 @@ fn random_scenarios_are_the_same_in_every_notation() {
         };
         let resolved = plan(&yaml);
         assert_eq!(resolved, plan(&random.text), "seed {seed}");
-        let direct = load_overlaid(Input::Typed(&own), "random", &[], &[], None, &none);
+        let direct = load_overlaid(
+            Input::Typed(&own),
+            "random",
+            &[],
+            &[],
+            None,
+            &none,
+            &Budget::unlimited(),
+        );
         let direct = direct.unwrap_or_else(|errors| panic!("seed {seed}: {errors}\n{yaml}"));
         assert_eq!(direct.plan, resolved, "seed {seed}");
         assert_eq!(resolved.clone().evaluated(), resolved, "seed {seed}");

@@ -29,10 +29,10 @@ pub use torus::Torus;
 use std::ops::RangeInclusive;
 
 use tenter_config::{variants, word_or};
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use crate::wiring::HOSTS_MAX;
-use crate::{Topology, TopologyError};
+use crate::{Size, Topology, TopologyError};
 
 variants! {
     /// A topology as a person describes it.
@@ -85,23 +85,45 @@ pub(crate) const DELAYS: RangeInclusive<Time> = Time::ZERO..=Time::from_us(1_000
 pub(crate) const COUNTS: RangeInclusive<u32> = 1..=HOSTS_MAX;
 
 impl TopologySpec {
-    /// Wires the fabric and checks it.
+    /// How large the fabric will be, from counts alone.
+    ///
+    /// # Errors
+    /// The first error of a parameter, or counts that are too large to simulate, with the
+    /// parameter and the remedy.
+    pub fn size(&self) -> Result<Size, TopologyError> {
+        match self {
+            TopologySpec::SingleSwitch(spec) => spec.size(),
+            TopologySpec::LeafSpine(spec) => spec.size(),
+            TopologySpec::FatTree(spec) => spec.size(),
+            TopologySpec::Rail(spec) => spec.size(),
+            TopologySpec::RailOnly(spec) => spec.size(),
+            TopologySpec::Dragonfly(spec) => spec.size(),
+            TopologySpec::DragonflyPlus(spec) => spec.size(),
+            TopologySpec::SlimFly(spec) => spec.size(),
+            TopologySpec::Hyperx(spec) => spec.size(),
+            TopologySpec::Torus(spec) => spec.size(),
+            TopologySpec::Explicit(spec) => spec.size(),
+        }
+    }
+
+    /// Wires the fabric and checks it; its memory is taken from the budget before.
     ///
     /// # Errors
     /// The first error in the description, with the parameter or node and the remedy.
-    pub fn build(&self) -> Result<Topology, TopologyError> {
+    pub fn build(&self, budget: &Budget) -> Result<Topology, TopologyError> {
+        self.size()?.take(budget)?;
         match self {
-            TopologySpec::SingleSwitch(spec) => spec.build(),
-            TopologySpec::LeafSpine(spec) => spec.build(),
-            TopologySpec::FatTree(spec) => spec.build(),
-            TopologySpec::Rail(spec) => spec.build(),
-            TopologySpec::RailOnly(spec) => spec.build(),
-            TopologySpec::Dragonfly(spec) => spec.build(),
-            TopologySpec::DragonflyPlus(spec) => spec.build(),
-            TopologySpec::SlimFly(spec) => spec.build(),
-            TopologySpec::Hyperx(spec) => spec.build(),
-            TopologySpec::Torus(spec) => spec.build(),
-            TopologySpec::Explicit(spec) => spec.build(),
+            TopologySpec::SingleSwitch(spec) => spec.wire(budget),
+            TopologySpec::LeafSpine(spec) => spec.wire(budget),
+            TopologySpec::FatTree(spec) => spec.wire(budget),
+            TopologySpec::Rail(spec) => spec.wire(budget),
+            TopologySpec::RailOnly(spec) => spec.wire(budget),
+            TopologySpec::Dragonfly(spec) => spec.wire(budget),
+            TopologySpec::DragonflyPlus(spec) => spec.wire(budget),
+            TopologySpec::SlimFly(spec) => spec.wire(budget),
+            TopologySpec::Hyperx(spec) => spec.wire(budget),
+            TopologySpec::Torus(spec) => spec.wire(budget),
+            TopologySpec::Explicit(spec) => spec.wire(budget),
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use tenter_units::ById;
+use tenter_units::{Budget, ById};
 
-use crate::{HostId, NodeId, Routing, Topology, TopologyError};
+use crate::{HostId, NodeId, Size, Topology, TopologyError};
 
 impl Topology {
     /// Checks names, host ports and reachability of a freshly wired topology.
-    pub(crate) fn check(&self) -> Result<(), TopologyError> {
+    pub(crate) fn check(&self, budget: &Budget) -> Result<(), TopologyError> {
         if self.hosts == 0 {
             return Err(TopologyError::NoHosts);
         }
@@ -37,7 +37,7 @@ impl Topology {
                 return Err(TopologyError::HostToHost { a, b });
             }
         }
-        Routing::fits(self)?;
+        Size::of(self).may_route(budget)?;
         self.hosts_reachable()
     }
 

@@ -1,5 +1,7 @@
 //! Why a topology cannot be built.
 
+use tenter_units::OverBudget;
+
 /// An error in a topology, with its place and remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TopologyError {
@@ -129,6 +131,18 @@ pub enum TopologyError {
         to: String,
         /// The error, and the remedy.
         what: String,
+    },
+    /// A graph that takes more than the request may.
+    #[error("the topology has {hosts} hosts, {switches} switches and {cables} cables: {over}")]
+    OverBudget {
+        /// The number of hosts.
+        hosts: u64,
+        /// The number of switches.
+        switches: u64,
+        /// The number of cables.
+        cables: u64,
+        /// What it would take, and the remedy.
+        over: OverBudget,
     },
     /// Routes that do not lead where they should.
     #[error(transparent)]

@@ -101,7 +101,7 @@ fn span<G: Copy + Ord>(group_of: &ById<HostId, G>, hosts: &[HostId]) -> Span {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::{Rate, Time};
+    use tenter_units::{Budget, Rate, Time};
 
     use super::*;
     use crate::{CoreTier, FatTree, Planes, Taper, TopologySpec};
@@ -130,7 +130,7 @@ mod tests {
             }),
             planes: Planes::ONE,
         });
-        spec.build().expect("it can be built")
+        spec.build(&Budget::unlimited()).expect("it can be built")
     }
 
     #[test]

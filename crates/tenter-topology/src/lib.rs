@@ -7,7 +7,7 @@
 //! ```
 //! use tenter_topology::{Cabling, HostId, LeafSpine, NodeId, Planes, Routing, SwitchId};
 //! use tenter_topology::TopologySpec;
-//! use tenter_units::{Rate, Time};
+//! use tenter_units::{Budget, Rate, Time};
 //!
 //! let spec = TopologySpec::LeafSpine(LeafSpine {
 //!     leaves: 8,
@@ -22,8 +22,9 @@
 //!     cabling: Cabling::Regular,
 //!     planes: Planes::ONE,
 //! });
-//! let topology = spec.build()?;
-//! let routing = Routing::build(&topology)?;
+//! let budget = Budget::unlimited();
+//! let topology = spec.build(&budget)?;
+//! let routing = Routing::build(&topology, &budget)?;
 //! // Host 0 is on leaf 0 and host 63 on leaf 7: eight uplinks, behind the eight host ports.
 //! let uplinks = routing.candidates(SwitchId::new(0), HostId::new(63));
 //! assert_eq!(uplinks, [8, 9, 10, 11, 12, 13, 14, 15]);
@@ -53,6 +54,7 @@ mod optical;
 mod planes;
 mod routing;
 mod shape;
+mod size;
 mod spread;
 mod topology;
 mod tree_place;
@@ -74,6 +76,7 @@ pub use optical::{
 };
 pub use planes::Planes;
 pub use routing::{Path, Routing, RoutingError};
+pub use size::Size;
 pub use topology::{Node, NodeKind, SafeClasses, StaticRoute, Topology};
 pub use tree_place::TreePlace;
 pub use wiring::{CABLES_MAX, HOSTS_MAX, PORTS_MAX};

@@ -153,7 +153,7 @@ impl Dealing<'_> {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::{Rate, Time};
+    use tenter_units::{Budget, Rate, Time};
 
     use crate::{
         Cabling, CoreTier, FatTree, LeafSpine, NodeId, Planes, Taper, Topology, TopologySpec,
@@ -173,7 +173,9 @@ mod tests {
             cabling: Cabling::Regular,
             planes: Planes::ONE,
         };
-        TopologySpec::LeafSpine(spec).build().unwrap()
+        TopologySpec::LeafSpine(spec)
+            .build(&Budget::unlimited())
+            .unwrap()
     }
 
     fn loads(topology: &Topology, threads: u16) -> Vec<usize> {
@@ -222,7 +224,9 @@ mod tests {
             planes: Planes::ONE,
         };
         // Hosts 0–3, leaves 4–7, aggregation 8 and 9, core 10.
-        let topology = TopologySpec::FatTree(tree).build().unwrap();
+        let topology = TopologySpec::FatTree(tree)
+            .build(&Budget::unlimited())
+            .unwrap();
         assert_eq!(order(&topology), [4, 0, 5, 1, 8, 6, 2, 7, 3, 9, 10]);
         // Each pod whole on its thread: leaves of 2 ports with a host each and an aggregation
         // switch of 3 ports.

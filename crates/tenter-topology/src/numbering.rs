@@ -64,13 +64,15 @@ impl Topology {
 
 #[cfg(test)]
 mod tests {
+    use tenter_units::Budget;
+
     use super::*;
     use crate::{SingleSwitch, TopologySpec};
 
     #[test]
     fn a_switch_is_the_node_behind_the_hosts() {
         let spec = TopologySpec::SingleSwitch(SingleSwitch::new(3));
-        let topology = spec.build().expect("it can be built");
+        let topology = spec.build(&Budget::unlimited()).expect("it can be built");
         let node = NodeId::new(3);
         assert_eq!(topology.switch(node), SwitchId::new(0));
         assert_eq!(topology.switch_node(SwitchId::new(0)), node);

@@ -17,15 +17,13 @@ use regions::RegionRoutes;
 use search::{Search, SwitchGraph};
 use twins::Twins;
 
-use tenter_units::ById;
+use tenter_units::{Budget, ById};
 
 use crate::shape::Shape;
-use crate::{CableEnd, HostId, NodeId, SwitchId, Topology};
+use crate::{CableEnd, HostId, NodeId, Size, SwitchId, Topology};
 
 /// The most switches on a path: the limit of the 8-bit time-to-live of an IP packet.
 const PATH_MAX: u8 = 255;
-/// The most entries of the table (1 GiB of them).
-const ENTRIES_MAX: usize = 1 << 28;
 
 /// The cables that are in use.
 #[derive(Clone, Copy, PartialEq)]
@@ -43,14 +41,6 @@ struct HostPlace {
     group: u32,
     /// Its port there, and on the like switches of the other planes.
     port: u16,
-}
-
-/// Whether a table has room for a number of switches and groups.
-fn has_room(switches: usize, groups: usize) -> Result<(), RoutingError> {
-    if switches.saturating_mul(groups) > ENTRIES_MAX {
-        return Err(RoutingError::TooLarge { switches, groups });
-    }
-    Ok(())
 }
 
 /// For every switch and destination host, the egress ports on a shortest path, or those of its
@@ -85,18 +75,19 @@ impl Routing {
     ///
     /// # Errors
     /// When a host is on no switch, two hosts have no path, a path is longer than 255 switches,
-    /// static routes make a loop, or the table would be larger than memory. A topology from
+    /// static routes make a loop, or the table would take more than the budget has. A topology from
     /// [`TopologySpec::build`](crate::TopologySpec::build) can only fail in the last two.
-    pub fn build(topology: &Topology) -> Result<Routing, RoutingError> {
+    pub fn build(topology: &Topology, budget: &Budget) -> Result<Routing, RoutingError> {
+        let size = Size::of(topology);
+        size.may_route(budget)?;
         let mut routing = Routing::attach(topology)?;
         let graph = SwitchGraph::of(topology);
         let groups = routing.groups;
-        has_room(graph.switches(), groups)?;
         routing.table = vec![PortList::default(); graph.switches() * groups];
         routing.distances = vec![0; groups * groups];
         match &topology.shape {
-            Some(shape) => routing.take_shape(topology, &graph, shape)?,
-            None => routing.take_searched(topology, &graph)?,
+            Some(shape) => routing.take_shape(topology, &graph, shape, budget)?,
+            None => routing.take_searched(topology, &graph, budget)?,
         }
         routing.take_regions(topology, &graph, Cables::All(topology.shape.as_ref()));
         routing.lists.complete();
@@ -108,6 +99,7 @@ impl Routing {
         &mut self,
         topology: &Topology,
         graph: &SwitchGraph,
+        budget: &Budget,
     ) -> Result<(), RoutingError> {
         let groups = self.groups;
         let leaders = self.leaders();
@@ -118,6 +110,9 @@ impl Routing {
         for set in twins.sets() {
             let group = set.first;
             let leader = leaders[group];
+            let searched = graph.edges_count() + graph.switches();
+            let copied = set.others.len() * (graph.switches() + groups);
+            self.counted(budget, searched + copied)?;
             search.run(graph, &self.on_planes(switches[group]));
             self.take_others(graph, &mut search, group);
             for switch in graph.ids() {
@@ -154,13 +149,15 @@ impl Routing {
         leaders.map(|&leader| self.attachment(leader)).collect()
     }
 
-    /// Whether the table of a topology would fit in memory: the first check of
-    /// [`build`](Self::build) without the routes.
-    ///
-    /// # Errors
-    /// When a host is on no switch, or the table would be too large.
-    pub(crate) fn fits(topology: &Topology) -> Result<(), RoutingError> {
-        has_room(topology.switches(), Routing::attach(topology)?.groups)
+    /// Counts the work for entries of the table.
+    fn counted(&self, budget: &Budget, entries: usize) -> Result<(), RoutingError> {
+        budget
+            .work(entries as u64)
+            .map_err(|over| RoutingError::OverBudget {
+                switches: (self.table.len() / self.groups.max(1)) as u64,
+                groups: self.groups as u64,
+                over,
+            })
     }
 
     /// The remaining routes when some cables are out of use (`is_out`, by the cable's number).
@@ -184,7 +181,9 @@ impl Routing {
         });
         let shape = topology.shape.as_ref().filter(|_| is_whole);
         if let Some(shape) = shape
-            && routing.take_shape(topology, &graph, shape).is_ok()
+            && routing
+                .take_shape(topology, &graph, shape, &Budget::unlimited())
+                .is_ok()
         {
             routing.take_regions(topology, &graph, Cables::All(Some(shape)));
             routing.lists.complete();

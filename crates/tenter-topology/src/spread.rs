@@ -73,7 +73,7 @@ impl Search<'_> {
 mod tests {
     use super::*;
     use crate::{Cabling, LeafSpine, LinkOverride, Planes, TopologySpec};
-    use tenter_units::Rate;
+    use tenter_units::{Budget, Rate};
 
     #[test]
     fn a_slow_link_is_as_much_later_as_its_frames_are_longer() {
@@ -94,9 +94,9 @@ mod tests {
         };
         let spread = |spec: &LeafSpine| {
             let topology = TopologySpec::LeafSpine(spec.clone())
-                .build()
+                .build(&Budget::unlimited())
                 .expect("it is one");
-            let routing = Routing::build(&topology).expect("all are reached");
+            let routing = Routing::build(&topology, &Budget::unlimited()).expect("all are reached");
             routing.delay_spread(&topology, 4_000)
         };
         assert_eq!(spread(&spec), Time::ZERO);

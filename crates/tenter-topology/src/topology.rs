@@ -240,7 +240,7 @@ impl Topology {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::{Rate, Time};
+    use tenter_units::{Budget, Rate, Time};
 
     use crate::{CableEnd, NodeId, SingleSwitch, TopologySpec};
 
@@ -251,7 +251,7 @@ mod tests {
             rate: Rate::from_gbps(400),
             host_delay: Time::from_ns(10),
         })
-        .build()
+        .build(&Budget::unlimited())
         .unwrap();
         let switch = topology.find("leaf0").unwrap();
         assert_eq!(

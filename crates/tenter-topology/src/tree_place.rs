@@ -58,7 +58,7 @@ impl Topology {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::{Rate, Time};
+    use tenter_units::{Budget, Rate, Time};
 
     use super::TreePlace;
     use crate::{Cabling, LeafSpine, Planes, Topology, TopologySpec};
@@ -87,7 +87,9 @@ mod tests {
             cabling: Cabling::Leaves(vec![1, 0, 1, 0]),
             planes: Planes::ONE,
         });
-        let topology = topology.build().expect("it can be built");
+        let topology = topology
+            .build(&Budget::unlimited())
+            .expect("it can be built");
         assert_eq!(places(&topology), [(1, 3), (1, 3), (3, 0), (3, 0), (3, 0)]);
         // Hosts 1 and 3 are on the first leaf.
         assert_eq!(*topology.tree_order(), [2, 0, 3, 1]);

@@ -1,6 +1,6 @@
 //! Laying cables: from a list of wires to numbered ports.
 
-use tenter_units::{ById, Rate, Time};
+use tenter_units::{Budget, ById, Rate, Time};
 
 use crate::optical::Optics;
 use crate::{
@@ -12,25 +12,12 @@ use crate::{
 pub const HOSTS_MAX: u32 = 1 << 20;
 /// The most cables a topology may have.
 pub const CABLES_MAX: u32 = 1 << 24;
+/// Units of work of a cable: it is laid, sorted, plugged in and walked over.
+const CABLE_UNITS: u64 = 15;
+/// Cables after which the time is looked at.
+const CABLES_PER_LOOK: u32 = 1 << 16;
 /// The most ports a node may have.
 pub const PORTS_MAX: u32 = u16::MAX as u32;
-
-/// Refuses sizes that are too large to simulate, before anything is allocated for them.
-///
-/// `parameters` names the parameters to reduce.
-pub(crate) fn check_size(
-    hosts: u128,
-    cables: u128,
-    parameters: &'static str,
-) -> Result<(), TopologyError> {
-    if hosts > u128::from(HOSTS_MAX) {
-        return Err(TopologyError::TooManyHosts { hosts, parameters });
-    }
-    if cables > u128::from(CABLES_MAX) {
-        return Err(TopologyError::TooManyCables { cables, parameters });
-    }
-    Ok(())
-}
 
 /// The product of counts, without overflow.
 pub(crate) fn product(counts: &[u32]) -> u128 {
@@ -155,14 +142,15 @@ impl Wiring {
     }
 
     /// Numbers cables and ports, and checks the whole.
-    pub(crate) fn finish(self) -> Result<Topology, TopologyError> {
-        self.finish_planes(ById::default())
+    pub(crate) fn finish(self, budget: &Budget) -> Result<Topology, TopologyError> {
+        self.finish_planes(ById::default(), budget)
     }
 
     /// The same of a fabric whose hosts are in planes with nothing between them.
     pub(crate) fn finish_planes(
         mut self,
         planes: ById<HostId, u32>,
+        budget: &Budget,
     ) -> Result<Topology, TopologyError> {
         // In this order every node sees first its cables to lower numbers, ascending, and then
         // those to higher numbers, ascending: the port order promised in the crate's documentation.
@@ -175,9 +163,21 @@ impl Wiring {
             wires,
             nic_ports,
         } = self;
+        let wired = wires.len() as u64;
         let mut cables = Vec::with_capacity(wires.len());
         for wire in wires {
             let cable = cables.len() as u32;
+            if cable.is_multiple_of(CABLES_PER_LOOK) {
+                let units = u64::from(CABLES_PER_LOOK) * CABLE_UNITS;
+                budget
+                    .work(units)
+                    .map_err(|over| TopologyError::OverBudget {
+                        hosts: hosts as u64,
+                        switches: (nodes.len() - hosts) as u64,
+                        cables: wired,
+                        over,
+                    })?;
+            }
             let mut plug = |node: NodeId, end: u8| {
                 let plugged = &mut nodes[node];
                 plugged.ports.push(PortRef { cable, end });
@@ -207,7 +207,7 @@ impl Wiring {
             planes,
             nic_ports,
         };
-        topology.check()?;
+        topology.check(budget)?;
         Ok(topology)
     }
 

@@ -8,7 +8,7 @@ use tenter_topology::{
     CoreTier, Dragonfly, DragonflyPlus, FatTree, GridPaths, Hyperx, NodeId, RailOnly, Routing,
     SlimFly, SwitchId, Topology, TopologySpec, Torus,
 };
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 const RATE: Rate = Rate::from_gbps(400);
 const DELAY: Time = Time::from_ns(100);
@@ -87,13 +87,18 @@ fn slim_fly(q: u32, hosts_per_router: u32) -> TopologySpec {
 }
 
 fn built(spec: &TopologySpec) -> (Topology, Routing) {
-    let topology = spec.build().unwrap_or_else(|error| panic!("{error}"));
-    let routing = Routing::build(&topology).unwrap_or_else(|error| panic!("{error}"));
+    let topology = spec
+        .build(&Budget::unlimited())
+        .unwrap_or_else(|error| panic!("{error}"));
+    let routing =
+        Routing::build(&topology, &Budget::unlimited()).unwrap_or_else(|error| panic!("{error}"));
     (topology, routing)
 }
 
 fn refused(spec: &TopologySpec) -> String {
-    spec.build().expect_err("it has no such fabric").to_string()
+    spec.build(&Budget::unlimited())
+        .expect_err("it has no such fabric")
+        .to_string()
 }
 
 /// Cables between switches.

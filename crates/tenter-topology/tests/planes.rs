@@ -3,7 +3,7 @@
 use tenter_topology::{
     CoreTier, FatTree, HostId, LeafSpine, Planes, Routing, SwitchId, Topology, TopologySpec,
 };
-use tenter_units::Rate;
+use tenter_units::{Budget, Rate};
 
 fn planes(count: u32) -> Planes {
     Planes::new(count).expect("there are NICs with as many ports")
@@ -34,8 +34,8 @@ fn specs(count: u32) -> [TopologySpec; 3] {
 }
 
 fn built(spec: &TopologySpec) -> (Topology, Routing) {
-    let topology = spec.build().expect("it can be built");
-    let routing = Routing::build(&topology).expect("all hosts are reached");
+    let topology = spec.build(&Budget::unlimited()).expect("it can be built");
+    let routing = Routing::build(&topology, &Budget::unlimited()).expect("all hosts are reached");
     (topology, routing)
 }
 
@@ -129,7 +129,7 @@ fn half_of_all_lines_pass_the_middle() {
         planes: planes(4),
         ..LeafSpine::new(2, 4, 4)
     });
-    let topology = spec.build().expect("it can be built");
+    let topology = spec.build(&Budget::unlimited()).expect("it can be built");
     let bisection = topology.bisection().expect("it has one");
     // Eight NICs of four ports with 400G.
     assert_eq!(bisection.bps, 8 * 4 * 400_000_000_000 / 2);

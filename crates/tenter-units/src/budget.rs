@@ -7,7 +7,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use crate::{Bytes, Time};
 
@@ -44,6 +44,8 @@ pub struct Budget {
     memory: AtomicU64,
     input: AtomicU64,
     work: AtomicU64,
+    /// What was refused last, as the number of a [`Resource`] and one more; 0 for nothing.
+    refused: AtomicU8,
 }
 
 /// What a unit of work stands for where the door gives no clock: an entry of a table or a line of a
@@ -61,6 +63,7 @@ impl Budget {
             memory: AtomicU64::new(0),
             input: AtomicU64::new(0),
             work: AtomicU64::new(0),
+            refused: AtomicU8::new(0),
         }
     }
 
@@ -79,6 +82,23 @@ impl Budget {
     /// The limits.
     pub fn limits(&self) -> Limits {
         self.limits
+    }
+
+    /// What more was asked for than there is, if anything: the last of it.
+    pub fn refused(&self) -> Option<Resource> {
+        let number = self.refused.load(Ordering::Relaxed);
+        let place = usize::from(number).checked_sub(1)?;
+        Resource::ALL.get(place).copied()
+    }
+
+    fn over(&self, resource: Resource, what: String) -> OverBudget {
+        self.refused.store(resource as u8 + 1, Ordering::Relaxed);
+        OverBudget { resource, what }
+    }
+
+    fn cancelled(&self) -> OverBudget {
+        let what = "nobody waits for the answer any more".to_owned();
+        self.over(Resource::Cancelled, what)
     }
 
     /// Memory that has been taken and not given back.
@@ -104,7 +124,7 @@ impl Budget {
             format!(" beside the {taken} that it has")
         };
         let what = format!("it would take {bytes} of memory{so_far}, and {limit} are allowed");
-        Err(OverBudget::new(Resource::Memory, what))
+        Err(self.over(Resource::Memory, what))
     }
 
     /// Takes `bytes` of memory, before they are allocated.
@@ -135,7 +155,7 @@ impl Budget {
         }
         let limit = self.limits.input.rounded();
         let what = format!("the input has more than {limit}");
-        Err(OverBudget::new(Resource::Input, what))
+        Err(self.over(Resource::Input, what))
     }
 
     /// How many more bytes of input may be read.
@@ -154,7 +174,7 @@ impl Budget {
             return Ok(());
         }
         let what = format!("there would be {ranks} ranks, and {limit} are allowed");
-        Err(OverBudget::new(Resource::Ranks, what))
+        Err(self.over(Resource::Ranks, what))
     }
 
     /// Counts units of work, each an entry of a table, a line or an edge; call it in loops whose
@@ -170,7 +190,7 @@ impl Budget {
             return Ok(());
         }
         let spent = match &self.clock {
-            Some(clock) => clock().ok_or_else(OverBudget::cancelled)?,
+            Some(clock) => clock().ok_or_else(|| self.cancelled())?,
             None => UNIT.saturating_mul(after),
         };
         if spent <= self.limits.time {
@@ -178,7 +198,7 @@ impl Budget {
         }
         let limit = self.limits.time;
         let what = format!("it takes more than {limit} of processor time");
-        Err(OverBudget::new(Resource::Time, what))
+        Err(self.over(Resource::Time, what))
     }
 }
 
@@ -206,6 +226,16 @@ pub enum Resource {
     Cancelled,
 }
 
+impl Resource {
+    const ALL: [Resource; 5] = [
+        Resource::Memory,
+        Resource::Time,
+        Resource::Ranks,
+        Resource::Input,
+        Resource::Cancelled,
+    ];
+}
+
 /// A request would take more than it may.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; {}", self.remedy())]
@@ -217,15 +247,6 @@ pub struct OverBudget {
 }
 
 impl OverBudget {
-    fn new(resource: Resource, what: String) -> OverBudget {
-        OverBudget { resource, what }
-    }
-
-    fn cancelled() -> OverBudget {
-        let what = "nobody waits for the answer any more".to_owned();
-        OverBudget::new(Resource::Cancelled, what)
-    }
-
     /// What to do.
     pub fn remedy(&self) -> &'static str {
         match self.resource {
@@ -264,6 +285,7 @@ mod tests {
              give something smaller, or free memory"
         );
         assert_eq!(budget.memory().count(), 900);
+        assert_eq!(budget.refused(), Some(Resource::Memory));
         budget.give_back(500);
         assert_eq!(budget.take(600), Ok(()));
         budget.give_back(u64::MAX);

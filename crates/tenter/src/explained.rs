@@ -6,8 +6,9 @@ use tenter_explain::{
 };
 use tenter_plan::Fidelity;
 use tenter_record::{NoteCode, NoteRow, Notes};
-use tenter_report::available_memory_bytes;
+use tenter_units::Budget;
 
+use crate::budget::{machine_limits, run_budget};
 use crate::nccl_notes;
 use crate::speed_up::{SpeedUp, speed_ups};
 use crate::{Error, Plan};
@@ -18,16 +19,25 @@ impl Plan {
     /// # Errors
     /// The first of what cannot be built.
     pub fn check(&self) -> Result<(), Error> {
-        tenter_sim::check(self.resolved()).map_err(Error::Unbuildable)
+        self.check_within(&run_budget())
+    }
+
+    /// The same within a budget.
+    ///
+    /// # Errors
+    /// The first of what cannot be built, or would take more than the budget has.
+    pub fn check_within(&self, budget: &Budget) -> Result<(), Error> {
+        tenter_sim::check(self.resolved(), budget).map_err(Error::Unbuildable)
     }
 
     /// Settings of the scenario that have no effect.
     ///
     /// # Errors
-    /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
-    /// range.
-    pub fn idle_settings(&self) -> Result<Vec<IdleSetting>, Error> {
-        Ok(idle_settings(self.resolved(), &self.loaded().given)?)
+    /// When hosts do not reach each other, a collective cannot be run, numbers leave every range,
+    /// or seeing it would take more than the budget has.
+    pub fn idle_settings(&self, budget: &Budget) -> Result<Vec<IdleSetting>, Error> {
+        let (plan, given) = (self.resolved(), &self.loaded().given);
+        Ok(idle_settings(plan, given, budget)?)
     }
 
     /// What a reader of the numbers must know before there are any: warnings of the scenario's
@@ -37,6 +47,14 @@ impl Plan {
     /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
     /// range.
     pub fn notes(&self) -> Result<Notes, Error> {
+        self.notes_within(&run_budget())
+    }
+
+    /// The same within a budget.
+    ///
+    /// # Errors
+    /// The same, or what would take more than the budget has.
+    pub fn notes_within(&self, budget: &Budget) -> Result<Notes, Error> {
         let warned = self.warnings().problems().iter().map(|problem| {
             let note = NoteRow::new(NoteCode::Scenario, problem.on_one_line());
             note.at(&problem.path)
@@ -47,7 +65,7 @@ impl Plan {
         let choice = choice.map(|why| NoteRow::new(NoteCode::Fidelity, why));
         let of_level = error.into_iter().chain(choice);
         let of_level = of_level.map(|note| note.at("engine.fidelity"));
-        let idle = self.idle_settings()?.into_iter();
+        let idle = self.idle_settings(budget)?.into_iter();
         let idle = idle.map(|idle| NoteRow::new(NoteCode::NoEffect, idle.note).at(idle.path));
         let chosen = nccl_notes::of(self.loaded()).into_iter();
         Ok(warned.chain(of_level).chain(chosen).chain(idle).collect())
@@ -59,7 +77,16 @@ impl Plan {
     /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
     /// range.
     pub fn explain(&self) -> Result<Explanation, Error> {
-        let mut found = tenter_explain::explain(self.resolved(), &self.loaded().given)?;
+        self.explain_within(&run_budget())
+    }
+
+    /// The same within a budget.
+    ///
+    /// # Errors
+    /// The same, or what would take more than the budget has.
+    pub fn explain_within(&self, budget: &Budget) -> Result<Explanation, Error> {
+        let (plan, given) = (self.resolved(), &self.loaded().given);
+        let mut found = tenter_explain::explain(plan, given, budget)?;
         let choice = self.choice().map(str::to_owned);
         found.notes.splice(0..0, choice);
         Ok(found)
@@ -94,7 +121,7 @@ impl Plan {
     /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
     /// range.
     pub fn packet_hops(&self) -> Result<f64, Error> {
-        Ok(packet_hops(self.resolved())?)
+        Ok(packet_hops(self.resolved(), &run_budget())?)
     }
 
     /// Refuses a run that would take more memory than there is: the system would end it halfway,
@@ -103,13 +130,11 @@ impl Plan {
     /// # Errors
     /// When it would, unless it is forced.
     pub fn check_memory(&self, force: bool) -> Result<(), Error> {
-        let needed = self.memory_bytes()?;
-        match available_memory_bytes() {
-            Some(available) if needed > available && !force => {
-                Err(Error::Memory { needed, available })
-            }
-            _ => Ok(()),
+        let (needed, available) = (self.memory_bytes()?, machine_limits().memory.count());
+        if needed > available && !force {
+            return Err(Error::Memory { needed, available });
         }
+        Ok(())
     }
 }
 

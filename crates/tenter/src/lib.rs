@@ -35,6 +35,7 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
+mod budget;
 mod clock;
 mod error;
 mod experiment;
@@ -76,6 +77,7 @@ pub use arrow_array;
 
 #[cfg(feature = "arrow")]
 pub use arrow::{arrow_schema, record_batch};
+pub use budget::{CHECK_TIME, check_budget, machine_limits, run_budget};
 pub use clock::usual_threads;
 pub use error::Error;
 pub use experiment::Experiment;
@@ -129,4 +131,4 @@ pub use tenter_study::{
     Extent, Measured, ReadingKeys, SeedOf, Study, StudyAnswer, Sweep, SweepTrial, TrialSeed, Winner,
 };
 pub use tenter_topology::{HostId, NodeId};
-pub use tenter_units::{Bytes, Rate, Time};
+pub use tenter_units::{Budget, Bytes, Limits, OverBudget, Rate, Resource, Time};

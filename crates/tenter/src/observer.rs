@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::budget::run_budget;
 use tenter_explain::packet_hops;
 use tenter_record::{Control, FlowRow, Progress, SampleRow, SinkError, Summary};
 
@@ -110,6 +111,6 @@ impl Running<'_> {
     /// The packet-hops that the whole simulation is expected to have; NaN where nothing can be
     /// foretold. It is counted anew at each call.
     pub fn expected_packet_hops(&self) -> f64 {
-        packet_hops(self.plan).unwrap_or(f64::NAN)
+        packet_hops(self.plan, &run_budget()).unwrap_or(f64::NAN)
     }
 }

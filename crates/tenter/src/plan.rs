@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tenter_explain::ExplainError;
 use tenter_record::Names;
 use tenter_scenario::{Diagnostics, Loaded};
+use tenter_units::Budget;
 
 use crate::identity::names;
 use crate::level;
@@ -21,9 +22,10 @@ impl Plan {
     /// The plan of a scenario that was loaded; its level is chosen where that is asked for.
     ///
     /// # Errors
-    /// When hosts do not reach each other, or a collective cannot be run.
-    pub fn new(mut loaded: Loaded) -> Result<Plan, ExplainError> {
-        let choice = level::choose(&mut loaded.plan)?;
+    /// When hosts do not reach each other, a collective cannot be run, or seeing that would take
+    /// more than the budget has.
+    pub fn new(mut loaded: Loaded, budget: &Budget) -> Result<Plan, ExplainError> {
+        let choice = level::choose(&mut loaded.plan, budget)?;
         Ok(Plan {
             loaded: Arc::new(loaded),
             choice: choice.map(Arc::from),

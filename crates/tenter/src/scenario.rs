@@ -13,6 +13,9 @@ use tenter_scenario::{
 };
 use tenter_units::Bytes;
 
+use tenter_units::Budget;
+
+use crate::budget::run_budget;
 use crate::{Error, Plan};
 
 /// A fabric, its hosts and its jobs, as written in YAML, JSON or TOML, with settings that replace
@@ -198,16 +201,25 @@ impl Scenario {
         &self.name
     }
 
-    /// Fills in every default and checks everything.
+    /// Fills in every default and checks everything, with the memory that the machine has free.
     ///
     /// # Errors
     /// Every problem of the scenario and its settings, together.
     pub fn resolve(&self) -> Result<Plan, Error> {
+        self.resolve_within(&run_budget())
+    }
+
+    /// The same within a budget: what is read and built is taken from it before.
+    ///
+    /// # Errors
+    /// Every problem of the scenario and its settings, together, or what it would take more of than
+    /// the budget has.
+    pub fn resolve_within(&self, budget: &Budget) -> Result<Plan, Error> {
         let (name, overlay, settings) = (&self.name, self.overlays(), &self.settings);
         let files = |named: &str| self.file(named);
         let input = self.source.input();
-        let loaded = load_overlaid(input, name, &overlay, settings, self.seed, &files)?;
-        Ok(Plan::new(loaded)?)
+        let loaded = load_overlaid(input, name, &overlay, settings, self.seed, &files, budget)?;
+        Ok(Plan::new(loaded, budget)?)
     }
 
     /// The scenario as a typed value, with its settings and the files that it names: what it leaves

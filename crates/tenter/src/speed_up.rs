@@ -8,6 +8,7 @@ use tenter_sim::{AnySimulation, Options, Simulation, SimulationError};
 use tenter_units::Time;
 
 use crate::Error;
+use crate::budget::run_budget;
 
 /// What the meeting of all threads at a window takes, for each of them: a line of cache that goes
 /// from one core to the next, and a look at what the others have sent. Measured on two threads
@@ -38,7 +39,7 @@ pub(crate) fn speed_ups(plan: &Plan, threads: &[u16]) -> Result<Vec<SpeedUp>, Er
     if plan.fidelity == Fidelity::Flow {
         return Ok(Vec::new());
     }
-    let cost = cost_of(plan)?;
+    let cost = cost_of(plan, &run_budget())?;
     let mut short = plan.clone();
     let part = (RUN_S / cost.wall_s.max(RUN_S)).min(1.0);
     let simulated = Time::from_ps((cost.simulated_ns * 1e3 * part) as u64 + 1);

@@ -7,6 +7,7 @@ use tenter_explain::cost_of;
 use tenter_scenario::Loaded;
 use tenter_study::{Extent, Study, StudyTexts, Variant, published_table, select};
 
+use crate::budget::run_budget;
 use crate::{Error, Plan, Run, read_text, usual_threads};
 
 /// A study and how it is run.
@@ -156,7 +157,7 @@ impl StudyRun {
             let Some((loaded, trials)) = self.study.example(variant, self.extent)? else {
                 continue;
             };
-            let cost = cost_of(&loaded.plan)?;
+            let cost = cost_of(&loaded.plan, &run_budget())?;
             estimate.trials += trials;
             estimate.packet_hops += cost.packet_hops * trials as f64;
             estimate.wall_s += cost.wall_s * trials as f64;
@@ -172,7 +173,7 @@ impl StudyRun {
         if let Some(seed) = seed {
             let _ = write!(title, ", seed {seed}");
         }
-        let mut run = Run::new(&Plan::new(loaded)?)
+        let mut run = Run::new(&Plan::new(loaded, &run_budget())?)
             .title(title)
             .threads(self.threads)
             .force(true);

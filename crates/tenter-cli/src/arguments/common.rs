@@ -1,9 +1,14 @@
 //! What several commands take.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use tenter::usual_threads;
+use tenter::{
+    Budget, Bytes, CHECK_TIME, Limits, Resource, Time, check_budget, machine_limits, usual_threads,
+};
+
+use crate::failure::Failure;
 
 /// A scenario file and what is changed in it.
 #[derive(Clone, Debug, Args)]
@@ -21,6 +26,39 @@ pub(crate) struct Scenario {
     /// Seed of every random stream, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,
+}
+
+/// What a check of a scenario may take before it is refused.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Allowance {
+    /// Processor time that the check may take before it is refused
+    #[arg(long, value_name = "TIME", default_value_t = CHECK_TIME)]
+    max_time: Time,
+    /// Memory that it may take, by default what the machine has free
+    #[arg(long, value_name = "SIZE")]
+    max_memory: Option<Bytes>,
+}
+
+impl Allowance {
+    /// Carries a check out within the budget; a refusal for the budget's sake says how to allow
+    /// more.
+    pub(crate) fn within<T>(
+        self,
+        check: impl FnOnce(&Budget) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let machine = machine_limits();
+        let limits = Limits {
+            time: self.max_time,
+            memory: self.max_memory.unwrap_or(machine.memory),
+            ..machine
+        };
+        let budget = check_budget(limits, Arc::default());
+        check(&budget).map_err(|failure| match budget.refused() {
+            Some(Resource::Time) => failure.or("`--max-time 60s` allows more"),
+            Some(Resource::Memory) => failure.or("`--max-memory 64GiB` allows more"),
+            _ => failure,
+        })
+    }
 }
 
 /// How many threads a trial has.

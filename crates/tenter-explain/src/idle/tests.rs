@@ -2,11 +2,13 @@
 
 use super::*;
 use tenter_scenario::{Format, load};
+use tenter_units::Budget;
 
 fn notes(text: &str) -> Vec<String> {
     let loaded = load(text, "x.yaml", Format::Yaml, &[], None)
         .unwrap_or_else(|problems| panic!("{}", problems.render()));
-    let idle = idle_settings(&loaded.plan, &loaded.given).expect("the plan can be run");
+    let idle = idle_settings(&loaded.plan, &loaded.given, &Budget::unlimited())
+        .expect("the plan can be run");
     idle.into_iter().map(|idle| idle.note).collect()
 }
 

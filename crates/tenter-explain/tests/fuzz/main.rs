@@ -16,6 +16,7 @@ use cap::Cap;
 use source::Source;
 use tenter_explain::{explain, memory_bytes};
 use tenter_scenario::{Format, load};
+use tenter_units::Budget;
 
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
@@ -58,7 +59,7 @@ fn survive(source: &Source, number: u64) -> bool {
             let again = again.unwrap_or_else(|problems| panic!("{}", problems.render()));
             assert_eq!(again.plan, loaded.plan, "{}", loaded.effective);
             drop(again);
-            if let Ok(explanation) = explain(&loaded.plan, &loaded.given) {
+            if let Ok(explanation) = explain(&loaded.plan, &loaded.given, &Budget::unlimited()) {
                 let bytes = memory_bytes(&loaded.plan).expect("it was explained");
                 assert_eq!(explanation.cost.peak_bytes, bytes);
                 assert!(explanation.cost.packet_hops.is_finite());

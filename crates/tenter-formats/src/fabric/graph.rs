@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use tenter_notation::diagnostics::quote;
 use tenter_topology::{Explicit, ExplicitLink, ExplicitNode, NodeKind, TopologySpec};
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::text::{FabricText, Loss, fabric, impairments};
 use crate::error::{ImportError, Place};
@@ -122,7 +122,8 @@ impl Graph {
         let tiers = self.tiers()?;
         let (explicit, losses) = self.explicit(&tiers);
         let spec = TopologySpec::Explicit(explicit);
-        spec.build().map_err(|error| ImportError::of(end, error))?;
+        spec.build(&Budget::unlimited())
+            .map_err(|error| ImportError::of(end, error))?;
         let TopologySpec::Explicit(explicit) = spec else {
             return Err(wrong(end, "it is no list of nodes", "report this"));
         };

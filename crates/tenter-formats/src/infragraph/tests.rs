@@ -232,7 +232,7 @@ fn fabrics_come_back_as_they_were() {
         uplink_rate: Rate::from_bits_per_second(2_500_000_000),
         ..LeafSpine::new(2, 3, 2)
     });
-    let spines = spines.build().expect("it is a fabric");
+    let spines = spines.build(&Budget::unlimited()).expect("it is a fabric");
     let read = comes_back(&spines, ALONE);
     assert!(read.notes.is_empty(), "{:?}", read.notes);
     for line in [
@@ -247,14 +247,16 @@ fn fabrics_come_back_as_they_were() {
         core: Some(CoreTier::new(2, 2)),
         ..FatTree::new(2, 2, 2)
     };
-    let tree = TopologySpec::FatTree(tree).build().expect("it is a tree");
+    let tree = TopologySpec::FatTree(tree)
+        .build(&Budget::unlimited())
+        .expect("it is a tree");
     let read = comes_back(&tree, ALONE);
     for node in &tree.nodes {
         let name = format!("{{name: {}", node.name);
         assert!(read.yaml.contains(&name), "{name}\n{}", read.yaml);
     }
     let rails = TopologySpec::Rail(Rail::new(2, 4, 2))
-        .build()
+        .build(&Budget::unlimited())
         .expect("it is a fabric");
     let read = comes_back(&rails, ALONE);
     assert!(

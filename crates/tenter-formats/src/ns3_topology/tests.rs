@@ -1,4 +1,5 @@
 use tenter_topology::TopologySpec;
+use tenter_units::Budget;
 
 use tenter_units::Budget;
 
@@ -138,7 +139,9 @@ fn what_is_written_is_read_again() {
         core: Some(tenter_topology::CoreTier::new(2, 2)),
         ..tenter_topology::FatTree::new(2, 2, 2)
     };
-    let topology = TopologySpec::FatTree(tree).build().expect("it is a tree");
+    let topology = TopologySpec::FatTree(tree)
+        .build(&Budget::unlimited())
+        .expect("it is a tree");
     let loss = |end: tenter_topology::CableEnd| {
         if end.node.number() == 0 {
             (1 << 63) / 500

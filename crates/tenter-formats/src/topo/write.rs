@@ -257,6 +257,8 @@ impl Core {
 
 #[cfg(test)]
 mod tests {
+    use tenter_units::Budget;
+
     use tenter_topology::{CoreTier, FatTree, LeafSpine, Rail, TopologySpec};
 
     use super::*;
@@ -264,7 +266,7 @@ mod tests {
     use crate::topo::read;
 
     fn written(spec: &TopologySpec) -> Regular<(String, Vec<String>)> {
-        write(&spec.build().expect("it is a fabric"))
+        write(&spec.build(&Budget::unlimited()).expect("it is a fabric"))
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl Detours {
 #[cfg(test)]
 mod tests {
     use tenter_topology::{Dragonfly, HostId, Routing, SwitchId, Topology, TopologySpec};
-    use tenter_units::{Instant, Rate, Time};
+    use tenter_units::{Budget, Instant, Rate, Time};
 
     use super::*;
     use crate::load_balancing::Valiant;
@@ -84,7 +84,9 @@ mod tests {
             local_delay: Time::ZERO,
             global_delay: Time::ZERO,
         };
-        TopologySpec::Dragonfly(spec).build().expect("it has hosts")
+        TopologySpec::Dragonfly(spec)
+            .build(&Budget::unlimited())
+            .expect("it has hosts")
     }
 
     fn packet(number: u32, destination: HostId) -> Packet {
@@ -120,7 +122,8 @@ mod tests {
     #[test]
     fn every_packet_arrives_by_the_region_that_was_drawn_for_it() {
         let topology = topology();
-        let routing = Routing::build(&topology).expect("all hosts are reached");
+        let routing =
+            Routing::build(&topology, &Budget::unlimited()).expect("all hosts are reached");
         let mut by_region = [0_u32; 5];
         for number in 0..4_000 {
             // From host 0, in region 0, to host 9, in region 4.

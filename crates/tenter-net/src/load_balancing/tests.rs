@@ -5,7 +5,7 @@ use tenter_engine::{LocalNode, Output};
 use tenter_topology::{
     CableEnd, HostId, LeafSpine, NodeId, Planes, Routing, SwitchId, TopologySpec, TreePlace,
 };
-use tenter_units::{Instant, Rate, Time};
+use tenter_units::{Budget, Instant, Rate, Time};
 
 use super::{
     Adaptive, Balancer, Ecmp, FiveTuple, Flowlet, HashFunction, Here, LoadBalancing, QualitySpec,
@@ -93,8 +93,9 @@ pub(super) fn routing() -> Routing {
         cabling: tenter_topology::Cabling::Regular,
         planes: Planes::ONE,
     };
-    let topology = TopologySpec::LeafSpine(spec).build();
-    Routing::build(&topology.expect("a small fabric")).expect("all hosts are reached")
+    let topology = TopologySpec::LeafSpine(spec).build(&Budget::unlimited());
+    Routing::build(&topology.expect("a small fabric"), &Budget::unlimited())
+        .expect("all hosts are reached")
 }
 
 fn here<'a>(seed: u32, ports: &'a [Port], routing: &'a Routing) -> Here<'a> {

@@ -3,7 +3,7 @@
 
 use tenter_engine::{EventList, LocalNode, Output, mix64};
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, SingleSwitch, TopologySpec};
-use tenter_units::{Instant, Rate, Time};
+use tenter_units::{Budget, Instant, Rate, Time};
 
 use super::VisitCounts;
 use crate::buffer::Buffer;
@@ -229,8 +229,8 @@ fn a_visit_does_what_one_arrival_after_the_other_does() {
         rate: Rate::from_gbps(400),
         host_delay: Time::ZERO,
     });
-    let topology = topology.build().expect("it has hosts");
-    let routing = Routing::build(&topology).expect("one switch reaches all");
+    let topology = topology.build(&Budget::unlimited()).expect("it has hosts");
+    let routing = Routing::build(&topology, &Budget::unlimited()).expect("one switch reaches all");
     let mut counts = VisitCounts::default();
     for seed in 0..60 {
         let pool_bytes = [60_000, 300_000, 2_000_000][seed as usize % 3];

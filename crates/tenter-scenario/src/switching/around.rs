@@ -3,14 +3,13 @@
 use tenter_endpoint::NicSpec;
 use tenter_net::Switches;
 use tenter_plan::Links;
-use tenter_topology::{Topology, TopologySpec};
+use tenter_topology::Topology;
 
 /// The path of the section.
 pub(super) const PATH: &str = "fabric.switching";
 
 /// What the section is checked with.
 pub(crate) struct Around<'a> {
-    pub(crate) topology_spec: &'a TopologySpec,
     pub(crate) topology: &'a Topology,
     pub(crate) switches: &'a Switches,
     pub(crate) links: &'a Links,

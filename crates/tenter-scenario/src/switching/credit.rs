@@ -21,7 +21,9 @@ pub(super) fn widen_receive_buffer(nic: &mut NicSpec) {
 
 /// Refuses what a fabric that sends by credit cannot be or work with.
 pub(super) fn check(spec: &CreditSpec, around: &Around<'_>, findings: Findings<'_>) {
-    let Findings { problems, warnings } = findings;
+    let Findings {
+        problems, warnings, ..
+    } = findings;
     let refuse = |what: &str, help: &str| problems.note(PATH, what, help);
     if around.switches.any_class(|class| class.lossless.is_some()) {
         refuse(
@@ -65,7 +67,9 @@ fn has_limits(spec: &SwitchSpec) -> bool {
 }
 
 fn check_size(spec: &CreditSpec, around: &Around<'_>, findings: Findings<'_>) {
-    let Findings { problems, warnings } = findings;
+    let Findings {
+        problems, warnings, ..
+    } = findings;
     let frame = around.nic.longest_frame_bytes();
     let least = spec.least_lane_bytes(frame);
     if spec.lane_bytes < least {

@@ -10,7 +10,7 @@ use tenter_net::{
 use tenter_plan::ideal::nearest::least_latency;
 use tenter_plan::{Fidelity, Plan, SteadyState};
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
-use tenter_units::{ById, Time};
+use tenter_units::{Budget, ById, Time};
 use tenter_workload::{Job, JobId, QueuePairs, RankId, Schedule, WorkloadError};
 
 use crate::error::{QUEUE_PAIRS_MAX, SimulationError};
@@ -30,9 +30,9 @@ use super::watch::{Unwatched, Watcher};
 use super::windows::windows;
 
 /// Everything that is the same for all parts, for a plan over so many threads.
-fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
+fn context(plan: &Plan, threads: u16, budget: &Budget) -> Result<Context, SimulationError> {
     let topology = Arc::new(plan.topology.clone());
-    let routing = Routing::build(&topology)?;
+    let routing = Routing::build(&topology, budget)?;
     let mut ranks: ById<HostId, Vec<RankHere>> = vec![Vec::new(); topology.hosts].into();
     let mut slots: ById<HostId, FreeSlots> = vec![FreeSlots::default(); topology.hosts].into();
     let mut jobs: ById<JobId, JobPlan> = ById::default();
@@ -208,8 +208,8 @@ pub fn fabric(plan: &Plan) -> Result<Fabric<Unwatched>, SimulationError> {
 ///
 /// # Errors
 /// As [`build`].
-pub fn check(plan: &Plan) -> Result<(), SimulationError> {
-    checked(plan, 1).map(|_| ())
+pub fn check(plan: &Plan, budget: &Budget) -> Result<(), SimulationError> {
+    checked(plan, 1, budget).map(|_| ())
 }
 
 /// Why a collective with more transfers than ids cannot be simulated transfer by transfer.
@@ -239,8 +239,8 @@ impl Context {
 }
 
 /// What the nodes of a plan are made from, where one affects another no sooner than later.
-fn checked(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
-    let context = context(plan, threads)?;
+fn checked(plan: &Plan, threads: u16, budget: &Budget) -> Result<Context, SimulationError> {
+    let context = context(plan, threads, budget)?;
     match plan.fidelity {
         Fidelity::Packet => context.check_ids(too_many_at_once)?,
         Fidelity::Flow => drop(left_out(plan)?),
@@ -279,7 +279,8 @@ pub fn build<W: Watcher>(
     threads: u16,
     watcher: impl Fn(&Context) -> W,
 ) -> Result<WindowedDriver<W>, SimulationError> {
-    let context = checked(plan, threads)?;
+    // Whoever runs it has looked at the memory of the whole run.
+    let context = checked(plan, threads, &Budget::unlimited())?;
     let context = Arc::new(context);
     let jumps = plan.steady_state == SteadyState::Jump && refusal(plan).is_none();
     let (windows, bucket_ps) = windows(Time::from_ps(plan.lookahead.least_ps), plan.window_cap);

@@ -26,9 +26,8 @@ impl Context {
                 name,
             };
         };
-        let delays = self.delays();
-        let up = delays.fastest_up(node);
-        let peers = fabric.leaves.iter().map(|&to| {
+        let times = fabric.kinds.times_from(usize::from(number));
+        let peers = fabric.leaves.iter().zip(times).map(|(&to, time)| {
             let home = self.home(to);
             let ports = self.topology().ports(to);
             let output = Output {
@@ -36,7 +35,7 @@ impl Context {
                 node: home.node,
                 input: 2 * ports + number,
             };
-            delays.between_leaves(node, &up, to).map(|latency| Peer {
+            time.map(|latency| Peer {
                 output,
                 latency: Time::from_ps(latency),
             })

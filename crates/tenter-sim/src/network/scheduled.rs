@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tenter_net::scheduled::{HostPlace, ScheduledSpec};
-use tenter_plan::Plan;
+use tenter_plan::{LeafKinds, Plan};
 use tenter_topology::{CableEnd, NodeId};
 
 /// The fabric's parameters and its leaves.
@@ -12,6 +12,8 @@ pub(crate) struct ScheduledFabric {
     pub(crate) spec: ScheduledSpec,
     /// The nodes of the leaves, ascending.
     pub(crate) leaves: Vec<NodeId>,
+    /// The same by the delays of their ways to each other.
+    pub(super) kinds: LeafKinds,
     pub(super) places: Arc<[HostPlace]>,
     pub(super) may_lose: bool,
 }
@@ -31,6 +33,7 @@ impl ScheduledFabric {
             places: ends.iter().map(place).collect(),
             spec,
             may_lose: !plan.faults.events.is_empty() || !plan.impairments.is_empty(),
+            kinds: plan.delays().leaf_kinds(&leaves),
             leaves,
         })
     }

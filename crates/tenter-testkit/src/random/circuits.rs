@@ -12,7 +12,7 @@ use tenter_steering::can_steer;
 use tenter_topology::{
     CableEnd, OpticalCabling, OpticalSpec, OpticalTier, Rewiring, Topology, TopologySpec,
 };
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 
 use super::draw::Draw;
 
@@ -40,7 +40,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         },
     };
     // Spines that are unlike each other cannot be replaced, nor one that has nothing to join.
-    let Ok(topology) = optical.build(&plan.topology_spec) else {
+    let Ok(topology) = optical.build(&plan.topology_spec, &Budget::unlimited()) else {
         return;
     };
     keep_what_is_left(plan, &topology);

@@ -7,7 +7,7 @@ use tenter_net::{
     Switch, SwitchModel, SwitchParts, SwitchSpec, Transmitter,
 };
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, SingleSwitch, TopologySpec};
-use tenter_units::{Instant, Rate, Time};
+use tenter_units::{Budget, Instant, Rate, Time};
 
 /// At 400 Gbit/s.
 pub(crate) const PS_PER_BYTE: u64 = 20;
@@ -97,14 +97,15 @@ impl LoneSwitch {
             rate,
             host_delay: Time::ZERO,
         });
-        let topology = topology.build().expect("it has hosts");
+        let topology = topology.build(&Budget::unlimited()).expect("it has hosts");
         let transmitters = (0..ports).map(transmitter).collect();
         LoneSwitch {
             switch: Switch::new(
                 SwitchParts::alone(&spec, transmitters, headroom),
                 SwitchModel::OutputQueued,
             ),
-            routing: Routing::build(&topology).expect("one switch reaches all"),
+            routing: Routing::build(&topology, &Budget::unlimited())
+                .expect("one switch reaches all"),
             log: Log::default(),
             offered: 0,
         }

@@ -4,13 +4,14 @@
 //! (ISCA 2008), section 3.1, with one cable between the routers of a group.
 
 use tenter_config::component;
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::groups::{global_ports, lay_global_cables};
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
 use crate::shape::{RouterGroups, Shape};
-use crate::wiring::{Wiring, check_size, product};
-use crate::{NodeId, SafeClasses, Topology, TopologyError};
+use crate::size::Counts;
+use crate::wiring::{Wiring, product};
+use crate::{NodeId, SafeClasses, Size, Topology, TopologyError};
 
 component! {
     /// Groups of routers with hosts on each of them.
@@ -47,7 +48,7 @@ const SIZE_PARAMETERS: &str =
     "`groups`, `routers_per_group`, `hosts_per_router` or `global_links_per_router`";
 
 impl Dragonfly {
-    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
+    pub(super) fn size(&self) -> Result<Size, TopologyError> {
         check_counts(&[
             ("groups", self.groups),
             ("routers_per_group", self.routers_per_group),
@@ -60,12 +61,20 @@ impl Dragonfly {
             ("global_rate", self.global_rate),
         ])?;
         let global_ports = global_ports(self.arrangement(), "global_links_per_router")?;
-        let hosts = product(&[self.groups, self.routers_per_group, self.hosts_per_router]);
-        let local = product(&[self.groups, self.routers_per_group, self.routers_per_group]);
-        let global = global_ports.saturating_mul(u128::from(self.groups));
-        let cables = hosts.saturating_add(local).saturating_add(global);
-        check_size(hosts, cables, SIZE_PARAMETERS)?;
-        self.wire(hosts as u32)
+        let (hosts, routers) = (
+            self.hosts(),
+            product(&[self.groups, self.routers_per_group]),
+        );
+        let local = routers.saturating_mul(u128::from(self.routers_per_group - 1)) / 2;
+        let global = global_ports.saturating_mul(u128::from(self.groups)) / 2;
+        Counts {
+            hosts,
+            switches: routers,
+            leaves: routers,
+            cables: hosts.saturating_add(local).saturating_add(global),
+            regions: self.groups.into(),
+        }
+        .size(SIZE_PARAMETERS)
     }
 
     fn arrangement(&self) -> RouterGroups {
@@ -76,7 +85,12 @@ impl Dragonfly {
         }
     }
 
-    fn wire(&self, hosts: u32) -> Result<Topology, TopologyError> {
+    fn hosts(&self) -> u128 {
+        product(&[self.groups, self.routers_per_group, self.hosts_per_router])
+    }
+
+    pub(super) fn wire(&self, budget: &Budget) -> Result<Topology, TopologyError> {
+        let hosts = self.hosts() as u32;
         let mut wiring = Wiring::default();
         wiring.hosts(hosts);
         for group in 0..self.groups {
@@ -105,7 +119,7 @@ impl Dragonfly {
         }
         let (rate, delay) = (self.global_rate, self.global_delay);
         lay_global_cables(&mut wiring, arrangement, first, rate, delay);
-        let mut topology = wiring.finish()?;
+        let mut topology = wiring.finish(budget)?;
         let routers = 0..self.groups * self.routers_per_group;
         topology.regions = routers
             .map(|router| router / self.routers_per_group)

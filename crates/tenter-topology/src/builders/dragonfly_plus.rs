@@ -4,13 +4,14 @@
 //! Scaling Datacenters" (`HiPINEB` 2017), section II.
 
 use tenter_config::component;
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::groups::{global_ports, lay_global_cables};
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
 use crate::shape::RouterGroups;
-use crate::wiring::{Wiring, check_size, product};
-use crate::{NodeId, SafeClasses, Topology, TopologyError};
+use crate::size::Counts;
+use crate::wiring::{Wiring, product};
+use crate::{NodeId, SafeClasses, Size, Topology, TopologyError};
 
 component! {
     /// Groups of leaves with hosts and of spines, each leaf cabled to each spine of its group, and
@@ -51,7 +52,7 @@ component! {
 const SIZE_PARAMETERS: &str = "`groups`, `leaves_per_group`, `spines_per_group`, `hosts_per_leaf`, `links_per_pair` or `global_links_per_spine`";
 
 impl DragonflyPlus {
-    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
+    pub(super) fn size(&self) -> Result<Size, TopologyError> {
         check_counts(&[
             ("groups", self.groups),
             ("leaves_per_group", self.leaves_per_group),
@@ -67,13 +68,19 @@ impl DragonflyPlus {
         ])?;
         let global_ports = global_ports(self.spines(), "global_links_per_spine")?;
         let groups = u128::from(self.groups);
-        let hosts = product(&[self.groups, self.leaves_per_group, self.hosts_per_leaf]);
+        let hosts = self.hosts();
         let (leaves, spines) = (self.leaves_per_group, self.spines_per_group);
         let local = groups.saturating_mul(product(&[leaves, spines, self.links_per_pair]));
         let global = groups.saturating_mul(global_ports) / 2;
-        let cables = hosts.saturating_add(local).saturating_add(global);
-        check_size(hosts, cables, SIZE_PARAMETERS)?;
-        self.wire(hosts as u32)
+        let leaves = product(&[self.groups, leaves]);
+        Counts {
+            hosts,
+            switches: leaves + product(&[self.groups, spines]),
+            leaves,
+            cables: hosts.saturating_add(local).saturating_add(global),
+            regions: groups,
+        }
+        .size(SIZE_PARAMETERS)
     }
 
     /// The spines and their cables to other groups.
@@ -85,7 +92,12 @@ impl DragonflyPlus {
         }
     }
 
-    fn wire(&self, hosts: u32) -> Result<Topology, TopologyError> {
+    fn hosts(&self) -> u128 {
+        product(&[self.groups, self.leaves_per_group, self.hosts_per_leaf])
+    }
+
+    pub(super) fn wire(&self, budget: &Budget) -> Result<Topology, TopologyError> {
+        let hosts = self.hosts() as u32;
         let mut wiring = Wiring::default();
         wiring.hosts(hosts);
         let tiers = [
@@ -122,7 +134,7 @@ impl DragonflyPlus {
         }
         let (rate, delay) = (self.global_rate, self.global_delay);
         lay_global_cables(&mut wiring, self.spines(), first_spine, rate, delay);
-        let mut topology = wiring.finish()?;
+        let mut topology = wiring.finish(budget)?;
         topology.regions = regions.into();
         // Up, across and down is no cycle; only a detour goes up again.
         topology.safe_classes = SafeClasses {

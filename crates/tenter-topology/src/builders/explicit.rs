@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use tenter_config::{Idle, choice, component};
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES};
-use crate::wiring::{Wiring, check_size};
-use crate::{NodeId, NodeKind, Routing, StaticRoute, Topology, TopologyError};
+use crate::size::Counts;
+use crate::wiring::Wiring;
+use crate::{NodeId, NodeKind, Routing, Size, StaticRoute, Topology, TopologyError};
 
 component! {
     /// Any graph: a list of nodes and a list of links between them.
@@ -102,18 +103,25 @@ impl ExplicitNode {
 }
 
 impl Explicit {
-    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
+    pub(super) fn size(&self) -> Result<Size, TopologyError> {
         let hosts = self
             .nodes
             .iter()
             .filter(|node| node.kind == ExplicitKind::Host)
             .count();
         let cables = self.links.iter().map(|link| u128::from(link.count)).sum();
-        check_size(
-            hosts as u128,
+        let switches = (self.nodes.len() - hosts) as u128;
+        Counts {
+            hosts: hosts as u128,
+            switches,
+            leaves: switches,
             cables,
-            "the list of nodes or the `count` of links",
-        )?;
+            regions: 0,
+        }
+        .size("the list of nodes or the `count` of links")
+    }
+
+    pub(super) fn wire(&self, budget: &Budget) -> Result<Topology, TopologyError> {
         if let Some(index) = self.nodes.iter().position(|node| node.name.is_empty()) {
             return Err(TopologyError::EmptyName { index });
         }
@@ -129,7 +137,7 @@ impl Explicit {
             link.check(index)?;
             wiring.connect(a, b, link.count, link.rate, link.delay);
         }
-        let mut topology = wiring.finish()?;
+        let mut topology = wiring.finish(budget)?;
         for (index, route) in self.routes.iter().enumerate() {
             let known = &topology.routes;
             let found = route.find(&topology, known, |name| numbers.get(name).copied());
@@ -143,7 +151,7 @@ impl Explicit {
         }
         if !topology.routes.is_empty() {
             // Only the whole shows whether they lead anywhere.
-            Routing::build(&topology)?;
+            Routing::build(&topology, budget)?;
         }
         Ok(topology)
     }

@@ -4,11 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use tenter_config::{Reader, component, default_with, parsed};
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
-use crate::wiring::{Wiring, check_size, product};
-use crate::{NodeId, Planes, Topology, TopologyError};
+use crate::size::Counts;
+use crate::wiring::{Wiring, product};
+use crate::{NodeId, Planes, Size, Topology, TopologyError};
 
 component! {
     /// A folded Clos described by counts rather than by switch radix, so that each tier can be
@@ -208,8 +209,7 @@ impl FatTree {
         })
     }
 
-    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
-        self.check()?;
+    pub(super) fn wire(&self, budget: &Budget) -> Result<Topology, TopologyError> {
         let mut wiring = Wiring::default();
         let numbers = self.add_nodes(&mut wiring);
         wiring.connect_hosts(
@@ -240,7 +240,7 @@ impl FatTree {
                 }
             }
         }
-        wiring.on_planes(self.planes).finish()
+        wiring.on_planes(self.planes).finish(budget)
     }
 
     /// Cables from each pod to the cores without taper.
@@ -285,7 +285,7 @@ impl FatTree {
         self.core.as_ref().map_or(1, |core| core.pods)
     }
 
-    fn check(&self) -> Result<(), TopologyError> {
+    pub(super) fn size(&self) -> Result<Size, TopologyError> {
         check_counts(&[
             ("hosts_per_leaf", self.hosts_per_leaf),
             ("leaves_per_pod", self.leaves_per_pod),
@@ -293,7 +293,7 @@ impl FatTree {
             ("links_per_leaf_agg", self.links_per_leaf_agg),
         ])?;
         check_rates(&[("host_rate", self.host_rate), ("leaf_rate", self.leaf_rate)])?;
-        let mut core_cables = 0;
+        let (mut cores, mut core_cables) = (0, 0);
         if let Some(core) = &self.core {
             check_counts(&[
                 ("pods", core.pods),
@@ -302,12 +302,7 @@ impl FatTree {
                 ("links_per_pod", core.links_per_pod.unwrap_or(1)),
             ])?;
             check_rates(&[("core rate", core.rate)])?;
-            core_cables = product(&[
-                core.pods,
-                self.aggs_per_pod,
-                core.cores_per_agg,
-                core.links_per_agg_core,
-            ]);
+            (cores, core_cables) = self.cores_and_cables(core);
         }
         let leaves = [self.pods(), self.leaves_per_pod];
         let hosts = product(&[leaves[0], leaves[1], self.hosts_per_leaf]);
@@ -317,14 +312,33 @@ impl FatTree {
             self.aggs_per_pod,
             self.links_per_leaf_agg,
         ]);
+        let planes = u128::from(self.planes.count());
+        let aggs = product(&[self.pods(), self.aggs_per_pod]);
         let cables = hosts
             .saturating_add(leaf_cables)
-            .saturating_add(core_cables)
-            .saturating_mul(self.planes.count().into());
-        check_size(hosts, cables, SIZE_PARAMETERS)
+            .saturating_add(core_cables);
+        Counts {
+            hosts,
+            switches: (product(&leaves) + aggs).saturating_add(cores) * planes,
+            leaves: product(&leaves),
+            cables: cables.saturating_mul(planes),
+            regions: 0,
+        }
+        .size(SIZE_PARAMETERS)
     }
 
-    /// Adds all nodes; the counts are small enough once [`FatTree::check`] has passed.
+    /// The switches of the third tier, and the cables to them.
+    fn cores_and_cables(&self, tier: &CoreTier) -> (u128, u128) {
+        let (aggs, of_pod) = (u64::from(self.aggs_per_pod), self.links_per_pod(tier));
+        let cores = |links: u64| links.div_ceil(tier.links_per_agg_core.into());
+        // Some groups have a cable more than the others.
+        let (links, more) = (of_pod / aggs, of_pod % aggs);
+        let fewer = u128::from(aggs - more) * u128::from(cores(links));
+        let all = fewer + u128::from(more) * u128::from(cores(links + 1));
+        (all, u128::from(of_pod) * u128::from(tier.pods))
+    }
+
+    /// Adds all nodes; the counts are small enough once [`FatTree::size`] has passed.
     fn add_nodes(&self, wiring: &mut Wiring) -> Numbers {
         let leaves = self.pods() * self.leaves_per_pod;
         let hosts = leaves * self.hosts_per_leaf;

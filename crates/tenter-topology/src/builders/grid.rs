@@ -1,11 +1,12 @@
 //! Wiring of switches with coordinates, which tori and `HyperX` fabrics share.
 
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::{check_counts, check_rates};
 use crate::shape::{Dimension, Grid, Shape};
-use crate::wiring::{Wiring, check_size, product};
-use crate::{NodeId, Topology, TopologyError};
+use crate::size::Counts;
+use crate::wiring::{Wiring, product};
+use crate::{NodeId, Size, Topology, TopologyError};
 
 /// More dimensions than any machine has.
 const DIMENSIONS_MAX: usize = 16;
@@ -51,23 +52,33 @@ pub(super) fn check_lists(sizes: &[u32], links: &[u32]) -> Result<(), TopologyEr
 }
 
 impl GridWiring<'_> {
-    pub(super) fn wire(self) -> Result<Topology, TopologyError> {
+    pub(super) fn size(&self) -> Result<Size, TopologyError> {
         check_counts(&[("hosts_per_switch", self.hosts_per_switch)])?;
         check_rates(&[("host_rate", self.host_rate), ("link_rate", self.link_rate)])?;
         let sizes: Vec<u32> = self.grid.dimensions.iter().map(|d| d.size).collect();
         let switches = product(&sizes);
         let hosts = switches.saturating_mul(u128::from(self.hosts_per_switch));
-        check_size(hosts, hosts, SIZE_PARAMETERS)?;
         let dimensions = self.grid.dimensions.iter().enumerate();
-        // No coordinate has more neighbours than its first one has, or the second one of a line.
-        let degrees = dimensions.map(|(place, dimension)| {
-            let beside = dimension.beside(u32::from(dimension.size > 2)).len();
-            beside as u128 * u128::from(self.links_in(place))
+        let cables = dimensions.fold(hosts, |sum, (place, dimension)| {
+            let rows = switches / u128::from(dimension.size);
+            let of_row = dimension
+                .joints()
+                .saturating_mul(self.links_in(place).into());
+            sum.saturating_add(rows.saturating_mul(of_row))
         });
-        let degree: u128 = degrees.sum();
-        let cables = switches.saturating_mul(degree) / 2;
-        check_size(hosts, hosts.saturating_add(cables), SIZE_PARAMETERS)?;
-        let (hosts, switches) = (hosts as u32, self.grid.switches());
+        Counts {
+            hosts,
+            switches,
+            leaves: switches,
+            cables,
+            regions: 0,
+        }
+        .size(SIZE_PARAMETERS)
+    }
+
+    pub(super) fn wire(self, budget: &Budget) -> Result<Topology, TopologyError> {
+        let switches = self.grid.switches();
+        let hosts = switches * self.hosts_per_switch;
         let mut wiring = Wiring::default();
         wiring.hosts(hosts);
         for switch in 0..switches {
@@ -85,7 +96,7 @@ impl GridWiring<'_> {
         for switch in 0..switches {
             self.cables_of(switch, hosts, &mut wiring);
         }
-        let mut topology = wiring.finish()?;
+        let mut topology = wiring.finish(budget)?;
         topology.regions = (0..switches).collect();
         topology.shape = Some(Shape::Grid(self.grid));
         Ok(topology)

@@ -4,12 +4,12 @@
 //! Packaging of Efficient Large-Scale Networks" (SC 2009), section 3.
 
 use tenter_config::{choice, component};
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::grid::{GridWiring, check_lists, dimensions};
 use super::{COUNTS, DELAYS, RATES};
 use crate::shape::{Grid, Joint};
-use crate::{SafeClasses, Topology, TopologyError};
+use crate::{SafeClasses, Size, Topology, TopologyError};
 
 /// Which of the shortest paths packets take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,16 +51,17 @@ component! {
 }
 
 impl Hyperx {
-    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
+    pub(super) fn size(&self) -> Result<Size, TopologyError> {
         check_lists(&self.sizes, &self.links)?;
-        let grid = Grid {
-            dimensions: dimensions(&self.sizes, Joint::Full),
-            in_order: self.paths == GridPaths::DimensionOrder,
-        };
-        let links: u32 = grid.dimensions.iter().map(|d| d.longest()).sum();
-        let in_order = grid.in_order;
-        let mut topology = GridWiring {
-            grid,
+        self.wiring().size()
+    }
+
+    fn wiring(&self) -> GridWiring<'_> {
+        GridWiring {
+            grid: Grid {
+                dimensions: dimensions(&self.sizes, Joint::Full),
+                in_order: self.paths == GridPaths::DimensionOrder,
+            },
             hosts_per_switch: self.hosts_per_switch,
             links: &self.links,
             host_rate: self.host_rate,
@@ -68,7 +69,13 @@ impl Hyperx {
             host_delay: self.host_delay,
             link_delay: self.link_delay,
         }
-        .wire()?;
+    }
+
+    pub(super) fn wire(&self, budget: &Budget) -> Result<Topology, TopologyError> {
+        let wiring = self.wiring();
+        let links: u32 = wiring.grid.dimensions.iter().map(|d| d.longest()).sum();
+        let in_order = wiring.grid.in_order;
+        let mut topology = wiring.wire(budget)?;
         // A class for each switch of a path, or for that of a single dimension: no packet follows
         // another along it.
         topology.safe_classes = SafeClasses {

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use tenter_config::{component, default_with};
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::{COUNTS, Cabling, DELAYS, RATES, check_counts, check_rates};
-use crate::wiring::{HOSTS_MAX, Wiring, check_size, product};
-use crate::{NodeId, Planes, Topology, TopologyError};
+use crate::size::Counts;
+use crate::wiring::{HOSTS_MAX, Wiring, product};
+use crate::{NodeId, Planes, Size, Topology, TopologyError};
 
 component! {
     /// Leaves of equal size, each cabled to every spine.
@@ -67,15 +68,7 @@ impl LeafSpine {
         }
     }
 
-    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
-        self.wire(|host| format!("host{host}"))
-    }
-
-    /// Builds with hosts named by `host_name`.
-    pub(super) fn wire(
-        &self,
-        host_name: impl Fn(u32) -> String,
-    ) -> Result<Topology, TopologyError> {
+    pub(super) fn size(&self) -> Result<Size, TopologyError> {
         check_counts(&[
             ("leaves", self.leaves),
             ("hosts_per_leaf", self.hosts_per_leaf),
@@ -86,15 +79,33 @@ impl LeafSpine {
             ("host_rate", self.host_rate),
             ("uplink_rate", self.uplink_rate),
         ])?;
+        self.checked_overrides()?;
+        let (hosts, planes) = (self.host_count(), u128::from(self.planes.count()));
+        let leaves = u128::from(self.leaves);
+        Counts {
+            hosts,
+            switches: (leaves + u128::from(self.spines)) * planes,
+            leaves,
+            cables: self.cable_count(hosts).saturating_mul(planes),
+            regions: 0,
+        }
+        .size(SIZE_PARAMETERS)
+    }
+
+    pub(super) fn wire(&self, budget: &Budget) -> Result<Topology, TopologyError> {
+        self.wire_named(budget, |host| format!("host{host}"))
+    }
+
+    /// Wires with hosts named by `host_name`.
+    pub(super) fn wire_named(
+        &self,
+        budget: &Budget,
+        host_name: impl Fn(u32) -> String,
+    ) -> Result<Topology, TopologyError> {
         let overrides = self.checked_overrides()?;
-        let hosts = self.host_count();
-        let cables = self
-            .cable_count(hosts)
-            .saturating_mul(self.planes.count().into());
-        check_size(hosts, cables, SIZE_PARAMETERS)?;
         self.check_cabling()?;
         let mut wiring = Wiring::default();
-        let hosts = hosts as u32;
+        let hosts = self.host_count() as u32;
         for host in 0..hosts {
             wiring.host(host_name(host));
         }
@@ -122,7 +133,7 @@ impl LeafSpine {
                 wiring.connect(lower, upper, links, rate, self.fabric_delay);
             }
         }
-        wiring.on_planes(self.planes).finish()
+        wiring.on_planes(self.planes).finish(budget)
     }
 
     fn leaf_of(&self, host: u32) -> u32 {

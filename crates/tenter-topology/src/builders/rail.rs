@@ -1,11 +1,12 @@
 //! Rail-optimised wiring: NIC `i` of every server of a group on the group's leaf of rail `i`.
 
 use tenter_config::{component, default_with};
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::{COUNTS, Cabling, DELAYS, LeafSpine, RATES, check_counts};
-use crate::wiring::{HOSTS_MAX, check_size, product};
-use crate::{Planes, Topology, TopologyError};
+use crate::size::Counts;
+use crate::wiring::{HOSTS_MAX, product};
+use crate::{Planes, Size, Topology, TopologyError};
 
 component! {
     /// Servers with several NICs, one leaf per (server group, rail), and spines above all leaves.
@@ -50,16 +51,38 @@ impl Rail {
         }
     }
 
-    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
-        let nics = self.nics_per_server;
+    pub(super) fn size(&self) -> Result<Size, TopologyError> {
         check_counts(&[
             ("servers", self.servers),
-            ("nics_per_server", nics),
+            ("nics_per_server", self.nics_per_server),
             ("servers_per_group", self.servers_per_group),
         ])?;
-        let hosts = product(&[self.servers, nics]);
-        check_size(hosts, hosts, "`servers` or `nics_per_server`")?;
-        let hosts = hosts as u32;
+        let hosts = self.hosts();
+        // A leaf has a host at least, and the cabling an entry for each.
+        let own = Counts {
+            hosts,
+            switches: 0,
+            leaves: 0,
+            cables: hosts,
+            regions: 0,
+        };
+        own.size("`servers` or `nics_per_server`")?;
+        self.leaf_spine()?.size()
+    }
+
+    pub(super) fn wire(&self, budget: &Budget) -> Result<Topology, TopologyError> {
+        let nics = self.nics_per_server;
+        let host_name = |host| format!("server{}/nic{}", host / nics, host % nics);
+        self.leaf_spine()?.wire_named(budget, host_name)
+    }
+
+    fn hosts(&self) -> u128 {
+        product(&[self.servers, self.nics_per_server])
+    }
+
+    /// The same as leaves and spines.
+    fn leaf_spine(&self) -> Result<LeafSpine, TopologyError> {
+        let hosts = self.hosts() as u32;
         let cabling = match &self.cabling {
             Cabling::Leaves(given) if given.len() != hosts as usize => {
                 let (given, wanted) = (given.len(), hosts.to_string());
@@ -68,8 +91,8 @@ impl Rail {
             Cabling::Leaves(given) => given.clone(),
             Cabling::Regular => (0..hosts).map(|host| self.leaf_of(host)).collect(),
         };
-        let leaf_spine = LeafSpine {
-            leaves: self.servers.div_ceil(self.servers_per_group) * nics,
+        Ok(LeafSpine {
+            leaves: self.servers.div_ceil(self.servers_per_group) * self.nics_per_server,
             hosts_per_leaf: self.servers_per_group,
             spines: self.spines,
             links_per_pair: self.links_per_pair,
@@ -80,8 +103,7 @@ impl Rail {
             overrides: Vec::new(),
             cabling: Cabling::Leaves(cabling),
             planes: Planes::ONE,
-        };
-        leaf_spine.wire(|host| format!("server{}/nic{}", host / nics, host % nics))
+        })
     }
 
     fn leaf_of(&self, host: u32) -> u32 {

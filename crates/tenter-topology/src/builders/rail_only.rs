@@ -6,11 +6,12 @@
 //! server.
 
 use tenter_config::{component, default_with};
-use tenter_units::{ById, Rate, Time};
+use tenter_units::{Budget, ById, Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
-use crate::wiring::{HOSTS_MAX, Wiring, check_size, product};
-use crate::{HostId, NodeId, Topology, TopologyError};
+use crate::size::Counts;
+use crate::wiring::{HOSTS_MAX, Wiring, product};
+use crate::{HostId, NodeId, Size, Topology, TopologyError};
 
 component! {
     /// Servers with several NICs, and for each NIC of a server a network of its own: one leaf, or
@@ -53,7 +54,7 @@ impl RailOnly {
         }
     }
 
-    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
+    pub(super) fn size(&self) -> Result<Size, TopologyError> {
         check_counts(&[
             ("servers", self.servers),
             ("nics_per_server", self.nics_per_server),
@@ -82,20 +83,29 @@ impl RailOnly {
                 remedy: "leave it out, or give a smaller `servers_per_leaf`".to_owned(),
             });
         }
-        let hosts = product(&[self.servers, self.nics_per_server]);
-        let rails = self.nics_per_server;
+        let (rails, hosts) = (self.nics_per_server, self.hosts());
         let up = product(&[rails, leaves, self.spines_per_rail, self.links_per_pair]);
-        check_size(hosts, hosts.saturating_add(up), SIZE_PARAMETERS)?;
-        let spines = product(&[rails, self.spines_per_rail]);
-        check_size(spines, up, SIZE_PARAMETERS)?;
-        self.wire(hosts as u32)
+        let leaves = product(&[rails, leaves]);
+        Counts {
+            hosts,
+            switches: leaves + product(&[rails, self.spines_per_rail]),
+            leaves,
+            cables: hosts.saturating_add(up),
+            regions: 0,
+        }
+        .size(SIZE_PARAMETERS)
     }
 
     fn leaves_per_rail(&self) -> u32 {
         self.servers.div_ceil(self.servers_per_leaf)
     }
 
-    fn wire(&self, hosts: u32) -> Result<Topology, TopologyError> {
+    fn hosts(&self) -> u128 {
+        product(&[self.servers, self.nics_per_server])
+    }
+
+    pub(super) fn wire(&self, budget: &Budget) -> Result<Topology, TopologyError> {
+        let hosts = self.hosts() as u32;
         let (rails, leaves) = (self.nics_per_server, self.leaves_per_rail());
         let mut wiring = Wiring::default();
         for host in 0..hosts {
@@ -125,6 +135,6 @@ impl RailOnly {
             }
         }
         let planes: ById<HostId, u32> = (0..hosts).map(|host| host % rails).collect();
-        wiring.finish_planes(if rails > 1 { planes } else { ById::default() })
+        wiring.finish_planes(if rails > 1 { planes } else { ById::default() }, budget)
     }
 }

@@ -1,11 +1,12 @@
 //! All hosts on one switch: the ideal fabric, and the smallest bench for a transport.
 
 use tenter_config::{component, default_with};
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
-use crate::wiring::{Wiring, check_size};
-use crate::{Topology, TopologyError};
+use crate::size::Counts;
+use crate::wiring::Wiring;
+use crate::{Size, Topology, TopologyError};
 
 component! {
     /// One switch with `hosts` hosts.
@@ -28,14 +29,24 @@ impl SingleSwitch {
         }
     }
 
-    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
+    pub(super) fn size(&self) -> Result<Size, TopologyError> {
         check_counts(&[("hosts", self.hosts)])?;
         check_rates(&[("rate", self.rate)])?;
-        check_size(u128::from(self.hosts), u128::from(self.hosts), "`hosts`")?;
+        Counts {
+            hosts: self.hosts.into(),
+            switches: 1,
+            leaves: 1,
+            cables: self.hosts.into(),
+            regions: 0,
+        }
+        .size("`hosts`")
+    }
+
+    pub(super) fn wire(&self, budget: &Budget) -> Result<Topology, TopologyError> {
         let mut wiring = Wiring::default();
         wiring.hosts(self.hosts);
         let switch = wiring.switch("leaf0".to_owned(), 0);
         wiring.connect_hosts(switch, self.hosts, self.rate, self.host_delay);
-        wiring.finish()
+        wiring.finish(budget)
     }
 }

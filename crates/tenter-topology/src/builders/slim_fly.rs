@@ -5,12 +5,13 @@
 //! section II-B.
 
 use tenter_config::component;
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
 use crate::finite_field::Field;
-use crate::wiring::{Wiring, check_size, product};
-use crate::{NodeId, SafeClasses, Topology, TopologyError};
+use crate::size::Counts;
+use crate::wiring::{Wiring, product};
+use crate::{NodeId, SafeClasses, Size, Topology, TopologyError};
 
 component! {
     /// Routers in `2 · q` groups of `q`, with hosts on each of them.
@@ -44,14 +45,27 @@ const ORDER_MAX: u32 = 89;
 const SIZE_PARAMETERS: &str = "`q` or `hosts_per_router`";
 
 impl SlimFly {
-    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
+    pub(super) fn size(&self) -> Result<Size, TopologyError> {
         check_counts(&[("hosts_per_router", self.hosts_per_router)])?;
         check_rates(&[("host_rate", self.host_rate), ("link_rate", self.link_rate)])?;
-        let field = field_of(self.q).ok_or_else(|| self.refusal())?;
-        let hosts = product(&[2, self.q, self.q, self.hosts_per_router]);
-        let cables = product(&[self.q, self.q, 2 * self.q]);
-        check_size(hosts, hosts.saturating_add(cables), SIZE_PARAMETERS)?;
-        self.wire(hosts as u32, &field)
+        if field_of(self.q).is_none() {
+            return Err(self.refusal());
+        }
+        let hosts = self.hosts();
+        // A router has one cable to each group of the other half, and half as many in its own.
+        let degree = self.q + self.q.div_ceil(2);
+        Counts {
+            hosts,
+            switches: product(&[2, self.q, self.q]),
+            leaves: product(&[2, self.q, self.q]),
+            cables: hosts.saturating_add(product(&[self.q, self.q, degree])),
+            regions: 0,
+        }
+        .size(SIZE_PARAMETERS)
+    }
+
+    fn hosts(&self) -> u128 {
+        product(&[2, self.q, self.q, self.hosts_per_router])
     }
 
     fn refusal(&self) -> TopologyError {
@@ -73,8 +87,9 @@ impl SlimFly {
         }
     }
 
-    fn wire(&self, hosts: u32, field: &Field) -> Result<Topology, TopologyError> {
-        let q = self.q;
+    pub(super) fn wire(&self, budget: &Budget) -> Result<Topology, TopologyError> {
+        let field = &field_of(self.q).ok_or_else(|| self.refusal())?;
+        let (q, hosts) = (self.q, self.hosts() as u32);
         let mut wiring = Wiring::default();
         wiring.hosts(hosts);
         let router_of = |group: u32, router: u32| NodeId::new(hosts + group * q + router);
@@ -110,7 +125,7 @@ impl SlimFly {
                 wiring.connect(from, to, 1, self.link_rate, self.global_delay);
             }
         }
-        let mut topology = wiring.finish()?;
+        let mut topology = wiring.finish(budget)?;
         topology.regions = (0..2 * q * q).collect();
         // A class for each router of a path of two cables, or of two such paths.
         topology.safe_classes = SafeClasses {

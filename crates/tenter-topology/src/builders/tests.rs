@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use tenter_config::default_with;
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use crate::*;
 
@@ -40,12 +40,14 @@ fn rail(servers: u32, nics_per_server: u32, servers_per_group: u32, spines: u32)
 }
 
 fn built(spec: &LeafSpine) -> Topology {
-    TopologySpec::LeafSpine(spec.clone()).build().unwrap()
+    TopologySpec::LeafSpine(spec.clone())
+        .build(&Budget::unlimited())
+        .unwrap()
 }
 
 fn refused(spec: &LeafSpine) -> String {
     TopologySpec::LeafSpine(spec.clone())
-        .build()
+        .build(&Budget::unlimited())
         .unwrap_err()
         .to_string()
 }
@@ -235,7 +237,9 @@ fn cabling_places_every_nic() {
 #[test]
 fn rails_join_equal_nics() {
     // Three servers of two NICs in groups of two: leaves 0 and 1 are the rails of servers 0 and 1.
-    let topology = TopologySpec::Rail(rail(3, 2, 2, 2)).build().unwrap();
+    let topology = TopologySpec::Rail(rail(3, 2, 2, 2))
+        .build(&Budget::unlimited())
+        .unwrap();
     assert_eq!(
         peers(&topology, "leaf1"),
         ["server0/nic1", "server1/nic1", "spine0", "spine1"]
@@ -247,20 +251,26 @@ fn rails_join_equal_nics() {
     assert_eq!(topology.switches(), 4 + 2);
     let mut swapped = rail(2, 2, 2, 1);
     swapped.cabling = Cabling::Leaves(vec![0, 1, 1, 0]);
-    let topology = TopologySpec::Rail(swapped.clone()).build().unwrap();
+    let topology = TopologySpec::Rail(swapped.clone())
+        .build(&Budget::unlimited())
+        .unwrap();
     assert_eq!(
         peers(&topology, "leaf0"),
         ["server0/nic0", "server1/nic1", "spine0"]
     );
     swapped.cabling = Cabling::Leaves(vec![0, 1]);
-    let short = TopologySpec::Rail(swapped).build().unwrap_err();
+    let short = TopologySpec::Rail(swapped)
+        .build(&Budget::unlimited())
+        .unwrap_err();
     assert!(short.to_string().contains("has 2 entries; give 4,"));
 }
 
 #[test]
 fn fat_tree_of_eight_port_switches() {
     let tree = FatTree::k_ary(8, gbps(400), Time::from_ns(100)).unwrap();
-    let topology = TopologySpec::FatTree(tree).build().unwrap();
+    let topology = TopologySpec::FatTree(tree)
+        .build(&Budget::unlimited())
+        .unwrap();
     // k³/4 hosts, k²/2 leaves and as many aggregation switches, k²/4 cores; three times k³/4
     // cables; every port in use.
     assert_eq!((topology.hosts, topology.switches()), (128, 32 + 32 + 16));
@@ -279,7 +289,7 @@ fn fat_tree_of_eight_port_switches() {
     assert_eq!(peers(&topology, "core8")[..2], ["pod0/agg2", "pod1/agg2"]);
     let (bps, exact) = (64 * 400_000_000_000, true);
     assert_eq!(topology.bisection(), Some(Bisection { bps, exact }));
-    let routing = Routing::build(&topology).unwrap();
+    let routing = Routing::build(&topology, &Budget::unlimited()).unwrap();
     let apart = |to| routing.distance(HostId::new(0), HostId::new(to));
     assert_eq!([1, 4, 16].map(apart), [1, 3, 5]);
     assert!(FatTree::k_ary(7, gbps(400), Time::ZERO).is_err());
@@ -293,14 +303,18 @@ fn fat_tree_oversubscribed_on_each_tier() {
     core.cores_per_agg = 1;
     core.links_per_agg_core = 2;
     core.rate = gbps(25);
-    let topology = TopologySpec::FatTree(tree.clone()).build().unwrap();
+    let topology = TopologySpec::FatTree(tree.clone())
+        .build(&Budget::unlimited())
+        .unwrap();
     // Leaves 6 · 100 : 2 · 100 = 3; aggregation 2 · 100 : 2 · 25 = 4.
     for switch in topology.oversubscription() {
         let wanted = if switch.tier == 0 { 3.0 } else { 4.0 };
         assert!((switch.ratio() - wanted).abs() < 1e-12);
     }
     tree.core = None;
-    let topology = TopologySpec::FatTree(tree).build().unwrap();
+    let topology = TopologySpec::FatTree(tree)
+        .build(&Budget::unlimited())
+        .unwrap();
     assert_eq!((topology.hosts, topology.switches()), (12, 4));
     assert_eq!(peers(&topology, "spine1"), ["leaf0", "leaf1"]);
 }
@@ -310,12 +324,19 @@ fn a_tapered_tree_loses_cores_first() {
     let mut tree = FatTree::k_ary(4, gbps(100), Time::ZERO).unwrap();
     let mut tapered = |links: u32| {
         tree.core.as_mut().unwrap().links_per_pod = Some(links);
-        TopologySpec::FatTree(tree.clone()).build().unwrap()
+        TopologySpec::FatTree(tree.clone())
+            .build(&Budget::unlimited())
+            .unwrap()
     };
     // Four pods of two aggregation switches, each with two cores above it.
     let all = tapered(4);
     let whole = FatTree::k_ary(4, gbps(100), Time::ZERO).unwrap();
-    assert_eq!(all, TopologySpec::FatTree(whole).build().unwrap());
+    assert_eq!(
+        all,
+        TopologySpec::FatTree(whole)
+            .build(&Budget::unlimited())
+            .unwrap()
+    );
     let three = tapered(3);
     assert_eq!((three.switches(), three.cables.len()), (8 + 8 + 3, 48 - 4));
     assert_eq!(peers(&three, "pod2/agg0")[2..], ["core0", "core1"]);
@@ -363,7 +384,9 @@ fn explicit() -> Explicit {
 
 #[test]
 fn explicit_lists_are_put_in_order() {
-    let topology = TopologySpec::Explicit(explicit()).build().unwrap();
+    let topology = TopologySpec::Explicit(explicit())
+        .build(&Budget::unlimited())
+        .unwrap();
     let names: Vec<&str> = topology
         .nodes
         .iter()
@@ -380,7 +403,7 @@ fn explicit_mistakes_are_named() {
         let mut spec = explicit();
         change(&mut spec);
         TopologySpec::Explicit(spec)
-            .build()
+            .build(&Budget::unlimited())
             .unwrap_err()
             .to_string()
     };
@@ -408,7 +431,9 @@ fn explicit_mistakes_are_named() {
         links: vec![link("a", "b", 1)],
         routes: vec![],
     };
-    let error = TopologySpec::Explicit(pair).build().unwrap_err();
+    let error = TopologySpec::Explicit(pair)
+        .build(&Budget::unlimited())
+        .unwrap_err();
     assert!(
         error
             .to_string()
@@ -420,7 +445,7 @@ fn explicit_mistakes_are_named() {
         routes: vec![],
     };
     assert_eq!(
-        TopologySpec::Explicit(empty).build(),
+        TopologySpec::Explicit(empty).build(&Budget::unlimited()),
         Err(TopologyError::NoHosts)
     );
 }
@@ -448,13 +473,13 @@ fn zeros_and_huge_numbers_are_refused_before_anything_is_built() {
     let tree = FatTree::k_ary(most - 1, gbps(1), Time::ZERO).unwrap();
     assert!(
         TopologySpec::FatTree(tree)
-            .build()
+            .build(&Budget::unlimited())
             .unwrap_err()
             .to_string()
             .contains("hosts, and")
     );
     let huge = TopologySpec::Rail(rail(most, most, 1, 1))
-        .build()
+        .build(&Budget::unlimited())
         .unwrap_err();
     assert!(
         huge.to_string()
@@ -465,7 +490,9 @@ fn zeros_and_huge_numbers_are_refused_before_anything_is_built() {
         rate: gbps(1),
         host_delay: Time::ZERO,
     };
-    let huge = TopologySpec::SingleSwitch(hosts).build().unwrap_err();
+    let huge = TopologySpec::SingleSwitch(hosts)
+        .build(&Budget::unlimited())
+        .unwrap_err();
     assert!(huge.to_string().contains("`leaf0` has 65536 ports"));
 }
 
@@ -518,7 +545,11 @@ fn every_kind_has_its_name() {
         specs.each_ref().map(TopologySpec::word),
         TopologySpec::WORDS
     );
-    assert!(specs.iter().all(|spec| spec.build().is_ok()));
+    assert!(
+        specs
+            .iter()
+            .all(|spec| spec.build(&Budget::unlimited()).is_ok())
+    );
 }
 
 proptest! {
@@ -543,12 +574,12 @@ proptest! {
             pods, cores_per_agg, links_per_agg_core, taper, links_per_pod, rate, delay
         };
         tree.core = Some(tier);
-        let three = TopologySpec::FatTree(tree).build().unwrap();
+        let three = TopologySpec::FatTree(tree).build(&Budget::unlimited()).unwrap();
         let cables = pods * (leaves * (hosts + aggs * links) + aggs * cores * core_links);
         let switches = pods * (leaves + aggs) + aggs * cores;
         prop_assert_eq!(counts(&three), [pods * leaves * hosts, switches, cables]);
         // `leaves` stands for NICs of a server here, `hosts` for servers of a group.
-        let rails = TopologySpec::Rail(rail(groups * hosts, leaves, hosts, aggs)).build().unwrap();
+        let rails = TopologySpec::Rail(rail(groups * hosts, leaves, hosts, aggs)).build(&Budget::unlimited()).unwrap();
         let nics = groups * hosts * leaves;
         let switches = groups * leaves + aggs;
         prop_assert_eq!(counts(&rails), [nics, switches, nics + groups * leaves * aggs]);
@@ -591,7 +622,9 @@ fn dragonflies_are_as_the_formulas_say() {
     for (groups, routers, hosts, links) in [(9, 4, 2, 2), (5, 4, 2, 2), (4, 2, 1, 2), (1, 3, 2, 1)]
     {
         let spec = dragonfly(groups, routers, hosts, links);
-        let topology = TopologySpec::Dragonfly(spec).build().unwrap();
+        let topology = TopologySpec::Dragonfly(spec)
+            .build(&Budget::unlimited())
+            .unwrap();
         let per_pair = (routers * links).checked_div(groups - 1).unwrap_or(0);
         let local = groups * routers * (routers - 1) / 2;
         let global = groups * (groups - 1) / 2 * per_pair;
@@ -617,7 +650,7 @@ fn dragonflies_are_as_the_formulas_say() {
                 .all(|ports| ports <= most)
         );
     }
-    let refused = TopologySpec::Dragonfly(dragonfly(10, 4, 2, 2)).build();
+    let refused = TopologySpec::Dragonfly(dragonfly(10, 4, 2, 2)).build(&Budget::unlimited());
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("reaches 9 at most"), "{refused}");
 }
@@ -629,8 +662,10 @@ fn a_shortest_path_passes_one_cable_between_groups() {
         dragonfly(5, 4, 1, 2),
         dragonfly(7, 3, 1, 2),
     ] {
-        let topology = TopologySpec::Dragonfly(spec).build().unwrap();
-        let routing = Routing::build(&topology).unwrap();
+        let topology = TopologySpec::Dragonfly(spec)
+            .build(&Budget::unlimited())
+            .unwrap();
+        let routing = Routing::build(&topology, &Budget::unlimited()).unwrap();
         let hosts = topology.host_ids();
         let to_all = |from| topology.host_ids().map(move |to| (from, to));
         for (from, to) in hosts.flat_map(to_all) {

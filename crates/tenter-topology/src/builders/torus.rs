@@ -5,12 +5,12 @@
 //! the dimensions, and the change of channels at one cable of each ring.
 
 use tenter_config::component;
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::grid::{GridWiring, check_lists, dimensions};
 use super::{COUNTS, DELAYS, GridPaths, RATES};
 use crate::shape::{Dimension, Grid, Joint};
-use crate::{NodeId, SafeClasses, Topology, TopologyError};
+use crate::{NodeId, SafeClasses, Size, Topology, TopologyError};
 
 component! {
     /// Switches with coordinates, each cabled to the next ones in every dimension, and the last of
@@ -44,19 +44,22 @@ component! {
 }
 
 impl Torus {
-    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
+    pub(super) fn size(&self) -> Result<Size, TopologyError> {
         check_lists(&self.sizes, &self.links)?;
+        self.wiring().size()
+    }
+
+    fn wiring(&self) -> GridWiring<'_> {
         let joint = if self.wrap_around {
             Joint::Ring
         } else {
             Joint::Line
         };
-        let grid = Grid {
-            dimensions: dimensions(&self.sizes, joint),
-            in_order: self.paths == GridPaths::DimensionOrder,
-        };
-        let mut topology = GridWiring {
-            grid: grid.clone(),
+        GridWiring {
+            grid: Grid {
+                dimensions: dimensions(&self.sizes, joint),
+                in_order: self.paths == GridPaths::DimensionOrder,
+            },
             hosts_per_switch: self.hosts_per_switch,
             links: &self.links,
             host_rate: self.host_rate,
@@ -64,7 +67,12 @@ impl Torus {
             host_delay: self.host_delay,
             link_delay: self.link_delay,
         }
-        .wire()?;
+    }
+
+    pub(super) fn wire(&self, budget: &Budget) -> Result<Topology, TopologyError> {
+        let wiring = self.wiring();
+        let grid = wiring.grid.clone();
+        let mut topology = wiring.wire(budget)?;
         let rings = grid.dimensions.iter().filter(|d| d.goes_round());
         let turns = grid.dimensions.iter().filter(|d| d.size > 1);
         let is_safe = grid.in_order || turns.count() < 2;

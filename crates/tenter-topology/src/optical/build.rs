@@ -1,7 +1,7 @@
 //! Placement of optical circuit switches in a fabric.
 
 use tenter_config::choice;
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 
 use super::spread::round_robin;
 use super::{OpticalPlace, OpticalPort, OpticalSwitch, Rewiring};
@@ -57,7 +57,7 @@ impl OpticalSpec {
     ///
     /// # Errors
     /// An error of the fabric, or the reason why these switches cannot be in it.
-    pub fn build(&self, fabric: &TopologySpec) -> Result<Topology, TopologyError> {
+    pub fn build(&self, fabric: &TopologySpec, budget: &Budget) -> Result<Topology, TopologyError> {
         let refuse = |what: &str| {
             Err(TopologyError::Optical {
                 what: what.to_owned(),
@@ -66,9 +66,13 @@ impl OpticalSpec {
         if self.radix < 2 || !self.radix.is_multiple_of(2) {
             return refuse("an optical switch has an even number of ports, 2 at least");
         }
+        // Beside the cables of the fabric, whose own memory is taken when it is built.
+        fabric.size()?.take_fibres(budget)?;
         match (self.tier, fabric) {
-            (OpticalTier::AboveLeaves, TopologySpec::FatTree(tree)) => self.flexible(tree),
-            (OpticalTier::InPlaceOfSpines, TopologySpec::LeafSpine(spec)) => self.spines(spec),
+            (OpticalTier::AboveLeaves, TopologySpec::FatTree(tree)) => self.flexible(tree, budget),
+            (OpticalTier::InPlaceOfSpines, TopologySpec::LeafSpine(spec)) => {
+                self.spines(spec, budget)
+            }
             _ => refuse(
                 "optical switches are above the leaves of a fat tree or in place of the spines of a leaf-spine fabric; choose one of these kinds",
             ),
@@ -76,8 +80,8 @@ impl OpticalSpec {
     }
 
     /// The flexible fat tree. An optical switch takes cables of as many pods as it has ports for.
-    fn flexible(&self, tree: &FatTree) -> Result<Topology, TopologyError> {
-        let mut topology = TopologySpec::FatTree(tree.clone()).build()?;
+    fn flexible(&self, tree: &FatTree, budget: &Budget) -> Result<Topology, TopologyError> {
+        let mut topology = TopologySpec::FatTree(tree.clone()).build(budget)?;
         let hosts = topology.hosts as u32;
         let leaves = hosts / tree.hosts_per_leaf;
         let mut uplinks: Vec<_> = (0..)
@@ -168,7 +172,7 @@ impl OpticalSpec {
     }
 
     /// A leaf-spine fabric with optical switches in place of its spines.
-    fn spines(&self, spec: &LeafSpine) -> Result<Topology, TopologyError> {
+    fn spines(&self, spec: &LeafSpine, budget: &Budget) -> Result<Topology, TopologyError> {
         if !spec.overrides.is_empty() {
             return Err(TopologyError::Optical {
                 what: "optical switches in place of spines need all pairs of leaf and spine alike; leave out `overrides`".to_owned(),
@@ -183,7 +187,7 @@ impl OpticalSpec {
                 ),
             });
         }
-        let mut topology = TopologySpec::LeafSpine(spec.clone()).build()?;
+        let mut topology = TopologySpec::LeafSpine(spec.clone()).build(budget)?;
         let first_spine = NodeId::new(topology.nodes.len() as u32 - spec.spines);
         topology.nodes.truncate(first_spine.index());
         for switch in 0..spec.spines {

@@ -1,4 +1,4 @@
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use crate::{
     CableEnd, Cabling, CoreTier, FatTree, HostId, LeafSpine, NodeId, OpticalCabling, OpticalPlace,
@@ -38,7 +38,8 @@ fn flexible(radix: u16) -> Topology {
         delay: Time::from_ns(7),
         cabling: OpticalCabling::Straight,
     };
-    spec.build(&TopologySpec::FatTree(tree())).unwrap()
+    spec.build(&TopologySpec::FatTree(tree()), &Budget::unlimited())
+        .unwrap()
 }
 
 fn optical_spines(leaves: u32, spines: u32, links_per_pair: u32) -> Result<Topology, String> {
@@ -62,7 +63,7 @@ fn optical_spines(leaves: u32, spines: u32, links_per_pair: u32) -> Result<Topol
         cabling: Cabling::Regular,
         planes: Planes::ONE,
     };
-    let built = spec.build(&TopologySpec::LeafSpine(leaf_spine));
+    let built = spec.build(&TopologySpec::LeafSpine(leaf_spine), &Budget::unlimited());
     built.map_err(|error| error.to_string())
 }
 
@@ -78,7 +79,9 @@ fn end(node: u32, port: u16) -> CableEnd {
 #[test]
 fn the_circuits_of_a_flexible_tree_are_its_cables_at_first() {
     let flexible = flexible(8);
-    let standard = TopologySpec::FatTree(tree()).build().unwrap();
+    let standard = TopologySpec::FatTree(tree())
+        .build(&Budget::unlimited())
+        .unwrap();
     assert_eq!(flexible.nodes.len(), standard.nodes.len());
     for node in standard.node_ids() {
         for port in 0..standard.ports(node) {
@@ -120,7 +123,7 @@ fn a_radix_leaves_some_switches_partly_empty() {
 #[test]
 fn a_circuit_between_leaves_shortens_the_path() {
     let mut topology = flexible(8);
-    let before = Routing::build(&topology).unwrap();
+    let before = Routing::build(&topology, &Budget::unlimited()).unwrap();
     // Leaf, aggregation, core, aggregation, leaf.
     assert_eq!(distance(&before, 0, 2), 5);
     // Ports 0 and 1 of the first optical switch are those of leaves 4 and 6, hosts 0 and 2.
@@ -132,7 +135,7 @@ fn a_circuit_between_leaves_shortens_the_path() {
     topology.check_rewiring(&change).unwrap();
     assert_eq!(topology.affected(&change), [0, 1, 4, 5]);
     topology.rewire(&change);
-    let after = Routing::build(&topology).unwrap();
+    let after = Routing::build(&topology, &Budget::unlimited()).unwrap();
     assert_eq!(distance(&after, 0, 2), 2);
     assert_eq!(after.candidates(SwitchId::new(0), HostId::new(2)), [1]);
     assert_eq!(topology.neighbour(NodeId::new(4), 1), end(6, 1));
@@ -190,7 +193,7 @@ fn wrong_circuits_are_refused() {
 fn optical_spines_join_leaves() {
     let topology = optical_spines(6, 5, 1).unwrap();
     assert_eq!(topology.switches(), 6);
-    let routing = Routing::build(&topology).unwrap();
+    let routing = Routing::build(&topology, &Budget::unlimited()).unwrap();
     // Five matchings of six leaves are a full mesh.
     for (a, b) in (0..6).flat_map(|a| (0..6).map(move |b| (a, b))) {
         assert_eq!(distance(&routing, a, b), if a == b { 0 } else { 2 });
@@ -198,7 +201,7 @@ fn optical_spines_join_leaves() {
     assert_eq!(topology.cable(NodeId::new(6), 1).delay, Time::from_ns(407));
     // Two of them are one ring; one is not enough.
     let ring = optical_spines(6, 2, 1).unwrap();
-    let routing = Routing::build(&ring).unwrap();
+    let routing = Routing::build(&ring, &Budget::unlimited()).unwrap();
     let farthest = (1..6).map(|other| distance(&routing, 0, other)).max();
     assert_eq!(farthest, Some(4));
     assert_eq!(optical_spines(6, 1, 2).unwrap().circuits().count(), 6);

@@ -1,5 +1,7 @@
 //! Why routes cannot be computed.
 
+use tenter_units::OverBudget;
+
 /// Why routes cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RoutingError {
@@ -43,8 +45,18 @@ pub enum RoutingError {
     )]
     TooLarge {
         /// How many switches there are.
-        switches: usize,
+        switches: u64,
         /// How many of them have hosts.
-        groups: usize,
+        groups: u64,
+    },
+    /// A table that takes more than the request may.
+    #[error("{switches} switches with routes to {groups} leaves: {over}")]
+    OverBudget {
+        /// How many switches there are.
+        switches: u64,
+        /// How many of them have hosts.
+        groups: u64,
+        /// What it would take, and the remedy.
+        over: OverBudget,
     },
 }

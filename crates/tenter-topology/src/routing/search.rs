@@ -70,6 +70,11 @@ impl SwitchGraph {
         self.starts.len() - 1
     }
 
+    /// Ends of cables between switches.
+    pub(super) fn edges_count(&self) -> usize {
+        self.edges.len()
+    }
+
     /// The numbers of all switches.
     pub(super) fn ids(&self) -> impl Iterator<Item = SwitchId> + use<> {
         SwitchId::new(0).run(self.switches() as u32)

@@ -1,11 +1,16 @@
 //! Routes that follow from the arrangement of the switches.
 
+use tenter_units::Budget;
+
 use super::port_lists::PortList;
 use super::search::SwitchGraph;
 use super::{Routing, RoutingError, switches_on_path};
 use crate::ids::SwitchId;
 use crate::shape::Shape;
 use crate::topology::Topology;
+
+/// Units of work of a way that follows from an arrangement.
+const UNITS_PER_WAY: usize = 4;
 
 /// The ports to the next switches of a path.
 struct NextPorts<'g> {
@@ -53,11 +58,13 @@ impl Routing {
         topology: &Topology,
         graph: &SwitchGraph,
         shape: &Shape,
+        budget: &Budget,
     ) -> Result<(), RoutingError> {
         let leaders = self.leaders();
         let mut ports = NextPorts::new(graph);
         // Groups are the switches, in their order.
         for (from, switch) in graph.ids().enumerate() {
+            self.counted(budget, self.groups * UNITS_PER_WAY)?;
             let row = from * self.groups;
             let own = switches_on_path(topology, leaders[from], leaders[from], 0)?;
             self.distances[row + from] = own;

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use super::*;
 use crate::{
@@ -44,8 +44,10 @@ fn leaf_spine(leaves: u32, hosts_per_leaf: u32, spines: u32, links_per_pair: u32
 }
 
 fn routed(spec: LeafSpine) -> (Topology, Routing) {
-    let topology = TopologySpec::LeafSpine(spec).build().unwrap();
-    let routing = Routing::build(&topology).unwrap();
+    let topology = TopologySpec::LeafSpine(spec)
+        .build(&Budget::unlimited())
+        .unwrap();
+    let routing = Routing::build(&topology, &Budget::unlimited()).unwrap();
     (topology, routing)
 }
 
@@ -137,11 +139,14 @@ fn hand_made_topologies_are_checked() {
     let detached = RoutingError::Detached {
         host: "host1".to_owned(),
     };
-    assert_eq!(Routing::build(&topology).unwrap_err(), detached);
+    assert_eq!(
+        Routing::build(&topology, &Budget::unlimited()).unwrap_err(),
+        detached
+    );
     let (mut topology, _) = routed(leaf_spine(2, 1, 1, 1));
     topology.nodes[NodeId::new(3)].ports.pop();
     topology.nodes[NodeId::new(4)].ports.pop();
-    let error = Routing::build(&topology).unwrap_err();
+    let error = Routing::build(&topology, &Budget::unlimited()).unwrap_err();
     assert!(
         error
             .to_string()
@@ -175,15 +180,20 @@ fn chain(switches: usize) -> Topology {
         links,
         routes: vec![],
     })
-    .build()
+    .build(&Budget::unlimited())
     .unwrap()
 }
 
 #[test]
 fn a_path_is_no_longer_than_a_packet_lives() {
-    assert_eq!(Routing::build(&chain(255)).unwrap().apart(0, 1), 255);
+    assert_eq!(
+        Routing::build(&chain(255), &Budget::unlimited())
+            .unwrap()
+            .apart(0, 1),
+        255
+    );
     assert!(matches!(
-        Routing::build(&chain(256)),
+        Routing::build(&chain(256), &Budget::unlimited()),
         Err(RoutingError::PathTooLong { .. })
     ));
 }
@@ -365,13 +375,13 @@ fn triangle(routes: &[[&str; 3]]) -> Result<Topology, TopologyError> {
         routes,
         links,
     })
-    .build()
+    .build(&Budget::unlimited())
 }
 
 #[test]
 fn static_routes_without_a_cable_or_in_a_circle_are_withdrawn() {
     let topology = triangle(&[["s0", "s2", "s1"]]).unwrap();
-    let routing = Routing::build(&topology).unwrap();
+    let routing = Routing::build(&topology, &Budget::unlimited()).unwrap();
     let without = |ends| routing.without(&topology, &out(&topology, &[ends]));
     assert_eq!(without(["s0", "s1"]).ports(0, 2), [3, 4]);
     // Now s1 would send everything for s2 back to s0.
@@ -384,7 +394,7 @@ fn static_routes_without_a_cable_or_in_a_circle_are_withdrawn() {
 #[test]
 fn a_static_route_is_taken_by_one_switch_to_one_other() {
     let topology = triangle(&[["s0", "s2", "s1"]]).unwrap();
-    let routing = Routing::build(&topology).unwrap();
+    let routing = Routing::build(&topology, &Budget::unlimited()).unwrap();
     // Port 0 leads to the host, 1 and 2 to the next switch by number, 3 and 4 to the other.
     assert_eq!(routing.ports(0, 2), [1, 2]);
     assert_eq!((routing.apart(0, 2), routing.apart(2, 0)), (3, 2));
@@ -430,8 +440,10 @@ fn the_number_of_paths_is_the_known_one() {
     assert_eq!(paths(&topology, &routing, 1), 36);
     // k = 8: one path on a leaf, k/2 within a pod, (k/2)² between pods.
     let tree = FatTree::k_ary(8, RATE, DELAY).unwrap();
-    let topology = TopologySpec::FatTree(tree).build().unwrap();
-    let routing = Routing::build(&topology).unwrap();
+    let topology = TopologySpec::FatTree(tree)
+        .build(&Budget::unlimited())
+        .unwrap();
+    let routing = Routing::build(&topology, &Budget::unlimited()).unwrap();
     assert_eq!(
         [1, 4, 16, 127].map(|to| paths(&topology, &routing, to)),
         [1, 4, 16, 16]
@@ -441,8 +453,8 @@ fn the_number_of_paths_is_the_known_one() {
 proptest! {
     #[test]
     fn every_walk_arrives_within_the_distance_and_as_many_ways_back(spec in any_spec()) {
-        let topology = spec.build().unwrap();
-        let routing = Routing::build(&topology).unwrap();
+        let topology = spec.build(&Budget::unlimited()).unwrap();
+        let routing = Routing::build(&topology, &Budget::unlimited()).unwrap();
         let paths = |a: HostId, b: HostId| {
             let switch = topology.switch_node(routing.attachment(a));
             count_paths(&topology, &routing, switch, b, routing.distance(a, b))
@@ -459,7 +471,7 @@ proptest! {
 
     #[test]
     fn every_node_has_a_thread_and_a_place(spec in any_spec(), threads in 0_u16..7) {
-        let topology = spec.build().unwrap();
+        let topology = spec.build(&Budget::unlimited()).unwrap();
         let mut order = topology.locality_order();
         order.sort_unstable();
         prop_assert!(order.into_iter().eq(topology.node_ids()));
@@ -488,8 +500,10 @@ fn a_detour_passes_six_switches_of_a_dragonfly_and_none_of_a_tree() {
             local_delay: DELAY,
             global_delay: DELAY,
         };
-        let topology = TopologySpec::Dragonfly(spec).build().unwrap();
-        let routing = Routing::build(&topology).unwrap();
+        let topology = TopologySpec::Dragonfly(spec)
+            .build(&Budget::unlimited())
+            .unwrap();
+        let routing = Routing::build(&topology, &Budget::unlimited()).unwrap();
         (routing.longest_path(), routing.longest_detour(&topology))
     };
     // Two routers in the source's group, two in the destination's; as many more between them.
@@ -501,8 +515,8 @@ fn a_detour_passes_six_switches_of_a_dragonfly_and_none_of_a_tree() {
         sizes: vec![3, 3],
         ..tenter_config::default_with(&[("sizes", "[]"), ("hosts_per_switch", "1")])
     });
-    let topology = hyperx.build().unwrap();
-    let routing = Routing::build(&topology).unwrap();
+    let topology = hyperx.build(&Budget::unlimited()).unwrap();
+    let routing = Routing::build(&topology, &Budget::unlimited()).unwrap();
     assert_eq!(routing.longest_detour(&topology), Some(5));
     // There is no third group, and each router has a cable into the other one.
     assert_eq!(built(2, 2, 1), (3, None));

@@ -51,6 +51,16 @@ impl Dimension {
         beside
     }
 
+    /// Pairs of coordinates that are next to each other.
+    pub(crate) fn joints(self) -> u128 {
+        let size = u128::from(self.size);
+        match self.joint {
+            Joint::Full => size * (size - 1) / 2,
+            Joint::Ring if size > 2 => size,
+            Joint::Ring | Joint::Line => size - 1,
+        }
+    }
+
     /// Links from one coordinate to another.
     fn links(self, from: u32, to: u32) -> u32 {
         let apart = from.abs_diff(to);

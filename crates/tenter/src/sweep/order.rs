@@ -8,6 +8,7 @@ use tenter_study::Sweep;
 
 use super::outcome::{End, Outcome};
 use super::reading::read;
+use crate::budget::run_budget;
 use crate::identity::sources;
 use crate::observer::Observer;
 use crate::{Error, Plan, Run};
@@ -103,7 +104,7 @@ impl TrialOrder {
         };
         let config = (self.config.as_str(), "config.yaml", Format::Yaml);
         let loaded = tenter_scenario::load_beside(config.0, config.1, config.2, &[], None, &find)?;
-        Ok((Plan::new(loaded)?, sweep))
+        Ok((Plan::new(loaded, &run_budget())?, sweep))
     }
 }
 

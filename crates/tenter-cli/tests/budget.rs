@@ -1,0 +1,306 @@
+//! Checks of scenarios that declare much: every count of every kind of topology as large as it may
+//! be, alone and with another one. Each is answered or refused within the memory and the processor
+//! time that it is given.
+
+use std::alloc::System;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use cap::Cap;
+use serde_json::{Map, Value, json};
+use tenter::{Budget, Bytes, Error, Limits, Scenario, Time};
+
+#[global_allocator]
+static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
+
+/// What a check may take beyond its limits: a tenth of the memory, and what the program has before.
+const BEYOND_PERCENT: u64 = 10;
+const PROGRAM_BYTES: u64 = 16 << 20;
+/// A check looks at its clock between pieces of work, and builds its answer when it is done.
+const LATE: Duration = Duration::from_millis(500);
+
+/// Jobs that go with any fabric: of few ranks, and of all.
+const JOBS: [&str; 5] = [
+    "{ranks: 4, collectives: [{collective: all-to-all, size: 200kB}]}",
+    "{collectives: [{collective: permutation, size: 4KiB}]}",
+    "{collectives: [{collective: all-to-all, size: 1MiB}]}",
+    "{collectives: [{collective: all-reduce, size: 1MiB}]}",
+    "{ranks: 2, collectives: [{collective: all-reduce, algorithm: ring, sizes: [1MiB, 1GiB]}]}",
+];
+
+/// Switches that the fabrics may have.
+const SWITCHING: [&str; 6] = [
+    "{kind: output-queued}",
+    "{kind: input-queued}",
+    "{kind: output-queued}, flow_control: pfc",
+    "{kind: scheduled}",
+    "{kind: credit-based}",
+    "{kind: output-queued}, load_balancing: {kind: flowlet}",
+];
+
+/// Scenarios of under 200 bytes that took minutes, or gigabytes, before they were refused.
+const SHORT: [&str; 2] = [
+    "fabric: {kind: torus, sizes: [1000, 5], links: [1000, 7], wrap_around: false, switching: {kind: scheduled}}
+jobs: [{ranks: 4, collectives: [{collective: all-to-all, size: 200kB}]}]
+",
+    "fabric: {kind: torus, sizes: [8, 256, 7], hosts_per_switch: 2}
+jobs: [{collectives: [{collective: permutation, size: 4KiB}]}]
+",
+];
+
+/// A count of a description: where it is, and the most it may be.
+struct Count {
+    path: Vec<String>,
+    most: u64,
+}
+
+/// The counts of a part of the schema, with the smallest value of what is required.
+fn counts(schema: &Value, path: &[String], found: &mut Vec<Count>) -> Value {
+    let at = |key: &str| [path, &[key.to_owned()]].concat();
+    if let Some(choices) = schema.get("anyOf").and_then(Value::as_array) {
+        return choices
+            .first()
+            .map_or(Value::Null, |first| counts(first, path, found));
+    }
+    match schema.get("type").and_then(Value::as_str) {
+        Some("integer") => {
+            let most = schema["maximum"].as_u64().unwrap_or(u64::MAX);
+            found.push(Count {
+                path: path.to_vec(),
+                most,
+            });
+            json!(schema["minimum"].as_u64().unwrap_or(0).max(2).min(most))
+        }
+        Some("array") if schema["items"]["type"] == "integer" => {
+            let first = counts(&schema["items"], &at("0"), found);
+            let second = counts(&schema["items"], &at("1"), found);
+            json!([first, second])
+        }
+        Some("object") => {
+            let mut of = Map::new();
+            let required = schema["required"].as_array().cloned().unwrap_or_default();
+            let properties = schema["properties"]
+                .as_object()
+                .cloned()
+                .unwrap_or_default();
+            for (key, schema) in properties {
+                let value = counts(&schema, &at(&key), found);
+                if required.contains(&json!(key)) {
+                    of.insert(key, value);
+                }
+            }
+            Value::Object(of)
+        }
+        _ => schema.get("const").cloned().unwrap_or(Value::Null),
+    }
+}
+
+/// Sets the count at a path, with what is around it.
+fn set(value: &mut Value, path: &[String], to: u64, whole: &Value) {
+    let Some((key, rest)) = path.split_first() else {
+        *value = json!(to);
+        return;
+    };
+    let inner = match (key.parse::<usize>(), &mut *value) {
+        (Ok(place), Value::Array(list)) => &mut list[place],
+        (_, Value::Object(of)) => of.entry(key.clone()).or_insert_with(|| whole[key].clone()),
+        _ => return,
+    };
+    let whole = key
+        .parse::<usize>()
+        .map_or_else(|_| &whole[key], |place| &whole[place]);
+    set(inner, rest, to, whole);
+}
+
+/// The fabrics: each count at its most and at some sizes below, alone and in pairs.
+fn fabrics() -> Vec<Value> {
+    let schema: Value = serde_json::from_str(&tenter::schema()).expect("it is JSON");
+    let kinds = schema["properties"]["fabric"]["oneOf"]
+        .as_array()
+        .expect("kinds");
+    let mut all = Vec::new();
+    for kind in kinds {
+        let mut found = Vec::new();
+        let mut whole = counts(kind, &[], &mut found);
+        let name = kind["properties"]["kind"]["const"].as_str();
+        let Some(name) = name.filter(|name| *name != "explicit") else {
+            continue;
+        };
+        // What switches and circuits have is not of the fabric's size.
+        found.retain(|count| {
+            let of = count.path[0].as_str();
+            ![
+                "switch",
+                "circuits",
+                "cabling",
+                "overrides",
+                "switching",
+                "load_balancing",
+            ]
+            .contains(&of)
+        });
+        whole["kind"] = json!(name);
+        let least = whole.clone();
+        // `core`, `links` and their like are there once one of their counts is given.
+        let mut full = least.clone();
+        for key in ["core", "links"] {
+            let part = counts(&kind["properties"][key], &[], &mut Vec::new());
+            if !part.is_null() {
+                full[key] = part;
+            }
+        }
+        for (place, one) in found.iter().enumerate() {
+            for to in [one.most, 65_536, 700] {
+                let mut fabric = least.clone();
+                set(&mut fabric, &one.path, to.min(one.most), &full);
+                all.push(fabric);
+            }
+            for other in &found[..place] {
+                for (to, too) in [
+                    (one.most, 2_000),
+                    (1_500, 1_500),
+                    (160, 90),
+                    (3, other.most),
+                ] {
+                    let mut fabric = least.clone();
+                    set(&mut fabric, &one.path, to.min(one.most), &full);
+                    set(&mut fabric, &other.path, too.min(other.most), &full);
+                    all.push(fabric);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// A scenario of a fabric: the kinds of switches and jobs take turns.
+fn scenario(number: usize, fabric: &Value) -> String {
+    let fabric = fabric.to_string();
+    let fabric = fabric.strip_suffix('}').expect("it is a mapping");
+    let switching = SWITCHING[number % SWITCHING.len()];
+    let jobs = JOBS[number % JOBS.len()];
+    format!("fabric: {fabric}, \"switching\": {switching}}}\njobs: [{jobs}]\n")
+}
+
+/// The processor time of this thread.
+fn processor_time() -> Duration {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let ns = text
+        .split_whitespace()
+        .next()
+        .and_then(|ns| ns.parse().ok());
+    Duration::from_nanos(ns.unwrap_or(0))
+}
+
+/// What checks were given, how many were answered, and what went wrong.
+struct Checks {
+    memory: u64,
+    time: Duration,
+    answered: usize,
+    failures: Vec<String>,
+}
+
+impl Checks {
+    fn fail(&mut self, number: usize, text: &str, what: &str) {
+        self.failures.push(format!("{number}: {what}\n{text}"));
+    }
+
+    /// Checks one scenario by both commands.
+    #[expect(clippy::print_stdout, reason = "`--nocapture` shows what checks cost")]
+    fn check(&mut self, number: usize, text: &str) {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let file = folder.join(format!("budget-{}.yaml", std::process::id()));
+        fs::write(&file, text).expect("a file can be written");
+        let (memory, time) = (self.memory, self.time);
+        for command in ["validate", "explain"] {
+            let arguments: [OsString; 5] = [
+                "tenter".into(),
+                command.into(),
+                file.clone().into_os_string(),
+                format!("--max-memory={memory}B").into(),
+                format!("--max-time={}ms", time.as_millis()).into(),
+            ];
+            let began = processor_time();
+            let code = tenter_cli::run(arguments);
+            let took = processor_time().saturating_sub(began);
+            let peak = ALLOCATOR.max_allocated() as u64;
+            if took > time / 10 {
+                println!("{number} {command}: code {code}, {took:?}, peak so far {peak}\n{text}");
+            }
+            if code != 0 && code != 2 {
+                self.fail(number, text, &format!("{command} has the code {code}"));
+            }
+            if took > time + LATE {
+                self.fail(number, text, &format!("{command} took {took:?}"));
+            }
+            let most = memory + memory * BEYOND_PERCENT / 100 + PROGRAM_BYTES;
+            assert!(
+                peak <= most,
+                "{number} {command}: {peak} bytes at the peak\n{text}"
+            );
+            self.answered += usize::from(code == 0);
+        }
+        fs::remove_file(&file).expect("it can be removed");
+        self.check_refusal(number, text);
+    }
+
+    /// A refusal names the place and the remedy.
+    fn check_refusal(&mut self, number: usize, text: &str) {
+        let limits = Limits {
+            memory: Bytes::new(self.memory),
+            time: Time::from_us(self.time.as_micros() as u64),
+            ..Limits::NONE
+        };
+        let Err(error) = Scenario::from_yaml(text).resolve_within(&Budget::new(limits)) else {
+            return;
+        };
+        let says = match &error {
+            Error::Scenario(problems) => {
+                let mut problems = problems.problems().iter();
+                problems.all(|problem| problem.position.is_some() && problem.help.is_some())
+            }
+            other => other.to_string().contains("; "),
+        };
+        if !says {
+            self.fail(
+                number,
+                text,
+                &format!("it has no place or no remedy: {error}"),
+            );
+        }
+    }
+}
+
+/// Checks each `step`th scenario.
+fn check_all(step: usize, memory: u64, time: Duration) {
+    let fabrics = fabrics();
+    assert!(fabrics.len() >= 500, "there are {}", fabrics.len());
+    let mut checks = Checks {
+        memory,
+        time,
+        answered: 0,
+        failures: Vec::new(),
+    };
+    for (number, text) in SHORT.into_iter().enumerate() {
+        checks.check(number, text);
+    }
+    assert_eq!(checks.answered, 0, "they are refused");
+    for (number, fabric) in fabrics.iter().enumerate().step_by(step) {
+        checks.check(number, &scenario(number, fabric));
+    }
+    assert!(checks.failures.is_empty(), "{}", checks.failures.join("\n"));
+    assert!(checks.answered > 0, "all are refused");
+}
+
+#[test]
+fn checks_stay_within_their_budget() {
+    check_all(9, 96 << 20, Duration::from_millis(250));
+}
+
+#[test]
+#[ignore = "500 scenarios take minutes"]
+fn checks_of_all_counts_stay_within_their_budget() {
+    check_all(1, 1 << 30, Duration::from_secs(5));
+}

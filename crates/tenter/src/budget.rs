@@ -1,0 +1,106 @@
+//! The budget of a request, made at the door: what the machine has left, and the processor time of
+//! the thread that answers.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tenter_report::available_memory_bytes;
+use tenter_units::{Budget, Bytes, Limits, Time};
+
+/// Processor time that a check of a scenario may take unless told otherwise.
+pub const CHECK_TIME: Time = Time::from_us(5_000_000);
+
+/// The limits of this machine: the memory that it has free, and no other.
+pub fn machine_limits() -> Limits {
+    let memory = available_memory_bytes().unwrap_or(u64::MAX);
+    Limits {
+        memory: Bytes::new(memory),
+        ..Limits::NONE
+    }
+}
+
+/// The budget of what ends in a run: as much memory as the machine has free, and any time.
+pub fn run_budget() -> Budget {
+    Budget::new(machine_limits())
+}
+
+/// The budget of a check by the thread that calls: its processor time counts from now on. The
+/// check ends once `cancelled` is set, because whoever asked for it has left.
+pub fn check_budget(limits: Limits, cancelled: Arc<AtomicBool>) -> Budget {
+    let began = thread_time();
+    let clock = move || {
+        let is_cancelled = cancelled.load(Ordering::Relaxed);
+        (!is_cancelled).then(|| began.elapsed())
+    };
+    Budget::new(limits).with_clock(Arc::new(clock))
+}
+
+/// An instant of the processor time of a thread, or of the wall clock where the system does not
+/// tell it.
+#[derive(Clone, Copy, Debug)]
+enum ThreadTime {
+    Processor(u64),
+    Wall(Instant),
+}
+
+fn thread_time() -> ThreadTime {
+    processor_ns().map_or_else(|| ThreadTime::Wall(Instant::now()), ThreadTime::Processor)
+}
+
+impl ThreadTime {
+    fn elapsed(self) -> Time {
+        let elapsed = match self {
+            ThreadTime::Processor(began) => {
+                let now = processor_ns().unwrap_or(began);
+                Duration::from_nanos(now.saturating_sub(began))
+            }
+            ThreadTime::Wall(began) => began.elapsed(),
+        };
+        let ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        Time::from_ps(ns.saturating_mul(1_000))
+    }
+}
+
+/// The processor time that this thread has had, in ns, as Linux tells it.
+fn processor_ns() -> Option<u64> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+
+    use tenter_units::Resource;
+
+    use super::*;
+
+    fn limits(time: Time) -> Limits {
+        Limits {
+            time,
+            ..Limits::NONE
+        }
+    }
+
+    /// Works until it is refused, and gives the reason.
+    fn work(budget: &Budget) -> Resource {
+        loop {
+            if let Err(over) = budget.work(1_000) {
+                return over.resource;
+            }
+            black_box((0..1_000_u64).fold(0_u64, |sum, next| black_box(sum ^ next)));
+        }
+    }
+
+    #[test]
+    fn a_check_ends_when_its_time_is_over_or_nobody_waits() {
+        let none = Arc::new(AtomicBool::new(false));
+        let budget = check_budget(limits(Time::from_us(20_000)), none);
+        assert_eq!(work(&budget), Resource::Time);
+        let left = Arc::new(AtomicBool::new(true));
+        let budget = check_budget(limits(Time::MAX), left);
+        assert_eq!(work(&budget), Resource::Cancelled);
+    }
+}
