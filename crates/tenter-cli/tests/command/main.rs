@@ -20,6 +20,7 @@ mod new;
 mod notes;
 mod patterns;
 mod pauses;
+mod readme;
 mod report;
 mod run;
 mod seeds;

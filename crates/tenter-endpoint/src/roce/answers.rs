@@ -149,7 +149,7 @@ impl RoceNic {
     /// A switch has cut packets of a send slot to their headers, and their receiver has said so at
     /// `now`. They are sent again as loss recovery has it.
     ///
-    /// Switches trim packets of Ultra Ethernet alone: this is what such a packet is to call.
+    /// Nothing calls this today: switches trim data of Ultra Ethernet alone.
     pub fn on_trimmed(&mut self, spec: &NicSpec, slot: SendSlot, trimmed: Missing, now: Instant) {
         if let Some(limits) = &mut self.limits {
             limits.tell(slot, |congestion| congestion.trimmed(slot, now));
@@ -170,7 +170,7 @@ impl RoceNic {
 
     /// The receiver of a send slot has granted payload bytes at `now`.
     ///
-    /// No receiver grants any yet: this is what a packet that does is to call.
+    /// Nothing calls this today: receivers of RoCE grant no credit.
     pub fn on_grant(&mut self, spec: &NicSpec, slot: SendSlot, bytes: u64, now: Instant) {
         if let Some(limits) = &mut self.limits {
             limits.tell(slot, |congestion| congestion.granted(slot, bytes, now));

@@ -3,11 +3,13 @@
 //! Each test collects all its findings, each with a place and a remedy, and fails with the whole
 //! list.
 
+mod advisories;
 mod circles;
 mod crates;
 mod functions;
 mod links;
 mod members;
+mod pages;
 mod parameters;
 mod repository;
 mod source;
@@ -108,4 +110,19 @@ fn every_dependency_is_used() {
 #[test]
 fn links_lead_somewhere() {
     report(&links::broken(&Repository::read()));
+}
+
+#[test]
+fn tables_end_with_a_blank_line() {
+    report(&pages::joined_to_tables(&Repository::read()));
+}
+
+#[test]
+fn the_glossary_names_what_the_code_has() {
+    report(&pages::unknown_names(&Repository::read()));
+}
+
+#[test]
+fn every_locked_crate_has_its_advisories() {
+    report(&advisories::unstated(&Repository::read()));
 }
