@@ -11,6 +11,7 @@ mod codec;
 mod data_path;
 mod interface;
 mod numbers;
+mod places;
 mod privileges;
 mod rdma;
 mod receivers;

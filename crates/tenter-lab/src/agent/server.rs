@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
@@ -13,6 +13,7 @@ use tenter_plan::Plan;
 use tenter_topology::HostId;
 use tenter_units::Rate;
 
+use super::places::Places;
 use super::receivers::Receivers;
 use super::worker::{Wires, Work, Worker, plan_of};
 use crate::control::{FromAgent, LocalClock, Opening, Order, Reader, Secret, Writer, accept};
@@ -20,8 +21,6 @@ use crate::error::LabError;
 
 /// A coordinator that says nothing for so long is gone.
 const SILENCE: Duration = Duration::from_secs(5);
-/// So many peers may be greeting at once.
-const GREETING_MAX: usize = 16;
 
 /// What an agent does at most.
 #[derive(Clone, Debug)]
@@ -41,7 +40,7 @@ struct Shared {
     clock: LocalClock,
     /// Held by the coordinator that is served.
     busy: Mutex<()>,
-    greeting: AtomicUsize,
+    greeting: Places,
     receivers: Arc<Receivers>,
 }
 
@@ -60,7 +59,7 @@ pub(super) fn serve(
         limits,
         clock: LocalClock::start(),
         busy: Mutex::new(()),
-        greeting: AtomicUsize::new(0),
+        greeting: Places::default(),
         receivers: Arc::new(receivers),
     });
     loop {
@@ -69,12 +68,11 @@ pub(super) fn serve(
             Err(error) if is_passing(&error) => continue,
             Err(error) => return Err(LabError::system("cannot listen")(error)),
         };
-        if shared.greeting.fetch_add(1, Ordering::AcqRel) >= GREETING_MAX {
-            shared.greeting.fetch_sub(1, Ordering::AcqRel);
+        let Ok(place) = shared.greeting.take(&stream) else {
             continue;
-        }
+        };
         let shared = Arc::clone(&shared);
-        thread::spawn(move || shared.meet(stream));
+        thread::spawn(move || shared.meet(stream, place));
     }
 }
 
@@ -92,9 +90,9 @@ fn is_passing(error: &std::io::Error) -> bool {
 }
 
 impl Shared {
-    fn meet(&self, stream: TcpStream) {
+    fn meet(&self, stream: TcpStream, place: u64) {
         let greeted = accept(stream, &self.secret);
-        self.greeting.fetch_sub(1, Ordering::AcqRel);
+        self.greeting.leave(place);
         // A peer without the secret hears nothing.
         let Ok((reader, mut writer)) = greeted else {
             return;

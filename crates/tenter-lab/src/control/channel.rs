@@ -13,7 +13,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,7 +24,7 @@ use super::secret::{Key, MAC_BYTES, Secret, SecretError, random};
 const NONCE_BYTES: usize = 32;
 /// The start of a greeting: what this is, and of which version.
 const GREETING: [u8; 8] = [b't', b'e', b'n', b't', b'e', b'r', PROTOCOL_VERSION, 0];
-/// A peer that has not proved itself has so long for its greeting.
+/// A peer that has not proved itself has so long for its greeting as a whole.
 const GREETING_TIME: Duration = Duration::from_secs(3);
 /// The longest frame; those of scenarios and records take a hundredth of it.
 const FRAME_MAX: usize = 64 << 20;
@@ -40,6 +40,12 @@ pub enum ChannelError {
         "the other end speaks another protocol: install the same version of Tenter on all hosts"
     )]
     Protocol,
+    /// The other end ended the connection before it proved anything, so nothing is known of its
+    /// secret.
+    #[error(
+        "the other end closed the connection before it answered: more connections greet it at once than it has places for (something may be holding them; try again in some seconds), or it is another version of Tenter"
+    )]
+    Unanswered,
     /// The other end does not have the secret, or a frame was changed, repeated or left out.
     #[error(
         "the other end does not have the secret of this lab, or someone between changed a frame"
@@ -80,12 +86,13 @@ pub(crate) fn connect(
     mut stream: TcpStream,
     secret: &Secret,
 ) -> Result<(Reader, Writer), ChannelError> {
-    begin(&stream)?;
+    let until = begin(&stream, GREETING_TIME)?;
     let own = random::<NONCE_BYTES>()?;
-    stream.write_all(&GREETING)?;
-    stream.write_all(&own)?;
+    // An end that has closed the connection already may refuse it.
+    stream.write_all(&GREETING).map_err(unanswered)?;
+    stream.write_all(&own).map_err(unanswered)?;
     let mut answer = [0; NONCE_BYTES + MAC_BYTES];
-    stream.read_exact(&mut answer).map_err(left)?;
+    read_until(&mut stream, &mut answer, until).map_err(unanswered)?;
     let (other, code) = answer.split_at(NONCE_BYTES);
     if !secret.fits(&[AGENT, &own, other], code) {
         return Err(ChannelError::NotAuthentic);
@@ -100,13 +107,18 @@ pub(crate) fn connect(
 ///
 /// # Errors
 /// When the other end does not greet in time, or does not have the secret.
-pub(crate) fn accept(
+pub(crate) fn accept(stream: TcpStream, secret: &Secret) -> Result<(Reader, Writer), ChannelError> {
+    accept_within(stream, secret, GREETING_TIME)
+}
+
+fn accept_within(
     mut stream: TcpStream,
     secret: &Secret,
+    time: Duration,
 ) -> Result<(Reader, Writer), ChannelError> {
-    begin(&stream)?;
+    let until = begin(&stream, time)?;
     let mut greeting = [0; GREETING.len() + NONCE_BYTES];
-    stream.read_exact(&mut greeting)?;
+    read_until(&mut stream, &mut greeting, until)?;
     let (start, other) = greeting.split_at(GREETING.len());
     if start != GREETING {
         return Err(ChannelError::Protocol);
@@ -115,7 +127,7 @@ pub(crate) fn accept(
     stream.write_all(&own)?;
     stream.write_all(&secret.code(&[AGENT, other, &own]))?;
     let mut code = [0; MAC_BYTES];
-    stream.read_exact(&mut code).map_err(left)?;
+    read_until(&mut stream, &mut code, until).map_err(left)?;
     if !secret.fits(&[COORDINATOR, other, &own], &code) {
         return Err(ChannelError::NotAuthentic);
     }
@@ -124,21 +136,60 @@ pub(crate) fn accept(
     ends(stream, to_agent, to_coordinator)
 }
 
-/// A peer that leaves in the middle of the greeting has not liked what it was told.
+/// A coordinator that leaves once the agent has proved itself has not liked the proof.
 fn left(error: io::Error) -> ChannelError {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => ChannelError::NotAuthentic,
-        _ => ChannelError::Io(error),
+    if is_end(&error) {
+        ChannelError::NotAuthentic
+    } else {
+        ChannelError::Io(error)
     }
 }
 
-fn begin(stream: &TcpStream) -> io::Result<()> {
+/// An agent proves itself before it learns anything of the coordinator's secret: one that leaves
+/// instead has not judged it.
+fn unanswered(error: io::Error) -> ChannelError {
+    if is_end(&error) {
+        ChannelError::Unanswered
+    } else {
+        ChannelError::Io(error)
+    }
+}
+
+fn is_end(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    matches!(
+        error.kind(),
+        BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof
+    )
+}
+
+/// Prepares a stream for a greeting; by when that must have ended.
+fn begin(stream: &TcpStream, time: Duration) -> io::Result<Instant> {
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(GREETING_TIME))?;
-    stream.set_write_timeout(Some(GREETING_TIME))
+    stream.set_write_timeout(Some(time))?;
+    Ok(Instant::now() + time)
+}
+
+/// Fills `bytes` by an instant, however few of them come at a time.
+fn read_until(stream: &mut TcpStream, mut bytes: &mut [u8], until: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(bytes) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => bytes = &mut bytes[count..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 fn ends(stream: TcpStream, read: Key, write: Key) -> Result<(Reader, Writer), ChannelError> {
+    stream.set_read_timeout(Some(GREETING_TIME))?;
     let reader = Reader {
         stream: stream.try_clone()?,
         key: read,
@@ -261,6 +312,47 @@ mod tests {
         let [coordinator, agent] = pair("a wrong secret", "a shared secret");
         assert!(matches!(coordinator, Err(ChannelError::NotAuthentic)));
         assert!(agent.is_err());
+    }
+
+    #[test]
+    fn a_greeting_ends_as_a_whole() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let address = listener.local_addr().expect("bound");
+        let began = Instant::now();
+        let dripping = thread::spawn(move || {
+            let mut stream = TcpStream::connect(address).expect("a listener");
+            // Each byte comes well before a time-out of single reads.
+            for byte in GREETING.iter().chain(&[0; NONCE_BYTES]) {
+                if stream.write_all(&[*byte]).is_err() {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(100));
+            }
+        });
+        let (stream, _) = listener.accept().expect("a peer");
+        let secret = Secret::of("a shared secret");
+        let accepted = accept_within(stream, &secret, Duration::from_millis(300));
+        assert!(matches!(accepted, Err(ChannelError::Io(_))));
+        assert!(
+            began.elapsed() < Duration::from_secs(3),
+            "40 bytes take 4 s"
+        );
+        dripping.join().expect("no panic");
+    }
+
+    #[test]
+    fn an_end_without_a_place_is_not_one_without_the_secret() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let address = listener.local_addr().expect("bound");
+        let closing = thread::spawn(move || drop(listener.accept().expect("a peer")));
+        let stream = TcpStream::connect(address).expect("a listener");
+        let connected = connect(stream, &Secret::of("a shared secret"));
+        closing.join().expect("no panic");
+        let Err(error) = connected else {
+            panic!("nobody has answered");
+        };
+        assert!(matches!(error, ChannelError::Unanswered), "{error}");
+        assert!(!error.to_string().contains("secret"), "{error}");
     }
 
     #[test]

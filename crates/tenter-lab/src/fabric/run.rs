@@ -45,8 +45,8 @@ pub struct LabState {
     pub agents: Vec<u32>,
 }
 
-/// Why namespaces cannot be made here, if so: a sentence.
-pub fn missing_tools() -> Option<String> {
+/// Why the namespaces of a lab cannot be made here, if so: a sentence.
+pub fn missing_tools(lab: &str) -> Option<String> {
     if !Uid::effective().is_root() {
         return Some("only root can make network namespaces: run it with `sudo`".to_owned());
     }
@@ -63,7 +63,10 @@ pub fn missing_tools() -> Option<String> {
                 .to_owned(),
         );
     }
-    let probe = namespace("probe", &std::process::id().to_string());
+    // A namespace of the lab, so that `down` removes it where this process is killed meanwhile;
+    // such a one is in the way of the next.
+    let probe = namespace(lab, "probe");
+    let _ = run("ip", &["netns", "del", &probe]);
     if let Err(error) = run("ip", &["netns", "add", &probe]) {
         return Some(format!("network namespaces cannot be made here: {error}"));
     }
@@ -95,7 +98,7 @@ pub fn up(lab: &LabFile, program: &Path) -> Result<LabState, LabError> {
             "the lab file has no `fabric`: its hosts are machines, on which you start `tenter agent`".to_owned(),
         ));
     };
-    if let Some(why) = missing_tools() {
+    if let Some(why) = missing_tools(&lab.keys.name) {
         return Err(LabError::Input(why));
     }
     let plan = &plan_of(lab)?;

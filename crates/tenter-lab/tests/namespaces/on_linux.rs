@@ -81,7 +81,7 @@ pub(crate) fn main() -> ExitCode {
         println!("{NAME}: test");
         return ExitCode::SUCCESS;
     }
-    if let Some(why) = tenter_lab::missing_tools() {
+    if let Some(why) = tenter_lab::missing_tools("tests") {
         println!("skipped: {why}");
         return ExitCode::SUCCESS;
     }
