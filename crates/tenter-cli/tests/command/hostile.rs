@@ -367,6 +367,21 @@ fn a_full_disk_leaves_no_folder() {
     assert_eq!(workplace.json("late/manifest.json")["complete"], false);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_full_disk_ends_a_sweep_as_it_ends_a_run() {
+    let workplace = Workplace::new("hostile-sweep-disk");
+    workplace.write("good.yaml", GOOD);
+    let sweep = "scenario: good.yaml\nseeds: 3\nreadings: [{name: time, column: jct_ns}]\n";
+    workplace.write("sweep.yaml", sweep);
+    for blocks in [0, 8, 64, 128] {
+        let arguments = format!("sweep sweep.yaml -o sweep-{blocks}");
+        let answer = on_a_full_disk(&workplace, blocks, &arguments);
+        answer.expect_failure(3, &["cannot write", "ledger.sqlite", "check the disk"]);
+    }
+    on_a_full_disk(&workplace, 1 << 20, "sweep sweep.yaml -o sweep-0").expect(0);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_nobody_took_is_an_error() {

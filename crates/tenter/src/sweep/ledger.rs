@@ -7,11 +7,14 @@
 //! is alive.
 
 use std::fs::{File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
-use tenter_report::{below, open_own};
+use rusqlite::{
+    Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params,
+};
+use tenter_report::{TrialError, below, open_own};
 use tenter_units::{LEDGER_FILE, WORKERS_FOLDER};
 
 use super::outcome::{End, Outcome};
@@ -165,11 +168,8 @@ pub(crate) struct Title<'t> {
 impl Ledger {
     /// Opens the ledger of a folder, which is made if it is missing.
     pub(crate) fn open(folder: &Path) -> Result<Ledger, Error> {
-        let failed = |what: &str, error: &dyn std::fmt::Display| {
-            let folder = folder.display();
-            Error::Asked(format!(
-                "cannot {what} the ledger in {folder}: {error}; name another folder"
-            ))
+        let failed = |what: &str, error: &Fault| {
+            of_disk(&folder.join(LEDGER_FILE), error).unwrap_or_else(|| cannot(what, folder, error))
         };
         refuse_others(folder)?;
         let workers = folder.join(WORKERS_FOLDER);
@@ -181,7 +181,7 @@ impl Ledger {
         let version = layout(&connection).map_err(|error| failed("read", &error))?;
         if version != VERSION {
             let what = format!("it has layout {version}, and this program writes {VERSION}");
-            return Err(failed("use", &what));
+            return Err(cannot("use", folder, what));
         }
         Ok(Ledger {
             connection,
@@ -502,9 +502,40 @@ pub(crate) fn now() -> f64 {
 
 #[allow(clippy::needless_pass_by_value)] // for `map_err`
 pub(crate) fn broken(error: rusqlite::Error) -> Error {
+    of_disk(Path::new(LEDGER_FILE), &error).unwrap_or_else(|| {
+        Error::Asked(format!(
+            "the ledger: {error}; check that its folder can be written, and is not on a network file system"
+        ))
+    })
+}
+
+fn cannot(what: &str, folder: &Path, error: impl std::fmt::Display) -> Error {
+    let folder = folder.display();
     Error::Asked(format!(
-        "the ledger: {error}; check that its folder can be written, and is not on a network file system"
+        "cannot {what} the ledger in {folder}: {error}; name another folder"
     ))
+}
+
+/// An error of the system or of `SQLite`.
+type Fault = dyn std::error::Error + 'static;
+
+/// The error of a ledger at `path` if the disk is at fault, which is full or fails, and not the
+/// folder that was named.
+fn of_disk(path: &Path, error: &Fault) -> Option<Error> {
+    let kind = match error.downcast_ref::<rusqlite::Error>() {
+        Some(error) => match error.sqlite_error_code()? {
+            ErrorCode::DiskFull => io::ErrorKind::StorageFull,
+            ErrorCode::SystemIoFailure => io::ErrorKind::Other,
+            _ => return None,
+        },
+        None => error.downcast_ref::<io::Error>()?.kind(),
+    };
+    let error = TrialError::Io {
+        action: "write",
+        path: path.to_owned(),
+        source: io::Error::new(kind, error.to_string()),
+    };
+    error.is_of_disk().then_some(Error::Folder(error))
 }
 
 fn parsed(outcome: &str) -> Result<Outcome, Error> {
