@@ -6,28 +6,56 @@ TENTER := $(TARGET)/release/tenter
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build page demo test format lint python wheel package-python docs package semver unit studies determinism record browser supply-chain notices \
-	bench bench-estimates bench-instructions bench-sweep clean
+.PHONY: help build page demo test test-all quick format lint python wheel package-python docs package semver unit studies determinism record browser \
+	supply-chain notices bench bench-estimates bench-instructions bench-sweep clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Crates have more features in the Python package than in the command: with both named, the tests compile the tree once.
-RELEASED = -p tenter-cli
+BUILD = $(CARGO) build --release -p tenter-cli
 build: ## Build the release binary, target/release/tenter
-	$(CARGO) build --release $(RELEASED)
+	$(BUILD)
 
 demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric of 64 NICs
 	rm -rf trials/quickstart
 	$(TENTER) run scenarios/quickstart.yaml -o trials/quickstart
 
-test ahead: RELEASED = -p tenter-cli -p tenter-python --bin tenter
-# The release build of `test`, which `.ci/run` begins beside the lints.
+# Everything that is tested is compiled once, in the profile of tests: the tests, the command and the native module of
+# the Python package. All of the workspace is named, since a part of it has other features and shares nothing.
+COMPILED = $(CARGO) build --workspace --lib --bins --tests
+test ahead: BUILD = $(COMPILED)
+test: TENTER = $(TARGET)/debug/tenter
+# That compilation, which `.ci/run` begins beside the checks that need none.
 .PHONY: ahead
 ahead: build
 test: export TENTER_RELEASE = $(TENTER)
-test: SHELL = tools/timed
-test: format page lint python workflows package supply-chain build unit fuzz determinism package-python notebooks browser ## Run everything that continuous integration runs
+TIMED = $(abspath $(TARGET))/timed
+test complete: SHELL = tools/timed
+test complete: .SHELLFLAGS = $(TIMED) $@ -c
+test: format page python workflows supply-chain build lint unit fuzz determinism quick-wheel browser ## Run everything that continuous integration runs
+	@tools/timed $(TIMED)
+
+# The rest is compiled for release, and takes longer than all of `test`. Tests have all of their random cases here.
+.PHONY: complete long
+complete: BUILD = $(CARGO) build --release -p tenter-cli -p tenter-python --bin tenter
+complete: export TENTER_RELEASE = $(TENTER)
+complete: package build long determinism studies package-python notebooks site-browser
+	@if [ -n "$(BASELINE)" ]; then $(MAKE) semver; else echo "semver: there is no release to compare with"; fi
+	@tools/timed $(TIMED)
+
+# Two other ignored tests measure and print, for people.
+long:
+	$(CARGO) test --workspace --test walks -- --ignored
+
+test-all: ## Run `test` with all random cases, and what is tested before a release: packages, wheel, notebooks, site, long tests
+	TENTER_TEST_CASES=all $(MAKE) test
+	$(MAKE) complete
+
+# The crates that have changed since BASE, and those of CRATE="tenter-net tenter-sim", with the features of `test`.
+BASE ?= HEAD~1
+quick: ## Check a change to a crate or two: format, rules, lints and tests of what has changed (BASE=HEAD~1) and of CRATE=…
+	$(CARGO) fmt --all --check
+	python3 tools/quick_check.py "$(CARGO)" "$(BASE)" $(CRATE)
 
 format: ## Check the formatting
 	$(CARGO) fmt --all --check
@@ -51,7 +79,7 @@ $(PYTHON)/installed: tools/requirements.txt
 python: $(PYTHON)/installed ## Lint, format-check and type-check the Python package and tools
 	$(PYTHON)/bin/ruff check tools python docs/notebooks
 	$(PYTHON)/bin/ruff format --check tools python docs/notebooks
-	$(PYTHON)/bin/mypy --strict --no-error-summary tools/*.py tools/site
+	$(PYTHON)/bin/mypy --strict --no-error-summary tools/*.py tools/advisories/*.py tools/site
 	cd python && $(abspath $(PYTHON))/bin/mypy --strict --no-error-summary tenter generate_keys.py
 	cd python && $(abspath $(PYTHON))/bin/mypy --strict --allow-untyped-decorators --no-site-packages --ignore-missing-imports --no-error-summary tests
 
@@ -95,6 +123,16 @@ dist: page build ## Pack the command with completions, manual pages and licences
 PACKAGED := $(TARGET)/python-package
 WHEEL ?= wheel-here
 package-python: $(WHEEL) ## Install the wheel (WHEEL=wheel: the one for other machines) into an empty environment and test the Python package
+	$(TEST_WHEEL)
+
+# The same with the native module that the tests have compiled.
+.PHONY: quick-wheel
+quick-wheel: build
+	rm -rf $(WHEELS)
+	python3 tools/quick_wheel.py $(TARGET)/debug/lib_core.so $(WHEELS)
+	$(TEST_WHEEL)
+
+define TEST_WHEEL
 	rm -rf $(PACKAGED)
 	python3 -m venv $(PACKAGED)
 	$(PACKAGED)/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/tenter-*.whl
@@ -102,6 +140,7 @@ package-python: $(WHEEL) ## Install the wheel (WHEEL=wheel: the one for other ma
 	$(PACKAGED)/bin/pip install --quiet --disable-pip-version-check -r python/tests/requirements.txt
 	$(PACKAGED)/bin/python -P python/generate_keys.py --check
 	cd python/tests && $(abspath $(PACKAGED))/bin/python -m pytest -p no:cacheprovider --rootdir ..
+endef
 
 # The notebooks need packages that the tests do not; what they draw is in one page each.
 NOTEBOOKS := $(TARGET)/notebooks
@@ -176,10 +215,14 @@ notices: ## Write the notices of the crates that the command links
 	python3 tools/third_party_notices.py
 
 # Chromium is found on the PATH, or where the variable CHROMIUM says.
-browser: page build docs tests/browser/node_modules/.package-lock.json ## Open reports, the workspace and the documentation in a real browser; needs Node.js and Chromium
+browser: page build tests/browser/node_modules/.package-lock.json ## Open reports and the workspace in a real browser; needs Node.js and Chromium
 	npm --prefix web run --silent check
 	npm --prefix tests/browser run --silent check
-	CARGO_TARGET_DIR="$(abspath $(TARGET))" npm --prefix tests/browser run --silent test
+	TENTER="$(abspath $(TENTER))" npm --prefix tests/browser run --silent test
+
+.PHONY: site-browser
+site-browser: docs tests/browser/node_modules/.package-lock.json ## Open the site of the documentation in a real browser, and search it
+	CARGO_TARGET_DIR="$(abspath $(TARGET))" npm --prefix tests/browser run --silent site
 
 tests/browser/node_modules/.package-lock.json: tests/browser/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer (https://nodejs.org)" >&2; exit 1; }

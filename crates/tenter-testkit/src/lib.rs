@@ -15,12 +15,14 @@
 //!
 //! **Architecture invariant.** No crate depends on this one except in its tests.
 
+mod cases;
 mod comparison;
 mod divergence;
 mod engine;
 mod random;
 mod reference;
 
+pub use cases::cases;
 pub use comparison::{EqualTrials, compare, compare_plan, difference, replay_command};
 pub use divergence::{Divergence, Probe, Side, first_divergence};
 pub use engine::{Engine, Trial};

@@ -6,9 +6,9 @@ import { createServer } from "node:http";
 import { dirname, extname, join, normalize, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { launch } from "./browser.js";
+import { launch } from "../browser.js";
 
-const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
 const SITE = join(process.env["CARGO_TARGET_DIR"] ?? join(ROOT, "target"), "site");
 /** @type {Record<string, string>} */
 const TYPES = {
