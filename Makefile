@@ -22,7 +22,7 @@ demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric 
 
 # Everything that is tested is compiled once, in the profile of tests: the tests, the command and the native module of
 # the Python package. All of the workspace is named, since a part of it has other features and shares nothing.
-COMPILED = $(CARGO) build --workspace --lib --bins --tests
+COMPILED = $(CARGO) build --workspace --lib --bins --tests --examples
 test ahead: BUILD = $(COMPILED)
 test: TENTER = $(TARGET)/debug/tenter
 # That compilation, which `.ci/run` begins beside the checks that need none.
@@ -32,7 +32,7 @@ test: export TENTER_RELEASE = $(TENTER)
 TIMED = $(abspath $(TARGET))/timed
 test complete: SHELL = tools/timed
 test complete: .SHELLFLAGS = $(TIMED) $@ -c
-test: format page python workflows supply-chain build lint unit fuzz determinism quick-wheel browser ## Run everything that continuous integration runs
+test: format page python workflows supply-chain lint build unit fuzz determinism quick-wheel browser ## Run everything that continuous integration runs
 	@tools/timed $(TIMED)
 
 # The rest is compiled for release, and takes longer than all of `test`. Tests have all of their random cases here.
