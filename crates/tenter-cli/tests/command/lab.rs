@@ -101,3 +101,49 @@ fn counters_of_switches_are_shown_or_why_not() {
         .words("lab counters rack.yaml --trial here --before before --after after")
         .expect_refusal(&["switch `leaf0`", "a.txt", "line 1"]);
 }
+
+/// The namespaces that there are; nothing where they cannot be listed.
+fn namespaces() -> Option<String> {
+    let output = std::process::Command::new("ip")
+        .args(["netns", "list"])
+        .output();
+    let output = output.ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// A stand-in for `tc` holds `lab up` in the middle of its probe.
+#[test]
+fn what_is_killed_while_it_probes_leaves_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+    let workplace = Workplace::new("lab-probe");
+    let name = format!("probed{}", std::process::id());
+    workplace.write("lab.yaml", LAB.replace("none", &name));
+    workplace.write(
+        "bin/tc",
+        "#!/bin/sh\n[ \"$1\" = -V ] && exit 0\nexec sleep 60\n",
+    );
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(workplace.path("bin/tc"), executable).expect("it is there");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", workplace.path("bin").display());
+    let mut command = workplace.command(&["lab", "up", "lab.yaml"]);
+    let mut up = command.env("PATH", path).spawn().expect("it starts");
+    let own = format!("tenter-{name}-");
+    let is_there = || namespaces().is_some_and(|list| list.contains(&own));
+    while !is_there() {
+        if let Some(status) = up.try_wait().expect("it is a child") {
+            println!("NOT TESTED: namespaces cannot be made here ({status})");
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    up.kill().expect("it is a child");
+    up.wait().expect("it has ended");
+    let down = workplace.words("lab down lab.yaml").expect(0);
+    assert!(
+        down.stderr.contains("1 namespaces removed"),
+        "{}",
+        down.stderr
+    );
+    assert!(!is_there());
+}
