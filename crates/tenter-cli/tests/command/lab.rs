@@ -120,7 +120,7 @@ fn what_is_killed_while_it_probes_leaves_nothing() {
     workplace.write("lab.yaml", LAB.replace("none", &name));
     workplace.write(
         "bin/tc",
-        "#!/bin/sh\n[ \"$1\" = -V ] && exit 0\nexec sleep 60\n",
+        "#!/bin/sh\n[ \"$1\" = -V ] && exit 0\nexec sleep 10\n",
     );
     let executable = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(workplace.path("bin/tc"), executable).expect("it is there");
