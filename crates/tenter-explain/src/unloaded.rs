@@ -5,7 +5,7 @@ use std::fmt;
 use tenter_plan::Plan;
 use tenter_plan::unloaded::{Link, frames, links, request_time};
 use tenter_topology::{HostId, Routing};
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 
 use crate::error::ExplainError;
 use crate::scheduled::scheduled_time;
@@ -32,9 +32,9 @@ impl UnloadedTimes {
     /// Those of a plan.
     ///
     /// # Errors
-    /// When hosts cannot reach each other.
-    pub fn new(plan: Plan) -> Result<UnloadedTimes, ExplainError> {
-        let routing = Routing::build(&plan.topology)?;
+    /// When hosts cannot reach each other, or the routes would take more than the budget has.
+    pub fn new(plan: Plan, budget: &Budget) -> Result<UnloadedTimes, ExplainError> {
+        let routing = Routing::build(&plan.topology, budget)?;
         Ok(UnloadedTimes { plan, routing })
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tenter_explain::UnloadedTimes;
 use tenter_report::{TrialData, read_counts, read_rows, read_summary};
 
+use crate::budget::run_budget;
 use crate::trial::Watched;
 use crate::{Error, Scenario, Trial};
 
@@ -21,7 +22,7 @@ pub fn read_for_report(folder: impl AsRef<Path>) -> Result<TrialData, Error> {
     let plan = Scenario::of_trial(folder).and_then(|scenario| scenario.resolve());
     let unloaded = plan.ok().and_then(|plan| {
         let plan = plan.resolved().clone();
-        UnloadedTimes::new(plan).ok()
+        UnloadedTimes::new(plan, &run_budget()).ok()
     });
     trial.unloaded = unloaded.map(Arc::new);
     Ok(trial)

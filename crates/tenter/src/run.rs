@@ -8,7 +8,6 @@ use tenter_record::Row;
 use tenter_report::{TrialError, TrialFolder, finished_trial, is_written, read_counts, read_rows};
 use tenter_sim::Interference;
 
-use crate::budget::run_budget;
 use crate::clock::{options, usual_threads};
 use crate::folder::{Folder, discard};
 use crate::identity::{identity, names};

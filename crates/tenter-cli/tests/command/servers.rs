@@ -90,7 +90,7 @@ fn runs_and_benchmarks_of_a_preset_agree() {
     let ran = run(&workplace, line);
     let taken = "all-reduce as NCCL chooses (nvls-tree simple from 64MiB)";
     assert!(
-        ran.notes.iter().any(|note| note.contains(taken)),
+        ran.notes.iter().any(|note| note.text.contains(taken)),
         "{:?}",
         ran.notes
     );
@@ -101,7 +101,7 @@ fn runs_and_benchmarks_of_a_preset_agree() {
         bench
             .notes
             .iter()
-            .all(|note| !note.contains("as NCCL chooses"))
+            .all(|note| !note.text.contains("as NCCL chooses"))
     );
     let ring = format!(
         "{} --set jobs[0].collectives[0].algorithm=ring",
@@ -111,7 +111,7 @@ fn runs_and_benchmarks_of_a_preset_agree() {
     assert!(
         ring.notes
             .iter()
-            .all(|note| !note.contains("as NCCL chooses"))
+            .all(|note| !note.text.contains("as NCCL chooses"))
     );
     assert!(busbw(&ring) < busbw(&bench) / 4.0);
 }
@@ -201,7 +201,7 @@ fn recordings_of_nccl_run_as_nccl_chooses() {
     let ran = run(&workplace, "run log.yaml");
     let taken = "1 all-reduce (nccl)";
     assert!(
-        ran.notes.iter().any(|note| note.contains(taken)),
+        ran.notes.iter().any(|note| note.text.contains(taken)),
         "{:?}",
         ran.notes
     );

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use tenter_topology::{Cable, NodeId, Topology};
-use tenter_units::{Budget, Rate, Time};
+use tenter_units::{Rate, Time};
 
 use crate::fabric::MULTI_PLANE;
 
