@@ -6,7 +6,7 @@ use tenter_plan::ideal::Ideal;
 use tenter_plan::{CENTRAL_BELOW, Fidelity, Plan, WINDOW_MAX};
 use tenter_topology::Routing;
 use tenter_units::{Budget, Time};
-use tenter_workload::Job;
+use tenter_workload::{Job, WorkloadError};
 
 use crate::credit::updates;
 use crate::error::ExplainError;
@@ -111,7 +111,11 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing, budget: &Budget) -> Result<Co
     for (job, start) in plan.jobs.iter().zip(starts(plan)) {
         let own_end = Ideal::of(plan, routing, job).end(start);
         let rounds = rounds(plan, job, start, own_end, end);
-        let part = job_cost(plan, routing, job, rounds, (most, budget))?;
+        let part = job_cost(plan, routing, job, rounds, most)?;
+        let counted = part
+            .flows
+            .min(most.saturating_mul(job.sequence.len() as u64));
+        budget.work(counted.saturating_mul(UNITS_PER_TRANSFER))?;
         cost.packet_hops += part.packet_hops;
         cost.data_packet_hops += part.data_packet_hops;
         cost.flows = cost.flows.saturating_add(part.flows);
@@ -251,8 +255,8 @@ fn job_cost(
     routing: &Routing,
     job: &Job,
     rounds: f64,
-    (most, budget): (u64, &Budget),
-) -> Result<Cost, ExplainError> {
+    most: u64,
+) -> Result<Cost, WorkloadError> {
     let pairs = u64::from(job.queue_pairs);
     let mut links = 0.0_f64;
     let mut cost = Cost {
@@ -261,7 +265,6 @@ fn job_cost(
     };
     for run in &job.sequence {
         let traffic = traffic(plan, routing, job, run, most)?;
-        budget.work(traffic.transfers.min(most) * UNITS_PER_TRANSFER)?;
         let data = traffic.data_hops * rounds;
         cost.data_packet_hops += data;
         let control = traffic.control_hops * rounds;

@@ -34,7 +34,9 @@ pub(crate) fn parsed(
     };
     let most = VALUES.saturating_add(stored.saturating_mul(VALUES_PER_BYTE));
     let values = marks(text).count();
-    if let Some(byte) = marks(text).nth(most).filter(|_| values > most) {
+    if values > most
+        && let Some(byte) = marks(text).nth(most)
+    {
         let what = format!("{most} values are in front of this byte{of_text}, and more follow");
         let remedy = if is_unpacked {
             "unpack it first, or give a part of it"

@@ -565,7 +565,7 @@ mod tests {
         );
         // No pauses: no time, rather than one of nanoseconds.
         assert!(
-            text.contains("paused\n") && !text.contains("frames  frames      ns"),
+            text.contains("paused, sum of ports\n") && !text.contains("frames  frames      ns"),
             "{text}"
         );
     }

@@ -21,7 +21,8 @@ use crate::switching::Switching;
 use crate::{
     buffer, capture, circuits, delays, device_defaults, entropy, hand_over, host_notices,
     impairments, limits_at_rates, load_balancing, nic_impairments, planes, power, queue_changes,
-    reach, regions, sampling, switch_model, switching, telemetry_room, topologies, ultra_ethernet,
+    reach, regions, sampling, switch_model, switching, telemetry_room, topologies, trimming,
+    ultra_ethernet,
 };
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Problems;
@@ -140,10 +141,15 @@ impl Draft {
             links: switched.links?,
             lookahead: Lookahead::default(),
         };
-        // What follows goes over the whole fabric, and refused ones may be of any kind.
-        findings.go_over(&plan.topology)?;
-        problems.is_empty().then(|| plan.with_lookahead())
+        with_lookahead(plan, findings)
     }
+}
+
+/// A plan without problems, with its lookahead, which goes over the whole fabric.
+fn with_lookahead(plan: Plan, findings: Findings<'_>) -> Option<Plan> {
+    findings.go_over(&plan.topology)?;
+    let is_good = findings.problems.is_empty();
+    is_good.then(|| plan.with_lookahead())
 }
 
 impl<'a> Given<'a> {
@@ -386,6 +392,7 @@ fn check_together(
         entropy::check(around, switches);
     }
     ultra_ethernet::check(around, switching, switches, faults);
+    trimming::check(around, switches);
     limits_at_rates::check(around, switches, faults);
     if !planes::check(around, switching, switches, faults) {
         return;

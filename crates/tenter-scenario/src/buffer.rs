@@ -19,7 +19,6 @@ use crate::endpoint::Endpoint;
 use crate::findings::Findings;
 use crate::switch::{Buffer, PauseResponse, Switch};
 use crate::switch_model::{SwitchDraft, section_of};
-use crate::trimming;
 use tenter_notation::diagnostics::{Problems, quote};
 use tenter_notation::tree::{Node, Value};
 
@@ -184,7 +183,6 @@ impl Around<'_> {
         let most = switches.iter().max_by_key(|spec| lossless_classes(spec))?;
         self.check_receive_refresh(most, frame);
         self.check_marks(&switches, &used.data);
-        trimming::check(self, &switches, &used.data);
         Some((switches, links))
     }
 
@@ -246,6 +244,11 @@ impl Around<'_> {
             classes.dedup();
         }
         UsedClasses { data, control }
+    }
+
+    /// The classes of the data that NICs send.
+    pub(crate) fn data_classes(&self) -> Vec<u8> {
+        self.used_classes().data
     }
 
     /// The classes of all packets that NICs send.

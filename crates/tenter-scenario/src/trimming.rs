@@ -13,18 +13,16 @@ const CLASSES: &str = "fabric.switch.classes";
 /// times the longest of the published settings, whose queues drain in 8 to 41 us.
 const DRAIN_MAX: Time = Time::from_us(200);
 
-/// Warns where the transport hears of full queues late or never; `data` are the classes of its
-/// data.
-pub(crate) fn check(around: &Around<'_>, switches: &Switches, data: &[u8]) {
+/// Warns where the transport hears of full queues late or never.
+pub(crate) fn check(around: &Around<'_>, switches: &Switches) {
     if around.endpoint.nic.ultra_ethernet().is_none() {
         return;
     }
     let queues = switches.usual.queue_of_class();
     let mut classes: Vec<(&SwitchSpec, &ClassSpec)> = Vec::new();
-    for class in data
-        .iter()
-        .flat_map(|class| switches.classes_in_regions(*class))
-    {
+    let data = around.data_classes();
+    let data = data.iter().copied();
+    for class in data.flat_map(|class| switches.classes_in_regions(class)) {
         let queue = usize::from(queues[usize::from(class.class)]);
         classes.extend(switches.iter().map(|spec| (spec, &spec.classes[queue])));
     }

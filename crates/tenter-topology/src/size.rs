@@ -24,7 +24,7 @@ pub struct Size {
 const ENTRIES_MAX: u64 = 1 << 28;
 /// A node: its record, its name, and its place among the names while they are checked.
 const NODE_BYTES: u64 = 180;
-/// A cable while it is laid: its wire in a list that has just doubled, its record and its two ports.
+/// A cable while it is laid: its wire in a list that has just doubled, its record and its ports.
 const CABLE_BYTES: u64 = 105;
 /// A way from a switch to the hosts of a leaf, or into a region.
 const WAY_BYTES: u64 = 8;

@@ -130,7 +130,10 @@ mod tests {
             assert_eq!(time(kind), Time::from_us(71));
         }
         // Four hosts of two: 4 blocks to the other NPU, 6 across hosts, 10·10 + 1.
-        let pxn = AllToAllPxn { npus_per_host: 2 }.into();
+        let pxn = AllToAllPxn {
+            npus_per_host: Some(2),
+        }
+        .into();
         assert_eq!(time(pxn), Time::from_us(101));
         // 14·(10 + 1).
         assert_eq!(time(AllReduceRing.into()), Time::from_us(154));

@@ -52,11 +52,11 @@ fn of_list(job: &Job) -> Option<String> {
     let mut parts: Vec<String> = chosen
         .map(|(name, of)| format!("{name} as NCCL chooses ({})", ways(of)))
         .collect();
-    let kinds = job
+    let mut kinds = job
         .sequence
         .iter()
         .filter_map(|run| run.traffic.collective());
-    if kinds.into_iter().any(|kind| kind.algorithm() == "pxn") {
+    if kinds.any(|kind| kind.algorithm() == "pxn") {
         parts.push("all-to-all by PXN".to_owned());
     }
     let help = "`algorithm` names another one";

@@ -260,6 +260,7 @@ mod tests {
     use tenter_units::Budget;
 
     use tenter_topology::{CoreTier, FatTree, LeafSpine, Rail, TopologySpec};
+    use tenter_units::Budget;
 
     use super::*;
     use crate::imported::Source;

@@ -175,9 +175,10 @@ impl RankTrace {
         };
         for (place, node) in (0..).zip(&self.nodes) {
             let of_data = between(&self.data, node.data);
-            let of_control = match has_control {
-                true => between(&self.control, node.control),
-                false => &[],
+            let of_control = if has_control {
+                between(&self.control, node.control)
+            } else {
+                &[]
             };
             for &id in of_data.iter().chain(of_control) {
                 match self.place(id) {

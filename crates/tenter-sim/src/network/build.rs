@@ -279,7 +279,7 @@ pub fn build<W: Watcher>(
     threads: u16,
     watcher: impl Fn(&Context) -> W,
 ) -> Result<WindowedDriver<W>, SimulationError> {
-    // Whoever runs it has looked at the memory of the whole run.
+    // The caller has compared the memory of the whole run with what there is.
     let context = checked(plan, threads, &Budget::unlimited())?;
     let context = Arc::new(context);
     let jumps = plan.steady_state == SteadyState::Jump && refusal(plan).is_none();

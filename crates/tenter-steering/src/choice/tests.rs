@@ -1,4 +1,4 @@
-use tenter_units::{Rate, Time};
+use tenter_units::{Budget, Rate, Time};
 
 use tenter_topology::{
     CoreTier, FatTree, HostId, LeafSpine, OpticalCabling, OpticalSpec, OpticalTier, Planes,
@@ -49,7 +49,8 @@ fn with_optics(tier: OpticalTier, fabric: &TopologySpec) -> Topology {
         delay: Time::from_ns(7),
         cabling: OpticalCabling::Straight,
     };
-    spec.build(fabric).expect("it can be built")
+    spec.build(fabric, &Budget::unlimited())
+        .expect("it can be built")
 }
 
 fn add(traffic: &mut Traffic, src: u32, dst: u32, amount: u64) {

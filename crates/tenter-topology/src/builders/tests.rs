@@ -579,7 +579,8 @@ proptest! {
         let switches = pods * (leaves + aggs) + aggs * cores;
         prop_assert_eq!(counts(&three), [pods * leaves * hosts, switches, cables]);
         // `leaves` stands for NICs of a server here, `hosts` for servers of a group.
-        let rails = TopologySpec::Rail(rail(groups * hosts, leaves, hosts, aggs)).build(&Budget::unlimited()).unwrap();
+        let rails = TopologySpec::Rail(rail(groups * hosts, leaves, hosts, aggs));
+        let rails = rails.build(&Budget::unlimited()).unwrap();
         let nics = groups * hosts * leaves;
         let switches = groups * leaves + aggs;
         prop_assert_eq!(counts(&rails), [nics, switches, nics + groups * leaves * aggs]);

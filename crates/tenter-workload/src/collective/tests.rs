@@ -234,10 +234,13 @@ fn ranks_are_limited_where_ids_run_out() {
         each * u64::from(ranks.ilog2()) * participants + 2 * (ranks - participants)
     };
     let halving_doubling = |distances| AllReduceHalvingDoubling { distances }.into();
+    let pxn = AllToAllPxn {
+        npus_per_host: Some(8),
+    };
     let limited: [(CollectiveKind, Count); 11] = [
         (AllToAllParallel.into(), Box::new(pairs)),
         (AllToAllPairwise.into(), Box::new(pairs)),
-        (AllToAllPxn { npus_per_host: 8 }.into(), Box::new(pairs)),
+        (pxn.into(), Box::new(pairs)),
         (
             AllReduceBidirectionalRing.into(),
             Box::new(move |n| 4 * pairs(n)),

@@ -150,21 +150,24 @@ impl Collectives {
         for (number, of) in self.list.iter().enumerate() {
             let kind = &self.kinds[of.kind as usize];
             let key = (of.kind, of.group);
-            if !known.contains_key(&key) {
-                let ranks = self.ranks_of(of.group);
-                let sited = site_of(ranks, kind).fit(kind, ranks.len() as u32)?;
-                known.insert(key, (fitted.place_of(&sited.kind), sited.instead));
-            }
-            let (place, why) = known[&key];
+            let (place, why) = match known.get(&key) {
+                Some(found) => *found,
+                None => {
+                    let ranks = self.ranks_of(of.group);
+                    let sited = site_of(ranks, kind).fit(kind, ranks.len() as u32)?;
+                    let found = (fitted.place_of(&sited.kind), sited.instead);
+                    known.insert(key, found);
+                    found
+                }
+            };
             fitted.list[number].kind = place;
             if let Some(why) = why {
                 let usual = fitted.kinds[place as usize].member().to_string();
                 *instead.entry((usual, why)).or_default() += 1;
             }
         }
-        let collectives = fitted;
         Ok(Some(Fitted {
-            collectives,
+            collectives: fitted,
             instead,
         }))
     }
