@@ -13,13 +13,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde_json::json;
-use tenter::{Interference, Plan, Run, Trial};
+use tenter::{Interference, Plan, Run, Trial, run_budget};
 use tenter_formats::read_algorithm;
 use tenter_plan::Plan as Resolved;
 use tenter_record::{CollectiveRow, Severity, StopKind, Summary};
 use tenter_report::{BenchReport, BenchRow, BenchStep, TrialError, duration_s, si};
 use tenter_scenario::suggestion;
-use tenter_units::Budget;
 use tenter_workload::collective::{CollectiveKind, write_program};
 
 use crate::arguments::{Bench, RankOrder, TextFormat};
@@ -247,7 +246,7 @@ fn algorithm(
 /// other.
 fn from_file(name: &str) -> Result<Chosen, String> {
     let bytes = fs::read(name).map_err(|error| format!("cannot read `{name}`: {error}"))?;
-    let read = read_algorithm(&bytes, &Budget::unlimited())
+    let read = read_algorithm(&bytes, &run_budget())
         .map_err(|error| error.in_file(name).to_string())?;
     say_notes(&read.notes);
     Ok(Chosen {

@@ -4,10 +4,9 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use tenter::{FabricFormat, OperationCounts, OperationGraph, import_fabric};
+use tenter::{FabricFormat, OperationCounts, OperationGraph, import_fabric, run_budget};
 use tenter_formats::import_sonic;
-use tenter_report::{available_memory_bytes, grouped};
-use tenter_units::{Budget, Bytes, Limits};
+use tenter_report::grouped;
 
 use crate::arguments::{
     Import, ImportCommand, ImportFabric, ImportFormat, ImportOperations, ImportSonic, TextFormat,
@@ -27,19 +26,10 @@ pub(crate) fn import(arguments: &Import) -> Result<ExitCode, Failure> {
     of.map_or(Ok(ExitCode::SUCCESS), |(kind, of)| operations(kind, of))
 }
 
-/// What an import may take: the memory that is free, and as long as its user waits.
-fn budget() -> Budget {
-    let free = available_memory_bytes().unwrap_or(u64::MAX);
-    Budget::new(Limits {
-        memory: Bytes::new(free),
-        ..Limits::NONE
-    })
-}
-
 fn sonic(arguments: &ImportSonic) -> Result<ExitCode, Failure> {
     let text = tenter::read_text(&arguments.file)?;
     let name = arguments.file.display().to_string();
-    let fragment = import_sonic(&text, &name, arguments.port.as_deref(), &budget())
+    let fragment = import_sonic(&text, &name, arguments.port.as_deref(), &run_budget())
         .map_err(|problems| Failure::input(problems.render()))?;
     let mut warnings = String::new();
     for warning in &fragment.warnings {
@@ -56,7 +46,7 @@ fn sonic(arguments: &ImportSonic) -> Result<ExitCode, Failure> {
 
 /// Prints a fabric as a part of a scenario, or keeps it where that was asked for.
 fn fabric(format: FabricFormat, arguments: &ImportFabric) -> Result<ExitCode, Failure> {
-    let read = import_fabric(format, &arguments.file, &arguments.settings, &budget())?;
+    let read = import_fabric(format, &arguments.file, &arguments.settings, &run_budget())?;
     say_notes(&read.notes);
     let Some(output) = &arguments.output else {
         print(&read.yaml);
@@ -75,7 +65,7 @@ fn fabric(format: FabricFormat, arguments: &ImportFabric) -> Result<ExitCode, Fa
 
 /// Reads the files of a format, counts what is in them and keeps it where that was asked for.
 fn operations(kind: &str, arguments: &ImportOperations) -> Result<ExitCode, Failure> {
-    let imported = OperationGraph::import(kind, &arguments.file, &arguments.settings, &budget())?;
+    let imported = OperationGraph::import(kind, &arguments.file, &arguments.settings, &run_budget())?;
     say_notes(&imported.notes);
     if let Some(output) = &arguments.output {
         write_with(output, |to| imported.write_file(to))?;

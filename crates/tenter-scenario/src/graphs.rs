@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use tenter_config::{Component, Written};
 use tenter_notation::tree::Node;
-use tenter_units::Budget;
 use tenter_workload::graph::Graph;
 use tenter_workload::inference::{self, Inference, InferenceSpec, Reach};
 use tenter_workload::spec::{FlowReading, OperationTiming, WorkloadKind};
@@ -174,10 +173,13 @@ impl<'f> Graphs<'f> {
     /// Reads the files of a job. What is noteworthy in them is a warning.
     fn read(&self, job: usize, kind: &WorkloadKind) -> Option<Graph> {
         let Findings {
-            problems, warnings, ..
+            problems,
+            warnings,
+            budget,
+            ..
         } = self.findings;
         let path = format!("jobs[{job}].workload.file");
-        match read_operations(kind, self.files, &Budget::unlimited()) {
+        match read_operations(kind, self.files, budget) {
             Ok(imported) => {
                 let imported = imported?;
                 let at = warnings.place(&path);
