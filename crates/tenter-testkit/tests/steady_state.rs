@@ -5,17 +5,13 @@ use std::ops::Range;
 use tenter_plan::{Plan, SteadyState};
 use tenter_record::{FlowRow, Progress};
 use tenter_testkit::{
-    Engine, RandomScenario, Trial, cases, difference, random_rings, random_scenario,
-    random_transfers,
+    Engine, RandomScenario, Trial, difference, random_rings, random_scenario, random_transfers,
 };
 
-/// How many scenarios with long transfers there are; `make test` runs the first 400, and
-/// `make test-all` all.
+/// How many scenarios with long transfers there are.
 const SCENARIOS: u64 = 1_000;
-const SCENARIOS_QUICK: u64 = 400;
-/// How many with rings; the first 200 likewise.
+/// How many with rings.
 const RINGS: u64 = 500;
-const RINGS_QUICK: u64 = 200;
 /// One test runs one in so many, so that each processor has something to do.
 const SHARES: u64 = 4;
 /// One in so many is also run on the reference engine, and on several threads.
@@ -133,16 +129,13 @@ fn share_of(all: u64, share: u64) -> Range<u64> {
 }
 
 fn check_transfers(share: u64) {
-    let seen = check(
-        share_of(cases(SCENARIOS_QUICK, SCENARIOS), share),
-        random_transfers,
-    );
+    let seen = check(share_of(SCENARIOS, share), random_transfers);
     assert!(seen.jumped * 4 > seen.scenarios, "{seen:?}");
     assert!(seen.pauses > 0 && seen.marks > 0, "{seen:?}");
 }
 
 fn check_rings(share: u64) {
-    let seen = check(share_of(cases(RINGS_QUICK, RINGS), share), random_rings);
+    let seen = check(share_of(RINGS, share), random_rings);
     assert!(seen.jumped * 5 > seen.scenarios, "{seen:?}");
 }
 

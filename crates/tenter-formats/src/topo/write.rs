@@ -260,7 +260,6 @@ mod tests {
     use tenter_units::Budget;
 
     use tenter_topology::{CoreTier, FatTree, LeafSpine, Rail, TopologySpec};
-    use tenter_units::Budget;
 
     use super::*;
     use crate::imported::Source;

@@ -200,7 +200,7 @@ fn a_study_has_bars_and_rows() {
     assert_eq!(page.matches("\"colour\":").count(), 3);
     assert_eq!(page.matches("\"value\":null").count(), 1);
     assert!(
-        page.contains("\\nmeasured 2, 1 to 3 over 2 seeds\\npublished 2\\nband 1.5 to 2.5: match")
+        page.contains("\\nmeasured 2, 1 to 3 over 2 seeds\\npublished 2\\nband 1.5–2.5: match")
     );
     assert!(page.contains("mean of 2 seeds</td>") && page.contains("✗ miss"));
     assert!(page.contains("<span class=\"state good\">holds</span>"));
