@@ -112,7 +112,7 @@ impl Routing {
             let leader = leaders[group];
             let searched = graph.edges_count() + graph.switches();
             let copied = set.others.len() * (graph.switches() + groups);
-            self.counted(budget, searched + copied)?;
+            self.counted(budget, (searched + copied) as u64)?;
             search.run(graph, &self.on_planes(switches[group]));
             self.take_others(graph, &mut search, group);
             for switch in graph.ids() {
@@ -149,15 +149,13 @@ impl Routing {
         leaders.map(|&leader| self.attachment(leader)).collect()
     }
 
-    /// Counts the work for entries of the table.
-    fn counted(&self, budget: &Budget, entries: usize) -> Result<(), RoutingError> {
-        budget
-            .work(entries as u64)
-            .map_err(|over| RoutingError::OverBudget {
-                switches: (self.table.len() / self.groups.max(1)) as u64,
-                groups: self.groups as u64,
-                over,
-            })
+    /// Counts units of work on the table.
+    fn counted(&self, budget: &Budget, units: u64) -> Result<(), RoutingError> {
+        budget.work(units).map_err(|over| RoutingError::OverBudget {
+            switches: (self.table.len() / self.groups.max(1)) as u64,
+            groups: self.groups as u64,
+            over,
+        })
     }
 
     /// The remaining routes when some cables are out of use (`is_out`, by the cable's number).

@@ -8,6 +8,9 @@ pub(crate) use grid::{Dimension, Grid, Joint};
 
 use crate::ids::SwitchId;
 
+/// Units of work of a path, or of a cable that may be on it.
+const UNITS_PER_PATH: u64 = 4;
+
 /// The arrangement of the switches of a fabric, all of which have hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
@@ -18,6 +21,14 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
+    /// Units of work of the paths from one switch to all others.
+    pub(crate) fn units_of_paths(&self) -> u64 {
+        match self {
+            Shape::Grid(grid) => u64::from(grid.switches()) * UNITS_PER_PATH,
+            Shape::Groups(groups) => groups.looked_at().saturating_mul(UNITS_PER_PATH),
+        }
+    }
+
     /// Calls `found` for every switch but one, ascending, with the links from that one to it, and
     /// the switches that it sends to towards it, which may repeat.
     pub(crate) fn paths(&self, from: SwitchId, found: impl FnMut(SwitchId, u32, &[SwitchId])) {

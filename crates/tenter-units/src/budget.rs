@@ -189,7 +189,10 @@ impl Budget {
         if before / UNITS_PER_LOOK == after / UNITS_PER_LOOK && after > UNITS_PER_LOOK {
             return Ok(());
         }
+        let piece = UNIT.saturating_mul(units);
         let spent = match &self.clock {
+            // One piece that alone is longer than all of the time is not begun.
+            Some(_) if piece > self.limits.time => piece,
             Some(clock) => clock().ok_or_else(|| self.cancelled())?,
             None => UNIT.saturating_mul(after),
         };
@@ -318,7 +321,9 @@ mod tests {
         let seen = Arc::clone(&is_left);
         let clock = move || (!seen.load(Ordering::Relaxed)).then_some(Time::ZERO);
         let clocked = Budget::new(limits()).with_clock(Arc::new(clock));
-        assert_eq!(clocked.work(1 << 40), Ok(()));
+        assert_eq!(clocked.work(1 << 18), Ok(()));
+        let refused = clocked.work(1 << 40).expect_err("it is too much at once");
+        assert_eq!(refused.resource, Resource::Time);
         is_left.store(true, Ordering::Relaxed);
         assert_eq!(clocked.work(1), Ok(()));
         let refused = clocked.work(1 << 18).expect_err("nobody waits");

@@ -9,9 +9,6 @@ use crate::ids::SwitchId;
 use crate::shape::Shape;
 use crate::topology::Topology;
 
-/// Units of work of a way that follows from an arrangement.
-const UNITS_PER_WAY: usize = 4;
-
 /// The ports to the next switches of a path.
 struct NextPorts<'g> {
     graph: &'g SwitchGraph,
@@ -64,7 +61,7 @@ impl Routing {
         let mut ports = NextPorts::new(graph);
         // Groups are the switches, in their order.
         for (from, switch) in graph.ids().enumerate() {
-            self.counted(budget, self.groups * UNITS_PER_WAY)?;
+            self.counted(budget, shape.units_of_paths())?;
             let row = from * self.groups;
             let own = switches_on_path(topology, leaders[from], leaders[from], 0)?;
             self.distances[row + from] = own;

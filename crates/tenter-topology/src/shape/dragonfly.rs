@@ -18,6 +18,12 @@ impl RouterGroups {
         ports.checked_div(self.count - 1).unwrap_or(0)
     }
 
+    /// Cables that are looked at for the paths from one switch to all others.
+    pub(super) fn looked_at(self) -> u64 {
+        let switches = u64::from(self.count) * u64::from(self.routers_per_group);
+        switches.saturating_mul(u64::from(self.cables_per_pair()).max(1))
+    }
+
     /// The switch of a group at which a cable ends that leads to the group that is `ahead` further
     /// on, one of several.
     fn end(self, group: u32, ahead: u32, copy: u32) -> SwitchId {
