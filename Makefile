@@ -43,9 +43,9 @@ complete: package build long determinism studies package-python notebooks site-b
 	@if [ -n "$(BASELINE)" ]; then $(MAKE) semver; else echo "semver: there is no release to compare with"; fi
 	@tools/timed $(TIMED)
 
-# Two other ignored tests measure and print, for people.
+# Other ignored tests measure and print, for people.
 long:
-	$(CARGO) test --workspace --test walks -- --ignored
+	$(CARGO) test --workspace --no-fail-fast --test walks --test ui --test budget -- --ignored
 
 test-all: ## Run `test` with all random cases, and what is tested before a release: packages, wheel, notebooks, site, long tests
 	TENTER_TEST_CASES=all $(MAKE) test
