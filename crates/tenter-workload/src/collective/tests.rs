@@ -42,6 +42,9 @@ pub(crate) fn variants() -> Vec<CollectiveKind> {
     ];
     let mut variants = Vec::new();
     for kind in CollectiveKind::defaults() {
+        // Hosts of eight, which a scenario would say.
+        let eight = [(NPUS_KEY, "8".to_owned())];
+        let kind = kind.with(&eight).unwrap_or(kind);
         let keys = others.iter().filter(|(key, _)| kind.has_key(key));
         let keys: Vec<_> = keys.map(|(key, text)| (*key, (*text).to_owned())).collect();
         let other = kind.with(&keys).expect("these are values of its keys");
