@@ -355,7 +355,7 @@ class EndpointNicTransportUltraEthernetCongestionControl1Rccc(TypedDict, total=F
     oversubscription_control: Literal[True, False]
     """Whether a receiver grants less while its packets are marked, or trimmed before the last
     hop: oversubscription control. Origin: the Ultra Ethernet Consortium's simulator. Default:
-    true.
+    where tiers are oversubscribed and senders have no window.
     """
     packets_per_pull: int
     """Full packets that a grant (PULL) is for. Origin: the Ultra Ethernet Consortium's
@@ -381,7 +381,7 @@ class EndpointNicTransportUltraEthernetCongestionControl1NsccRccc(TypedDict, tot
     oversubscription_control: Literal[True, False]
     """Whether a receiver grants less while its packets are marked, or trimmed before the last
     hop: oversubscription control. Origin: the Ultra Ethernet Consortium's simulator. Default:
-    true.
+    where tiers are oversubscribed and senders have no window.
     """
     packets_per_pull: int
     """Full packets that a grant (PULL) is for. Origin: the Ultra Ethernet Consortium's
@@ -1346,10 +1346,11 @@ class FabricSingleSwitch(TypedDict, total=False):
     """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
     place of the spines of a `leaf-spine` fabric. Default: none.
     """
-    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn", "trim"]
     """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
-    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
-    has it.
+    or both, with the constants of `switch.profile`; or marks and trims its packets, with the
+    queues of the Ultra Ethernet Consortium's simulator (`trim`). Default: `none`, or as
+    `switch.classes` has it.
     """
     host_delay: Quantity
     """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
@@ -1409,10 +1410,11 @@ class FabricLeafSpine(TypedDict, total=False):
     """Propagation delay of leaf-spine links. Origin: a fibre of 40 m at 1.98·10⁸ m/s. Default:
     200ns.
     """
-    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn", "trim"]
     """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
-    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
-    has it.
+    or both, with the constants of `switch.profile`; or marks and trims its packets, with the
+    queues of the Ultra Ethernet Consortium's simulator (`trim`). Default: `none`, or as
+    `switch.classes` has it.
     """
     host_delay: Quantity
     """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
@@ -1497,10 +1499,11 @@ class FabricFatTree(TypedDict, total=False):
     """
     core: FabricFatTreeCore | Literal["none"]
     """The third tier; without it the tree has two tiers and one pod. Default: none."""
-    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn", "trim"]
     """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
-    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
-    has it.
+    or both, with the constants of `switch.profile`; or marks and trims its packets, with the
+    queues of the Ultra Ethernet Consortium's simulator (`trim`). Default: `none`, or as
+    `switch.classes` has it.
     """
     host_delay: Quantity
     """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
@@ -1564,10 +1567,11 @@ class FabricRail(TypedDict, total=False):
     """Propagation delay of leaf-spine links. Origin: a fibre of 40 m at 1.98·10⁸ m/s. Default:
     200ns.
     """
-    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn", "trim"]
     """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
-    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
-    has it.
+    or both, with the constants of `switch.profile`; or marks and trims its packets, with the
+    queues of the Ultra Ethernet Consortium's simulator (`trim`). Default: `none`, or as
+    `switch.classes` has it.
     """
     host_delay: Quantity
     """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
@@ -1625,10 +1629,11 @@ class FabricRailOnly(TypedDict, total=False):
     """Propagation delay of leaf-spine links. Origin: a fibre of 40 m at 1.98·10⁸ m/s. Default:
     200ns.
     """
-    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn", "trim"]
     """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
-    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
-    has it.
+    or both, with the constants of `switch.profile`; or marks and trims its packets, with the
+    queues of the Ultra Ethernet Consortium's simulator (`trim`). Default: `none`, or as
+    `switch.classes` has it.
     """
     host_delay: Quantity
     """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
@@ -1682,10 +1687,11 @@ class FabricDragonfly(TypedDict, total=False):
     """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
     place of the spines of a `leaf-spine` fabric. Default: none.
     """
-    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn", "trim"]
     """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
-    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
-    has it.
+    or both, with the constants of `switch.profile`; or marks and trims its packets, with the
+    queues of the Ultra Ethernet Consortium's simulator (`trim`). Default: `none`, or as
+    `switch.classes` has it.
     """
     global_delay: Quantity
     """Propagation delay of the cables between groups. Origin: a fibre of 40 m at 1.98·10⁸ m/s.
@@ -1749,10 +1755,11 @@ class FabricDragonflyPlus(TypedDict, total=False):
     """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
     place of the spines of a `leaf-spine` fabric. Default: none.
     """
-    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn", "trim"]
     """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
-    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
-    has it.
+    or both, with the constants of `switch.profile`; or marks and trims its packets, with the
+    queues of the Ultra Ethernet Consortium's simulator (`trim`). Default: `none`, or as
+    `switch.classes` has it.
     """
     global_delay: Quantity
     """Propagation delay of the cables between groups. Origin: a fibre of 40 m at 1.98·10⁸ m/s.
@@ -1820,10 +1827,11 @@ class FabricSlimFly(TypedDict, total=False):
     """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
     place of the spines of a `leaf-spine` fabric. Default: none.
     """
-    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn", "trim"]
     """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
-    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
-    has it.
+    or both, with the constants of `switch.profile`; or marks and trims its packets, with the
+    queues of the Ultra Ethernet Consortium's simulator (`trim`). Default: `none`, or as
+    `switch.classes` has it.
     """
     global_delay: Quantity
     """Propagation delay of the cables between groups. Origin: a fibre of 40 m at 1.98·10⁸ m/s.
@@ -1881,10 +1889,11 @@ class FabricHyperx(TypedDict, total=False):
     """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
     place of the spines of a `leaf-spine` fabric. Default: none.
     """
-    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn", "trim"]
     """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
-    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
-    has it.
+    or both, with the constants of `switch.profile`; or marks and trims its packets, with the
+    queues of the Ultra Ethernet Consortium's simulator (`trim`). Default: `none`, or as
+    `switch.classes` has it.
     """
     host_delay: Quantity
     """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
@@ -1942,10 +1951,11 @@ class FabricTorus(TypedDict, total=False):
     """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
     place of the spines of a `leaf-spine` fabric. Default: none.
     """
-    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn", "trim"]
     """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
-    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
-    has it.
+    or both, with the constants of `switch.profile`; or marks and trims its packets, with the
+    queues of the Ultra Ethernet Consortium's simulator (`trim`). Default: `none`, or as
+    `switch.classes` has it.
     """
     host_delay: Quantity
     """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
@@ -2043,10 +2053,11 @@ class FabricExplicit(TypedDict, total=False):
     """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
     place of the spines of a `leaf-spine` fabric. Default: none.
     """
-    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn", "trim"]
     """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
-    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
-    has it.
+    or both, with the constants of `switch.profile`; or marks and trims its packets, with the
+    queues of the Ultra Ethernet Consortium's simulator (`trim`). Default: `none`, or as
+    `switch.classes` has it.
     """
     kind: Literal["explicit"]
     """The topology; the further keys depend on it."""

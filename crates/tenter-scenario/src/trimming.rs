@@ -30,7 +30,7 @@ pub(crate) fn check(around: &Around<'_>, switches: &Switches) {
         |class: &ClassSpec| class.trim.is_some() || class.ecn.is_some() || class.lossless.is_some();
     if !classes.iter().any(|(_, class)| is_told(class)) {
         let message = "`endpoint.nic.transport: ultra-ethernet` runs over switches that neither trim nor mark its data: full queues show in delays and timeouts alone";
-        let help = "trim its class, as in `fabric.switch.classes: [{class: 3, limit: 300kB, ecn: {kmin: 60kB, kmax: 240kB, pmax: 1, mark: dequeue}, trim: {to: 6}}, {class: 6, scheduling: strict, limit: 600kB}]`; limit and marks are about one bandwidth-delay product";
+        let help = "set `fabric.flow_control: trim`, or give its class a `trim` and `ecn` of its own; limit and marks are about one bandwidth-delay product";
         around.warnings.note(TRANSPORT, message, help);
         return;
     }

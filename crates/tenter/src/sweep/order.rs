@@ -30,6 +30,8 @@ pub struct TrialOrder {
     /// The description of the sweep, which has the readings.
     pub(super) sweep: String,
     pub(super) config: String,
+    /// The keys of it that somebody wrote: notes tell of no others.
+    pub(super) given: Vec<String>,
     #[serde(with = "as_characters")]
     pub(super) beside: Vec<(String, Vec<u8>)>,
     /// Where its tables are kept, if they are.
@@ -103,7 +105,9 @@ impl TrialOrder {
             bytes.ok_or_else(|| "the order does not hold it".to_owned())
         };
         let config = (self.config.as_str(), "config.yaml", Format::Yaml);
-        let loaded = tenter_scenario::load_beside(config.0, config.1, config.2, &[], None, &find)?;
+        let mut loaded =
+            tenter_scenario::load_beside(config.0, config.1, config.2, &[], None, &find)?;
+        loaded.given.clone_from(&self.given);
         Ok((Plan::new(loaded, &run_budget())?, sweep))
     }
 }

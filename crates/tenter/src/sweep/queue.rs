@@ -514,6 +514,7 @@ mod tests {
             sources: sources().to_owned(),
             sweep: String::new(),
             config: String::new(),
+            given: Vec::new(),
             beside: Vec::new(),
             folder: None,
             force: false,

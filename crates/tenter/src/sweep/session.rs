@@ -233,6 +233,7 @@ impl SweepSession {
             sources: sources().to_owned(),
             sweep: self.run.sweep.to_yaml(),
             config: loaded.effective.clone(),
+            given: loaded.given.clone(),
             beside: loaded.beside(),
             folder: self.folder(&known.key),
             force: self.run.force,
