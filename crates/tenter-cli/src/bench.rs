@@ -246,8 +246,8 @@ fn algorithm(
 /// other.
 fn from_file(name: &str) -> Result<Chosen, String> {
     let bytes = fs::read(name).map_err(|error| format!("cannot read `{name}`: {error}"))?;
-    let read = read_algorithm(&bytes, &run_budget())
-        .map_err(|error| error.in_file(name).to_string())?;
+    let read =
+        read_algorithm(&bytes, &run_budget()).map_err(|error| error.in_file(name).to_string())?;
     say_notes(&read.notes);
     Ok(Chosen {
         name: name.to_owned(),

@@ -65,7 +65,8 @@ fn fabric(format: FabricFormat, arguments: &ImportFabric) -> Result<ExitCode, Fa
 
 /// Reads the files of a format, counts what is in them and keeps it where that was asked for.
 fn operations(kind: &str, arguments: &ImportOperations) -> Result<ExitCode, Failure> {
-    let imported = OperationGraph::import(kind, &arguments.file, &arguments.settings, &run_budget())?;
+    let imported =
+        OperationGraph::import(kind, &arguments.file, &arguments.settings, &run_budget())?;
     say_notes(&imported.notes);
     if let Some(output) = &arguments.output {
         write_with(output, |to| imported.write_file(to))?;

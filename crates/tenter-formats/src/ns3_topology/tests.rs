@@ -1,7 +1,6 @@
 use tenter_topology::TopologySpec;
 use tenter_units::Budget;
 
-
 use super::*;
 use crate::error::{ImportError, Place};
 use crate::fabric::FabricText;
