@@ -1,10 +1,10 @@
 //! Oversubscription control: a receiver grants less while its packets come marked, or trimmed
 //! before the last hop, for then the network before it is the bottleneck and not its own port.
 //!
-//! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025), whose main program
-//! has it only where the topology is oversubscribed and senders have no window. Its periods vary by
-//! a quarter at random; here all are 1.5 round trips. The timer is caught up when something next
-//! happens.
+//! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025), whose main
+//! program has it only where the topology is oversubscribed and senders have no window. Its periods
+//! vary by a quarter at random; here all are 1.5 round trips. The timer is caught up when something
+//! next happens.
 
 use tenter_units::{Instant, Time};
 
