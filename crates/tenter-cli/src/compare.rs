@@ -105,10 +105,10 @@ fn notes_of(of: &NamedRecord) -> String {
 }
 
 fn table(trials: &[NamedSummary], rows: &[ComparisonRow], beside: &Beside) -> String {
-    let mut text: String = remarks(trials)
-        .iter()
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let mut text = String::new();
+    for line in remarks(trials) {
+        let _ = writeln!(text, "{line}");
+    }
     text += comparison_table(rows).trim_start_matches('\n');
     text += &deviation_table(&beside.rows);
     for doubt in &beside.doubts {

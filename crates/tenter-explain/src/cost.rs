@@ -171,7 +171,9 @@ fn flow_level_ns(plan: &Plan, flows: u64) -> f64 {
     }
     if is_free {
         FLOW_LEVEL_NS
-    } else if balancers.all(|of| of.keeps_ways()) && plan.port_changes.entropy.is_none() {
+    } else if balancers.all(tenter_net::load_balancing::LoadBalancing::keeps_ways)
+        && plan.port_changes.entropy.is_none()
+    {
         FLOW_LEVEL_HASHED_NS
     } else {
         FLOW_LEVEL_SPRAYED_NS

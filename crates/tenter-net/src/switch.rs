@@ -273,13 +273,11 @@ impl Switch {
     pub fn sent_bytes(&self, port: u16, now: Instant, under_way: u64) -> u64 {
         let transmitter = self.ports()[usize::from(port)].transmitter();
         let (_, handed) = transmitter.sent();
-        match &self.kind {
-            Kind::Leaf(switch) => handed - bytes_ahead(switch, port, now),
-            _ => {
-                let end = transmitter.last_end();
-                handed.saturating_sub(transmitter.unsent_bytes(end, now, under_way))
-            }
+        if let Kind::Leaf(switch) = &self.kind {
+            return handed - bytes_ahead(switch, port, now);
         }
+        let end = transmitter.last_end();
+        handed.saturating_sub(transmitter.unsent_bytes(end, now, under_way))
     }
 
     /// Frame bytes that wait at a port at `now`, a sync point to which it has been brought.

@@ -138,7 +138,7 @@ rows! {
         grant_frames: u64 => "grant_frames", "frames";
         /// Negative acknowledgements the receivers sent.
         nak_frames: u64 => "nak_frames", "frames";
-        /// Retransmission timeouts the senders had: with RoCEv2 one for a queue pair, after which
+        /// Retransmission timeouts the senders had: with `RoCEv2` one for a queue pair, after which
         /// many frames may be sent again; with Ultra Ethernet one for each packet, which may be
         /// acknowledged while it waits for its turn and is not sent again then.
         timeouts: u64 => "timeouts", "timeouts";

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use parquet::errors::ParquetError;
@@ -75,7 +75,7 @@ pub fn recover_tables(folder: &Path) -> Result<(), TrialError> {
     Ok(())
 }
 
-fn recover(table: &PathBuf) -> Result<(), TrialError> {
+fn recover(table: &Path) -> Result<(), TrialError> {
     let Ok(beside) = read_own(&footer_file(table)) else {
         return Ok(());
     };

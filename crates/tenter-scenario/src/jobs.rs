@@ -90,7 +90,8 @@ const OF_ANY: [&str; 5] = ["chakra", "simai", "aicb", "training", "inference"];
 pub(crate) fn fill_algorithms(workload: &mut Node, says_npus: bool) {
     let kind = workload.word("kind").unwrap_or_default();
     let recorded = OF_NCCL.contains(&kind);
-    if !recorded && !(says_npus && OF_ANY.contains(&kind)) {
+    let chooses = recorded || says_npus && OF_ANY.contains(&kind);
+    if !chooses {
         return;
     }
     let mut names = vec!["all-reduce", "all-gather", "reduce-scatter"];

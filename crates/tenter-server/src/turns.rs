@@ -159,15 +159,15 @@ mod tests {
         runtime.expect("a runtime").block_on(work)
     }
 
-    fn page() -> Option<Whose> {
-        Some(("page".to_owned(), "check"))
+    fn page() -> Whose {
+        ("page".to_owned(), "check")
     }
 
     #[test]
     fn a_newer_request_takes_the_place_of_an_older_one() {
         let turns = Turns::new();
         let (told, hears) = mpsc::channel();
-        let older = turns.take(page(), move |limits| {
+        let older = turns.take(Some(page()), move |limits| {
             // As long as the work may go on.
             while limits.check().is_ok() {
                 std::thread::sleep(Duration::from_millis(1));
@@ -177,7 +177,7 @@ mod tests {
         });
         let newer = async {
             tokio::time::sleep(Duration::from_millis(20)).await;
-            turns.take(page(), |_| Ok(2)).await
+            turns.take(Some(page()), |_| Ok(2)).await
         };
         let (older, newer) = run(async { tokio::join!(older, newer) });
         assert!(older.is_err());
@@ -224,7 +224,7 @@ mod tests {
             tokio::join!(
                 turns.take(None, |_| Ok(1)),
                 turns.take(None, |_| Ok(2)),
-                turns.take(page(), |_| Ok(3)),
+                turns.take(Some(page()), |_| Ok(3)),
                 turns.take(other(), |_| Ok(4)),
             )
         });

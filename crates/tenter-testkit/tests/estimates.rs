@@ -112,9 +112,15 @@ fn lines() -> Vec<Line> {
     let mut lines: Vec<Line> = scenarios().into_iter().map(line).collect();
     // The estimate of the program itself is that of the release. Another build is larger by what
     // every run takes more than its estimate.
-    if !binary.components().any(|part| part.as_os_str() == "release") {
+    if !binary
+        .components()
+        .any(|part| part.as_os_str() == "release")
+    {
         let surplus = |line: &Line| Some(line.measured_bytes? - line.estimated_bytes);
-        let surplus = lines.iter().filter_map(surplus).fold(f64::INFINITY, f64::min);
+        let surplus = lines
+            .iter()
+            .filter_map(surplus)
+            .fold(f64::INFINITY, f64::min);
         for line in &mut lines {
             line.measured_bytes = line.measured_bytes.map(|bytes| bytes - surplus.max(0.0));
         }

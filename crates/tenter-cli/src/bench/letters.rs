@@ -4,6 +4,7 @@
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
 /// A letter of nccl-tests without a meaning here.
+#[derive(Clone, Copy)]
 struct Letter {
     short: char,
     /// What clap knows it by, and its long form where nccl-tests has one.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::workplace::Workplace;
 
-/// A reduce-scatter of eight ranks on NICs of 100 Gb/s, as SimAI writes it.
+/// A reduce-scatter of eight ranks on NICs of 100 Gb/s, as `SimAI` writes it.
 const SCATTER: &str = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 64 checkpoints: 0 checkpoint_initiates: 0
 1
 grad_param_comm -1 1 NONE 0 1 NONE 0 1 REDUCESCATTER 1048576 1
@@ -127,7 +127,7 @@ fn a_training_has_one_exposed_time() {
 #[test]
 fn what_held_a_list_of_flows_up_is_the_port_that_they_share() {
     let workplace = Workplace::new("graph-incast");
-    let flows: String = (0..4).map(|from| format!("{from},4,4000000,0\n")).collect();
+    let flows = "0,4,4000000,0\n1,4,4000000,0\n2,4,4000000,0\n3,4,4000000,0\n";
     workplace.write(
         "flows.csv",
         format!("source,destination,bytes,start_us\n{flows}"),

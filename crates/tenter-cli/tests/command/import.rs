@@ -152,7 +152,7 @@ fn exported_chakra_traces_are_read_without_a_setting() {
     let workplace = Workplace::new("import-chakra-back");
     let layer = "layer -1 100000 ALLREDUCE 4194304 200000 NONE 0 200000 ALLREDUCE 8388608 1000";
     let first = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 all_gpus: 4";
-    workplace.write("layers.txt", &format!("{first}\n1\n{layer}\n"));
+    workplace.write("layers.txt", format!("{first}\n1\n{layer}\n"));
     let scenario = "fabric: {kind: single-switch, hosts: 4}\n\
                     jobs: [{workload: {kind: simai, file: layers.txt}}]\n";
     workplace.write("layers.yaml", scenario);

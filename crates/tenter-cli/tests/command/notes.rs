@@ -163,7 +163,7 @@ fn no_surface_of_a_study_drops_a_note() {
     let workplace = place("notes-study");
     fs::create_dir_all(workplace.path("mine")).expect("a folder");
     let dcqcn = "endpoint: {nic: {congestion_control: dcqcn}}\nengine: {window: 1ms}\n";
-    workplace.write("mine/scenario.yaml", &format!("{UNMARKED}{dcqcn}"));
+    workplace.write("mine/scenario.yaml", format!("{UNMARKED}{dcqcn}"));
     let table = "case,metric,published,band_low,band_high,gate,reason\n\
                  a,completion_time_ms,0.05,0.001,10,required,wide\n";
     workplace.write("mine/measured.csv", table);

@@ -1,5 +1,7 @@
 //! What collectives ask of servers, and what NCCL runs on them, through the command.
 
+use std::fmt::Write as _;
+
 use tenter_record::Summary;
 use tenter_report::read_summary;
 
@@ -177,7 +179,8 @@ fn recordings_of_nccl_run_as_nccl_chooses() {
     let workplace = Workplace::new("servers-log");
     let mut log = String::new();
     for rank in 0..8 {
-        log += &format!(
+        let _ = write!(
+            log,
             "host{}:{rank}:9 [{}] NCCL INFO ncclCommInitRank comm 0xa{rank} rank {rank} nranks 8 cudaDev 0 \
              nvmlDev 0 busId 57000 commId 0xfeed - Init COMPLETE\n\
              host{}:{rank}:9 [{}] NCCL INFO AllReduce: opCount a sendbuff 0x7f00 recvbuff (nil) count \

@@ -86,7 +86,7 @@ fn no_route_follows_a_link_of_a_trial() {
 #[test]
 fn a_trial_whose_links_have_gone_is_read() {
     let folder = with_trial("links-gone", |trial| {
-        link(trial, "trace.json", "made-outside")
+        link(trial, "trace.json", "made-outside");
     });
     let server = Server::start(&folder, &[]);
     let state = |server: &Server| server.json("/trials")["rows"][0]["state"].clone();

@@ -192,7 +192,7 @@ impl<C: Control> Table<C> {
         let control = self.control;
         if let Some(limited) = self.find(slot) {
             limited.hear(control, feedback.now, |flow| {
-                control.acknowledged(flow, feedback)
+                control.acknowledged(flow, feedback);
             });
         }
     }
@@ -217,7 +217,7 @@ impl<C: Control> Table<C> {
         {
             let answer = PathFeedback { hash, ..answer };
             limited.hear(control, answer.now, |flow| {
-                control.path_answered(flow, &answer)
+                control.path_answered(flow, &answer);
             });
         }
     }

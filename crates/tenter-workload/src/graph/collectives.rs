@@ -150,15 +150,14 @@ impl Collectives {
         for (number, of) in self.list.iter().enumerate() {
             let kind = &self.kinds[of.kind as usize];
             let key = (of.kind, of.group);
-            let (place, why) = match known.get(&key) {
-                Some(found) => *found,
-                None => {
-                    let ranks = self.ranks_of(of.group);
-                    let sited = site_of(ranks, kind).fit(kind, ranks.len() as u32)?;
-                    let found = (fitted.place_of(&sited.kind), sited.instead);
-                    known.insert(key, found);
-                    found
-                }
+            let (place, why) = if let Some(found) = known.get(&key) {
+                *found
+            } else {
+                let ranks = self.ranks_of(of.group);
+                let sited = site_of(ranks, kind).fit(kind, ranks.len() as u32)?;
+                let found = (fitted.place_of(&sited.kind), sited.instead);
+                known.insert(key, found);
+                found
             };
             fitted.list[number].kind = place;
             if let Some(why) = why {
