@@ -1513,7 +1513,7 @@ export interface components {
                 signal_xoff_frames: number;
                 /** @description How long ports of switches were stopped by the other end, summed over ports and classes. (ns) */
                 switch_paused_ns: number;
-                /** @description Retransmission timeouts the senders had: with RoCEv2 one for a queue pair, after which many frames may be sent again; with Ultra Ethernet one for each packet, which may be acknowledged while it waits for its turn and is not sent again then. (timeouts) */
+                /** @description Retransmission timeouts the senders had: with `RoCEv2` one for a queue pair, after which many frames may be sent again; with Ultra Ethernet one for each packet, which may be acknowledged while it waits for its turn and is not sent again then. (timeouts) */
                 timeouts: number;
                 /** @description The bytes that were cut off. (bytes) */
                 trimmed_bytes: number;
