@@ -59,7 +59,9 @@ pub(crate) fn check(around: &Around<'_>) {
             let help = "give `base_target` and `scaling_range` for this network, or write the paper's to keep them";
             warn(message, help);
         }
-        Some(CongestionControl::Dcqcn(dcqcn)) => check_steps(around, dcqcn, line),
+        Some(CongestionControl::Dcqcn(dcqcn)) if dcqcn.notifying.reacts => {
+            check_steps(around, dcqcn, line);
+        }
         _ => {}
     }
     if let Some(CongestionControl::Swift(swift)) = &nic.congestion_control {

@@ -114,6 +114,13 @@ impl SwitchDraft {
         let profile = self.keys.profile.profile();
         let mut nodes = match self.flow_control {
             FlowControl::None => vec![class(0)],
+            FlowControl::Trim if data.contains(&7) => {
+                let message =
+                    "`flow_control: trim` has no class above that of the data, which is 7";
+                let help = "give the data a lower class, or list `fabric.switch.classes`";
+                problems.push(self.at(problems), message.to_owned(), Some(help.to_owned()));
+                return None;
+            }
             FlowControl::Trim => trimming(data, control),
             asked => controlled(asked, &profile, data, control),
         };
@@ -195,7 +202,8 @@ fn trimming(data: &[u8], control: &[u8]) -> Vec<Node> {
         Node::mapping(keys.iter().map(|&(key, text)| (key, Node::plain(text))))
     };
     // Trimmed frames overtake data.
-    let trimmed = if data.contains(&6) { 7 } else { 6 };
+    let highest = data.iter().copied().max().unwrap_or_default();
+    let trimmed = highest.max(5) + 1;
     let of_data = data.iter().map(|&number| {
         let mut node = class(number);
         let marks = [

@@ -145,6 +145,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::collective::tests::members;
     use crate::collective::{BroadcastTree, CollectiveKind};
 
     fn mesh(
@@ -236,7 +237,7 @@ mod tests {
             size in 1_u64..100_000,
             skip in 1_u32..4,
         ) {
-            let kind = CollectiveKind::defaults().swap_remove(member);
+            let kind = members().swap_remove(member);
             let ranks = 16_u32.max(1 << exponent);
             let schedule = kind.schedule(ranks, size).expect("a power of two suits all");
             // As many ranks of one NIC as are skipped together.

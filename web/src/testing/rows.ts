@@ -30,5 +30,6 @@ export function comparison(trials: Row[], placed: Placed[]): Compare {
     text: "",
     config: [],
     cdfs: [],
+    remarks: [],
   };
 }

@@ -97,8 +97,9 @@ pub(super) struct Sender {
     pub(super) timer_armed: bool,
     pub(super) requests: Requests,
     next: u32,
-    /// The last of the packets sent once that asked for an answer.
-    asked: Option<u32>,
+    /// Packets that asked for an answer when they were sent first, ascending, from the first that is
+    /// not acknowledged on.
+    asked: VecDeque<u32>,
     acknowledged: u32,
     posted: u32,
     /// From the first packet that is not acknowledged to the last one sent.
@@ -165,7 +166,7 @@ impl Sender {
             in_round: false,
             timer_armed: false,
             requests: Requests::default(),
-            asked: None,
+            asked: VecDeque::new(),
             next: 0,
             acknowledged: 0,
             posted: 0,
@@ -297,7 +298,7 @@ impl Sender {
         let target = self.pull_target(rules, active);
         let asks = repeats || self.asks_for_answer(bytes, now);
         if asks && !repeats {
-            self.asked = Some(number);
+            self.asked.push_back(number);
         }
         let mut flags = Packet::ECN_CAPABLE | Packet::class_flags(self.class);
         flags |= u8::from(asks) * Packet::ACK_REQUEST;
@@ -477,6 +478,13 @@ impl Sender {
                 self.acknowledged = self.acknowledged.wrapping_add(1);
             }
             self.arrived.drop_before(self.acknowledged);
+            while self
+                .asked
+                .front()
+                .is_some_and(|&asked| self.is_acknowledged(asked))
+            {
+                self.asked.pop_front();
+            }
             let requests = &mut self.requests;
             finished = requests.acknowledge(self.acknowledged, slot, rules.cut, now, done);
         }
@@ -492,6 +500,11 @@ impl Sender {
             self.repeats.clear();
         }
         finished
+    }
+
+    /// Whether a packet is among those that are acknowledged with all before them.
+    fn is_acknowledged(&self, number: u32) -> bool {
+        self.acknowledged.wrapping_sub(number).cast_signed() > 0
     }
 
     /// Which of 64 packets from one on are known to have arrived.

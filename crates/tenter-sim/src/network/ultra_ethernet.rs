@@ -34,12 +34,14 @@ pub(super) fn network(plan: &Plan, routing: &Routing) -> Option<Arc<Network>> {
     }))
 }
 
-/// The rate of hosts over that of the highest tier: the product of what each tier has less above
-/// than below.
+/// The rate of all hosts over that of the narrowest tier above them; 1 where none is narrower.
 fn oversubscription(topology: &Topology) -> f64 {
-    let tiers = topology.tiers().into_iter().filter(|tier| tier.up_bps > 0);
-    let ratios = tiers.map(|tier| (tier.down_bps as f64 / tier.up_bps as f64).max(1.0));
-    ratios.product()
+    let tiers = topology.tiers();
+    let hosts = tiers.first().map_or(0, |leaves| leaves.down_bps);
+    let above = tiers.iter().map(|tier| tier.up_bps).filter(|&up| up > 0);
+    above
+        .min()
+        .map_or(1.0, |up| (hosts as f64 / up as f64).max(1.0))
 }
 
 /// The longest round trip of a full packet and its acknowledgement without load: between the first

@@ -30,7 +30,17 @@ impl Schedule for Unhinted {
     }
 }
 
-/// Every member as it is by default, and with other parameters.
+/// Every member as it is by default on hosts of eight NPUs, which a scenario would say.
+pub(crate) fn members() -> Vec<CollectiveKind> {
+    let eight = [(NPUS_KEY, "8".to_owned())];
+    let on_hosts = |kind: CollectiveKind| kind.with(&eight).unwrap_or(kind);
+    CollectiveKind::defaults()
+        .into_iter()
+        .map(on_hosts)
+        .collect()
+}
+
+/// The same, and with other parameters.
 pub(crate) fn variants() -> Vec<CollectiveKind> {
     // Of 1,000 bytes in ten chunks, or halves in five.
     let others = [
@@ -41,10 +51,7 @@ pub(crate) fn variants() -> Vec<CollectiveKind> {
         ("distances", "doubling"),
     ];
     let mut variants = Vec::new();
-    for kind in CollectiveKind::defaults() {
-        // Hosts of eight, which a scenario would say.
-        let eight = [(NPUS_KEY, "8".to_owned())];
-        let kind = kind.with(&eight).unwrap_or(kind);
+    for kind in members() {
         let keys = others.iter().filter(|(key, _)| kind.has_key(key));
         let keys: Vec<_> = keys.map(|(key, text)| (*key, (*text).to_owned())).collect();
         let other = kind.with(&keys).expect("these are values of its keys");

@@ -186,6 +186,7 @@ mod tests {
 
     use super::*;
     use crate::Traffic;
+    use crate::collective::tests::members;
     use crate::collective::{AllReduceRing, CollectiveKind};
 
     fn ring(size: u32, stride: u32) -> Traffic {
@@ -240,7 +241,7 @@ mod tests {
             blocks in 1_u32..4,
             bytes in 1_u64..10_000,
         ) {
-            let kind = CollectiveKind::defaults().swap_remove(member);
+            let kind = members().swap_remove(member);
             let groups = Groups { size: 16, stride };
             let ranks = 16 * stride * blocks;
             let alone = kind.schedule(16, bytes).expect("sixteen suit all");

@@ -40,15 +40,15 @@ impl Sender {
     /// that asked for one, or the one with which the receiver has enough to answer unasked.
     ///
     /// Before that a sender that waits for its turn among many of its NIC is owed nothing: its
-    /// packets may have arrived and stay unanswered. [`Instant::NEVER`] then.
+    /// packets may have arrived and stay unanswered. [`Instant::NEVER`] then. What was sent again
+    /// counts from then on.
     fn waited_since(&self, place: usize, number: u32, rules: &Rules) -> Instant {
         let sent = |place: usize| self.records.get(place).map(|record| record.sent);
         let together = sent(place + rules.answered_together as usize - 1);
-        let asked = self
-            .asked
-            .map(|asked| asked.wrapping_sub(number))
-            .filter(|&ahead| (ahead as usize) < self.records.len())
-            .and_then(|ahead| sent(place + ahead as usize));
+        let ahead = |asked: &u32| asked.wrapping_sub(number) as usize;
+        let mut asked = self.asked.iter().map(ahead);
+        let asked = asked.find(|&ahead| ahead < self.records.len());
+        let asked = asked.and_then(|ahead| sent(place + ahead));
         let usual = if self.in_round {
             Instant::NEVER
         } else {
