@@ -29,7 +29,9 @@ after(async () => {
  * @param {unknown} [body]
  */
 async function request(path, body) {
-  const answer = await fetch(`${server.url}/api/v1${path}`, body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json", Origin: server.url }, body: JSON.stringify(body) });
+  const own = { Authorization: `Bearer ${server.token}` };
+  const posted = { method: "POST", headers: { ...own, "Content-Type": "application/json", Origin: server.url }, body: JSON.stringify(body) };
+  const answer = await fetch(`${server.url}/api/v1${path}`, body === undefined ? { headers: own } : posted);
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   return /** @type {any} */ (await answer.json());
 }
@@ -137,6 +139,11 @@ describe("the workspace where something goes wrong", { timeout: 170_000 }, () =>
     await page.getByRole("button", { name: "Load again" }).click();
     await page.getByText("The server does not answer.").waitFor();
     await server.start(["--jobs", "1"], new URL(server.url).port);
+    // It has a token of its own, which comes with the address that it prints.
+    const entered = await page.context().newPage();
+    await entered.goto(server.entrance);
+    await entered.waitForURL(`${server.url}/`);
+    await entered.close();
     await page.getByRole("button", { name: "Load again" }).click();
     await heading("Sweeps").waitFor();
     await link("Configure").click();

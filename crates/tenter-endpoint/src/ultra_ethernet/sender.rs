@@ -97,8 +97,8 @@ pub(super) struct Sender {
     pub(super) timer_armed: bool,
     pub(super) requests: Requests,
     next: u32,
-    /// Packets that asked for an answer when they were sent first, ascending, from the first that is
-    /// not acknowledged on.
+    /// Packets that asked for an answer when they were sent first, ascending, without those that
+    /// are acknowledged.
     asked: VecDeque<u32>,
     acknowledged: u32,
     posted: u32,
