@@ -72,7 +72,7 @@ impl Failure {
         }
     }
 
-    /// The same failure with what else would help.
+    /// Adds a further remedy to the failure.
     pub(crate) fn or(mut self, remedy: &str) -> Failure {
         self.message = format!("{}; {remedy}\n", self.message.trim_end());
         self

@@ -176,7 +176,7 @@ pub(crate) fn answer(study: &Study, answer: &StudyAnswer, extent: Extent, wall_s
     )
 }
 
-/// What a reader of the tables must know, a line for each note.
+/// Lists the notes on the trials behind the tables, a line for each.
 pub(crate) fn noted(notes: &[Noted<'_>], variants: usize) -> String {
     let lines = notes.iter().map(|note| note.line(variants) + "\n");
     lines.collect()

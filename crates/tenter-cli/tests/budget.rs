@@ -15,7 +15,7 @@ use tenter::{Budget, Bytes, Error, Limits, Scenario, Time};
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
-/// What a check may take beyond its limits: a tenth of the memory, and what the program has before.
+/// Memory that a check may take beyond its limit: a tenth of it, and what the program has before.
 const BEYOND_PERCENT: u64 = 10;
 const PROGRAM_BYTES: u64 = 16 << 20;
 /// A check looks at its clock between pieces of work, and builds its answer when it is done.

@@ -34,7 +34,7 @@ const fn letter(
     }
 }
 
-/// The same letter with a value that changes no time.
+/// Gives a letter a value that changes no time, so a note says that it is passed over.
 const fn idle_with(letter: Letter, value: &'static str) -> Letter {
     Letter {
         idle: Some(value),

@@ -83,7 +83,7 @@ fn keys_of_collectives_agree_with_the_hosts() {
     refused("endpoint.host.scale_up=none", &asked);
 }
 
-/// What is run by default on a server preset is what `tenter bench` runs.
+/// `tenter run` on a server preset gives the bandwidth of `tenter bench` by default.
 #[test]
 fn runs_and_benchmarks_of_a_preset_agree() {
     let workplace = Workplace::new("servers-agree");

@@ -106,7 +106,7 @@ impl Server {
         self.child.wait().expect("it ends").code()
     }
 
-    /// Whether it runs still.
+    /// Says whether the server is still running.
     pub(crate) fn lives(&mut self) -> bool {
         self.child.try_wait().expect("it can be asked").is_none()
     }

@@ -13,7 +13,7 @@ use crate::client::{Folder, Server};
 
 /// How long other requests may take meanwhile: without load they take milliseconds.
 const PROMPT: Duration = Duration::from_secs(10);
-/// What a client holds at most: processes may have some 1,000 files.
+/// Connections that the client holds at most: a process may have some 1,000 files.
 const HELD: usize = 800;
 
 /// Asks as another client does, which must be answered soon.

@@ -176,9 +176,15 @@ impl<C: Control> Table<C> {
             self.free.push(place);
             return now + Time::from_ps(wire_bytes * 8 * PARTS_OF_A_BIT / rate.max(1));
         }
-        limited.empty(control, wire_bytes, now);
         let frame_bytes = u64::from(frame_bytes);
-        limited.hear(control, now, |flow| control.sent(flow, frame_bytes));
+        if C::RETIMES {
+            // The packet's own bytes may raise the rate at which the next one waits.
+            control.sent(&mut limited.flow, frame_bytes);
+            limited.empty(control, wire_bytes, now);
+        } else {
+            limited.empty(control, wire_bytes, now);
+            control.sent(&mut limited.flow, frame_bytes);
+        }
         limited.next_at
     }
 
