@@ -1,6 +1,8 @@
 //! What a request may take: files that never end are refused by their first bytes, and what a file
 //! declares is refused before memory is allocated for it.
 
+mod readings;
+
 use std::alloc::System;
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -15,11 +17,9 @@ use tenter_formats::{
     pytorch_et, simai,
 };
 use tenter_units::{Budget, Bytes, Limits};
-use tenter_workload::graph::Algorithms;
-use tenter_workload::spec::{
-    AicbSpec, CallReading, FlowReading, GatheredSize, PytorchEtSpec, SimaiSpec, StartUnit,
-    TraceReading,
-};
+use tenter_workload::spec::{FlowReading, PytorchEtSpec, StartUnit, TraceReading};
+
+use readings::{aicb_spec, calls, simai_spec};
 
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
@@ -115,35 +115,12 @@ fn endless_files_are_refused_by_their_first_bytes() {
     }
 }
 
-fn calls() -> CallReading {
-    CallReading {
-        ranks: None,
-        algorithms: Algorithms::default(),
-        timing: FlowReading::default().timing(),
-    }
-}
-
 fn read_aicb(text: &str) -> Option<ImportError> {
-    let spec = AicbSpec {
-        file: String::new(),
-        tensor: None,
-        expert: None,
-        pipeline: Some(1),
-        all_gather_size: GatheredSize::Total,
-        calls: calls(),
-    };
-    aicb::read(text, &spec, &budget()).err()
+    aicb::read(text, &aicb_spec(), &budget()).err()
 }
 
 fn read_simai(text: &str) -> Option<ImportError> {
-    let spec = SimaiSpec {
-        file: String::new(),
-        ranks: None,
-        all_gather_size: GatheredSize::Total,
-        algorithms: Algorithms::default(),
-        timing: FlowReading::default().timing(),
-    };
-    simai::read(text, &spec, &budget()).err()
+    simai::read(text, &simai_spec(), &budget()).err()
 }
 
 fn read_et(bytes: &[u8]) -> Option<ImportError> {

@@ -2,6 +2,7 @@
 //! each other in pairs. Each is read or refused in seconds, and below a gigabyte.
 
 mod columnar;
+mod readings;
 
 use std::alloc::System;
 use std::fmt::Write as _;
@@ -18,11 +19,11 @@ use tenter_formats::{
     graph_file, infragraph, kineto, matrix, nccl_log, nccl_topo, ns3_topology, simai,
 };
 use tenter_units::{Budget, Rate};
-use tenter_workload::graph::Algorithms;
 use tenter_workload::spec::{
-    AicbSpec, CallReading, FlightRecorderSpec, FlowReading, Gaps, GatheredSize, KinetoSpec,
-    NcclLogSpec, SimaiSpec, StartUnit, TraceReading, Waits,
+    FlightRecorderSpec, FlowReading, Gaps, KinetoSpec, NcclLogSpec, StartUnit, TraceReading, Waits,
 };
+
+use readings::{aicb_spec, calls, simai_spec};
 
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
@@ -195,24 +196,12 @@ fn source(bytes: &[u8]) -> Source<'_> {
     }
 }
 
-fn calls() -> CallReading {
-    CallReading {
-        ranks: None,
-        algorithms: Algorithms::default(),
-        timing: FlowReading::default().timing(),
-    }
-}
-
 fn read_aicb(bytes: &[u8]) -> Result<Imported, ImportError> {
-    let spec = AicbSpec {
-        file: String::new(),
-        tensor: None,
-        expert: None,
-        pipeline: Some(1),
-        all_gather_size: GatheredSize::Total,
-        calls: calls(),
-    };
-    aicb::read(&String::from_utf8_lossy(bytes), &spec, &Budget::unlimited())
+    aicb::read(
+        &String::from_utf8_lossy(bytes),
+        &aicb_spec(),
+        &Budget::unlimited(),
+    )
 }
 
 fn table(sections: &str, lines: usize) -> String {
@@ -251,15 +240,13 @@ fn ranks_of_sections_do_not_multiply_lines_without_bound() {
         "MICRO model_parallel_NPU_group: 2 all_gpus: 65536\n20000\n{}",
         layer.repeat(20_000)
     );
-    let spec = SimaiSpec {
-        file: String::new(),
-        ranks: None,
-        all_gather_size: GatheredSize::Total,
-        algorithms: Algorithms::default(),
-        timing: FlowReading::default().timing(),
+    let read = |bytes: &[u8]| {
+        simai::read(
+            &String::from_utf8_lossy(bytes),
+            &simai_spec(),
+            &Budget::unlimited(),
+        )
     };
-    let read =
-        |bytes: &[u8]| simai::read(&String::from_utf8_lossy(bytes), &spec, &Budget::unlimited());
     refused(
         bounded("simai", text.as_bytes(), read),
         "set `ranks: 65536`",

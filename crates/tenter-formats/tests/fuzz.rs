@@ -5,6 +5,7 @@
 //! `TENTER_FUZZ_SECONDS` runs further cases for so long.
 
 mod columnar;
+mod readings;
 
 use std::alloc::System;
 use std::fmt::Debug;
@@ -20,11 +21,13 @@ use tenter_formats::{
     pytorch_et, read_algorithm, simai, steps, topo,
 };
 use tenter_units::{Budget, Rate};
-use tenter_workload::graph::{Algorithms, Graph};
+use tenter_workload::graph::Graph;
 use tenter_workload::spec::{
-    AicbSpec, CallReading, FlightRecorderSpec, FlowReading, Gaps, GatheredSize, KinetoSpec,
-    NcclLogSpec, PytorchEtSpec, SimaiSpec, StartUnit, TraceReading, Waits,
+    AicbSpec, FlightRecorderSpec, FlowReading, Gaps, KinetoSpec, NcclLogSpec, PytorchEtSpec,
+    StartUnit, TraceReading, Waits,
 };
+
+use readings::{aicb_spec, calls, simai_spec};
 
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
@@ -139,22 +142,11 @@ fn read_graph(bytes: &[u8]) -> Result<(), String> {
 }
 
 fn read_simai(bytes: &[u8]) -> Result<(), String> {
-    let spec = SimaiSpec {
-        file: String::new(),
-        ranks: None,
-        all_gather_size: GatheredSize::Total,
-        algorithms: Algorithms::default(),
-        timing: FlowReading::default().timing(),
-    };
-    told(simai::read(&text(bytes), &spec, &Budget::unlimited()))
-}
-
-fn calls() -> CallReading {
-    CallReading {
-        ranks: None,
-        algorithms: Algorithms::default(),
-        timing: FlowReading::default().timing(),
-    }
+    told(simai::read(
+        &text(bytes),
+        &simai_spec(),
+        &Budget::unlimited(),
+    ))
 }
 
 fn read_kineto(bytes: &[u8]) -> Result<(), String> {
@@ -224,12 +216,8 @@ fn read_log(bytes: &[u8]) -> Result<(), String> {
 
 fn read_aicb(bytes: &[u8]) -> Result<(), String> {
     let spec = AicbSpec {
-        file: String::new(),
-        tensor: None,
-        expert: None,
         pipeline: None,
-        all_gather_size: GatheredSize::Total,
-        calls: calls(),
+        ..aicb_spec()
     };
     told(aicb::read(&text(bytes), &spec, &Budget::unlimited()))
 }

@@ -1,6 +1,8 @@
 //! What a file may leave out: every optional field of every reader is tried absent, zero and at its
 //! bound. A reader refuses it, notes it, reads the same as before, or means what is listed here.
 
+mod readings;
+
 use std::fmt::Debug;
 
 use tenter_formats::fabric::FabricReading;
@@ -9,11 +11,12 @@ use tenter_formats::{
     kineto, nccl_log, nccl_topo, netbox, ns3_topology, pytorch_et, simai, topo,
 };
 use tenter_units::{Budget, Limits, Rate};
-use tenter_workload::graph::Algorithms;
 use tenter_workload::spec::{
-    AicbSpec, CallReading, FlightRecorderSpec, FlowReading, Gaps, GatheredSize, KinetoSpec,
-    NcclLogSpec, PytorchEtSpec, SimaiSpec, StartUnit, TraceReading, Waits,
+    FlightRecorderSpec, FlowReading, Gaps, KinetoSpec, NcclLogSpec, PytorchEtSpec, StartUnit,
+    TraceReading, Waits,
 };
+
+use readings::{aicb_spec, calls, simai_spec};
 
 /// What a file says, and what is noted of it.
 type Said = Result<(String, Vec<String>), String>;
@@ -41,14 +44,6 @@ fn said<T: Debug>(read: Result<(T, Vec<String>), ImportError>) -> Said {
 
 fn graph(read: Result<Imported, ImportError>) -> Said {
     said(read.map(|of| (of.graph, of.notes)))
-}
-
-fn calls() -> CallReading {
-    CallReading {
-        ranks: None,
-        algorithms: Algorithms::default(),
-        timing: FlowReading::default().timing(),
-    }
 }
 
 /// The file of each of two ranks.
@@ -131,16 +126,7 @@ const TRIED: [Tried; 16] = [
         text: "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: ⟦tensor:⟨2⟩⟧⟦ep: ep: ⟨2⟩⟧⟦pp: pp: ⟨1⟩⟧\
                ⟦vpp: vpp: ⟨1⟩⟧⟦ga: ga: ⟨1⟩⟧⟦all_gpus: all_gpus: ⟨8⟩⟧⟦checkpoints: checkpoints: ⟨0⟩⟧\n1\n\
                first -1 ⟦forward:⟨100⟩⟧ ALLREDUCE ⟦size:⟨4096⟩⟧ 200 ALLGATHER 8192 300 REDUCESCATTER_DP_EP 1024 ⟦update:⟨10⟩⟧\n",
-        read: |text, budget| {
-            let spec = SimaiSpec {
-                file: String::new(),
-                ranks: None,
-                all_gather_size: GatheredSize::Total,
-                algorithms: Algorithms::default(),
-                timing: FlowReading::default().timing(),
-            };
-            graph(simai::read(text, &spec, budget))
-        },
+        read: |text, budget| graph(simai::read(text, &simai_spec(), budget)),
     },
     Tried {
         reader: "aicb",
@@ -148,17 +134,7 @@ const TRIED: [Tried; 16] = [
                comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,additional,_elapsed_time,algbw,busbw,count\n\
                CommType.all_gather,CommGroup.tp_group,⟦size of group:⟨2⟩⟧,⟦size:⟨100⟩⟧,⟦stage:⟨1⟩⟧,None,None,,None,⟦algbw:⟨1⟩⟧,None,⟦count:⟨1⟩⟧\n\
                CommType.computation,None,None,\"((4, 8), (8, 2))\",forward,None,None,,⟦time:⟨1⟩⟧,None,None,1\n",
-        read: |text, budget| {
-            let spec = AicbSpec {
-                file: String::new(),
-                tensor: None,
-                expert: None,
-                pipeline: Some(1),
-                all_gather_size: GatheredSize::Total,
-                calls: calls(),
-            };
-            graph(aicb::read(text, &spec, budget))
-        },
+        read: |text, budget| graph(aicb::read(text, &aicb_spec(), budget)),
     },
     Tried {
         reader: "kineto",
