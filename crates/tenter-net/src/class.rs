@@ -88,6 +88,8 @@ pub enum Limit {
         bytes: u64,
         /// The rate.
         rate: Rate,
+        /// The least that it is at any port.
+        least: u64,
     },
 }
 
@@ -105,6 +107,20 @@ impl Limit {
                 (u128::from(pool_bytes) * n / (n + d)) as u64
             }
             Limit::Levels(levels) => levels.of_all(pool_bytes),
+        }
+    }
+
+    /// The bytes that a queue with memory of its own may hold at a port of a rate; `None` where it
+    /// goes by the fill of a pool.
+    pub fn at_port(&self, port: Rate) -> Option<u64> {
+        match *self {
+            Limit::Static(bytes) => Some(bytes),
+            Limit::AtRate { bytes, rate, least } => {
+                let bits = u128::from(port.bits_per_second());
+                let part = u128::from(bytes) * bits / u128::from(rate.bits_per_second());
+                Some(u64::try_from(part).unwrap_or(u64::MAX).max(least))
+            }
+            Limit::Dynamic { .. } | Limit::Levels(_) => None,
         }
     }
 }

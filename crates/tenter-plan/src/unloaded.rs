@@ -8,6 +8,9 @@ use tenter_units::Time;
 pub use crate::delays::Link;
 use crate::plan::Plan;
 
+/// Round trips are measured between the hosts of so many leaves and those of all others.
+const SOURCES: usize = 16;
+
 /// The links from one host to another, on the path that takes the first choice everywhere.
 pub fn links(plan: &Plan, routing: &Routing, from: HostId, to: HostId) -> Vec<Link> {
     let first = CableEnd {
@@ -17,6 +20,38 @@ pub fn links(plan: &Plan, routing: &Routing, from: HostId, to: HostId) -> Vec<Li
     let rest = routing.path(&plan.topology, from, to);
     let ends = std::iter::once(first).chain(rest);
     ends.map(|end| link(plan, end)).collect()
+}
+
+/// The longest round trip of a full packet and its acknowledgement without load: between the first
+/// host of a few leaves and that of each other one.
+pub fn longest_round_trip(plan: &Plan, routing: &Routing) -> Time {
+    let topology = &plan.topology;
+    let mut firsts: Vec<HostId> = Vec::new();
+    let mut last = None;
+    for host in topology.host_ids() {
+        let leaf = topology.neighbour(host, 0).node;
+        if last != Some(leaf) {
+            firsts.push(host);
+            last = Some(leaf);
+        }
+    }
+    let every = firsts.len().div_ceil(SOURCES).max(1);
+    let pairs = firsts.iter().step_by(every).flat_map(|&from| {
+        let others = firsts.iter().copied().filter(move |&to| to != from);
+        others.map(move |to| (from, to))
+    });
+    let time = |(from, to): (HostId, HostId)| {
+        let between = |from, to| links(plan, routing, from, to);
+        let forth = frame_time(&between(from, to), plan.nic.longest_frame_bytes());
+        let back = frame_time(&between(to, from), plan.nic.answer_frame_bytes());
+        forth + back
+    };
+    let within = topology
+        .host_ids()
+        .nth(1)
+        .map(|second| (HostId::new(0), second));
+    let times = pairs.chain(within).map(time);
+    times.fold(Time::LEAST, Time::max)
 }
 
 /// The link that leaves a node by a port.

@@ -89,6 +89,15 @@ impl Draft {
         let of = balancing.as_ref();
         let given = Given::of(&own, seed, graphs);
         let bound = Bound::new(&mut own, &given, models.as_deref(), of, findings, effective)?;
+        let trims = models
+            .as_ref()
+            .is_some_and(|models| models.iter().any(SwitchDraft::trims_by_word));
+        if let (true, Some(endpoint), Some(addresses)) =
+            (trims, &mut own.endpoint, &bound.addresses)
+        {
+            let jobs = bound.jobs.as_deref().unwrap_or_default();
+            trimming::place_control(endpoint, addresses, jobs, effective);
+        }
         let switched = Switched::new(&own, &bound, models, of, told, findings, effective)?;
         let (topology, switches) = (bound.topology, switched.switches);
         let (described, switching) = (own.fabric.topology?, own.fabric.switching?);

@@ -43,6 +43,8 @@ component! {
         /// The line rate that `limit` is meant for: at ports of other rates, also of degraded
         /// links, a queue may hold in proportion. For lossy classes without a shared buffer.
         limit_scale_from: Option<Rate> = "none", in RATES;
+        /// The least that a queue may hold with `limit_scale_from`, however slow its line.
+        limit_floor: Option<Bytes> = absent "with `limit_scale_from`, no least", in SIZES;
         /// Threshold in levels, 1 to 4 of them: the fuller the pool, the less of it a queue or
         /// priority group may hold.
         levels: Option<Vec<Level>> = absent "unset";
@@ -305,6 +307,7 @@ impl Class {
             Some(rate) => Limit::AtRate {
                 bytes: limit.count(),
                 rate,
+                least: self.limit_floor.map_or(0, Bytes::count),
             },
         });
         let dynamic = self.alpha.map(|of| Limit::Dynamic {
@@ -358,7 +361,13 @@ impl Class {
     /// Why its limit cannot go by the rate of the line, if it is to; of a buffer that is shared or
     /// not.
     fn not_scaled(&self, shared: bool) -> Option<(&'static str, String, String)> {
-        self.limit_scale_from?;
+        if self.limit_scale_from.is_none() {
+            let what = "is the least of a limit that goes by the rate of the line, and `limit_scale_from` is missing";
+            let help = "leave it out, or give `limit_scale_from`";
+            return self
+                .limit_floor
+                .map(|_| ("limit_floor", what.to_owned(), help.to_owned()));
+        }
         let (what, help) = if shared {
             (
                 "is for queues with memory of their own, and `fabric.switch.buffer` is shared",

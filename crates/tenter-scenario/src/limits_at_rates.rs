@@ -71,10 +71,9 @@ fn holds_frames(class: &ClassSpec, spec: &SwitchSpec) -> bool {
 
 /// What a queue may hold at a port of a rate, if that goes by the rate.
 fn room(class: &ClassSpec, rate: Rate) -> Option<u64> {
-    let Limit::AtRate { bytes, rate: full } = class.limit else {
+    let Limit::AtRate { .. } = class.limit else {
         return None;
     };
-    let bytes = u128::from(bytes + class.reserved_bytes);
-    let room = bytes * u128::from(rate.bits_per_second()) / u128::from(full.bits_per_second());
-    Some(u64::try_from(room).unwrap_or(u64::MAX))
+    let bytes = class.limit.at_port(rate)?;
+    Some(bytes.saturating_add(class.reserved_bytes))
 }

@@ -54,6 +54,11 @@ impl SwitchDraft {
         self.keys.queue_capacity.map_or(0, Capacity::bytes)
     }
 
+    /// Whether `flow_control: trim` says what its classes are.
+    pub(crate) fn trims_by_word(&self) -> bool {
+        self.keys.classes.is_none() && self.flow_control == FlowControl::Trim
+    }
+
     /// Whether `flow_control` says what its classes are.
     pub(crate) fn is_controlled(&self) -> bool {
         self.keys.classes.is_none() && self.flow_control != FlowControl::None
@@ -194,16 +199,20 @@ fn controlled(asked: FlowControl, profile: &Profile, data: &[u8], control: &[u8]
     of_data.chain(others.map(|&number| class(number))).collect()
 }
 
+/// The class of what is trimmed, which overtakes data of this class and those below.
+pub(crate) fn trimmed_class(highest: u8) -> u8 {
+    highest.max(5) + 1
+}
+
 /// The same with trimming: the queues of the Ultra Ethernet Consortium's simulator in its runs at
 /// 400G, in packets of 4,160 bytes (100 of them, marked from 25 on and all beyond 75; 200 of 800G,
-/// 50 of 200G), and a queue of twice as many bytes for what is trimmed.
+/// 50 of 200G), no smaller ones than its usual queue of 150 kB at 100G, and a queue of twice as
+/// many bytes for what is trimmed.
 fn trimming(data: &[u8], control: &[u8]) -> Vec<Node> {
     let mapping = |keys: &[(&'static str, &str)]| {
         Node::mapping(keys.iter().map(|&(key, text)| (key, Node::plain(text))))
     };
-    // Trimmed frames overtake data.
-    let highest = data.iter().copied().max().unwrap_or_default();
-    let trimmed = highest.max(5) + 1;
+    let trimmed = trimmed_class(data.iter().copied().max().unwrap_or_default());
     let of_data = data.iter().map(|&number| {
         let mut node = class(number);
         let marks = [
@@ -215,6 +224,7 @@ fn trimming(data: &[u8], control: &[u8]) -> Vec<Node> {
         ];
         node.put(&["limit"], Node::plain("416kB"));
         node.put(&["limit_scale_from"], Node::plain("400Gbps"));
+        node.put(&["limit_floor"], Node::plain("150kB"));
         node.put(&["ecn"], mapping(&marks));
         node.put(&["trim"], mapping(&[("to", &trimmed.to_string())]));
         node
@@ -222,6 +232,7 @@ fn trimming(data: &[u8], control: &[u8]) -> Vec<Node> {
     let mut ahead = class(trimmed);
     ahead.put(&["limit"], Node::plain("832kB"));
     ahead.put(&["limit_scale_from"], Node::plain("400Gbps"));
+    ahead.put(&["limit_floor"], Node::plain("300kB"));
     let others = control
         .iter()
         .filter(|&number| !data.contains(number) && *number != trimmed);

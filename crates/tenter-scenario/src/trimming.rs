@@ -1,17 +1,46 @@
 //! What Ultra Ethernet hears of full queues: its senders and receivers expect switches that trim or
 //! mark.
 
+use tenter_endpoint::NicAddress;
 use tenter_net::{ClassSpec, SwitchSpec, Switches};
-use tenter_units::{Bytes, Time};
+use tenter_notation::tree::Node;
+use tenter_topology::HostId;
+use tenter_units::{ById, Bytes, Time};
+use tenter_workload::Job;
 
 use crate::buffer::Around;
+use crate::endpoint::Endpoint;
+use crate::switch_model::trimmed_class;
 
+const CONTROL: &str = "endpoint.nic.control_dscp";
 const TRANSPORT: &str = "endpoint.nic.transport";
 const CLASSES: &str = "fabric.switch.classes";
 
 /// The longest that a queue takes to drain before it is noted that its trimming comes late: five
 /// times the longest of the published settings, whose queues drain in 8 to 41 us.
 const DRAIN_MAX: Time = Time::from_us(200);
+
+/// With `flow_control: trim` acknowledgements, reports and grants go with what is trimmed, as in the
+/// consortium's simulator, unless their class is given: in the queues of data they would be dropped
+/// where data is trimmed.
+pub(crate) fn place_control(
+    endpoint: &mut Endpoint,
+    addresses: &ById<HostId, NicAddress>,
+    jobs: &[Job],
+    effective: &mut Node,
+) {
+    let of_jobs = jobs.iter().filter_map(|job| job.class);
+    let data = addresses.iter().map(NicAddress::class).chain(of_jobs).max();
+    let nic = &mut endpoint.nic;
+    let is_open = nic.control_dscp.is_none() && nic.ultra_ethernet().is_some();
+    // Data of class 7 leave no class for what is trimmed, which is refused.
+    if let Some(data) = data.filter(|&data| is_open && data < 7) {
+        let dscp = trimmed_class(data) << 3;
+        nic.control_dscp = Some(dscp);
+        let path: Vec<&str> = CONTROL.split('.').collect();
+        effective.put(&path, Node::plain(dscp.to_string()));
+    }
+}
 
 /// Warns where the transport hears of full queues late or never.
 pub(crate) fn check(around: &Around<'_>, switches: &Switches) {
@@ -34,14 +63,34 @@ pub(crate) fn check(around: &Around<'_>, switches: &Switches) {
         around.warnings.note(TRANSPORT, message, help);
         return;
     }
+    let control = around.endpoint.nic.control_class();
+    let control = control.map(|class| queues[usize::from(class)]);
+    let shares = |class: &ClassSpec| {
+        let own = queues[usize::from(class.class)];
+        control.is_none_or(|control| control == own)
+    };
+    let trimming = || classes.iter().filter(|(_, class)| class.trim.is_some());
+    if let Some((class, trim)) = trimming()
+        .filter(|(_, class)| shares(class))
+        .find_map(|(_, class)| Some((class.class, class.trim?)))
+    {
+        let message = format!(
+            "acknowledgements, reports and grants share class {class} with data that is trimmed: they are dropped where its queues are full, and senders wait for timeouts"
+        );
+        let help = format!(
+            "set `{CONTROL}: {}`, the class of what is trimmed",
+            trim.to << 3
+        );
+        around.warnings.note(CLASSES, &message, &help);
+    }
     let hosts = around.topology.host_ids();
     let rates = hosts.map(|host| around.topology.cable(host, 0).rate);
     let Some(rate) = rates.min() else {
         return;
     };
-    let trimmed = classes.iter().filter(|(_, class)| class.trim.is_some());
-    let late = trimmed.filter_map(|(spec, class)| {
-        let bytes = class.limit.of_all(spec.pool_of(class.pool));
+    let late = trimming().filter_map(|(spec, class)| {
+        let of_pool = || class.limit.of_all(spec.pool_of(class.pool));
+        let bytes = class.limit.at_port(rate).unwrap_or_else(of_pool);
         let time = rate.time_of_bits(u128::from(bytes) * 8);
         (time > DRAIN_MAX).then_some((class.class, bytes, time))
     });

@@ -170,7 +170,7 @@ fn delays_control_rates_and_windows() {
     let short =
         hpcc("{kind: hpcc, base_round_trip: 8us, target: 0.9, additive_increase: 1kB, hops: 3}");
     let given = Hpcc {
-        base_round_trip: Time::from_us(8),
+        base_round_trip: Some(Time::from_us(8)),
         target: Share::from_ppm(900_000),
         additive_increase: Bytes::new(1000),
         hops: 3,
@@ -379,6 +379,7 @@ fn ultra_ethernet_expects_switches_that_trim_or_mark() {
         let set = [
             "endpoint.nic.transport=ultra-ethernet",
             "fabric.flow_control=none",
+            "endpoint.nic.control_dscp=48",
             &*format!("fabric.switch.classes={classes}"),
         ];
         SMALL.good(&set).warnings.to_string()

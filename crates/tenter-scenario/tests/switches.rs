@@ -321,22 +321,36 @@ fn trimming_is_one_word() {
         "fabric.flow_control=trim",
         "endpoint.nic.transport=ultra-ethernet",
     ];
-    let spec = switch(&set);
+    let loaded = good(&set);
+    let spec = &loaded.plan.switches.usual;
     let [data, trimmed] = &spec.classes[..] else {
         panic!("{spec:?}")
     };
     assert_eq!((data.class, trimmed.class), (3, 6));
-    let limit = |bytes| Limit::AtRate {
+    // Acknowledgements and grants do not wait, and are not dropped, behind data.
+    assert_eq!(loaded.plan.nic.control_class(), Some(6));
+    assert!(loaded.effective.contains("control_dscp: 48"));
+    let own = [&set[..], &["endpoint.nic.control_dscp=26"]].concat();
+    let own = SMALL.set(&own).expect("a class of one's own is kept");
+    assert_eq!(own.plan.nic.control_class(), Some(3));
+    let warnings = own.warnings.render_as("warning");
+    assert!(warnings.contains("share class 3 with data that is trimmed"));
+    let limit = |bytes, least| Limit::AtRate {
         bytes,
         rate: Rate::from_gbps(400),
+        least,
     };
     assert_eq!(
         (data.limit, trimmed.limit),
-        (limit(416_000), limit(832_000))
+        (limit(416_000, 150_000), limit(832_000, 300_000))
     );
     let ecn = data.ecn.expect("it is marked");
     assert_eq!((ecn.min_bytes, ecn.max_bytes), (104_000, 312_000));
     assert!(data.trim.is_some() && data.lossless.is_none());
+    refused(
+        &["fabric.switch.classes=[{class: 3, limit: 40kB, limit_floor: 10kB}]"],
+        "`limit_scale_from` is missing",
+    );
     // RoCE has nothing to do with packets without payload.
     let problems = SMALL.set(&["fabric.flow_control=trim"]);
     assert!(problems.is_err(), "RoCE does not take trimmed frames");

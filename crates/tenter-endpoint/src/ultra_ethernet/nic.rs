@@ -338,7 +338,12 @@ impl UltraEthernetNic {
     fn note_demand(&mut self, slot: ReceiveSlot, packet: &Packet, needs: bool) {
         if let Some(pacer) = &mut self.pacer {
             let demand = &mut self.receive[slot].demand;
-            if demand.hear(packet) || needs {
+            let is_more = demand.hear(packet);
+            let owed = pacer.quanta_per_trim();
+            if packet.kind == PacketKind::Trimmed && owed > 0 {
+                demand.owe(owed);
+            }
+            if is_more || needs {
                 pacer.request(slot, demand, packet.at);
             }
         }

@@ -44,6 +44,11 @@ impl Pacer {
         }
     }
 
+    /// What a packet that arrives trimmed is granted, in quanta.
+    pub(super) fn quanta_per_trim(&self) -> u32 {
+        self.rules.quanta_per_trim
+    }
+
     /// When the next grant is due.
     pub(super) fn next(&self) -> Instant {
         self.next

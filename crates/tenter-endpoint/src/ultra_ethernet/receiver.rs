@@ -91,6 +91,11 @@ impl Demand {
         is_more
     }
 
+    /// The sender needs so many quanta more than it has been granted and wants.
+    pub(super) fn owe(&mut self, quanta: u32) {
+        self.target = self.target.max(self.granted) + quanta;
+    }
+
     /// Quanta that the sender wants and has not been granted.
     pub(super) fn open(&self) -> u32 {
         self.target.saturating_sub(self.granted)

@@ -26,6 +26,8 @@ struct ByRate {
     /// The limit at ports of this rate.
     bytes: u64,
     rate: Rate,
+    /// The least limit at any port.
+    floor: u64,
     /// The limit at each port.
     at_ports: Vec<u64>,
 }
@@ -47,10 +49,11 @@ impl PrivateLimits {
             }
             match spec.limit {
                 Limit::Static(bytes) => limits.least[queue] = bytes + spec.reserved_bytes,
-                Limit::AtRate { bytes, rate } => limits.by_rate.push(ByRate {
+                Limit::AtRate { bytes, rate, least } => limits.by_rate.push(ByRate {
                     queue,
                     bytes: bytes + spec.reserved_bytes,
                     rate,
+                    floor: least + spec.reserved_bytes,
                     at_ports: vec![0; quantum_ps.len()],
                 }),
                 Limit::Dynamic { .. } | Limit::Levels(_) => {}
@@ -92,7 +95,8 @@ impl PrivateLimits {
         for limit in &mut self.by_rate {
             let per_second = u128::from(limit.rate.bits_per_second()) * u128::from(quantum_ps);
             let bytes = u128::from(limit.bytes) * QUANTUM_BIT_PS / per_second.max(1);
-            limit.at_ports[port] = u64::try_from(bytes).map_or(SHARES - 1, |of| of.min(SHARES - 1));
+            let bytes = u64::try_from(bytes).map_or(SHARES - 1, |of| of.min(SHARES - 1));
+            limit.at_ports[port] = bytes.max(limit.floor);
             let least = limit.at_ports.iter().min();
             self.least[limit.queue] = least.copied().unwrap_or(limit.bytes);
         }

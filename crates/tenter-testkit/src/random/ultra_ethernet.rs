@@ -103,6 +103,7 @@ fn queues(plan: &mut Plan, spec: &UltraEthernet, draw: &mut Draw) {
             Limit::AtRate {
                 bytes: frame * (5 + draw.below(most)),
                 rate: line,
+                least: frame * draw.below(4),
             }
         } else {
             Limit::Static(frame * (1 + draw.below(most)))

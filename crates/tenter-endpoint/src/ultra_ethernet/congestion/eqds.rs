@@ -18,11 +18,13 @@ component! {
 
 impl Eqds {
     pub(super) fn rules(self, link: &Link) -> CreditRules {
+        let packet = link.payload.div_ceil(QUANTUM_BYTES) as u32;
         CreditRules {
-            quanta_per_pull: link.payload.div_ceil(QUANTUM_BYTES) as u32,
+            quanta_per_pull: packet,
             rate_ppm: self.pull_rate.ppm(),
             most: link.max_window(link.round_trip).max(link.full),
             grants_unasked: false,
+            quanta_per_trim: packet,
             divides_demand: false,
             least_share_ppm: None,
         }

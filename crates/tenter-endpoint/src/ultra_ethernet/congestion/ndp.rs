@@ -3,7 +3,8 @@
 //!
 //! Source: Handley et al., "Re-architecting datacenter networks and stacks for low latency and high
 //! performance" (2017), with the first window of its simulator. Pulls here answer what senders ask
-//! for, as with the other kinds of credit, not each packet that arrives.
+//! for, as with the other kinds of credit, and each packet that arrives trimmed, not each packet
+//! that arrives.
 
 use tenter_config::component;
 
@@ -20,11 +21,13 @@ component! {
 
 impl Ndp {
     pub(super) fn rules(self, link: &Link) -> CreditRules {
+        let packet = link.payload.div_ceil(QUANTUM_BYTES) as u32;
         CreditRules {
-            quanta_per_pull: link.payload.div_ceil(QUANTUM_BYTES) as u32,
+            quanta_per_pull: packet,
             rate_ppm: 1_000_000,
             most: u64::from(self.first_window) * link.full,
             grants_unasked: false,
+            quanta_per_trim: packet,
             divides_demand: false,
             least_share_ppm: None,
         }
