@@ -29,8 +29,7 @@ component! {
     /// The parameters of the window computation.
     pub struct Hpcc {
         /// T, the round-trip time of an idle network: the longest there is, or a little more.
-        base_round_trip: Time = "13us", in TICK_MIN..=SECOND,
-            from "HPCC (2019), section 5.1, for its simulated fabric; it depends on the network";
+        base_round_trip: Option<Time> = absent "that of the fabric, for a full packet and its acknowledgement", in TICK_MIN..=SECOND;
         /// Eta, the utilisation of the busiest link that windows aim at; at least 0.01.
         target: Share = "0.95", unless too_little, from "HPCC (2019), section 5.1";
         /// After this many additive increases in a row a window follows the utilisation again.
@@ -79,9 +78,14 @@ impl Hpcc {
         HEADER_BYTES + HOP_BYTES * u32::from(self.hops)
     }
 
+    /// T; the paper's (section 5.1) where no fabric is known.
+    fn round_trip(&self) -> Time {
+        self.base_round_trip.unwrap_or(Time::from_us(13))
+    }
+
     /// What a line carries in a base round trip, in parts of a [`BYTE`].
     fn most(&self, line: u64) -> u64 {
-        part_of(line * BYTE, self.base_round_trip.ps(), 8 * SECOND.ps()).max(BYTE)
+        part_of(line * BYTE, self.round_trip().ps(), 8 * SECOND.ps()).max(BYTE)
     }
 
     /// How busy a link was between two hops, in parts of [`ONE`]: what waited, over what it carries
@@ -89,7 +93,7 @@ impl Hpcc {
     fn busy(&self, before: &Hop, now: &Hop) -> u64 {
         let bits = now.queue_bytes.min(before.queue_bytes) * 8;
         let waits = u128::from(bits) * u128::from(ONE) * u128::from(SECOND.ps())
-            / (u128::from(now.rate.max(1)) * u128::from(self.base_round_trip.ps().max(1)));
+            / (u128::from(now.rate.max(1)) * u128::from(self.round_trip().ps().max(1)));
         let bits = now.sent_bytes.wrapping_sub(before.sent_bytes) * 8;
         let sent = u128::from(bits) * u128::from(ONE) * u128::from(SECOND.ps())
             / (u128::from(now.rate.max(1)) * u128::from((now.at - before.at).ps().max(1)));
@@ -100,7 +104,7 @@ impl Hpcc {
 
     /// U after an acknowledgement: the busiest link, in an average over a base round trip.
     fn measure(&self, flow: &Flow, hops: &[Hop]) -> u64 {
-        let round_trip = self.base_round_trip.ps().max(1);
+        let round_trip = self.round_trip().ps().max(1);
         let mut most = 0;
         let mut since = round_trip;
         for (before, now) in flow.hops.iter().zip(hops) {
@@ -185,7 +189,7 @@ impl Control for Hpcc {
         if flow.window >= flow.most {
             return u64::MAX;
         }
-        let round_trip = self.base_round_trip.ps().max(1);
+        let round_trip = self.round_trip().ps().max(1);
         part_of(flow.window, 8 * SECOND.ps() / BYTE, round_trip).max(1)
     }
 

@@ -7,7 +7,7 @@
 
 use tenter_config::variants;
 use tenter_net::{Packet, SendSlot};
-use tenter_units::{Instant, Rate};
+use tenter_units::{Instant, Rate, Time};
 
 use crate::notification::NotificationSpec;
 
@@ -129,6 +129,16 @@ members! {
         "swift" => Swift,
         /// Windows follow what switches say of their links.
         "hpcc" => Hpcc,
+    }
+}
+
+impl CongestionControl {
+    /// Takes the longest round trip of the fabric without load, which `measure` finds, where it
+    /// needs that and has not been given it.
+    pub fn know_round_trip(&mut self, measure: impl FnOnce() -> Time) {
+        if let CongestionControl::Hpcc(own) = self {
+            own.base_round_trip.get_or_insert_with(measure);
+        }
     }
 }
 

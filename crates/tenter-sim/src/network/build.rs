@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use tenter_endpoint::NicSpec;
 use tenter_endpoint::ultra_ethernet::UltraEthernet;
 use tenter_engine::{Home, LaneBuilder, LaneLayout, LocalNode, Pace, Part, Windows};
 use tenter_net::{
     ArrivalsByPort, DATA_OVERHEAD_BYTES, PullTarget, ReceiveSlot, SendSlot, Telemetry, Transmitter,
 };
 use tenter_plan::ideal::nearest::least_latency;
-use tenter_plan::{Fidelity, Plan, SteadyState};
+use tenter_plan::{Fidelity, Plan, SteadyState, unloaded};
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
 use tenter_units::{Budget, ById, Time};
 use tenter_workload::{Job, JobId, QueuePairs, RankId, Schedule, WorkloadError};
@@ -68,12 +69,12 @@ fn context(plan: &Plan, threads: u16, budget: &Budget) -> Result<Context, Simula
     );
     Ok(Context {
         ultra_ethernet: ultra_ethernet::network(plan, &routing),
+        nic: nic(plan, &routing),
         routing: Arc::new(routing),
         impairments: plan.impairments.clone(),
         incoming: plan.links.clone(),
         lookahead: plan.lookahead,
         switches: plan.switches.clone(),
-        nic: plan.nic.clone(),
         port_changes: plan.port_changes.clone(),
         host_delays: plan.host_delays,
         dma: plan.dma.clone(),
@@ -97,6 +98,15 @@ fn context(plan: &Plan, threads: u16, budget: &Budget) -> Result<Context, Simula
         homes: homes(&topology, threads),
         topology,
     })
+}
+
+/// The NICs of a plan, which know the fabric's round trip where they need it.
+fn nic(plan: &Plan, routing: &Routing) -> NicSpec {
+    let mut nic = plan.nic.clone();
+    if let Some(control) = &mut nic.congestion_control {
+        control.know_round_trip(|| unloaded::longest_round_trip(plan, routing));
+    }
+    nic
 }
 
 /// Refuses more connections to a host than a request for credit can name.

@@ -126,7 +126,7 @@ fn timely(draw: &mut Draw) -> Timely {
 fn hpcc(nic: &mut NicSpec, draw: &mut Draw) {
     nic.acknowledge = AckPolicy::EveryPackets(1);
     nic.congestion_control = Some(CongestionControl::Hpcc(Hpcc {
-        base_round_trip: time(draw, 20_000),
+        base_round_trip: draw.chance(70).then(|| time(draw, 20_000)),
         target: Share::from_ppm(10_000 + draw.below(990_001) as u32),
         max_stage: draw.below(6) as u32,
         additive_increase: Bytes::new(1 + draw.below(500)),

@@ -297,7 +297,7 @@ fn hpcc_keeps_the_link_at_its_target_with_hardly_a_queue_and_shares_fair() {
         let hosts = format!("fabric.hosts={}", n + 1);
         let set = [
             &*hosts,
-            "endpoint.nic.congestion_control={kind: hpcc}",
+            "endpoint.nic.congestion_control={kind: hpcc, base_round_trip: 13us}",
             "endpoint.nic.acknowledge=per-packet",
         ];
         let trial = Trial::run(INCAST, &set);
@@ -323,7 +323,7 @@ fn two_flows_under_hpcc_come_to_the_same_share_whoever_starts_first() {
                 {ranks: [host0, host2], start: 20ms, collectives: [{collective: incast, size: 8GiB}]}]";
     let set = [
         two,
-        "endpoint.nic.congestion_control={kind: hpcc, scale_from: none}",
+        "endpoint.nic.congestion_control={kind: hpcc, base_round_trip: 13us, scale_from: none}",
         "endpoint.nic.acknowledge=per-packet",
     ];
     let trial = Trial::run(INCAST, &set);

@@ -13,7 +13,7 @@ fn us(us: u64) -> Instant {
 /// 100 Gb/s and 10 us: 125,000 bytes in a round trip.
 fn hpcc() -> Hpcc {
     Hpcc {
-        base_round_trip: Time::from_us(10),
+        base_round_trip: Some(Time::from_us(10)),
         ..Hpcc::default()
     }
 }
