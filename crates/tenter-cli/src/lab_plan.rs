@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use tenter::StudyRun;
+use tenter::{StudyRun, machine_limits};
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::Plan;
 use tenter_report::{Measured, MeasuredRow, TextColumn, TextTable, html_study_report, write_whole};
@@ -45,7 +45,7 @@ fn steps(study: &Study, text: &mut String) -> Result<(), Failure> {
     let Some(variant) = study.variants.first() else {
         return Ok(());
     };
-    let loaded = study.trials(variant, Extent::Full);
+    let loaded = study.trials(variant, Extent::Full, machine_limits());
     let loaded = loaded.map_err(|error| Failure::other(error.to_string()))?;
     let _ = writeln!(
         text,

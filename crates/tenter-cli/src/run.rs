@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tenter::{Budget, Run, Trial, run_budget};
+use tenter::{Run, Trial, forced_budget, run_budget};
 use tenter_report::{TRACE_FILE, TrialData, TrialError, TrialReport, write_trace};
 
 use crate::arguments::{self, Fidelity, OutputFormat};
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &arguments::Run) -> Result<ExitCode, Failure> {
         return seeds::run(arguments, count);
     }
     let budget = if arguments.force {
-        Budget::unlimited()
+        forced_budget()
     } else {
         run_budget()
     };

@@ -94,8 +94,11 @@ const FLOW_LEVEL_SPRAYED_NS: f64 = 6_000.0;
 /// A rank of rings that are run as a whole, whatever they carry.
 const FLOW_LEVEL_RING_RANK_NS: f64 = 500_000.0;
 
-/// The cost of running a plan.
-pub(crate) fn cost(plan: &Plan, routing: &Routing, budget: &Budget) -> Result<Cost, ExplainError> {
+/// The cost of running a plan, over routes that were built for its fabric.
+///
+/// # Errors
+/// When a collective cannot be run, or counting would take more than the budget has.
+pub fn cost_on(plan: &Plan, routing: &Routing, budget: &Budget) -> Result<Cost, ExplainError> {
     let runs: u64 = plan.jobs.iter().map(|job| job.sequence.len() as u64).sum();
     let most = (TRANSFERS_MAX / runs.max(1)).max(TRANSFERS_MIN);
     let mut cost = Cost {
@@ -157,7 +160,7 @@ pub fn packet_hops(plan: &Plan, budget: &Budget) -> Result<f64, ExplainError> {
 /// As [`packet_hops`].
 pub fn cost_of(plan: &Plan, budget: &Budget) -> Result<Cost, ExplainError> {
     let routing = Routing::build(&plan.topology, budget)?;
-    cost(plan, &routing, budget)
+    cost_on(plan, &routing, budget)
 }
 
 /// The time of a flow at flow level, of which there are `flows`.

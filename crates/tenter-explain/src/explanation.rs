@@ -9,14 +9,14 @@ use crate::bill::{Bill, bill};
 use crate::buffers::{SwitchFacts, TierSwitchFacts, switch_facts, tier_facts};
 use crate::circuits::{CircuitFacts, circuit_facts};
 use crate::congestion::{RecoveryFacts, recovery_facts};
-use crate::cost::{Cost, cost};
+use crate::cost::{Cost, cost_on};
 use crate::credit::{CreditFacts, credit_facts};
 use crate::entropy::{EntropyFacts, entropy_facts};
 use crate::error::ExplainError;
 use crate::fabric::{FabricFacts, fabric_facts};
 use crate::host_memory::{PcieFacts, pcie_facts};
 use crate::ideal::{JobFacts, job_facts};
-use crate::idle::idle;
+use crate::idle::idle_settings_on;
 use crate::paths::{PathClass, longest_detour, path_classes};
 use crate::scheduled::{ScheduledFacts, scheduled_facts};
 
@@ -77,26 +77,43 @@ pub fn explain(
     given: &[String],
     budget: &Budget,
 ) -> Result<Explanation, ExplainError> {
-    let routing = Routing::build(&plan.topology, budget)?;
-    let jobs = plan.jobs.iter().map(|job| job_facts(plan, &routing, job));
+    explain_on(
+        plan,
+        &Routing::build(&plan.topology, budget)?,
+        given,
+        budget,
+    )
+}
+
+/// The same over routes that were built for its fabric.
+///
+/// # Errors
+/// When a collective cannot be run, or explaining would take more than the budget has.
+pub fn explain_on(
+    plan: &Plan,
+    routing: &Routing,
+    given: &[String],
+    budget: &Budget,
+) -> Result<Explanation, ExplainError> {
+    let jobs = plan.jobs.iter().map(|job| job_facts(plan, routing, job));
     Ok(Explanation {
         scenario: plan.name.clone(),
         seed: plan.seed,
         fabric: fabric_facts(plan),
-        paths: path_classes(plan, &routing),
-        longest_detour: longest_detour(plan, &routing),
+        paths: path_classes(plan, routing),
+        longest_detour: longest_detour(plan, routing),
         switch: switch_facts(plan),
         tier_switches: tier_facts(plan),
-        scheduled: scheduled_facts(plan, &routing),
+        scheduled: scheduled_facts(plan, routing),
         credit: credit_facts(plan),
         circuits: circuit_facts(plan),
         pcie: pcie_facts(plan),
         recovery: recovery_facts(plan),
         entropy: entropy_facts(plan),
         jobs: jobs.collect::<Result<_, _>>()?,
-        cost: cost(plan, &routing, budget)?,
+        cost: cost_on(plan, routing, budget)?,
         bill: bill(plan),
-        notes: idle(plan, &routing, given, budget)?
+        notes: idle_settings_on(plan, routing, given, budget)?
             .into_iter()
             .map(|idle| idle.note)
             .collect(),

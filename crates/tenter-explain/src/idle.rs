@@ -42,10 +42,14 @@ pub fn idle_settings(
     budget: &Budget,
 ) -> Result<Vec<IdleSetting>, ExplainError> {
     let routing = Routing::build(&plan.topology, budget)?;
-    idle(plan, &routing, given, budget)
+    idle_settings_on(plan, &routing, given, budget)
 }
 
-pub(crate) fn idle(
+/// The same over routes that were built for the fabric of the plan.
+///
+/// # Errors
+/// When seeing it would take more than the budget has.
+pub fn idle_settings_on(
     plan: &Plan,
     routing: &Routing,
     given: &[String],

@@ -50,11 +50,11 @@ pub use buffers::{
 };
 pub use circuits::{CircuitChangeFacts, CircuitFacts, OpticalPortFacts};
 pub use congestion::RecoveryFacts;
-pub use cost::{Cost, cost_of, packet_hops};
+pub use cost::{Cost, cost_of, cost_on, packet_hops};
 pub use credit::CreditFacts;
 pub use entropy::EntropyFacts;
 pub use error::ExplainError;
-pub use explanation::{Explanation, explain};
+pub use explanation::{Explanation, explain, explain_on};
 pub use fabric::{FabricFacts, PairFacts, TierFacts};
 pub use fidelity::{
     ErrorOf, FIDELITY_COLUMNS, FidelityClass, FidelityRow, KNOWN as KNOWN_FIDELITY, KnownError,
@@ -62,7 +62,7 @@ pub use fidelity::{
 };
 pub use host_memory::{DirectionFacts, DmaFacts, PcieFacts};
 pub use ideal::{IdealTime, JobFacts};
-pub use idle::{IdleSetting, idle_settings};
+pub use idle::{IdleSetting, idle_settings, idle_settings_on};
 pub use memory::{MemoryParts, memory_bytes};
 pub use paths::{MessageTime, PathClass};
 pub use power::PowerFacts;

@@ -3,7 +3,6 @@
 use tenter_formats::read_algorithm;
 use tenter_notation::diagnostics::quote;
 use tenter_notation::tree::{Entry, Node, Value};
-use tenter_units::Budget;
 use tenter_workload::collective::write_program;
 
 use crate::files::{Files, bytes_of, tell};
@@ -120,10 +119,10 @@ fn write_out_programs(algorithm: &mut Node, files: &Files<'_>, findings: Finding
     let (at, names) = (entry.place(), names(&entry.node));
     let mut programs = Vec::new();
     for name in &names {
-        let Some(bytes) = bytes_of(name, at, files, problems) else {
+        let Some(bytes) = bytes_of(name, at, files, findings) else {
             return false;
         };
-        match read_algorithm(&bytes, &Budget::unlimited()) {
+        match read_algorithm(&bytes, findings.budget) {
             Ok(read) => {
                 for note in read.notes {
                     let message = format!("the file {}, {note}", quote(name));
@@ -132,7 +131,7 @@ fn write_out_programs(algorithm: &mut Node, files: &Files<'_>, findings: Finding
                 programs.push(text(write_program(&read.program, ';')));
             }
             Err(error) => {
-                tell(name, at, &error, problems);
+                tell(name, at, &error, findings);
                 return false;
             }
         }

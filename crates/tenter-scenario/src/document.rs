@@ -51,6 +51,7 @@ pub fn read_workload(
     file: &str,
     settings: &[String],
     files: &Files<'_>,
+    budget: &Budget,
 ) -> Result<(WorkloadKind, Vec<String>), Diagnostics> {
     let mut sources = vec![source("", "the import")?];
     for setting in settings {
@@ -67,7 +68,7 @@ pub fn read_workload(
     let findings = Findings {
         problems: &problems,
         warnings: &warnings,
-        budget: &Budget::unlimited(),
+        budget,
     };
     jobs::fill_algorithms(&mut root, false);
     algorithm_files::write_out_workload(&mut root, files, findings);

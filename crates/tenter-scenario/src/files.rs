@@ -3,9 +3,11 @@
 use tenter_workload::pattern::CommunicationMatrix;
 
 use tenter_formats::{Content, Form, ImportError, matrix, size_law, steps};
-use tenter_notation::diagnostics::{Location, Problems, quote};
+use tenter_notation::diagnostics::{Location, quote};
 use tenter_notation::tree::{Entry, Node, Value};
-use tenter_units::{Budget, Bytes};
+use tenter_units::Bytes;
+
+use crate::findings::Findings;
 
 /// Opens a file whose path is as a scenario has it, or says what to do where it cannot be read.
 /// Relative paths count from the folder of the scenario.
@@ -13,7 +15,7 @@ pub type Files<'f> = dyn Fn(&str) -> Result<Content<'static>, String> + 'f;
 
 /// Replaces the `file` of every pattern that is a matrix by its `sends`, the file that `points` of
 /// a workload names by the points in it, and the `file` of a collective by its `steps`.
-pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, problems: &Problems) {
+pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, findings: Findings<'_>) {
     let Some(Node {
         value: Value::List(jobs),
         ..
@@ -23,22 +25,22 @@ pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, problems: &Problems)
     };
     for job in jobs {
         if let Some(pattern) = job.entry_mut("pattern") {
-            write_out_sends(pattern, files, problems);
+            write_out_sends(pattern, files, findings);
         }
         if let Some(Value::List(collectives)) = job.entry_mut("collectives").map(|of| &mut of.value)
         {
             for collective in collectives {
-                write_out_steps(collective, files, problems);
+                write_out_steps(collective, files, findings);
             }
         }
         let Some(workload) = job.entry_mut("workload") else {
             continue;
         };
         if let Some(points) = workload.entry_mut("points") {
-            write_out_points(points, files, problems);
+            write_out_points(points, files, findings);
         }
         if let Some(pattern) = workload.entry_mut("pattern") {
-            write_out_sends(pattern, files, problems);
+            write_out_sends(pattern, files, findings);
         }
     }
 }
@@ -103,7 +105,7 @@ fn take_out_sends(pattern: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
     taken.push((name, sends.into_bytes()));
 }
 
-fn write_out_sends(pattern: &mut Node, files: &Files<'_>, problems: &Problems) {
+fn write_out_sends(pattern: &mut Node, files: &Files<'_>, findings: Findings<'_>) {
     let Value::Map(entries) = &mut pattern.value else {
         return;
     };
@@ -119,13 +121,15 @@ fn write_out_sends(pattern: &mut Node, files: &Files<'_>, problems: &Problems) {
     if entries.iter().any(|entry| entry.key == "sends") {
         let message = "the pattern has a `file` and `sends`, which say the same".to_owned();
         let help = "leave one of them out".to_owned();
-        problems.push(entries[place].node.at, message, Some(help));
+        findings
+            .problems
+            .push(entries[place].node.at, message, Some(help));
         entries.remove(place);
         return;
     }
     let entry = &mut entries[place];
     if let Value::Scalar { text: name, .. } = &entry.node.value {
-        let word = read(name, entry.node.at, files, problems);
+        let word = read(name, entry.node.at, files, findings);
         "sends".clone_into(&mut entry.key);
         entry.node.value = Value::Scalar {
             // Something that can be read, so that nothing is said of it beside.
@@ -136,7 +140,7 @@ fn write_out_sends(pattern: &mut Node, files: &Files<'_>, problems: &Problems) {
 }
 
 /// Puts the steps of a file in the place of its name.
-fn write_out_steps(collective: &mut Node, files: &Files<'_>, problems: &Problems) {
+fn write_out_steps(collective: &mut Node, files: &Files<'_>, findings: Findings<'_>) {
     if collective.word("collective") != Some("steps") {
         return;
     }
@@ -146,13 +150,15 @@ fn write_out_steps(collective: &mut Node, files: &Files<'_>, problems: &Problems
     let at = collective.entry("file").and_then(Entry::place);
     if collective.entry("steps").is_some() {
         let message = "the collective has a `file` and `steps`, which say the same".to_owned();
-        problems.push(at, message, Some("leave one of them out".to_owned()));
+        findings
+            .problems
+            .push(at, message, Some("leave one of them out".to_owned()));
         collective.remove(&["file"]);
         return;
     }
-    let found = text_of(&name, at, files, problems).and_then(|text| {
-        let read = steps::read(&text, &Budget::unlimited());
-        read.map_err(|error| tell(&name, at, &error, problems)).ok()
+    let found = text_of(&name, at, files, findings).and_then(|text| {
+        let read = steps::read(&text, findings.budget);
+        read.map_err(|error| tell(&name, at, &error, findings)).ok()
     });
     // Something that can be read, so that nothing is said of it beside.
     let found = found.unwrap_or_else(|| {
@@ -224,14 +230,14 @@ fn take_out_steps(collective: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
 }
 
 /// A list of points is left as it is.
-fn write_out_points(points: &mut Node, files: &Files<'_>, problems: &Problems) {
+fn write_out_points(points: &mut Node, files: &Files<'_>, findings: Findings<'_>) {
     let Value::Scalar { text: name, .. } = &points.value else {
         return;
     };
     let at = points.at;
-    let found = text_of(name, at, files, problems).and_then(|text| {
-        let read = size_law::read(&text, &Budget::unlimited());
-        read.map_err(|error| tell(name, at, &error, problems)).ok()
+    let found = text_of(name, at, files, findings).and_then(|text| {
+        let read = size_law::read(&text, findings.budget);
+        read.map_err(|error| tell(name, at, &error, findings)).ok()
     });
     // Something that can be read, so that nothing is said of it beside.
     let found = found.unwrap_or_else(|| vec![(1, 1.0)]);
@@ -251,10 +257,10 @@ pub(crate) fn bytes_of(
     name: &str,
     at: Option<Location>,
     files: &Files<'_>,
-    problems: &Problems,
+    findings: Findings<'_>,
 ) -> Option<Vec<u8>> {
-    let read = files(name).and_then(|content| content.whole(Form::Text, &Budget::unlimited()));
-    read.map_err(|remedy| tell_unreadable(name, at, remedy, problems))
+    let read = files(name).and_then(|content| content.whole(Form::Text, findings.budget));
+    read.map_err(|remedy| tell_unreadable(name, at, remedy, findings))
         .ok()
 }
 
@@ -263,23 +269,25 @@ fn text_of(
     name: &str,
     at: Option<Location>,
     files: &Files<'_>,
-    problems: &Problems,
+    findings: Findings<'_>,
 ) -> Option<String> {
-    let text = String::from_utf8(bytes_of(name, at, files, problems)?);
+    let text = String::from_utf8(bytes_of(name, at, files, findings)?);
     let remedy = || "save it with UTF-8 encoding".to_owned();
-    text.map_err(|_| tell_unreadable(name, at, remedy(), problems))
+    text.map_err(|_| tell_unreadable(name, at, remedy(), findings))
         .ok()
 }
 
-fn tell_unreadable(name: &str, at: Option<Location>, remedy: String, problems: &Problems) {
+fn tell_unreadable(name: &str, at: Option<Location>, remedy: String, findings: Findings<'_>) {
     let message = format!("cannot read the file {}", quote(name));
-    problems.push(at, message, Some(remedy));
+    findings.problems.push(at, message, Some(remedy));
 }
 
 /// Says what is wrong where in a file.
-pub(crate) fn tell(name: &str, at: Option<Location>, error: &ImportError, problems: &Problems) {
+pub(crate) fn tell(name: &str, at: Option<Location>, error: &ImportError, findings: Findings<'_>) {
     let message = format!("the file {}, {}: {}", quote(name), error.place, error.what);
-    problems.push(at, message, Some(error.remedy.clone()));
+    findings
+        .problems
+        .push(at, message, Some(error.remedy.clone()));
 }
 
 /// The sends of a file, those between the same ranks added up.
@@ -287,21 +295,23 @@ fn read(
     name: &str,
     at: Option<Location>,
     files: &Files<'_>,
-    problems: &Problems,
+    findings: Findings<'_>,
 ) -> Option<String> {
-    let text = text_of(name, at, files, problems)?;
-    match matrix::read(name, &text, &Budget::unlimited()) {
+    let text = text_of(name, at, files, findings)?;
+    match matrix::read(name, &text, findings.budget) {
         Ok(found) => {
             let sums = CommunicationMatrix::of(found.ranks, found.sends);
             if sums.iter().next().is_none() {
                 let message = format!("the file {} has no bytes between two ranks", quote(name));
-                problems.push(at, message, Some("name another file".to_owned()));
+                findings
+                    .problems
+                    .push(at, message, Some("name another file".to_owned()));
                 return None;
             }
             Some(matrix::to_word(sums.iter()))
         }
         Err(error) => {
-            tell(name, at, &error, problems);
+            tell(name, at, &error, findings);
             None
         }
     }

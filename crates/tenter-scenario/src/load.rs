@@ -164,18 +164,28 @@ pub fn load(
     overrides: &[String],
     seed: Option<u64>,
 ) -> Result<Loaded, Diagnostics> {
-    load_beside(text, source_name, format, overrides, seed, &no_files)
+    // The caller has written the text: nothing of a stranger is read without a budget.
+    let budget = Budget::unlimited();
+    load_beside(
+        text,
+        source_name,
+        format,
+        overrides,
+        seed,
+        &no_files,
+        &budget,
+    )
 }
 
 fn no_files(_: &str) -> Result<Content<'static>, String> {
     Err("write what it holds into the scenario".to_owned())
 }
 
-/// As [`load`], with the files that the scenario names, which `files` reads; without it none can
-/// be.
+/// As [`load`], within a budget, and with the files that the scenario names, which `files` opens.
 ///
 /// # Errors
-/// Every problem of the text, the overrides and the files, together.
+/// Every problem of the text, the overrides and the files, together, or what would take more than
+/// the budget has.
 pub fn load_beside(
     text: &str,
     source_name: &str,
@@ -183,10 +193,10 @@ pub fn load_beside(
     overrides: &[String],
     seed: Option<u64>,
     files: &Files<'_>,
+    budget: &Budget,
 ) -> Result<Loaded, Diagnostics> {
     let input = Input::Text(text, format);
-    let budget = Budget::unlimited();
-    load_overlaid(input, source_name, &[], overrides, seed, files, &budget)
+    load_overlaid(input, source_name, &[], overrides, seed, files, budget)
 }
 
 /// What a scenario is read from.
@@ -233,6 +243,7 @@ pub fn load_without(
     source_name: &str,
     overrides: &[String],
     path: &str,
+    budget: &Budget,
 ) -> Option<Result<Loaded, Diagnostics>> {
     let input = Input::Text(text, Format::Yaml);
     let mut found = false;
@@ -241,7 +252,7 @@ pub fn load_without(
     let given = Given {
         seed: None,
         files: &no_files,
-        budget: &Budget::unlimited(),
+        budget,
     };
     let loaded = load_changed(input, source_name, &[], overrides, given, change);
     (found || loaded.is_err()).then_some(loaded)
@@ -278,12 +289,12 @@ fn load_changed(
         Input::Text(..) => given::paths(&root),
         Input::Typed(_) => given::unusual_paths(&root),
     };
-    files::write_out(&mut root, files, &problems);
     let findings = Findings {
         problems: &problems,
         warnings: &warnings,
         budget,
     };
+    files::write_out(&mut root, files, findings);
     algorithm_files::write_out(&mut root, files, findings);
     let graphs = Graphs::new(files, findings);
     let written = Rc::new(root.clone());
@@ -332,16 +343,17 @@ pub fn load_typed(
     overlay: &[Overlay<'_>],
     overrides: &[String],
     files: &Files<'_>,
+    budget: &Budget,
 ) -> Result<Scenario, Diagnostics> {
     let problems = Problems::default();
     let (root, sources) = overlaid(input, source_name, overlay, overrides, &problems)?;
     let read = root.and_then(|mut root| {
-        files::write_out(&mut root, files, &problems);
         let findings = Findings {
             problems: &problems,
             warnings: &Problems::default(),
-            budget: &Budget::unlimited(),
+            budget,
         };
+        files::write_out(&mut root, files, findings);
         algorithm_files::write_out(&mut root, files, findings);
         typed(root, &problems)
     });

@@ -1,6 +1,7 @@
 //! Algorithms that collectives and traces name by their files.
 
 use tenter_scenario::{Diagnostics, Format, Loaded, load_beside, read_workload};
+use tenter_units::Budget;
 use tenter_workload::graph::{Algorithms, CollectiveName};
 use tenter_workload::spec::WorkloadKind;
 
@@ -25,7 +26,15 @@ fn read(text: &str, beside: &[(String, Vec<u8>)]) -> Result<Loaded, Diagnostics>
             bytes.ok_or_else(|| "check the path".to_owned())
         }
     };
-    load_beside(text, "x.yaml", Format::Yaml, &[], None, &files)
+    load_beside(
+        text,
+        "x.yaml",
+        Format::Yaml,
+        &[],
+        None,
+        &files,
+        &Budget::unlimited(),
+    )
 }
 
 fn job(job: &str) -> String {
@@ -144,7 +153,13 @@ fn settings_of_an_import_name_algorithms_by_their_paths() {
     };
     let read = |setting: &str| {
         let settings = [setting.to_owned()];
-        read_workload("simai", "layers.txt", &settings, &files)
+        read_workload(
+            "simai",
+            "layers.txt",
+            &settings,
+            &files,
+            &Budget::unlimited(),
+        )
     };
     let algorithm = |algorithms: &Algorithms| {
         let kind = algorithms.kind(CollectiveName::AllReduce, 4, 1_024);

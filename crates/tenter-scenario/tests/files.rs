@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use tenter_formats::Content;
 use tenter_scenario::{Format, key_reference, load, load_beside};
 use tenter_topology::{HostId, NodeId};
+use tenter_units::Budget;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -68,8 +69,16 @@ fn every_scenario_loads_and_its_effective_form_gives_the_same_plan() {
             let bytes = fs::read(folder.join(name));
             bytes.map(Content::from).map_err(|error| error.to_string())
         };
-        let loaded = load_beside(&read(&path), &path, Format::of_name(&path), &[], None, &own)
-            .unwrap_or_else(|errors| panic!("{errors}"));
+        let loaded = load_beside(
+            &read(&path),
+            &path,
+            Format::of_name(&path),
+            &[],
+            None,
+            &own,
+            &Budget::unlimited(),
+        )
+        .unwrap_or_else(|errors| panic!("{errors}"));
         assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
         let beside = loaded.beside();
         let kept = |name: &str| {
@@ -78,8 +87,16 @@ fn every_scenario_loads_and_its_effective_form_gives_the_same_plan() {
             bytes.ok_or_else(|| "it is not kept".to_owned())
         };
         let config = &loaded.effective;
-        let again = load_beside(config, "config.yaml", Format::Yaml, &[], None, &kept)
-            .unwrap_or_else(|errors| panic!("{path}: {errors}\n{config}"));
+        let again = load_beside(
+            config,
+            "config.yaml",
+            Format::Yaml,
+            &[],
+            None,
+            &kept,
+            &Budget::unlimited(),
+        )
+        .unwrap_or_else(|errors| panic!("{path}: {errors}\n{config}"));
         assert_eq!(again.beside(), beside, "{path}");
         assert_eq!(again.plan, loaded.plan, "{path}");
         assert_eq!(again.effective, loaded.effective, "{path}");

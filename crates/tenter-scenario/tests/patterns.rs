@@ -1,6 +1,7 @@
 //! What a scenario says about patterns of parallel applications, and what is refused.
 
 use tenter_scenario::{Diagnostics, Format, Loaded, load, load_beside};
+use tenter_units::Budget;
 
 fn scenario(job: &str) -> String {
     format!("fabric: {{kind: single-switch, hosts: 24}}\njobs:\n  - {job}\n")
@@ -121,7 +122,15 @@ fn matrices_are_written_out_or_come_from_files() {
             "bad.csv" => Ok(b"0,10\n20,x\n".to_vec().into()),
             _ => Err("check the path".to_owned()),
         };
-        load_beside(&scenario(job), "x.yaml", Format::Yaml, &[], None, &files)
+        load_beside(
+            &scenario(job),
+            "x.yaml",
+            Format::Yaml,
+            &[],
+            None,
+            &files,
+            &Budget::unlimited(),
+        )
     };
     let of_file = read("{pattern: {kind: matrix, file: two.csv}}");
     let of_file = of_file.unwrap_or_else(|errors| panic!("{errors}"));
@@ -197,6 +206,7 @@ fn a_law_of_flow_sizes_is_read_from_a_file() {
             &[],
             None,
             &files,
+            &Budget::unlimited(),
         )
     };
     let list = "[{size: 100B, cumulative: 0.25}, {size: 4000B, cumulative: 1}]";

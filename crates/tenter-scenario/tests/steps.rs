@@ -1,6 +1,7 @@
 //! Collectives that are given step by step: what a list must be.
 
 use tenter_scenario::{Format, Loaded, load, load_beside};
+use tenter_units::Budget;
 
 fn scenario(collective: &str) -> String {
     format!(
@@ -75,7 +76,15 @@ fn a_list_may_stand_in_a_file() {
             assert_eq!(name, "pair.csv");
             Ok(lines.clone().into())
         };
-        load_beside(&text, "x.yaml", Format::Yaml, &[], None, &files)
+        load_beside(
+            &text,
+            "x.yaml",
+            Format::Yaml,
+            &[],
+            None,
+            &files,
+            &Budget::unlimited(),
+        )
     };
     let lines = "rank,peer,bytes,after\n0,1,1048576,\n1,0,4096,0\n";
     let plan = read(lines).expect("it is a list").plan;
@@ -107,6 +116,14 @@ fn long_lists_are_files_beside_the_configuration() {
         })
     };
     assert_eq!(name, "steps-0.csv");
-    let again = load_beside(&loaded.effective, "x.yaml", Format::Yaml, &[], None, &files);
+    let again = load_beside(
+        &loaded.effective,
+        "x.yaml",
+        Format::Yaml,
+        &[],
+        None,
+        &files,
+        &Budget::unlimited(),
+    );
     assert_eq!(again.expect("it is a scenario").plan, loaded.plan);
 }

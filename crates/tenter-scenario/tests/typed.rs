@@ -39,12 +39,27 @@ fn read_beside(name: &str) -> Result<Content<'static>, String> {
 }
 
 fn typed(text: &str, name: &str, format: Format) -> spec::Scenario {
-    let read = load_typed(Input::Text(text, format), name, &[], &[], &read_beside);
+    let read = load_typed(
+        Input::Text(text, format),
+        name,
+        &[],
+        &[],
+        &read_beside,
+        &Budget::unlimited(),
+    );
     read.unwrap_or_else(|errors| panic!("{name}: {errors}\n{text}"))
 }
 
 fn loaded(text: &str, name: &str, format: Format) -> Loaded {
-    let loaded = load_beside(text, name, format, &[], None, &read_beside);
+    let loaded = load_beside(
+        text,
+        name,
+        format,
+        &[],
+        None,
+        &read_beside,
+        &Budget::unlimited(),
+    );
     loaded.unwrap_or_else(|errors| panic!("{name}: {errors}\n{text}"))
 }
 
@@ -80,7 +95,14 @@ fn typed_scenarios_resolve_to_the_same_plan_and_configuration() {
             } else {
                 Format::of_name(&name)
             };
-            let own = load_typed(Input::Text(text, format), &name, &[], &[], &beside);
+            let own = load_typed(
+                Input::Text(text, format),
+                &name,
+                &[],
+                &[],
+                &beside,
+                &Budget::unlimited(),
+            );
             let own = own.unwrap_or_else(|errors| panic!("{name}: {errors}"));
             let yaml = own.to_yaml();
             for input in [Input::Typed(&own), Input::Text(&yaml, Format::Yaml)] {
@@ -91,7 +113,7 @@ fn typed_scenarios_resolve_to_the_same_plan_and_configuration() {
                 // A value may be spelled in several ways, such as `0s` and `0ns`.
                 let read = |config: &str| {
                     let input = Input::Text(config, Format::Yaml);
-                    load_typed(input, &name, &[], &[], &beside)
+                    load_typed(input, &name, &[], &[], &beside, &Budget::unlimited())
                 };
                 assert_eq!(read(&after.effective), read(config), "{name}");
             }
@@ -379,6 +401,7 @@ fn typed_scenarios_of_any_size_are_resolved() {
         &[],
         None,
         &read,
+        &Budget::unlimited(),
     );
     assert_eq!(again.expect("it holds").plan, made.plan);
 }

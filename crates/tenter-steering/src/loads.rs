@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tenter_topology::{HostId, Routing, SwitchId, Topology};
-use tenter_units::{Budget, ById};
+use tenter_units::ById;
 
 use crate::scenes::{Scenes, amount_in, in_use};
 use crate::traffic::{Traffic, time_of};
@@ -41,7 +41,7 @@ impl Estimate {
 /// If circuits `spill`, they carry what they can while the busiest NIC sends, and the tree the
 /// rest.
 pub fn estimate(topology: &Topology, scenes: &Scenes, spills: bool) -> Option<Estimate> {
-    let routing = Routing::build(topology, &Budget::unlimited()).ok()?;
+    let routing = Routing::rebuild(topology).ok()?;
     let of_scenes = scenes.iter().map(|traffic| {
         let all = Loads::of(topology, &routing, traffic, spills).estimate();
         if traffic.busiest_nic(topology) == traffic.busiest_sender(topology) {

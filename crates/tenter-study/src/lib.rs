@@ -14,11 +14,12 @@
 //!
 //! ```
 //! use tenter_study::{Extent, Study, select};
+//! use tenter_units::Limits;
 //!
 //! let texts = select(["methodology/jct-2"])?[0];
 //! let study = Study::embedded(texts)?;
 //! let calibrated = study.variant("calibrated").expect("the study has it");
-//! let plan = &study.trials(calibrated, Extent::Quick)?[0].plan;
+//! let plan = &study.trials(calibrated, Extent::Quick, Limits::NONE)?[0].plan;
 //! assert_eq!(plan.jobs[0].ranks(), 8);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

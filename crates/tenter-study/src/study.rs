@@ -2,7 +2,8 @@
 
 use tenter_plan::Plan;
 use tenter_record::{Digest, Notes};
-use tenter_scenario::{Format, Loaded, load};
+use tenter_scenario::{Format, Loaded, load_beside};
+use tenter_units::{Budget, Limits};
 
 use crate::answer::{AnswerVariant, CaseAnswer, StudyAnswer};
 use crate::description::Description;
@@ -229,16 +230,23 @@ impl Study {
     }
 
     /// The scenario of a variant with its changes and the sizes of the cases, resolved, once for
-    /// each seed that is run; with the seed of the scenario where the study names none.
+    /// each seed that is run; with the seed of the scenario where the study names none. Each of
+    /// them may take what `limits` say.
     ///
     /// # Errors
-    /// When the scenario does not hold, or is not one job with one iteration.
-    pub fn trials(&self, variant: &Variant, extent: Extent) -> Result<Vec<Loaded>, StudyError> {
+    /// When the scenario does not hold, is not one job with one iteration, or would take more than
+    /// `limits` allow.
+    pub fn trials(
+        &self,
+        variant: &Variant,
+        extent: Extent,
+        limits: Limits,
+    ) -> Result<Vec<Loaded>, StudyError> {
         if !variant.is_run(extent) {
             return Ok(Vec::new());
         }
         let Some(seeds) = &self.seeds else {
-            return Ok(vec![self.trial(variant, extent, None)?]);
+            return Ok(vec![self.trial(variant, extent, None, limits)?]);
         };
         let runs = match extent {
             Extent::Full => seeds.runs,
@@ -250,13 +258,15 @@ impl Study {
                 break;
             }
             let judge = seeds.by.as_deref().and_then(|name| self.variant(name));
-            let loaded = self.trial(judge.unwrap_or(variant), extent, Some(seed))?;
+            let loaded = self.trial(judge.unwrap_or(variant), extent, Some(seed), limits)?;
             let meets = seeds.meets(&loaded.plan);
             if !meets.map_err(|error| self.wrong(variant, error.to_string()))? {
                 continue;
             }
             trials.push(match judge {
-                Some(judge) if judge != variant => self.trial(variant, extent, Some(seed))?,
+                Some(judge) if judge != variant => {
+                    self.trial(variant, extent, Some(seed), limits)?
+                }
                 _ => loaded,
             });
         }
@@ -272,6 +282,7 @@ impl Study {
         &self,
         variant: &Variant,
         extent: Extent,
+        limits: Limits,
     ) -> Result<Option<(Loaded, usize)>, StudyError> {
         if !self.has(extent) || !variant.is_run(extent) {
             return Ok(None);
@@ -281,7 +292,7 @@ impl Study {
             Extent::Quick => seeds.quick_runs,
         });
         let seed = self.seeds.as_ref().map(|_| 1);
-        Ok(Some((self.trial(variant, extent, seed)?, runs)))
+        Ok(Some((self.trial(variant, extent, seed, limits)?, runs)))
     }
 
     fn trial(
@@ -289,6 +300,7 @@ impl Study {
         variant: &Variant,
         extent: Extent,
         seed: Option<u64>,
+        limits: Limits,
     ) -> Result<Loaded, StudyError> {
         let wrong = |message: String| self.wrong(variant, message);
         let calibrations = variant.calibrations.iter().map(|fitted| &fitted.set);
@@ -302,7 +314,9 @@ impl Study {
             changes.push(format!("{}=[{}]", sizes.path, names.join(", ")));
         }
         let source = format!("{}/scenario.yaml", self.folder);
-        let loaded = load(&self.scenario, &source, Format::Yaml, &changes, seed)
+        let (text, budget) = (&self.scenario, Budget::new(limits));
+        let files = |_: &str| Err("write what it holds into the scenario".to_owned());
+        let loaded = load_beside(text, &source, Format::Yaml, &changes, seed, &files, &budget)
             .map_err(|problems| wrong(format!("\n{}", problems.render())))?;
         self.check_plan(variant, &loaded.plan).map_err(wrong)?;
         Ok(loaded)

@@ -13,6 +13,7 @@ use tenter_sim::{Interference, Options, interference_rows, interference_runs};
 use tenter_study::{
     Extent, Gate, Origin, STUDIES, Study, StudyAnswer, StudyTexts, Trial, Value, Verdict, select,
 };
+use tenter_units::Limits;
 
 fn study(name: &str) -> Study {
     let texts = select([name]).expect("a study")[0];
@@ -38,7 +39,9 @@ fn run(plan: &Plan) -> Trial {
 
 fn quick(study: &Study) -> StudyAnswer {
     let trials = |variant| {
-        let trials = study.trials(variant, Extent::Quick).expect("it holds");
+        let trials = study
+            .trials(variant, Extent::Quick, Limits::NONE)
+            .expect("it holds");
         let run = |trial: &Loaded| {
             assert!(trial.warnings.is_empty(), "{}", trial.warnings.render());
             // As the program does, which keeps no more than readings need.
@@ -71,7 +74,9 @@ fn holds_in_its_quick_form(texts: &StudyTexts<'static>) {
     if !study.has(Extent::Quick) {
         // Too long for a test; at least all its scenarios hold.
         for variant in &study.variants {
-            study.trials(variant, Extent::Full).expect("it holds");
+            study
+                .trials(variant, Extent::Full, Limits::NONE)
+                .expect("it holds");
         }
         // What was not run is neither a match nor a miss.
         let answer = study.judge(Extent::Quick, &[]);
@@ -120,7 +125,9 @@ fn the_pure_all_to_all_is_near_the_ideal() {
     let study = study("methodology/jct-2");
     let pure = study.variant("pure").expect("it is listed");
     assert!(pure.calibrations.is_empty());
-    let mut trials = study.trials(pure, Extent::Full).expect("it holds");
+    let mut trials = study
+        .trials(pure, Extent::Full, Limits::NONE)
+        .expect("it holds");
     let plan = &mut trials[0].plan;
     let largest = plan.jobs[0].sequence.pop().expect("sizes");
     assert_eq!(largest.size_bytes, 8 << 30);
@@ -153,7 +160,9 @@ fn calibrations_are_marked() {
     for texts in STUDIES {
         let study = Study::embedded(texts).expect("it holds");
         let effective = |variant| {
-            let trials = study.trials(variant, Extent::Full).expect("it holds");
+            let trials = study
+                .trials(variant, Extent::Full, Limits::NONE)
+                .expect("it holds");
             trials[0].effective.clone()
         };
         let pure = effective(&study.variants[0]);

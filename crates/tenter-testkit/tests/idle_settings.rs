@@ -104,7 +104,13 @@ impl Case {
         let item = item.filter(|item| item.ends_with(']'));
         let mut paths = [Some(path), item].into_iter().flatten();
         paths.find_map(|path| {
-            let loaded = load_without(&self.text, "case.yaml", &self.overrides, path);
+            let loaded = load_without(
+                &self.text,
+                "case.yaml",
+                &self.overrides,
+                path,
+                &Budget::unlimited(),
+            );
             loaded
                 .unwrap_or_else(|| panic!("{}: no {path}", self.name))
                 .ok()

@@ -10,7 +10,14 @@ fn none(_: &str) -> Result<tenter_formats::Content<'static>, String> {
 }
 
 fn typed(text: &str, format: Format) -> spec::Scenario {
-    let read = load_typed(Input::Text(text, format), "random", &[], &[], &none);
+    let read = load_typed(
+        Input::Text(text, format),
+        "random",
+        &[],
+        &[],
+        &none,
+        &Budget::unlimited(),
+    );
     read.unwrap_or_else(|errors| panic!("{errors}\n{text}"))
 }
 

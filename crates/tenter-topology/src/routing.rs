@@ -94,6 +94,15 @@ impl Routing {
         Ok(routing)
     }
 
+    /// The routes of a fabric that was routed within a budget before: its circuits have changed, or
+    /// its run begins. Their table has the size of that one, so nothing is asked for again.
+    ///
+    /// # Errors
+    /// As [`Routing::build`], but for the budget.
+    pub fn rebuild(topology: &Topology) -> Result<Routing, RoutingError> {
+        Routing::build(topology, &known_size())
+    }
+
     /// Puts all shortest paths into the table, and static routes in place of some of them.
     fn take_searched(
         &mut self,
@@ -180,7 +189,7 @@ impl Routing {
         let shape = topology.shape.as_ref().filter(|_| is_whole);
         if let Some(shape) = shape
             && routing
-                .take_shape(topology, &graph, shape, &Budget::unlimited())
+                .take_shape(topology, &graph, shape, &known_size())
                 .is_ok()
         {
             routing.take_regions(topology, &graph, Cables::All(Some(shape)));
@@ -534,6 +543,11 @@ impl Iterator for Path<'_> {
         self.at = (next != self.destination.node()).then_some(next);
         Some(CableEnd { node, port })
     }
+}
+
+/// The budget of routes whose table has the size of one that was built within a budget before.
+fn known_size() -> Budget {
+    Budget::unlimited()
 }
 
 fn switches_on_path(

@@ -45,7 +45,7 @@ pub struct Budget {
     input: AtomicU64,
     work: AtomicU64,
     /// What was refused last, as the number of a [`Resource`] and one more; 0 for nothing.
-    refused: AtomicU8,
+    refused: Arc<AtomicU8>,
 }
 
 /// What a unit of work stands for where the door gives no clock: an entry of a table or a line of a
@@ -63,7 +63,7 @@ impl Budget {
             memory: AtomicU64::new(0),
             input: AtomicU64::new(0),
             work: AtomicU64::new(0),
-            refused: AtomicU8::new(0),
+            refused: Arc::default(),
         }
     }
 
@@ -77,6 +77,20 @@ impl Budget {
     pub fn with_clock(mut self, clock: Arc<Clock>) -> Budget {
         self.clock = Some(clock);
         self
+    }
+
+    /// A budget with the same limits and the rest of the time: for a further part of a request,
+    /// once what the parts before have built is gone. What one of them refuses, both tell.
+    #[must_use]
+    pub fn renewed(&self) -> Budget {
+        Budget {
+            limits: self.limits,
+            clock: self.clock.clone(),
+            memory: AtomicU64::new(0),
+            input: AtomicU64::new(self.input.load(Ordering::Relaxed)),
+            work: AtomicU64::new(self.work.load(Ordering::Relaxed)),
+            refused: Arc::clone(&self.refused),
+        }
     }
 
     /// The limits.
@@ -190,18 +204,36 @@ impl Budget {
             return Ok(());
         }
         let piece = UNIT.saturating_mul(units);
+        // One piece that alone is longer than all of the time is not begun.
+        if self.clock.is_some() && piece > self.limits.time {
+            return Err(self.too_long());
+        }
+        self.check_after(after)
+    }
+
+    /// Whether the request may go on, by its clock; asked between its steps.
+    ///
+    /// # Errors
+    /// When the time is over, or nobody waits any more.
+    pub fn check(&self) -> Result<(), OverBudget> {
+        self.check_after(self.work.load(Ordering::Relaxed))
+    }
+
+    fn check_after(&self, units: u64) -> Result<(), OverBudget> {
         let spent = match &self.clock {
-            // One piece that alone is longer than all of the time is not begun.
-            Some(_) if piece > self.limits.time => piece,
             Some(clock) => clock().ok_or_else(|| self.cancelled())?,
-            None => UNIT.saturating_mul(after),
+            None => UNIT.saturating_mul(units),
         };
         if spent <= self.limits.time {
             return Ok(());
         }
+        Err(self.too_long())
+    }
+
+    fn too_long(&self) -> OverBudget {
         let limit = self.limits.time;
         let what = format!("it takes more than {limit} of processor time");
-        Err(self.over(Resource::Time, what))
+        self.over(Resource::Time, what)
     }
 }
 

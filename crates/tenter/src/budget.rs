@@ -21,9 +21,22 @@ pub fn machine_limits() -> Limits {
     }
 }
 
+/// The limits of a check: the memory that the machine has free, and [`CHECK_TIME`].
+pub fn check_limits() -> Limits {
+    Limits {
+        time: CHECK_TIME,
+        ..machine_limits()
+    }
+}
+
 /// The budget of what ends in a run: as much memory as the machine has free, and any time.
 pub fn run_budget() -> Budget {
     Budget::new(machine_limits())
+}
+
+/// The budget of a run that is forced: a person has seen what it takes, and wants it all the same.
+pub fn forced_budget() -> Budget {
+    Budget::new(Limits::NONE)
 }
 
 /// The budget of a check by the thread that calls: its processor time counts from now on. The

@@ -1,11 +1,14 @@
 //! What a plan means, what running it costs, and whether it can be run, without running it.
 
+use std::sync::Arc;
+
 use tenter_explain::{
-    ExplainError, Explanation, FidelityClass, IdleSetting, idle_settings, known_error,
-    memory_bytes, packet_hops,
+    Cost, ExplainError, Explanation, FidelityClass, IdleSetting, cost_on, explain_on,
+    idle_settings, idle_settings_on, known_error, memory_bytes, packet_hops,
 };
 use tenter_plan::Fidelity;
 use tenter_record::{NoteCode, NoteRow, Notes};
+use tenter_topology::Routing;
 use tenter_units::Budget;
 
 use crate::budget::{machine_limits, run_budget};
@@ -27,7 +30,19 @@ impl Plan {
     /// # Errors
     /// The first of what cannot be built, or would take more than the budget has.
     pub fn check_within(&self, budget: &Budget) -> Result<(), Error> {
-        tenter_sim::check(self.resolved(), budget).map_err(Error::Unbuildable)
+        self.checked(budget).map(drop)
+    }
+
+    /// Checks it, and keeps the routes of its fabric for what is asked of it next.
+    ///
+    /// # Errors
+    /// The first of what cannot be built, or would take more than the budget has.
+    pub fn checked(&self, budget: &Budget) -> Result<Checked<'_>, Error> {
+        let routing = tenter_sim::check(self.resolved(), budget).map_err(Error::Unbuildable)?;
+        Ok(Checked {
+            plan: self,
+            routing,
+        })
     }
 
     /// Settings of the scenario that have no effect.
@@ -55,6 +70,10 @@ impl Plan {
     /// # Errors
     /// The same, or what would take more than the budget has.
     pub fn notes_within(&self, budget: &Budget) -> Result<Notes, Error> {
+        Ok(self.notes_with(self.idle_settings(budget)?))
+    }
+
+    fn notes_with(&self, idle: Vec<IdleSetting>) -> Notes {
         let warned = self.warnings().problems().iter().map(|problem| {
             let note = NoteRow::new(NoteCode::Scenario, problem.on_one_line());
             note.at(&problem.path)
@@ -65,17 +84,16 @@ impl Plan {
         let choice = choice.map(|why| NoteRow::new(NoteCode::Fidelity, why));
         let of_level = error.into_iter().chain(choice);
         let of_level = of_level.map(|note| note.at("engine.fidelity"));
-        let idle = self.idle_settings(budget)?.into_iter();
+        let idle = idle.into_iter();
         let idle = idle.map(|idle| NoteRow::new(NoteCode::NoEffect, idle.note).at(idle.path));
         let chosen = nccl_notes::of(self.loaded()).into_iter();
-        Ok(warned.chain(of_level).chain(chosen).chain(idle).collect())
+        warned.chain(of_level).chain(chosen).chain(idle).collect()
     }
 
     /// What the plan means and what running it costs, without running it.
     ///
     /// # Errors
-    /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
-    /// range.
+    /// What [`Plan::check`] refuses, and numbers that leave every range.
     pub fn explain(&self) -> Result<Explanation, Error> {
         self.explain_within(&run_budget())
     }
@@ -85,11 +103,7 @@ impl Plan {
     /// # Errors
     /// The same, or what would take more than the budget has.
     pub fn explain_within(&self, budget: &Budget) -> Result<Explanation, Error> {
-        let (plan, given) = (self.resolved(), &self.loaded().given);
-        let mut found = tenter_explain::explain(plan, given, budget)?;
-        let choice = self.choice().map(str::to_owned);
-        found.notes.splice(0..0, choice);
-        Ok(found)
+        self.checked(budget)?.explain(budget)
     }
 
     /// How much faster some numbers of threads would be than one, where each has a core: the
@@ -121,7 +135,15 @@ impl Plan {
     /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
     /// range.
     pub fn packet_hops(&self) -> Result<f64, Error> {
-        Ok(packet_hops(self.resolved(), &run_budget())?)
+        self.packet_hops_within(&run_budget())
+    }
+
+    /// The same within a budget.
+    ///
+    /// # Errors
+    /// The same, or what would take more than the budget has.
+    pub fn packet_hops_within(&self, budget: &Budget) -> Result<f64, Error> {
+        Ok(packet_hops(self.resolved(), budget)?)
     }
 
     /// Refuses a run that would take more memory than there is: the system would end it halfway,
@@ -135,6 +157,45 @@ impl Plan {
             return Err(Error::Memory { needed, available });
         }
         Ok(())
+    }
+}
+
+/// A plan that can be built, with the routes of its fabric.
+#[derive(Debug)]
+pub struct Checked<'p> {
+    plan: &'p Plan,
+    routing: Arc<Routing>,
+}
+
+impl Checked<'_> {
+    /// As [`Plan::notes`].
+    ///
+    /// # Errors
+    /// When seeing them would take more than the budget has.
+    pub fn notes(&self, budget: &Budget) -> Result<Notes, Error> {
+        let (plan, given) = (self.plan.resolved(), &self.plan.loaded().given);
+        let idle = idle_settings_on(plan, &self.routing, given, budget)?;
+        Ok(self.plan.notes_with(idle))
+    }
+
+    /// What running the plan costs, as [`Checked::explain`] tells it.
+    ///
+    /// # Errors
+    /// When numbers leave every range, or counting would take more than the budget has.
+    pub fn cost(&self, budget: &Budget) -> Result<Cost, Error> {
+        Ok(cost_on(self.plan.resolved(), &self.routing, budget)?)
+    }
+
+    /// As [`Plan::explain`].
+    ///
+    /// # Errors
+    /// When numbers leave every range, or explaining would take more than the budget has.
+    pub fn explain(&self, budget: &Budget) -> Result<Explanation, Error> {
+        let (plan, given) = (self.plan.resolved(), &self.plan.loaded().given);
+        let mut found = explain_on(plan, &self.routing, given, budget)?;
+        let choice = self.plan.choice().map(str::to_owned);
+        found.notes.splice(0..0, choice);
+        Ok(found)
     }
 }
 

@@ -77,10 +77,13 @@ pub use arrow_array;
 
 #[cfg(feature = "arrow")]
 pub use arrow::{arrow_schema, record_batch};
-pub use budget::{CHECK_TIME, check_budget, machine_limits, run_budget};
+pub use budget::{
+    CHECK_TIME, check_budget, check_limits, forced_budget, machine_limits, run_budget,
+};
 pub use clock::usual_threads;
 pub use error::Error;
 pub use experiment::Experiment;
+pub use explained::Checked;
 pub use fabric_line::{describe_fabric, fabric_parts};
 pub use fabrics::{FabricFormat, export_fabric, import_fabric};
 pub use fidelity::{BothLevels, compare_levels, corpus_scenario};
@@ -114,8 +117,8 @@ pub use workspace::{
 };
 
 pub use tenter_explain::{
-    ErrorOf, Explanation, FIDELITY_COLUMNS, FidelityClass, FidelityRow, IdleSetting, KnownError,
-    LevelErrors, fidelity_csv, fidelity_rows, known_error,
+    Cost, ErrorOf, Explanation, FIDELITY_COLUMNS, FidelityClass, FidelityRow, IdleSetting,
+    KnownError, LevelErrors, fidelity_csv, fidelity_rows, known_error,
 };
 pub use tenter_net::Event;
 pub use tenter_record::{

@@ -83,7 +83,7 @@ impl OperationGraph {
             read.map_err(|error| format!("{error}; check the path"))
         };
         let file = file.to_string_lossy();
-        let (workload, mut notes) = read_workload(kind, &file, settings, &files)?;
+        let (workload, mut notes) = read_workload(kind, &file, settings, &files, budget)?;
         let read = read_operations(&workload, &files, budget);
         match read {
             Ok(Some(imported)) => {

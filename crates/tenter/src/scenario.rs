@@ -233,7 +233,10 @@ impl Scenario {
         let seed = self.seed.map(|seed| format!("seed={seed}"));
         let settings: Vec<String> = self.settings.iter().cloned().chain(seed).collect();
         let (input, overlay) = (self.source.input(), self.overlays());
-        Ok(load_typed(input, &self.name, &overlay, &settings, &files)?)
+        let budget = run_budget();
+        Ok(load_typed(
+            input, &self.name, &overlay, &settings, &files, &budget,
+        )?)
     }
 
     fn overlays(&self) -> Vec<Overlay<'_>> {

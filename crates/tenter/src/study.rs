@@ -7,7 +7,7 @@ use tenter_explain::cost_of;
 use tenter_scenario::Loaded;
 use tenter_study::{Extent, Study, StudyTexts, Variant, published_table, select};
 
-use crate::budget::run_budget;
+use crate::budget::{machine_limits, run_budget};
 use crate::{Error, Plan, Run, read_text, usual_threads};
 
 /// A study and how it is run.
@@ -154,7 +154,9 @@ impl StudyRun {
     pub fn estimate(&self) -> Result<StudyEstimate, Error> {
         let mut estimate = StudyEstimate::default();
         for variant in &self.study.variants {
-            let Some((loaded, trials)) = self.study.example(variant, self.extent)? else {
+            let Some((loaded, trials)) =
+                self.study.example(variant, self.extent, machine_limits())?
+            else {
                 continue;
             };
             let cost = cost_of(&loaded.plan, &run_budget())?;

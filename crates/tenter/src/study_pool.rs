@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tenter_scenario::Loaded;
 use tenter_study::{StudyAnswer, Variant};
 
+use crate::budget::machine_limits;
 use crate::observer::Observer;
 use crate::sweep::pool::{self, Supply, Taken};
 use crate::{Error, Run, StudyRun, SweepObserver, SweepProgress, Trial};
@@ -91,7 +92,10 @@ impl<'s> StudyTrials<'s> {
             let Some((number, variant)) = state.variants.pop_front() else {
                 break;
             };
-            let trials = self.study.study().trials(variant, self.study.extent)?;
+            let trials = self
+                .study
+                .study()
+                .trials(variant, self.study.extent, machine_limits())?;
             state.ended.push(trials.iter().map(|_| None).collect());
             let numbered = trials.into_iter().enumerate();
             let numbered = numbered.map(|(nth, loaded)| (number, nth, loaded));

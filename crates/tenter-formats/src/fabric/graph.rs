@@ -113,7 +113,12 @@ impl Graph {
     }
 
     /// The fabric as YAML, after a line that says where it is from.
-    pub(crate) fn finish(mut self, heading: &str, end: Place) -> Result<FabricText, ImportError> {
+    pub(crate) fn finish(
+        mut self,
+        heading: &str,
+        end: Place,
+        budget: &Budget,
+    ) -> Result<FabricText, ImportError> {
         if self.hosts.is_empty() {
             let remedy = "give a fabric with hosts, or say which devices are hosts";
             return Err(wrong(end, "there is no host in it", remedy));
@@ -122,7 +127,7 @@ impl Graph {
         let tiers = self.tiers()?;
         let (explicit, losses) = self.explicit(&tiers);
         let spec = TopologySpec::Explicit(explicit);
-        spec.build(&Budget::unlimited())
+        spec.build(budget)
             .map_err(|error| ImportError::of(end, error))?;
         let TopologySpec::Explicit(explicit) = spec else {
             return Err(wrong(end, "it is no list of nodes", "report this"));

@@ -46,7 +46,7 @@ pub fn read(
     let document = allowed.and_then(|()| Document::read(source.bytes, annotations));
     let fabric = document.and_then(|document| {
         let devices = Devices::of(&document.devices)?;
-        Infrastructure::of(&document, devices)?.fabric(reading)
+        Infrastructure::of(&document, devices)?.fabric(reading, budget)
     });
     fabric.map_err(|error| error.in_file(source.name))
 }
@@ -218,7 +218,7 @@ impl<'d> Infrastructure<'d> {
         }
     }
 
-    fn fabric(mut self, reading: &FabricReading) -> Read<FabricText> {
+    fn fabric(mut self, reading: &FabricReading, budget: &Budget) -> Read<FabricText> {
         let servers = self.servers(reading);
         let place = |own: &Self, copy: u32| {
             own.firsts
@@ -268,7 +268,8 @@ impl<'d> Infrastructure<'d> {
         }
         self.idle(&mut graph.notes);
         graph.notes.splice(0..0, self.notes);
-        graph.finish("The cables of an infrastructure of InfraGraph.", end)
+        let heading = "The cables of an infrastructure of InfraGraph.";
+        graph.finish(heading, end, budget)
     }
 
     /// Says how many instances have no cable.

@@ -40,7 +40,7 @@ pub fn read(files: Files<'_>, reading: &FabricReading, budget: &Budget) -> Read<
         let table = Table::read(files.cables)?;
         let mut cables = Cables::default();
         cables.read(&table)?;
-        cables.fabric(&devices, &interfaces, reading)
+        cables.fabric(&devices, &interfaces, reading, budget)
     };
     read().map_err(|error| error.in_file(files.cables.name))
 }
@@ -161,6 +161,7 @@ impl Cables {
         devices: &Devices,
         interfaces: &Interfaces,
         reading: &FabricReading,
+        budget: &Budget,
     ) -> Read<FabricText> {
         let mut is_host: BTreeMap<&str, bool> = BTreeMap::new();
         let mut places: Vec<(&Port, Place)> = Vec::new();
@@ -209,7 +210,7 @@ impl Cables {
         }
         graph.notes.splice(0..0, self.notes);
         let end = self.lines.last().map_or(Place::Line(1), |line| line.at);
-        graph.finish("Cables of NetBox.", end)
+        graph.finish("Cables of NetBox.", end, budget)
     }
 }
 

@@ -61,7 +61,7 @@ struct File {
 pub fn read(source: Source<'_>, budget: &Budget) -> Read<FabricText> {
     let allowed = limits::text(source.bytes.len(), budget);
     let text = allowed.and_then(|()| words::text(source.bytes));
-    let fabric = text.and_then(|text| File::read(text)?.fabric());
+    let fabric = text.and_then(|text| File::read(text)?.fabric(budget));
     fabric.map_err(|error| error.in_file(source.name))
 }
 
@@ -284,7 +284,7 @@ impl File {
         Ok(inner)
     }
 
-    fn fabric(mut self) -> Read<FabricText> {
+    fn fabric(mut self, budget: &Budget) -> Read<FabricText> {
         let inner = self.nv_links()?;
         let mut graph = Graph::default();
         graph.notes.append(&mut self.notes);
@@ -324,7 +324,8 @@ impl File {
              `fabric.switch: {pipeline_latency: 0ns, forwarding: store-and-forward}`"
                 .to_owned(),
         );
-        graph.finish("The links of a topology file of ns-3.", self.end)
+        let heading = "The links of a topology file of ns-3.";
+        graph.finish(heading, self.end, budget)
     }
 
     /// How many links each host has, at its number.

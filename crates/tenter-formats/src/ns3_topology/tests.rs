@@ -1,5 +1,5 @@
 use tenter_topology::TopologySpec;
-use tenter_units::Budget;
+use tenter_units::{Budget, Limits};
 
 use super::*;
 use crate::error::{ImportError, Place};
@@ -129,6 +129,17 @@ fn what_is_wrong_is_told_with_its_line() {
     for end in 0..HPCC.len() {
         let _ = import(&HPCC[..end]);
     }
+}
+
+#[test]
+fn a_fabric_is_built_within_the_budget_of_its_file() {
+    let limits = Limits {
+        ranks: 3,
+        ..Limits::NONE
+    };
+    let bytes = HPCC.as_bytes();
+    let error = read(Source { name: "t", bytes }, &Budget::new(limits)).expect_err("four hosts");
+    assert!(error.what.contains("4 ranks, and 3 are allowed"), "{error}");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::EventFd;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeSpec, TimeValLike};
+use tenter::run_budget;
 use tenter_formats::Content;
 use tenter_net::Packet;
 use tenter_plan::Plan;
@@ -83,6 +84,7 @@ pub(super) fn plan_of(opening: &Opening) -> Result<Plan, String> {
         &[],
         None,
         &files,
+        &run_budget(),
     );
     let plan = loaded.map_err(|found| found.render())?.plan;
     if opening.addresses.len() != plan.topology.hosts {

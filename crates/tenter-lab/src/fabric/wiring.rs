@@ -6,7 +6,6 @@ use std::net::Ipv4Addr;
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_plan::Plan;
 use tenter_topology::{NodeId, Routing, RoutingError, Topology};
-use tenter_units::Budget;
 
 use crate::lab_file::{NamespaceFabric, control_address, coordinator_address};
 
@@ -73,7 +72,7 @@ impl Wiring {
     /// When hosts cannot reach each other.
     pub fn new(lab: &str, fabric: &NamespaceFabric, plan: &Plan) -> Result<Wiring, RoutingError> {
         let topology = &plan.topology;
-        let routing = Routing::build(topology, &Budget::unlimited())?;
+        let routing = Routing::rebuild(topology)?;
         let mut wiring = Wiring::default();
         wiring.namespaces.push(control_namespace(lab));
         for node in topology.node_ids() {

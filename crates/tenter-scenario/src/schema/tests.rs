@@ -10,6 +10,7 @@ use tenter_config::Words as _;
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::{self, Node};
 use tenter_notation::yaml;
+use tenter_units::Budget;
 use tenter_workload::collective::{CollectiveKind, ProgramCollective};
 
 fn document() -> Value {
@@ -151,7 +152,16 @@ fn every_scenario_of_the_repository_passes_and_so_does_its_effective_form() {
                 .map(tenter_formats::Content::from)
                 .map_err(|error| error.to_string())
         };
-        let loaded = load_beside(&text, "", Format::Yaml, &[], None, &files).expect("it loads");
+        let loaded = load_beside(
+            &text,
+            "",
+            Format::Yaml,
+            &[],
+            None,
+            &files,
+            &Budget::unlimited(),
+        )
+        .expect("it loads");
         let found = complaints(&validator, &loaded.effective);
         assert!(found.is_empty(), "{}: {found:#?}", path.display());
     }

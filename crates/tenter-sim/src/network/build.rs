@@ -31,9 +31,8 @@ use super::watch::{Unwatched, Watcher};
 use super::windows::windows;
 
 /// Everything that is the same for all parts, for a plan over so many threads.
-fn context(plan: &Plan, threads: u16, budget: &Budget) -> Result<Context, SimulationError> {
+fn context(plan: &Plan, threads: u16, routing: Routing) -> Result<Context, SimulationError> {
     let topology = Arc::new(plan.topology.clone());
-    let routing = Routing::build(&topology, budget)?;
     let mut ranks: ById<HostId, Vec<RankHere>> = vec![Vec::new(); topology.hosts].into();
     let mut slots: ById<HostId, FreeSlots> = vec![FreeSlots::default(); topology.hosts].into();
     let mut jobs: ById<JobId, JobPlan> = ById::default();
@@ -214,12 +213,14 @@ pub fn fabric(plan: &Plan) -> Result<Fabric<Unwatched>, SimulationError> {
     Ok(parts.remove(0).nodes)
 }
 
-/// Whether a plan can be run: what [`build`] would refuse, without its nodes.
+/// Whether a plan can be run: what [`build`] would refuse, without its nodes. Gives the routes of
+/// its fabric, which whoever explains the plan needs, too.
 ///
 /// # Errors
-/// As [`build`].
-pub fn check(plan: &Plan, budget: &Budget) -> Result<(), SimulationError> {
-    checked(plan, 1, budget).map(|_| ())
+/// As [`build`], and when the check would take more than the budget has.
+pub fn check(plan: &Plan, budget: &Budget) -> Result<Arc<Routing>, SimulationError> {
+    let routing = Routing::build(&plan.topology, budget)?;
+    checked(plan, 1, routing).map(|context| context.routing)
 }
 
 /// Why a collective with more transfers than ids cannot be simulated transfer by transfer.
@@ -249,8 +250,8 @@ impl Context {
 }
 
 /// What the nodes of a plan are made from, where one affects another no sooner than later.
-fn checked(plan: &Plan, threads: u16, budget: &Budget) -> Result<Context, SimulationError> {
-    let context = context(plan, threads, budget)?;
+fn checked(plan: &Plan, threads: u16, routing: Routing) -> Result<Context, SimulationError> {
+    let context = context(plan, threads, routing)?;
     match plan.fidelity {
         Fidelity::Packet => context.check_ids(too_many_at_once)?,
         Fidelity::Flow => drop(left_out(plan)?),
@@ -289,8 +290,7 @@ pub fn build<W: Watcher>(
     threads: u16,
     watcher: impl Fn(&Context) -> W,
 ) -> Result<WindowedDriver<W>, SimulationError> {
-    // The caller has compared the memory of the whole run with what there is.
-    let context = checked(plan, threads, &Budget::unlimited())?;
+    let context = checked(plan, threads, Routing::rebuild(&plan.topology)?)?;
     let context = Arc::new(context);
     let jumps = plan.steady_state == SteadyState::Jump && refusal(plan).is_none();
     let (windows, bucket_ps) = windows(Time::from_ps(plan.lookahead.least_ps), plan.window_cap);

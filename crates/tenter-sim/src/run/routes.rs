@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tenter_topology::{Rewiring, Routing, Topology};
-use tenter_units::{Budget, Instant};
+use tenter_units::Instant;
 
 use crate::network::{Context, Driver};
 
@@ -57,7 +57,7 @@ impl Routes {
             return;
         }
         if std::mem::take(&mut self.is_rewired) {
-            match Routing::build(&self.topology, &Budget::unlimited()) {
+            match Routing::rebuild(&self.topology) {
                 Ok(whole) => self.whole = Arc::new(whole),
                 Err(error) => self.failure = Some(error.to_string()),
             }

@@ -146,7 +146,10 @@ fn a_trial_has_the_cases_and_its_calibrations_alone() {
     let study = study();
     let sizes = |variant: &str, extent| {
         let variant = study.variant(variant).expect("it is listed");
-        let plan = &study.trials(variant, extent).expect("a good trial")[0].plan;
+        let plan = &study
+            .trials(variant, extent, Limits::NONE)
+            .expect("a good trial")[0]
+            .plan;
         let runs = plan.jobs[0].sequence.iter();
         let sizes: Vec<u64> = runs.map(|run| run.size_bytes >> 10).collect();
         (sizes, plan.nic.message_gap)
@@ -197,7 +200,7 @@ fn a_scenario_that_does_not_fit_is_refused() {
     let refused = |scenario: &str| {
         let study = Study::read(&texts(DESCRIPTION, scenario), |_| Some(TABLE));
         let study = study.expect("the scenario is not read yet");
-        let error = study.trials(&study.variants[0], Extent::Full);
+        let error = study.trials(&study.variants[0], Extent::Full, Limits::NONE);
         error.expect_err("a broken scenario").to_string()
     };
     let two = SCENARIO.replace("collectives:", "iterations: 2, collectives:");
@@ -363,7 +366,12 @@ fn variants_left_out_are_not_run_and_have_no_rows() {
     let [pure, fitted] = study.variants.as_slice() else {
         panic!("there are two variants");
     };
-    let runs = |variant| study.trials(variant, Extent::Full).expect("it holds").len();
+    let runs = |variant| {
+        study
+            .trials(variant, Extent::Full, Limits::NONE)
+            .expect("it holds")
+            .len()
+    };
     assert_eq!((runs(pure), runs(fitted)), (1, 0));
     let answer = study.judge(Extent::Full, &[trial(&[(1, 1_000)], "aa"), Vec::new()]);
     assert!(!answer.cases.is_empty());

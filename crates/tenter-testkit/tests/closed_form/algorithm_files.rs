@@ -1,6 +1,7 @@
 //! Algorithms from files of the repository, beside those that are built in.
 
 use tenter_scenario::{Format, load_beside};
+use tenter_units::Budget;
 
 use crate::trial::Trial;
 
@@ -22,7 +23,15 @@ observe: {{samples: false}}
         "ring-4.xml" => Ok(RING.as_bytes().to_vec().into()),
         _ => Err("name another file".to_owned()),
     };
-    let loaded = load_beside(&scenario, "test.yaml", Format::Yaml, &[], None, &files);
+    let loaded = load_beside(
+        &scenario,
+        "test.yaml",
+        Format::Yaml,
+        &[],
+        None,
+        &files,
+        &Budget::unlimited(),
+    );
     let loaded = loaded.unwrap_or_else(|problems| panic!("{}", problems.render()));
     Trial::of_plan(&loaded.plan).unwrap_or_else(|error| panic!("{scenario}\n{error}"))
 }

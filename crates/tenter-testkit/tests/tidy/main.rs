@@ -4,6 +4,7 @@
 //! list.
 
 mod advisories;
+mod budgets;
 mod circles;
 mod crates;
 mod functions;
@@ -50,6 +51,11 @@ fn lines_fit_and_have_no_tabs() {
 #[test]
 fn one_file_alone_has_unsafe_lints() {
     report(&source::unsafe_lints(&Repository::read()));
+}
+
+#[test]
+fn budgets_have_limits_outside_tests() {
+    report(&budgets::without_limits(&Repository::read()));
 }
 
 #[test]

@@ -105,10 +105,13 @@ impl TrialOrder {
             bytes.ok_or_else(|| "the order does not hold it".to_owned())
         };
         let config = (self.config.as_str(), "config.yaml", Format::Yaml);
+        // The sweep that gave the order has made this plan within its limits.
+        let budget = run_budget();
+        let (text, name, format) = config;
         let mut loaded =
-            tenter_scenario::load_beside(config.0, config.1, config.2, &[], None, &find)?;
+            tenter_scenario::load_beside(text, name, format, &[], None, &find, &budget)?;
         loaded.given.clone_from(&self.given);
-        Ok((Plan::new(loaded, &run_budget())?, sweep))
+        Ok((Plan::new(loaded, &budget)?, sweep))
     }
 }
 
