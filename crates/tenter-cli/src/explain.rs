@@ -13,7 +13,6 @@ use crate::source;
 pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
     let (plan, explanation) = arguments.allowance.within(|budget| {
         let plan = source::read(&arguments.scenario, budget)?;
-        plan.check_within(budget)?;
         let explanation = plan.explain_within(budget)?;
         Ok((plan, explanation))
     })?;

@@ -4,20 +4,21 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 use tenter_record::NoteCode;
+use tenter_report::cost_text;
 
 use crate::arguments::{TextFormat, Validate};
 use crate::exit::ExitCode;
 use crate::fabric_line::{counted, parts};
-use crate::failure::{Failure, print, problem};
+use crate::failure::{Failure, print, print_tables, problem};
 use crate::source;
 
 pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
-    let (valid, mut notes) = arguments.allowance.within(|budget| {
+    let (valid, mut notes, cost) = arguments.allowance.within(|budget| {
         let valid = source::read(&arguments.scenario, budget)?;
-        let notes = valid.notes_within(budget)?;
         // What cannot be built is no valid scenario.
-        valid.check_within(budget)?;
-        Ok((valid, notes))
+        let checked = valid.checked(budget)?;
+        let (notes, cost) = (checked.notes(budget)?, checked.cost(budget)?);
+        Ok((valid, notes, cost))
     })?;
     let plan = valid.resolved();
     let collectives: usize = plan.jobs.iter().map(|job| job.sequence.len()).sum();
@@ -32,6 +33,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
             "jobs": plan.jobs.len(),
             "collectives": collectives,
             "warnings": warnings.map(problem).collect::<Vec<_>>(),
+            "cost": cost,
             "notes": notes.iter().map(|note| &note.text).collect::<Vec<_>>(),
         });
         print(&format!("{document:#}\n"));
@@ -48,5 +50,6 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
         let _ = writeln!(text, "{}", note.line());
     }
     print(&text);
+    print_tables(&cost_text(&cost));
     Ok(ExitCode::SUCCESS)
 }

@@ -20,6 +20,14 @@ pub fn explanation_text(explanation: &Explanation) -> String {
     text
 }
 
+/// What a run costs, as an explanation tells it.
+pub fn cost_text(cost: &Cost) -> String {
+    let mut text = String::new();
+    // A `String` accepts everything.
+    let _ = write_cost(cost, &mut text);
+    text
+}
+
 fn write(explanation: &Explanation, out: &mut String) -> fmt::Result {
     if !explanation.scenario.is_empty() {
         write!(out, "{}, ", explanation.scenario)?;

@@ -66,7 +66,7 @@ pub use csv::{csv, csv_field};
 pub use deviations::{Beside, add_measured, deviation_table};
 pub use drawings::{Drawn, DrawnLine, study_drawings};
 pub use error::TrialError;
-pub use explanation::explanation_text;
+pub use explanation::{cost_text, explanation_text};
 pub use free_table::{FreeColumn, FreeTable};
 pub use html::{
     HeldUp, held_up, html_measured_report, html_report, html_study_report, html_sweep_report,

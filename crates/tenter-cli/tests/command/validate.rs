@@ -3,11 +3,32 @@
 use crate::workplace::Workplace;
 
 #[test]
-fn a_good_scenario_is_described_in_a_line() {
+fn a_good_scenario_is_described_with_its_cost() {
     let workplace = Workplace::with_small("validate-good");
     let answer = workplace.tenter(&["validate", "small.yaml"]).expect(0);
     assert_eq!(answer.stderr, "");
-    assert_eq!(answer.stdout.lines().count(), 1, "{}", answer.stdout);
+    let (line, cost) = answer
+        .stdout
+        .split_once("\n\n")
+        .expect("a line, and a cost");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    // What will run, as it is explained.
+    let explained = workplace.tenter(&["explain", "small.yaml"]).expect(0);
+    let begins = "cost of a run, every transfer counted\n";
+    assert!(cost.starts_with(begins), "{cost}");
+    assert!(explained.stdout.contains(cost), "{cost}");
+    let by_flows = ["validate", "small.yaml", "--fidelity", "flow"];
+    let by_flows = workplace.tenter(&by_flows).expect(0).stdout;
+    assert!(
+        by_flows.contains("at flow level, in place of"),
+        "{by_flows}"
+    );
+    let as_json = ["validate", "small.yaml", "--format", "json"];
+    let as_json = workplace.tenter(&as_json).expect(0).json();
+    let explained = ["explain", "small.yaml", "--format", "json"];
+    let explained = workplace.tenter(&explained).expect(0).json();
+    assert_eq!(as_json["cost"], explained["cost"]);
+    assert_eq!(as_json["cost"]["level"], "packet");
     for part in [
         "small.yaml is valid",
         "4 NICs",
@@ -15,7 +36,7 @@ fn a_good_scenario_is_described_in_a_line() {
         "8 cables",
         "4 collectives",
     ] {
-        assert!(answer.stdout.contains(part), "{part}\n{}", answer.stdout);
+        assert!(line.contains(part), "{part}\n{line}");
     }
     assert_eq!(workplace.entries(), ["small.yaml"]);
 }
