@@ -83,12 +83,14 @@ class Scenario:
         checked = whole("seed", seed, 0, 2**64 - 1)
         return self if checked is None else self._of(self._core.with_seed(checked))
 
-    def plan(self) -> Plan:
+    def plan(self, *, max_time: str | None = None, max_memory: str | None = None) -> Plan:
         """Fills in every default and checks everything.
 
-        Raises `ScenarioError` with all problems at once.
+        Raises `ScenarioError` with all problems at once. What takes more processor time than
+        `max_time` (`"60s"`; 5 s unless given) or more memory than `max_memory` (`"16GiB"`; what
+        the machine has free unless given) is refused; so it is in each call on the plan.
         """
-        return Plan(self._core.resolve())
+        return Plan(self._core.resolve(max_time, max_memory))
 
 
 class Plan:
@@ -145,6 +147,16 @@ def scenario_of(source: Source) -> Scenario:
     return source if isinstance(source, Scenario) else Scenario(source)
 
 
-def explain(source: Source, *, set: Mapping[str, object] | None = None) -> dict[str, Any]:
-    """What a scenario means and what a run costs, without running it."""
-    return scenario_of(source).set(set).plan().explain()
+def explain(
+    source: Source,
+    *,
+    set: Mapping[str, object] | None = None,
+    max_time: str | None = None,
+    max_memory: str | None = None,
+) -> dict[str, Any]:
+    """What a scenario means and what a run costs, without running it.
+
+    `max_time` and `max_memory` are those of `Scenario.plan`.
+    """
+    asked = scenario_of(source).set(set)
+    return asked.plan(max_time=max_time, max_memory=max_memory).explain()

@@ -168,6 +168,8 @@ def sweep(
     only: Iterable[str] = (),
     retry_failed: bool = False,
     force: bool = False,
+    max_time: str | None = None,
+    max_memory: str | None = None,
     progress: Callable[[dict[str, Any]], object] | None = None,
 ) -> Sweep:
     """Runs one scenario over variants, values and seeds, and compares what comes of it.
@@ -177,7 +179,8 @@ def sweep(
     `folder`. They run on threads of this process; on an `executor` of `concurrent.futures` or a
     `distributed.Client` of Dask they run there, and only this process writes the ledger. `only`
     names variants, and values of axes as `AXIS=VALUE`: the others are not run, and have no values
-    in the results. Ctrl-C ends the sweep; the same call goes on where it was.
+    in the results. Ctrl-C ends the sweep; the same call goes on where it was. `max_time` and
+    `max_memory` are those of `Scenario.plan`, for the plan of each trial.
     """
     run = _read(description, scenario).with_options(
         folder=None if folder is None else os.fspath(folder),
@@ -185,6 +188,8 @@ def sweep(
         only=list(only),
         retry_failed=retry_failed,
         force=force,
+        max_time=max_time,
+        max_memory=max_memory,
     )
     if executor is None:
         return Sweep(json.loads(run.run(progress)))

@@ -117,6 +117,8 @@ def run(
     folder: str | os.PathLike[str] | None = None,
     interference: Literal["none", "alone", "pairs"] | None = None,
     force: bool = False,
+    max_time: str | None = None,
+    max_memory: str | None = None,
     progress: bool | Progress = False,
 ) -> Trial:
     """Runs a scenario and waits for the trial, without the interpreter's lock.
@@ -124,13 +126,14 @@ def run(
     `set` replaces single keys, as `--set` does. `flows` and `samples` tell whether these tables
     stay in memory. `folder` is where the trial is written; without it nothing is. `interference`
     measures what jobs cost each other, by further runs. `progress` prints a line, or is called
-    twenty times a second. Ctrl-C ends the run. Results do not depend on `threads`.
+    twenty times a second. Ctrl-C ends the run. Results do not depend on `threads`. `max_time` and
+    `max_memory` are those of `Scenario.plan`, and not of the run.
     """
     asked: Scenario = scenario_of(scenario).set(set)
     if seed is not None:
         asked = asked.seed(seed)
     core = _core.run(
-        asked.plan()._core,
+        asked.plan(max_time=max_time, max_memory=max_memory)._core,
         threads=whole("threads", threads, 1, 65535),
         flows=flows,
         samples=samples,
@@ -142,9 +145,17 @@ def run(
     return Trial(core)
 
 
-def open(folder: str | os.PathLike[str]) -> Trial:
-    """Opens the folder of a trial."""
-    return Trial(_core.open(os.fspath(folder)))
+def open(
+    folder: str | os.PathLike[str],
+    *,
+    max_time: str | None = None,
+    max_memory: str | None = None,
+) -> Trial:
+    """Opens the folder of a trial.
+
+    `max_time` and `max_memory` are those of `Scenario.plan`.
+    """
+    return Trial(_core.open(os.fspath(folder), max_time, max_memory))
 
 
 def line(at: dict[str, Any]) -> None:

@@ -143,6 +143,42 @@ def test_a_plan_tells_what_a_run_costs(scenario: tenter.Scenario) -> None:
     assert "fabric" in tenter.explain(scenario)
 
 
+LARGE = """
+fabric: {kind: torus, sizes: [8, 256, 7], hosts_per_switch: 2}
+jobs: [{ranks: 4, collectives: [{collective: permutation, size: 4KiB}]}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("max_time", "max_memory", "reason"),
+    [("60s", "100MB", "100MB are allowed"), ("5ms", "16GiB", "5ms of processor time")],
+)
+def test_calls_have_a_budget(
+    scenario: tenter.Scenario, tmp_path: Path, max_time: str, max_memory: str, reason: str
+) -> None:
+    tenter.run(scenario, folder=tmp_path / "small")
+    (tmp_path / "small" / "config.yaml").write_text(LARGE)
+    large = tenter.Scenario.from_yaml(LARGE)
+    with pytest.raises(tenter.Error, match=reason):
+        large.plan(max_time=max_time, max_memory=max_memory)
+    with pytest.raises(tenter.Error, match=reason):
+        tenter.explain(large, max_time=max_time, max_memory=max_memory)
+    with pytest.raises(tenter.Error, match=reason):
+        tenter.run(large, max_time=max_time, max_memory=max_memory)
+    with pytest.raises(tenter.Error, match=reason):
+        tenter.open(tmp_path / "small", max_time=max_time, max_memory=max_memory)
+    with pytest.raises(tenter.Error, match=reason):
+        tenter.sweep(
+            {"axes": {"seed": [1, 2]}},
+            scenario=large,
+            folder=tmp_path / "sweep",
+            max_time=max_time,
+            max_memory=max_memory,
+        )
+    with pytest.raises(tenter.InputError, match="max_time"):
+        scenario.plan(max_time="5")
+
+
 def test_settings_replace_and_remove(scenario: tenter.Scenario) -> None:
     faster = scenario.set({"fabric.host_rate": "800Gbps", "fabric.uplink_rate": "800Gbps"})
     assert tenter.run(faster).jobs["jct_ns"] < tenter.run(scenario).jobs["jct_ns"]

@@ -1847,7 +1847,13 @@ export interface operations {
     check: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description A name, of at most 64 characters, that a client gives itself: its newer request to the route
+                 *     takes the place of an older one, which is answered 409.
+                 */
+                "Tenter-Client"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1867,6 +1873,24 @@ export interface operations {
             };
             /** @description another site has sent it */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body does not arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description a newer request of the client came */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1973,7 +1997,13 @@ export interface operations {
     fabric: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description A name, of at most 64 characters, that a client gives itself: its newer request to the route
+                 *     takes the place of an older one, which is answered 409.
+                 */
+                "Tenter-Client"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1993,6 +2023,24 @@ export interface operations {
             };
             /** @description another site has sent it */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body does not arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description a newer request of the client came */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2031,7 +2079,13 @@ export interface operations {
     mapping: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description A name, of at most 64 characters, that a client gives itself: its newer request to the route
+                 *     takes the place of an older one, which is answered 409.
+                 */
+                "Tenter-Client"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2051,6 +2105,24 @@ export interface operations {
             };
             /** @description another site has sent it */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body does not arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description a newer request of the client came */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2252,6 +2324,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the body does not arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description the body is too long */
             413: {
                 headers: {
@@ -2348,15 +2429,6 @@ export interface operations {
                 };
             };
             409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the body is too long */
-            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2466,6 +2538,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the body does not arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description the body is too long */
             413: {
                 headers: {
@@ -2567,15 +2648,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is too long */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
             /** @description the body is not said to be JSON */
             415: {
                 headers: {
@@ -2621,6 +2693,15 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body does not arrive */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2694,15 +2775,6 @@ export interface operations {
                 };
             };
             409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the body is too long */
-            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2844,6 +2916,14 @@ export interface operations {
                 };
             };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -338,6 +338,8 @@ pub(crate) struct Report {
     /// The collective of files that do not name it, for instance `all_reduce`
     #[arg(long, value_name = "NAME", requires = "measured")]
     pub(crate) collective: Option<String>,
+    #[command(flatten)]
+    pub(crate) allowance: Allowance,
     /// Write the report even if it takes more memory than is available
     #[arg(long)]
     pub(crate) force: bool,

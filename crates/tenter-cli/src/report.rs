@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use tenter::{Budget, forced_budget};
 use tenter_report::{
     Beside, Drawn, NamedSummary, available_memory_bytes, binary_size, html_measured_report,
     html_report, html_study_report, html_sweep_report, read_answers, report_memory_bytes,
@@ -27,7 +28,12 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
         html_study_report(&answers, &drawings)
     } else {
         check_memory(arguments)?;
-        of_trials(arguments)?
+        if arguments.force {
+            of_trials(arguments, &forced_budget())?
+        } else {
+            let allowance = arguments.allowance;
+            allowance.within(|budget| of_trials(arguments, budget))?
+        }
     };
     write(&arguments.output, &page)?;
     if arguments.format == TextFormat::Json {
@@ -44,8 +50,9 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
 }
 
 /// The page of trials, beside files of measurements if any are named.
-fn of_trials(arguments: &Report) -> Result<String, Failure> {
-    let trials = arguments.folders.iter().map(tenter::read_for_report);
+fn of_trials(arguments: &Report, budget: &Budget) -> Result<String, Failure> {
+    let folders = arguments.folders.iter();
+    let trials = folders.map(|folder| tenter::read_for_report(folder, budget));
     let trials: Result<Vec<_>, _> = trials.collect();
     let trials = trials.map_err(|error| Failure::input(error.to_string()))?;
     if arguments.measured.is_empty() {

@@ -38,6 +38,7 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .resume(arguments.resume)
         .retry_failed(arguments.retry_failed)
         .force(arguments.force)
+        .limits(arguments.allowance.limits())
         .only(&arguments.only)?;
     if let Some(fidelity) = arguments.fidelity {
         run = run.with_setting(source::fidelity(fidelity)?);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 
 use serde_json::{Value, json};
-use tenter::{TrialQuery, TrialState, Workspace, WorkspaceTrial};
+use tenter::{TrialQuery, TrialState, Workspace, WorkspaceTrial, check_limits};
 use tenter_report::{
     Format, TextColumn, TextTable, TrialReport, csv_field, printed_time, read_summary,
 };
@@ -66,7 +66,7 @@ fn open(folder: &WorkspaceFolder) -> Result<Workspace, Failure> {
         )));
     }
     let workspace = Workspace::open(&folder.folder)?;
-    workspace.find()?;
+    workspace.find(check_limits())?;
     Ok(workspace)
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 
+use tenter::Limits;
 use tenter_server::{Options, Server, openapi};
 
 use crate::arguments::Ui;
@@ -26,6 +27,11 @@ pub(crate) fn ui(arguments: &Ui) -> Result<ExitCode, Failure> {
         no_token: arguments.no_token,
         jobs: usize::from(arguments.jobs),
         threads: arguments.threads.count,
+        check: Limits {
+            time: arguments.max_time,
+            memory: arguments.max_memory,
+            ..Limits::NONE
+        },
     })?;
     let url = server.url();
     print(&format!(

@@ -13,6 +13,12 @@ jobs:
 observe: {samples: false}
 ";
 
+/// A fabric that takes a second to be planned.
+const LARGE: &str = "
+fabric: {kind: leaf-spine, leaves: 512, hosts_per_leaf: 16, spines: 64}
+jobs: [{collectives: [{collective: permutation, size: 4KiB}]}]
+";
+
 const SWEEP: &str = "
 name: fabrics
 scenario: scenario.yaml
@@ -436,4 +442,21 @@ fn a_report_of_a_sweep_has_a_picture_and_a_table_for_each_reading() {
     let refused = tenter(&folder, "report one -o page.html");
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     assert!(text(&refused.stderr).contains("runs no trial twice"));
+}
+
+#[test]
+fn each_plan_of_a_sweep_has_a_budget() {
+    let sweep = "name: large\nscenario: scenario.yaml\naxes: {seed: [1, 2]}\n";
+    let folder = Folder::new("budget", sweep);
+    folder.write("scenario.yaml", LARGE);
+    for (option, limit, reason) in [
+        ("--max-time", "5ms", "more than 5ms of processor time"),
+        ("--max-memory", "1MB", "1MB are allowed"),
+    ] {
+        let refused = folder.sweep(&["sweep.yaml", option, limit]);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{option}: {said}");
+        assert!(said.contains("seed=1"), "{option}: {said}");
+        assert!(said.contains(reason), "{option}: {said}");
+    }
 }

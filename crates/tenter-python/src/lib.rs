@@ -5,6 +5,7 @@
 //! thread waits for them and looks for signals twenty times a second. Errors are raised as
 //! exceptions that `tenter._errors` makes. Tables go out as Arrow streams without a copy.
 
+mod allowance;
 mod background;
 mod error;
 mod run;

@@ -12,6 +12,7 @@ use tenter::{
     record_batch,
 };
 
+use crate::allowance::Allowance;
 use crate::background::wait_for;
 use crate::error::{raised, wrong};
 use crate::scenario::Plan;
@@ -24,6 +25,8 @@ const BATCH_ROWS: usize = 1 << 16;
 #[pyclass(frozen, module = "tenter._core")]
 pub(crate) struct Trial {
     inner: tenter::Trial,
+    /// What each call about its plan may take.
+    allowance: Allowance,
     flows: Rows,
     samples: Rows,
 }
@@ -73,7 +76,10 @@ impl Trial {
 
     #[getter]
     fn plan(&self) -> Plan {
-        Plan(self.inner.plan().clone())
+        Plan {
+            plan: self.inner.plan().clone(),
+            allowance: self.allowance,
+        }
     }
 
     /// A table by its name.
@@ -135,7 +141,7 @@ pub(crate) fn run(
     force: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Trial> {
-    let mut run = tenter::Run::new(&plan.0).force(force);
+    let mut run = tenter::Run::new(&plan.plan).force(force);
     if let Some(threads) = threads {
         run = run.threads(threads);
     }
@@ -152,15 +158,17 @@ pub(crate) fn run(
             return Err(wrong(py, &what));
         }
     };
-    let expected = progress
-        .as_ref()
-        .map(|_| plan.0.packet_hops().unwrap_or(f64::NAN));
+    let expected = progress.as_ref().map(|_| {
+        plan.plan
+            .packet_hops_within(&plan.allowance.budget())
+            .unwrap_or(f64::NAN)
+    });
     let cancelled = Arc::new(AtomicBool::new(false));
     let at = Arc::new(Mutex::new(Progress::default()));
     let mut keeper = Keeper {
         flows: flows.then(Pending::default),
         samples: samples.then(Pending::default),
-        names: plan.0.names(),
+        names: plan.plan.names(),
         cancelled: Arc::clone(&cancelled),
         at: Arc::clone(&at),
     };
@@ -188,14 +196,22 @@ pub(crate) fn run(
         flows: Rows::of(keeper.flows, names, &trial),
         samples: Rows::of(keeper.samples, names, &trial),
         inner: trial,
+        allowance: plan.allowance,
     })
 }
 
 /// Opens the folder of a trial.
 #[pyfunction]
-pub(crate) fn open(py: Python<'_>, folder: PathBuf) -> PyResult<Trial> {
+#[pyo3(signature = (folder, max_time=None, max_memory=None))]
+pub(crate) fn open(
+    py: Python<'_>,
+    folder: PathBuf,
+    max_time: Option<&str>,
+    max_memory: Option<&str>,
+) -> PyResult<Trial> {
+    let allowance = Allowance::read(py, max_time, max_memory)?;
     let opened = py.detach(|| {
-        let trial = tenter::Trial::open_without_rows(folder)?;
+        let trial = tenter::Trial::open_without_rows(folder, &allowance.budget())?;
         // A damaged folder is told now, and not when a table is asked for.
         trial.stored::<FlowRow>()?;
         trial.stored::<SampleRow>()?;
@@ -203,6 +219,7 @@ pub(crate) fn open(py: Python<'_>, folder: PathBuf) -> PyResult<Trial> {
     });
     Ok(Trial {
         inner: opened.map_err(|error: tenter::Error| raised(py, &error))?,
+        allowance,
         flows: Rows::Stored,
         samples: Rows::Stored,
     })

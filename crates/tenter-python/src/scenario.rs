@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use tenter::{Diagnostics, Format};
 
+use crate::allowance::Allowance;
 use crate::error::{raised, wrong};
 
 /// A scenario as it is written; nothing is checked before `resolve`.
@@ -50,9 +51,19 @@ impl Scenario {
     }
 
     /// Fills in every default and checks everything.
-    fn resolve(&self, py: Python<'_>) -> PyResult<Plan> {
-        let plan = py.detach(|| self.0.resolve());
-        Ok(Plan(plan.map_err(|error| raised(py, &error))?))
+    #[pyo3(signature = (max_time=None, max_memory=None))]
+    fn resolve(
+        &self,
+        py: Python<'_>,
+        max_time: Option<&str>,
+        max_memory: Option<&str>,
+    ) -> PyResult<Plan> {
+        let allowance = Allowance::read(py, max_time, max_memory)?;
+        let plan = py.detach(|| self.0.resolve_within(&allowance.budget()));
+        Ok(Plan {
+            plan: plan.map_err(|error| raised(py, &error))?,
+            allowance,
+        })
     }
 }
 
@@ -71,37 +82,41 @@ pub(crate) fn format_of(py: Python<'_>, word: &str) -> PyResult<Format> {
 
 /// A scenario in which every number stands.
 #[pyclass(frozen, module = "tenter._core")]
-pub(crate) struct Plan(pub(crate) tenter::Plan);
+pub(crate) struct Plan {
+    pub(crate) plan: tenter::Plan,
+    /// What each call about it may take: as much as making it.
+    pub(crate) allowance: Allowance,
+}
 
 #[pymethods]
 impl Plan {
     #[getter]
     fn name(&self) -> &str {
-        self.0.name()
+        self.plan.name()
     }
 
     #[getter]
     fn seed(&self) -> u64 {
-        self.0.seed()
+        self.plan.seed()
     }
 
     /// The scenario as YAML, every default filled in.
     #[getter]
     fn yaml(&self) -> &str {
-        self.0.to_yaml()
+        self.plan.to_yaml()
     }
 
     /// What is odd about the scenario, a text each.
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        let warnings: &Diagnostics = self.0.warnings();
+        let warnings: &Diagnostics = self.plan.warnings();
         let each = warnings.problems().iter();
         each.map(|problem| problem.message.clone()).collect()
     }
 
     /// What it means and what it costs, as JSON.
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
-        let explanation = py.detach(|| self.0.explain());
+        let explanation = py.detach(|| self.plan.explain_within(&self.allowance.budget()));
         let explanation = explanation.map_err(|error| raised(py, &error))?;
         serde_json::to_string(&explanation).map_err(|error| wrong(py, &error.to_string()))
     }
@@ -109,14 +124,14 @@ impl Plan {
     /// Bytes of memory that a run is expected to take.
     #[getter]
     fn memory_bytes(&self, py: Python<'_>) -> PyResult<u64> {
-        let bytes = py.detach(|| self.0.memory_bytes());
+        let bytes = py.detach(|| self.plan.memory_bytes());
         bytes.map_err(|error| raised(py, &error))
     }
 
     /// Packet-hops that a run is expected to have.
     #[getter]
     fn packet_hops(&self, py: Python<'_>) -> PyResult<f64> {
-        let hops = py.detach(|| self.0.packet_hops());
+        let hops = py.detach(|| self.plan.packet_hops_within(&self.allowance.budget()));
         hops.map_err(|error| raised(py, &error))
     }
 }

@@ -11,6 +11,7 @@ use tenter::{
     Control, NextTrial, Sweep, SweepObserver, SweepProgress, SweepResults, TrialAnswer, TrialOrder,
 };
 
+use crate::allowance::Allowance;
 use crate::background::wait_for;
 use crate::error::{internal, raised, wrong};
 use crate::scenario::{Scenario, format_of};
@@ -48,10 +49,12 @@ impl SweepRun {
     /// The same with other ways to run it.
     #[expect(
         clippy::needless_pass_by_value,
-        reason = "arguments of Python are values"
+        clippy::too_many_arguments,
+        reason = "arguments of Python are values, and each is a keyword"
     )]
     #[pyo3(signature = (
-        *, folder=None, workers=None, retry_failed=false, only=Vec::new(), force=false
+        *, folder=None, workers=None, retry_failed=false, only=Vec::new(), force=false,
+        max_time=None, max_memory=None
     ))]
     fn with_options(
         &self,
@@ -61,8 +64,12 @@ impl SweepRun {
         retry_failed: bool,
         only: Vec<String>,
         force: bool,
+        max_time: Option<&str>,
+        max_memory: Option<&str>,
     ) -> PyResult<SweepRun> {
+        let allowance = Allowance::read(py, max_time, max_memory)?;
         let run = self.0.clone().retry_failed(retry_failed).force(force);
+        let run = run.limits(allowance.limits());
         let mut run = run.only(&only).map_err(|error| raised(py, &error))?;
         if let Some(folder) = folder {
             run = run.folder(folder);

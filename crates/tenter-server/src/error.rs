@@ -45,6 +45,11 @@ pub(crate) struct ProblemBody {
     pub(crate) end_column: Option<usize>,
 }
 
+/// What to do, and one more way out.
+pub(crate) fn one_more(help: Option<String>, way: &str) -> String {
+    help.map_or_else(|| way.to_owned(), |help| format!("{help}; {way}"))
+}
+
 impl From<&tenter::Problem> for ProblemBody {
     fn from(problem: &tenter::Problem) -> ProblemBody {
         let at = problem.position.as_ref();
@@ -83,6 +88,14 @@ impl ApiError {
                 problems: Vec::new(),
             },
         }
+    }
+
+    /// The same with one more way out, if there is one.
+    pub(crate) fn or(mut self, way: Option<&str>) -> ApiError {
+        if let Some(way) = way {
+            self.text.help = Some(one_more(self.text.help.take(), way));
+        }
+        self
     }
 
     /// The request is at fault.

@@ -43,6 +43,6 @@ mod token;
 mod trial_body;
 mod turns;
 
-pub use options::Options;
+pub use options::{CHECK_MEMORY, Options};
 pub use routes::openapi;
 pub use server::Server;

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
-use tenter::usual_threads;
+use tenter::{Bytes, CHECK_TIME, Limits, usual_threads};
 
 /// How a workspace is served.
 #[derive(Clone, Debug)]
@@ -21,7 +21,12 @@ pub struct Options {
     pub jobs: usize,
     /// Threads of each trial at most.
     pub threads: u16,
+    /// What a request may take that resolves a scenario or reads a trial.
+    pub check: Limits,
 }
+
+/// Memory that such a request may take unless told otherwise.
+pub const CHECK_MEMORY: Bytes = Bytes::new(1 << 30);
 
 impl Default for Options {
     fn default() -> Options {
@@ -32,6 +37,11 @@ impl Default for Options {
             no_token: false,
             jobs: 1,
             threads: usual_threads(),
+            check: Limits {
+                memory: CHECK_MEMORY,
+                time: CHECK_TIME,
+                ..Limits::NONE
+            },
         }
     }
 }

@@ -1,13 +1,8 @@
 //! Scenarios of requests.
 
-use tenter::{Error, Plan, Scenario};
-
-use crate::turns::Limits;
+use tenter::{Budget, Error, Plan, Scenario};
 
 /// The plan of a scenario that a request has sent: it can name no files.
-pub(crate) fn resolve(text: &str, limits: &Limits) -> Result<Plan, Error> {
-    limits.check()?;
-    let plan = Scenario::from_yaml(text).resolve()?;
-    limits.check()?;
-    Ok(plan)
+pub(crate) fn resolve(text: &str, budget: &Budget) -> Result<Plan, Error> {
+    Scenario::from_yaml(text).resolve_within(budget)
 }

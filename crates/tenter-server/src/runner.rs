@@ -4,14 +4,16 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use tenter::{Control, Error, Observer, QueuedTrial, Run, Running as At, Trial, reserve_memory};
+use tenter::{
+    Control, Error, Observer, QueuedTrial, Resource, Run, Running as At, Trial, check_budget,
+    machine_limits, reserve_memory,
+};
 use tenter_record::{SampleRow, SinkError};
 use tenter_report::claim_free_folder;
 
 use crate::resolve::resolve;
 use crate::state::{App, ProgressBody, Running, Shared};
 use crate::trial_body::told_trial;
-use crate::turns::Limits;
 
 /// How long a runner waits for a trial before it looks again: other processes may queue some, too.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -77,7 +79,12 @@ fn simulate(
     queued: &QueuedTrial,
     running: &Arc<Running>,
 ) -> Result<Option<Trial>, Error> {
-    let plan = resolve(&queued.scenario, &Limits::default())?;
+    // It was checked before it was queued; what is left is to end where it is cancelled.
+    let budget = check_budget(machine_limits(), Arc::clone(&running.is_cancelled));
+    let plan = match resolve(&queued.scenario, &budget) {
+        Err(_) if budget.refused() == Some(Resource::Cancelled) => return Ok(None),
+        resolved => resolved?,
+    };
     let is_over = || running.is_cancelled.load(Ordering::Relaxed);
     let Some(_reserved) = reserve_memory(plan.memory_bytes()?, is_over) else {
         return Ok(None);

@@ -59,7 +59,7 @@ const SEARCH_EVERY: Duration = Duration::from_secs(2);
 /// A trial that this server runs.
 #[derive(Debug, Default)]
 pub(crate) struct Running {
-    pub(crate) is_cancelled: AtomicBool,
+    pub(crate) is_cancelled: Arc<AtomicBool>,
     pub(crate) progress: Mutex<Option<ProgressBody>>,
     pub(crate) live: Live,
 }
@@ -100,6 +100,7 @@ impl App {
         hosts: Vec<String>,
         port_of_any: Option<u16>,
     ) -> App {
+        let turns = Turns::new(options.check);
         App {
             workspace,
             events: Events::new(),
@@ -108,7 +109,7 @@ impl App {
             entry,
             hosts,
             port_of_any,
-            turns: Turns::new(),
+            turns,
             large_bodies: Arc::new(Semaphore::new(1)),
             csv: Arc::new(Semaphore::new(CSV_MAX)),
             traces: Mutex::default(),
@@ -233,7 +234,7 @@ impl App {
         if searched.is_some_and(|at| at.elapsed() < SEARCH_EVERY) {
             return Ok(());
         }
-        self.workspace.find()?;
+        self.workspace.find(self.turns.limits())?;
         *searched = Some(Instant::now());
         Ok(())
     }

@@ -49,7 +49,8 @@ fn simulate(app: &Shared, sweep: &WorkspaceSweep) -> Result<TrialState, Error> {
     let run = sweep_of(&sweep.description, &sweep.scenario)?
         .folder(folder)
         .ledger(app.workspace.folder())
-        .workers(app.options.jobs.max(1));
+        .workers(app.options.jobs.max(1))
+        .limits(app.turns.limits());
     let mut heard = Heard {
         app,
         sweep,

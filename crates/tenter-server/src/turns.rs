@@ -1,52 +1,58 @@
 //! Work on scenarios that requests have sent: a few at a time, and for those who still wait.
 //!
 //! A large fabric takes seconds and gigabytes to be resolved, and a page checks after each change
-//! of its text. So a page has one check at a time, and a newer one takes the place of an older one;
-//! work whose client has gone ends where it next asks its [`Limits`].
+//! of its text. So a page has one check at a time, and a newer one takes the place of an older one.
+//! The work for a request has a [`Budget`]: it ends when that is used up, or its client has gone.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::HeaderMap;
-use tenter::Error;
+use tenter::{Budget, Bytes, Limits, Resource, check_budget, machine_limits};
 use tokio::sync::{Notify, Semaphore};
+use utoipa::IntoParams;
 
 use crate::apart::apart;
 use crate::error::ApiError;
 
 /// Scenarios that are resolved at once: other requests have the rest of the threads that may wait.
 const AT_ONCE: usize = 2;
+/// How to allow more of a part of a budget.
+const MORE_TIME: &str = "`tenter ui --max-time 60s` allows more";
+const MORE_MEMORY: &str = "`tenter ui --max-memory 16GiB` allows more";
 /// The header by which a client that sends several requests tells itself from others.
 const CLIENT: &str = "tenter-client";
 /// The longest name of a client.
 const CLIENT_MAX: usize = 64;
 
-/// What the work for one request may take. Every function that resolves or explains a scenario for
-/// a request takes it: limits of time and memory belong here.
-#[derive(Clone, Default)]
-pub(crate) struct Limits {
-    /// Whether nobody waits for the answer any more.
-    is_over: Arc<AtomicBool>,
-}
-
-impl Limits {
-    /// Whether the work may go on; asked between its steps.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        if self.is_over.load(Ordering::Relaxed) {
-            return Err(Error::Asked("nobody waits for the answer".to_owned()));
-        }
-        Ok(())
+/// How to allow more of what a request was refused for, if it was for its budget's sake.
+pub(crate) fn more_of(budget: &Budget) -> Option<&'static str> {
+    match budget.refused()? {
+        Resource::Time => Some(MORE_TIME),
+        Resource::Memory => Some(MORE_MEMORY),
+        Resource::Ranks | Resource::Input | Resource::Cancelled => None,
     }
 }
 
 /// A request ends: it was answered, its client has gone, or a newer one takes its place.
-struct Ends(Limits);
+struct Ends(Arc<AtomicBool>);
 
 impl Drop for Ends {
     fn drop(&mut self) {
-        self.0.is_over.store(true, Ordering::Relaxed);
+        self.0.store(true, Ordering::Relaxed);
     }
+}
+
+/// The header of [`whose`], for the description of the interface.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "it is read from the headers of a request")]
+pub(crate) struct Client {
+    /// A name, of at most 64 characters, that a client gives itself: its newer request to the route
+    /// takes the place of an older one, which is answered 409.
+    #[param(rename = "Tenter-Client")]
+    client: Option<String>,
 }
 
 /// A kind of request of one client, which has one of them at a time.
@@ -60,13 +66,17 @@ pub(crate) fn whose(headers: &HeaderMap, what: &'static str) -> Option<Whose> {
 
 /// The requests that work on scenarios.
 pub(crate) struct Turns {
+    limits: Limits,
     slots: Arc<Semaphore>,
     newest: Mutex<BTreeMap<Whose, Arc<Notify>>>,
 }
 
 impl Turns {
-    pub(crate) fn new() -> Turns {
+    /// Each request may take what `limits` say, and its share of the memory that the machine has
+    /// free.
+    pub(crate) fn new(limits: Limits) -> Turns {
         Turns {
+            limits,
             slots: Arc::new(Semaphore::new(AT_ONCE)),
             newest: Mutex::default(),
         }
@@ -76,14 +86,24 @@ impl Turns {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does some work when it is its turn. An older request of `whose` ends.
+    /// What a request may take that begins now.
+    pub(crate) fn limits(&self) -> Limits {
+        let share = machine_limits().memory.count() / AT_ONCE as u64;
+        Limits {
+            memory: self.limits.memory.min(Bytes::new(share)),
+            ..self.limits
+        }
+    }
+
+    /// Does some work when it is its turn, within a budget. An older request of `whose` ends.
     pub(crate) async fn take<T: Send + 'static>(
         &self,
         whose: Option<Whose>,
-        work: impl FnOnce(&Limits) -> Result<T, ApiError> + Send + 'static,
+        work: impl FnOnce(&Budget) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let limits = Limits::default();
-        let _ends = Ends(limits.clone());
+        let is_over = Arc::new(AtomicBool::new(false));
+        let _ends = Ends(Arc::clone(&is_over));
+        let limits = self.limits();
         let newest = Newest::begin(self, whose);
         let done = async {
             let slot = Arc::clone(&self.slots).acquire_owned().await;
@@ -91,8 +111,9 @@ impl Turns {
             apart(move || {
                 // Until the work has really ended, whoever waits for it.
                 let _slot = slot;
-                limits.check()?;
-                work(&limits)
+                let budget = check_budget(limits, is_over);
+                budget.check().map_err(tenter::Error::from)?;
+                work(&budget).map_err(|error| error.or(more_of(&budget)))
             })
             .await
         };
@@ -165,11 +186,11 @@ mod tests {
 
     #[test]
     fn a_newer_request_takes_the_place_of_an_older_one() {
-        let turns = Turns::new();
+        let turns = Turns::new(Limits::NONE);
         let (told, hears) = mpsc::channel();
-        let older = turns.take(Some(page()), move |limits| {
+        let older = turns.take(Some(page()), move |budget| {
             // As long as the work may go on.
-            while limits.check().is_ok() {
+            while budget.check().is_ok() {
                 std::thread::sleep(Duration::from_millis(1));
             }
             told.send(()).expect("the test hears");
@@ -188,12 +209,12 @@ mod tests {
 
     #[test]
     fn work_whose_client_has_gone_ends_or_never_begins() {
-        let turns = Turns::new();
+        let turns = Turns::new(Limits::NONE);
         let (told, hears) = mpsc::channel();
         run(async {
             let busy = |told: mpsc::Sender<&'static str>| {
-                turns.take(None, move |limits| {
-                    while limits.check().is_ok() {
+                turns.take(None, move |budget| {
+                    while budget.check().is_ok() {
                         std::thread::sleep(Duration::from_millis(1));
                     }
                     told.send("ended").expect("the test hears");
@@ -218,7 +239,7 @@ mod tests {
 
     #[test]
     fn clients_without_a_name_and_of_others_do_not_disturb_each_other() {
-        let turns = Turns::new();
+        let turns = Turns::new(Limits::NONE);
         let other = || Some(("other".to_owned(), "check"));
         let all = run(async {
             tokio::join!(

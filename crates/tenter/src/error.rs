@@ -9,6 +9,7 @@ use tenter_report::{TrialError, binary_size};
 use tenter_scenario::Diagnostics;
 use tenter_sim::SimulationError;
 use tenter_study::{StudyError, SweepError};
+use tenter_units::OverBudget;
 
 use crate::{Results, Trial};
 
@@ -89,6 +90,9 @@ pub enum Error {
         /// Why.
         source: Box<Error>,
     },
+    /// A request would take more than it may, or nobody waits for its answer any more.
+    #[error(transparent)]
+    OverBudget(#[from] OverBudget),
     /// What was asked for does not fit the scenario.
     #[error("{0}")]
     Asked(String),
@@ -115,6 +119,7 @@ impl Error {
             | Error::Memory { .. }
             | Error::Unbuildable(_)
             | Error::Sweep(_)
+            | Error::OverBudget(_)
             | Error::Asked(_) => true,
             Error::Folder(error) => !error.is_of_disk(),
             Error::NotMeasured { source, .. }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tenter::{
     Control, Error, Experiment, Interference, Observer, Plan, PortRow, Run, Running, Scenario,
-    StudyRun, Trial, TrialQuery, Watch, Workspace,
+    StudyRun, Trial, TrialQuery, Watch, Workspace, check_limits, run_budget,
 };
 
 const SHORT: &str = "
@@ -136,12 +136,12 @@ fn a_trial_is_read_from_its_folder() {
     let scratch = Scratch::new("open");
     let run = Run::new(&plan()).folder(scratch.join("t"));
     let trial = run.keep_flows().run().expect("it runs");
-    let opened = Trial::open(scratch.join("t")).expect("it was written");
+    let opened = Trial::open(scratch.join("t"), &run_budget()).expect("it was written");
     assert_eq!(opened.digest(), trial.digest());
     assert_eq!(opened.rows::<PortRow>(), trial.rows::<PortRow>());
     assert_eq!(opened.flows(), trial.flows());
     assert_eq!(opened.plan().resolved(), trial.plan().resolved());
-    assert!(Trial::open(scratch.join("nothing")).is_err());
+    assert!(Trial::open(scratch.join("nothing"), &run_budget()).is_err());
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn a_ledger_of_an_earlier_layout_gets_the_headlines_of_this_one() {
         .expect("it runs");
     let listed = || {
         let workspace = Workspace::open(&scratch.0).expect("it opens");
-        workspace.find().expect("it searches");
+        workspace.find(check_limits()).expect("it searches");
         let list = workspace.trials(&TrialQuery::default());
         list.expect("a list").trials.remove(0)
     };

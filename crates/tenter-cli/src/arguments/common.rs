@@ -40,19 +40,23 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
+    /// The limits of a check.
+    pub(crate) fn limits(self) -> Limits {
+        let machine = machine_limits();
+        Limits {
+            time: self.max_time,
+            memory: self.max_memory.unwrap_or(machine.memory),
+            ..machine
+        }
+    }
+
     /// Carries a check out within the budget; a refusal for the budget's sake says how to allow
     /// more.
     pub(crate) fn within<T>(
         self,
         check: impl FnOnce(&Budget) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let machine = machine_limits();
-        let limits = Limits {
-            time: self.max_time,
-            memory: self.max_memory.unwrap_or(machine.memory),
-            ..machine
-        };
-        let budget = check_budget(limits, Arc::default());
+        let budget = check_budget(self.limits(), Arc::default());
         check(&budget).map_err(|failure| match budget.refused() {
             Some(Resource::Time) => failure.or("`--max-time 60s` allows more"),
             Some(Resource::Memory) => failure.or("`--max-memory 64GiB` allows more"),

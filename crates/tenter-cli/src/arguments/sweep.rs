@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::common::{Fidelity, OutputFormat};
+use super::common::{Allowance, Fidelity, OutputFormat};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -59,6 +59,8 @@ pub(crate) struct SweepOf {
     /// Run failed trials again
     #[arg(long)]
     pub(crate) retry_failed: bool,
+    #[command(flatten)]
+    pub(crate) allowance: Allowance,
     /// Run even trials that take more memory than is available
     #[arg(long)]
     pub(crate) force: bool,

@@ -4,6 +4,8 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use tenter::{Bytes, CHECK_TIME, Time};
+use tenter_server::CHECK_MEMORY;
 
 use super::common::Threads;
 
@@ -27,6 +29,12 @@ pub(crate) struct Ui {
     pub(crate) jobs: u16,
     #[command(flatten)]
     pub(crate) threads: Threads,
+    /// Processor time that the answer to a request about a scenario or a trial may take
+    #[arg(long, value_name = "TIME", default_value_t = CHECK_TIME)]
+    pub(crate) max_time: Time,
+    /// Memory that such an answer may take; two are made at once
+    #[arg(long, value_name = "SIZE", default_value_t = CHECK_MEMORY)]
+    pub(crate) max_memory: Bytes,
     /// Do not open the page in the browser
     #[arg(long)]
     pub(crate) no_open: bool,

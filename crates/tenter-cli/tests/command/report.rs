@@ -63,6 +63,24 @@ fn a_report_is_one_file_and_the_same_each_time() {
 }
 
 #[test]
+fn a_report_is_made_within_a_budget() {
+    let workplace = Workplace::with_small("report-budget");
+    workplace.words("run small.yaml -o one").expect(0);
+    let large = "\
+fabric: {kind: torus, sizes: [8, 256, 7], hosts_per_switch: 2}
+jobs: [{collectives: [{collective: permutation, size: 4KiB}]}]
+";
+    workplace.write("one/config.yaml", large);
+    for (option, limit) in [("--max-time", "5ms"), ("--max-memory", "100MB")] {
+        let hint = format!("`{option} ");
+        workplace
+            .words(&format!("report one {option} {limit}"))
+            .expect_refusal(&[limit, &hint]);
+    }
+    assert!(!workplace.path("report.html").exists());
+}
+
+#[test]
 fn a_comparison_is_against_the_first_trial() {
     let workplace = with_trials("compare-trials");
     let table = workplace.words("compare one two").expect(0).stdout;

@@ -263,6 +263,25 @@ fn the_description_in_the_repository_is_that_of_the_program() {
     );
     let description: Value = serde_json::from_str(&printed).expect("JSON");
     assert_eq!(description["openapi"], "3.1.0");
+    for (path, methods) in description["paths"].as_object().expect("paths") {
+        for (method, operation) in methods.as_object().expect("methods") {
+            let answers = &operation["responses"];
+            let has_body = operation.get("requestBody").is_some();
+            let what = format!("{method} {path}");
+            for status in ["408", "413"] {
+                assert_eq!(answers.get(status).is_some(), has_body, "{what}: {status}");
+            }
+            let route = path.trim_start_matches("/api/v1");
+            if ["/check", "/fabric", "/mapping"].contains(&route) {
+                assert!(answers.get("409").is_some(), "{what}");
+                assert_eq!(
+                    operation["parameters"][0]["name"], "Tenter-Client",
+                    "{what}"
+                );
+                assert_eq!(operation["parameters"][0]["in"], "header", "{what}");
+            }
+        }
+    }
     // Clients name their functions so.
     let paths = description["paths"].as_object().expect("paths").values();
     let operations = paths.flat_map(|path| path.as_object().expect("methods").values());

@@ -114,9 +114,32 @@ impl Server {
     /// The memory that it has now, in bytes.
     #[cfg(target_os = "linux")]
     pub(crate) fn memory_bytes(&self) -> u64 {
+        self.status_bytes("VmRSS:")
+    }
+
+    /// The most memory that it has had, in bytes.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn peak_bytes(&self) -> u64 {
+        self.status_bytes("VmHWM:")
+    }
+
+    /// The processor time that it has had.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn processor_time(&self) -> Duration {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        let stat = stat.expect("it runs");
+        // The name, in brackets, may have blanks.
+        let (_, fields) = stat.rsplit_once(") ").expect("a name");
+        let ticks = fields.split(' ').skip(11).take(2);
+        let ticks: u64 = ticks.filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+        Duration::from_millis(ticks * 10)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn status_bytes(&self, key: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
         let status = status.expect("it runs");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(key));
         let kibibytes = line.and_then(|text| text.trim().strip_suffix("kB")?.trim().parse().ok());
         kibibytes.map_or(0, |kibibytes: u64| kibibytes << 10)
     }

@@ -1,6 +1,7 @@
 //! `tenter ui` and `tenter trials`: what a browser asks, and what it gets.
 
 mod bad_requests;
+mod budgets;
 mod client;
 mod ledger;
 mod limits;

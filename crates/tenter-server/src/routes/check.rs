@@ -5,15 +5,15 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tenter::{Error, Plan};
+use tenter::{Budget, Error, Plan};
 use tenter_report::explanation_text;
 use utoipa::ToSchema;
 
-use crate::error::{ApiError, ProblemBody};
+use crate::error::{ApiError, ErrorBody, ProblemBody, one_more};
 use crate::extract::Body;
 use crate::resolve::resolve;
 use crate::state::Shared;
-use crate::turns::{Limits, whose};
+use crate::turns::{Client, more_of, whose};
 
 /// A scenario in YAML.
 #[derive(Deserialize, ToSchema)]
@@ -91,44 +91,49 @@ pub(crate) struct EstimateBody {
 
 /// Checks a scenario: its problems are data, and no failure.
 #[utoipa::path(post, path = "/check", tag = "scenarios", request_body = ScenarioText,
+    params(Client),
     responses(
         (status = 200, body = CheckBody),
-        (status = 422, body = crate::error::ErrorBody)))]
+        (status = 409, body = ErrorBody, description = "a newer request of the client came"),
+        (status = 422, body = ErrorBody)))]
 pub(crate) async fn check(
     State(app): State<Shared>,
     headers: HeaderMap,
     Body(asked, _held): Body<ScenarioText>,
 ) -> Result<Json<CheckBody>, ApiError> {
-    let work = move |limits: &Limits| Ok(Json(checked(&asked.text, limits)));
+    let work = move |budget: &Budget| Ok(Json(checked(&asked.text, budget)));
     app.turns.take(whose(&headers, "check"), work).await
 }
 
-fn checked(text: &str, limits: &Limits) -> CheckBody {
-    match resolve(text, limits).and_then(|plan| explained(&plan, limits)) {
-        Ok(body) => body,
-        Err(Error::Scenario(problems)) => CheckBody {
-            problems: problems.problems().iter().map(ProblemBody::from).collect(),
-            ..CheckBody::default()
-        },
-        Err(error) => CheckBody {
-            problems: vec![ProblemBody {
-                message: error.to_string(),
-                help: None,
-                place: "scenario".to_owned(),
-                line: None,
-                column: None,
-                end_line: None,
-                end_column: None,
-            }],
-            ..CheckBody::default()
-        },
+fn checked(text: &str, budget: &Budget) -> CheckBody {
+    let checked = resolve(text, budget).and_then(|plan| explained(&plan, budget));
+    let mut problems: Vec<ProblemBody> = match checked {
+        Ok(body) => return body,
+        Err(Error::Scenario(problems)) => {
+            problems.problems().iter().map(ProblemBody::from).collect()
+        }
+        Err(error) => vec![ProblemBody {
+            message: error.to_string(),
+            help: None,
+            place: "scenario".to_owned(),
+            line: None,
+            column: None,
+            end_line: None,
+            end_column: None,
+        }],
+    };
+    // What the budget has refused is told last: nothing is looked at after that.
+    if let (Some(problem), Some(way)) = (problems.last_mut(), more_of(budget)) {
+        problem.help = Some(one_more(problem.help.take(), way));
+    }
+    CheckBody {
+        problems,
+        ..CheckBody::default()
     }
 }
 
-fn explained(plan: &Plan, limits: &Limits) -> Result<CheckBody, Error> {
-    plan.check()?;
-    limits.check()?;
-    let explanation = plan.explain()?;
+fn explained(plan: &Plan, budget: &Budget) -> Result<CheckBody, Error> {
+    let explanation = plan.explain_within(budget)?;
     let cost = &explanation.cost;
     let available = tenter_report::available_memory_bytes();
     let mut derived = Vec::new();

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use serde::Serialize;
-use tenter::{NodeId, Plan};
+use tenter::{Budget, NodeId, Plan};
 use tenter_topology::NodeKind;
 use utoipa::ToSchema;
 
@@ -13,7 +13,7 @@ use crate::error::{ApiError, ErrorBody};
 use crate::extract::Body;
 use crate::resolve::resolve;
 use crate::state::Shared;
-use crate::turns::{Limits, whose};
+use crate::turns::{Client, whose};
 
 /// A fabric as a graph.
 #[derive(Clone, Serialize, ToSchema)]
@@ -115,13 +115,17 @@ fn group_in(name: &str) -> Option<u32> {
 
 /// The fabric of a scenario.
 #[utoipa::path(post, path = "/fabric", tag = "scenarios", request_body = ScenarioText,
-    responses((status = 200, body = FabricBody), (status = 422, body = ErrorBody)))]
+    params(Client),
+    responses(
+        (status = 200, body = FabricBody),
+        (status = 409, body = ErrorBody, description = "a newer request of the client came"),
+        (status = 422, body = ErrorBody)))]
 pub(crate) async fn fabric(
     State(app): State<Shared>,
     headers: HeaderMap,
     Body(asked, _held): Body<ScenarioText>,
 ) -> Result<Json<FabricBody>, ApiError> {
-    let work = move |limits: &Limits| Ok(Json(fabric_of(&resolve(&asked.text, limits)?)));
+    let work = move |budget: &Budget| Ok(Json(fabric_of(&resolve(&asked.text, budget)?)));
     app.turns.take(whose(&headers, "fabric"), work).await
 }
 
@@ -205,12 +209,16 @@ fn mapping_of(plan: &Plan) -> MappingBody {
 
 /// The host, NIC and port of each rank of a scenario.
 #[utoipa::path(post, path = "/mapping", tag = "scenarios", request_body = ScenarioText,
-    responses((status = 200, body = MappingBody), (status = 422, body = ErrorBody)))]
+    params(Client),
+    responses(
+        (status = 200, body = MappingBody),
+        (status = 409, body = ErrorBody, description = "a newer request of the client came"),
+        (status = 422, body = ErrorBody)))]
 pub(crate) async fn mapping(
     State(app): State<Shared>,
     headers: HeaderMap,
     Body(asked, _held): Body<ScenarioText>,
 ) -> Result<Json<MappingBody>, ApiError> {
-    let work = move |limits: &Limits| Ok(Json(mapping_of(&resolve(&asked.text, limits)?)));
+    let work = move |budget: &Budget| Ok(Json(mapping_of(&resolve(&asked.text, budget)?)));
     app.turns.take(whose(&headers, "mapping"), work).await
 }

@@ -2,12 +2,14 @@
 
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::header::{
     CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
 };
 use axum::response::{IntoResponse, Response};
+use tenter::Budget;
 use tenter_report::{OWN_FILE_REMEDY, TRACE_FILE, has_own, html_report, open_own, write_trace};
 
 use super::held_up::whole_trial;
@@ -60,19 +62,20 @@ pub(crate) async fn trace(
     State(app): State<Shared>,
     At(id): At<i64>,
 ) -> Result<Response, ApiError> {
-    apart(move || {
+    let turns = Arc::clone(&app);
+    let work = move |budget: &Budget| {
         let folder = folder_of(&app, id)?;
         let path = folder.join(TRACE_FILE);
         {
             // A second request for it waits for the file of the first.
             let _one = app.traces.lock();
             if !has_own(&path) {
-                write_trace(&whole_trial(&folder)?, &folder)?;
+                write_trace(&whole_trial(&folder, budget)?, &folder)?;
             }
         }
         sent(&path, &format!("trial-{id}-trace.json"), "application/json")
-    })
-    .await
+    };
+    turns.turns.take(None, work).await
 }
 
 /// The report of a trial: one HTML file that needs nothing else.
@@ -88,9 +91,10 @@ pub(crate) async fn report(
     State(app): State<Shared>,
     At(id): At<i64>,
 ) -> Result<Response, ApiError> {
-    apart(move || {
+    let turns = Arc::clone(&app);
+    let work = move |budget: &Budget| {
         let folder = folder_of(&app, id)?;
-        let page = html_report(&[whole_trial(&folder)?]);
+        let page = html_report(&[whole_trial(&folder, budget)?]);
         let headers = [
             (CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
             (CONTENT_SECURITY_POLICY, REPORT_POLICY.to_owned()),
@@ -100,8 +104,8 @@ pub(crate) async fn report(
             ),
         ];
         Ok((headers, page).into_response())
-    })
-    .await
+    };
+    turns.turns.take(None, work).await
 }
 
 /// A part of a file in memory.

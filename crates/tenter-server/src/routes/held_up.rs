@@ -1,8 +1,12 @@
 //! What held each collective of a trial up.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
+use tenter::Budget;
 use tenter_report::{
     Cause, HeldUp, TrialData, available_memory_bytes, binary_size, report_memory_bytes,
 };
@@ -11,7 +15,7 @@ use utoipa::ToSchema;
 use super::tables::folder_of;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::At;
-use crate::state::{Shared, apart};
+use crate::state::Shared;
 
 /// What held the jobs of a trial up.
 #[derive(Serialize, ToSchema)]
@@ -87,19 +91,20 @@ pub(crate) async fn held_up(
     State(app): State<Shared>,
     At(id): At<i64>,
 ) -> Result<Json<HeldUpBody>, ApiError> {
-    apart(move || {
+    let turns = Arc::clone(&app);
+    let work = move |budget: &Budget| {
         let folder = folder_of(&app, id)?;
-        let trial = whole_trial(&folder)?;
+        let trial = whole_trial(&folder, budget)?;
         let found = tenter_report::held_up(&trial);
         Ok(Json(HeldUpBody {
             collectives: found.iter().map(body).collect(),
         }))
-    })
-    .await
+    };
+    turns.turns.take(None, work).await
 }
 
 /// A trial whole in memory, where there is room.
-pub(crate) fn whole_trial(folder: &std::path::Path) -> Result<TrialData, ApiError> {
+pub(crate) fn whole_trial(folder: &Path, budget: &Budget) -> Result<TrialData, ApiError> {
     let needed = report_memory_bytes(&[folder.to_owned()]);
     match available_memory_bytes() {
         Some(available) if needed > available => Err(ApiError::new(
@@ -110,7 +115,7 @@ pub(crate) fn whole_trial(folder: &std::path::Path) -> Result<TrialData, ApiErro
                 binary_size(available)
             ),
         )),
-        _ => Ok(tenter::read_for_report(folder)?),
+        _ => Ok(tenter::read_for_report(folder, budget)?),
     }
 }
 

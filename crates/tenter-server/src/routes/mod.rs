@@ -86,26 +86,39 @@ pub fn openapi() -> String {
     for path in description.paths.paths.values_mut() {
         let changes = [&mut path.post, &mut path.patch, &mut path.delete];
         for operation in changes.into_iter().flatten() {
-            add_refusals(&mut operation.responses.responses);
+            let responses = &mut operation.responses.responses;
+            add(responses, &OF_CHANGES);
+            if operation.request_body.is_some() {
+                add(responses, &OF_BODIES);
+            }
         }
     }
     let text = description.to_pretty_json();
     text.map_or_else(|error| error.to_string(), |text| text + "\n")
 }
 
+/// A status and its meaning.
+type Refusal = (&'static str, &'static str);
+
 /// What the guard answers to requests that change something.
-fn add_refusals(responses: &mut BTreeMap<String, RefOr<utoipa::openapi::Response>>) {
-    let refusals = [
-        ("403", "another site has sent it"),
-        ("413", "the body is too long"),
-        ("415", "the body is not said to be JSON"),
-    ];
+const OF_CHANGES: [Refusal; 2] = [
+    ("403", "another site has sent it"),
+    ("415", "the body is not said to be JSON"),
+];
+/// What requests with a body are answered while it is read.
+const OF_BODIES: [Refusal; 2] = [
+    ("408", "the body does not arrive"),
+    ("413", "the body is too long"),
+];
+
+/// Adds refusals to the answers of a route.
+fn add(responses: &mut BTreeMap<String, RefOr<utoipa::openapi::Response>>, refusals: &[Refusal]) {
     for (status, meaning) in refusals {
         let body = Content::new(Some(Ref::from_schema_name("ErrorBody")));
         let response = ResponseBuilder::new()
-            .description(meaning)
+            .description(*meaning)
             .content("application/json", body);
-        responses.insert(status.to_owned(), response.into());
+        responses.insert((*status).to_owned(), response.into());
     }
 }
 

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tenter::{TrialState, WorkspaceSweep, sweep_of};
+use tenter::{Budget, TrialState, WorkspaceSweep, sweep_of};
 use tenter_report::{read_answers, read_sweep};
 use tenter_study::{Measured, StudyAnswer, SweepRecord};
 use utoipa::ToSchema;
@@ -17,7 +17,6 @@ use crate::error::{ApiError, ErrorBody};
 use crate::extract::{At, Body};
 use crate::state::{App, Shared, apart};
 use crate::sweep_body::{SweepRow, told_sweep};
-use crate::turns::Limits;
 
 /// A sweep to be run.
 #[derive(Deserialize, ToSchema)]
@@ -98,11 +97,10 @@ pub(crate) async fn queue(
     Body(asked, _held): Body<NewSweep>,
 ) -> Result<(StatusCode, Json<SweepRow>), ApiError> {
     let turns = Arc::clone(&app);
-    let work = move |limits: &Limits| {
+    let work = move |budget: &Budget| {
         let scenario = asked.scenario.unwrap_or_default();
         let run = sweep_of(&asked.text, &scenario)?;
-        run.check()?;
-        limits.check()?;
+        run.check(budget)?;
         let id = app.workspace.queue_sweep(&run, &asked.text, &scenario)?;
         let row = SweepRow::from(&found(&app, id)?);
         app.events.tell("sweep", &row);

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use tenter::{NodeId, Plan, Scenario};
+use tenter::{Budget, NodeId, Plan, Scenario};
 use tenter_record::PortRow;
 use tenter_report::read_rows;
 use utoipa::{IntoParams, ToSchema};
@@ -16,7 +17,7 @@ use super::ports::{Metric, Samples};
 use super::tables::folder_of;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Asked, At};
-use crate::state::{App, Shared, apart};
+use crate::state::{App, Shared};
 
 /// When.
 #[derive(Deserialize, IntoParams)]
@@ -80,18 +81,20 @@ pub(crate) struct JobHosts {
         (status = 200, body = LoadedFabricBody),
         (status = 400, body = ErrorBody),
         (status = 404, body = ErrorBody),
-        (status = 409, body = ErrorBody)))]
+        (status = 409, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
 pub(crate) async fn fabric(
     State(app): State<Shared>,
     At(id): At<i64>,
     Asked(asked): Asked<FabricQuery>,
 ) -> Result<Json<LoadedFabricBody>, ApiError> {
-    apart(move || {
+    let turns = Arc::clone(&app);
+    let work = move |budget: &Budget| {
         let folder = folder_of(&app, id)?;
-        let plan = Scenario::of_trial(&folder)?.resolve()?;
+        let plan = Scenario::of_trial(&folder)?.resolve_within(budget)?;
         Ok(Json(loaded(&app, &folder, &plan, asked.time)?))
-    })
-    .await
+    };
+    turns.turns.take(None, work).await
 }
 
 /// The most instants that are told.

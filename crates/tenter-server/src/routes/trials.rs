@@ -10,7 +10,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tenter::{TrialOrderKey, TrialQuery, TrialState, WorkspaceTrial};
+use tenter::{Budget, TrialOrderKey, TrialQuery, TrialState, WorkspaceTrial};
 use tenter_report::{Format, PrintedJob, TrialReport, printed_jobs, read_manifest, read_summary};
 use utoipa::{IntoParams, ToSchema};
 
@@ -19,7 +19,6 @@ use crate::extract::{Asked, At, Body};
 use crate::resolve::resolve;
 use crate::state::{App, ProgressBody, Shared, apart};
 use crate::trial_body::{TrialRow, told_trial};
-use crate::turns::Limits;
 
 /// Which trials are listed.
 #[derive(Deserialize, IntoParams)]
@@ -132,9 +131,9 @@ pub(crate) async fn queue(
     Body(asked, _held): Body<NewTrial>,
 ) -> Result<(StatusCode, Json<TrialRow>), ApiError> {
     let turns = Arc::clone(&app);
-    let work = move |limits: &Limits| {
-        let plan = resolve(&asked.text, limits)?;
-        plan.check()?;
+    let work = move |budget: &Budget| {
+        let plan = resolve(&asked.text, budget)?;
+        plan.check_within(budget)?;
         plan.check_memory(false)?;
         let named = asked.name.filter(|name| !name.trim().is_empty());
         let name = named.unwrap_or_else(|| match plan.name() {

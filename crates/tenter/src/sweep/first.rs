@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 use tenter_study::{SeedOf, SweepTrial, TrialSeed};
+use tenter_units::{Budget, Resource};
 
 use super::run::SweepRun;
 use crate::identity::sources;
@@ -58,33 +59,65 @@ impl OwnSeeds {
     }
 }
 
-/// Resolves the first trial of each variant and point.
-pub(super) fn check(run: &SweepRun, trials: &[SweepTrial]) -> Result<Vec<First>, Error> {
-    let cells = run.sweep.points().len() * run.sweep.variants().len();
-    let mut firsts: Vec<Option<First>> = vec![None; cells];
+/// Resolves the first trial of each variant and point, each within a budget of its own.
+pub(super) fn check(
+    run: &SweepRun,
+    trials: &[SweepTrial],
+    budget: impl Fn() -> Budget,
+) -> Result<Vec<First>, Error> {
+    let mut firsts: Vec<Option<First>> = vec![None; run.cells()];
     for trial in trials {
         let first = &mut firsts[run.cell(trial)];
-        if first.is_some() {
+        if first.is_none() {
+            *first = Some(First::of(run, trial, &budget())?);
+        }
+    }
+    // Cells that `only` leaves out are never looked up.
+    Ok(firsts.into_iter().map(Option::unwrap_or_default).collect())
+}
+
+/// The same, as far as the time of one budget goes, but for at least one trial.
+pub(super) fn check_some(
+    run: &SweepRun,
+    trials: &[SweepTrial],
+    budget: &Budget,
+) -> Result<(), Error> {
+    let mut is_checked = vec![false; run.cells()];
+    for trial in trials {
+        let is_first = !is_checked.contains(&true);
+        if std::mem::replace(&mut is_checked[run.cell(trial)], true) {
             continue;
         }
+        let part = budget.renewed();
+        match First::of(run, trial, &part) {
+            Err(_) if !is_first && part.refused() == Some(Resource::Time) => return Ok(()),
+            checked => checked?,
+        };
+    }
+    Ok(())
+}
+
+impl First {
+    /// Of a trial, whatever its seeds.
+    fn of(run: &SweepRun, trial: &SweepTrial, budget: &Budget) -> Result<First, Error> {
         let own = SweepTrial {
             seeds: vec![TrialSeed::After(0); trial.seeds.len()],
             ..trial.clone()
         };
-        let named = |error| Error::Trial {
+        let planned = || {
+            let plan = run.plan(&own, None, budget)?;
+            let cost = plan.checked(budget)?.cost(budget)?;
+            Ok(First {
+                seeds: OwnSeeds::of(&plan),
+                packet_hops: cost.packet_hops,
+                memory_bytes: cost.peak_bytes,
+            })
+        };
+        planned().map_err(|error| Error::Trial {
             name: run.title(trial),
             source: Box::new(error),
-        };
-        let plan = run.plan(&own, None).map_err(named)?;
-        plan.check().map_err(named)?;
-        *first = Some(First {
-            seeds: OwnSeeds::of(&plan),
-            packet_hops: plan.packet_hops()?,
-            memory_bytes: plan.memory_bytes()?,
-        });
+        })
     }
-    // Cells that `only` leaves out are never looked up.
-    Ok(firsts.into_iter().map(Option::unwrap_or_default).collect())
 }
 
 /// What each trial is known by, or why it cannot be run; plans are made side by side.
@@ -94,7 +127,7 @@ pub(super) fn prepared(
     firsts: &[First],
 ) -> Vec<Result<Known, String>> {
     let known = |trial: &SweepTrial| {
-        let plan = run.plan(trial, Some(&firsts[run.cell(trial)]));
+        let plan = run.plan(trial, Some(&firsts[run.cell(trial)]), &run.budget());
         let plan = plan.map_err(|error| error.to_string())?;
         let seeds = OwnSeeds::of(&plan);
         Ok(Known {
@@ -119,7 +152,12 @@ pub(super) fn prepared(
 
 impl SweepRun {
     /// The plan of a trial; `first` has the seeds of its scenario, where they are known.
-    pub(super) fn plan(&self, trial: &SweepTrial, first: Option<&First>) -> Result<Plan, Error> {
+    pub(super) fn plan(
+        &self,
+        trial: &SweepTrial,
+        first: Option<&First>,
+        budget: &Budget,
+    ) -> Result<Plan, Error> {
         let settings = trial.settings.iter().cloned();
         let mut scenario = settings.fold(self.base.clone(), crate::Scenario::with_setting);
         for (of, seed) in self.sweep.seed_kinds().zip(&trial.seeds) {
@@ -142,7 +180,7 @@ impl SweepRun {
                 kind => scenario.set(kind.path(), seed),
             };
         }
-        scenario.resolve()
+        scenario.resolve_within(budget)
     }
 }
 

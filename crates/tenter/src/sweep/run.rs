@@ -1,11 +1,14 @@
 //! A sweep and how it is run.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tenter_scenario::Format;
 use tenter_study::{Sweep, SweepTrial};
+use tenter_units::{Budget, Limits};
 
 use super::only::Only;
+use crate::budget::{check_budget, check_limits};
 use crate::{Error, Scenario, read_text};
 
 /// A sweep and how it is run.
@@ -22,6 +25,7 @@ pub struct SweepRun {
     pub(super) retry_failed: bool,
     pub(super) only: Only,
     pub(super) force: bool,
+    pub(super) limits: Limits,
 }
 
 impl SweepRun {
@@ -69,6 +73,7 @@ impl SweepRun {
             retry_failed: false,
             only: Only::default(),
             force: false,
+            limits: check_limits(),
         }
     }
 
@@ -125,6 +130,18 @@ impl SweepRun {
         self
     }
 
+    /// Sets what making the plan of one trial may take, and checking it; what the machine has free
+    /// and [`CHECK_TIME`](crate::CHECK_TIME) unless told.
+    pub fn limits(mut self, limits: Limits) -> SweepRun {
+        self.limits = limits;
+        self
+    }
+
+    /// The budget of one plan, on the thread that makes it.
+    pub(super) fn budget(&self) -> Budget {
+        check_budget(self.limits, Arc::default())
+    }
+
     /// The sweep.
     pub fn sweep(&self) -> &Sweep {
         &self.sweep
@@ -141,6 +158,11 @@ impl SweepRun {
         trials
             .filter(|trial| self.only.has(&self.sweep, trial.point, trial.variant))
             .collect()
+    }
+
+    /// How many variants at points there are.
+    pub(super) fn cells(&self) -> usize {
+        self.sweep.points().len() * self.sweep.variants().len()
     }
 
     /// The number of the variant and point of a trial.

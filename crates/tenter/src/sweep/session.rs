@@ -124,7 +124,7 @@ impl SweepSession {
     /// A patience makes a queue where there is none; without it only one that is there is joined.
     pub(super) fn open(run: &SweepRun, patience: Option<Duration>) -> Result<SweepSession, Error> {
         let trials = run.trials();
-        let firsts = check(run, &trials)?;
+        let firsts = check(run, &trials, || run.budget())?;
         let known = prepared(run, &trials, &firsts);
         let ledger = if run.resume {
             Ledger::reopen(run.ledger.as_ref().unwrap_or(&run.folder))?
@@ -260,9 +260,7 @@ impl SweepSession {
             if !is_there && !matches!(self.ledger_claim(number, known)?, Granted::Mine) {
                 continue;
             }
-            let plan = self
-                .run
-                .plan(&self.trials[number], Some(&self.first(number)))?;
+            let plan = self.plan_of(number)?;
             queue.put(&self.order(&Task { number, plan })?)?;
             if !is_there {
                 self.ledger().wait(&known.key)?;
@@ -454,7 +452,8 @@ impl SweepSession {
     /// The scenario of a trial.
     fn plan_of(&self, number: usize) -> Result<Plan, Error> {
         let first = self.first(number);
-        self.run.plan(&self.trials[number], Some(&first))
+        let budget = self.run.budget();
+        self.run.plan(&self.trials[number], Some(&first), &budget)
     }
 
     /// A trial that has ended.
@@ -562,8 +561,7 @@ impl Supply for SweepSession {
             return Ok(Taken::Known);
         }
         self.state().here.entry(known.key.clone()).or_default();
-        let first = self.first(number);
-        match self.run.plan(&self.trials[number], Some(&first)) {
+        match self.plan_of(number) {
             Ok(plan) => Ok(Taken::Task(Box::new(Task { number, plan }))),
             Err(error) => {
                 self.note(number, &known.key, TrialAnswer::failed(error.to_string()))?;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tenter_units::Budget;
+
 use super::progress::SweepObserver;
 use super::results::SweepResults;
 use super::run::SweepRun;
@@ -46,12 +48,13 @@ impl SweepRun {
         SweepSession::open(self, Some(patience))?.queue_all()
     }
 
-    /// Checks every point without running any.
+    /// Checks points without running any, each within the memory of a budget, and as many as its
+    /// time allows: the others are checked when the sweep begins.
     ///
     /// # Errors
-    /// When a point does not hold.
-    pub fn check(&self) -> Result<(), Error> {
-        first::check(self, &self.trials()).map(drop)
+    /// When a point does not hold, or takes more memory or, alone, more time than the budget has.
+    pub fn check(&self, budget: &Budget) -> Result<(), Error> {
+        first::check_some(self, &self.trials(), budget)
     }
 
     /// Begins the sweep and leaves the running of its trials to the caller.

@@ -2,24 +2,28 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::params;
 use tenter_report::{MANIFEST_FILE, SEEDS_FILE, has_own, links_in, read_manifest, read_summary};
+use tenter_units::Limits;
 
 use super::Workspace;
 use super::queue::state_of;
 use super::stamp::stamp;
 use super::trial::{Headline, TrialState};
+use crate::budget::check_budget;
 use crate::sweep::ledger::{broken, now};
 use crate::{Error, Scenario};
 
 impl Workspace {
     /// Notes the trials that lie in the folder, one level deep, or two where a folder has a trial
-    /// for each of several seeds; how many were new or have changed.
+    /// for each of several seeds; how many were new or have changed. The scenario of each may take
+    /// what `limits` say; a trial whose scenario would take more is noted without its fabric.
     ///
     /// # Errors
     /// When the folder or the ledger cannot be read or written.
-    pub fn find(&self) -> Result<usize, Error> {
+    pub fn find(&self, limits: Limits) -> Result<usize, Error> {
         let known = self.known()?;
         let mut count = 0;
         for folder in trial_folders(&self.folder) {
@@ -41,7 +45,7 @@ impl Workspace {
                 None => self.add_found(&relative)?,
             };
             if links.is_empty() {
-                self.note_found(id, &folder, stamp)?;
+                self.note_found(id, &folder, stamp, limits)?;
             } else {
                 self.note_refused(id, &links)?;
             }
@@ -120,14 +124,16 @@ impl Workspace {
     }
 
     /// Notes what a folder holds by now.
-    fn note_found(&self, id: i64, folder: &Path, stamp: i64) -> Result<(), Error> {
+    fn note_found(&self, id: i64, folder: &Path, stamp: i64, limits: Limits) -> Result<(), Error> {
         let (state, shown) = match read_summary(folder) {
             Ok(summary) => (state_of(&summary), Headline::of(&summary)),
             // Another command runs it, or it was killed: a later look tells.
             Err(_) => (TrialState::Interrupted, Headline::default()),
         };
         let config = Scenario::of_trial(folder);
-        let plan = config.as_ref().ok().and_then(|of| of.resolve().ok());
+        let budget = check_budget(limits, Arc::default());
+        let plan = config.as_ref().ok();
+        let plan = plan.and_then(|of| of.resolve_within(&budget).ok());
         let shown = match &plan {
             Some(plan) => shown.on(plan),
             None => shown,

@@ -1,0 +1,49 @@
+//! What a call may take.
+
+use std::fmt::Display;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use tenter::{Budget, Limits, check_budget, check_limits};
+
+use crate::error::wrong;
+
+/// What a call may take: the keywords `max_time` and `max_memory`, or what a check may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Allowance(Limits);
+
+impl Allowance {
+    /// Reads the keywords: a time and a size, each with its unit.
+    pub(crate) fn read(
+        py: Python<'_>,
+        max_time: Option<&str>,
+        max_memory: Option<&str>,
+    ) -> PyResult<Allowance> {
+        let usual = check_limits();
+        Ok(Allowance(Limits {
+            time: quantity(py, "max_time", max_time)?.unwrap_or(usual.time),
+            memory: quantity(py, "max_memory", max_memory)?.unwrap_or(usual.memory),
+            ..usual
+        }))
+    }
+
+    /// The limits.
+    pub(crate) fn limits(self) -> Limits {
+        self.0
+    }
+
+    /// A budget of the thread that calls, whose time counts from now on.
+    pub(crate) fn budget(self) -> Budget {
+        check_budget(self.0, Arc::default())
+    }
+}
+
+fn quantity<T: FromStr<Err: Display>>(
+    py: Python<'_>,
+    name: &str,
+    text: Option<&str>,
+) -> PyResult<Option<T>> {
+    let read = text.map(str::parse).transpose();
+    read.map_err(|error: T::Err| wrong(py, &format!("`{name}`: {error}")))
+}
