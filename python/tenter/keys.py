@@ -4286,6 +4286,11 @@ class ScenarioKeys(TypedDict, total=False):
     """NIC, host and addresses. Default: {}."""
     engine: Engine
     """Settings of the simulator. Default: {}."""
+    equipment: str | float | bool
+    """A file with the `fabric` and `endpoint` of switches and NICs that several scenarios share:
+    each of its keys counts where the scenario has none. The path counts from the scenario.
+    Default: "".
+    """
     fabric: FabricSingleSwitch | FabricLeafSpine | FabricFatTree | FabricRail | FabricRailOnly | FabricDragonfly | FabricDragonflyPlus | FabricSlimFly | FabricHyperx | FabricTorus | FabricExplicit
     """Topology, switches and load balancing."""
     faults: Faults

@@ -265,7 +265,7 @@ pub(crate) fn bytes_of(
 }
 
 /// The text of a file that a scenario names.
-fn text_of(
+pub(crate) fn text_of(
     name: &str,
     at: Option<Location>,
     files: &Files<'_>,

@@ -46,6 +46,7 @@ mod device_defaults;
 mod document;
 mod endpoint;
 mod entropy;
+mod equipment;
 mod fabric;
 mod faults;
 mod files;
@@ -92,8 +93,8 @@ mod ultra_ethernet;
 pub use document::{read_document, read_workload};
 pub use files::Files;
 pub use load::{
-    FileBeside, Format, Input, Loaded, MAX_SOURCE_BYTES, Overlay, load, load_beside, load_overlaid,
-    load_typed, load_without, text_of,
+    FileBeside, Format, Input, Loaded, MAX_SOURCE_BYTES, Overlay, WrittenPaths, load, load_beside,
+    load_overlaid, load_typed, load_without, text_of, written_paths,
 };
 pub use operations::{OperationsError, read_operations};
 pub use presets::{PRESETS, Preset};

@@ -4,7 +4,7 @@ use crate::files::{self, Files};
 use crate::findings::Findings;
 use crate::graphs::Graphs;
 use crate::scenario::Scenario;
-use crate::{algorithm_files, assemble, copies, given};
+use crate::{algorithm_files, assemble, copies, equipment, given};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -280,7 +280,7 @@ fn load_changed(
         budget,
     } = beside;
     let (problems, warnings) = (Problems::default(), Problems::default());
-    let (root, sources) = overlaid(input, source_name, overlay, overrides, &problems)?;
+    let (root, sources) = overlaid(input, source_name, overlay, overrides, files, &problems)?;
     let Some(mut root) = root else {
         return Err(problems.into_diagnostics(sources));
     };
@@ -346,7 +346,7 @@ pub fn load_typed(
     budget: &Budget,
 ) -> Result<Scenario, Diagnostics> {
     let problems = Problems::default();
-    let (root, sources) = overlaid(input, source_name, overlay, overrides, &problems)?;
+    let (root, sources) = overlaid(input, source_name, overlay, overrides, files, &problems)?;
     let read = root.and_then(|mut root| {
         let findings = Findings {
             problems: &problems,
@@ -358,6 +358,41 @@ pub fn load_typed(
         typed(root, &problems)
     });
     read.ok_or_else(|| problems.into_diagnostics(sources))
+}
+
+/// The paths of the keys that a scenario has, as [`Loaded::given`] has them, by who has written
+/// them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WrittenPaths {
+    /// Those of the scenario itself.
+    pub own: Vec<String>,
+    /// Those that its equipment adds.
+    pub of_equipment: Vec<String>,
+}
+
+/// Who has written which keys of a scenario. `files` reads its equipment, as in [`load_beside`].
+///
+/// # Errors
+/// Every problem of the notation of these texts, together.
+pub fn written_paths(
+    text: &str,
+    source_name: &str,
+    format: Format,
+    files: &Files<'_>,
+) -> Result<WrittenPaths, Diagnostics> {
+    let problems = Problems::default();
+    let mut sources = vec![source(text, source_name)?];
+    let mut written = WrittenPaths::default();
+    if let Some(mut root) = parse(text, format, &problems) {
+        written.own = given::paths(&root);
+        equipment::fill_in(&mut root, files, &problems, &mut sources);
+        let all = given::paths(&root).into_iter();
+        written.of_equipment = all.filter(|path| !written.own.contains(path)).collect();
+    }
+    if problems.is_empty() {
+        return Ok(written);
+    }
+    Err(problems.into_diagnostics(sources))
 }
 
 /// The typed scenario of values.
@@ -381,16 +416,17 @@ fn typed(root: Node, problems: &Problems) -> Option<Scenario> {
     assemble::typed(root, problems)
 }
 
-/// The tree of a scenario with overlays and overrides, and the texts that problems may point into;
-/// no tree where a text is no mapping.
+/// The tree of a scenario with its equipment, overlays and overrides, and the texts that problems
+/// may point into; no tree where a text is no mapping.
 fn overlaid(
     input: Input<'_>,
     source_name: &str,
     overlay: &[Overlay<'_>],
     overrides: &[String],
+    files: &Files<'_>,
     problems: &Problems,
 ) -> Result<(Option<Node>, Vec<Source>), Diagnostics> {
-    let (root, sources) = match input {
+    let (root, mut sources) = match input {
         Input::Text(text, format) => {
             check_length(text.len(), source_name)?;
             let sources = sources(text.to_owned(), source_name, overlay, overrides)?;
@@ -412,7 +448,15 @@ fn overlaid(
     for (overlay, source) in overlay.iter().zip(1..) {
         lay(&mut root, overlay.text, source, problems);
     }
-    for (text, source) in overrides.iter().zip(overlay.len() + 1..) {
+    let placed = || overrides.iter().zip(overlay.len() + 1..);
+    for (text, source) in placed().filter(|(text, _)| equipment::is_named_by(text)) {
+        overrides::apply(&mut root, text, source, problems);
+    }
+    if let Input::Typed(_) = input {
+        equipment::refuse(&mut root, problems);
+    }
+    equipment::fill_in(&mut root, files, problems, &mut sources);
+    for (text, source) in placed().filter(|(text, _)| !equipment::is_named_by(text)) {
         overrides::apply(&mut root, text, source, problems);
     }
     copies::write_out(&mut root, problems);

@@ -27,6 +27,10 @@ component! {
         name: String = "\"\"", in 200;
         /// Description of the trial.
         description: String = "\"\"", in 10_000;
+        /// A file with the `fabric` and `endpoint` of switches and NICs that several scenarios
+        /// share: each of its keys counts where the scenario has none. The path counts from the
+        /// scenario.
+        equipment: String = "\"\"", in 4_096;
         /// Seed of every random stream.
         seed: u64 = "1", in 0..=u64::MAX;
         /// Seeds of single kinds of draws in place of `seed`, so that one is varied and others are
@@ -53,6 +57,8 @@ component! {
 }
 
 fn holds(own: &ScenarioParts, reader: &mut dyn Reader) {
+    // Its keys are those of the scenario by now.
+    reader.leave_out("equipment");
     let name = own.name.as_deref().unwrap_or_default();
     if !is_visible(name) {
         let what = "has characters that are not shown, or change the direction of text";
@@ -78,6 +84,7 @@ impl Scenario {
             schema_version: 1,
             name: String::new(),
             description: String::new(),
+            equipment: String::new(),
             seed: 1,
             seeds: SeedKeys::default(),
             fabric: Fabric::new(topology),

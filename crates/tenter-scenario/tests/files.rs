@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tenter_formats::Content;
-use tenter_scenario::{Format, key_reference, load, load_beside};
+use tenter_scenario::{Format, Loaded, key_reference, load, load_beside};
 use tenter_topology::{HostId, NodeId};
 use tenter_units::Budget;
 
@@ -42,6 +42,17 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
+/// A scenario of the repository, with the files that its text names.
+fn loaded(text: &str, path: &str) -> Loaded {
+    let folder = root().join(path).with_file_name("");
+    let own = |name: &str| {
+        let bytes = fs::read(folder.join(name));
+        bytes.map(Content::from).map_err(|error| error.to_string())
+    };
+    load_beside(text, path, Format::of_name(path), &[], None, &own, &Budget::unlimited())
+        .unwrap_or_else(|errors| panic!("{errors}"))
+}
+
 /// Compares with a file of the repository, or writes it when asked to.
 fn expect_file(path: &str, found: &str) {
     if std::env::var_os("UPDATE_EXPECTED").is_some() {
@@ -64,21 +75,7 @@ fn every_scenario_loads_and_its_effective_form_gives_the_same_plan() {
     let paths = scenarios("scenarios");
     assert!(paths.len() >= 8, "{paths:?}");
     for path in paths {
-        let folder = root().join(&path).with_file_name("");
-        let own = |name: &str| {
-            let bytes = fs::read(folder.join(name));
-            bytes.map(Content::from).map_err(|error| error.to_string())
-        };
-        let loaded = load_beside(
-            &read(&path),
-            &path,
-            Format::of_name(&path),
-            &[],
-            None,
-            &own,
-            &Budget::unlimited(),
-        )
-        .unwrap_or_else(|errors| panic!("{errors}"));
+        let loaded = loaded(&read(&path), &path);
         assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
         let beside = loaded.beside();
         let kept = |name: &str| {
@@ -166,8 +163,7 @@ fn the_reference_lists_every_key() {
 #[test]
 fn the_study_of_a_scheduled_fabric_has_the_cables_of_its_source() {
     let path = "studies/scheduled-fabric/test-3/scenario.yaml";
-    let loaded = load(&read(path), path, Format::Yaml, &[], None)
-        .unwrap_or_else(|errors| panic!("{errors}"));
+    let loaded = loaded(&read(path), path);
     assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
     let topology = &loaded.plan.topology;
     assert_eq!((topology.hosts, topology.switches()), (512, 16 + 9));
@@ -188,8 +184,7 @@ fn the_study_of_a_scheduled_fabric_has_the_cables_of_its_source() {
 #[test]
 fn the_scheduled_fabric_study_has_the_cables_of_its_source() {
     let path = "studies/scheduled-fabric/test-1/scenario.yaml";
-    let loaded = load(&read(path), path, Format::Yaml, &[], None)
-        .unwrap_or_else(|errors| panic!("{errors}"));
+    let loaded = loaded(&read(path), path);
     assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
     let topology = &loaded.plan.topology;
     assert_eq!((topology.hosts, topology.switches()), (512, 12));
@@ -222,8 +217,7 @@ fn the_gather_study_keeps_the_headroom_of_its_source() {
     let path = "studies/methodology/cc-4/scenario.yaml";
     let text = read(path);
     let warnings = |text: &str| {
-        let loaded = load(text, path, Format::Yaml, &[], None);
-        let loaded = loaded.unwrap_or_else(|errors| panic!("{errors}"));
+        let loaded = loaded(text, path);
         assert_eq!(loaded.plan.addresses[HostId::new(0)].class(), 6);
         loaded.warnings.render()
     };
