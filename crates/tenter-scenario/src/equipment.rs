@@ -6,6 +6,7 @@ use tenter_notation::tree::{Entry, Node, Value};
 use tenter_notation::yaml;
 
 use crate::files::{Files, text_of};
+use crate::findings::Findings;
 use crate::load::MAX_SOURCE_BYTES;
 
 /// The key of a scenario, and of a file that begins with another one.
@@ -27,9 +28,10 @@ pub(crate) fn is_named_by(change: &str) -> bool {
 pub(crate) fn fill_in(
     root: &mut Node,
     files: &Files<'_>,
-    problems: &Problems,
+    findings: Findings<'_>,
     sources: &mut Vec<Source>,
 ) {
+    let problems = findings.problems;
     let mut folder = String::new();
     for _ in 0..CHAIN_MAX {
         let Some((name, at)) = take_name(root, problems) else {
@@ -41,7 +43,7 @@ pub(crate) fn fill_in(
             folder + &name
         };
         folder = path[..path.rfind('/').map_or(0, |slash| slash + 1)].to_owned();
-        let Some(entries) = read(&path, at, files, problems, sources) else {
+        let Some(entries) = read(&path, at, files, findings, sources) else {
             return;
         };
         if let Value::Map(given) = &mut root.value {
@@ -89,10 +91,11 @@ fn read(
     name: &str,
     at: Option<Location>,
     files: &Files<'_>,
-    problems: &Problems,
+    findings: Findings<'_>,
     sources: &mut Vec<Source>,
 ) -> Option<Vec<Entry>> {
-    let text = text_of(name, at, files, problems)?;
+    let problems = findings.problems;
+    let text = text_of(name, at, files, findings)?;
     if text.len() > MAX_SOURCE_BYTES {
         let message = format!(
             "the file {} has more than {MAX_SOURCE_BYTES} bytes",

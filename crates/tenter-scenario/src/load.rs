@@ -280,7 +280,12 @@ fn load_changed(
         budget,
     } = beside;
     let (problems, warnings) = (Problems::default(), Problems::default());
-    let (root, sources) = overlaid(input, source_name, overlay, overrides, files, &problems)?;
+    let findings = Findings {
+        problems: &problems,
+        warnings: &warnings,
+        budget,
+    };
+    let (root, sources) = overlaid(input, source_name, overlay, overrides, files, findings)?;
     let Some(mut root) = root else {
         return Err(problems.into_diagnostics(sources));
     };
@@ -288,11 +293,6 @@ fn load_changed(
     let given = match input {
         Input::Text(..) => given::paths(&root),
         Input::Typed(_) => given::unusual_paths(&root),
-    };
-    let findings = Findings {
-        problems: &problems,
-        warnings: &warnings,
-        budget,
     };
     files::write_out(&mut root, files, findings);
     algorithm_files::write_out(&mut root, files, findings);
@@ -345,14 +345,14 @@ pub fn load_typed(
     files: &Files<'_>,
     budget: &Budget,
 ) -> Result<Scenario, Diagnostics> {
-    let problems = Problems::default();
-    let (root, sources) = overlaid(input, source_name, overlay, overrides, files, &problems)?;
+    let (problems, warnings) = (Problems::default(), Problems::default());
+    let findings = Findings {
+        problems: &problems,
+        warnings: &warnings,
+        budget,
+    };
+    let (root, sources) = overlaid(input, source_name, overlay, overrides, files, findings)?;
     let read = root.and_then(|mut root| {
-        let findings = Findings {
-            problems: &problems,
-            warnings: &Problems::default(),
-            budget,
-        };
         files::write_out(&mut root, files, findings);
         algorithm_files::write_out(&mut root, files, findings);
         typed(root, &problems)
@@ -379,13 +379,19 @@ pub fn written_paths(
     source_name: &str,
     format: Format,
     files: &Files<'_>,
+    budget: &Budget,
 ) -> Result<WrittenPaths, Diagnostics> {
-    let problems = Problems::default();
+    let (problems, warnings) = (Problems::default(), Problems::default());
+    let findings = Findings {
+        problems: &problems,
+        warnings: &warnings,
+        budget,
+    };
     let mut sources = vec![source(text, source_name)?];
     let mut written = WrittenPaths::default();
     if let Some(mut root) = parse(text, format, &problems) {
         written.own = given::paths(&root);
-        equipment::fill_in(&mut root, files, &problems, &mut sources);
+        equipment::fill_in(&mut root, files, findings, &mut sources);
         let all = given::paths(&root).into_iter();
         written.of_equipment = all.filter(|path| !written.own.contains(path)).collect();
     }
@@ -424,8 +430,9 @@ fn overlaid(
     overlay: &[Overlay<'_>],
     overrides: &[String],
     files: &Files<'_>,
-    problems: &Problems,
+    findings: Findings<'_>,
 ) -> Result<(Option<Node>, Vec<Source>), Diagnostics> {
+    let problems = findings.problems;
     let (root, mut sources) = match input {
         Input::Text(text, format) => {
             check_length(text.len(), source_name)?;
@@ -455,7 +462,7 @@ fn overlaid(
     if let Input::Typed(_) = input {
         equipment::refuse(&mut root, problems);
     }
-    equipment::fill_in(&mut root, files, problems, &mut sources);
+    equipment::fill_in(&mut root, files, findings, &mut sources);
     for (text, source) in placed().filter(|(text, _)| !equipment::is_named_by(text)) {
         overrides::apply(&mut root, text, source, problems);
     }

@@ -22,6 +22,10 @@ pub(crate) struct Description {
     pub(crate) published: PublishedRows,
     /// Of a study by sizes: how its scenario gets them.
     pub(crate) scenario: Option<ScenarioUse>,
+    /// Keys of switches, NICs and hosts that the test varies, in place of the equipment, with the
+    /// reasons.
+    #[serde(default)]
+    pub(crate) varies: BTreeMap<String, String>,
     /// Of a study by sizes: what is judged.
     pub(crate) judged: Option<Judged>,
     /// Of a study by sizes: columns of the published table, the judged one among them.

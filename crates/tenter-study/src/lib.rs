@@ -3,11 +3,13 @@
 //! ```text
 //!   study.toml ┐
 //!   published table ├─▶ Study ──trial (per variant)──▶ Plan … simulated by the caller … Summary
-//!   scenario.yaml ┘      └──judge──▶ StudyAnswer: published, measured, band, verdict
+//!   scenario.yaml ┤      └──judge──▶ StudyAnswer: published, measured, band, verdict
+//!   equipment ┘
 //! ```
 //!
 //! A study is one folder under `studies/`: a page, a description, a scenario. The published values
-//! are tables beside them. All are part of the program, so that a study runs from any folder.
+//! are tables beside them, and switches and NICs are the equipment of a source, which its studies
+//! inherit. All are part of the program, so that a study runs from any folder.
 //!
 //! **Architecture invariant.** Published values, bands and gates are read from the tables and
 //! nowhere else; nothing here knows a study by its name; no file, clock or environment is read.
@@ -28,6 +30,7 @@ mod answer;
 mod column;
 mod description;
 mod drawing;
+mod equipment;
 mod error;
 mod fct;
 mod gate;
@@ -67,7 +70,7 @@ pub use published::Case;
 pub use reading::{Against, Condition, PortName, Reading, Statistic};
 pub use readings::ReadingRow;
 pub use recorded::recorded_answer;
-pub use registry::{STUDIES, StudyTexts, published_table, select};
+pub use registry::{STUDIES, StudyTexts, equipment_text, published_table, select};
 pub use seeds::Seeds;
 pub use sizes::{Metric, Sizes};
 pub use study::{Comparison, DASHES, Study};

@@ -47,6 +47,12 @@ macro_rules! tables {
     };
 }
 
+macro_rules! equipment {
+    ($($name:literal),+ $(,)?) => {
+        &[$((concat!("../../equipment/", $name, ".yaml"), text!("equipment/", $name, ".yaml"))),+]
+    };
+}
+
 studies![
     "methodology/jct-1",
     "methodology/jct-2",
@@ -120,6 +126,22 @@ static PUBLISHED: &[(&str, &str)] = tables![
     "nccl-measured"
 ];
 
+/// The equipment of each source, with the texts.
+static EQUIPMENT: &[(&str, &str)] = equipment![
+    "a100-servers",
+    "bandwidth-steering",
+    "deepep",
+    "evolved-ethernet",
+    "h100-servers",
+    "methodology",
+    "nccl",
+    "remote-pfc",
+    "scheduled-fabric",
+    "scheduled-fabric-jericho3",
+    "scheduled-fabric-tomahawk5",
+    "ultra-ethernet",
+];
+
 /// The tables of our own expectations that studies read, with their texts.
 static EXPECTATIONS: &[(&str, &str)] = tables![
     "expectations":
@@ -154,6 +176,12 @@ pub(crate) fn recorded_table(name: &str) -> Option<&'static str> {
 pub fn published_table(name: &str) -> Option<&'static str> {
     let mut tables = PUBLISHED.iter().chain(EXPECTATIONS);
     let found = tables.find(|(table, _)| *table == name);
+    found.map(|(_, text)| *text)
+}
+
+/// The text of a file of equipment, by its path as scenarios of studies name it.
+pub fn equipment_text(path: &str) -> Option<&'static str> {
+    let found = EQUIPMENT.iter().find(|(of, _)| *of == path);
     found.map(|(_, text)| *text)
 }
 

@@ -8,6 +8,7 @@ use tenter_units::{Budget, Limits};
 use crate::answer::{AnswerVariant, CaseAnswer, StudyAnswer};
 use crate::description::Description;
 use crate::drawing::{Chart, Drawing};
+use crate::equipment::Equipment;
 use crate::error::StudyError;
 use crate::gate::{Gate, Origin};
 use crate::pauses::Pauses;
@@ -16,7 +17,7 @@ use crate::published;
 use crate::reading::{Against, Reading};
 use crate::reading_of_row::ReadingOfRow;
 use crate::readings::ReadingRow;
-use crate::registry::{StudyTexts, published_table};
+use crate::registry::{StudyTexts, equipment_text, published_table};
 use crate::seeds::Seeds;
 use crate::sizes::{self, Sizes};
 use crate::trial::Trial;
@@ -49,6 +50,8 @@ pub struct Study {
     /// Whether a study by readings has a quick form.
     quick: bool,
     scenario: String,
+    /// What the scenario inherits.
+    equipment: Equipment,
     /// Its folder, as messages call it.
     folder: String,
 }
@@ -79,21 +82,25 @@ impl Comparison {
 }
 
 impl Study {
-    /// A study that is part of the program, with the tables that are.
+    /// A study that is part of the program, with the tables and the equipment that are.
     ///
     /// # Errors
     /// Those of [`Study::read`]; none for the studies of the program, which its tests read.
     pub fn embedded(texts: &StudyTexts<'_>) -> Result<Study, StudyError> {
-        Study::read(texts, published_table)
+        Study::read(texts, published_table, |path| {
+            equipment_text(path).map(str::to_owned)
+        })
     }
 
-    /// Reads a study; `table` gives the text of a published table by its name.
+    /// Reads a study; `table` gives the text of a published table by its name, and `equipment` that
+    /// of the equipment by the path that the scenario names.
     ///
     /// # Errors
     /// When the description or the published table does not hold, or the two do not fit.
     pub fn read<'t>(
         texts: &StudyTexts<'_>,
         table: impl Fn(&str) -> Option<&'t str>,
+        equipment: impl Fn(&str) -> Option<String>,
     ) -> Result<Study, StudyError> {
         let wrong = |message: String| StudyError::Description {
             folder: texts.folder.to_owned(),
@@ -118,6 +125,9 @@ impl Study {
             grid.expand(&rows, variants, readings).map_err(wrong)?;
         }
         check(&description).map_err(wrong)?;
+        let source = scenario_file(texts.folder);
+        let equipment = Equipment::read(texts.scenario, &source, &description.varies, equipment);
+        let equipment = equipment.map_err(wrong)?;
         let mut comparison = match (&description.scenario, &description.judged) {
             (Some(scenario), Some(judged)) => {
                 let cases = published::read(rows, &description, judged)?;
@@ -151,6 +161,7 @@ impl Study {
             drawings: description.drawings,
             comparison,
             scenario: texts.scenario.to_owned(),
+            equipment,
         })
     }
 
@@ -313,9 +324,9 @@ impl Study {
             let names: Vec<String> = cases.map(published::Case::name).collect();
             changes.push(format!("{}=[{}]", sizes.path, names.join(", ")));
         }
-        let source = format!("{}/scenario.yaml", self.folder);
+        let source = scenario_file(&self.folder);
         let (text, budget) = (&self.scenario, Budget::new(limits));
-        let files = |_: &str| Err("write what it holds into the scenario".to_owned());
+        let files = |name: &str| self.equipment.open(name);
         let loaded = load_beside(text, &source, Format::Yaml, &changes, seed, &files, &budget)
             .map_err(|problems| wrong(format!("\n{}", problems.render())))?;
         self.check_plan(variant, &loaded.plan).map_err(wrong)?;
@@ -424,6 +435,11 @@ impl Study {
         }
         answers
     }
+}
+
+/// The scenario in a folder, as messages call it.
+fn scenario_file(folder: &str) -> String {
+    format!("{folder}/scenario.yaml")
 }
 
 /// What the types of the description do not say.

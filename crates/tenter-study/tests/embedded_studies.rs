@@ -6,18 +6,26 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, thread};
 
+use tenter_formats::Content;
 use tenter_plan::Plan;
 use tenter_record::MemorySink;
-use tenter_scenario::{Format, Loaded, load};
+use tenter_scenario::{Format, Loaded, load_beside, written_paths};
 use tenter_sim::{Interference, Options, interference_rows, interference_runs};
 use tenter_study::{
-    Extent, Gate, Origin, STUDIES, Study, StudyAnswer, StudyTexts, Trial, Value, Verdict, select,
+    Extent, Gate, Origin, STUDIES, Study, StudyAnswer, StudyTexts, Trial, Value, Verdict,
+    equipment_text, select,
 };
-use tenter_units::Limits;
+use tenter_units::{Budget, Limits};
 
 fn study(name: &str) -> Study {
     let texts = select([name]).expect("a study")[0];
     Study::embedded(texts).expect("it holds")
+}
+
+/// The equipment of the program, as scenarios open it.
+fn equipment(path: &str) -> Result<Content<'static>, String> {
+    let text = equipment_text(path).ok_or("there is no such equipment")?;
+    Ok(text.as_bytes().into())
 }
 
 fn run(plan: &Plan) -> Trial {
@@ -184,6 +192,60 @@ fn calibrations_are_marked() {
     }
 }
 
+/// Of these no source has the equipment.
+const WITHOUT_EQUIPMENT: [&str; 2] = [
+    // Each of its fabrics has switches and NICs of its own, as named variants.
+    "ultra-ethernet/fabrics",
+    // Hashes alone, on switches with their defaults.
+    "evolved-ethernet/polarisation",
+];
+
+/// The studies of a source inherit its switches and NICs; that they set nothing of these
+/// themselves is checked when they are read.
+#[test]
+fn every_study_inherits_its_equipment() {
+    for texts in STUDIES {
+        let written = written_paths(
+            texts.scenario,
+            texts.name,
+            Format::Yaml,
+            &equipment,
+            &Budget::unlimited(),
+        );
+        let written = written.unwrap_or_else(|problems| panic!("{problems}"));
+        let inherits = !written.of_equipment.is_empty();
+        let expected = !WITHOUT_EQUIPMENT.contains(&texts.name);
+        assert_eq!(inherits, expected, "{}", texts.name);
+    }
+}
+
+#[test]
+fn every_equipment_is_listed_and_used() {
+    let named = |text: &'static str| {
+        let mut lines = text.lines();
+        lines.find_map(|line| line.strip_prefix("equipment: "))
+    };
+    let mut used = BTreeSet::new();
+    for path in STUDIES.iter().filter_map(|study| named(study.scenario)) {
+        used.insert(path.to_owned());
+        let begins_with = equipment_text(path).and_then(named);
+        used.extend(begins_with.map(|name| format!("../../equipment/{name}")));
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/equipment");
+    let files = fs::read_dir(folder).expect("the folder of equipment");
+    let path = |name: &str| format!("../../equipment/{name}");
+    let names = files.map(|file| file.expect("a file").file_name().into_string());
+    let names = names.map(|name| name.expect("a plain name"));
+    let found: BTreeSet<String> = names
+        .filter(|name| name != "README.md")
+        .map(|name| path(&name))
+        .collect();
+    assert_eq!(found, used);
+    for path in &found {
+        assert!(equipment_text(path).is_some(), "add {path} to registry.rs");
+    }
+}
+
 #[test]
 fn every_folder_with_a_study_is_listed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
@@ -221,13 +283,8 @@ fn pauses_are_read_in_their_order() {
         "jobs[0].collectives[0].sizes=[32MiB]",
     ];
     let changes = changes.map(str::to_owned);
-    let loaded = load(
-        texts.scenario,
-        "scenario.yaml",
-        Format::Yaml,
-        &changes,
-        None,
-    );
+    let (text, format) = (texts.scenario, Format::Yaml);
+    let loaded = load_beside(text, "scenario.yaml", format, &changes, None, &equipment);
     let trial = run(&loaded.expect("it holds").plan);
     let mut trials = vec![Vec::new(); study.variants.len()];
     trials[0].push(trial);

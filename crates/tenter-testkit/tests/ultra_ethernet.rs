@@ -3,11 +3,13 @@
 
 use std::ops::Range;
 
-use tenter_scenario::{Format, load};
+use tenter_scenario::{Format, load_beside};
 use tenter_testkit::{Engine, compare, random_ultra_ethernet};
 
 /// The scenario of the study, which has one flow.
 const STUDY: &str = include_str!("../../../studies/ultra-ethernet/validation/scenario.yaml");
+/// The equipment that it names.
+const EQUIPMENT: &[u8] = include_bytes!("../../../studies/equipment/ultra-ethernet.yaml");
 
 /// What happened in random scenarios.
 #[derive(Debug, Default)]
@@ -57,7 +59,8 @@ fn engines_agree_on_the_second_half() {
 /// Completion times at the senders, in ps, ascending.
 fn times(overrides: &[&str]) -> Vec<u64> {
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
-    let loaded = load(STUDY, "study.yaml", Format::Yaml, &overrides, None);
+    let files = |_: &str| Ok(EQUIPMENT.into());
+    let loaded = load_beside(STUDY, "study.yaml", Format::Yaml, &overrides, None, &files);
     let plan = loaded.unwrap_or_else(|errors| panic!("{errors}")).plan;
     let trial = Engine::windowed(1).run(&plan).expect("it runs");
     let rows = trial.rows.flows.iter();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tenter_explain::cost_of;
 use tenter_scenario::Loaded;
-use tenter_study::{Extent, Study, StudyTexts, Variant, published_table, select};
+use tenter_study::{Extent, Study, StudyTexts, Variant, equipment_text, published_table, select};
 
 use crate::budget::{machine_limits, run_budget};
 use crate::{Error, Plan, Run, read_text, usual_threads};
@@ -68,8 +68,8 @@ impl StudyRun {
     }
 
     /// A run of the study in a folder of your own: `study.toml`, `scenario.yaml`, the tables of
-    /// published values as `NAME.csv` unless they are those of the program, and a `README.md` if
-    /// you like.
+    /// published values as `NAME.csv` and the equipment that the scenario names unless they are those
+    /// of the program, and a `README.md` if you like.
     ///
     /// # Errors
     /// When a file is missing or cannot be read, or the study does not hold.
@@ -97,7 +97,11 @@ impl StudyRun {
             let own = own.map(|(_, text)| text.as_str());
             own.or_else(|| published_table(name))
         };
-        Ok(StudyRun::new(Study::read(&texts, table)?))
+        let equipment = |path: &str| {
+            let own = read_text(&folder.join(path)).ok();
+            own.or_else(|| equipment_text(path).map(str::to_owned))
+        };
+        Ok(StudyRun::new(Study::read(&texts, table, equipment)?))
     }
 
     /// Whether a folder has the description of a study.

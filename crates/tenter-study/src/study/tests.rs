@@ -30,7 +30,7 @@ fn texts<'a>(description: &'a str, scenario: &'a str) -> StudyTexts<'a> {
 }
 
 fn read(description: &str) -> Result<Study, StudyError> {
-    Study::read(&texts(description, SCENARIO), |_| Some(TABLE))
+    Study::read(&texts(description, SCENARIO), |_| Some(TABLE), |_| None)
 }
 
 fn study() -> Study {
@@ -198,7 +198,7 @@ fn broken_descriptions_are_refused() {
 #[test]
 fn a_scenario_that_does_not_fit_is_refused() {
     let refused = |scenario: &str| {
-        let study = Study::read(&texts(DESCRIPTION, scenario), |_| Some(TABLE));
+        let study = Study::read(&texts(DESCRIPTION, scenario), |_| Some(TABLE), |_| None);
         let study = study.expect("the scenario is not read yet");
         let error = study.trials(&study.variants[0], Extent::Full, Limits::NONE);
         error.expect_err("a broken scenario").to_string()
@@ -208,7 +208,7 @@ fn a_scenario_that_does_not_fit_is_refused() {
     let unknown = refused(&SCENARIO.replace("hosts", "hots"));
     assert!(unknown.starts_with("studies/made/up/scenario.yaml, variant `pure`"));
     assert!(unknown.contains("hots"), "{unknown}");
-    let missing = Study::read(&texts(DESCRIPTION, SCENARIO), |_| None);
+    let missing = Study::read(&texts(DESCRIPTION, SCENARIO), |_| None, |_| None);
     let message = missing.expect_err("no table").to_string();
     assert!(message.contains("there is no table `made-up`"), "{message}");
 }
@@ -261,7 +261,7 @@ fn shares(percents: [f64; 2]) -> Vec<Trial> {
 
 #[test]
 fn a_matrix_has_a_variant_and_a_row_for_each_pair() {
-    let study = Study::read(&texts(MATRIX, SCENARIO), |_| Some(MATRIX_TABLE));
+    let study = Study::read(&texts(MATRIX, SCENARIO), |_| Some(MATRIX_TABLE), |_| None);
     let study = study.expect("a good study");
     let names: Vec<&str> = study.variants.iter().map(|of| of.name.as_str()).collect();
     assert_eq!(names, ["a-1", "a-2", "b-2"]);
@@ -302,7 +302,7 @@ fn a_matrix_has_a_variant_and_a_row_for_each_pair() {
 #[test]
 fn what_is_not_there_cannot_be_compared_with() {
     let (a, b) = (shares([50.0, 25.0]), shares([100.0, 50.0]));
-    let study = Study::read(&texts(MATRIX, SCENARIO), |_| Some(MATRIX_TABLE));
+    let study = Study::read(&texts(MATRIX, SCENARIO), |_| Some(MATRIX_TABLE), |_| None);
     let study = study.expect("a good study");
     // Only the second seed has a trial of both.
     let answer = study.judge(Extent::Full, &[a.clone(), a, b[1..].to_vec()]);
@@ -316,7 +316,7 @@ fn a_broken_matrix_is_refused() {
     let broken = |from: &str, to: &str| {
         assert!(MATRIX.contains(from), "{from}");
         let text = MATRIX.replacen(from, to, 1);
-        let study = Study::read(&texts(&text, SCENARIO), |_| Some(MATRIX_TABLE));
+        let study = Study::read(&texts(&text, SCENARIO), |_| Some(MATRIX_TABLE), |_| None);
         study.expect_err("a broken matrix").to_string()
     };
     // A misspelt name would leave a published row without a reading.
@@ -388,7 +388,7 @@ fn a_reading_of_what_is_accepted_has_a_window_and_needs_flows() {
     let of = |reading: &str| {
         let line = "\nreading = \"worst_job_over_ideal\"\n";
         let text = MATRIX.replacen(line, &format!("\n{reading}\n"), 1);
-        Study::read(&texts(&text, SCENARIO), |_| Some(MATRIX_TABLE))
+        Study::read(&texts(&text, SCENARIO), |_| Some(MATRIX_TABLE), |_| None)
     };
     assert!(!of(r#"reading = "throughput_gbps""#).unwrap().needs_flows());
     let good = of("reading = \"accepted_gbps\"\nwindow_us = [40, 120]").unwrap();

@@ -1,0 +1,152 @@
+//! The equipment of a source, which its studies inherit: a study adds topology, workload and what
+//! its test varies.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use tenter_formats::Content;
+use tenter_scenario::{Format, WrittenPaths, written_paths};
+use tenter_units::Budget;
+
+/// What switches, NICs, hosts and testers have: a study that has equipment sets nothing of it
+/// itself.
+const CONSTANTS: [&str; 5] = [
+    "fabric.switch",
+    "fabric.switching",
+    "fabric.flow_control",
+    "fabric.load_balancing",
+    "endpoint",
+];
+
+/// The files that the scenario of a study names, with their texts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Equipment(Vec<(String, String)>);
+
+impl Equipment {
+    /// Reads the equipment that a scenario names, if it names any. `varies` are the keys that the
+    /// test of the study varies, with reasons; `file` gives the text of a file.
+    ///
+    /// # Errors
+    /// When a file is missing or is no equipment, or the scenario sets another constant.
+    pub(crate) fn read(
+        scenario: &str,
+        source_name: &str,
+        varies: &BTreeMap<String, String>,
+        file: impl Fn(&str) -> Option<String>,
+    ) -> Result<Equipment, String> {
+        let read = RefCell::default();
+        let files = |name: &str| {
+            let text = file(name).ok_or("paths count from the folder of the study")?;
+            let content = text.clone().into_bytes().into();
+            Vec::push(&mut *read.borrow_mut(), (name.to_owned(), text));
+            Ok(content)
+        };
+        // Its texts are in memory already.
+        let budget = Budget::unlimited();
+        let written = written_paths(scenario, source_name, Format::Yaml, &files, &budget);
+        let written = written.map_err(|problems| format!("\n{}", problems.render()))?;
+        check(&written, varies)?;
+        Ok(Equipment(read.into_inner()))
+    }
+
+    /// One of the files, as a scenario opens it.
+    pub(crate) fn open(&self, name: &str) -> Result<Content<'static>, String> {
+        let found = self.0.iter().find(|(of, _)| of == name);
+        let (_, text) = found.ok_or("write what it holds into the scenario")?;
+        Ok(text.clone().into_bytes().into())
+    }
+}
+
+/// Whether a key is another one or a part of it.
+fn is_part(key: &str, of: &str) -> bool {
+    let rest = key.strip_prefix(of);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+fn check(written: &WrittenPaths, varies: &BTreeMap<String, String>) -> Result<(), String> {
+    let own = &written.own;
+    if let Some(key) = varies
+        .keys()
+        .find(|key| !own.iter().any(|path| is_part(path, key)))
+    {
+        return Err(format!(
+            "`varies` has `{key}`, which the scenario does not set; leave it out"
+        ));
+    }
+    if written.of_equipment.is_empty() {
+        return Ok(());
+    }
+    let is_leaf = |path: &&String| {
+        let mut others = own.iter().filter(|other| other != path);
+        !others.any(|other| is_part(other, path))
+    };
+    let is_set = |path: &&String| {
+        let is_constant = CONSTANTS.iter().any(|constant| is_part(path, constant));
+        is_constant && !varies.keys().any(|key| is_part(path, key))
+    };
+    let set: Vec<String> = own
+        .iter()
+        .filter(is_leaf)
+        .filter(is_set)
+        .map(|path| format!("`{path}`"))
+        .collect();
+    if set.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "the scenario sets {}, a matter of the equipment; leave it to that, set it in a named variant or calibration, or say in `varies` why the test varies it",
+        set.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAB: &str = "fabric: {switch: {pipeline_latency: 600ns}}\nendpoint: {nic: {mtu: 4096}}\n";
+
+    fn read(scenario: &str, varies: &[&str]) -> Result<usize, String> {
+        let varies = varies.iter().map(|key| ((*key).to_owned(), String::new()));
+        let file = |name: &str| (name == "lab.yaml").then(|| LAB.to_owned());
+        let read = Equipment::read(scenario, "s.yaml", &varies.collect(), file);
+        read.map(|equipment| equipment.0.len())
+    }
+
+    #[test]
+    fn a_constant_outside_a_variant_is_refused() {
+        let with = |keys: &str| format!("equipment: lab.yaml\n{keys}\njobs: []\n");
+        assert_eq!(
+            read(&with("fabric: {kind: single-switch, hosts: 2}"), &[]),
+            Ok(1)
+        );
+        for (keys, key) in [
+            ("endpoint: {nic: {mtu: 1024}}", "endpoint.nic.mtu"),
+            ("endpoint: {nic: {window: 1MB}}", "endpoint.nic.window"),
+            ("fabric: {flow_control: pfc}", "fabric.flow_control"),
+            (
+                "fabric: {switch: {classes: [{class: 3}]}}",
+                "fabric.switch.classes[0].class",
+            ),
+        ] {
+            let refused = read(&with(keys), &[]).expect_err("a constant");
+            assert!(
+                refused.contains(&format!("sets `{key}`, a matter")),
+                "{refused}"
+            );
+            let cut = key.find('[').unwrap_or(key.len());
+            assert_eq!(read(&with(keys), &[&key[..cut]]), Ok(1), "{keys}");
+            // Without equipment a study says all itself.
+            assert_eq!(read(keys, &[]), Ok(0));
+        }
+        let unused = read(&with(""), &["endpoint.nic"]).expect_err("it is not set");
+        assert!(
+            unused.contains("which the scenario does not set"),
+            "{unused}"
+        );
+        let missing = read("equipment: other.yaml\n", &[]).expect_err("no such file");
+        assert!(
+            missing.contains("cannot read the file `other.yaml`"),
+            "{missing}"
+        );
+    }
+}
