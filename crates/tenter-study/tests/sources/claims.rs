@@ -9,6 +9,11 @@ use tenter_study::CaseAnswer;
 pub(crate) struct Claims {
     /// Studies that hold nothing of a source, with what they are for.
     pub(crate) own: Vec<Own>,
+    /// Judged rows that a constant of their variants was fitted to; rows of such variants that are
+    /// not named are out of sample.
+    pub(crate) fitted: Vec<Rows>,
+    /// Settings that were chosen in sight of results.
+    pub(crate) chosen: Vec<Chosen>,
     #[serde(rename = "source")]
     pub(crate) sources: Vec<Source>,
 }
@@ -18,6 +23,20 @@ pub(crate) struct Claims {
 pub(crate) struct Own {
     pub(crate) study: String,
     pub(crate) about: String,
+}
+
+/// A setting that no source gives, and that is no constant fitted to rows either.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Chosen {
+    /// What rows are called that were obtained with it.
+    pub(crate) name: String,
+    /// What it is, and why.
+    pub(crate) about: String,
+    /// The rows.
+    pub(crate) rows: Vec<Rows>,
+    /// Only those of variants that have this text in a change of the scenario.
+    pub(crate) set: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

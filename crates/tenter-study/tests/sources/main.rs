@@ -12,13 +12,14 @@
 //! the full answers in it are recorded first; `make record` does both.
 
 mod claims;
+mod how;
 mod page;
 mod recorded;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tenter_study::{CaseAnswer, Extent, STUDIES, Study, Value, Verdict};
+use tenter_study::{CaseAnswer, Extent, STUDIES, Study, Value, Variant, Verdict};
 
 use crate::claims::Claims;
 
@@ -29,6 +30,7 @@ fn root() -> PathBuf {
 /// A study and its rows with what was last recorded of them.
 struct Recorded {
     study: String,
+    variants: Vec<Variant>,
     rows: Vec<CaseAnswer>,
 }
 
@@ -65,6 +67,7 @@ fn all_rows() -> Vec<Recorded> {
         }
         Recorded {
             study: study.name,
+            variants: study.variants,
             rows,
         }
     };
@@ -113,6 +116,11 @@ fn every_judged_row_is_that_of_a_claim() {
         missing.is_empty(),
         "add to studies/claims.toml: {missing:#?}"
     );
+}
+
+#[test]
+fn rows_that_are_called_fitted_are() {
+    how::check(&claims(), &all_rows());
 }
 
 /// Two rows of the same name could not be told apart once they are recorded.

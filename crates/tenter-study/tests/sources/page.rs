@@ -6,6 +6,7 @@ use tenter_study::{CaseAnswer, Gate, Origin, Value, Verdict};
 
 use crate::Recorded;
 use crate::claims::{Claim, Claims, Rows, Source};
+use crate::how::{self, How};
 
 const HEAD: &str = "# Claims of the sources
 
@@ -25,6 +26,21 @@ Bands and gates are explained in [studies.md](studies.md#gates-and-bands); a ban
 Where several rows of a metric are meant, the least and the greatest value are given.
 Such a row is marked *own band*, and counted apart; its value is the source's where that prints one.
 Full runs are recorded with `make record ANSWERS=FOLDER`, FOLDER being what `tenter study run … -o` has left.
+";
+
+const HOW: &str = "
+## How the rows were obtained
+
+How many of the judged rows of each source match, by how they were obtained.
+Rows that a constant was fitted to prove nothing of it; rows out of sample do:
+
+| column | the rows have |
+|---|---|
+| nothing fitted | the equipment of their source and the defaults of the program |
+| out of sample | a constant that was fitted to other rows |
+| fitted | a constant that was fitted to these rows |
+| others | a setting that was chosen with such results in sight, as said below the table |
+
 ";
 
 /// How rows compare, taken together.
@@ -84,6 +100,7 @@ impl Outcome {
 pub(crate) fn render(claims: &Claims, all: &[Recorded]) -> String {
     let mut page = HEAD.to_owned();
     summary(&mut page, claims, all);
+    how_obtained(&mut page, claims, all);
     for source in &claims.sources {
         let _ = write!(page, "\n## {}\n\n{}\n\n", source.title, source.by);
         page.push_str(
@@ -91,7 +108,7 @@ pub(crate) fn render(claims: &Claims, all: &[Recorded]) -> String {
         );
         page.push_str("|---|---|---|---|---|---|\n");
         for claim in &source.claims {
-            lines(&mut page, claim, all);
+            lines(&mut page, claim, claims, all);
         }
     }
     page.push_str("\n## Studies of our own\n\nThese hold no claim of a source.\n\n");
@@ -118,11 +135,13 @@ fn summary(page: &mut String, claims: &Claims, all: &[Recorded]) {
             let _ = write!(page, " {count} |");
         }
         let published = |gate: Gate| {
-            let of = move |row: &CaseAnswer| row.origin == Origin::Published && row.gate == gate;
+            let of = move |_: &Recorded, row: &CaseAnswer| {
+                row.origin == Origin::Published && row.gate == gate
+            };
             tally(source, all, of)
         };
         let [required, open] = [Gate::Required, Gate::Open].map(published);
-        let own = tally(source, all, |row| row.origin == Origin::Own);
+        let own = tally(source, all, |_, row| row.origin == Origin::Own);
         let _ = writeln!(page, " {required} | {open} | {own} |");
     }
 }
@@ -136,16 +155,49 @@ fn outcome(claim: &Claim, all: &[Recorded]) -> Outcome {
     Outcome::of_all(&outcomes)
 }
 
+/// How the judged rows of each source were obtained, and how many of them match.
+fn how_obtained(page: &mut String, claims: &Claims, all: &[Recorded]) {
+    page.push_str(HOW);
+    let chosen = claims.chosen.iter();
+    let chosen: Vec<&str> = chosen.map(|chosen| chosen.name.as_str()).collect();
+    let _ = writeln!(
+        page,
+        "| source | nothing fitted | out of sample | fitted | {} |",
+        chosen.join(" | ")
+    );
+    let columns = How::all(claims).count();
+    let _ = writeln!(page, "|---|{}", "---|".repeat(columns));
+    for source in &claims.sources {
+        let _ = write!(page, "| {} |", source.title);
+        for how in How::all(claims) {
+            let of = |of: &Recorded, row: &CaseAnswer| {
+                row.gate != Gate::Info && How::of(claims, of, row) == how
+            };
+            let _ = write!(page, " {} |", tally(source, all, of));
+        }
+        page.push('\n');
+    }
+    page.push('\n');
+    for chosen in &claims.chosen {
+        let _ = writeln!(page, "- **{}**: {}", chosen.name, chosen.about);
+    }
+}
+
 /// Of such judged rows that claims of a source name, each once, how many match.
-fn tally(source: &Source, all: &[Recorded], is_such: impl Fn(&CaseAnswer) -> bool) -> String {
+fn tally(
+    source: &Source,
+    all: &[Recorded],
+    is_such: impl Fn(&Recorded, &CaseAnswer) -> bool,
+) -> String {
     let lots: Vec<&Rows> = source.claims.iter().flat_map(|claim| &claim.rows).collect();
     let rows = all.iter().flat_map(|of| {
         let lots = lots.iter().filter(move |lot| lot.study == of.study);
         let named = move |row: &&CaseAnswer| lots.clone().any(|lot| lot.has(row));
-        of.rows.iter().filter(named)
+        of.rows.iter().filter(named).map(move |row| (of, row))
     });
     let rows: Vec<&CaseAnswer> = rows
-        .filter(|row| row.band.is_some() && is_such(row))
+        .filter(|(of, row)| row.band.is_some() && is_such(of, row))
+        .map(|(_, row)| row)
         .collect();
     if rows.is_empty() {
         return "–".to_owned();
@@ -158,10 +210,15 @@ fn tally(source: &Source, all: &[Recorded], is_such: impl Fn(&CaseAnswer) -> boo
     format!("{} of {}{not_run}", of(Verdict::Match), rows.len())
 }
 
+/// The study that is meant.
+fn study_of<'a>(rows: &Rows, all: &'a [Recorded]) -> &'a Recorded {
+    let of = all.iter().find(|of| of.study == rows.study);
+    of.unwrap_or_else(|| panic!("claims.toml: there is no study `{}`", rows.study))
+}
+
 /// The rows that are meant.
 fn found<'a>(rows: &Rows, all: &'a [Recorded]) -> Vec<&'a CaseAnswer> {
-    let of = all.iter().find(|of| of.study == rows.study);
-    let of = of.unwrap_or_else(|| panic!("claims.toml: there is no study `{}`", rows.study));
+    let of = study_of(rows, all);
     let found: Vec<&CaseAnswer> = of.rows.iter().filter(|row| rows.has(row)).collect();
     assert!(
         !found.is_empty(),
@@ -174,7 +231,7 @@ fn link(study: &str) -> String {
     format!("[`{study}`](../studies/{study}/README.md)")
 }
 
-fn lines(page: &mut String, claim: &Claim, all: &[Recorded]) {
+fn lines(page: &mut String, claim: &Claim, claims: &Claims, all: &[Recorded]) {
     let mut place = claim.place.as_str();
     let mut said = claim.says.as_str();
     if let Some(reason) = &claim.not_covered {
@@ -184,6 +241,7 @@ fn lines(page: &mut String, claim: &Claim, all: &[Recorded]) {
         );
     }
     for rows in &claim.rows {
+        let of = study_of(rows, all);
         for (label, found) in by_metric(rows, &found(rows, all)) {
             // Variants that are shown beside the judged one are not what the verdict is about.
             let any = found.iter().any(|row| row.band.is_some());
@@ -205,7 +263,7 @@ fn lines(page: &mut String, claim: &Claim, all: &[Recorded]) {
                 link(&rows.study),
                 range(&published),
                 range(&measured),
-                verdict(&found),
+                verdict(&found, &how::in_words(claims, of, &found)),
             );
             (place, said) = ("", "");
         }
@@ -230,8 +288,8 @@ fn by_metric<'a>(rows: &Rows, found: &[&'a CaseAnswer]) -> Vec<(String, Vec<&'a 
     metrics.into_iter().map(of).collect()
 }
 
-/// The verdict in words, with the gates.
-fn verdict(rows: &[&CaseAnswer]) -> String {
+/// The verdict in words, with the gates, and with how the rows were obtained.
+fn verdict(rows: &[&CaseAnswer], how: &str) -> String {
     let outcome = Outcome::of(rows);
     let of_kind = |(gate, origin): (Gate, Origin)| {
         let word = gate.words(origin);
@@ -256,7 +314,8 @@ fn verdict(rows: &[&CaseAnswer]) -> String {
     if gates.is_empty() {
         return word.to_owned();
     }
-    format!("{word} ({})", gates.join(", "))
+    let semicolon = if how.is_empty() { "" } else { "; " };
+    format!("{word} ({}{semicolon}{how})", gates.join(", "))
 }
 
 /// The least and the greatest of numbers, and texts as they are.
