@@ -2,6 +2,7 @@
 
 use tenter_formats::Content;
 use tenter_scenario::{Format, Loaded, load_beside};
+use tenter_units::Budget;
 
 /// Files by the paths that scenarios have.
 const FILES: [(&str, &str); 7] = [
@@ -31,7 +32,15 @@ fn load(keys: &str, overrides: &[&str]) -> Result<Loaded, String> {
         Ok(Content::from(text.as_bytes()))
     };
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
-    let loaded = load_beside(&text, "x.yaml", Format::Yaml, &overrides, None, &files);
+    let loaded = load_beside(
+        &text,
+        "x.yaml",
+        Format::Yaml,
+        &overrides,
+        None,
+        &files,
+        &Budget::unlimited(),
+    );
     loaded.map_err(|problems| problems.render())
 }
 

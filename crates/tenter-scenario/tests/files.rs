@@ -49,8 +49,16 @@ fn loaded(text: &str, path: &str) -> Loaded {
         let bytes = fs::read(folder.join(name));
         bytes.map(Content::from).map_err(|error| error.to_string())
     };
-    load_beside(text, path, Format::of_name(path), &[], None, &own, &Budget::unlimited())
-        .unwrap_or_else(|errors| panic!("{errors}"))
+    load_beside(
+        text,
+        path,
+        Format::of_name(path),
+        &[],
+        None,
+        &own,
+        &Budget::unlimited(),
+    )
+    .unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 /// Compares with a file of the repository, or writes it when asked to.

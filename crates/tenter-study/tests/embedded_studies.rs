@@ -284,7 +284,15 @@ fn pauses_are_read_in_their_order() {
     ];
     let changes = changes.map(str::to_owned);
     let (text, format) = (texts.scenario, Format::Yaml);
-    let loaded = load_beside(text, "scenario.yaml", format, &changes, None, &equipment);
+    let loaded = load_beside(
+        text,
+        "scenario.yaml",
+        format,
+        &changes,
+        None,
+        &equipment,
+        &Budget::unlimited(),
+    );
     let trial = run(&loaded.expect("it holds").plan);
     let mut trials = vec![Vec::new(); study.variants.len()];
     trials[0].push(trial);

@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 
-use tenter_scenario::{Format, load_beside};
+use tenter_scenario::{Format, load, load_beside};
 use tenter_testkit::{Engine, compare, random_ultra_ethernet};
+use tenter_units::Budget;
 
 /// The scenario of the study, which has one flow.
 const STUDY: &str = include_str!("../../../studies/ultra-ethernet/validation/scenario.yaml");
@@ -60,7 +61,15 @@ fn engines_agree_on_the_second_half() {
 fn times(overrides: &[&str]) -> Vec<u64> {
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
     let files = |_: &str| Ok(EQUIPMENT.into());
-    let loaded = load_beside(STUDY, "study.yaml", Format::Yaml, &overrides, None, &files);
+    let loaded = load_beside(
+        STUDY,
+        "study.yaml",
+        Format::Yaml,
+        &overrides,
+        None,
+        &files,
+        &Budget::unlimited(),
+    );
     let plan = loaded.unwrap_or_else(|errors| panic!("{errors}")).plan;
     let trial = Engine::windowed(1).run(&plan).expect("it runs");
     let rows = trial.rows.flows.iter();

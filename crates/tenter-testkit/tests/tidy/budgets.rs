@@ -4,7 +4,7 @@ use crate::repository::{File, Repository};
 use crate::source::code;
 
 /// Where a budget may be without limits, and why.
-const WITHOUT: [(&str, &str); 2] = [
+const WITHOUT: [(&str, &str); 3] = [
     (
         "crates/tenter-topology/src/routing.rs",
         "routes of a fabric whose table was built within a budget before",
@@ -12,6 +12,10 @@ const WITHOUT: [(&str, &str); 2] = [
     (
         "crates/tenter-scenario/src/load.rs",
         "`load`, for texts of the program and of tests",
+    ),
+    (
+        "crates/tenter-study/src/equipment.rs",
+        "files of a study that are in memory",
     ),
 ];
 /// Crates and folders that only tests use.
