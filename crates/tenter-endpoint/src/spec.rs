@@ -66,8 +66,8 @@ component! {
         /// 802.3 allows 100.
         clock_offset_max_ppm: u32 = "0", in 0..=1000;
         /// DSCP of acknowledgements and of connection set-up, and with it their class, which is the
-        /// DSCP shifted right by 3; `none` is that of the data, and with `fabric.flow_control: trim`
-        /// that of trimmed frames.
+        /// DSCP shifted right by 3; `none` is that of the data, and that of trimmed frames with
+        /// `fabric.flow_control: trim`.
         control_dscp: Option<u8> = "none", in 0..=63;
         /// The recovery of lost packets; `none` sends nothing again and counts missing packets, as
         /// a traffic tester does.

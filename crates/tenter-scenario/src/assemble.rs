@@ -89,15 +89,6 @@ impl Draft {
         let of = balancing.as_ref();
         let given = Given::of(&own, seed, graphs);
         let bound = Bound::new(&mut own, &given, models.as_deref(), of, findings, effective)?;
-        let trims = models
-            .as_ref()
-            .is_some_and(|models| models.iter().any(SwitchDraft::trims_by_word));
-        if let (true, Some(endpoint), Some(addresses)) =
-            (trims, &mut own.endpoint, &bound.addresses)
-        {
-            let jobs = bound.jobs.as_deref().unwrap_or_default();
-            trimming::place_control(endpoint, addresses, jobs, effective);
-        }
         let switched = Switched::new(&own, &bound, models, of, told, findings, effective)?;
         let (topology, switches) = (bound.topology, switched.switches);
         let (described, switching) = (own.fabric.topology?, own.fabric.switching?);
@@ -216,7 +207,7 @@ impl Bound {
         let faults = own.faults.as_ref();
         let faults = faults.and_then(|of| of.bind(&topology, given.seed, problems));
         let impaired = impairments::bind(own.impairments.as_deref(), &topology, problems);
-        Some(Bound {
+        let bound = Bound {
             topology,
             circuits,
             jobs,
@@ -224,7 +215,25 @@ impl Bound {
             dma,
             faults,
             impaired,
-        })
+        };
+        bound.place_control(models, own.endpoint.as_mut(), effective);
+        Some(bound)
+    }
+}
+
+impl Bound {
+    /// Puts control packets into the class of what is trimmed, where a word lays that out.
+    fn place_control(
+        &self,
+        models: Option<&[SwitchDraft]>,
+        endpoint: Option<&mut Endpoint>,
+        effective: &mut Node,
+    ) {
+        let trims = models.is_some_and(|models| models.iter().any(SwitchDraft::trims_by_word));
+        if let (true, Some(endpoint), Some(addresses)) = (trims, endpoint, &self.addresses) {
+            let jobs = self.jobs.as_deref().unwrap_or_default();
+            trimming::place_control(endpoint, addresses, jobs, effective);
+        }
     }
 }
 

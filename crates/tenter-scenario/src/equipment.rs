@@ -5,9 +5,8 @@ use tenter_notation::diagnostics::{Location, Problems, Source, quote};
 use tenter_notation::tree::{Entry, Node, Value};
 use tenter_notation::yaml;
 
-use crate::files::{Files, text_of};
+use crate::files::{Files, MAX_SOURCE_BYTES, text_of};
 use crate::findings::Findings;
-use crate::load::MAX_SOURCE_BYTES;
 
 /// The key of a scenario, and of a file that begins with another one.
 const KEY: &str = "equipment";

@@ -9,6 +9,10 @@ use tenter_units::Bytes;
 
 use crate::findings::Findings;
 
+/// The longest text that is read as a scenario, in bytes; a thousand hosts listed one by one take a
+/// hundredth of it.
+pub const MAX_SOURCE_BYTES: usize = 8 << 20;
+
 /// Opens a file whose path is as a scenario has it, or says what to do where it cannot be read.
 /// Relative paths count from the folder of the scenario.
 pub type Files<'f> = dyn Fn(&str) -> Result<Content<'static>, String> + 'f;

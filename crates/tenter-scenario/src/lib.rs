@@ -91,10 +91,10 @@ mod trimming;
 mod ultra_ethernet;
 
 pub use document::{read_document, read_workload};
-pub use files::Files;
+pub use files::{Files, MAX_SOURCE_BYTES};
 pub use load::{
-    FileBeside, Format, Input, Loaded, MAX_SOURCE_BYTES, Overlay, WrittenPaths, load, load_beside,
-    load_overlaid, load_typed, load_without, text_of, written_paths,
+    FileBeside, Format, Input, Loaded, Overlay, WrittenPaths, load, load_beside, load_overlaid,
+    load_typed, load_without, text_of, written_paths,
 };
 pub use operations::{OperationsError, read_operations};
 pub use presets::{PRESETS, Preset};

@@ -1,6 +1,6 @@
 //! The way in: text and overrides to a plan, or to everything that is wrong with them.
 
-use crate::files::{self, Files};
+use crate::files::{self, Files, MAX_SOURCE_BYTES};
 use crate::findings::Findings;
 use crate::graphs::Graphs;
 use crate::scenario::Scenario;
@@ -17,9 +17,6 @@ use tenter_plan::Plan;
 use tenter_units::Budget;
 use tenter_workload::graph::Graph;
 
-/// The longest text that is read as a scenario, in bytes; a thousand hosts listed one by one take a
-/// hundredth of it.
-pub const MAX_SOURCE_BYTES: usize = 8 << 20;
 /// The longest override, in bytes.
 const MAX_OVERRIDE_BYTES: usize = 64 << 10;
 

@@ -20,9 +20,9 @@ const CLASSES: &str = "fabric.switch.classes";
 /// times the longest of the published settings, whose queues drain in 8 to 41 us.
 const DRAIN_MAX: Time = Time::from_us(200);
 
-/// With `flow_control: trim` acknowledgements, reports and grants go with what is trimmed, as in the
-/// consortium's simulator, unless their class is given: in the queues of data they would be dropped
-/// where data is trimmed.
+/// With `flow_control: trim` acknowledgements, reports and grants go with what is trimmed, as in
+/// the consortium's simulator, unless their class is given: in the queues of data they would be
+/// dropped where data is trimmed.
 pub(crate) fn place_control(
     endpoint: &mut Endpoint,
     addresses: &ById<HostId, NicAddress>,

@@ -68,8 +68,8 @@ impl StudyRun {
     }
 
     /// A run of the study in a folder of your own: `study.toml`, `scenario.yaml`, the tables of
-    /// published values as `NAME.csv` and the equipment that the scenario names unless they are those
-    /// of the program, and a `README.md` if you like.
+    /// published values as `NAME.csv` and the equipment that the scenario names unless they are
+    /// those of the program, and a `README.md` if you like.
     ///
     /// # Errors
     /// When a file is missing or cannot be read, or the study does not hold.

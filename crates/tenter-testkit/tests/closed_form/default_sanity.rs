@@ -18,8 +18,8 @@ use crate::trial::Trial;
 const SHARE_MIN: f64 = 70.0;
 const JAIN_MIN: f64 = 0.8;
 const RESENT_MAX: f64 = 1.0;
-/// So many cells are out of bounds, each with its reason and source on the page. The number falls as
-/// defaults are mended, and never rises.
+/// So many cells are out of bounds, each with its reason and source on the page. The number falls
+/// as defaults are mended, and never rises.
 const OUT: usize = 7;
 
 /// Traffic of which the ideal time follows from bytes and rates.
