@@ -8,11 +8,12 @@ use crate::scenario::Scenario;
 /// Lists of single things that describe a fabric; there may be a hundred thousand of them.
 const LISTS_OF_PARTS: [&str; 2] = ["fabric.nodes", "fabric.links"];
 
-/// The paths of all keys that were written, in the file or as overrides, in their order and as an
-/// override would write them: `jobs[0].gap`. Mappings stand before what is in them.
-pub(crate) fn paths(root: &Node) -> Vec<String> {
+/// The paths of all keys that were written in one of the first texts, as many as `sources`, in
+/// their order and as an override would write them: `jobs[0].gap`. Mappings stand before what is in
+/// them.
+pub(crate) fn paths(root: &Node, sources: usize) -> Vec<String> {
     let mut found = Vec::new();
-    walk(root, "", &mut found);
+    walk(root, "", sources, &mut found);
     found
 }
 
@@ -72,7 +73,7 @@ fn tables_of(shape: &Shape, value: &Written) -> Vec<&'static KeyTable> {
     }
 }
 
-fn walk(node: &Node, path: &str, found: &mut Vec<String>) {
+fn walk(node: &Node, path: &str, sources: usize, found: &mut Vec<String>) {
     match &node.value {
         Value::Scalar { .. } => {}
         Value::List(items) => {
@@ -80,7 +81,7 @@ fn walk(node: &Node, path: &str, found: &mut Vec<String>) {
                 return;
             }
             for (index, item) in items.iter().enumerate() {
-                walk(item, &format!("{path}[{index}]"), found);
+                walk(item, &format!("{path}[{index}]"), sources, found);
             }
         }
         Value::Map(entries) => {
@@ -90,8 +91,10 @@ fn walk(node: &Node, path: &str, found: &mut Vec<String>) {
                 } else {
                     format!("{path}.{}", entry.key)
                 };
-                found.push(path.clone());
-                walk(&entry.node, &path, found);
+                if entry.key_at.is_none_or(|at| at.source < sources) {
+                    found.push(path.clone());
+                }
+                walk(&entry.node, &path, sources, found);
             }
         }
     }
@@ -158,7 +161,7 @@ mod tests {
             "jobs[0].gap",
             "jobs[1][0].b",
         ];
-        assert_eq!(paths(&root), expected);
+        assert_eq!(paths(&root, 1), expected);
     }
 
     #[test]
@@ -167,10 +170,10 @@ mod tests {
         let root = yaml::parse(text, 0, 0, &Problems::default()).expect("it is YAML");
         let without = |path: &str| {
             let mut root = root.clone();
-            remove(&mut root, path).then(|| paths(&root).join(" "))
+            remove(&mut root, path).then(|| paths(&root, 1).join(" "))
         };
         let all = "a fabric fabric.k fabric.k.l jobs jobs[0].gap jobs[1].b jobs[1].c";
-        assert_eq!(paths(&root).join(" "), all);
+        assert_eq!(paths(&root, 1).join(" "), all);
         assert_eq!(
             without("fabric.k").expect("it is there"),
             "a fabric jobs jobs[0].gap jobs[1].b jobs[1].c"

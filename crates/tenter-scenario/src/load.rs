@@ -59,7 +59,8 @@ pub struct Loaded {
     graphs: Vec<(String, Arc<Graph>)>,
     /// The paths of the keys that were written, in the file or as overrides, as overrides write
     /// them (`jobs[0].gap`), in their order; of a typed scenario those that have not their
-    /// defaults. The parts of an explicit fabric are left out.
+    /// defaults. The parts of an explicit fabric are left out, and so is equipment, of which a
+    /// scenario need not use all.
     pub given: Vec<String>,
     /// What is odd but does not stop anyone; may be empty.
     pub warnings: Diagnostics,
@@ -288,7 +289,7 @@ fn load_changed(
     };
     change(&mut root);
     let given = match input {
-        Input::Text(..) => given::paths(&root),
+        Input::Text(..) => given::paths(&root, 1 + overlay.len() + overrides.len()),
         Input::Typed(_) => given::unusual_paths(&root),
     };
     files::write_out(&mut root, files, findings);
@@ -357,8 +358,7 @@ pub fn load_typed(
     read.ok_or_else(|| problems.into_diagnostics(sources))
 }
 
-/// The paths of the keys that a scenario has, as [`Loaded::given`] has them, by who has written
-/// them.
+/// The paths of the keys that a scenario has, as overrides write them, by who has written them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WrittenPaths {
     /// Those of the scenario itself.
@@ -387,9 +387,9 @@ pub fn written_paths(
     let mut sources = vec![source(text, source_name)?];
     let mut written = WrittenPaths::default();
     if let Some(mut root) = parse(text, format, &problems) {
-        written.own = given::paths(&root);
+        written.own = given::paths(&root, 1);
         equipment::fill_in(&mut root, files, findings, &mut sources);
-        let all = given::paths(&root).into_iter();
+        let all = given::paths(&root, sources.len()).into_iter();
         written.of_equipment = all.filter(|path| !written.own.contains(path)).collect();
     }
     if problems.is_empty() {
