@@ -19,6 +19,7 @@ mod cases;
 mod comparison;
 mod divergence;
 mod engine;
+mod parallel;
 mod random;
 mod reference;
 
@@ -26,6 +27,7 @@ pub use cases::cases;
 pub use comparison::{EqualTrials, compare, compare_plan, difference, replay_command};
 pub use divergence::{Divergence, Probe, Side, first_divergence};
 pub use engine::{Engine, Trial};
+pub use parallel::of_each;
 pub use random::{
     RandomScenario, random_changes, random_planes, random_rings, random_scenario, random_transfers,
     random_ultra_ethernet,

@@ -10,17 +10,16 @@
 //! Targets of the Makefile that continuous integration runs itself are not run again. Pages of
 //! studies, and one of training, show commands that take minutes: there `study show` is run in
 //! place of `study run`, `validate` in place of `run`, and the shortest trials of a sweep; on the
-//! page of training, a run with `-o` is run whole, since a later command reads it.
+//! page of training, a run with `-o` is run whole, since a later command reads it. Benchmarks end at
+//! a smaller size, but where `make test-all` runs them.
 
 mod binary;
 
-use std::num::NonZero;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{fs, thread};
 
 use binary::{Workplace, root, tenter};
+use tenter_testkit::{cases, of_each};
 
 /// What a command runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -174,6 +173,10 @@ const SHORTEST: [&str; 4] = [
     "jobs[2].collectives[0].size=1MiB",
 ];
 
+/// Sizes at which shown benchmarks of many packets end, and the one at which they end here.
+const LARGE: [&str; 2] = ["256M", "1G"];
+const ENOUGH: &str = "64M";
+
 /// What is run of a command: all of it, or what takes no minutes.
 fn shortened(page: &str, arguments: &[String]) -> Vec<String> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -186,6 +189,10 @@ fn shortened(page: &str, arguments: &[String]) -> Vec<String> {
             ["validate"].iter().chain(rest).copied().collect()
         }
         ["sweep", ref rest @ ..] if is_long => [&["sweep"], rest, &SHORTEST[..]].concat(),
+        ["bench", ..] if cases(0, 1) == 0 => {
+            let size = |word| if LARGE.contains(&word) { ENOUGH } else { word };
+            words.iter().copied().map(size).collect()
+        }
         ref all => all.to_vec(),
     };
     short.iter().map(ToString::to_string).collect()
@@ -275,21 +282,8 @@ fn run_page(binary: &Path, page: &Path) -> Vec<String> {
 
 #[test]
 fn the_commands_shown_run() {
-    let (binary, pages) = (tenter(), pages());
-    let next = AtomicUsize::new(0);
-    let failures = Mutex::new(Vec::new());
-    let work = || {
-        while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let wrong = run_page(&binary, page);
-            failures.lock().expect("no page panics").extend(wrong);
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
-            scope.spawn(work);
-        }
-    });
-    let failures = failures.into_inner().expect("no page panics");
+    let binary = tenter();
+    let failures = of_each(&pages(), |page| run_page(&binary, page)).concat();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 

@@ -11,6 +11,7 @@ use std::fs;
 
 use binary::{Workplace, root, tenter};
 use serde_json::Value;
+use tenter_testkit::of_each;
 
 /// An estimate is right within this factor.
 const FACTOR: f64 = 1.5;
@@ -97,19 +98,19 @@ fn lines() -> Vec<Line> {
         })
     };
     let number = |value: &Value| value.as_f64().expect("it is a number");
-    let line = |name: String| {
-        let file = format!("scenarios/{name}.yaml");
+    let line = |name: &String| {
+        let (file, trial) = (format!("scenarios/{name}.yaml"), format!("trials/{name}"));
         let cost = &json(&["explain", &file, "--format", "json"])["cost"];
-        let engine = &json(&["run", &file, "-o", "trial", "--format", "json"])["engine"];
+        let engine = &json(&["run", &file, "-o", &trial, "--format", "json"])["engine"];
         Line {
-            name,
+            name: name.clone(),
             estimated_hops: number(&cost["packet_hops"]),
             carried_hops: number(&engine["packet_hops"]),
             estimated_bytes: number(&cost["peak_bytes"]),
             measured_bytes: engine["peak_rss_bytes"].as_f64(),
         }
     };
-    let mut lines: Vec<Line> = scenarios().into_iter().map(line).collect();
+    let mut lines = of_each(&scenarios(), line);
     // The estimate of the program itself is that of the release. Another build is larger by what
     // half of the runs take more than their estimates.
     if !binary

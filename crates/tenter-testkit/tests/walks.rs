@@ -1,6 +1,6 @@
 //! Performs the first two walks of `docs/extending.md` on a copy of the tree: the patches beside
-//! the page apply, the compiler accepts the tree, and the scenarios of the new members run, which
-//! takes a compilation of the tree and is left to `make test-all`.
+//! the page apply. That the tree compiles then, and the scenarios of the new members run, is left to
+//! `make test-all`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -121,11 +121,11 @@ fn target() -> PathBuf {
     target.to_owned()
 }
 
-/// Lets cargo `check` or `build` the example that runs a scenario, with the features of all tests.
-fn cargo(what: &str, copy: &Copy) {
+/// Builds the example that runs a scenario, with the features of all tests.
+fn build(copy: &Copy) {
     let ran = Command::new(env!("CARGO"))
-        .args([what, "--quiet", "--workspace", "--example", "run_scenario"])
-        .args(["--profile", "test", "--target-dir"])
+        .args(["build", "--quiet", "--workspace", "--example"])
+        .args(["run_scenario", "--profile", "test", "--target-dir"])
         .arg(target())
         .args(unoptimised(&root()))
         .current_dir(&copy.0)
@@ -134,15 +134,15 @@ fn cargo(what: &str, copy: &Copy) {
 }
 
 #[test]
-fn the_compiler_accepts_the_walks_of_the_guide() {
-    cargo("check", &walked());
+fn the_walks_of_the_guide_apply_and_are_short() {
+    drop(walked());
 }
 
 #[test]
 #[ignore = "compiles the tree; make test-all runs it"]
 fn the_walks_of_the_guide_lead_to_members_that_run() {
     let (copy, target) = (walked(), target());
-    cargo("build", &copy);
+    build(&copy);
     let example = target.join("debug/examples/run_scenario");
     for (_, scenario) in WALKS {
         let output = Command::new(&example)
