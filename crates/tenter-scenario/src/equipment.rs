@@ -39,9 +39,10 @@ pub(crate) fn fill_in(
         let path = if name.starts_with('/') {
             name
         } else {
-            folder + &name
+            format!("{folder}{name}")
         };
-        folder = path[..path.rfind('/').map_or(0, |slash| slash + 1)].to_owned();
+        let slash = path.rfind('/').map_or(0, |slash| slash + 1);
+        path[..slash].clone_into(&mut folder);
         let Some(entries) = read(&path, at, files, findings, sources) else {
             return;
         };
