@@ -48,8 +48,8 @@ pub struct Budget {
     refused: Arc<AtomicU8>,
 }
 
-/// What a unit of work stands for where the door gives no clock: an entry of a table or a line of a
-/// text takes about that long.
+/// About how long a unit of work takes, an entry of a table or a line of a text: all of the time
+/// where the door gives no clock, and what is about to be done where it does.
 const UNIT: Time = Time::from_ns(10);
 /// The clock is read once in so many units, about every millisecond.
 const UNITS_PER_LOOK: u64 = 1 << 17;
@@ -203,12 +203,15 @@ impl Budget {
         if before / UNITS_PER_LOOK == after / UNITS_PER_LOOK && after > UNITS_PER_LOOK {
             return Ok(());
         }
-        let piece = UNIT.saturating_mul(units);
-        // One piece that alone is longer than all of the time is not begun.
-        if self.clock.is_some() && piece > self.limits.time {
-            return Err(self.too_long());
-        }
-        self.check_after(after)
+        let spent = match &self.clock {
+            // A piece that would end when the time is over is not begun.
+            Some(clock) => {
+                let spent = clock().ok_or_else(|| self.cancelled())?;
+                spent.saturating_add(UNIT.saturating_mul(units))
+            }
+            None => UNIT.saturating_mul(after),
+        };
+        self.within(spent)
     }
 
     /// Whether the request may go on, by its clock; asked between its steps.
@@ -216,24 +219,20 @@ impl Budget {
     /// # Errors
     /// When the time is over, or nobody waits any more.
     pub fn check(&self) -> Result<(), OverBudget> {
-        self.check_after(self.work.load(Ordering::Relaxed))
-    }
-
-    fn check_after(&self, units: u64) -> Result<(), OverBudget> {
         let spent = match &self.clock {
             Some(clock) => clock().ok_or_else(|| self.cancelled())?,
-            None => UNIT.saturating_mul(units),
+            None => UNIT.saturating_mul(self.work.load(Ordering::Relaxed)),
         };
-        if spent <= self.limits.time {
-            return Ok(());
-        }
-        Err(self.too_long())
+        self.within(spent)
     }
 
-    fn too_long(&self) -> OverBudget {
+    fn within(&self, spent: Time) -> Result<(), OverBudget> {
         let limit = self.limits.time;
+        if spent <= limit {
+            return Ok(());
+        }
         let what = format!("it takes more than {limit} of processor time");
-        self.over(Resource::Time, what)
+        Err(self.over(Resource::Time, what))
     }
 }
 
@@ -360,5 +359,24 @@ mod tests {
         assert_eq!(clocked.work(1), Ok(()));
         let refused = clocked.work(1 << 18).expect_err("nobody waits");
         assert_eq!(refused.resource, Resource::Cancelled);
+    }
+
+    #[test]
+    fn what_would_end_late_is_not_begun_and_parts_share_the_time() {
+        let at = Arc::new(AtomicU64::new(1_000));
+        let seen = Arc::clone(&at);
+        let clock = move || Some(Time::from_us(seen.load(Ordering::Relaxed)));
+        let budget = Budget::new(limits()).with_clock(Arc::new(clock));
+        let piece = 1 << 18;
+        assert_eq!((budget.take(900), budget.work(piece)), (Ok(()), Ok(())));
+        // The piece takes some 2.6 ms.
+        at.store(8_000, Ordering::Relaxed);
+        assert_eq!(budget.check(), Ok(()));
+        let part = budget.renewed();
+        assert_eq!((part.take(900), part.check()), (Ok(()), Ok(())));
+        assert!(part.work(piece).is_err());
+        assert_eq!(budget.refused(), Some(Resource::Time));
+        at.store(10_001, Ordering::Relaxed);
+        assert!(budget.check().is_err());
     }
 }

@@ -15,6 +15,8 @@ struct NextPorts<'g> {
     ports: Vec<u16>,
     /// The switches that they lead from and to.
     last: (SwitchId, Vec<SwitchId>),
+    /// How many ports were gathered so far.
+    gathered: u64,
 }
 
 impl<'g> NextPorts<'g> {
@@ -23,6 +25,7 @@ impl<'g> NextPorts<'g> {
             graph,
             ports: Vec::new(),
             last: (SwitchId::default(), Vec::new()),
+            gathered: 0,
         }
     }
 
@@ -44,6 +47,7 @@ impl<'g> NextPorts<'g> {
             self.ports.sort_unstable();
             self.ports.dedup();
         }
+        self.gathered += self.ports.len() as u64;
         &self.ports
     }
 }
@@ -61,7 +65,9 @@ impl Routing {
         let mut ports = NextPorts::new(graph);
         // Groups are the switches, in their order.
         for (from, switch) in graph.ids().enumerate() {
-            self.counted(budget, shape.units_of_paths())?;
+            // Parallel cables make long lists of ports; a switch has about as many as the last.
+            let gathered = std::mem::take(&mut ports.gathered);
+            self.counted(budget, shape.units_of_paths() + gathered)?;
             let row = from * self.groups;
             let own = switches_on_path(topology, leaders[from], leaders[from], 0)?;
             self.distances[row + from] = own;
