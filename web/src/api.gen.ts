@@ -735,6 +735,11 @@ export interface components {
              *     the pace of the fastest chunk of the same size.
              */
             fastest_ns: number;
+            /**
+             * Format: double
+             * @description Held by rates: senders had data and an idle port, and congestion control did not let it go.
+             */
+            held_by_rate_ns: number;
             /** Format: int32 */
             iteration: number;
             /**
@@ -752,7 +757,7 @@ export interface components {
             lost_ns: number;
             /**
              * Format: double
-             * @description Waiting in NICs.
+             * @description Waiting in NICs for other queue pairs.
              */
             nic_wait_ns: number;
             /** @description For instance `all-reduce, ring, 64 MiB`. */
@@ -769,7 +774,7 @@ export interface components {
             start_ns: number;
             /**
              * Format: double
-             * @description The whole time in nanoseconds, which the following four make up.
+             * @description The whole time in nanoseconds, which the following five make up.
              */
             total_ns: number;
         };
@@ -781,6 +786,8 @@ export interface components {
             findings: string[];
             /** Format: double */
             first_sent_ns: number;
+            /** Format: double */
+            held_by_rate_ns: number;
             /** Format: double */
             lost_ns: number;
             /** Format: double */

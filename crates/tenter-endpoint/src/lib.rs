@@ -37,6 +37,7 @@ pub use nic::classes::NicClasses;
 pub use nic::context::{Directory, RxContext};
 pub use nic::counters::NicCounters;
 pub use nic::error::QueuePairError;
+pub use nic::held_by_rate::HeldByRate;
 pub use nic::marks::Marks;
 pub use nic::run::{Arrivals, RunEnd};
 pub use nic::{MultiPlaneNic, Nic};

@@ -8,6 +8,7 @@ pub(crate) mod classes;
 pub(crate) mod context;
 pub(crate) mod counters;
 pub(crate) mod error;
+pub(crate) mod held_by_rate;
 pub(crate) mod marks;
 mod multi_plane;
 pub(crate) mod port;

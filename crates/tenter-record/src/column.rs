@@ -148,8 +148,9 @@ pub trait Row: Sized + 'static {
     /// The columns, in the order of the file.
     const COLUMNS: &'static [Column<Self>];
 
-    /// Hands over the values of the columns that the row holds itself, in their order: neither
-    /// those that follow from others of the row nor names that are looked up.
+    /// Hands over the values of the columns that the digest covers, in their order: those that the
+    /// row holds itself, without the `undigested` ones. Others follow from them, or are names that
+    /// are looked up.
     fn cells(&self, taker: &mut impl TakeCell);
 
     /// The counters that were not read, where the row may lack some.
@@ -302,6 +303,8 @@ pub(crate) fn cell<'a, T: Value>(unread: &[&Unread], column: &str, value: &'a T)
 /// The doc comment of a field is its meaning in the data dictionary, so a column cannot lack one.
 /// A row `without` some counters has a field of that name, which says which; these have its name
 /// behind their unit.
+/// `undigested` columns are fields like others, but add nothing to the digest of a trial: it stays
+/// comparable with those of versions that had no such column.
 /// `derived` columns are computed from the row (and are methods of it); `joined` ones are looked up
 /// in [`Names`].
 macro_rules! rows {
@@ -313,6 +316,12 @@ macro_rules! rows {
                 $field:ident: $type:ty => $column:literal, $unit:literal $(, $unread:ident)?;
             )+
         }
+        $( undigested {
+            $(
+                $(#[doc = $u_meaning:literal])+
+                $u_field:ident: $u_type:ty => $u_column:literal, $u_unit:literal;
+            )+
+        } )?
         $( derived {
             $( $(#[doc = $d_meaning:literal])+
                $d_field:ident: $d_type:ty => $d_column:literal, $d_unit:literal
@@ -333,6 +342,11 @@ macro_rules! rows {
                 #[serde(rename = $column, deserialize_with = "crate::column::Value::read")]
                 pub $field: $type,
             )+
+            $($(
+                $(#[doc = $u_meaning])+
+                #[serde(rename = $u_column, deserialize_with = "crate::column::Value::read")]
+                pub $u_field: $u_type,
+            )+)?
             $(
                 /// The counters that were not read: they are 0 here, and missing in tables.
                 #[serde(skip)]
@@ -367,6 +381,16 @@ macro_rules! rows {
                         crate::column::cell(&[$(&row.$unread)?], $column, &row.$field)
                     },
                 }, )+
+                $($( crate::column::Column {
+                    name: $u_column,
+                    kind: <$u_type as crate::column::Value>::KIND,
+                    optional: <$u_type as crate::column::Value>::OPTIONAL,
+                    may_be_unread: false,
+                    unit: $u_unit,
+                    meaning: concat!($($u_meaning),+),
+                    joined: false,
+                    cell: |row, _| crate::column::Value::cell(&row.$u_field),
+                }, )+)?
                 $($( crate::column::Column {
                     name: $d_column,
                     kind: <$d_type as crate::column::Value>::KIND,

@@ -82,6 +82,16 @@ rows! {
         /// Greatest latency of an accepted frame.
         latency_max: Option<Time> => "latency_max_ns", "ns";
     }
+    undigested {
+        /// How long the chunk was held by its rate: the queue pair had data and the NIC's port was
+        /// idle and not paused, but congestion control (its rate, its window or the credit of the
+        /// receiver) did not allow the next frame. 0 without congestion control, at flow level, and
+        /// in trials of real hosts, which do not tell.
+        held_by_rate: Time => "held_by_rate_ns", "ns";
+        /// The part of it before the first frame, waits for earlier chunks of the queue pair
+        /// included.
+        held_before_first: Time => "held_before_first_ns", "ns";
+    }
     derived {
         /// Flow completion time: from posting to the last byte at the receiver.
         fct: Time => "fct_ns", "ns" = |row| row.received.saturating_sub(row.posted);

@@ -31,10 +31,13 @@ pub struct Link {
     pub cause: Cause,
     /// Between that and its posting: computing, start skew, transport through a host.
     pub rank_wait: f64,
-    /// Between its posting and its first bit on the wire.
+    /// Between its posting and its first bit on the wire, without the time held by its rate.
     pub nic_wait: f64,
-    /// From there to the last byte at the receiver.
+    /// From its first bit on the wire to the last byte at the receiver.
     pub transfer: f64,
+    /// What congestion control held it back, before its first bit and afterwards: at most what it
+    /// waited in the NIC, and what it took more than alone.
+    pub held: [f64; 2],
     /// What it takes without other traffic. Where that is not known, because the plan is not or
     /// because a scale-up domain carries it, the shortest such time of any chunk of this size in
     /// the collective.
@@ -42,14 +45,19 @@ pub struct Link {
 }
 
 impl Link {
-    /// The time that the chunk lost to other traffic.
+    /// The time that the chunk lost on the way: to other traffic, and not to its own rate.
     pub fn excess(&self) -> f64 {
-        between(self.alone, self.transfer)
+        between(self.alone + self.held[1], self.transfer)
+    }
+
+    /// The time that its sender was held by its rate.
+    pub fn held_by_rate(&self) -> f64 {
+        self.held[0] + self.held[1]
     }
 
     /// All the time that it waited or lost.
     pub fn loss(&self) -> f64 {
-        self.rank_wait + self.nic_wait + self.excess()
+        self.rank_wait + self.nic_wait + self.held_by_rate() + self.excess()
     }
 }
 
@@ -118,13 +126,18 @@ impl Chain {
             let chunk = chunks[place];
             let cause = events.before(&chunk, chunks);
             let transfer = between(chunk.first_sent, chunk.received);
+            let alone = alone(&chunk, transfer);
+            let queued = between(chunk.posted, chunk.first_sent);
+            let before = chunk.held_before_first.min(queued);
+            let after = between(chunk.held_before_first, chunk.held_by_rate);
             links.push(Link {
                 chunk,
                 cause: cause.map_or(Cause::Start, |event| event.cause),
                 rank_wait: between(cause.map_or(start, |event| event.at), chunk.posted),
-                nic_wait: between(chunk.posted, chunk.first_sent),
+                nic_wait: between(before, queued),
                 transfer,
-                alone: alone(&chunk, transfer),
+                held: [before, after.min(between(alone, transfer))],
+                alone,
             });
             next = cause.map(|event| event.chunk as usize);
         }
@@ -135,11 +148,22 @@ impl Chain {
         }
     }
 
-    /// Sums over the chain, in ns: waiting at ranks, waiting in NICs, the transfers without other
-    /// traffic, and the time that the chunks lost to it.
-    pub fn sums(&self) -> [f64; 4] {
-        self.links.iter().fold([0.0; 4], |sums, link| {
-            let parts = [link.rank_wait, link.nic_wait, link.alone, link.excess()];
+    /// Whether any of its chunks was held by its rate.
+    pub fn is_held(&self) -> bool {
+        self.links.iter().any(|link| link.held_by_rate() > 0.0)
+    }
+
+    /// Sums over the chain, in ns: waiting at ranks, waiting in NICs, held by rates, the transfers
+    /// without other traffic, and the time that the chunks lost to it.
+    pub fn sums(&self) -> [f64; 5] {
+        self.links.iter().fold([0.0; 5], |sums, link| {
+            let parts = [
+                link.rank_wait,
+                link.nic_wait,
+                link.held_by_rate(),
+                link.alone,
+                link.excess(),
+            ];
             std::array::from_fn(|i| sums[i] + parts[i])
         })
     }
@@ -223,9 +247,28 @@ mod tests {
         assert_eq!(causes, [Cause::Start, Cause::Arrival]);
         assert_eq!(chain.links[0].chunk, chunks[1]);
         // Ranks: 5 + 2; NIC: 3; the fastest of this size took 10, the last one 15.
-        assert_eq!(chain.sums().map(|ns| ns.round() as u64), [7, 3, 20, 5]);
+        assert_eq!(chain.sums().map(|ns| ns.round() as u64), [7, 3, 0, 20, 5]);
         // Together they are the whole time.
         assert!((chain.sums().iter().sum::<f64>() - 35.0).abs() < 1e-9);
+    }
+
+    /// The second chunk waits 6 in its NIC, 4 of them for its rate, and takes 15 where the first
+    /// takes 10; its sender was held for 3 of the 5, and no more than all 5 can be.
+    #[test]
+    fn what_the_rate_holds_is_no_loss_on_the_way() {
+        for (held, parts) in [(7.0, [0, 2, 7, 20, 2]), (40.0, [0, 2, 9, 20, 0])] {
+            let chunks = [
+                chunk(0, 1, [0.0, 0.0, 10.0, 11.0]),
+                Chunk {
+                    held_by_rate: held,
+                    held_before_first: 4.0,
+                    ..chunk(1, 2, [10.0, 16.0, 31.0, 32.0])
+                },
+            ];
+            let chain = Chain::of(&chunks, 0.0, Known::default());
+            assert_eq!(chain.sums().map(|ns| ns.round() as u64), parts);
+            assert_eq!(chain.sums().iter().sum::<f64>(), 31.0);
+        }
     }
 
     #[test]

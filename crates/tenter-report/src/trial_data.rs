@@ -55,6 +55,10 @@ pub struct Chunk {
     pub frames_delta: f64,
     /// Frames retransmitted.
     pub retransmitted_frames: f64,
+    /// How long it was held by its rate.
+    pub held_by_rate: f64,
+    /// The part of it before its first frame.
+    pub held_before_first: f64,
 }
 
 /// A port at one sampling instant, as far as reports use it.
@@ -225,7 +229,7 @@ fn no_manifest(folder: &Path) -> String {
 }
 
 fn read_chunks(folder: &Path) -> Result<Vec<Chunk>, TrialError> {
-    const COLUMNS: [&str; 17] = [
+    const COLUMNS: [&str; 19] = [
         "job",
         "collective_index",
         "iteration",
@@ -243,9 +247,11 @@ fn read_chunks(folder: &Path) -> Result<Vec<Chunk>, TrialError> {
         "acknowledged_ns",
         "frames_delta",
         "retransmitted_frames",
+        "held_by_rate_ns",
+        "held_before_first_ns",
     ];
     let mut chunks = Vec::new();
-    scan::<FlowRow, 17>(folder, COLUMNS, |row| {
+    scan::<FlowRow, 19>(folder, COLUMNS, |row| {
         let index = |column: usize| row[column] as u32;
         chunks.push(Chunk {
             job: index(0),
@@ -265,6 +271,8 @@ fn read_chunks(folder: &Path) -> Result<Vec<Chunk>, TrialError> {
             acknowledged: row[14],
             frames_delta: row[15],
             retransmitted_frames: row[16],
+            held_by_rate: row[17],
+            held_before_first: row[18],
         });
     })?;
     Ok(chunks)

@@ -64,6 +64,8 @@ fn flow(n: u32) -> FlowRow {
         latency_min: Some(time(5)),
         latency_avg: Some(time(6)),
         latency_max: Some(time(7)),
+        held_by_rate: time(8),
+        held_before_first: time(9),
     }
 }
 

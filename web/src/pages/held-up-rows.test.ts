@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { HeldUpCollective } from "../api/types";
-import { difference, lossRows } from "./held-up-rows";
+import { difference, lossRows, partsOf } from "./held-up-rows";
 
 type Link = HeldUpCollective["links"][number];
-const link = (text: string, lost_ns: number, nic_wait_ns = 0, rank_wait_ns = 0) => ({ text, lost_ns, nic_wait_ns, rank_wait_ns }) as Link;
+const link = (text: string, lost_ns: number, nic_wait_ns = 0, rank_wait_ns = 0) => ({ text, lost_ns, nic_wait_ns, rank_wait_ns, held_by_rate_ns: 0 }) as Link;
 const names = (one: { links: Link[] }) => one.links.map((each) => each.text);
 
 it("leaves out chunks of a long chain that lost nothing, and what rounding leaves", () => {
@@ -14,6 +14,14 @@ it("leaves out chunks of a long chain that lost nothing, and what rounding leave
   assert.equal(lossRows({ chunks: 3, links: [link("a", 1), link("b", 0)] }).title, "The chunk that lost time; the other 2 chunks lost none");
   assert.equal(lossRows({ chunks: 3, links: [link("b", 0)] }).title, "No chunk lost time");
   assert.equal(lossRows({ chunks: 3, links: [link("a", 1), link("b", 2)] }).title, "The 2 chunks that lost most");
+});
+
+it("names rates as a cause where they were one", () => {
+  const keys = (held_by_rate_ns: number) => partsOf({ held_by_rate_ns }).map((part) => part.key);
+  assert.deepEqual(keys(12), ["fastest_ns", "lost_ns", "held_by_rate_ns", "nic_wait_ns", "rank_wait_ns"]);
+  assert.deepEqual(keys(1e-10), ["fastest_ns", "lost_ns", "nic_wait_ns", "rank_wait_ns"]);
+  const held = { ...link("a", 0), held_by_rate_ns: 3 };
+  assert.deepEqual(names(lossRows({ chunks: 3, links: [held, link("b", 0)] })), ["a"]);
 });
 
 it("keeps a short chain whole", () => {

@@ -15,7 +15,7 @@ import { useTheme } from "../ui/theme";
 import { TableView } from "../ui/table-view";
 import { TimelineView } from "../ui/timeline-view";
 import { TrialPage } from "../ui/trial";
-import { difference, lossRows } from "./held-up-rows";
+import { difference, isHeld, lossRows, partsOf } from "./held-up-rows";
 import { CdfPlot, HeatPlot, heatMetrics, type Metric, type Of, Percentiles, PortPlot, QueuePairs } from "./plots";
 
 const TABS = [
@@ -402,26 +402,20 @@ function HeldUp({ id }: { id: string }) {
   );
 }
 
-const PARTS = [
-  { key: "fastest_ns", label: "on the way at best", colour: 0 },
-  { key: "lost_ns", label: "lost on the way beyond that", colour: 1 },
-  { key: "nic_wait_ns", label: "waiting in NICs", colour: 4 },
-  { key: "rank_wait_ns", label: "waiting at ranks", colour: 7 },
-] as const;
-
 /** What a whole is made of, as stretches of one bar. */
 function Split({ one }: { one: HeldUpCollective }) {
   const theme = useTheme();
   const all = one.total_ns || 1;
+  const parts = partsOf(one);
   return (
     <>
-      <div className="split" role="img" aria-label={PARTS.map((part) => `${percent(one[part.key] / all)} ${part.label}`).join(", ")}>
-        {PARTS.map((part) => (
+      <div className="split" role="img" aria-label={parts.map((part) => `${percent(one[part.key] / all)} ${part.label}`).join(", ")}>
+        {parts.map((part) => (
           <i key={part.key} style={{ width: `${(one[part.key] / all) * 100}%`, background: theme.series[part.colour] }} />
         ))}
       </div>
       <p className="legend">
-        {PARTS.map((part) => (
+        {parts.map((part) => (
           <span key={part.key}>
             <i style={{ background: theme.series[part.colour] }} />
             {withUnit(difference(one[part.key]), "ns")} {part.label} ({percent(one[part.key] / all)})
@@ -434,8 +428,9 @@ function Split({ one }: { one: HeldUpCollective }) {
 
 function Chain({ one, first }: { one: HeldUpCollective; first: boolean }) {
   const { links, title } = lossRows(one);
-  const rows = links.map((link) => [link.text, link.posted_ns, link.received_ns, link.rank_wait_ns, link.nic_wait_ns, link.transfer_ns, link.lost_ns, link.findings.join("; ")]);
-  const columns = ["chunk", "posted_ns", "received_ns", "rank_wait_ns", "nic_wait_ns", "transfer_ns", "lost_ns", "findings"];
+  const held = isHeld(one);
+  const rows = links.map((link) => [link.text, link.posted_ns, link.received_ns, link.rank_wait_ns, link.nic_wait_ns, link.held_by_rate_ns, link.transfer_ns, link.lost_ns, link.findings.join("; ")]);
+  const columns = ["chunk", "posted_ns", "received_ns", "rank_wait_ns", "nic_wait_ns", "held_by_rate_ns", "transfer_ns", "lost_ns", "findings"];
   return (
     <section>
       <h2>
@@ -456,6 +451,7 @@ function Chain({ one, first }: { one: HeldUpCollective; first: boolean }) {
                 <th className="n">Posted</th>
                 <th className="n">Received</th>
                 <th className="n">Waited in the NIC</th>
+                {held ? <th className="n">Held by its rate</th> : null}
                 <th className="n">On the way</th>
                 <th className="n">Lost</th>
                 <th>On its way</th>
@@ -468,6 +464,7 @@ function Chain({ one, first }: { one: HeldUpCollective; first: boolean }) {
                   <td className="n">{withUnit(link.posted_ns, "ns", 5)}</td>
                   <td className="n">{withUnit(link.received_ns, "ns", 5)}</td>
                   <td className="n">{withUnit(difference(link.nic_wait_ns), "ns")}</td>
+                  {held ? <td className="n">{withUnit(difference(link.held_by_rate_ns), "ns")}</td> : null}
                   <td className="n">{withUnit(link.transfer_ns, "ns")}</td>
                   <td className="n">{withUnit(difference(link.lost_ns), "ns")}</td>
                   <td>{link.findings.join("; ")}</td>

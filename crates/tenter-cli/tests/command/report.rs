@@ -309,3 +309,42 @@ fn a_trace_has_every_chunk_and_goes_with_its_trial() {
     workplace.words("run incast.yaml -o one").expect(0);
     assert!(!workplace.path("one/trace.json").exists());
 }
+
+/// Senders of an incast under DCQCN wait for their rates most of the time, and the parts of it are
+/// all of it. Without congestion control nothing waits for a rate.
+#[test]
+fn a_report_says_that_senders_were_held_by_their_rates() {
+    let workplace = Workplace::new("report-held-by-rate");
+    let scenario = |nic: &str| {
+        format!(
+            "fabric: {{kind: single-switch, hosts: 9, rate: 400Gbps, flow_control: pfc+ecn}}
+endpoint: {{nic: {{{nic}}}}}
+jobs: [{{collectives: [{{collective: incast, root: 0, algorithm: parallel, size: 144MiB}}]}}]
+"
+        )
+    };
+    let page = |name: &str, nic: &str| {
+        workplace.write(&format!("{name}.yaml"), &scenario(nic));
+        let run = format!("run {name}.yaml -o {name}");
+        workplace.words(&run).expect(0);
+        let report = format!("report {name} -o {name}.html");
+        workplace.words(&report).expect(0);
+        let page = fs::read_to_string(workplace.path(&format!("{name}.html")));
+        let page = page.expect("the report");
+        let trial = tenter::read_for_report(workplace.path(name), &tenter::Budget::unlimited())
+            .expect("the trial");
+        (page, tenter_report::held_up(&trial))
+    };
+    let (text, found) = page("dcqcn", "congestion_control: dcqcn");
+    let [rank, nic, held, alone, lost] = found[0].chain.sums();
+    let total = rank + nic + held + alone + lost;
+    let last = found[0].links.len() - 1;
+    let received = found[0].chain.links[last].chunk.received;
+    assert!((total - (received - found[0].start)).abs() < 1e-3);
+    assert!(held > 0.5 * total && lost >= 0.0, "{held} of {total}");
+    assert!(text.contains("held by rates <b>"), "the cause is named");
+    assert!(text.contains("<th class=\"n\">held by its rate</th>"));
+    let (text, found) = page("pauses", "");
+    assert_eq!(found[0].chain.sums()[2], 0.0);
+    assert!(!text.contains("held by"));
+}

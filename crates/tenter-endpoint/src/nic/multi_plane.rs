@@ -36,6 +36,13 @@ impl Nic {
             self.swap_port(&mut sprayed.ports[before]);
             self.swap_port(&mut sprayed.ports[port]);
         }
+        // The others change only when the NIC turns to them.
+        let others_free_at = sprayed.others_free_at(port);
+        match self {
+            Nic::Roce(nic) => nic.note_other_ports(others_free_at),
+            Nic::UltraEthernet(nic) => nic.note_other_ports(others_free_at),
+            Nic::MultiPlane(_) => {}
+        }
     }
 
     fn swap_port(&mut self, port: &mut NicPort) {
@@ -215,10 +222,6 @@ impl MultiPlaneNic {
         if let Some(sprayed) = &mut self.sprayed {
             sprayed.last = usize::from(port);
             self.nics[0].turn_to(usize::from(port), sprayed);
-            let others = sprayed.others_free_at(usize::from(port));
-            if let Nic::Roce(nic) = &mut self.nics[0] {
-                nic.note_other_ports(others);
-            }
         }
         self.at(port).depart(spec, now, medium);
     }

@@ -48,6 +48,21 @@ pub(crate) struct Wire<'p> {
     pub(crate) pauses: &'p Pauses,
 }
 
+impl<'p> Wire<'p> {
+    /// That of a port, or of the first of the others of its NIC that is free.
+    #[inline]
+    pub(crate) fn of_any_port(
+        transmitter: &Transmitter,
+        others_free_at: Instant,
+        pauses: &'p Pauses,
+    ) -> Wire<'p> {
+        Wire {
+            free_at: transmitter.free_at().min(others_free_at),
+            pauses,
+        }
+    }
+}
+
 /// When the last frame of a transmitter has left, without the gap after the last message.
 pub(crate) fn last_end(transmitter: &Transmitter, message_end: (Instant, Instant)) -> Instant {
     let (end, resumed) = message_end;

@@ -17,13 +17,20 @@ impl RoceNic {
             self.on_feedback(packet);
         }
         let pending = &mut self.pending;
+        let mut waits = self
+            .limits
+            .as_mut()
+            .and_then(|limits| limits.waits.as_mut());
         let news = self.send[slot].acknowledge(
             &mut self.requests,
             slot,
             packet.sequence,
             self.cut,
             packet.at,
-            |request| {
+            |mut request| {
+                if let Some(waits) = &mut waits {
+                    request.held = waits.acknowledged(slot);
+                }
                 done.push(request);
                 *pending -= 1;
             },
@@ -38,10 +45,12 @@ impl RoceNic {
         }
         match (queue_pair.turn, queue_pair.may_send(window)) {
             (Turn::Out, true) => self.enter_round(slot, packet.at),
-            (Turn::Out, false) | (_, true) => {}
+            (Turn::Out, false) => {}
+            (_, true) => return,
             // One that has gone back may learn that all it was to send again has arrived.
             (_, false) => self.leave_round(slot),
         }
+        self.note_wait(slot, packet.at);
     }
 
     pub(super) fn on_nak(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {

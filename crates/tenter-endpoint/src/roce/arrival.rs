@@ -131,6 +131,7 @@ impl RoceNic {
 
     /// Tells the leaf to pause, or to go on, in every class that it may pause.
     pub(super) fn notify_leaf(&mut self, quanta: u16, now: Instant, medium: &mut impl Medium) {
+        self.note_departure(now);
         for class in (0..8).filter(|class| self.classes.lossless & (1 << class) != 0) {
             self.transmitter.pause(class, quanta, now, medium);
         }

@@ -90,6 +90,7 @@ impl RoceNic {
     }
 
     fn tell_limit(&mut self, class: u8, limit: u32, now: Instant, medium: &mut impl Medium) {
+        self.note_departure(now);
         let sent = self.credit(class).map_or(0, |credit| credit.counted().0);
         let packet = FlowControl { limit, sent }.packet(class);
         self.transmitter.send_control(packet, now, medium);

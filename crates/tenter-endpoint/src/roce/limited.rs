@@ -107,6 +107,7 @@ impl RoceNic {
         now: Instant,
         medium: &mut impl Medium,
     ) {
+        self.note_departure(now);
         if self.depart_notification(now, medium) {
             return;
         }
@@ -127,6 +128,7 @@ impl RoceNic {
         let mut sent = match next {
             Some(sent) => sent,
             None if self.send[slot].has_packet(window) => {
+                self.note_sends(slot, now);
                 let sent = self.next_data(spec, slot, now);
                 if let Some(limits) = &mut self.limits {
                     limits.note_data(slot, &self.send[slot], &sent);
@@ -185,9 +187,14 @@ impl RoceNic {
             queue_pair.turn = Turn::Out;
         } else if waits {
             limits.pace(slot, queue_pair, ready_at);
+            if limits.is_held_by_rate(slot) {
+                return;
+            }
         } else {
             self.round.push(slot);
+            return;
         }
+        self.note_wait(slot, now);
     }
 
     /// Sends the first notification that waits, if its class may send; whether it did.
@@ -207,24 +214,27 @@ impl RoceNic {
 
     /// Puts those into the round whose rates allow the next packet at `now`.
     fn end_waits(&mut self, now: Instant) {
-        let Some(limits) = &mut self.limits else {
-            return;
-        };
-        while limits.paced.next_at() <= now {
-            let Some(slot) = limits.paced.pop() else {
-                return;
-            };
+        while let Some(limits) = &mut self.limits
+            && limits.paced.next_at() <= now
+            && let Some(slot) = limits.paced.pop()
+        {
             if limits.held.is_none() {
                 let queue_pair = &mut self.send[slot];
                 let window = limits.window(slot, queue_pair);
                 join(&mut self.round, slot, queue_pair, window);
+                if queue_pair.turn == Turn::Out {
+                    self.note_wait(slot, now);
+                }
                 continue;
             }
-            for slot in limits.released(slot, &mut self.send[slot], now) {
+            let released = limits.released(slot, &mut self.send[slot], now);
+            for &slot in &released {
                 let queue_pair = &mut self.send[slot];
                 let window = limits.window(slot, queue_pair);
                 join(&mut self.round, slot, queue_pair, window);
             }
+            self.note_wait(slot, now);
+            released.iter().for_each(|&slot| self.note_wait(slot, now));
         }
     }
 

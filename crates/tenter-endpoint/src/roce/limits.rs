@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use tenter_engine::Ring;
-use tenter_net::{Missing, Packet, PacketKind, SendSlot};
+use tenter_net::{Missing, Packet, PacketKind, SendSlot, Transmitter};
 use tenter_units::{Instant, Rate};
 
 use super::dma_reads::DmaReads;
@@ -13,11 +13,14 @@ use super::held::Held;
 use super::in_band::InBand;
 use super::outstanding::Outstanding;
 use super::port_choices::PortChoices;
+use super::rate_waits::RateWaits;
 use crate::congestion_control::Congestion;
 use crate::entropy::PathNews;
 use crate::loss_recovery::LossRecovery;
 use crate::loss_recovery::selective_repeat::{Gaps, Repairs};
+use crate::nic::port::Wire;
 use crate::notification::NotificationSpec;
+use crate::pauses::Pauses;
 use crate::send::{SendQueuePair, Sent, Turn};
 use crate::source_ports::Entropy;
 use crate::spec::NicSpec;
@@ -65,6 +68,8 @@ impl Paced {
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     pub(super) congestion: Option<Congestion>,
+    /// How long it holds queue pairs back, where there is any.
+    pub(super) waits: Option<Box<RateWaits>>,
     /// Packets that a queue pair may have unacknowledged whatever the congestion control says.
     window: Option<u32>,
     /// Messages under way, if there may be only so many.
@@ -133,8 +138,9 @@ impl Limits {
         spec.congestion_control.is_some() || !goes_back || !endless
     }
 
-    /// Of a NIC with so many send slots on a line of this rate.
-    pub(super) fn new(spec: &NicSpec, line: Rate, slots: usize) -> Limits {
+    /// Of a NIC with so many send slots, each of which it sprays over some planes, on a line of
+    /// this rate.
+    pub(super) fn new(spec: &NicSpec, line: Rate, slots: usize, planes: u16) -> Limits {
         let mut window = spec.window_packets;
         if let LossRecovery::SelectiveRepeat(repeat) = &spec.loss_recovery {
             let own = repeat.window;
@@ -149,6 +155,9 @@ impl Limits {
                 let payload = u64::from(spec.mtu_bytes);
                 Congestion::new(control, line, payload, slots)
             }),
+            waits: spec
+                .reacting()
+                .map(|_| Box::new(RateWaits::new(slots, planes))),
             paced: Paced::default(),
             notification: spec.notification(),
             notifications: Ring::default(),
@@ -167,6 +176,23 @@ impl Limits {
         self.reads
             .as_ref()
             .map_or(Instant::START, DmaReads::ready_at)
+    }
+
+    /// The wire as data find it: free once host memory has some ready, too.
+    #[inline]
+    pub(super) fn wire<'p>(&self, transmitter: &Transmitter, pauses: &'p Pauses) -> Wire<'p> {
+        let wire = Wire::of_any_port(transmitter, self.other_ports_free_at, pauses);
+        Wire {
+            free_at: wire.free_at.max(self.read_at()),
+            ..wire
+        }
+    }
+
+    /// Whether a wait of a queue pair for its congestion control goes on.
+    #[inline]
+    pub(super) fn is_held_by_rate(&self, slot: SendSlot) -> bool {
+        let waits = self.waits.as_ref();
+        waits.is_some_and(|waits| waits.is_held(slot))
     }
 
     /// Lets queue pairs choose a source port for each packet.

@@ -42,6 +42,7 @@ impl RoceNic {
     pub fn post(&mut self, spec: &NicSpec, slot: SendSlot, request: WorkRequest) {
         let cut = self.cut;
         self.expect_answer(request.posted);
+        self.note_posted(slot, request.posted);
         self.send[slot].post(&mut self.requests, slot, request, cut);
         self.join_round(spec, slot, request.posted);
     }

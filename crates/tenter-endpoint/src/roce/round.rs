@@ -23,6 +23,7 @@ impl RoceNic {
         if queue_pair.turn == Turn::Out && queue_pair.may_send(window) {
             self.enter_round(slot, now);
         }
+        self.note_wait(slot, now);
     }
 
     /// The same for one that may send and is in no round.

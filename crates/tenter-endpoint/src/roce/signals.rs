@@ -38,12 +38,16 @@ impl RoceNic {
         };
         let until = held.extend(&signal, packet.at, until);
         for _ in 0..self.round.len() {
+            let Some(limits) = &mut self.limits else {
+                return;
+            };
             let Some(slot) = self.round.pop() else {
                 return;
             };
             let queue_pair = &mut self.send[slot];
             if key(queue_pair) == (signal.receiver, signal.class) {
                 limits.hold(slot, queue_pair, until);
+                self.note_wait(slot, packet.at);
             } else {
                 self.round.push(slot);
             }

@@ -22,6 +22,15 @@ impl SendQueuePair {
         vec![requests.only[slot].request(self.bytes)]
     }
 
+    /// The place of the request that the next packet is of among those that are not acknowledged:
+    /// of packets to be sent again, the oldest.
+    pub(crate) fn sending(&self, requests: &Requests) -> usize {
+        if self.backlog == NO_BACKLOG || self.repairs {
+            return 0;
+        }
+        requests.backlogs[self.backlog as usize].sending as usize
+    }
+
     /// How many requests are not acknowledged.
     pub(crate) fn unfinished_count(&self, requests: &Requests) -> usize {
         if self.backlog != NO_BACKLOG {

@@ -147,6 +147,12 @@ impl SendQueuePair {
             || self.repairs
     }
 
+    /// Whether its next packet is the first of a message, or the last one of its request.
+    #[inline]
+    pub(crate) fn is_at_edge(&self) -> bool {
+        self.starts_message || self.next_sequence.wrapping_add(1) == self.request_end
+    }
+
     /// Packets sent and not acknowledged.
     #[inline]
     pub(crate) fn outstanding(&self) -> u32 {

@@ -16,6 +16,7 @@ use tenter_units::{ById, Instant};
 
 use super::work::{Acknowledged, WorkRequest};
 use crate::message::MessageCut;
+use crate::nic::held_by_rate::HeldByRate;
 
 /// In place of a backlog's number.
 pub(super) const NO_BACKLOG: u32 = u32::MAX;
@@ -129,6 +130,7 @@ impl Only {
             sent_frames: packets,
             sent_bytes: cut.request_frame_bytes(bytes, packets),
             retransmitted_frames: 0,
+            held: HeldByRate::default(),
         }
     }
 }
@@ -195,6 +197,7 @@ impl Posted {
             sent_frames: packets + self.repeated_frames,
             sent_bytes: cut.request_frame_bytes(self.request.bytes, packets) + self.repeated_bytes,
             retransmitted_frames: self.repeated_frames,
+            held: HeldByRate::default(),
         }
     }
 }

@@ -3,6 +3,8 @@
 use tenter_net::SendSlot;
 use tenter_units::Instant;
 
+use crate::nic::held_by_rate::HeldByRate;
+
 /// What the workload asks a queue pair to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkRequest {
@@ -33,4 +35,6 @@ pub struct Acknowledged {
     pub sent_bytes: u64,
     /// How many of the frames had been sent before.
     pub retransmitted_frames: u64,
+    /// How long congestion control held it back.
+    pub held: HeldByRate,
 }

@@ -24,6 +24,7 @@ use crate::nic::classes::NicClasses;
 use crate::nic::context::{Directory, RxContext};
 use crate::nic::counters::NicCounters;
 use crate::nic::error::QueuePairError;
+use crate::nic::held_by_rate::IdleClock;
 use crate::nic::marks::MarkBook;
 use crate::nic::port::{NicPort, Wire};
 use crate::pauses::Pauses;
@@ -43,6 +44,9 @@ pub struct UltraEthernetNic {
     transmitter: Transmitter,
     /// The plane of the port that it sends by.
     plane: u8,
+    /// When the first of the other ports is free that it sends by, if it has several.
+    other_ports_free_at: Instant,
+    clock: IdleClock,
     rules: Rules,
     /// Acknowledgements, reports, grants and requests.
     control: Ring<Packet>,
@@ -92,6 +96,8 @@ impl UltraEthernetNic {
             writer: build.writer,
             transmitter: build.transmitter,
             plane: 0,
+            other_ports_free_at: Instant::NEVER,
+            clock: IdleClock::new(build.planes),
             pacer: credit.map(|credit| Box::new(Pacer::new(&credit, &link))),
             rules,
             control: Ring::default(),
@@ -131,6 +137,11 @@ impl UltraEthernetNic {
         std::mem::swap(&mut self.plane, &mut port.plane);
     }
 
+    /// From when on one of the ports is free that it does not send by now.
+    pub(crate) fn note_other_ports(&mut self, others_free_at: Instant) {
+        self.other_ports_free_at = others_free_at;
+    }
+
     fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, medium: &mut M) {
         self.transmitter.note(kind, packet.at, packet, medium);
     }
@@ -145,11 +156,13 @@ impl UltraEthernetNic {
         let Some(sender) = &mut self.send[slot] else {
             return;
         };
-        sender.post(request, &self.rules);
+        let wire = Wire::of_any_port(&self.transmitter, self.other_ports_free_at, &self.pauses);
+        let reading = self.clock.read(wire, sender.class, now);
+        sender.post(request, reading, &self.rules);
         if !std::mem::replace(&mut sender.timer_armed, true) {
             self.timeouts.push(now + self.rules.timeout, slot);
         }
-        self.join_round(slot);
+        self.join_round(slot, now);
     }
 
     /// One more request waits for its acknowledgement. Timers that would have fired in vain while
@@ -175,13 +188,31 @@ impl UltraEthernetNic {
     }
 
     /// Puts a connection that may send at the end of the round.
-    fn join_round(&mut self, slot: SendSlot) {
-        if let Some(sender) = &mut self.send[slot]
-            && !sender.in_round
-            && sender.may_send(&self.rules)
-        {
+    fn join_round(&mut self, slot: SendSlot, now: Instant) {
+        let Some(sender) = &mut self.send[slot] else {
+            return;
+        };
+        if sender.in_round {
+            return;
+        }
+        if sender.may_send(&self.rules) {
             sender.in_round = true;
             self.round.push(slot);
+        } else {
+            self.note_wait(slot, now);
+        }
+    }
+
+    /// Notes whether window or credit hold a connection back from `now` on that may not send.
+    fn note_wait(&mut self, slot: SendSlot, now: Instant) {
+        let Some(sender) = &mut self.send[slot] else {
+            return;
+        };
+        let is_held = sender.is_held();
+        if is_held != sender.waits.is_held() {
+            let wire = Wire::of_any_port(&self.transmitter, self.other_ports_free_at, &self.pauses);
+            let reading = self.clock.read(wire, sender.class, now);
+            sender.note_wait(is_held, reading);
         }
     }
 
@@ -205,6 +236,8 @@ impl UltraEthernetNic {
     }
 
     pub(crate) fn depart(&mut self, now: Instant, medium: &mut impl Medium) {
+        let wire = Wire::of_any_port(&self.transmitter, self.other_ports_free_at, &self.pauses);
+        self.clock.departs(wire.free_at, now);
         let data = !self.round.is_empty() && self.pauses.until(self.classes.data) <= now;
         let control = !self.control.is_empty() && self.pauses.until(self.classes.control) <= now;
         if data && control {
@@ -230,14 +263,22 @@ impl UltraEthernetNic {
             if !sender.may_send(&self.rules) {
                 // Its window has closed since it joined.
                 sender.in_round = false;
+                self.note_wait(slot, now);
                 continue;
             }
             let (packet, repeats) = sender.next_packet(&self.rules, active, self.plane, now);
+            if !repeats && let Some(sending) = sender.edge(&packet) {
+                let others = self.other_ports_free_at;
+                let wire = Wire::of_any_port(&self.transmitter, others, &self.pauses);
+                let reading = self.clock.read(wire, sender.class, now);
+                sender.waits.sends(sending, reading);
+            }
             self.counters.retransmitted_packets += u64::from(repeats);
             if sender.may_send(&self.rules) {
                 self.round.push(slot);
             } else {
                 sender.in_round = false;
+                self.note_wait(slot, now);
             }
             self.transmitter.transmit(&packet, now, medium);
             return true;
@@ -449,7 +490,7 @@ impl UltraEthernetNic {
             self.probes.push(probe_at, slot);
         }
         self.pending -= finished;
-        self.join_round(slot);
+        self.join_round(slot, packet.at);
     }
 
     fn on_trim_report(&mut self, packet: &Packet) {
@@ -458,7 +499,7 @@ impl UltraEthernetNic {
         if let Some(sender) = &mut self.send[slot] {
             sender.on_trimmed(&self.rules, packet);
         }
-        self.join_round(slot);
+        self.join_round(slot, packet.at);
     }
 
     fn on_pull(&mut self, packet: &Packet) {
@@ -466,7 +507,7 @@ impl UltraEthernetNic {
         if let Some(sender) = &mut self.send[slot] {
             sender.on_grant(&self.rules, packet.sequence, packet.at);
         }
-        self.join_round(slot);
+        self.join_round(slot, packet.at);
     }
 
     pub(crate) fn link_down(&mut self, under_way: WireLosses, now: Instant) {

@@ -6,6 +6,7 @@ use tenter_net::SendSlot;
 use tenter_units::Instant;
 
 use super::cut::Cut;
+use crate::nic::held_by_rate::Waits;
 use crate::send::{Acknowledged, WorkRequest};
 
 /// A request whose packets have the numbers from `first` on.
@@ -81,10 +82,23 @@ impl Requests {
         }
     }
 
+    /// The place of the request that the next packet is of among those here: of a packet that is
+    /// lost where there is one, else of the one that has not been sent.
+    pub(super) fn sending(&self, lost: Option<u32>) -> usize {
+        let holds =
+            |posted: &Posted, number: u32| number.wrapping_sub(posted.first) < posted.packets;
+        let of_lost = lost.and_then(|number| {
+            let mut posted = self.posted.iter();
+            posted.position(|posted| holds(posted, number))
+        });
+        of_lost.unwrap_or(self.sent_whole)
+    }
+
     /// Takes out the requests all of whose packets are before a number.
     pub(super) fn acknowledge(
         &mut self,
         before: u32,
+        waits: &mut Waits,
         slot: SendSlot,
         cut: Cut,
         now: Instant,
@@ -104,6 +118,7 @@ impl Requests {
                 sent_frames: u64::from(posted.packets) + posted.repeated_frames,
                 sent_bytes: cut.all_frame_bytes(posted.request.bytes) + posted.repeated_bytes,
                 retransmitted_frames: posted.repeated_frames,
+                held: waits.acknowledged(),
             });
             self.posted.pop_front();
             self.sent_whole -= 1;

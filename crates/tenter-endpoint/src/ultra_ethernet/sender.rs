@@ -20,6 +20,7 @@ use super::recovery::Sleek;
 use super::requests::Requests;
 use super::spec::LossDetection;
 use crate::entropy::{Choices, PathNews, Sent, SplitMix};
+use crate::nic::held_by_rate::Waits;
 use crate::send::{Acknowledged, Connection, SendPeer, WorkRequest};
 
 /// What is the same for all connections of a NIC.
@@ -96,6 +97,8 @@ pub(super) struct Sender {
     pub(super) in_round: bool,
     pub(super) timer_armed: bool,
     pub(super) requests: Requests,
+    /// How long window and credit hold it back.
+    pub(super) waits: Waits,
     next: u32,
     /// Packets that asked for an answer when they were sent first, ascending, without those that
     /// are acknowledged.
@@ -166,6 +169,7 @@ impl Sender {
             in_round: false,
             timer_armed: false,
             requests: Requests::default(),
+            waits: Waits::default(),
             asked: VecDeque::new(),
             next: 0,
             acknowledged: 0,
@@ -212,7 +216,9 @@ impl Sender {
         prefetch(&self.entropy);
     }
 
-    pub(super) fn post(&mut self, request: WorkRequest, rules: &Rules) {
+    /// A request is posted, while the clock of idle time has this reading.
+    pub(super) fn post(&mut self, request: WorkRequest, reading: i64, rules: &Rules) {
+        self.waits.post(reading);
         if self.requests.count() == 0 {
             self.last_progress = request.posted;
         }
@@ -248,6 +254,25 @@ impl Sender {
     /// The place of the record of a packet that is not acknowledged.
     fn place(&self, number: u32) -> usize {
         number.wrapping_sub(self.acknowledged) as usize
+    }
+
+    /// Whether window or credit hold it back, if it may not send.
+    pub(super) fn is_held(&self) -> bool {
+        self.connection == Connection::Ready && self.has_packet()
+    }
+
+    /// Window and credit hold it back from now on, or no longer.
+    pub(super) fn note_wait(&mut self, is_held: bool, reading: i64) {
+        let sending = self.requests.sending(self.lost.front().copied());
+        self.waits.turn(is_held, sending, reading);
+    }
+
+    /// The place of the request that a packet, which has just been sent for the first time, is the
+    /// first or the last one of.
+    pub(super) fn edge(&self, packet: &Packet) -> Option<usize> {
+        let ends = packet.has(Packet::END_OF_TRANSFER);
+        let sending = self.requests.sending(None) - usize::from(ends);
+        (ends || self.waits.begins(sending)).then_some(sending)
     }
 
     /// Whether it may send a packet now.
@@ -486,7 +511,8 @@ impl Sender {
                 self.asked.pop_front();
             }
             let requests = &mut self.requests;
-            finished = requests.acknowledge(self.acknowledged, slot, rules.cut, now, done);
+            let (before, waits) = (self.acknowledged, &mut self.waits);
+            finished = requests.acknowledge(before, waits, slot, rules.cut, now, done);
         }
         // Most of it is known from earlier reports; what is before the window is ignored.
         let mut map = report.map & !self.known(report.first);

@@ -29,8 +29,12 @@ pub(super) fn draw(ports: &Ports<'_>, run: &Run<'_>, page: &mut String) {
     table(ports, &chain, start, page);
 }
 
+/// The place of the time held by rates among the parts of a chain's time. Without congestion
+/// control it is not shown.
+const HELD: usize = 2;
+
 /// The names of the parts of a chain's time.
-fn parts(chain: &Chain) -> [&'static str; 4] {
+fn parts(chain: &Chain) -> [&'static str; 5] {
     let alone = if chain.knows_alone {
         "without other traffic"
     } else {
@@ -39,6 +43,7 @@ fn parts(chain: &Chain) -> [&'static str; 4] {
     [
         "waiting at ranks",
         "waiting in NICs",
+        "held by rates",
         alone,
         "lost on the way",
     ]
@@ -65,10 +70,18 @@ fn sentence(chain: &Chain, total: f64, page: &mut String) {
     } else {
         "that of the fastest chunk of the same size in this collective"
     };
+    let (by_rates, and_that) = if chain.is_held() {
+        (
+            " Senders were “held by rates” while they had data and an idle port, and congestion control did not let them send.",
+            " and that",
+        )
+    } else {
+        ("", "")
+    };
     add(
         page,
         format_args!(
-            "<p class=\"lead\">The last chunk arrived after {}. Behind it is {chunks}. “Lost on the way” is the time of the chunks beyond {base}.</p>",
+            "<p class=\"lead\">The last chunk arrived after {}. Behind it is {chunks}.{by_rates} “Lost on the way” is the time of the chunks beyond {base}{and_that}.</p>",
             time(total)
         ),
     );
@@ -79,7 +92,9 @@ fn shares(chain: &Chain, total: f64, page: &mut String) {
     page.push_str("<svg class=\"shares\" viewBox=\"0 0 1100 22\" role=\"img\" tabindex=\"0\" data-marks aria-label=\"Parts of the completion time\">");
     let mut x = 0.0;
     let share = |part: f64| if total > 0.0 { part / total } else { 0.0 };
-    for (index, part) in chain.sums().into_iter().enumerate() {
+    let is_shown = |&(index, _): &(usize, f64)| index != HELD || chain.is_held();
+    let parts_of_time = || chain.sums().into_iter().enumerate().filter(is_shown);
+    for (index, part) in parts_of_time() {
         let width = 1_100.0 * share(part);
         add(
             page,
@@ -93,7 +108,7 @@ fn shares(chain: &Chain, total: f64, page: &mut String) {
         x += width;
     }
     page.push_str("</svg><p class=\"legend\">");
-    for (index, part) in chain.sums().into_iter().enumerate() {
+    for (index, part) in parts_of_time() {
         add(
             page,
             format_args!(
@@ -105,6 +120,11 @@ fn shares(chain: &Chain, total: f64, page: &mut String) {
         );
     }
     page.push_str("</p>\n");
+}
+
+/// What a chunk took longer than alone once its first bit was sent.
+fn slowed(link: &Link) -> f64 {
+    link.held[1] + link.excess()
 }
 
 /// The chunks of the chain one after the other.
@@ -128,21 +148,32 @@ fn strip(chain: &Chain, start: f64, page: &mut String) {
         let (first, last) = (&links[0], &links[links.len() - 1]);
         let worst = links
             .iter()
-            .max_by(|a, b| a.excess().total_cmp(&b.excess()))
+            .max_by(|a, b| slowed(a).total_cmp(&slowed(b)))
             .unwrap_or(first);
         let (left, right) = (
             x.place(first.chunk.posted - start),
             x.place(last.chunk.received - start),
         );
+        let slowed: f64 = links.iter().map(slowed).sum();
         let lost: f64 = links.iter().map(Link::excess).sum();
+        let held: f64 = links.iter().map(Link::held_by_rate).sum();
+        let held = if chain.is_held() {
+            format!("\nheld by its rate {}", time(held))
+        } else {
+            String::new()
+        };
         let whole: f64 = links.iter().map(|link| link.transfer).sum();
         add(
             page,
             format_args!(
                 "<rect class=\"m h\" x=\"{left:.1}\" y=\"8\" width=\"{:.1}\" height=\"30\" style=\"--v:{:.2}\" data-t=\"{}\"/>",
                 (right - left - 0.6).max(0.6),
-                0.25 + 0.75 * (lost / whole.max(1e-3)).clamp(0.0, 1.0),
-                escape(&format!("{}\nlost on the way {}", name(worst), time(lost)))
+                0.25 + 0.75 * (slowed / whole.max(1e-3)).clamp(0.0, 1.0),
+                escape(&format!(
+                    "{}\nlost on the way {}{held}",
+                    name(worst),
+                    time(lost)
+                ))
             ),
         );
     }
@@ -170,10 +201,15 @@ fn table(ports: &Ports<'_>, chain: &Chain, start: f64, page: &mut String) {
         (lost, all) if lost == all => "Every chunk of the chain".to_owned(),
         _ => "The chunks of the chain that waited or lost time".to_owned(),
     };
+    let head = if chain.is_held() {
+        "<th class=\"n\">held by its rate</th>"
+    } else {
+        ""
+    };
     add(
         page,
         format_args!(
-            "<div class=\"scroll\"><table><caption>{caption}</caption><thead><tr><th>chunk</th><th>waited for</th><th class=\"n\">posted</th><th class=\"n\">at the rank</th><th class=\"n\">in the NIC</th><th class=\"n\">on the way</th><th class=\"n\">of it lost</th><th>ports on it</th></tr></thead><tbody>"
+            "<div class=\"scroll\"><table><caption>{caption}</caption><thead><tr><th>chunk</th><th>waited for</th><th class=\"n\">posted</th><th class=\"n\">at the rank</th><th class=\"n\">in the NIC</th>{head}<th class=\"n\">on the way</th><th class=\"n\">of it lost</th><th>ports on it</th></tr></thead><tbody>"
         ),
     );
     for link in worst {
@@ -181,6 +217,11 @@ fn table(ports: &Ports<'_>, chain: &Chain, start: f64, page: &mut String) {
             Cause::Start => "the start",
             Cause::Arrival => "a chunk to arrive",
             Cause::Acknowledgement => "an acknowledgement",
+        };
+        let held = if chain.is_held() {
+            format!("<td class=\"n\">{}</td>", time(link.held_by_rate()))
+        } else {
+            String::new()
         };
         let findings = ports.findings(link);
         let findings = if findings.is_empty() {
@@ -191,7 +232,7 @@ fn table(ports: &Ports<'_>, chain: &Chain, start: f64, page: &mut String) {
         add(
             page,
             format_args!(
-                "<tr><td>{}</td><td>{cause}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
+                "<tr><td>{}</td><td>{cause}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>{held}<td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
                 escape(&name(link)),
                 time(link.chunk.posted - start),
                 time(link.rank_wait),

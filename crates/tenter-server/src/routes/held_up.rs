@@ -37,12 +37,14 @@ pub(crate) struct HeldUpCollective {
     operation: String,
     /// When it began, in nanoseconds.
     start_ns: f64,
-    /// The whole time in nanoseconds, which the following four make up.
+    /// The whole time in nanoseconds, which the following five make up.
     total_ns: f64,
     /// Waiting at ranks: computing, start skew, transport through a host.
     rank_wait_ns: f64,
-    /// Waiting in NICs.
+    /// Waiting in NICs for other queue pairs.
     nic_wait_ns: f64,
+    /// Held by rates: senders had data and an idle port, and congestion control did not let it go.
+    held_by_rate_ns: f64,
     /// On the way as without other traffic; where the plan of the trial cannot be read any more, at
     /// the pace of the fastest chunk of the same size.
     fastest_ns: f64,
@@ -69,6 +71,7 @@ pub(crate) struct HeldUpLink {
     received_ns: f64,
     rank_wait_ns: f64,
     nic_wait_ns: f64,
+    held_by_rate_ns: f64,
     transfer_ns: f64,
     lost_ns: f64,
     /// What is known of the ports on its way, each a phrase; empty where nothing was seen.
@@ -120,7 +123,14 @@ pub(crate) fn whole_trial(folder: &Path, budget: &Budget) -> Result<TrialData, A
 }
 
 fn body(found: &HeldUp) -> HeldUpCollective {
-    let [rank_wait_ns, nic_wait_ns, fastest_ns, lost_ns] = found.chain.sums();
+    let parts = found.chain.sums();
+    let [
+        rank_wait_ns,
+        nic_wait_ns,
+        held_by_rate_ns,
+        fastest_ns,
+        lost_ns,
+    ] = parts;
     let (collective, algorithm, size) = &found.operation;
     let all = found.chain.links.iter().zip(&found.links);
     let told = all.filter_map(|(link, (text, findings))| {
@@ -140,6 +150,7 @@ fn body(found: &HeldUp) -> HeldUpCollective {
             received_ns: chunk.received,
             rank_wait_ns: link.rank_wait,
             nic_wait_ns: link.nic_wait,
+            held_by_rate_ns: link.held_by_rate(),
             transfer_ns: link.transfer,
             lost_ns: link.excess(),
         })
@@ -151,9 +162,10 @@ fn body(found: &HeldUp) -> HeldUpCollective {
         iteration: found.iteration,
         operation: format!("{collective}, {algorithm}, {}", binary_size(*size)),
         start_ns: found.start,
-        total_ns: rank_wait_ns + nic_wait_ns + fastest_ns + lost_ns,
+        total_ns: parts.iter().sum(),
         rank_wait_ns,
         nic_wait_ns,
+        held_by_rate_ns,
         fastest_ns,
         lost_ns,
         chunks: found.chain.links.len(),

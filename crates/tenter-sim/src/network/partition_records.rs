@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use tenter_endpoint::{Acknowledged, Delivery, Marks};
+use tenter_endpoint::{Acknowledged, Delivery, HeldByRate, Marks};
 use tenter_units::{ById, Instant};
 use tenter_workload::graph::Consequences;
 use tenter_workload::{JobId, RankId, RankSendSlot};
@@ -171,6 +171,8 @@ pub(crate) struct PartitionRecords {
     pub(crate) complete: Vec<CompleteFlow>,
     /// Marks of delivered flows and their turns, where there are any.
     pub(crate) marked: Vec<(FlowKey, u32, Marks)>,
+    /// How long acknowledged flows were held by their rates, with their turns, where they were.
+    pub(crate) held: Vec<(FlowKey, u32, HeldByRate)>,
     /// What has been posted to queue pairs, at flow level; NICs take it where there are packets.
     pub(crate) posted: Option<RefCell<Vec<Posted>>>,
     /// Scratch space of [`Host`](crate::Host).
@@ -261,5 +263,8 @@ impl PartitionRecords {
             retransmitted_frames: done.retransmitted_frames,
             turn,
         });
+        if done.held != HeldByRate::default() {
+            self.held.push((key, turn, done.held));
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tenter_endpoint::Marks;
+use tenter_endpoint::{HeldByRate, Marks};
 use tenter_net::SENT_UNIT_PS;
 use tenter_record::{Digest, FlowRow};
 use tenter_units::{ById, Instant, Time};
@@ -111,6 +111,8 @@ pub(crate) struct FlowTable {
     free: Vec<u32>,
     /// Marks of those that have any, with their turn.
     marks: BTreeMap<(FlowKey, u32), Marks>,
+    /// How long those were held by their rates that were.
+    held: BTreeMap<(FlowKey, u32), HeldByRate>,
     /// Senders' halves of flows that are complete and not booked.
     acknowledged: Vec<AcknowledgedHalf>,
     /// Flows of flow level that are complete and not booked.
@@ -162,6 +164,7 @@ impl FlowTable {
             waiting: Vec::new(),
             free: Vec::new(),
             marks: BTreeMap::new(),
+            held: BTreeMap::new(),
             acknowledged: Vec::new(),
             complete: Vec::new(),
             order: Vec::new(),
@@ -312,6 +315,9 @@ impl FlowTable {
     /// every part: what is acknowledged has been delivered.
     pub(crate) fn take_acknowledged(&mut self, partition_records: &mut PartitionRecords) {
         self.complete.append(&mut partition_records.complete);
+        let held = partition_records.held.drain(..);
+        self.held
+            .extend(held.map(|(key, turn, held)| ((key, turn), held)));
         if self.acknowledged.is_empty() {
             std::mem::swap(&mut self.acknowledged, &mut partition_records.acknowledged);
         } else {
@@ -427,14 +433,19 @@ impl FlowTable {
         let tally = &mut self.tallies[sent.key.job][sent.turn as usize];
         let transfer = tally.schedule.transfer(sent.key.transfer);
         let marks = self.marks.remove(&(sent.key, sent.turn));
+        let held = self.held.remove(&(sent.key, sent.turn));
         tally.latency_is_known &= knows_latency(context, sent, received);
-        let row = flow_row(
+        let mut row = flow_row(
             context,
             &transfer,
             sent,
             received,
             marks.unwrap_or_default(),
         );
+        if let Some(held) = held {
+            row.held_by_rate = held.sum();
+            row.held_before_first = held.before_first;
+        }
         let fct = row.fct();
         if let Some(arrival) = tally.arrivals.get_mut(sent.key.transfer as usize) {
             *arrival = received.at.max(*arrival);
@@ -541,5 +552,7 @@ fn flow_row(
         latency_min: latency(u64::from(received.latency_min) * SENT_UNIT_PS),
         latency_avg: latency(received.latency_sum * SENT_UNIT_PS / frames.max(1)),
         latency_max: latency(u64::from(received.latency_max) * SENT_UNIT_PS),
+        held_by_rate: Time::ZERO,
+        held_before_first: Time::ZERO,
     }
 }

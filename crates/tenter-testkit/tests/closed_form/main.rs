@@ -19,6 +19,7 @@ mod entropy;
 mod faults;
 mod flow_workloads;
 mod headroom;
+mod held_by_rate;
 mod host_memory;
 mod incast;
 mod inference;

@@ -95,7 +95,7 @@ impl UltraEthernetNic {
                 if asks {
                     self.ask(slot);
                 }
-                self.join_round(slot);
+                self.join_round(slot, now);
             }
         }
     }

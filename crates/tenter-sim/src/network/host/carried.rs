@@ -3,7 +3,7 @@
 //! An NPU puts its transfers into the domain one after the other, at its rate; the end of each is
 //! at the other NPU a latency later, whatever else arrives there.
 
-use tenter_endpoint::{Acknowledged, Delivery, WorkRequest};
+use tenter_endpoint::{Acknowledged, Delivery, HeldByRate, WorkRequest};
 use tenter_net::{Medium, Packet, ReceiveSlot, ScaleUpEnd, SendSlot};
 use tenter_units::Instant;
 use tenter_workload::JobId;
@@ -122,6 +122,7 @@ impl Host {
                 transfer: carried.id,
             };
             scope.partition_records.acknowledged(&Acknowledged {
+                held: HeldByRate::default(),
                 slot: SendSlot::default(),
                 request: WorkRequest {
                     tag: key.pack(),

@@ -1,0 +1,90 @@
+//! When congestion control holds queue pairs back, and when the wire could have been theirs.
+
+use tenter_net::SendSlot;
+use tenter_units::Instant;
+
+use super::RoceNic;
+use super::limits::Limits;
+use crate::send::{SendQueuePair, Turn};
+
+/// Whether congestion control holds a queue pair back from `now` on; `None` if what it was goes on.
+fn holds(limits: &Limits, slot: SendSlot, own: &SendQueuePair, now: Instant) -> Option<bool> {
+    let congestion = limits.congestion.as_ref()?;
+    if !own.may_send(None) {
+        return Some(false);
+    }
+    match own.turn {
+        Turn::InRound => None,
+        Turn::Paced if congestion.ready_at(slot) > now => Some(true),
+        // A signal, or nothing but the frames before it.
+        Turn::Paced => limits.held.is_some().then_some(false),
+        Turn::Out => Some(own.outstanding() >= congestion.window(slot)),
+    }
+}
+
+impl RoceNic {
+    /// A frame is about to be put onto the wire at `now`.
+    #[inline]
+    pub(super) fn note_departure(&mut self, now: Instant) {
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let wire = limits.wire(&self.transmitter, &self.pauses);
+        if let Some(waits) = &mut limits.waits {
+            waits.clock.departs(wire.free_at, now);
+        }
+    }
+
+    /// A request is about to be posted to a queue pair at `now`.
+    pub(super) fn note_posted(&mut self, slot: SendSlot, now: Instant) {
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let wire = limits.wire(&self.transmitter, &self.pauses);
+        if let Some(waits) = &mut limits.waits {
+            waits.post(slot, self.send[slot].class, wire, now);
+        }
+    }
+
+    /// Something has happened to a queue pair at `now`: from then on congestion control may hold it
+    /// back, or no longer.
+    pub(super) fn note_wait(&mut self, slot: SendSlot, now: Instant) {
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let own = &self.send[slot];
+        let Some(is_held) = holds(limits, slot, own, now) else {
+            return;
+        };
+        let wire = limits.wire(&self.transmitter, &self.pauses);
+        if let Some(waits) = &mut limits.waits
+            && let Some((waits, clock)) = waits.of(slot)
+            && waits.is_held() != is_held
+        {
+            let reading = clock.read(wire, own.class, now);
+            waits.turn(is_held, own.sending(&self.requests), reading);
+        }
+    }
+
+    /// The next packet of a queue pair that is not repaired is about to be sent at `now`.
+    #[inline]
+    pub(super) fn note_sends(&mut self, slot: SendSlot, now: Instant) {
+        if self.send[slot].is_at_edge() {
+            self.note_edge(slot, now);
+        }
+    }
+
+    fn note_edge(&mut self, slot: SendSlot, now: Instant) {
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let own = &self.send[slot];
+        let wire = limits.wire(&self.transmitter, &self.pauses);
+        if let Some(waits) = &mut limits.waits
+            && let Some((waits, clock)) = waits.of(slot)
+        {
+            let reading = clock.read(wire, own.class, now);
+            waits.sends(own.sending(&self.requests), reading);
+        }
+    }
+}
