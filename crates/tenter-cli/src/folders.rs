@@ -1,9 +1,8 @@
 //! Folders that hold several trials: of sweeps, and of seeds.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use tenter::{Scenario, Trial, check_budget, check_limits, read_trial};
+use tenter::{Scenario, Trial, read_trial, run_budget};
 use tenter_record::{Notes, PairedRow};
 use tenter_report::{
     CONFIG_FILE, NamedRecord, SeedsFolder, TrialError, check_is_trial, paired_rows, read_seeds,
@@ -149,10 +148,7 @@ fn seeds_beside(folder: &Path, like: &SweepRecord) -> Result<SweepRecord, Failur
     })?;
     let trials = seed_folders(folder).map_err(|error| Failure::input(error.to_string()))?;
     let finished = trials.iter().filter(|trial| check_is_trial(trial).is_ok());
-    let opened = finished.map(|trial| {
-        let budget = check_budget(check_limits(), Arc::default());
-        Trial::open(trial, &budget).map_err(Failure::from)
-    });
+    let opened = finished.map(|trial| Trial::open(trial, &run_budget()).map_err(Failure::from));
     let opened = opened.collect::<Result<Vec<Trial>, Failure>>()?;
     let values = |trial: &Trial| SweepValues {
         point: 0,
@@ -187,8 +183,9 @@ fn point_of(trial: &Trial, folder: &Path, like: &SweepRecord) -> Result<Vec<Stri
         let set = like.set.iter().map(|(path, value)| (path, value));
         let all = set.chain(axes);
         let set = |of: Scenario, (path, value): (&String, &String)| of.set(path, value);
-        let budget = check_budget(check_limits(), Arc::default());
-        let same = all.fold(scenario.clone(), set).resolve_within(&budget);
+        let same = all
+            .fold(scenario.clone(), set)
+            .resolve_within(&run_budget());
         same.is_ok_and(|plan| plan.to_yaml() == own)
     };
     like.points.iter().find(has).cloned().ok_or_else(|| {

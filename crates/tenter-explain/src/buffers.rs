@@ -8,7 +8,7 @@ use tenter_net::{
     UNLIMITED_POOL,
 };
 use tenter_plan::{Device, Plan};
-use tenter_units::Rate;
+use tenter_units::{Bytes, Rate};
 
 use crate::fabric::tier_name;
 
@@ -306,12 +306,16 @@ fn threshold(limit: Limit, pool: u64) -> Threshold {
         Limit::Static(bytes) | Limit::AtRate { bytes, .. } => {
             let most = limited(bytes.min(pool));
             let kind = match limit {
-                _ if most.is_none() => "none",
-                Limit::AtRate { .. } => "static, in proportion to the rate",
-                _ => "static",
+                _ if most.is_none() => "none".to_owned(),
+                Limit::AtRate { least: 0, .. } => "static, in proportion to the rate".to_owned(),
+                Limit::AtRate { least, .. } => format!(
+                    "static, in proportion to the rate, {} at least",
+                    Bytes::new(least)
+                ),
+                _ => "static".to_owned(),
             };
             Threshold {
-                kind: kind.to_owned(),
+                kind,
                 empty_bytes: most,
                 alone_bytes: most,
             }

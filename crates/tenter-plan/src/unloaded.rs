@@ -1,15 +1,18 @@
 //! How long messages take on a path that nobody else uses: what a slowdown is a ratio to.
 
+use std::cmp::Reverse;
+
 use tenter_endpoint::NicSpec;
 use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_topology::{CableEnd, HostId, Routing};
+use tenter_topology::{CableEnd, HostId, NodeId, Routing};
 use tenter_units::Time;
 
 pub use crate::delays::Link;
 use crate::plan::Plan;
 
-/// Round trips are measured between the hosts of so many leaves and those of all others.
+/// Round trips are measured from so many leaves to so many others at most.
 const SOURCES: usize = 16;
+const DESTINATIONS: usize = 1024;
 
 /// The links from one host to another, on the path that takes the first choice everywhere.
 pub fn links(plan: &Plan, routing: &Routing, from: HostId, to: HostId) -> Vec<Link> {
@@ -22,34 +25,51 @@ pub fn links(plan: &Plan, routing: &Routing, from: HostId, to: HostId) -> Vec<Li
     ends.map(|end| link(plan, end)).collect()
 }
 
-/// The longest round trip of a full packet and its acknowledgement without load: between the first
-/// host of a few leaves and that of each other one.
+/// The longest round trip of a full packet and its acknowledgement without load, between hosts of
+/// different leaves: of each leaf the host with the slowest cable counts, and of large fabrics some
+/// leaves. Of one leaf those of its two slowest hosts.
 pub fn longest_round_trip(plan: &Plan, routing: &Routing) -> Time {
     let topology = &plan.topology;
-    let mut firsts: Vec<HostId> = Vec::new();
-    let mut last = None;
+    let (forth, back) = (
+        plan.nic.longest_frame_bytes(),
+        plan.nic.answer_frame_bytes(),
+    );
+    let cable = |host: HostId| {
+        let end = CableEnd {
+            node: host.node(),
+            port: 0,
+        };
+        frame_time(&[link(plan, end)], forth)
+    };
+    // The hosts of each leaf, the slowest first; of equal ones in their order.
+    let mut leaves: Vec<(NodeId, Vec<HostId>)> = Vec::new();
     for host in topology.host_ids() {
         let leaf = topology.neighbour(host, 0).node;
-        if last != Some(leaf) {
-            firsts.push(host);
-            last = Some(leaf);
+        match leaves.last_mut() {
+            Some((last, hosts)) if *last == leaf => hosts.push(host),
+            _ => leaves.push((leaf, vec![host])),
         }
     }
-    let every = firsts.len().div_ceil(SOURCES).max(1);
-    let pairs = firsts.iter().step_by(every).flat_map(|&from| {
-        let others = firsts.iter().copied().filter(move |&to| to != from);
+    for (_, hosts) in &mut leaves {
+        hosts.sort_by_cached_key(|&host| Reverse(cable(host)));
+    }
+    let of_leaves: Vec<HostId> = leaves.iter().map(|(_, hosts)| hosts[0]).collect();
+    let some = |most: usize| {
+        let every = of_leaves.len().div_ceil(most).max(1);
+        of_leaves.iter().copied().step_by(every)
+    };
+    let pairs = some(SOURCES).flat_map(|from| {
+        let others = some(DESTINATIONS).filter(move |&to| to != from);
         others.map(move |to| (from, to))
+    });
+    let within = leaves.first().and_then(|(_, hosts)| match hosts[..] {
+        [first, second, ..] => Some((first, second)),
+        _ => None,
     });
     let time = |(from, to): (HostId, HostId)| {
         let between = |from, to| links(plan, routing, from, to);
-        let forth = frame_time(&between(from, to), plan.nic.longest_frame_bytes());
-        let back = frame_time(&between(to, from), plan.nic.answer_frame_bytes());
-        forth + back
+        frame_time(&between(from, to), forth) + frame_time(&between(to, from), back)
     };
-    let within = topology
-        .host_ids()
-        .nth(1)
-        .map(|second| (HostId::new(0), second));
     let times = pairs.chain(within).map(time);
     times.fold(Time::LEAST, Time::max)
 }

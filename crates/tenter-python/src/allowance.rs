@@ -5,9 +5,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use tenter::{Budget, Limits, check_budget, check_limits};
+use tenter::{Budget, Error, Limits, Resource, check_budget, check_limits};
 
-use crate::error::wrong;
+use crate::error::{raised, raised_with, wrong};
 
 /// What a call may take: the keywords `max_time` and `max_memory`, or what a check may take.
 #[derive(Clone, Copy)]
@@ -31,6 +31,25 @@ impl Allowance {
     /// The limits.
     pub(crate) fn limits(self) -> Limits {
         self.0
+    }
+
+    /// Works within the budget; a refusal for its sake says which keyword allows more.
+    pub(crate) fn within<T: Send>(
+        self,
+        py: Python<'_>,
+        work: impl FnOnce(&Budget) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        let (result, refused) = py.detach(|| {
+            let budget = self.budget();
+            (work(&budget), budget.refused())
+        });
+        result.map_err(|error| match refused {
+            Some(Resource::Time) => raised_with(py, &error, "; `max_time=\"60s\"` allows more"),
+            Some(Resource::Memory) => {
+                raised_with(py, &error, "; `max_memory=\"64GiB\"` allows more")
+            }
+            _ => raised(py, &error),
+        })
     }
 
     /// A budget of the thread that calls, whose time counts from now on.

@@ -6,6 +6,11 @@ use tenter::{Error, Problem};
 
 /// The exception of an error; `tenter._errors` has the classes.
 pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
+    raised_with(py, error, "")
+}
+
+/// The same with the end of its message.
+pub(crate) fn raised_with(py: Python<'_>, error: &Error, end: &str) -> PyErr {
     let kind = match error {
         Error::Scenario(_) => "ScenarioError",
         Error::Folder(_) | Error::NotWritten { .. } | Error::Unreadable { .. } => "FolderError",
@@ -17,7 +22,12 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
         Error::Scenario(problems) => problems.problems(),
         _ => &[],
     };
-    made(py, kind, &error.to_string(), problems)
+    made(
+        py,
+        kind,
+        &format!("{}{end}", error.to_string().trim_end()),
+        problems,
+    )
 }
 
 /// The exception of a defect.

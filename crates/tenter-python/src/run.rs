@@ -210,15 +210,15 @@ pub(crate) fn open(
     max_memory: Option<&str>,
 ) -> PyResult<Trial> {
     let allowance = Allowance::read(py, max_time, max_memory)?;
-    let opened = py.detach(|| {
-        let trial = tenter::Trial::open_without_rows(folder, &allowance.budget())?;
+    let inner = allowance.within(py, |budget| {
+        let trial = tenter::Trial::open_without_rows(folder, budget)?;
         // A damaged folder is told now, and not when a table is asked for.
         trial.stored::<FlowRow>()?;
         trial.stored::<SampleRow>()?;
         Ok(trial)
-    });
+    })?;
     Ok(Trial {
-        inner: opened.map_err(|error: tenter::Error| raised(py, &error))?,
+        inner,
         allowance,
         flows: Rows::Stored,
         samples: Rows::Stored,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use tenter::{Diagnostics, Format};
+use tenter::{Budget, Diagnostics, Format};
 
 use crate::allowance::Allowance;
 use crate::error::{raised, wrong};
@@ -59,11 +59,8 @@ impl Scenario {
         max_memory: Option<&str>,
     ) -> PyResult<Plan> {
         let allowance = Allowance::read(py, max_time, max_memory)?;
-        let plan = py.detach(|| self.0.resolve_within(&allowance.budget()));
-        Ok(Plan {
-            plan: plan.map_err(|error| raised(py, &error))?,
-            allowance,
-        })
+        let plan = allowance.within(py, |budget| self.0.resolve_within(budget))?;
+        Ok(Plan { plan, allowance })
     }
 }
 
@@ -116,8 +113,8 @@ impl Plan {
 
     /// What it means and what it costs, as JSON.
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
-        let explanation = py.detach(|| self.plan.explain_within(&self.allowance.budget()));
-        let explanation = explanation.map_err(|error| raised(py, &error))?;
+        let explain = |budget: &Budget| self.plan.explain_within(budget);
+        let explanation = self.allowance.within(py, explain)?;
         serde_json::to_string(&explanation).map_err(|error| wrong(py, &error.to_string()))
     }
 
@@ -131,7 +128,7 @@ impl Plan {
     /// Packet-hops that a run is expected to have.
     #[getter]
     fn packet_hops(&self, py: Python<'_>) -> PyResult<f64> {
-        let hops = py.detach(|| self.plan.packet_hops_within(&self.allowance.budget()));
-        hops.map_err(|error| raised(py, &error))
+        let count = |budget: &Budget| self.plan.packet_hops_within(budget);
+        self.allowance.within(py, count)
     }
 }

@@ -19,6 +19,17 @@ use crate::trial_files::table_file;
 pub(crate) fn scan<R: Row, const N: usize>(
     folder: &Path,
     columns: [&str; N],
+    each: impl FnMut([f64; N]),
+) -> Result<(), TrialError> {
+    scan_with::<R, N>(folder, columns, &[], each)
+}
+
+/// The same; columns in `later`, which trials of earlier versions lack, are 0 where they are
+/// missing.
+pub(crate) fn scan_with<R: Row, const N: usize>(
+    folder: &Path,
+    columns: [&str; N],
+    later: &[&str],
     mut each: impl FnMut([f64; N]),
 ) -> Result<(), TrialError> {
     let path = table_file::<R>(folder);
@@ -28,7 +39,9 @@ pub(crate) fn scan<R: Row, const N: usize>(
         for group in 0..reader.num_row_groups() {
             let values = guarded(|| {
                 let group = reader.get_row_group(group)?;
-                let values = columns.iter().map(|name| column(group.as_ref(), name));
+                let values = columns
+                    .iter()
+                    .map(|name| column(group.as_ref(), name, later.contains(name)));
                 values.collect::<Result<Vec<_>, _>>()
             })?;
             let rows = values.iter().map(Vec::len).min().unwrap_or(0);
@@ -43,14 +56,23 @@ pub(crate) fn scan<R: Row, const N: usize>(
 const ROWS_RESERVED: usize = 1 << 20;
 
 /// One column of one row group.
-fn column(group: &dyn RowGroupReader, name: &str) -> Result<Vec<f64>, ParquetError> {
+fn column(
+    group: &dyn RowGroupReader,
+    name: &str,
+    may_lack: bool,
+) -> Result<Vec<f64>, ParquetError> {
     let metadata = group.metadata();
     let count = usize::try_from(metadata.num_rows()).unwrap_or(0);
     let place = (0..metadata.num_columns())
-        .find(|&column| metadata.column(column).column_path().string() == name)
-        .ok_or_else(|| ParquetError::General(format!(
-                "there is no column `{name}`: another version of Tenter wrote it; run the trial again"
-            )))?;
+        .find(|&column| metadata.column(column).column_path().string() == name);
+    let Some(place) = place else {
+        if may_lack && count <= ROWS_RESERVED {
+            return Ok(vec![0.0; count]);
+        }
+        return Err(ParquetError::General(format!(
+            "there is no column `{name}`: another version of Tenter wrote it; run the trial again"
+        )));
+    };
     let reader = group.get_column_reader(place)?;
     match reader {
         ColumnReader::Int64ColumnReader(mut reader) => {

@@ -8,7 +8,7 @@ use tenter_explain::UnloadedTimes;
 use tenter_record::{CircuitRow, FlowRow, PortRow, QueueRow, SampleRow, Summary, SwitchRow};
 use tenter_units::LEDGER_FILE;
 
-use crate::column_scan::scan;
+use crate::column_scan::{scan, scan_with};
 use crate::own_file::{has_own, read_own_text};
 use crate::read::rows_if_any;
 use crate::trial_files::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE};
@@ -251,7 +251,7 @@ fn read_chunks(folder: &Path) -> Result<Vec<Chunk>, TrialError> {
         "held_before_first_ns",
     ];
     let mut chunks = Vec::new();
-    scan::<FlowRow, 19>(folder, COLUMNS, |row| {
+    scan_with::<FlowRow, 19>(folder, COLUMNS, &COLUMNS[17..], |row| {
         let index = |column: usize| row[column] as u32;
         chunks.push(Chunk {
             job: index(0),

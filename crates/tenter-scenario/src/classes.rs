@@ -368,6 +368,13 @@ impl Class {
                 .limit_floor
                 .map(|_| ("limit_floor", what.to_owned(), help.to_owned()));
         }
+        if let (Some(floor), Some(limit)) = (self.limit_floor, self.limit)
+            && floor > limit
+        {
+            let what = format!("is {floor}, more than `limit`, which would have no effect");
+            let help = format!("give at most {limit}");
+            return Some(("limit_floor", what, help));
+        }
         let (what, help) = if shared {
             (
                 "is for queues with memory of their own, and `fabric.switch.buffer` is shared",

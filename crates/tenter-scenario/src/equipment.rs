@@ -1,6 +1,8 @@
 //! `equipment`: a file with the switches, the NICs and the endpoints that several scenarios share.
 //! It has the keys that a scenario leaves out.
 
+use std::collections::HashMap;
+
 use tenter_notation::diagnostics::{Location, Problems, Source, quote};
 use tenter_notation::tree::{Entry, Node, Value};
 use tenter_notation::yaml;
@@ -124,6 +126,11 @@ fn read(
             let help = "equipment has `fabric` and `endpoint`; put the rest into the scenario";
             problems.push(entry.key_at, message, Some(help.to_owned()));
         }
+        if let Some(kind) = entry.node.entry("kind").filter(|_| entry.key == "fabric") {
+            let message = "equipment has no topology: `fabric.kind` is the scenario's".to_owned();
+            let help = "put `kind` and its keys into the scenario".to_owned();
+            problems.push(kind.key_at, message, Some(help));
+        }
     }
     Some(entries)
 }
@@ -131,11 +138,15 @@ fn read(
 /// Adds the entries whose keys are missing, mapping by mapping. A mapping of another `kind` has
 /// other keys, and stays as it is.
 fn fill(given: &mut Vec<Entry>, equipment: Vec<Entry>) {
+    // A file may have a million keys, none of them twice.
+    let places = given.iter().enumerate();
+    let places: HashMap<String, usize> = places.map(|(at, own)| (own.key.clone(), at)).collect();
     for entry in equipment {
-        let Some(own) = given.iter_mut().find(|own| own.key == entry.key) else {
+        let Some(&at) = places.get(&entry.key) else {
             given.push(entry);
             continue;
         };
+        let own = &mut given[at];
         if entry.node.is_map() && own.node.is_null() {
             own.node = entry.node;
             continue;

@@ -27,7 +27,7 @@ component! {
         name: String = "\"\"", in 200;
         /// Description of the trial.
         description: String = "\"\"", in 10_000;
-        /// A file with the `fabric` and `endpoint` of switches and NICs that several scenarios
+        /// A YAML file with the `fabric` and `endpoint` of switches and NICs that several scenarios
         /// share: each of its keys counts where the scenario has none. The path counts from the
         /// scenario.
         equipment: String = "\"\"", in 4_096;

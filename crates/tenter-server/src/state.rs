@@ -33,6 +33,9 @@ pub(crate) struct App {
     pub(crate) port_of_any: Option<u16>,
     /// Requests that work on scenarios.
     pub(crate) turns: Turns,
+    /// Requests that have a whole trial in memory, some of which take minutes: the others do not
+    /// wait for them.
+    pub(crate) whole_trials: Turns,
     /// Held while a large body of a request is in memory.
     pub(crate) large_bodies: Arc<Semaphore>,
     /// Places of answers that are tables as text: each has a part of the table in memory.
@@ -100,7 +103,8 @@ impl App {
         hosts: Vec<String>,
         port_of_any: Option<u16>,
     ) -> App {
-        let turns = Turns::new(options.check);
+        let turns = || Turns::new(options.check);
+        let (turns, whole_trials) = (turns(), turns());
         App {
             workspace,
             events: Events::new(),
@@ -110,6 +114,7 @@ impl App {
             hosts,
             port_of_any,
             turns,
+            whole_trials,
             large_bodies: Arc::new(Semaphore::new(1)),
             csv: Arc::new(Semaphore::new(CSV_MAX)),
             traces: Mutex::default(),

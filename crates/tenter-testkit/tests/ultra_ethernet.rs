@@ -182,3 +182,30 @@ observe: {samples: false}
     let off = "{kind: nscc+rccc, oversubscription_control: false}";
     assert_eq!(run(&[control("nscc+rccc")]), run(&[control(off)]));
 }
+
+#[test]
+fn what_is_trimmed_last_is_granted() {
+    // Eight senders with three packets each, and a queue of five: most are trimmed, the last of a
+    // sender too. All take 20 us at 40G; a timeout is 21 us.
+    let scenario = "
+fabric: {kind: single-switch, hosts: 9, rate: 40Gbps, switch: {classes: [{class: 3, limit: 21kB, trim: {to: 6}}, {class: 6, scheduling: strict, limit: 42kB}]}}
+endpoint: {nic: {control_dscp: 48, transport: {kind: ultra-ethernet, congestion_control: eqds}}}
+jobs: [{collectives: [{collective: incast, root: 0, algorithm: parallel, size: 110592B}]}]
+observe: {samples: false}
+";
+    for kind in ["eqds", "ndp"] {
+        let set = [format!("endpoint.nic.transport.congestion_control={kind}")];
+        let loaded = load(scenario, "last.yaml", Format::Yaml, &set, None);
+        let plan = loaded.unwrap_or_else(|errors| panic!("{errors}")).plan;
+        let trial = Engine::windowed(1).run(&plan).expect("it runs");
+        let totals = &trial.outcome.summary.totals;
+        assert!(totals.trimmed_frames > 8, "{}", totals.trimmed_frames);
+        let times = trial
+            .rows
+            .flows
+            .iter()
+            .map(|row| row.acknowledged - row.posted);
+        let last = times.max().map_or(0.0, |time| time.as_ns() / 1e3);
+        assert!(last < 60.0, "{kind}: {last} us");
+    }
+}

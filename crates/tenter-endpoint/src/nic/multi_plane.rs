@@ -35,9 +35,12 @@ impl Nic {
         if before != port {
             self.swap_port(&mut sprayed.ports[before]);
             self.swap_port(&mut sprayed.ports[port]);
+            // The others change only when the NIC turns to them.
+            self.note_other_ports(sprayed.others_free_at(port));
         }
-        // The others change only when the NIC turns to them.
-        let others_free_at = sprayed.others_free_at(port);
+    }
+
+    fn note_other_ports(&mut self, others_free_at: Instant) {
         match self {
             Nic::Roce(nic) => nic.note_other_ports(others_free_at),
             Nic::UltraEthernet(nic) => nic.note_other_ports(others_free_at),
@@ -222,6 +225,7 @@ impl MultiPlaneNic {
         if let Some(sprayed) = &mut self.sprayed {
             sprayed.last = usize::from(port);
             self.nics[0].turn_to(usize::from(port), sprayed);
+            self.nics[0].note_other_ports(sprayed.others_free_at(usize::from(port)));
         }
         self.at(port).depart(spec, now, medium);
     }

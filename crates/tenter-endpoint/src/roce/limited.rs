@@ -234,7 +234,9 @@ impl RoceNic {
                 join(&mut self.round, slot, queue_pair, window);
             }
             self.note_wait(slot, now);
-            released.iter().for_each(|&slot| self.note_wait(slot, now));
+            for slot in released {
+                self.note_wait(slot, now);
+            }
         }
     }
 

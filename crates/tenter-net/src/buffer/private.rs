@@ -102,3 +102,27 @@ impl PrivateLimits {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_goes_by_the_rate_of_the_line_and_has_a_floor() {
+        let spec = ClassSpec {
+            limit: Limit::AtRate {
+                bytes: 416_000,
+                rate: Rate::from_gbps(400),
+                least: 150_000,
+            },
+            reserved_bytes: 1_000,
+            ..ClassSpec::without_end(0)
+        };
+        // A quantum of 512 bits at 400G, 200G, 100G and 40G.
+        let quanta = [1_280, 2_560, 5_120, 12_800];
+        let limits = PrivateLimits::new(&[spec], &[UNLIMITED_POOL], &quanta);
+        let at_ports = &limits.by_rate[0].at_ports;
+        assert_eq!(at_ports, &[417_000, 208_500, 151_000, 151_000]);
+        assert_eq!(limits.least[0], 151_000);
+    }
+}

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use jsonschema::Validator;
 
 use super::*;
+use crate::files::Files;
+use crate::findings::Findings;
 use crate::scenario::all_tables;
-use crate::{Format, load, load_beside};
+use crate::{Format, equipment, load, load_beside};
 use tenter_config::Words as _;
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::{self, Node};
@@ -100,8 +102,8 @@ fn scenarios(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder is part of the repository") {
         let path = entry.expect("an entry can be read").path();
         if path.is_dir() && !path.ends_with("broken") {
-            // Sweeps are no scenarios.
-            if !path.ends_with("sweeps") {
+            // Sweeps and what scenarios share are no scenarios.
+            if !path.ends_with("sweeps") && !path.ends_with("equipment") {
                 scenarios(&path, found);
             }
         } else if path.extension().is_some_and(|ending| ending == "yaml") {
@@ -117,7 +119,20 @@ fn validator() -> Validator {
 }
 
 fn complaints(validator: &Validator, text: &str) -> Vec<String> {
-    let node = yaml::parse(text, 0, 0, &Problems::default()).expect("YAML");
+    complaints_beside(validator, text, &|_| Err("there is no file".to_owned()))
+}
+
+/// The same of a scenario with its equipment.
+fn complaints_beside(validator: &Validator, text: &str, files: &Files<'_>) -> Vec<String> {
+    let problems = Problems::default();
+    let mut node = yaml::parse(text, 0, 0, &problems).expect("YAML");
+    let findings = Findings {
+        problems: &problems,
+        warnings: &problems,
+        budget: &Budget::unlimited(),
+    };
+    equipment::fill_in(&mut node, files, findings, &mut Vec::new());
+    assert!(problems.is_empty(), "its equipment can be read");
     let value = as_an_editor_reads(&node);
     let errors = validator.iter_errors(&value);
     errors
@@ -136,7 +151,13 @@ fn every_scenario_of_the_repository_passes_and_so_does_its_effective_form() {
     let validator = validator();
     for path in paths {
         let text = fs::read_to_string(&path).expect("a file can be read");
-        let found = complaints(&validator, &text);
+        let files = |name: &str| {
+            let beside = fs::read(path.with_file_name(name));
+            beside
+                .map(tenter_formats::Content::from)
+                .map_err(|error| error.to_string())
+        };
+        let found = complaints_beside(&validator, &text, &files);
         if path
             .parent()
             .is_some_and(|folder| folder.ends_with("presets"))
@@ -146,12 +167,6 @@ fn every_scenario_of_the_repository_passes_and_so_does_its_effective_form() {
             continue;
         }
         assert!(found.is_empty(), "{}: {found:#?}", path.display());
-        let files = |name: &str| {
-            let beside = fs::read(path.with_file_name(name));
-            beside
-                .map(tenter_formats::Content::from)
-                .map_err(|error| error.to_string())
-        };
         let loaded = load_beside(
             &text,
             "",

@@ -75,7 +75,7 @@ pub(crate) async fn trace(
         }
         sent(&path, &format!("trial-{id}-trace.json"), "application/json")
     };
-    turns.turns.take(None, work).await
+    turns.whole_trials.take(None, work).await
 }
 
 /// The report of a trial: one HTML file that needs nothing else.
@@ -105,7 +105,7 @@ pub(crate) async fn report(
         ];
         Ok((headers, page).into_response())
     };
-    turns.turns.take(None, work).await
+    turns.whole_trials.take(None, work).await
 }
 
 /// A part of a file in memory.

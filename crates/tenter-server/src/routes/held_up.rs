@@ -103,7 +103,7 @@ pub(crate) async fn held_up(
             collectives: found.iter().map(body).collect(),
         }))
     };
-    turns.turns.take(None, work).await
+    turns.whole_trials.take(None, work).await
 }
 
 /// A trial whole in memory, where there is room.

@@ -1,8 +1,10 @@
 //! Congestion control: fair shares, and the queue where the analysis of its paper comes to rest.
 
-use tenter_units::Time;
+use tenter_plan::unloaded::longest_round_trip;
+use tenter_topology::Routing;
+use tenter_units::{Budget, Time};
 
-use crate::trial::Trial;
+use crate::trial::{Trial, plan};
 
 /// Some senders with one receiver, on links of 40 Gb/s, packets of 1,024 bytes.
 const INCAST: &str = "
@@ -457,4 +459,31 @@ fn notifications_in_acknowledgements_take_nothing_of_the_wire() {
     assert_eq!(frames(&within), (packets, packets));
     let notified = apart.outcome.summary.totals.cnp_frames;
     assert_eq!(frames(&apart), (packets, packets + notified));
+}
+
+#[test]
+fn hpcc_takes_the_round_trip_of_the_slowest_cable() {
+    // Host c has a cable of 20 us: a round trip with it is 40 us and some.
+    let scenario = "
+fabric:
+  kind: explicit
+  nodes: [{name: a}, {name: b}, {name: c}, {name: s, kind: switch, tier: 0}]
+  links:
+    - {a: a, b: s, rate: 400Gbps}
+    - {a: b, b: s, rate: 400Gbps}
+    - {a: c, b: s, rate: 400Gbps, delay: 20us}
+endpoint: {nic: {congestion_control: hpcc, acknowledge: per-packet}}
+jobs: [{collectives: [{collective: all-to-all, size: 12MiB}]}]
+";
+    let digest = |set: &[&str]| Trial::run(scenario, set).outcome.digest;
+    let plan = plan(scenario, &[]);
+    let routing = Routing::build(&plan.topology, &Budget::unlimited()).expect("all are reached");
+    let round_trip = longest_round_trip(&plan, &routing);
+    let us = round_trip.as_ns() / 1e3;
+    assert!((41.0..43.0).contains(&us), "{us} us");
+    let given = format!(
+        "endpoint.nic.congestion_control={{kind: hpcc, base_round_trip: {}ps}}",
+        round_trip.ps()
+    );
+    assert_eq!(digest(&[]), digest(&[&given]));
 }

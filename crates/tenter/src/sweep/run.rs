@@ -8,7 +8,7 @@ use tenter_study::{Sweep, SweepTrial};
 use tenter_units::{Budget, Limits};
 
 use super::only::Only;
-use crate::budget::{check_budget, check_limits};
+use crate::budget::{check_budget, check_limits, forced_budget};
 use crate::{Error, Scenario, read_text};
 
 /// A sweep and how it is run.
@@ -139,6 +139,9 @@ impl SweepRun {
 
     /// The budget of one plan, on the thread that makes it.
     pub(super) fn budget(&self) -> Budget {
+        if self.force {
+            return forced_budget();
+        }
         check_budget(self.limits, Arc::default())
     }
 
