@@ -10,8 +10,8 @@
 //! Targets of the Makefile that continuous integration runs itself are not run again. Pages of
 //! studies, and one of training, show commands that take minutes: there `study show` is run in
 //! place of `study run`, `validate` in place of `run`, and the shortest trials of a sweep; on the
-//! page of training, a run with `-o` is run whole, since a later command reads it. Benchmarks end at
-//! a smaller size, but where `make test-all` runs them.
+//! page of training, a run with `-o` is run whole, since a later command reads it. Benchmarks end
+//! at a smaller size, but where `make test-all` runs them.
 
 mod binary;
 

@@ -137,8 +137,12 @@ fn check_transfers(share: u64) {
         share_of(cases(SCENARIOS_QUICK, SCENARIOS), share),
         random_transfers,
     );
-    assert!(seen.jumped * 4 > seen.scenarios, "{seen:?}");
-    assert!(seen.pauses > 0 && seen.marks > 0, "{seen:?}");
+    assert!(seen.jumped * 6 > seen.scenarios, "{seen:?}");
+    // A few scenarios need not have everything.
+    if cases(0, 1) == 1 {
+        assert!(seen.jumped * 4 > seen.scenarios, "{seen:?}");
+        assert!(seen.pauses > 0 && seen.marks > 0, "{seen:?}");
+    }
 }
 
 fn check_rings(share: u64) {

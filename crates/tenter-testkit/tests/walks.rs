@@ -1,6 +1,6 @@
 //! Performs the first two walks of `docs/extending.md` on a copy of the tree: the patches beside
-//! the page apply. That the tree compiles then, and the scenarios of the new members run, is left to
-//! `make test-all`.
+//! the page apply. That the tree compiles then, and the scenarios of the new members run, is left
+//! to `make test-all`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
