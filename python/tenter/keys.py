@@ -229,9 +229,8 @@ class EndpointNicCongestionControl1Hpcc(TypedDict, total=False):
     5.1, at 100 Gb/s. Default: 80B.
     """
     base_round_trip: Quantity
-    """T, the round-trip time of an idle network: the longest there is, or a little more. Origin:
-    HPCC (2019), section 5.1, for its simulated fabric; it depends on the network. Default:
-    13us.
+    """T, the round-trip time of an idle network: the longest there is, or a little more.
+    Default: that of the fabric, for a full packet and its acknowledgement.
     """
     hops: int
     """Switches for which packets have room; each takes 8 bytes of every data packet and its
@@ -509,7 +508,8 @@ class EndpointNic(TypedDict, total=False):
     """
     control_dscp: int | Literal["none"]
     """DSCP of acknowledgements and of connection set-up, and with it their class, which is the
-    DSCP shifted right by 3; `none` is that of the data. Default: none.
+    DSCP shifted right by 3; `none` is that of the data, and that of trimmed frames with
+    `fabric.flow_control: trim`. Default: none.
     """
     entropy: EndpointNicEntropyRandom | Literal["none"]
     """Whether data packets of a QP differ in their UDP source port, so that switches that hash
@@ -1114,6 +1114,7 @@ SwitchClass = TypedDict("SwitchClass", {
     "ecn": "SwitchClassEcn1 | Literal[\"none\", \"hpcc-25g\", \"hpcc-50g\", \"hpcc-100g\", \"hpcc-400g\", \"astra-200g\", \"astra-400g\", \"sonic\"]",
     "levels": "list[SwitchClassLevel]",
     "limit": "Quantity",
+    "limit_floor": "Quantity",
     "limit_scale_from": "Quantity | Literal[\"none\"]",
     "lossless": "SwitchClassLossless1 | Literal[True, False]",
     "next_region": "int",
@@ -4287,9 +4288,9 @@ class ScenarioKeys(TypedDict, total=False):
     engine: Engine
     """Settings of the simulator. Default: {}."""
     equipment: str | float | bool
-    """A file with the `fabric` and `endpoint` of switches and NICs that several scenarios share:
-    each of its keys counts where the scenario has none. The path counts from the scenario.
-    Default: "".
+    """A YAML file with the `fabric` and `endpoint` of switches and NICs that several scenarios
+    share: each of its keys counts where the scenario has none. The path counts from the
+    scenario. Default: "".
     """
     fabric: FabricSingleSwitch | FabricLeafSpine | FabricFatTree | FabricRail | FabricRailOnly | FabricDragonfly | FabricDragonflyPlus | FabricSlimFly | FabricHyperx | FabricTorus | FabricExplicit
     """Topology, switches and load balancing."""
