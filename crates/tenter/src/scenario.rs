@@ -11,6 +11,7 @@ use tenter_report::{CONFIG_FILE, OWN_FILE_REMEDY, below, open_own};
 use tenter_scenario::{
     Format, Input, MAX_SOURCE_BYTES, Overlay, Preset, load_overlaid, load_typed, spec, text_of,
 };
+use tenter_study::equipment_text;
 use tenter_units::Bytes;
 
 use tenter_units::Budget;
@@ -246,13 +247,19 @@ impl Scenario {
             .collect()
     }
 
-    /// Opens a file that the scenario names, or says what to do where it cannot be read.
+    /// Opens a file that the scenario names, or says what to do where it cannot be read. Scenarios
+    /// of studies are begun with elsewhere, so the equipment of the program stands in for files
+    /// that are not there.
     fn file(&self, named: &str) -> Result<Content<'static>, String> {
-        match &self.folder {
+        let found = match &self.folder {
             Some(folder) if self.is_of_trial => within(folder, named),
             Some(folder) => beside(folder, named),
             None => Err("write what it holds into the scenario".to_owned()),
-        }
+        };
+        found.or_else(|remedy| {
+            let text = equipment_text(named).ok_or(remedy)?;
+            Ok(text.as_bytes().into())
+        })
     }
 }
 
