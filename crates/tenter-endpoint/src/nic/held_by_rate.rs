@@ -16,7 +16,7 @@ use tenter_units::{Instant, Time};
 
 use super::port::Wire;
 
-/// How long congestion control held a work request back.
+/// The time for which congestion control held a work request back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeldByRate {
     /// Between its posting and its first frame, the waits for the requests before it included.
@@ -38,7 +38,7 @@ pub(crate) struct IdleClock {
     /// Idle time up to `counted`.
     idle: Time,
     counted: Instant,
-    /// Whether a pause stops all data of a class: a NIC that sprays has other ports.
+    /// A pause stops all data of a class, unless the NIC sprays: it has other ports then.
     stops_at_pauses: bool,
 }
 
@@ -80,14 +80,14 @@ struct Request {
     held: HeldByRate,
 }
 
-/// How long one queue pair is held. Its requests are known by their places, the oldest that is not
+/// The waits of one queue pair. Its requests are known by their places, the oldest that is not
 /// acknowledged being 0.
 ///
 /// A wait goes on while frames are sent: as long as one can be sent, the port is not idle, and the
 /// clock stands still. So nothing has to be noted frame by frame.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waits {
-    /// What the clock read when the present wait began, or was last counted.
+    /// The reading of the clock when the present wait began, or was last counted.
     since: Option<i64>,
     /// All that is counted.
     sum: Time,
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(waits.acknowledged(), HeldByRate::default());
     }
 
-    /// What is sent again after the last frame waits for its rate, too.
+    /// A frame that is sent again after the last one waits for its rate, too.
     #[test]
     fn a_request_that_is_repaired_is_held_behind_its_last_frame() {
         let mut waits = Waits::default();

@@ -45,12 +45,14 @@ impl RoceNic {
         }
         match (queue_pair.turn, queue_pair.may_send(window)) {
             (Turn::Out, true) => self.enter_round(slot, packet.at),
-            (Turn::Out, false) => {}
-            (_, true) => return,
+            (Turn::Out, false) => self.note_wait(slot, packet.at),
+            (_, true) => {}
             // One that has gone back may learn that all it was to send again has arrived.
-            (_, false) => self.leave_round(slot),
+            (_, false) => {
+                self.leave_round(slot);
+                self.note_wait(slot, packet.at);
+            }
         }
-        self.note_wait(slot, packet.at);
     }
 
     pub(super) fn on_nak(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {

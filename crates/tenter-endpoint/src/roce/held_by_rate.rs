@@ -7,7 +7,7 @@ use super::RoceNic;
 use super::limits::Limits;
 use crate::send::{SendQueuePair, Turn};
 
-/// Whether congestion control holds a queue pair back from `now` on; `None` if what it was goes on.
+/// Whether congestion control holds a queue pair back from `now` on; `None` leaves it as it was.
 fn holds(limits: &Limits, slot: SendSlot, own: &SendQueuePair, now: Instant) -> Option<bool> {
     let congestion = limits.congestion.as_ref()?;
     if !own.may_send(None) {
@@ -16,7 +16,8 @@ fn holds(limits: &Limits, slot: SendSlot, own: &SendQueuePair, now: Instant) -> 
     match own.turn {
         Turn::InRound => None,
         Turn::Paced if congestion.ready_at(slot) > now => Some(true),
-        // A signal, or nothing but the frames before it.
+        // Where signals hold senders back, one of them does. Elsewhere its time has come, and it
+        // waits for the port.
         Turn::Paced => limits.held.is_some().then_some(false),
         Turn::Out => Some(own.outstanding() >= congestion.window(slot)),
     }
@@ -26,22 +27,19 @@ impl RoceNic {
     /// A frame is about to be put onto the wire at `now`.
     #[inline]
     pub(super) fn note_departure(&mut self, now: Instant) {
-        let Some(limits) = &mut self.limits else {
-            return;
-        };
-        let wire = limits.wire(&self.transmitter, &self.pauses);
-        if let Some(waits) = &mut limits.waits {
+        if let Some(limits) = &mut self.limits
+            && let Some((waits, wire)) = limits.waits_and_wire(&self.transmitter, &self.pauses)
+            && wire.free_at < now
+        {
             waits.clock.departs(wire.free_at, now);
         }
     }
 
     /// A request is about to be posted to a queue pair at `now`.
     pub(super) fn note_posted(&mut self, slot: SendSlot, now: Instant) {
-        let Some(limits) = &mut self.limits else {
-            return;
-        };
-        let wire = limits.wire(&self.transmitter, &self.pauses);
-        if let Some(waits) = &mut limits.waits {
+        if let Some(limits) = &mut self.limits
+            && let Some((waits, wire)) = limits.waits_and_wire(&self.transmitter, &self.pauses)
+        {
             waits.post(slot, self.send[slot].class, wire, now);
         }
     }
@@ -56,8 +54,7 @@ impl RoceNic {
         let Some(is_held) = holds(limits, slot, own, now) else {
             return;
         };
-        let wire = limits.wire(&self.transmitter, &self.pauses);
-        if let Some(waits) = &mut limits.waits
+        if let Some((waits, wire)) = limits.waits_and_wire(&self.transmitter, &self.pauses)
             && let Some((waits, clock)) = waits.of(slot)
             && waits.is_held() != is_held
         {
@@ -75,12 +72,9 @@ impl RoceNic {
     }
 
     fn note_edge(&mut self, slot: SendSlot, now: Instant) {
-        let Some(limits) = &mut self.limits else {
-            return;
-        };
         let own = &self.send[slot];
-        let wire = limits.wire(&self.transmitter, &self.pauses);
-        if let Some(waits) = &mut limits.waits
+        if let Some(limits) = &mut self.limits
+            && let Some((waits, wire)) = limits.waits_and_wire(&self.transmitter, &self.pauses)
             && let Some((waits, clock)) = waits.of(slot)
         {
             let reading = clock.read(wire, own.class, now);

@@ -187,14 +187,13 @@ impl RoceNic {
             queue_pair.turn = Turn::Out;
         } else if waits {
             limits.pace(slot, queue_pair, ready_at);
-            if limits.is_held_by_rate(slot) {
-                return;
-            }
         } else {
             self.round.push(slot);
             return;
         }
-        self.note_wait(slot, now);
+        if !limits.stays_held(slot, queue_pair) {
+            self.note_wait(slot, now);
+        }
     }
 
     /// Sends the first notification that waits, if its class may send; whether it did.

@@ -172,27 +172,39 @@ impl Limits {
     }
 
     /// When host memory has the next data packet ready.
+    #[inline]
     pub(super) fn read_at(&self) -> Instant {
         self.reads
             .as_ref()
             .map_or(Instant::START, DmaReads::ready_at)
     }
 
-    /// The wire as data find it: free once host memory has some ready, too.
+    /// The waits for congestion control, where there is any, and the wire as data find it: free
+    /// once host memory has some ready, too.
     #[inline]
-    pub(super) fn wire<'p>(&self, transmitter: &Transmitter, pauses: &'p Pauses) -> Wire<'p> {
+    pub(super) fn waits_and_wire<'p>(
+        &mut self,
+        transmitter: &Transmitter,
+        pauses: &'p Pauses,
+    ) -> Option<(&mut RateWaits, Wire<'p>)> {
+        self.waits.as_ref()?;
         let wire = Wire::of_any_port(transmitter, self.other_ports_free_at, pauses);
-        Wire {
+        let wire = Wire {
             free_at: wire.free_at.max(self.read_at()),
             ..wire
-        }
+        };
+        Some((self.waits.as_mut()?, wire))
     }
 
-    /// Whether a wait of a queue pair for its congestion control goes on.
+    /// Whether congestion control held a queue pair that leaves the round, and does still: it has
+    /// data, and nothing else can be what holds it.
     #[inline]
-    pub(super) fn is_held_by_rate(&self, slot: SendSlot) -> bool {
+    pub(super) fn stays_held(&self, slot: SendSlot, queue_pair: &SendQueuePair) -> bool {
+        let is_paced = queue_pair.turn == Turn::Paced;
+        let is_alone = self.window.is_none() && self.messages.is_none();
         let waits = self.waits.as_ref();
-        waits.is_some_and(|waits| waits.is_held(slot))
+        (is_paced || (is_alone && queue_pair.may_send(None)))
+            && waits.is_some_and(|waits| waits.is_held(slot))
     }
 
     /// Lets queue pairs choose a source port for each packet.

@@ -22,8 +22,9 @@ impl RoceNic {
         let queue_pair = &self.send[slot];
         if queue_pair.turn == Turn::Out && queue_pair.may_send(window) {
             self.enter_round(slot, now);
+        } else {
+            self.note_wait(slot, now);
         }
-        self.note_wait(slot, now);
     }
 
     /// The same for one that may send and is in no round.
@@ -33,6 +34,7 @@ impl RoceNic {
         if let Some(limits) = &mut self.limits
             && limits.holds_back(slot, queue_pair, now)
         {
+            self.note_wait(slot, now);
             return;
         }
         self.round.push(slot);
