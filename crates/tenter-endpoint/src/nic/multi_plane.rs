@@ -35,12 +35,9 @@ impl Nic {
         if before != port {
             self.swap_port(&mut sprayed.ports[before]);
             self.swap_port(&mut sprayed.ports[port]);
-            // The others change only when the NIC turns to them.
-            self.note_other_ports(sprayed.others_free_at(port));
         }
-    }
-
-    fn note_other_ports(&mut self, others_free_at: Instant) {
+        // The others change only when the NIC turns to them.
+        let others_free_at = sprayed.others_free_at(port);
         match self {
             Nic::Roce(nic) => nic.note_other_ports(others_free_at),
             Nic::UltraEthernet(nic) => nic.note_other_ports(others_free_at),
@@ -145,7 +142,9 @@ impl MultiPlaneNic {
         match &mut self.sprayed {
             None => &mut self.nics[port],
             Some(sprayed) => {
-                self.nics[0].turn_to(port, sprayed);
+                if sprayed.current != port {
+                    self.nics[0].turn_to(port, sprayed);
+                }
                 &mut self.nics[0]
             }
         }
@@ -225,7 +224,6 @@ impl MultiPlaneNic {
         if let Some(sprayed) = &mut self.sprayed {
             sprayed.last = usize::from(port);
             self.nics[0].turn_to(usize::from(port), sprayed);
-            self.nics[0].note_other_ports(sprayed.others_free_at(usize::from(port)));
         }
         self.at(port).depart(spec, now, medium);
     }
