@@ -379,12 +379,7 @@ impl UltraEthernetNic {
     fn note_demand(&mut self, slot: ReceiveSlot, packet: &Packet, needs: bool) {
         if let Some(pacer) = &mut self.pacer {
             let demand = &mut self.receive[slot].demand;
-            let is_more = demand.hear(packet);
-            let owed = pacer.quanta_per_trim();
-            if packet.kind == PacketKind::Trimmed && owed > 0 {
-                demand.owe(owed);
-            }
-            if is_more || needs {
+            if demand.hear(packet) || needs {
                 pacer.request(slot, demand, packet.at);
             }
         }
@@ -447,6 +442,9 @@ impl UltraEthernetNic {
             };
             self.acknowledge(slot, &whole, false);
             return;
+        }
+        if let Some(owed) = self.pacer.as_deref().and_then(Pacer::quanta_per_trim) {
+            self.receive[slot].demand.owe(owed);
         }
         self.note_demand(slot, packet, true);
         let marked = packet.has(Packet::CONGESTION_EXPERIENCED);

@@ -44,8 +44,8 @@ impl Pacer {
         }
     }
 
-    /// What a packet that arrives trimmed is granted, in quanta.
-    pub(super) fn quanta_per_trim(&self) -> u32 {
+    /// What a packet that arrives trimmed is granted, in quanta, if anything.
+    pub(super) fn quanta_per_trim(&self) -> Option<u32> {
         self.rules.quanta_per_trim
     }
 

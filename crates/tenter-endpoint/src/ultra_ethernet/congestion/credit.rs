@@ -36,8 +36,9 @@ pub(crate) struct CreditRules {
     pub(crate) most: u64,
     /// Whether receivers that nobody asks of grant something all the same.
     pub(crate) grants_unasked: bool,
-    /// What each packet that arrives trimmed is granted, in quanta: it shall be sent again.
-    pub(crate) quanta_per_trim: u32,
+    /// What each packet that arrives trimmed is granted, in quanta: it shall be sent again. `None`
+    /// leaves that to what its sender asks for.
+    pub(crate) quanta_per_trim: Option<u32>,
     /// Whether a sender divides what it wants among the connections of its NIC that wait, as the
     /// reference simulator's does.
     pub(crate) divides_demand: bool,
@@ -57,7 +58,7 @@ impl Rccc {
             rate_ppm: self.pull_rate.ppm(),
             most: link.max_window(link.round_trip).max(link.full),
             grants_unasked: true,
-            quanta_per_trim: 0,
+            quanta_per_trim: None,
             divides_demand: true,
             least_share_ppm: controls.then(|| least_share_ppm(link.oversubscription)),
         }

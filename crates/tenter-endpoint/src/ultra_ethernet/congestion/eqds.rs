@@ -24,7 +24,7 @@ impl Eqds {
             rate_ppm: self.pull_rate.ppm(),
             most: link.max_window(link.round_trip).max(link.full),
             grants_unasked: false,
-            quanta_per_trim: packet,
+            quanta_per_trim: Some(packet),
             divides_demand: false,
             least_share_ppm: None,
         }

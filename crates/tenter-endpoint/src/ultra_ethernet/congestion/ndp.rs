@@ -27,7 +27,7 @@ impl Ndp {
             rate_ppm: 1_000_000,
             most: u64::from(self.first_window) * link.full,
             grants_unasked: false,
-            quanta_per_trim: packet,
+            quanta_per_trim: Some(packet),
             divides_demand: false,
             least_share_ppm: None,
         }
