@@ -16,6 +16,33 @@ pub(crate) struct Findings<'a> {
     pub(crate) budget: &'a Budget,
 }
 
+/// What has been found in one scenario so far.
+pub(crate) struct Found<'b> {
+    pub(crate) problems: Problems,
+    pub(crate) warnings: Problems,
+    budget: &'b Budget,
+}
+
+impl<'b> Found<'b> {
+    /// Nothing, within a budget.
+    pub(crate) fn within(budget: &'b Budget) -> Found<'b> {
+        Found {
+            problems: Problems::default(),
+            warnings: Problems::default(),
+            budget,
+        }
+    }
+
+    /// Where more is noted.
+    pub(crate) fn findings(&self) -> Findings<'_> {
+        Findings {
+            problems: &self.problems,
+            warnings: &self.warnings,
+            budget: self.budget,
+        }
+    }
+}
+
 /// Units of work of a cable in each part of a scenario that goes over all of them.
 const CABLE_UNITS: u64 = 20;
 

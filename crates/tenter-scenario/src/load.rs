@@ -1,7 +1,7 @@
 //! The way in: text and overrides to a plan, or to everything that is wrong with them.
 
 use crate::files::{self, Files, MAX_SOURCE_BYTES};
-use crate::findings::Findings;
+use crate::findings::{Findings, Found};
 use crate::graphs::Graphs;
 use crate::scenario::Scenario;
 use crate::{algorithm_files, assemble, copies, equipment, given};
@@ -277,15 +277,11 @@ fn load_changed(
         files,
         budget,
     } = beside;
-    let (problems, warnings) = (Problems::default(), Problems::default());
-    let findings = Findings {
-        problems: &problems,
-        warnings: &warnings,
-        budget,
-    };
+    let found = Found::within(budget);
+    let findings = found.findings();
     let (root, sources) = overlaid(input, source_name, overlay, overrides, files, findings)?;
     let Some(mut root) = root else {
-        return Err(problems.into_diagnostics(sources));
+        return Err(found.problems.into_diagnostics(sources));
     };
     change(&mut root);
     let given = match input {
@@ -296,8 +292,8 @@ fn load_changed(
     algorithm_files::write_out(&mut root, files, findings);
     let graphs = Graphs::new(files, findings);
     let written = Rc::new(root.clone());
-    problems.know(&written);
-    warnings.know(&written);
+    found.problems.know(&written);
+    found.warnings.know(&written);
     let (plan, mut effective) = assemble::resolve(root, seed, &graphs, findings);
     match plan {
         Some(plan) => {
@@ -305,17 +301,17 @@ fn load_changed(
             algorithm_files::take_out(&mut effective, &mut lists);
             let graphs = graphs.take_out(&mut effective);
             let effective = format!("{}{}", heading(&plan), emit::yaml(&mut effective));
-            warn_of_length(effective.len(), &warnings);
+            warn_of_length(effective.len(), &found.warnings);
             Ok(Loaded {
                 plan,
                 effective,
                 lists,
                 graphs,
                 given,
-                warnings: warnings.into_diagnostics(sources),
+                warnings: found.warnings.into_diagnostics(sources),
             })
         }
-        None => Err(problems.into_diagnostics(sources)),
+        None => Err(found.problems.into_diagnostics(sources)),
     }
 }
 
@@ -343,19 +339,15 @@ pub fn load_typed(
     files: &Files<'_>,
     budget: &Budget,
 ) -> Result<Scenario, Diagnostics> {
-    let (problems, warnings) = (Problems::default(), Problems::default());
-    let findings = Findings {
-        problems: &problems,
-        warnings: &warnings,
-        budget,
-    };
+    let found = Found::within(budget);
+    let findings = found.findings();
     let (root, sources) = overlaid(input, source_name, overlay, overrides, files, findings)?;
     let read = root.and_then(|mut root| {
         files::write_out(&mut root, files, findings);
         algorithm_files::write_out(&mut root, files, findings);
-        typed(root, &problems)
+        typed(root, &found.problems)
     });
-    read.ok_or_else(|| problems.into_diagnostics(sources))
+    read.ok_or_else(|| found.problems.into_diagnostics(sources))
 }
 
 /// The paths of the keys that a scenario has, as overrides write them, by who has written them.
@@ -378,24 +370,20 @@ pub fn written_paths(
     files: &Files<'_>,
     budget: &Budget,
 ) -> Result<WrittenPaths, Diagnostics> {
-    let (problems, warnings) = (Problems::default(), Problems::default());
-    let findings = Findings {
-        problems: &problems,
-        warnings: &warnings,
-        budget,
-    };
+    let found = Found::within(budget);
+    let findings = found.findings();
     let mut sources = vec![source(text, source_name)?];
     let mut written = WrittenPaths::default();
-    if let Some(mut root) = parse(text, format, &problems) {
+    if let Some(mut root) = parse(text, format, &found.problems) {
         written.own = given::paths(&root, 1);
         equipment::fill_in(&mut root, files, findings, &mut sources);
         let all = given::paths(&root, sources.len()).into_iter();
         written.of_equipment = all.filter(|path| !written.own.contains(path)).collect();
     }
-    if problems.is_empty() {
+    if found.problems.is_empty() {
         return Ok(written);
     }
-    Err(problems.into_diagnostics(sources))
+    Err(found.problems.into_diagnostics(sources))
 }
 
 /// The typed scenario of values.

@@ -1,9 +1,13 @@
 //! Algorithms that collectives and traces name by their files.
 
-use tenter_scenario::{Diagnostics, Format, Loaded, load_beside, read_workload};
+mod beside;
+
+use tenter_scenario::{Diagnostics, Loaded, read_workload};
 use tenter_units::Budget;
 use tenter_workload::graph::{Algorithms, CollectiveName};
 use tenter_workload::spec::WorkloadKind;
+
+use beside::load_with;
 
 const RING: &str = include_str!("../../../scenarios/algorithms/ring-4.xml");
 /// Two ranks exchange halves.
@@ -26,15 +30,7 @@ fn read(text: &str, beside: &[(String, Vec<u8>)]) -> Result<Loaded, Diagnostics>
             bytes.ok_or_else(|| "check the path".to_owned())
         }
     };
-    load_beside(
-        text,
-        "x.yaml",
-        Format::Yaml,
-        &[],
-        None,
-        &files,
-        &Budget::unlimited(),
-    )
+    load_with(text, &files)
 }
 
 fn job(job: &str) -> String {

@@ -4,6 +4,8 @@
 //! With `UPDATE_EXPECTED=1` in the environment the expected texts are written instead of compared;
 //! review the diff.
 
+mod beside;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,8 @@ use tenter_formats::Content;
 use tenter_scenario::{Format, Loaded, key_reference, load, load_beside};
 use tenter_topology::{HostId, NodeId};
 use tenter_units::Budget;
+
+use beside::load_with;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -92,16 +96,8 @@ fn every_scenario_loads_and_its_effective_form_gives_the_same_plan() {
             bytes.ok_or_else(|| "it is not kept".to_owned())
         };
         let config = &loaded.effective;
-        let again = load_beside(
-            config,
-            "config.yaml",
-            Format::Yaml,
-            &[],
-            None,
-            &kept,
-            &Budget::unlimited(),
-        )
-        .unwrap_or_else(|errors| panic!("{path}: {errors}\n{config}"));
+        let again =
+            load_with(config, &kept).unwrap_or_else(|errors| panic!("{path}: {errors}\n{config}"));
         assert_eq!(again.beside(), beside, "{path}");
         assert_eq!(again.plan, loaded.plan, "{path}");
         assert_eq!(again.effective, loaded.effective, "{path}");

@@ -1,8 +1,11 @@
 //! Graphs of operations in scenarios: what is refused, and what is kept.
 
-use tenter_scenario::{Diagnostics, Format, Loaded, load_beside};
+mod beside;
+
+use tenter_scenario::{Diagnostics, Loaded};
 use tenter_topology::HostId;
-use tenter_units::Budget;
+
+use beside::load_with;
 
 fn read(keys: &str, graph: &str) -> Result<Loaded, Diagnostics> {
     let text = format!(
@@ -13,15 +16,7 @@ fn read(keys: &str, graph: &str) -> Result<Loaded, Diagnostics> {
         "g.goal" => Ok(graph.as_bytes().to_vec().into()),
         _ => Err("check the path".to_owned()),
     };
-    load_beside(
-        &text,
-        "x.yaml",
-        Format::Yaml,
-        &[],
-        None,
-        &files,
-        &Budget::unlimited(),
-    )
+    load_with(&text, &files)
 }
 
 const PAIR: &str = "num_ranks 2\nrank 0 { send 8b to 1 }\nrank 1 { recv 8b from 0 }";
@@ -37,15 +32,7 @@ fn a_job_has_the_ranks_of_its_file() {
     assert_eq!(name, "operations-0.tenter");
     // What is kept runs as the file did.
     let files = |_: &str| Ok(bytes.clone().into());
-    let again = load_beside(
-        &loaded.effective,
-        "x",
-        Format::Yaml,
-        &[],
-        None,
-        &files,
-        &Budget::unlimited(),
-    );
+    let again = load_with(&loaded.effective, &files);
     let again = again.unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(again.plan, loaded.plan);
     assert_eq!(again.effective, loaded.effective);
@@ -111,15 +98,7 @@ fn communicators_lie_beside_the_traces_of_chakra() {
             _ if name == beside => Ok(groups.as_bytes().into()),
             _ => Err("check the path".to_owned()),
         };
-        load_beside(
-            scenario,
-            "x.yaml",
-            Format::Yaml,
-            &[],
-            None,
-            &files,
-            &Budget::unlimited(),
-        )
+        load_with(scenario, &files)
     };
     for beside in ["t.groups.json", "t.json"] {
         let loaded = load(beside, "{\"1\": [1, 2]}").unwrap_or_else(|errors| panic!("{errors}"));

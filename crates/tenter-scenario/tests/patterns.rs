@@ -1,7 +1,10 @@
 //! What a scenario says about patterns of parallel applications, and what is refused.
 
-use tenter_scenario::{Diagnostics, Format, Loaded, load, load_beside};
-use tenter_units::Budget;
+mod beside;
+
+use tenter_scenario::{Diagnostics, Format, Loaded, load};
+
+use beside::load_with;
 
 fn scenario(job: &str) -> String {
     format!("fabric: {{kind: single-switch, hosts: 24}}\njobs:\n  - {job}\n")
@@ -122,15 +125,7 @@ fn matrices_are_written_out_or_come_from_files() {
             "bad.csv" => Ok(b"0,10\n20,x\n".to_vec().into()),
             _ => Err("check the path".to_owned()),
         };
-        load_beside(
-            &scenario(job),
-            "x.yaml",
-            Format::Yaml,
-            &[],
-            None,
-            &files,
-            &Budget::unlimited(),
-        )
+        load_with(&scenario(job), &files)
     };
     let of_file = read("{pattern: {kind: matrix, file: two.csv}}");
     let of_file = of_file.unwrap_or_else(|errors| panic!("{errors}"));
@@ -199,15 +194,7 @@ fn a_law_of_flow_sizes_is_read_from_a_file() {
             "down.csv" => Ok(b"100,0.25\n90,1\n".to_vec().into()),
             _ => Err("check the path".to_owned()),
         };
-        load_beside(
-            &scenario(&job(points)),
-            "x.yaml",
-            Format::Yaml,
-            &[],
-            None,
-            &files,
-            &Budget::unlimited(),
-        )
+        load_with(&scenario(&job(points)), &files)
     };
     let list = "[{size: 100B, cumulative: 0.25}, {size: 4000B, cumulative: 1}]";
     let written = good(&job(list));

@@ -1,7 +1,10 @@
 //! Collectives that are given step by step: what a list must be.
 
-use tenter_scenario::{Format, Loaded, load, load_beside};
-use tenter_units::Budget;
+mod beside;
+
+use tenter_scenario::{Format, Loaded, load};
+
+use beside::load_with;
 
 fn scenario(collective: &str) -> String {
     format!(
@@ -76,15 +79,7 @@ fn a_list_may_stand_in_a_file() {
             assert_eq!(name, "pair.csv");
             Ok(lines.clone().into())
         };
-        load_beside(
-            &text,
-            "x.yaml",
-            Format::Yaml,
-            &[],
-            None,
-            &files,
-            &Budget::unlimited(),
-        )
+        load_with(&text, &files)
     };
     let lines = "rank,peer,bytes,after\n0,1,1048576,\n1,0,4096,0\n";
     let plan = read(lines).expect("it is a list").plan;
@@ -116,14 +111,6 @@ fn long_lists_are_files_beside_the_configuration() {
         })
     };
     assert_eq!(name, "steps-0.csv");
-    let again = load_beside(
-        &loaded.effective,
-        "x.yaml",
-        Format::Yaml,
-        &[],
-        None,
-        &files,
-        &Budget::unlimited(),
-    );
+    let again = load_with(&loaded.effective, &files);
     assert_eq!(again.expect("it is a scenario").plan, loaded.plan);
 }

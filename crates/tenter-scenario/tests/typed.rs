@@ -1,5 +1,7 @@
 //! Typed scenarios: read from texts, written in every notation, and made in code.
 
+mod beside;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +17,8 @@ use tenter_topology::{HostId, LeafSpine, SingleSwitch};
 use tenter_units::{Budget, Bytes, Time};
 use tenter_workload::collective::{AllToAllParallel, StepList, StepSpec, Steps};
 use tenter_workload::spec::CollectiveSpec;
+
+use beside::load_with;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
@@ -394,15 +398,7 @@ fn typed_scenarios_of_any_size_are_resolved() {
     let made = resolved(&own).expect("it holds");
     assert_eq!(made.beside().len(), 1, "its steps lie beside it");
     let read = |_: &str| Ok(made.beside()[0].1.clone().into());
-    let again = load_beside(
-        &made.effective,
-        "config.yaml",
-        Format::Yaml,
-        &[],
-        None,
-        &read,
-        &Budget::unlimited(),
-    );
+    let again = load_with(&made.effective, &read);
     assert_eq!(again.expect("it holds").plan, made.plan);
 }
 

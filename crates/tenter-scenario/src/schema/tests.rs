@@ -5,11 +5,10 @@ use jsonschema::Validator;
 
 use super::*;
 use crate::files::Files;
-use crate::findings::Findings;
+use crate::findings::Found;
 use crate::scenario::all_tables;
 use crate::{Format, equipment, load, load_beside};
 use tenter_config::Words as _;
-use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::{self, Node};
 use tenter_notation::yaml;
 use tenter_units::Budget;
@@ -124,15 +123,11 @@ fn complaints(validator: &Validator, text: &str) -> Vec<String> {
 
 /// The same of a scenario with its equipment.
 fn complaints_beside(validator: &Validator, text: &str, files: &Files<'_>) -> Vec<String> {
-    let problems = Problems::default();
-    let mut node = yaml::parse(text, 0, 0, &problems).expect("YAML");
-    let findings = Findings {
-        problems: &problems,
-        warnings: &problems,
-        budget: &Budget::unlimited(),
-    };
-    equipment::fill_in(&mut node, files, findings, &mut Vec::new());
-    assert!(problems.is_empty(), "its equipment can be read");
+    let budget = Budget::unlimited();
+    let found = Found::within(&budget);
+    let mut node = yaml::parse(text, 0, 0, &found.problems).expect("YAML");
+    equipment::fill_in(&mut node, files, found.findings(), &mut Vec::new());
+    assert!(found.problems.is_empty(), "its equipment can be read");
     let value = as_an_editor_reads(&node);
     let errors = validator.iter_errors(&value);
     errors
