@@ -5,9 +5,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use tenter::{Budget, Error, Limits, Resource, check_budget, check_limits};
+use tenter::{Budget, Error, Limits, check_budget, check_limits, way_to_more};
 
-use crate::error::{raised, raised_with, wrong};
+use crate::error::{raised_with, wrong};
 
 /// What a call may take: the keywords `max_time` and `max_memory`, or what a check may take.
 #[derive(Clone, Copy)]
@@ -39,17 +39,13 @@ impl Allowance {
         py: Python<'_>,
         work: impl FnOnce(&Budget) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        let (result, refused) = py.detach(|| {
+        const TIME: &str = "; `max_time=\"60s\"` allows more";
+        const MEMORY: &str = "; `max_memory=\"64GiB\"` allows more";
+        let (result, way) = py.detach(|| {
             let budget = self.budget();
-            (work(&budget), budget.refused())
+            (work(&budget), way_to_more(&budget, TIME, MEMORY))
         });
-        result.map_err(|error| match refused {
-            Some(Resource::Time) => raised_with(py, &error, "; `max_time=\"60s\"` allows more"),
-            Some(Resource::Memory) => {
-                raised_with(py, &error, "; `max_memory=\"64GiB\"` allows more")
-            }
-            _ => raised(py, &error),
-        })
+        result.map_err(|error| raised_with(py, &error, way.unwrap_or_default()))
     }
 
     /// A budget of the thread that calls, whose time counts from now on.

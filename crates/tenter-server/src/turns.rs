@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::HeaderMap;
-use tenter::{Budget, Bytes, Limits, Resource, check_budget, machine_limits};
+use tenter::{Budget, Bytes, Limits, check_budget, machine_limits, way_to_more};
 use tokio::sync::{Notify, Semaphore};
 use utoipa::IntoParams;
 
@@ -28,11 +28,7 @@ const CLIENT_MAX: usize = 64;
 
 /// How to allow more of what a request was refused for, if it was for its budget's sake.
 pub(crate) fn more_of(budget: &Budget) -> Option<&'static str> {
-    match budget.refused()? {
-        Resource::Time => Some(MORE_TIME),
-        Resource::Memory => Some(MORE_MEMORY),
-        Resource::Ranks | Resource::Input | Resource::Cancelled => None,
-    }
+    way_to_more(budget, MORE_TIME, MORE_MEMORY)
 }
 
 /// A request ends: it was answered, its client has gone, or a newer one takes its place.

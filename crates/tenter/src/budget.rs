@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tenter_report::available_memory_bytes;
-use tenter_units::{Budget, Bytes, Limits, Time};
+use tenter_units::{Budget, Bytes, Limits, Resource, Time};
 
 /// Processor time that a check of a scenario may take unless told otherwise.
 pub const CHECK_TIME: Time = Time::from_us(5_000_000);
@@ -37,6 +37,16 @@ pub fn run_budget() -> Budget {
 /// The budget of a run that is forced: a person has seen what it takes, and wants it all the same.
 pub fn forced_budget() -> Budget {
     Budget::new(Limits::NONE)
+}
+
+/// How to allow more of what a budget has refused: the first of two ways for time, the second for
+/// memory; `None` where it has refused nothing, or something of which no more can be allowed.
+pub fn way_to_more<'w>(budget: &Budget, time: &'w str, memory: &'w str) -> Option<&'w str> {
+    match budget.refused()? {
+        Resource::Time => Some(time),
+        Resource::Memory => Some(memory),
+        Resource::Ranks | Resource::Input | Resource::Cancelled => None,
+    }
 }
 
 /// The budget of a check by the thread that calls: its processor time counts from now on. The
@@ -85,8 +95,6 @@ fn processor_ns() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use std::hint::black_box;
-
-    use tenter_units::Resource;
 
     use super::*;
 

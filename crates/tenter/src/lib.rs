@@ -78,7 +78,7 @@ pub use arrow_array;
 #[cfg(feature = "arrow")]
 pub use arrow::{arrow_schema, record_batch};
 pub use budget::{
-    CHECK_TIME, check_budget, check_limits, forced_budget, machine_limits, run_budget,
+    CHECK_TIME, check_budget, check_limits, forced_budget, machine_limits, run_budget, way_to_more,
 };
 pub use clock::usual_threads;
 pub use error::Error;

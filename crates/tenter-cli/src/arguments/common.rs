@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use tenter::{
-    Budget, Bytes, CHECK_TIME, Limits, Resource, Time, check_budget, machine_limits, usual_threads,
+    Budget, Bytes, CHECK_TIME, Limits, Time, check_budget, machine_limits, usual_threads,
+    way_to_more,
 };
 
 use crate::failure::Failure;
@@ -57,10 +58,13 @@ impl Allowance {
         check: impl FnOnce(&Budget) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let budget = check_budget(self.limits(), Arc::default());
-        check(&budget).map_err(|failure| match budget.refused() {
-            Some(Resource::Time) => failure.or("`--max-time 60s` allows more"),
-            Some(Resource::Memory) => failure.or("`--max-memory 64GiB` allows more"),
-            _ => failure,
+        let (time, memory) = (
+            "`--max-time 60s` allows more",
+            "`--max-memory 64GiB` allows more",
+        );
+        check(&budget).map_err(|failure| match way_to_more(&budget, time, memory) {
+            Some(way) => failure.or(way),
+            None => failure,
         })
     }
 }
