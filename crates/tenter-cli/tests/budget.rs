@@ -195,7 +195,7 @@ fn processor_time() -> Duration {
     Duration::from_nanos(ns.unwrap_or(0))
 }
 
-/// What checks were given, how many were answered, what they took, and what went wrong.
+/// The checks so far: their budget, how many were answered, how long they took, and the failures.
 struct Checks {
     memory: u64,
     time: Duration,

@@ -1,4 +1,4 @@
-//! What requests may take, and that work for nobody ends.
+//! Requests have budgets, and work for nobody ends.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ const LARGE: &str = "
 fabric: {kind: torus, sizes: [8, 256, 7], hosts_per_switch: 2}
 jobs: [{collectives: [{collective: permutation, size: 4KiB}]}]
 ";
-/// What a server of small scenarios has, with the answers that it makes.
+/// A server of small scenarios has so much memory, with the answers that it makes.
 const SMALL_SERVER: u64 = 400 << 20;
 
 /// The problem that an answer consists of has the remedy, and that of this server.

@@ -62,7 +62,7 @@ pub(crate) async fn trace(
     State(app): State<Shared>,
     At(id): At<i64>,
 ) -> Result<Response, ApiError> {
-    let turns = Arc::clone(&app);
+    let shared = Arc::clone(&app);
     let work = move |budget: &Budget| {
         let folder = folder_of(&app, id)?;
         let path = folder.join(TRACE_FILE);
@@ -75,7 +75,7 @@ pub(crate) async fn trace(
         }
         sent(&path, &format!("trial-{id}-trace.json"), "application/json")
     };
-    turns.whole_trials.take(None, work).await
+    shared.whole_trials.take(None, work).await
 }
 
 /// The report of a trial: one HTML file that needs nothing else.
@@ -91,7 +91,7 @@ pub(crate) async fn report(
     State(app): State<Shared>,
     At(id): At<i64>,
 ) -> Result<Response, ApiError> {
-    let turns = Arc::clone(&app);
+    let shared = Arc::clone(&app);
     let work = move |budget: &Budget| {
         let folder = folder_of(&app, id)?;
         let page = html_report(&[whole_trial(&folder, budget)?]);
@@ -105,7 +105,7 @@ pub(crate) async fn report(
         ];
         Ok((headers, page).into_response())
     };
-    turns.whole_trials.take(None, work).await
+    shared.whole_trials.take(None, work).await
 }
 
 /// A part of a file in memory.

@@ -94,7 +94,7 @@ pub(crate) async fn held_up(
     State(app): State<Shared>,
     At(id): At<i64>,
 ) -> Result<Json<HeldUpBody>, ApiError> {
-    let turns = Arc::clone(&app);
+    let shared = Arc::clone(&app);
     let work = move |budget: &Budget| {
         let folder = folder_of(&app, id)?;
         let trial = whole_trial(&folder, budget)?;
@@ -103,7 +103,7 @@ pub(crate) async fn held_up(
             collectives: found.iter().map(body).collect(),
         }))
     };
-    turns.whole_trials.take(None, work).await
+    shared.whole_trials.take(None, work).await
 }
 
 /// A trial whole in memory, where there is room.

@@ -88,13 +88,13 @@ pub(crate) async fn fabric(
     At(id): At<i64>,
     Asked(asked): Asked<FabricQuery>,
 ) -> Result<Json<LoadedFabricBody>, ApiError> {
-    let turns = Arc::clone(&app);
+    let shared = Arc::clone(&app);
     let work = move |budget: &Budget| {
         let folder = folder_of(&app, id)?;
         let plan = Scenario::of_trial(&folder)?.resolve_within(budget)?;
         Ok(Json(loaded(&app, &folder, &plan, asked.time)?))
     };
-    turns.turns.take(None, work).await
+    shared.turns.take(None, work).await
 }
 
 /// The most instants that are told.
