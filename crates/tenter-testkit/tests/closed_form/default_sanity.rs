@@ -39,46 +39,30 @@ const MIB: f64 = 1024.0 * 1024.0;
 
 fn traffics(on_leaves: bool) -> Vec<Traffic> {
     let mut all = Vec::new();
-    let wire = |name: String, fabric: String, job: String, payload: f64, gbps: f64| Traffic {
-        name,
-        fabric,
-        endpoint: "",
-        job,
-        payload,
-        rate: gbps * 1e9,
-        is_payload_rate: false,
-    };
     if !on_leaves {
-        all.push(wire(
-            "one flow".into(),
-            "kind: single-switch, hosts: 2, rate: 400Gbps".into(),
-            "collectives: [{collective: incast, root: 0, size: 128MiB}]".into(),
-            64.0 * MIB,
-            400.0,
-        ));
+        all.push(Traffic {
+            name: "one flow".into(),
+            ..incast(400, 1, 64.0)
+        });
         for gbps in [40, 100, 400] {
-            for senders in [2, 4, 8, 15] {
-                all.push(incast(gbps, senders, 1024.0));
-            }
+            all.extend([2, 4, 8, 15].map(|senders| incast(gbps, senders, 1024.0)));
         }
-        let mut slow = wire(
-            "a NIC at half of PCIe".into(),
-            "kind: single-switch, hosts: 16, rate: 400Gbps".into(),
-            "collectives: [{collective: all-to-all, size: 64MiB}]".into(),
-            60.0 * MIB,
+        all.push(Traffic {
+            name: "a NIC at half of PCIe".into(),
+            fabric: "kind: single-switch, hosts: 16, rate: 400Gbps".into(),
+            endpoint: "nic_impairments: [{host: host3, dma_write: 50%}], ",
+            job: "collectives: [{collective: all-to-all, size: 64MiB}]".into(),
+            payload: 60.0 * MIB,
             // Generation 5, 16 lanes, packets of 256 bytes with 24 of overhead, half of it.
-            32.0 * 16.0 * 128.0 / 130.0 * 256.0 / 280.0 / 2.0,
-        );
-        slow.endpoint = "nic_impairments: [{host: host3, dma_write: 50%}], ";
-        slow.is_payload_rate = true;
-        all.push(slow);
+            rate: 32e9 * 16.0 * 128.0 / 130.0 * 256.0 / 280.0 / 2.0,
+            is_payload_rate: true,
+        });
     }
     all.push(all_to_all(8, 8, 16));
     // Eight hosts of a leaf send to the 56 of others over two uplinks.
     all.push(Traffic {
         name: "all-to-all over 4:1".into(),
         fabric: leaf_spine(8, 8, 2),
-        job: "collectives: [{collective: all-to-all, size: 4MiB}]".into(),
         payload: 4.0 * MIB * 8.0 * 56.0 / 64.0 / 2.0,
         ..all_to_all(8, 8, 4)
     });
@@ -108,8 +92,7 @@ fn all_to_all(leaves: u32, hosts_per_leaf: u32, mib: u32) -> Traffic {
 
 /// Incasts that end before rates have converged.
 fn short_incasts() -> Vec<Traffic> {
-    let all = [40, 100, 400].map(|gbps| incast(gbps, 8, 128.0));
-    all.into()
+    [40, 100, 400].map(|gbps| incast(gbps, 8, 128.0)).into()
 }
 
 /// An incast of some mebibytes in all at 400G, and in proportion at other rates.
