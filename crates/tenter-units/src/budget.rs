@@ -51,6 +51,9 @@ pub struct Budget {
 /// About how long a unit of work takes, an entry of a table or a line of a text: all of the time
 /// where the door gives no clock, and what is about to be done where it does.
 const UNIT: Time = Time::from_ns(10);
+/// To give back what has been built takes at most this share of the time that it took to build: a
+/// refusal comes within the time as well.
+const ENDING_SHARE: u64 = 10;
 /// The clock is read once in so many units, about every millisecond.
 const UNITS_PER_LOOK: u64 = 1 << 17;
 
@@ -203,15 +206,8 @@ impl Budget {
         if before / UNITS_PER_LOOK == after / UNITS_PER_LOOK && after > UNITS_PER_LOOK {
             return Ok(());
         }
-        let spent = match &self.clock {
-            // A piece that would end when the time is over is not begun.
-            Some(clock) => {
-                let spent = clock().ok_or_else(|| self.cancelled())?;
-                spent.saturating_add(UNIT.saturating_mul(units))
-            }
-            None => UNIT.saturating_mul(after),
-        };
-        self.within(spent)
+        // A piece that would end when the time is over is not begun.
+        self.within_time(units)
     }
 
     /// Whether the request may go on, by its clock; asked between its steps.
@@ -219,15 +215,22 @@ impl Budget {
     /// # Errors
     /// When the time is over, or nobody waits any more.
     pub fn check(&self) -> Result<(), OverBudget> {
-        let spent = match &self.clock {
-            Some(clock) => clock().ok_or_else(|| self.cancelled())?,
-            None => UNIT.saturating_mul(self.work.load(Ordering::Relaxed)),
-        };
-        self.within(spent)
+        self.within_time(0)
     }
 
-    fn within(&self, spent: Time) -> Result<(), OverBudget> {
+    /// Whether there is time for so many units of work more, and to end after them.
+    fn within_time(&self, ahead: u64) -> Result<(), OverBudget> {
         let limit = self.limits.time;
+        let spent = match &self.clock {
+            Some(clock) => {
+                let spent = clock().ok_or_else(|| self.cancelled())?;
+                let end = Time::from_ps(spent.ps() / ENDING_SHARE);
+                spent
+                    .saturating_add(end)
+                    .saturating_add(UNIT.saturating_mul(ahead))
+            }
+            None => UNIT.saturating_mul(self.work.load(Ordering::Relaxed)),
+        };
         if spent <= limit {
             return Ok(());
         }
