@@ -25,6 +25,8 @@ pub struct Seeds {
     /// On each leaf, the uplink with the most queue pairs has at most so many, and on at least one
     /// exactly so many.
     pub hottest_uplink: Option<u64>,
+    /// On each leaf, the uplink with the most queue pairs has exactly so many.
+    pub hottest_uplink_of_each: Option<u64>,
     /// On each leaf, flows of the same step meet on an uplink so many times.
     pub collisions_per_leaf: Option<u64>,
     /// Names of jobs in groups: those of a group share a link between switches, directly or by
@@ -41,7 +43,12 @@ impl Seeds {
     /// # Errors
     /// Those of building a simulation.
     pub(crate) fn meets(&self, plan: &Plan) -> Result<bool, SimulationError> {
-        if self.hottest_uplink.or(self.collisions_per_leaf).is_none() && self.sharing.is_none() {
+        let counted = [
+            self.hottest_uplink,
+            self.hottest_uplink_of_each,
+            self.collisions_per_leaf,
+        ];
+        if counted.iter().all(Option::is_none) && self.sharing.is_none() {
             return Ok(true);
         }
         let simulation = Simulation::new(plan, Options::default())?;
@@ -50,17 +57,18 @@ impl Seeds {
             return Ok(true);
         };
         let leaves = leaves(&plan.topology);
+        let all_are = |of: fn(&Leaf, &[HashPath]) -> u64, wanted: Option<u64>| {
+            wanted.is_none_or(|wanted| leaves.iter().all(|leaf| of(leaf, &paths) == wanted))
+        };
+        let each = all_are(hottest_uplink, self.hottest_uplink_of_each);
+        let collisions = all_are(collisions, self.collisions_per_leaf);
         let hottest = self.hottest_uplink.is_none_or(|wanted| {
             let most = leaves.iter().map(|leaf| hottest_uplink(leaf, &paths));
             most.max() == Some(wanted)
         });
-        let collisions = self.collisions_per_leaf.is_none_or(|wanted| {
-            let mut found = leaves.iter().map(|leaf| collisions(leaf, &paths));
-            found.all(|found| found == wanted)
-        });
         let shared = self.sharing.as_ref();
         let shared = shared.is_none_or(|groups| shares_as(groups, plan, &paths));
-        Ok(hottest && collisions && shared)
+        Ok(hottest && each && collisions && shared)
     }
 }
 
