@@ -1470,10 +1470,14 @@ export interface components {
                 cnp_frames: number;
                 /** @description Of them, those of frames without payload: acknowledgements, NAKs, congestion notifications and connection set-up. (%) */
                 control_wire_percent: number;
+                /** @description Data frames that the receivers discarded because one before them was missing. (frames) */
+                discarded_frames: number;
                 /** @description Bytes of the frames dropped. (bytes) */
                 dropped_bytes: number;
                 /** @description Frames of any kind dropped in the fabric. (frames) */
                 dropped_frames: number;
+                /** @description Data frames that the receivers discarded because they had accepted them before, or given them up. (frames) */
+                duplicate_frames: number;
                 /** @description How often such notices made a switch move a flow to another link, or a NIC give it another source port. */
                 flow_moves: number;
                 /** @description Flows (data chunks on queue pairs) completed, arrived and acknowledged: the rows of `flows`. Those that were cut off, and continuous streams, are in none of the two. (flows) */

@@ -161,6 +161,11 @@ rows! {
         cnp_frames: u64 => "cnp_frames", "frames";
         /// Data frames that the receivers gave up for lost, where nothing is sent again.
         given_up_frames: u64 => "given_up_frames", "frames";
+        /// Data frames that the receivers discarded because one before them was missing.
+        discarded_frames: u64 => "discarded_frames", "frames";
+        /// Data frames that the receivers discarded because they had accepted them before, or given
+        /// them up.
+        duplicate_frames: u64 => "duplicate_frames", "frames";
         /// Data frames the NICs accepted before one that had been sent earlier.
         out_of_order_frames: u64 => "out_of_order_frames", "frames";
         /// Notices of long queues that switches sent to other switches or to hosts.

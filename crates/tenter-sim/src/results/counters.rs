@@ -121,6 +121,8 @@ fn nic_port(nic: &Nic, number: u16, ended: Instant) -> (PortRow, Vec<QueueRow>) 
         rx_high_water_bytes: buffer.high_water_bytes,
         tx_cnp_frames: counters.np_cnp_sent,
         rx_cnp_frames: counters.rp_cnp_handled,
+        rx_discarded_frames: counters.out_of_sequence,
+        rx_duplicate_frames: counters.duplicate_request,
         first_xoff: nic.first_xoff(number).map(Instant::since_start),
         ..PortRow::default()
     };

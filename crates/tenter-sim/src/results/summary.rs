@@ -439,7 +439,6 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
         flows,
         ..Totals::default()
     };
-    let mut arrived = 0;
     for (_, node) in driver.nodes() {
         match node {
             NodeModel::Host(host) => {
@@ -463,14 +462,15 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
                 totals.rx_marked_frames += counters.marked_packets;
                 totals.cnp_frames += counters.np_cnp_sent;
                 totals.given_up_frames += counters.given_up;
+                totals.discarded_frames += counters.out_of_sequence;
+                totals.duplicate_frames += counters.duplicate_request;
                 totals.out_of_order_frames += counters.out_of_order;
                 totals.flow_moves += host.nic().reroutes().1;
-                arrived +=
-                    counters.data_packets + counters.out_of_sequence + counters.duplicate_request;
             }
             NodeModel::Switch(switch) => add_switch(&mut totals, switch),
         }
     }
+    let arrived = totals.rx_frames + totals.discarded_frames + totals.duplicate_frames;
     if let Some(carried) = driver.carried() {
         for host in driver.context().topology.host_ids() {
             let (sent, received) = (carried.sent(host.node(), 0), carried.received(host));

@@ -76,6 +76,43 @@ fn acknowledgements() {
 }
 
 #[test]
+fn the_books_of_a_lossy_trial_close() {
+    // An incast into a queue of 64 kB: nothing is dropped but data, as acknowledgements meet no
+    // other frames. Each data frame that was sent was dropped on the way, accepted, or discarded:
+    // by go-back-N behind a gap, and where a timeout is shorter than a round trip as a duplicate.
+    let incast = "
+fabric: {kind: single-switch, hosts: 5, switch: {queue_capacity: 64kB}}
+endpoint: {nic: {retry_count: 255}}
+jobs: [{collectives: [{collective: incast, size: 4MiB}]}]
+observe: {samples: false}
+";
+    for (recovery, timeout) in [
+        ("go-back-n", "1ms"),
+        ("selective-repeat", "1ms"),
+        ("selective-repeat", "10us"),
+    ] {
+        let set = [
+            format!("endpoint.nic.loss_recovery={recovery}"),
+            format!("endpoint.nic.retransmission_timeout={timeout}"),
+        ];
+        let trial = Trial::run(incast, &set.each_ref().map(String::as_str));
+        let totals = &trial.outcome.summary.totals;
+        assert!(totals.dropped_frames > 0, "{set:?}");
+        let goes_back = recovery == "go-back-n";
+        assert_eq!(totals.discarded_frames > 0, goes_back, "{set:?}");
+        if timeout == "10us" {
+            assert!(totals.duplicate_frames > 100, "{set:?}");
+        }
+        let discarded = (totals.discarded_frames, totals.duplicate_frames);
+        let arrived = totals.rx_frames + discarded.0 + discarded.1;
+        assert_eq!(totals.tx_frames, arrived + totals.dropped_frames);
+        let port = trial.port("host0", "leaf0");
+        let at_port = (port.rx_discarded_frames, port.rx_duplicate_frames);
+        assert_eq!(at_port, discarded);
+    }
+}
+
+#[test]
 fn connection_set_up() {
     // One request and one reply of 326 bytes for each QP: Ethernet 14, IPv4 20, UDP 8, BTH 12,
     // DETH 8, MAD 256, ICRC 4, FCS 4. Four QPs carry 512 KiB each: 4 messages, 4 ACKs.
