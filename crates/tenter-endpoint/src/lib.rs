@@ -41,7 +41,7 @@ pub use nic::held_by_rate::HeldByRate;
 pub use nic::marks::Marks;
 pub use nic::run::{Arrivals, RunEnd};
 pub use nic::{MultiPlaneNic, Nic};
-pub use notification::NotificationSpec;
+pub use notification::{LimitedBy, NotificationSpec};
 pub use pcie::{DmaRates, Pcie};
 pub use reactions::{Reaction, Reactions};
 pub use receive::{Delivery, Latencies, ReplyPath};

@@ -1,13 +1,30 @@
 //! How receivers notify senders of marked packets.
 
+use tenter_config::choice;
 use tenter_units::Time;
+
+/// What has a limit of notifications of its own (the `InfiniBand` Architecture Specification, Annex
+/// A17, leaves it to the device).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitedBy {
+    /// Each queue pair.
+    QueuePair,
+    /// Each address to which notifications go: the NIC that sends the marked packets.
+    Address,
+    /// The NIC port that sends notifications.
+    Port,
+}
+
+choice!(LimitedBy { "queue-pair" => QueuePair, "address" => Address, "port" => Port });
 
 /// The notification point of DCQCN: a receiver that gets a marked packet sends a congestion
 /// notification packet (CNP) to its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotificationSpec {
-    /// At most one notification for each QP in this time.
+    /// At most one notification in this time.
     pub interval: Time,
+    /// To whom, or for what, there is at most one.
+    pub limited_by: LimitedBy,
     /// Whether the next acknowledgement or NAK carries it, and no packet of its own.
     pub in_acknowledgements: bool,
     /// The class of notifications.

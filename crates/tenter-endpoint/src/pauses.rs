@@ -12,6 +12,8 @@ use crate::reactions::Reactions;
 pub(crate) struct Pauses {
     until: [Instant; CLASSES],
     records: [PauseRecord; CLASSES],
+    /// From the end of a pause until frames of the class start again.
+    resume_delay: Time,
     /// When the first pause frame came that stopped a class.
     pub(crate) first: Option<Instant>,
     /// How fast it was told of long queues.
@@ -19,19 +21,34 @@ pub(crate) struct Pauses {
 }
 
 impl Pauses {
+    /// Those of a NIC that resumes so long after a pause.
+    pub(crate) fn new(resume_delay: Time) -> Pauses {
+        Pauses {
+            resume_delay,
+            ..Pauses::default()
+        }
+    }
+
     /// Until when a class is paused; in the past when it is not.
     #[inline]
     pub(crate) fn until(&self, class: u8) -> Instant {
         self.until[usize::from(class)]
     }
 
-    /// Obeys a pause of a class from `now` to `until`.
-    pub(crate) fn obey(&mut self, class: u8, now: Instant, until: Instant) {
+    /// Obeys a pause frame of a class from `now` on, which asks for such a pause: none is an XON.
+    pub(crate) fn obey(&mut self, class: u8, now: Instant, pause: Time) {
         let class = usize::from(class);
-        if until > now {
+        let before = self.until[class];
+        let resumed = now + pause + self.resume_delay;
+        let until = if pause > Time::ZERO {
             self.first.get_or_insert(now);
-        }
-        self.records[class].take(now, self.until[class], until);
+            resumed
+        } else {
+            // A class that is not paused goes on, and none is held longer than it would be.
+            resumed.min(before.max(now))
+        };
+        self.records[class].count(pause > Time::ZERO);
+        self.records[class].turn(now, before, until);
         self.until[class] = until;
     }
 

@@ -3,9 +3,10 @@
 use std::ops::RangeInclusive;
 
 use tenter_config::{
-    KeptAs, Reader, Shape, Value, Words as _, Written, choice, component, default_of,
+    KeptAs, Reader, Shape, Value, Words as _, Written, choice, component, default_of, word_or,
 };
 use tenter_engine::mix64;
+use tenter_net::headroom::PauseResponse;
 use tenter_net::{ACK_FRAME_BYTES, DATA_OVERHEAD_BYTES, RETH_BYTES};
 use tenter_units::{Bytes, Rate, Time};
 
@@ -23,6 +24,8 @@ component! {
     pub struct NicSpec as "`endpoint.nic`", derive(Clone, Debug, PartialEq, Eq) {
         instead "port_mtu": u64, of "mtu" by path_mtu | "unset", in 316..=65_535,
             "Ethernet MTU of the port instead of `mtu`, in bytes: the largest path MTU that fits with 60 bytes of headers (IPv4, UDP, BTH, RETH, ICRC).";
+        instead "timeout_exponent": u8, of "retransmission_timeout" by timeout_of_exponent | "unset", in 1..=22,
+            "The timeout as queue pairs have it instead of `retransmission_timeout`: n for 4.096 us x 2^n, 14 in perftest, 20 in NCCL since 2.23 and 18 before.";
         /// The transport: `roce` is RoCEv2 reliable connections, whose keys the others here are;
         /// with `ultra-ethernet` those of sizes, windows, acknowledgements and losses have no
         /// meaning.
@@ -35,15 +38,15 @@ component! {
         /// Payload of one RDMA write message.
         message_bytes as "message_size": u64 as Bytes = "128KiB", in Bytes::new(1)..=MESSAGE_MAX, from "AI Fabric Test Methodology (Keysight), every case with RoCEv2";
         /// When the next QP has its turn, where several have something to send: after each packet,
-        /// or after each message.
-        interleave: Interleave = "packet", from "the fairest there is; schedulers of NICs are not published";
+        /// after each message, or after the packet with which its turn has so many frame bytes.
+        interleave: Interleave = "packet", in Bytes::new(1)..=MESSAGE_MAX, from "the fairest there is; schedulers of NICs are not published";
         /// When the receiver acknowledges; `every` counts packets, and the last packet of a message
         /// is always acknowledged.
         acknowledge: AckPolicy = "per-message";
         /// Packets a QP may have unacknowledged.
         window_packets as "window": Option<u32> = "none", in 1..=u32::MAX;
-        /// Messages a QP may have begun that are not acknowledged whole: the depth of its send
-        /// queue.
+        /// Messages a QP may have begun that are not acknowledged whole: its outstanding requests,
+        /// as each message is one.
         outstanding_messages: Option<u32> = "none", in 1..=1 << 20;
         /// Time for which the oldest packet may stay unacknowledged before the QP sends it again.
         retransmission_timeout: Time = "67.108864ms", in TIMEOUTS, from "timeout exponent 14 of the InfiniBand Architecture Specification: 4.096 us x 2^14";
@@ -56,6 +59,12 @@ component! {
         transmit_latency: Time = "0ns", in DELAYS;
         /// From the wire to the QP.
         receive_latency: Time = "0ns", in DELAYS;
+        /// Time after the arrival of a pause frame in which the NIC may still start frames of the
+        /// class.
+        pause_response: Option<PauseResponse> = absent "that of `fabric.switch`", in DELAYS;
+        /// From the end of a pause, by an XON or because its time has passed, until the NIC starts
+        /// frames of the class again; an XON acts after `pause_response`, and this comes on top.
+        resume_delay: Time = "0ns", in DELAYS;
         /// Idle wire after the last packet of each message.
         message_gap: Time = "0ns", in DELAYS;
         /// Whether one request and its reply cross the fabric before the first packet of each QP.
@@ -103,7 +112,7 @@ const SHORTEST_FRAME_BYTES: u32 = 64;
 /// No latency of a machine is longer.
 const SECOND: Time = Time::from_us(1_000_000);
 const DELAYS: RangeInclusive<Time> = Time::ZERO..=SECOND;
-const TIMEOUTS: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(10_000_000);
+const TIMEOUTS: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(20_000_000);
 /// The longest message of the `InfiniBand` architecture.
 const MESSAGE_MAX: Bytes = Bytes::new(1 << 31);
 /// IPv4 20, UDP 8, BTH 12, RETH 16 and ICRC 4: what an Ethernet MTU holds beside the payload of the
@@ -156,6 +165,11 @@ fn path_mtu(port_mtu: u64) -> PathMtu {
     let mut mtus = PathMtu::ALL.iter().rev().copied();
     let largest = mtus.find(|mtu| u64::from(mtu.kept()) <= payload);
     largest.unwrap_or(PathMtu::Bytes256)
+}
+
+/// The timeout of a queue pair with such an exponent (InfiniBand Architecture Specification).
+fn timeout_of_exponent(exponent: u8) -> Time {
+    Time::from_ns(4_096) * (1 << exponent)
 }
 
 /// How many data packets one acknowledgement covers.
@@ -212,9 +226,11 @@ pub enum Interleave {
     Packet,
     /// After each message.
     Message,
+    /// After so many frame bytes, rounded up to whole packets.
+    Burst(Bytes),
 }
 
-choice!(Interleave { "packet" => Packet, "message" => Message });
+word_or!(Interleave { "packet" => Packet, "message" => Message, Burst(Bytes) });
 
 /// PCIe drains a buffer.
 #[expect(clippy::ref_option, reason = "defaults are made from references")]
@@ -235,7 +251,7 @@ fn keys_go_together(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
 }
 
 /// The keys that mean nothing with another transport than `RoCEv2`.
-const KEYS_OF_ROCE: [&str; 17] = [
+const KEYS_OF_ROCE: [&str; 18] = [
     "entropy",
     "mtu",
     "message_size",
@@ -253,6 +269,7 @@ const KEYS_OF_ROCE: [&str; 17] = [
     "pcie",
     "receive_buffer",
     "port_mtu",
+    "timeout_exponent",
 ];
 
 /// Refuses keys of `RoCEv2` beside another transport, and leaves their defaults out of what is
@@ -377,6 +394,11 @@ impl NicSpec {
         let plane = (mixed * u64::from(planes)) >> 32;
         let is_one = planes == 1 || self.plane_choice() == PlaneChoice::Hash;
         is_one.then_some(plane as u16)
+    }
+
+    /// The time until it obeys a pause frame, where switches take such a time.
+    pub fn pause_response(&self, of_switches: PauseResponse) -> PauseResponse {
+        self.pause_response.unwrap_or(of_switches)
     }
 
     /// The class of acknowledgements and of connection set-up; `None`: that of the data.

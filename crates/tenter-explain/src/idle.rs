@@ -171,7 +171,9 @@ impl<'a> Facts<'a> {
                 (self.used.is_one() && plan.nic.control_dscp.is_some()).then_some(same_queue)
             }
             "fabric.switch.buffer.headroom_pool" => (!lossless).then_some("no class is lossless"),
-            "fabric.switch.pause_response" => {
+            "fabric.switch.pause_response"
+            | "endpoint.nic.pause_response"
+            | "endpoint.nic.resume_delay" => {
                 let notices = plan.switches.usual.load_balancing.sends_notices();
                 let sent = plan.credit.is_none() && (plan.signals.is_some() || notices);
                 let what = "no class is lossless, and switches send no signals or notices";

@@ -16,7 +16,7 @@ use tenter_units::{Rate, Time};
 
 use crate::class::Headroom;
 use crate::packet::WIRE_OVERHEAD_BYTES;
-pub use crate::response_time::{QUANTUM_BITS, response_quanta, response_time};
+pub use crate::response_time::{PauseResponse, QUANTUM_BITS, response_quanta, response_time};
 use crate::spec::Switches;
 pub use paused_link::PausedLink;
 
@@ -118,6 +118,8 @@ pub struct Senders {
     pub transmit_latency: Time,
     /// By how many parts per million the clock of a NIC may be fast.
     pub fast_ppm: u32,
+    /// The time until a NIC obeys a pause frame.
+    pub pause_response: PauseResponse,
 }
 
 /// The links that come in through the ports of a switch, port after port.
@@ -151,7 +153,7 @@ pub fn into_host(
         rate: cable.rate,
         fast_ppm: 0,
         cable_delay: cable.delay,
-        response_time: switches.response_time(cable.rate),
+        response_time: switches.pause_response.time(cable.rate),
         flight: leaf.egress_latency + cable.delay + receive_latency + whole,
         frame_bytes,
         reverse_wire_bytes: wire_bytes,
@@ -196,10 +198,11 @@ fn incoming_through(
     let cable = topology.cable(node, port);
     let sender = topology.neighbour(node, port).node;
     let from_host = topology.is_host(sender);
-    let leave = if from_host {
-        senders.transmit_latency
+    let (leave, response) = if from_host {
+        (senders.transmit_latency, senders.pause_response)
     } else {
-        switches.of(topology, sender).egress_latency
+        let leave = switches.of(topology, sender).egress_latency;
+        (leave, switches.pause_response)
     };
     // Where classes become one between regions, one decision is several pause frames.
     let more_pauses = if topology.is_border(topology.cable_number(node, port)) {
@@ -219,7 +222,7 @@ fn incoming_through(
         rate: cable.rate,
         fast_ppm: if from_host { senders.fast_ppm } else { 0 },
         cable_delay,
-        response_time: switches.response_time(cable.rate),
+        response_time: response.time(cable.rate),
         flight: leave + cable_delay + switches.of(topology, node).ingress_latency + stored,
         frame_bytes: senders.frame_bytes,
         reverse_wire_bytes: senders.frame_bytes + WIRE_OVERHEAD_BYTES + more_pauses,

@@ -55,15 +55,21 @@ pub struct PauseRecord {
 impl PauseRecord {
     /// Applies a pause until `until` from `now`, when the last one ended or ends at `before`.
     pub fn take(&mut self, now: Instant, before: Instant, until: Instant) {
-        if until > now {
-            self.xoff_frames += 1;
-        } else {
-            self.xon_frames += 1;
-        }
+        self.count(until > now);
         self.turn(now, before, until);
     }
 
-    /// The same without a pause frame: it waits for credit, or goes on.
+    /// Counts a pause frame that stops the class, or resumes it.
+    pub fn count(&mut self, stops: bool) {
+        let frames = if stops {
+            &mut self.xoff_frames
+        } else {
+            &mut self.xon_frames
+        };
+        *frames += 1;
+    }
+
+    /// The same without counting a pause frame: it waits for credit, or goes on.
     pub fn turn(&mut self, now: Instant, before: Instant, until: Instant) {
         if before > now {
             // Still paused: the pause goes on, or ends here.

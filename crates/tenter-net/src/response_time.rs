@@ -1,6 +1,28 @@
 //! How long a sender may take until a pause frame takes effect.
 
+use tenter_config::word_or;
 use tenter_units::{Rate, Time};
+
+/// The time that ports take to obey a pause frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PauseResponse {
+    /// What the standard allows a port of its rate: [`response_time`].
+    Standard,
+    /// The same for all ports.
+    Fixed(Time),
+}
+
+word_or!(PauseResponse { "standard" => Standard, Fixed(Time) });
+
+impl PauseResponse {
+    /// The time of a port of a rate.
+    pub fn time(self, rate: Rate) -> Time {
+        match self {
+            PauseResponse::Standard => response_time(rate),
+            PauseResponse::Fixed(time) => time,
+        }
+    }
+}
 
 /// Bits that one quantum of pause time lasts (IEEE 802.3, Annex 31B).
 pub const QUANTUM_BITS: u64 = 512;

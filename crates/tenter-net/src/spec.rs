@@ -7,7 +7,7 @@ use tenter_units::{Rate, Time};
 use crate::class::{CLASSES, ClassSpec, EcnSpec, queue_of_class};
 use crate::load_balancing::LoadBalancing;
 use crate::memory::{BufferSharing, UNLIMITED_POOL};
-use crate::response_time::response_time;
+use crate::response_time::PauseResponse;
 use crate::scheduled::IndicationSpec;
 
 /// How a switch hands a frame from its input to its output.
@@ -57,8 +57,8 @@ pub struct Switches {
     /// Whether leaves have frames whole before they do anything with them, however they forward:
     /// those of a scheduled fabric.
     pub leaves_take_whole: bool,
-    /// Response time of a port to a pause frame; `None` for that of its rate.
-    pub pause_response: Option<Time>,
+    /// The time until a port of a switch obeys a pause frame.
+    pub pause_response: PauseResponse,
 }
 
 impl Switches {
@@ -68,13 +68,8 @@ impl Switches {
             usual,
             tiers: Vec::new(),
             leaves_take_whole: false,
-            pause_response: None,
+            pause_response: PauseResponse::Standard,
         }
-    }
-
-    /// Response time of a port of this rate to a pause frame.
-    pub fn response_time(&self, rate: Rate) -> Time {
-        self.pause_response.unwrap_or_else(|| response_time(rate))
     }
 
     /// Whether a switch takes frames of an input of that rate whole: where it stores and forwards,

@@ -159,7 +159,14 @@ impl Delays<'_> {
     pub fn effect(&self, from: CableEnd, delay: Time) -> Time {
         let pause = || {
             let rate = self.topology.cable(from.node, from.port).rate;
-            self.switches.response_time(rate)
+            let to = self.topology.neighbour(from.node, from.port).node;
+            let of_switches = self.switches.pause_response;
+            let response = if self.topology.is_host(to) {
+                self.nic.pause_response(of_switches)
+            } else {
+                of_switches
+            };
+            response.time(rate)
         };
         delay + self.credit.map_or_else(pause, |spec| spec.delay)
     }

@@ -36,6 +36,7 @@ impl Links {
             frame_bytes: nic.longest_frame_bytes(),
             transmit_latency: nic.transmit_latency,
             fast_ppm: nic.clock_offset_max_ppm,
+            pause_response: nic.pause_response(switches.pause_response),
         };
         let mut found = Found::default();
         for node in topology.node_ids() {

@@ -17,7 +17,7 @@ use tenter_workload::Job;
 use crate::classes::ClassDraft;
 use crate::endpoint::Endpoint;
 use crate::findings::Findings;
-use crate::switch::{Buffer, PauseResponse, Switch};
+use crate::switch::{Buffer, Switch};
 use crate::switch_model::{SwitchDraft, section_of};
 use tenter_notation::diagnostics::{Problems, quote};
 use tenter_notation::tree::{Node, Value};
@@ -169,10 +169,7 @@ impl Around<'_> {
             usual,
             tiers,
             leaves_take_whole: self.leaves_take_whole,
-            pause_response: match switch.usual.pause_response {
-                PauseResponse::Standard => None,
-                PauseResponse::Fixed(time) => Some(time),
-            },
+            pause_response: switch.usual.pause_response,
         };
         self.check_tiers(&whole, &switches)?;
         let links = Links::of(self.topology, &switches, &self.endpoint.nic);

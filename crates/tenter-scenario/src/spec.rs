@@ -33,16 +33,15 @@ pub use crate::profiles::ProfileName;
 pub use crate::scenario::{Scenario, ScenarioParts};
 pub use crate::seeds::SeedKeys;
 pub use crate::source_flow_control::{Repeat, SourceFlowControl};
-pub use crate::switch::{
-    Buffer, Capacity, FlowControl, PauseResponse, Pool, Switch, SwitchKeys, Tier,
-};
+pub use crate::switch::{Buffer, Capacity, FlowControl, Pool, Switch, SwitchKeys, Tier};
 pub use crate::switching::{InputKeys, QueueKind, Switching};
 
 pub use tenter_config::{Chance, Percent, Share, WordOr};
 pub use tenter_endpoint::{
-    AckPolicy, Interleave, NicSpec, PathMtu, Pcie, ReceiveBufferSpec, SourcePorts,
+    AckPolicy, Interleave, LimitedBy, NicSpec, PathMtu, Pcie, ReceiveBufferSpec, SourcePorts,
     congestion_control, loss_recovery,
 };
+pub use tenter_net::headroom::PauseResponse;
 pub use tenter_net::scheduled::ScheduledSpec;
 pub use tenter_net::{
     CreditSpec, EcnSpec, Forwarding, Level, MarkAt, PlaceOfSignals, PoolScope, SignalMode,

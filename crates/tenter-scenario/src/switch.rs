@@ -7,6 +7,7 @@ use tenter_config::{
     Component, KeyTable, Presence, Reader, Shape, Value, Written, choice, component, joined, key,
     word_or,
 };
+use tenter_net::headroom::PauseResponse;
 use tenter_net::{BufferSharing, Forwarding, UNLIMITED_POOL, WatchdogSpec};
 use tenter_units::{Bytes, Time};
 
@@ -21,8 +22,9 @@ component! {
         profile: ProfileName = filled "`none`; with `flow_control` `generic-32mb`, or `jericho3-ramon3` if the fabric is scheduled";
         /// The watchdog that frees queues of lossless classes that stay paused.
         pfc_watchdog: Option<WatchdogSpec> = "none";
-        /// Time after the arrival of a pause frame in which a port of a switch or a NIC may still
-        /// start frames of the class; `standard` depends on its rate, `0s` stops it at once.
+        /// Time after the arrival of a pause frame in which a port of a switch may still start
+        /// frames of the class, and one of a NIC without `pause_response`; `standard` depends on
+        /// its rate, `0s` stops it at once.
         pause_response: PauseResponse = "standard", in TIMES, from "IEEE 802.3, Annex 31B, as SONiC's headroom calculation tabulates it";
         /// Whether a frame may leave before all of it has come in; a frame from a slower input is
         /// always stored first.
@@ -88,17 +90,6 @@ component! {
         size: Bytes, in CAPACITIES;
     }
 }
-
-/// How long ports take to obey a pause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PauseResponse {
-    /// What the rate of the port allows.
-    Standard,
-    /// The same for all ports.
-    Fixed(Time),
-}
-
-word_or!(PauseResponse { "standard" => Standard, Fixed(Time) });
 
 /// What an output queue holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

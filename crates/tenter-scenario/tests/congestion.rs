@@ -6,7 +6,7 @@ use tenter_config::{Share, Words as _};
 use tenter_endpoint::congestion_control::dcqcn::{Preset, Reaction, Window};
 use tenter_endpoint::congestion_control::{CongestionControl, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
-use tenter_endpoint::{NicSpec, NotificationSpec};
+use tenter_endpoint::{LimitedBy, NicSpec, NotificationSpec};
 use tenter_scenario::Loaded;
 use tenter_units::{Bytes, Rate, Time};
 
@@ -67,6 +67,7 @@ fn keys_take_the_place_of_the_preset() {
     assert_eq!(control.reaction, expected);
     let notification = NotificationSpec {
         interval: Time::from_us(9),
+        limited_by: LimitedBy::QueuePair,
         in_acknowledgements: true,
         class: 5,
     };

@@ -228,7 +228,10 @@ fn queue_pairs_take_turns_by_packet_or_message() {
     assert_eq!(good(&[]).plan.nic.interleave, Interleave::Packet);
     let plan = good(&["endpoint.nic.interleave=message"]).plan;
     assert_eq!(plan.nic.interleave, Interleave::Message);
-    SMALL.refused(&["endpoint.nic.interleave=byte"], "cannot be");
+    let plan = good(&["endpoint.nic.interleave=16KiB"]).plan;
+    let burst = Interleave::Burst(Bytes::new(16 << 10));
+    assert_eq!(plan.nic.interleave, burst);
+    SMALL.refused(&["endpoint.nic.interleave=byte"], "is not a size");
 }
 
 #[test]

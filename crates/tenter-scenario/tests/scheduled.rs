@@ -155,6 +155,7 @@ fn headroom_counts_that_leaves_take_frames_whole() {
             frame_bytes: 4_180,
             transmit_latency: Time::ZERO,
             fast_ppm: 0,
+            pause_response: plan.switches.pause_response,
         };
         let switches = plan.topology.switch_nodes();
         let of = |node| incoming(&plan.topology, &plan.switches, node, &senders);

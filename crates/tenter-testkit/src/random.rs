@@ -147,7 +147,8 @@ mod tests {
 
     use tenter_endpoint::congestion_control::CongestionControl;
     use tenter_endpoint::loss_recovery::LossRecovery;
-    use tenter_endpoint::{DmaRates, EntropyKind, Interleave};
+    use tenter_endpoint::{DmaRates, EntropyKind, Interleave, LimitedBy};
+    use tenter_net::headroom::PauseResponse;
     use tenter_net::impairment::TesterAction;
     use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
     use tenter_net::load_balancing::{ByDestination, LoadBalancing};
@@ -159,6 +160,7 @@ mod tests {
         CircuitPlan, Fault, LinkImpairment, OnChange, Plan, RulePlan, SteeringDemand,
     };
     use tenter_topology::TopologySpec;
+    use tenter_units::Time;
     use tenter_workload::Traffic;
     use tenter_workload::collective::{AllReduceHalvingDoubling, CollectiveKind, Distances};
 
@@ -240,7 +242,7 @@ mod tests {
             ),
             (
                 "a pause response of its own",
-                plan.switches.pause_response.is_some(),
+                plan.switches.pause_response != PauseResponse::Standard,
             ),
             (
                 "headroom of the model",
@@ -349,7 +351,7 @@ mod tests {
             .collect()
     }
 
-    const HOSTS: [&str; 10] = [
+    const HOSTS: [&str; 15] = [
         "notices to hosts",
         "slow DMA writes",
         "slow DMA reads",
@@ -357,6 +359,11 @@ mod tests {
         "several NPUs on a NIC",
         "process groups",
         "turns of messages",
+        "turns of bytes",
+        "a NIC's response to pauses",
+        "NICs that resume later",
+        "notifications by address",
+        "notifications by port",
         "source ports that change",
         "source ports in turn",
         "source ports by news",
@@ -380,12 +387,23 @@ mod tests {
             entropy.is_some_and(|entropy| is(entropy.kind()))
         };
         let by_message = plan.nic.interleave == Interleave::Message;
+        let by_bytes = matches!(plan.nic.interleave, Interleave::Burst(_));
+        let told = plan.nic.notification();
+        let limited = |by: LimitedBy| told.is_some_and(|told| told.limited_by == by);
         let has = [
             ("scale-up domains", plan.scale_up.is_some()),
             ("several NPUs on a NIC", plan.npus_per_nic > 1),
             ("notices to hosts", plan.port_changes.reroute.is_some()),
             ("process groups", grouped),
             ("turns of messages", by_message),
+            ("turns of bytes", by_bytes),
+            (
+                "a NIC's response to pauses",
+                plan.nic.pause_response.is_some(),
+            ),
+            ("NICs that resume later", plan.nic.resume_delay > Time::ZERO),
+            ("notifications by address", limited(LimitedBy::Address)),
+            ("notifications by port", limited(LimitedBy::Port)),
             (
                 "source ports that change",
                 plan.port_changes.entropy.is_some(),

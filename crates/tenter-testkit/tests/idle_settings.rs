@@ -14,7 +14,7 @@ use tenter_units::Budget;
 const SCENARIOS: u64 = 150;
 
 /// Settings that are laid over random scenarios, each that a scenario takes; some matter in it.
-const SETTINGS: [&str; 38] = [
+const SETTINGS: [&str; 40] = [
     "fabric.load_balancing={kind: ecmp}",
     "fabric.load_balancing={kind: ecmp, fields: [source_address]}",
     "fabric.load_balancing={kind: ecmp, fields: [source_port]}",
@@ -29,6 +29,8 @@ const SETTINGS: [&str; 38] = [
     "fabric.switching={kind: input-queued, queues: fifo, iterations: 3}",
     "fabric.switching={kind: credit-based}",
     "fabric.switch.pause_response=1us",
+    "endpoint.nic.pause_response=1us",
+    "endpoint.nic.resume_delay=6us",
     "endpoint.nic.congestion_control={kind: dcqcn, cnp: in-acknowledgement, cnp_dscp: 40}",
     "fabric.source_flow_control={threshold: 100kB}",
     "fabric.source_flow_control={mode: nic, at: any, threshold: 20kB}",
@@ -68,7 +70,7 @@ const TEXTS: [&str; 6] = [
 const JOB: &str = "jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]\n";
 
 /// What notes must have been put to the test, of those that paths here can be of.
-const PROVED: [&str; 17] = [
+const PROVED: [&str; 19] = [
     "seed",
     "fabric.load_balancing",
     "fabric.cabling",
@@ -78,6 +80,8 @@ const PROVED: [&str; 17] = [
     "fabric.switching.channels",
     "fabric.switching.iterations",
     "fabric.switch.pause_response",
+    "endpoint.nic.pause_response",
+    "endpoint.nic.resume_delay",
     "endpoint.nic.congestion_control.cnp_dscp",
     "fabric.routes[].via",
     "endpoint.addresses.pool",

@@ -10,7 +10,7 @@ use tenter_config::{
 use tenter_units::{Bytes, Instant, Rate, Time};
 
 use super::{Answers, Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
-use crate::notification::NotificationSpec;
+use crate::notification::{LimitedBy, NotificationSpec};
 
 /// Alpha is counted in these parts of one.
 const ONE: u64 = 1 << 30;
@@ -41,8 +41,13 @@ component! {
         /// The carrier of notifications: a packet of its own (CNP), or the next acknowledgement or
         /// NAK of the QP.
         cnp: Carrier = "packet", from "RoCEv2 (InfiniBand Architecture Specification, Annex A17); HPCC's simulator has `in-acknowledgement`";
-        /// A receiver sends at most one notification (CNP) for each QP in this time.
+        /// A receiver sends at most one notification (CNP) in this time, for each of what
+        /// `cnp_limit` says.
         cnp_interval: Time = filled "by `preset`", in Time::ZERO..=SECOND;
+        /// What `cnp_interval` holds for: each QP, all QPs of a sending address together, or all
+        /// that the port notifies. With several planes and `planes: spray` the ports of a NIC are
+        /// one.
+        cnp_limit: LimitedBy = "queue-pair", from "what the simulator of HPCC does; the InfiniBand Architecture Specification leaves it to the device";
         /// DSCP of notifications, and with it their class, which is the DSCP shifted right by 3.
         cnp_dscp: u8 = filled "by `preset`: `48`", in 0..=63;
     }
@@ -411,6 +416,7 @@ impl Preset {
                 Preset::Paper2015 => Time::from_us(50),
                 Preset::Tester => Time::from_us(55),
             },
+            cnp_limit: LimitedBy::QueuePair,
             cnp_dscp: CNP_DSCP,
         }
     }
@@ -604,6 +610,7 @@ impl Control for Dcqcn {
         let own = &self.notifying;
         Some(NotificationSpec {
             interval: own.cnp_interval,
+            limited_by: own.cnp_limit,
             in_acknowledgements: own.cnp == Carrier::InAcknowledgement,
             class: own.cnp_dscp >> 3,
         })

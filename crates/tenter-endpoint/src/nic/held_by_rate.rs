@@ -196,7 +196,7 @@ mod tests {
         let mut clock = IdleClock::new(1);
         clock.departs(Instant::START, Instant::START);
         clock.departs(at(100), at(150));
-        pauses.obey(3, at(220), at(250));
+        pauses.obey(3, at(220), at(250) - at(220));
         let wire = Wire {
             free_at: at(200),
             pauses: &pauses,

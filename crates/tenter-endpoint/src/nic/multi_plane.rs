@@ -24,6 +24,7 @@ use super::error::QueuePairError;
 use super::marks::Marks;
 use super::port::{Frames, NicPort, Sprayed};
 use super::{MultiPlaneNic, Nic};
+use crate::pauses::Pauses;
 use crate::receive::Delivery;
 use crate::send::{SendPeer, WorkRequest};
 use crate::spec::{NicSpec, PlaneChoice};
@@ -114,7 +115,9 @@ impl MultiPlaneNic {
         let first = build.transmitter.clone();
         build.planes = count as u16;
         let ports = (0..).zip(std::iter::once(first).chain(further));
-        let ports = ports.map(|(plane, transmitter)| NicPort::new(plane, transmitter));
+        let pauses = Pauses::new(build.spec.resume_delay);
+        let ports =
+            ports.map(|(plane, transmitter)| NicPort::new(plane, transmitter, pauses.clone()));
         MultiPlaneNic {
             sprayed: Some(Sprayed {
                 ports: ports.collect(),

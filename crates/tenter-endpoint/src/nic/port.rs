@@ -18,11 +18,11 @@ pub(crate) struct NicPort {
 
 impl NicPort {
     /// A port before anything has happened.
-    pub(crate) fn new(plane: u8, transmitter: Transmitter) -> NicPort {
+    pub(crate) fn new(plane: u8, transmitter: Transmitter, pauses: Pauses) -> NicPort {
         NicPort {
             transmitter,
             plane,
-            pauses: Box::default(),
+            pauses: Box::new(pauses),
             message_end: (Instant::START, Instant::START),
         }
     }

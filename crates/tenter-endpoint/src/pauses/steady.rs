@@ -11,6 +11,7 @@ impl Pauses {
         let Pauses {
             until,
             records,
+            resume_delay: _,
             first,
             reactions,
         } = self;

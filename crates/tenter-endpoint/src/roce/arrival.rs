@@ -107,11 +107,11 @@ impl RoceNic {
             return;
         }
         self.note(EventKind::Obeyed, packet, medium);
-        let until = packet.at + self.transmitter.pause_time(Pause::of(packet).quanta);
+        let pause = self.transmitter.pause_time(Pause::of(packet).quanta);
         if let Some(signal) = Signal::of(packet) {
             self.pauses.reactions.note(&signal, packet.at);
         }
-        self.pauses.obey(packet.class(), packet.at, until);
+        self.pauses.obey(packet.class(), packet.at, pause);
     }
 
     /// Puts a frame into the receive buffer.

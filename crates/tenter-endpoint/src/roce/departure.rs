@@ -61,7 +61,7 @@ impl RoceNic {
             queue_pair.turn = Turn::Out;
             self.round.pop();
         } else if self.round.len() > 1
-            && (sent.ends_message || spec.interleave == Interleave::Packet)
+            && (spec.interleave == Interleave::Packet || !self.turn_goes_on(spec, slot, &sent))
         {
             self.round.pop();
             self.round.push(slot);

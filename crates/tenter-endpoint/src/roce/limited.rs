@@ -11,7 +11,7 @@ use crate::loss_recovery::LossRecovery;
 use crate::nic::port::Wire;
 use crate::pauses::Pauses;
 use crate::send::{PacketRules, SendQueuePair, Sent, Turn};
-use crate::spec::{Interleave, NicSpec};
+use crate::spec::NicSpec;
 
 /// Puts a queue pair whose wait is over into the round, if it has anything to send.
 fn join(
@@ -152,7 +152,7 @@ impl RoceNic {
         if let Some(reads) = reads {
             reads.sent(&sent.packet, now);
         }
-        let goes_on = !sent.ends_message && spec.interleave == Interleave::Message;
+        let goes_on = self.turn_goes_on(spec, slot, &sent);
         self.take_turn(slot, sent.packet.frame_bytes, now, goes_on);
         if !armed {
             self.arm(spec, slot, now);

@@ -1,11 +1,12 @@
 //! What holds queue pairs back beside the wire: rates, notifications, repairs, pauses of one class
 //! of several.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use tenter_engine::Ring;
 use tenter_net::{Missing, Packet, PacketKind, SendSlot, Transmitter};
+use tenter_topology::HostId;
 use tenter_units::{Instant, Rate};
 
 use super::dma_reads::DmaReads;
@@ -77,6 +78,8 @@ pub(super) struct Limits {
     pub(super) paced: Paced,
     /// How senders are notified of marked packets, if they are.
     pub(super) notification: Option<NotificationSpec>,
+    /// No notification goes to an address before, or by the port, where these have limits.
+    pub(super) notify_next: BTreeMap<Option<HostId>, Instant>,
     /// Congestion notifications: sent before everything else.
     pub(super) notifications: Ring<Packet>,
     pub(super) repairs: Repairs,
@@ -160,6 +163,7 @@ impl Limits {
                 .map(|_| Box::new(RateWaits::new(slots, planes))),
             paced: Paced::default(),
             notification: spec.notification(),
+            notify_next: BTreeMap::new(),
             notifications: Ring::default(),
             repairs: Repairs::default(),
             gaps: Gaps::default(),

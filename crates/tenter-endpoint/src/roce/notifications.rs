@@ -4,6 +4,7 @@ use tenter_net::{CNP_FRAME_BYTES, Packet, PacketKind};
 
 use super::RoceNic;
 use crate::nic::context::Directory;
+use crate::notification::LimitedBy;
 
 impl RoceNic {
     /// Counts a marked packet, and tells its sender unless that has been told a short time ago.
@@ -18,10 +19,18 @@ impl RoceNic {
         let Some(notification) = limits.notification else {
             return;
         };
-        if packet.at < marked.next_notification {
+        let next = match notification.limited_by {
+            LimitedBy::QueuePair => &mut marked.next_notification,
+            LimitedBy::Address => limits
+                .notify_next
+                .entry(Some(path.destination))
+                .or_default(),
+            LimitedBy::Port => limits.notify_next.entry(None).or_default(),
+        };
+        if packet.at < *next {
             return;
         }
-        marked.next_notification = packet.at + notification.interval;
+        *next = packet.at + notification.interval;
         marked.since_delivery.notifications += 1;
         self.counters.np_cnp_sent += 1;
         if notification.in_acknowledgements {

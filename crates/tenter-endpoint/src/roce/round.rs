@@ -1,8 +1,8 @@
 //! Which queue pairs may send, and whose turn it is.
 
 use super::RoceNic;
-use crate::send::Turn;
-use crate::spec::NicSpec;
+use crate::send::{Sent, Turn};
+use crate::spec::{Interleave, NicSpec};
 use tenter_net::SendSlot;
 use tenter_units::Instant;
 
@@ -38,6 +38,20 @@ impl RoceNic {
             return;
         }
         self.round.push(slot);
+    }
+
+    /// Whether the turn of the queue pair that sends such a packet goes on behind it.
+    pub(super) fn turn_goes_on(&mut self, spec: &NicSpec, slot: SendSlot, sent: &Sent) -> bool {
+        match spec.interleave {
+            Interleave::Packet => false,
+            Interleave::Message => !sent.ends_message,
+            Interleave::Burst(bytes) => {
+                let before = self.turn.filter(|(of, _)| *of == slot);
+                let sent = before.map_or(0, |(_, sent)| sent) + u64::from(sent.packet.frame_bytes);
+                self.turn = (sent < bytes.count()).then_some((slot, sent));
+                self.turn.is_some()
+            }
+        }
     }
 
     /// Takes a queue pair out of the round, wherever it stands there. One that waits for its rate

@@ -47,6 +47,9 @@ pub struct RoceNic {
     pub(super) receive: ById<ReceiveSlot, ReceiveQueuePair>,
     /// The queue pairs that may send, in the order in which they are served.
     pub(super) round: Ring<SendSlot>,
+    /// The queue pair that had the last turn and the frame bytes that it sent in it, where turns
+    /// are of some bytes.
+    pub(super) turn: Option<(SendSlot, u64)>,
     /// At most one deadline per send queue pair. Those of queue pairs that wait for nothing are
     /// stale.
     pub(super) timeouts: Timers,
@@ -141,7 +144,7 @@ impl RoceNic {
             ]),
             host: build.host,
             classes: build.classes,
-            pauses: Box::default(),
+            pauses: Box::new(Pauses::new(spec.resume_delay)),
             receive_buffer,
             limits,
             marks: MarkBook::default(),
@@ -159,6 +162,7 @@ impl RoceNic {
             requests: Requests::new(build.send_slots),
             receive: vec![ReceiveQueuePair::default(); build.receive_slots].into(),
             round: Ring::default(),
+            turn: None,
             timeouts: Timers::new(),
             pending: 0,
             sent_before: 0,

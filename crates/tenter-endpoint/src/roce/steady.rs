@@ -22,6 +22,7 @@ impl RoceNic {
             requests,
             receive,
             round,
+            turn,
             timeouts,
             pending,
             sent_before: _,
@@ -52,6 +53,8 @@ impl RoceNic {
         for place in 0..control.len() {
             control.get_mut(place).steady_waiting(visitor);
         }
+        visitor.exact_option(turn.map(|(slot, _)| u64::from(slot.number())));
+        visitor.exact_option(turn.map(|(_, bytes)| bytes));
         visitor.exact(round.len() as u64);
         for slot in round.iter() {
             visitor.exact(u64::from(slot.number()));

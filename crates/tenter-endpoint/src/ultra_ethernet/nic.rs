@@ -110,7 +110,7 @@ impl UltraEthernetNic {
             pending: 0,
             records: Cursor::default(),
             classes: build.classes,
-            pauses: Box::default(),
+            pauses: Box::new(Pauses::new(build.spec.resume_delay)),
             marks: MarkBook::default(),
             counters: NicCounters::default(),
             errors: Vec::new(),
@@ -314,8 +314,8 @@ impl UltraEthernetNic {
     fn obey<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
         if packet.kind == PacketKind::Pause {
             self.note(EventKind::Obeyed, packet, medium);
-            let until = packet.at + self.transmitter.pause_time(Pause::of(packet).quanta);
-            self.pauses.obey(packet.class(), packet.at, until);
+            let pause = self.transmitter.pause_time(Pause::of(packet).quanta);
+            self.pauses.obey(packet.class(), packet.at, pause);
         }
     }
 
@@ -443,10 +443,10 @@ impl UltraEthernetNic {
             self.acknowledge(slot, &whole, false);
             return;
         }
+        self.note_demand(slot, packet, true);
         if let Some(owed) = self.pacer.as_deref().and_then(Pacer::quanta_per_trim) {
             self.receive[slot].demand.owe(owed);
         }
-        self.note_demand(slot, packet, true);
         let marked = packet.has(Packet::CONGESTION_EXPERIENCED);
         let report = Packet {
             sequence: packet.sequence,

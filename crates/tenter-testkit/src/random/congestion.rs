@@ -4,7 +4,7 @@ use tenter_config::{Share, Words as _};
 use tenter_endpoint::congestion_control::dcqcn::{Carrier, Preset, Window};
 use tenter_endpoint::congestion_control::{CongestionControl, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
-use tenter_endpoint::{AckPolicy, NicSpec};
+use tenter_endpoint::{AckPolicy, LimitedBy, NicSpec};
 use tenter_plan::Plan;
 use tenter_units::{Bytes, Rate, Time};
 
@@ -66,6 +66,7 @@ fn dcqcn(plan: &mut Plan, draw: &mut Draw) {
     if draw.chance(30) {
         notifying.cnp = Carrier::InAcknowledgement;
     }
+    notifying.cnp_limit = LimitedBy::ALL[draw.below(3) as usize];
     notifying.cnp_dscp = class << 3;
     let window = draw.chance(30).then(|| {
         let base_round_trip = time(draw, 20_000);

@@ -2,6 +2,7 @@
 //! scenarios.
 
 use tenter_endpoint::ReceiveBufferSpec;
+use tenter_net::headroom::PauseResponse;
 use tenter_net::{
     BufferSharing, CLASSES, ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec,
     MarkAt, PfcTrigger, PoolScope, Scheduling, UNLIMITED_POOL,
@@ -20,9 +21,10 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         return;
     }
     if draw.chance(25) {
-        plan.switches.pause_response = Some(Time::from_ps(draw.below(3_000_000)));
+        let time = Time::from_ps(draw.below(3_000_000));
+        plan.switches.pause_response = PauseResponse::Fixed(time);
     } else if draw.chance(10) {
-        plan.switches.pause_response = Some(Time::ZERO);
+        plan.switches.pause_response = PauseResponse::Fixed(Time::ZERO);
     }
     let frame = u64::from(plan.nic.mtu_bytes) + 78;
     let control = draw.below(CLASSES as u64) as u8;

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use tenter_endpoint::{DmaRates, Entropy, EntropyKind, Interleave, Pcie};
+use tenter_net::headroom::PauseResponse;
 use tenter_plan::Plan;
-use tenter_units::{Rate, Time};
+use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::{RankId, ScaleUp};
 
 use super::draw::Draw;
@@ -21,7 +22,18 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         });
     }
     if draw.chance(30) {
-        plan.nic.interleave = Interleave::Message;
+        plan.nic.interleave = if draw.chance(50) {
+            Interleave::Message
+        } else {
+            Interleave::Burst(Bytes::new(draw.within(1..=60_000)))
+        };
+    }
+    if draw.chance(30) {
+        let time = Time::from_ps(draw.below(3_000_000));
+        plan.nic.pause_response = Some(PauseResponse::Fixed(time));
+    }
+    if draw.chance(30) {
+        plan.nic.resume_delay = Time::from_ps(draw.below(10_000_000));
     }
     if draw.chance(15) {
         let values = draw.within(2..=40) as u16;

@@ -188,6 +188,28 @@ fn a_tester_notifies_and_does_not_slow_down() {
 }
 
 #[test]
+fn notifications_are_limited_for_a_queue_pair_an_address_or_a_port() {
+    // Two senders with two QPs each, all of whose packets are marked for longer than 55 us: four
+    // notifications in each interval, two, or one.
+    let told = |limit: &str| {
+        let set = [
+            "endpoint.nic.congestion_control.preset=tester",
+            &*format!("endpoint.nic.congestion_control.cnp_limit={limit}"),
+            "jobs[0].collectives[0].size=30MiB",
+            "jobs[0].queue_pairs=2",
+            "limits.time=none",
+        ];
+        let trial = Trial::run(INCAST, &set);
+        let intervals = trial.completion(0) as f64 / 55e6;
+        trial.outcome.summary.totals.cnp_frames as f64 / intervals
+    };
+    for (limit, each) in [("queue-pair", 4.0), ("address", 2.0), ("port", 1.0)] {
+        let rate = told(limit);
+        assert!((rate - each).abs() < 0.2 * each, "{limit}: {rate}");
+    }
+}
+
+#[test]
 fn a_400g_flow_recovers_after_one_notification_as_its_timers_say() {
     // A flow at 400G meets a burst of 64 packets of another one; both are notified once. 4 us later
     // the rate falls by half of alpha, which is 0.979 by then, and 300 us later it rises half of

@@ -1,6 +1,6 @@
 //! Pauses: when they act, how long they last, and what share of the time a slow receiver takes.
 
-use tenter_net::{ClassSpec, EventKind, PacketKind, UNLIMITED_POOL};
+use tenter_net::{ClassSpec, Event, EventKind, PacketKind, Pause, UNLIMITED_POOL};
 use tenter_units::{Instant, Time};
 
 use crate::headroom::Case;
@@ -166,6 +166,56 @@ fn a_port_may_obey_at_once_or_when_it_likes() {
     );
     let (later, _) = headroom(&["fabric.switch.pause_response=300ns"]);
     assert_eq!(later, Time::from_ps(84 * 20 + 25_000 + 300_000));
+}
+
+#[test]
+fn a_nic_reacts_and_resumes_in_times_of_its_own() {
+    // The leaf pauses host1, whose NIC obeys 300 ns after a pause frame of 84 bytes has crossed the
+    // cable of 25 ns; the leaf itself obeys host0 after 905 · 512 bits.
+    let set = |resume: &str| {
+        let resume = format!("endpoint.nic.resume_delay={resume}");
+        events(&plan(SLOW, &["endpoint.nic.pause_response=300ns", &resume]))
+    };
+    let events = set("6us");
+    let hosts = plan(SLOW, &[]);
+    let [host1, leaf, host0] = ["host1", "leaf0", "host0"].map(|name| {
+        let node = hosts.topology.find(name);
+        node.expect("the node is there")
+    });
+    let pauses = |node, kind| {
+        let of_kind = move |event: &&Event| (event.node, event.kind) == (node, kind);
+        let is_pause = |event: &&Event| event.packet.kind == PacketKind::Pause;
+        events.iter().filter(of_kind).filter(is_pause)
+    };
+    for (from, to, response) in [(leaf, host1, 300_000), (host0, leaf, 1_158_400)] {
+        let sent = pauses(from, EventKind::Sent).next().expect("it pauses").at;
+        let obeyed = pauses(to, EventKind::Obeyed).next().expect("it obeys").at;
+        assert_eq!((obeyed - sent).ps(), 84 * 20 + 25_000 + response);
+    }
+    // Behind each XON the first frame of data starts exactly 6 us later: the port was idle.
+    let mut resumed = 0;
+    for xon in pauses(host1, EventKind::Obeyed) {
+        if Pause::of(&xon.packet).quanta > 0 {
+            continue;
+        }
+        let is_data = |event: &&Event| {
+            let own = (event.node, event.kind) == (host1, EventKind::Sent);
+            own && event.packet.kind.is_data() && event.at > xon.at
+        };
+        let next = events.iter().find(is_data);
+        let Some(next) = next else { continue };
+        assert_eq!((next.at - xon.at).ps(), 6_000_000);
+        resumed += 1;
+    }
+    assert!(resumed > 10, "{resumed}");
+    // An XON for a class that is not paused does not hold it: without a pause nothing changes.
+    let none = [
+        "endpoint.nic.receive_buffer=none",
+        "endpoint.nic.resume_delay=6us",
+    ];
+    let plain = ["endpoint.nic.receive_buffer=none"];
+    let [with, without] = [&none[..], &plain].map(|set| Trial::run(SLOW, set).flow().fct());
+    assert_eq!(with, without);
 }
 
 /// One sender and one receiver whose host takes less than the wire brings.

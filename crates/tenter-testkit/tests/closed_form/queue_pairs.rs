@@ -1,5 +1,7 @@
 //! Several queue pairs of one NIC: round robin, one packet each.
 
+use tenter_record::FlowRow;
+
 use crate::trial::Trial;
 use crate::wire::{FIRST_WIRE, NEXT_WIRE, wire};
 
@@ -41,6 +43,29 @@ fn queue_pairs_of_one_pair_take_turns() {
         ports.dedup();
         assert_eq!(ports.len(), count);
     }
+}
+
+#[test]
+fn turns_may_be_of_bytes() {
+    // Two QPs in turns of four packets, whose 16,648 bytes are the first to reach 16 KiB: the
+    // second starts four packets after the first, and ends four behind it.
+    let run = |interleave: &str| {
+        let set = format!("endpoint.nic.interleave={interleave}");
+        let trial = Trial::run(PAIR, &["jobs[0].queue_pairs=2", &set]);
+        let mut flows = trial.flows;
+        flows.sort_by_key(|flow| flow.queue_pair);
+        let times = |flow: &FlowRow| (flow.first_sent, flow.received);
+        [times(&flows[0]), times(&flows[1])]
+    };
+    let [first, second] = run("16KiB");
+    let turn = (FIRST_WIRE + 3 * NEXT_WIRE) * BYTE;
+    assert_eq!((second.0 - first.0).ps(), turn);
+    assert_eq!((second.1 - first.1).ps(), 4 * NEXT_WIRE * BYTE);
+    // A byte is a packet, and all frame bytes of a message are a message.
+    assert_eq!(run("1B"), run("packet"));
+    let message = format!("{}B", 4_174 + 31 * 4_158);
+    assert_eq!(run(&message), run("message"));
+    assert_ne!(run("packet"), run("message"));
 }
 
 #[test]
