@@ -45,7 +45,9 @@ complete: package build long determinism studies package-python notebooks site-b
 
 # Other ignored tests measure and print, for people.
 long:
-	$(CARGO) test --workspace --no-fail-fast --test walks --test ui --test budget -- --ignored
+	$(CARGO) test --workspace --no-fail-fast --test walks --test ui -- --ignored
+	# Their times are those of the program as it is handed out.
+	$(CARGO) test --workspace --release --test budget -- --ignored
 
 test-all: ## Run `test` with all random cases, and what is tested before a release: packages, wheel, notebooks, site, long tests
 	TENTER_TEST_CASES=all $(MAKE) test

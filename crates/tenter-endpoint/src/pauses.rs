@@ -74,3 +74,60 @@ impl Pauses {
         (record, record.paused(now, self.until[class]))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(us: u64) -> Time {
+        Time::from_us(us)
+    }
+
+    fn at(of: u64) -> Instant {
+        Instant::START + us(of)
+    }
+
+    /// Frames of class 3 start 5 us after each pause.
+    fn late() -> Pauses {
+        Pauses::new(us(5))
+    }
+
+    #[test]
+    fn the_delay_begins_when_a_pause_ends() {
+        let mut pauses = late();
+        pauses.obey(3, at(10), us(20));
+        assert_eq!(pauses.until(3), at(35), "its quanta have passed at 30");
+        pauses.obey(3, at(12), Time::ZERO);
+        assert_eq!(pauses.until(3), at(17), "an XON at 12");
+        assert_eq!(pauses.until(4), Instant::START, "another class");
+        let (record, paused) = pauses.record(3, at(100));
+        assert_eq!((record.xoff_frames, record.xon_frames), (1, 1));
+        assert_eq!(paused, us(7));
+    }
+
+    #[test]
+    fn an_xon_holds_nobody_longer() {
+        let mut pauses = late();
+        pauses.obey(3, at(1), Time::ZERO);
+        assert!(pauses.until(3) <= at(1), "nothing was paused");
+        pauses.obey(3, at(10), us(20));
+        pauses.obey(3, at(12), Time::ZERO);
+        pauses.obey(3, at(14), Time::ZERO);
+        assert_eq!(pauses.until(3), at(17), "the second changes nothing");
+        pauses.obey(3, at(20), Time::ZERO);
+        assert!(pauses.until(3) <= at(20), "nor does one behind the delay");
+        assert_eq!(pauses.record(3, at(30)).1, us(7));
+    }
+
+    #[test]
+    fn a_pause_in_the_delay_goes_on() {
+        let mut pauses = late();
+        pauses.obey(3, at(10), us(20));
+        pauses.obey(3, at(12), Time::ZERO);
+        pauses.obey(3, at(15), us(20));
+        assert_eq!(pauses.until(3), at(40));
+        pauses.forget(at(38));
+        assert_eq!(pauses.until(3), at(38), "the link went down");
+        assert_eq!(pauses.record(3, at(50)).1, us(28));
+    }
+}

@@ -25,7 +25,7 @@ component! {
         instead "port_mtu": u64, of "mtu" by path_mtu | "unset", in 316..=65_535,
             "Ethernet MTU of the port instead of `mtu`, in bytes: the largest path MTU that fits with 60 bytes of headers (IPv4, UDP, BTH, RETH, ICRC).";
         instead "timeout_exponent": u8, of "retransmission_timeout" by timeout_of_exponent | "unset", in 1..=22,
-            "The timeout as queue pairs have it instead of `retransmission_timeout`: n for 4.096 us x 2^n, 14 in perftest, 20 in NCCL since 2.23 and 18 before.";
+            "The timeout as queue pairs have it instead of `retransmission_timeout`: n for 4.096 us x 2^n; perftest has 14, and NCCL has had 14, 18 and, since 2.23, 20.";
         /// The transport: `roce` is RoCEv2 reliable connections, whose keys the others here are;
         /// with `ultra-ethernet` those of sizes, windows, acknowledgements and losses have no
         /// meaning.

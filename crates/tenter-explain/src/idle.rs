@@ -7,7 +7,7 @@
 mod arrangements;
 
 use tenter_net::input_queued::InputQueues;
-use tenter_net::{ClassSpec, SwitchSpec};
+use tenter_net::{ClassSpec, SignalMode, SwitchSpec};
 use tenter_plan::ideal::nearest::host_kinds;
 use tenter_plan::{Fidelity, Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX};
 use tenter_topology::{Cabling, HostId, LeafSpine, LinkOverride, Routing, TopologySpec};
@@ -152,6 +152,26 @@ impl<'a> Facts<'a> {
         idle.then_some("switches do not look at the hash of a packet")
     }
 
+    /// Why a time of pauses has no effect: those of NICs act only where switches pause NICs, that of
+    /// switches also where these speak to each other.
+    fn of_pauses(&self, path: &str, lossless: bool) -> Option<&'static str> {
+        let plan = self.plan;
+        let signals = plan.signals.as_ref().filter(|_| plan.credit.is_none());
+        let (sent, what) = if path.starts_with("endpoint") {
+            (
+                signals.is_some_and(|signals| signals.mode != SignalMode::Nic),
+                "no switch pauses a NIC: no class is lossless, and no signal asks for it",
+            )
+        } else {
+            let notices = plan.switches.usual.load_balancing.sends_notices();
+            (
+                signals.is_some() || (plan.credit.is_none() && notices),
+                "no class is lossless, and switches send no signals or notices",
+            )
+        };
+        (!lossless && !sent).then_some(what)
+    }
+
     fn of_section(&self, path: &str) -> Option<&'static str> {
         let plan = self.plan;
         let same_queue = "switches put the packets of all classes in use into one queue";
@@ -171,14 +191,9 @@ impl<'a> Facts<'a> {
                 (self.used.is_one() && plan.nic.control_dscp.is_some()).then_some(same_queue)
             }
             "fabric.switch.buffer.headroom_pool" => (!lossless).then_some("no class is lossless"),
-            "fabric.switch.pause_response"
-            | "endpoint.nic.pause_response"
-            | "endpoint.nic.resume_delay" => {
-                let notices = plan.switches.usual.load_balancing.sends_notices();
-                let sent = plan.credit.is_none() && (plan.signals.is_some() || notices);
-                let what = "no class is lossless, and switches send no signals or notices";
-                (!lossless && !sent).then_some(what)
-            }
+            "endpoint.nic.pause_response"
+            | "endpoint.nic.resume_delay"
+            | "fabric.switch.pause_response" => self.of_pauses(path, lossless),
             "endpoint.nic.congestion_control.cnp_dscp" => {
                 let told = plan.nic.notification();
                 let idle = told.is_some_and(|of| of.in_acknowledgements);

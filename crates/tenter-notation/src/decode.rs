@@ -151,13 +151,13 @@ impl<'p> Section<'p> {
         };
         match (place(one), place(other)) {
             (Some(first), Some(second)) => {
-                let source = |at: Option<Location>| at.map_or(0, |at| at.source);
-                let (winner, loser) = if source(first) > source(second) {
+                let [rank, other_rank] = [first, second].map(|at| self.problems.rank(at));
+                let (winner, loser) = if rank > other_rank {
                     (one, other)
                 } else {
                     (other, one)
                 };
-                if source(first) == source(second) {
+                if rank == other_rank {
                     let message = format!("{} and {} exclude each other", quote(one), quote(other));
                     let help = "keep the one you mean".to_owned();
                     self.problems.push(second, message, Some(help));

@@ -229,6 +229,8 @@ pub struct Problems {
     incomplete: Cell<bool>,
     /// The scenario as it was written, where it is known.
     root: RefCell<Option<Rc<Node>>>,
+    /// Sources from this one on fill in what the others leave out.
+    filling_from: Cell<Option<usize>>,
 }
 
 /// A value of a scenario by its path, to which problems can be noted.
@@ -308,6 +310,19 @@ impl Problems {
         } else {
             self.incomplete.set(true);
         }
+    }
+
+    /// Sources from a number on fill in what those before them leave out.
+    pub fn fill_in_from(&self, source: usize) {
+        self.filling_from.set(Some(source));
+    }
+
+    /// The rank of what stands at a place where two keys say the same thing: the higher one wins.
+    pub(crate) fn rank(&self, at: Option<Location>) -> i64 {
+        let source = at.map_or(0, |at| at.source);
+        let fills_in = self.filling_from.get().is_some_and(|from| source >= from);
+        let rank = source as i64;
+        if fills_in { -rank } else { rank }
     }
 
     /// Lets problems be noted by the paths of this scenario.

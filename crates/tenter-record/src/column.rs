@@ -319,7 +319,8 @@ macro_rules! rows {
         $( undigested {
             $(
                 $(#[doc = $u_meaning:literal])+
-                $u_field:ident: $u_type:ty => $u_column:literal, $u_unit:literal;
+                $u_field:ident: $u_type:ty => $u_column:literal, $u_unit:literal
+                    $(, $u_unread:ident)?;
             )+
         } )?
         $( derived {
@@ -344,7 +345,11 @@ macro_rules! rows {
             )+
             $($(
                 $(#[doc = $u_meaning])+
-                #[serde(rename = $u_column, deserialize_with = "crate::column::Value::read")]
+                #[serde(
+                    rename = $u_column,
+                    default,
+                    deserialize_with = "crate::column::Value::read"
+                )]
                 pub $u_field: $u_type,
             )+)?
             $(
@@ -384,12 +389,15 @@ macro_rules! rows {
                 $($( crate::column::Column {
                     name: $u_column,
                     kind: <$u_type as crate::column::Value>::KIND,
-                    optional: <$u_type as crate::column::Value>::OPTIONAL,
-                    may_be_unread: false,
+                    optional: <$u_type as crate::column::Value>::OPTIONAL
+                        || crate::column::is_marked(&[$(stringify!($u_unread))?]),
+                    may_be_unread: crate::column::is_marked(&[$(stringify!($u_unread))?]),
                     unit: $u_unit,
                     meaning: concat!($($u_meaning),+),
                     joined: false,
-                    cell: |row, _| crate::column::Value::cell(&row.$u_field),
+                    cell: |row, _| {
+                        crate::column::cell(&[$(&row.$u_unread)?], $u_column, &row.$u_field)
+                    },
                 }, )+)?
                 $($( crate::column::Column {
                     name: $d_column,

@@ -342,12 +342,11 @@ rows! {
     }
     undigested {
         /// Of the frames received, data that the NIC discarded because a frame before them was
-        /// missing; those of several ports are at the first. 0 in trials of
-        /// real hosts, like the next.
-        rx_discarded_frames: u64 => "rx_discarded_frames", "frames";
+        /// missing; those of several ports are at the first.
+        rx_discarded_frames: u64 => "rx_discarded_frames", "frames", unread;
         /// Of the frames received, data that the NIC discarded because it had accepted them before,
         /// or given them up; those of several ports are at the first.
-        rx_duplicate_frames: u64 => "rx_duplicate_frames", "frames";
+        rx_duplicate_frames: u64 => "rx_duplicate_frames", "frames", unread;
     }
 }
 

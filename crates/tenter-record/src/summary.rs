@@ -161,11 +161,6 @@ rows! {
         cnp_frames: u64 => "cnp_frames", "frames";
         /// Data frames that the receivers gave up for lost, where nothing is sent again.
         given_up_frames: u64 => "given_up_frames", "frames";
-        /// Data frames that the receivers discarded because one before them was missing.
-        discarded_frames: u64 => "discarded_frames", "frames";
-        /// Data frames that the receivers discarded because they had accepted them before, or given
-        /// them up.
-        duplicate_frames: u64 => "duplicate_frames", "frames";
         /// Data frames the NICs accepted before one that had been sent earlier.
         out_of_order_frames: u64 => "out_of_order_frames", "frames";
         /// Notices of long queues that switches sent to other switches or to hosts.
@@ -198,6 +193,16 @@ rows! {
         most_paused_port: Option<String> => "most_paused_port", "";
         /// How long that port was stopped; 0 when none was.
         most_paused: Time => "most_paused_ns", "ns";
+    }
+    undigested {
+        /// Data frames that the receivers discarded because one before them was missing. Every data
+        /// frame that was sent was accepted, discarded, discarded as a duplicate, trimmed, dropped,
+        /// lost or not sent on in the fabric, or dropped by a NIC, unless it was under way at the
+        /// end.
+        discarded_frames: u64 => "discarded_frames", "frames";
+        /// Data frames that the receivers discarded because they had accepted them before, or given
+        /// them up.
+        duplicate_frames: u64 => "duplicate_frames", "frames";
     }
 }
 

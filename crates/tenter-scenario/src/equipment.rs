@@ -33,6 +33,7 @@ pub(crate) fn fill_in(
     sources: &mut Vec<Source>,
 ) {
     let problems = findings.problems;
+    problems.fill_in_from(sources.len());
     let mut folder = String::new();
     for _ in 0..CHAIN_MAX {
         let Some((name, at)) = take_name(root, problems) else {

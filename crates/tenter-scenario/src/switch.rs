@@ -23,8 +23,8 @@ component! {
         /// The watchdog that frees queues of lossless classes that stay paused.
         pfc_watchdog: Option<WatchdogSpec> = "none";
         /// Time after the arrival of a pause frame in which a port of a switch may still start
-        /// frames of the class, and one of a NIC without `pause_response`; `standard` depends on
-        /// its rate, `0s` stops it at once.
+        /// frames of the class, and a NIC unless `endpoint.nic.pause_response` says otherwise;
+        /// `standard` depends on the rate, `0s` stops it at once.
         pause_response: PauseResponse = "standard", in TIMES, from "IEEE 802.3, Annex 31B, as SONiC's headroom calculation tabulates it";
         /// Whether a frame may leave before all of it has come in; a frame from a slower input is
         /// always stored first.

@@ -15,7 +15,10 @@ const FILES: [(&str, &str); 7] = [
         "lab/nic.yaml",
         "endpoint: {nic: {mtu: 1024, retry_count: 3}}\n",
     ),
-    ("other.yaml", "endpoint: {nic: {mtu: 2048}}\n"),
+    (
+        "other.yaml",
+        "endpoint: {nic: {mtu: 2048, retransmission_timeout: 1ms}}\n",
+    ),
     ("loop.yaml", "equipment: loop.yaml\n"),
     ("jobs.yaml", "jobs: []\n"),
     ("wrong.yaml", "endpoint:\n  nic: {mut: 4096}\n"),
@@ -87,6 +90,17 @@ fn its_own_keys_and_overrides_come_first() {
     let text = effective(&own, &set);
     has(&text, &["retry_count: 5"]);
     assert!(!text.contains("652ns"), "{text}");
+    // What the file says in another way gives way, too.
+    for (own, line) in [
+        ("port_mtu: 1500", "mtu: 1024"),
+        ("timeout_exponent: 10", "retransmission_timeout: 4194304ns"),
+    ] {
+        let keys = format!("{FABRIC}endpoint: {{nic: {{{own}}}}}\n");
+        has(&effective(&keys, &["equipment=other.yaml"]), &[line]);
+        let set = own.replace(": ", "=");
+        let set = format!("endpoint.nic.{set}");
+        has(&effective(FABRIC, &[&set, "equipment=other.yaml"]), &[line]);
+    }
     // Another file, and none; wherever the override stands.
     let text = effective(
         FABRIC,

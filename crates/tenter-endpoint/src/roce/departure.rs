@@ -59,10 +59,11 @@ impl RoceNic {
         let stays = queue_pair.has_packet(spec.window_packets);
         if !stays {
             queue_pair.turn = Turn::Out;
+        }
+        let goes_on = spec.interleave != Interleave::Packet && self.turn_goes_on(spec, slot, &sent);
+        if !stays {
             self.round.pop();
-        } else if self.round.len() > 1
-            && (spec.interleave == Interleave::Packet || !self.turn_goes_on(spec, slot, &sent))
-        {
+        } else if !goes_on && self.round.len() > 1 {
             self.round.pop();
             self.round.push(slot);
         }

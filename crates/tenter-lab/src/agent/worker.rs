@@ -379,7 +379,8 @@ impl Worker {
                 marked: counters.marked_packets,
                 notifications: (counters.np_cnp_sent, counters.rp_cnp_handled),
                 out_of_order: counters.out_of_order,
-                discarded: counters.out_of_sequence + counters.duplicate_request,
+                discarded: counters.out_of_sequence,
+                duplicates: counters.duplicate_request,
             },
             interface: counted
                 .as_ref()

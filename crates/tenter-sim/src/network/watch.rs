@@ -88,11 +88,13 @@ pub enum WatchTarget {
 impl WatchTarget {
     /// A port of a node.
     pub fn port(context: &Context, node: NodeId, port: u16) -> WatchTarget {
-        let cable = context.topology().cable(node, port);
+        let topology = context.topology();
+        // What the port obeys was sent by the other end.
+        let from = topology.neighbour(node, port);
         WatchTarget::Port {
             node,
             port,
-            response: context.mac_latency(node, port) - cable.delay,
+            response: context.mac_latency(from.node, from.port) - topology.cable(node, port).delay,
         }
     }
 

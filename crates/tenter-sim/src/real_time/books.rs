@@ -47,8 +47,10 @@ pub struct HostCounts {
     pub notifications: (u64, u64),
     /// Data frames accepted before one that had been sent earlier.
     pub out_of_order: u64,
-    /// Data frames dropped by the receiver: out of sequence or duplicate.
+    /// Data frames that the receiver discarded behind a gap.
     pub discarded: u64,
+    /// Data frames that the receiver discarded because it had accepted them before.
+    pub duplicates: u64,
 }
 
 /// How a trial on real hosts ended.
@@ -329,6 +331,7 @@ fn fill_host(row: &mut PortRow, host: &HostCounts) {
     row.tx_control_wire_bytes = wire(host.sent_control);
     (row.rx_frames, row.rx_bytes) = host.received;
     (row.tx_cnp_frames, row.rx_cnp_frames) = host.notifications;
+    (row.rx_discarded_frames, row.rx_duplicate_frames) = (host.discarded, host.duplicates);
     for column in [
         "tx_frames",
         "tx_bytes",
@@ -338,6 +341,8 @@ fn fill_host(row: &mut PortRow, host: &HostCounts) {
         "rx_bytes",
         "tx_cnp_frames",
         "rx_cnp_frames",
+        "rx_discarded_frames",
+        "rx_duplicate_frames",
         "utilisation",
     ] {
         row.unread.remove(column);
@@ -360,7 +365,6 @@ fn totals(flows: u64, hosts: &[Option<HostCounts>], counts: &Counts) -> Totals {
         flows,
         ..Totals::default()
     };
-    let mut arrived = 0;
     for host in hosts.iter().flatten() {
         totals.tx_frames += host.sent_data.0;
         totals.tx_bytes += host.sent_data.1;
@@ -373,8 +377,10 @@ fn totals(flows: u64, hosts: &[Option<HostCounts>], counts: &Counts) -> Totals {
         totals.rx_marked_frames += host.marked;
         totals.cnp_frames += host.notifications.0;
         totals.out_of_order_frames += host.out_of_order;
-        arrived += host.accepted.0 + host.discarded;
+        totals.discarded_frames += host.discarded;
+        totals.duplicate_frames += host.duplicates;
     }
+    let arrived = totals.rx_frames + totals.discarded_frames + totals.duplicate_frames;
     if arrived > 0 {
         totals.rx_marked = 100.0 * totals.rx_marked_frames as f64 / arrived as f64;
     }

@@ -250,6 +250,27 @@ fn the_worst_phase_fits_to_the_frame() {
 }
 
 #[test]
+fn the_worst_phase_goes_by_the_response_of_the_nic() {
+    for (own, set) in [(0, "0s"), (300_000, "300ns"), (5_000_000, "5us")] {
+        let set = format!("endpoint.nic.pause_response={set}");
+        let case = Case {
+            over_a_switch: false,
+            stores: false,
+            gbps: 400,
+            out_gbps: 400,
+            cable: 40_123,
+        };
+        let stretch = case.flight() + case.wait() - response(400) + own;
+        let model = (stretch * FRAME).div_ceil(case.slot()) + FRAME;
+        for headroom in ["model".to_owned(), format!("{model}B")] {
+            assert_eq!(case.drops_with(&headroom, true, &[&set]), 0, "{set}");
+        }
+        let less = format!("{}B", model - FRAME);
+        assert_eq!(case.drops_with(&less, true, &[&set]), 1, "{set}");
+    }
+}
+
+#[test]
 fn the_worst_phase_is_the_same_whatever_pauses() {
     // A pool of ten frames that is full when a sender has not been paused yet: then the frame that
     // needs headroom pauses it, and from there on it is the same. So it is where what an account

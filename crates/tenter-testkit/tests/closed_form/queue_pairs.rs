@@ -69,6 +69,28 @@ fn turns_may_be_of_bytes() {
 }
 
 #[test]
+fn turns_are_the_same_beside_a_limit_that_never_binds() {
+    // host1 sends to three hosts by two QPs each, messages of one packet and of many, the limit
+    // being another way through the NIC.
+    let three = "
+fabric: {kind: single-switch, hosts: 4}
+endpoint: {nic: {message_size: 4KiB, acknowledge: per-packet}}
+jobs:
+  - {ranks: [host0, host1], queue_pairs: 2, collectives: [{collective: incast, sizes: [300kB, 2MiB]}]}
+  - {ranks: [host2, host1], collectives: [{collective: incast, sizes: [8KiB, 12KiB, 100kB, 1MiB]}]}
+  - {ranks: [host3, host1], collectives: [{collective: incast, sizes: [1MiB, 8KiB, 64KiB]}]}
+observe: {samples: false}
+";
+    for interleave in ["packet", "message", "10kB", "16KiB", "1MiB"] {
+        let set = format!("endpoint.nic.interleave={interleave}");
+        let free = Trial::run(three, &[&set]);
+        let limit = "endpoint.nic.outstanding_messages=1048576";
+        let limited = Trial::run(three, &[&set, limit]);
+        assert_eq!(free.flows, limited.flows, "{interleave}");
+    }
+}
+
+#[test]
 fn two_jobs_on_one_nic_share_its_line() {
     // host1 sends 1 MiB to host0 and 1 MiB to host2 at once. The first job posts first, and a
     // packet of it leaves at that instant, before the second job posts; so the second job's QP
