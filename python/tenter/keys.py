@@ -108,8 +108,14 @@ class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     Default: by `preset`: `48`.
     """
     cnp_interval: Quantity
-    """A receiver sends at most one notification (CNP) for each QP in this time. Default: by
-    `preset`.
+    """A receiver sends at most one notification (CNP) in this time, for each of what `cnp_limit`
+    says. Default: by `preset`.
+    """
+    cnp_limit: Literal["queue-pair", "address", "port"]
+    """What `cnp_interval` holds for: each QP, all QPs of a sending address together, or all that
+    the port notifies. With several planes and `planes: spray` the ports of a NIC are one.
+    Origin: what the simulator of HPCC does; the InfiniBand Architecture Specification leaves
+    it to the device. Default: queue-pair.
     """
     decrease_interval: Quantity | Literal["none"]
     """The rate falls at most once in this time, at the end of an interval in which there was a
@@ -515,10 +521,10 @@ class EndpointNic(TypedDict, total=False):
     """Whether data packets of a QP differ in their UDP source port, so that switches that hash
     it spread them. Default: none.
     """
-    interleave: Literal["packet", "message"]
-    """When the next QP has its turn, where several have something to send: after each packet, or
-    after each message. Origin: the fairest there is; schedulers of NICs are not published.
-    Default: packet.
+    interleave: Quantity | Literal["packet", "message"]
+    """When the next QP has its turn, where several have something to send: after each packet,
+    after each message, or after the packet with which its turn has so many frame bytes.
+    Origin: the fairest there is; schedulers of NICs are not published. Default: packet.
     """
     loss_recovery: EndpointNicLossRecoverySelectiveRepeat | Literal["go-back-n", "selective-repeat", "none"]
     """The recovery of lost packets; `none` sends nothing again and counts missing packets, as a
@@ -536,8 +542,12 @@ class EndpointNic(TypedDict, total=False):
     architecture has; usual on jumbo-frame Ethernet. Default: 4096.
     """
     outstanding_messages: int | Literal["none"]
-    """Messages a QP may have begun that are not acknowledged whole: the depth of its send queue.
-    Default: none.
+    """Messages a QP may have begun that are not acknowledged whole: its outstanding requests, as
+    each message is one. Default: none.
+    """
+    pause_response: Quantity | Literal["standard"]
+    """Time after the arrival of a pause frame in which the NIC may still start frames of the
+    class. Default: that of `fabric.switch`.
     """
     pcie: EndpointNicPcie | Literal["none"]
     """PCIe between the NIC and host memory: the limit of DMA, both ways. Default: none."""
@@ -556,6 +566,11 @@ class EndpointNic(TypedDict, total=False):
     """
     receive_latency: Quantity
     """From the wire to the QP. Default: 0ns."""
+    resume_delay: Quantity
+    """From the end of a pause, by an XON or because its time has passed, until the NIC starts
+    frames of the class again; an XON acts after `pause_response`, and this comes on top.
+    Default: 0ns.
+    """
     retransmission_timeout: Quantity
     """Time for which the oldest packet may stay unacknowledged before the QP sends it again.
     Origin: timeout exponent 14 of the InfiniBand Architecture Specification: 4.096 us x 2^14.
@@ -574,6 +589,10 @@ class EndpointNic(TypedDict, total=False):
     start_skew_max: Quantity
     """Each rank starts each collective of its job later by a random time up to this. Default:
     0ns.
+    """
+    timeout_exponent: int
+    """The timeout as queue pairs have it instead of `retransmission_timeout`: n for 4.096 us x
+    2^n; perftest has 14, and NCCL has had 14, 18 and, since 2.23, 20. Default: unset.
     """
     transmit_latency: Quantity
     """From the QP to the wire. Default: 0ns."""
@@ -1186,9 +1205,10 @@ class Switch(TypedDict, total=False):
     always stored first. Origin: usual in low-latency Ethernet switches. Default: cut-through.
     """
     pause_response: Quantity | Literal["standard"]
-    """Time after the arrival of a pause frame in which a port of a switch or a NIC may still
-    start frames of the class; `standard` depends on its rate, `0s` stops it at once. Origin:
-    IEEE 802.3, Annex 31B, as SONiC's headroom calculation tabulates it. Default: standard.
+    """Time after the arrival of a pause frame in which a port of a switch may still start frames
+    of the class, and a NIC unless `endpoint.nic.pause_response` says otherwise; `standard`
+    depends on the rate, `0s` stops it at once. Origin: IEEE 802.3, Annex 31B, as SONiC's
+    headroom calculation tabulates it. Default: standard.
     """
     pfc_watchdog: SwitchPfcWatchdog | Literal["none"]
     """The watchdog that frees queues of lossless classes that stay paused. Default: none."""
