@@ -1470,7 +1470,7 @@ export interface components {
                 cnp_frames: number;
                 /** @description Of them, those of frames without payload: acknowledgements, NAKs, congestion notifications and connection set-up. (%) */
                 control_wire_percent: number;
-                /** @description Data frames that the receivers discarded because one before them was missing. (frames) */
+                /** @description Data frames that the receivers discarded because one before them was missing. Every data frame that was sent was accepted, discarded, discarded as a duplicate, trimmed, dropped, lost or not sent on in the fabric, or dropped by a NIC, unless it was under way at the end. (frames) */
                 discarded_frames: number;
                 /** @description Bytes of the frames dropped. (bytes) */
                 dropped_bytes: number;

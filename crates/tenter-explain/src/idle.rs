@@ -152,8 +152,8 @@ impl<'a> Facts<'a> {
         idle.then_some("switches do not look at the hash of a packet")
     }
 
-    /// Why a time of pauses has no effect: those of NICs act only where switches pause NICs, that of
-    /// switches also where these speak to each other.
+    /// Why a time of pauses has no effect: those of NICs act only where switches pause NICs, that
+    /// of switches also where these speak to each other.
     fn of_pauses(&self, path: &str, lossless: bool) -> Option<&'static str> {
         let plan = self.plan;
         let signals = plan.signals.as_ref().filter(|_| plan.credit.is_none());

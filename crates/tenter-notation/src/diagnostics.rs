@@ -318,11 +318,13 @@ impl Problems {
     }
 
     /// The rank of what stands at a place where two keys say the same thing: the higher one wins.
-    pub(crate) fn rank(&self, at: Option<Location>) -> i64 {
+    /// Of sources that fill in, the first comes before the others.
+    pub(crate) fn rank(&self, at: Option<Location>) -> (bool, usize) {
         let source = at.map_or(0, |at| at.source);
-        let fills_in = self.filling_from.get().is_some_and(|from| source >= from);
-        let rank = source as i64;
-        if fills_in { -rank } else { rank }
+        match self.filling_from.get() {
+            Some(from) if source >= from => (false, usize::MAX - source),
+            _ => (true, source),
+        }
     }
 
     /// Lets problems be noted by the paths of this scenario.
