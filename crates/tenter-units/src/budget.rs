@@ -53,7 +53,7 @@ pub struct Budget {
 const UNIT: Time = Time::from_ns(10);
 /// To give back what has been built takes at most this share of the time that it took to build: a
 /// refusal comes within the time as well.
-const ENDING_SHARE: u64 = 10;
+const ENDING_SHARE: u64 = 5;
 /// The clock is read once in so many units, about every millisecond.
 const UNITS_PER_LOOK: u64 = 1 << 17;
 
