@@ -160,6 +160,15 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// The words that it takes in place of a value of another shape, if any, as a text.
+    pub fn words(self) -> Option<String> {
+        match self {
+            Shape::Either(words, _) => Some(words.text().into_owned()),
+            Shape::OrWord(_, word) => Some(format!("`{word}`")),
+            _ => None,
+        }
+    }
+
     /// The keys of the mapping that it is, or is a list of: one table, or those of its variants.
     pub fn tables(&self) -> Vec<&'static KeyTable> {
         match self {

@@ -667,6 +667,10 @@ impl<'p> Field<'p> {
                 let text = error.to_string();
                 let (wrong, help) = split_remedy(&text);
                 let message = format!("{}: {wrong}", quote(&self.path));
+                let help = help.map(|help| match (self.shape)().words() {
+                    Some(words) => format!("{help}, or {words}"),
+                    None => help,
+                });
                 self.problems.push(self.at, message, help);
                 return None;
             }

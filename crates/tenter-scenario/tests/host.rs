@@ -231,7 +231,9 @@ fn queue_pairs_take_turns_by_packet_or_message() {
     let plan = good(&["endpoint.nic.interleave=16KiB"]).plan;
     let burst = Interleave::Burst(Bytes::new(16 << 10));
     assert_eq!(plan.nic.interleave, burst);
-    SMALL.refused(&["endpoint.nic.interleave=byte"], "is not a size");
+    let wrong = ["endpoint.nic.interleave=byte"];
+    SMALL.refused(&wrong, "`byte` is not a size");
+    SMALL.refused(&wrong, "`128KiB`, or `packet` or `message`");
 }
 
 #[test]
