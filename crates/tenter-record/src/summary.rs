@@ -206,6 +206,16 @@ rows! {
     }
 }
 
+impl Totals {
+    /// Takes the share of marked frames among those that have arrived by the counts so far.
+    pub fn take_share_of_marks(&mut self) {
+        let arrived = self.rx_frames + self.discarded_frames + self.duplicate_frames;
+        if arrived > 0 {
+            self.rx_marked = 100.0 * self.rx_marked_frames as f64 / arrived as f64;
+        }
+    }
+}
+
 rows! {
     /// How the engine ran: work done, time taken, and the digest that any other run of the same
     /// scenario must reproduce.

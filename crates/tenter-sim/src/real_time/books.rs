@@ -380,10 +380,7 @@ fn totals(flows: u64, hosts: &[Option<HostCounts>], counts: &Counts) -> Totals {
         totals.discarded_frames += host.discarded;
         totals.duplicate_frames += host.duplicates;
     }
-    let arrived = totals.rx_frames + totals.discarded_frames + totals.duplicate_frames;
-    if arrived > 0 {
-        totals.rx_marked = 100.0 * totals.rx_marked_frames as f64 / arrived as f64;
-    }
+    totals.take_share_of_marks();
     add_ports(&mut totals, counts);
     totals
 }

@@ -470,7 +470,7 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
             NodeModel::Switch(switch) => add_switch(&mut totals, switch),
         }
     }
-    let arrived = totals.rx_frames + totals.discarded_frames + totals.duplicate_frames;
+    totals.take_share_of_marks();
     if let Some(carried) = driver.carried() {
         for host in driver.context().topology.host_ids() {
             let (sent, received) = (carried.sent(host.node(), 0), carried.received(host));
@@ -491,9 +491,6 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
     for switch in &counts.signals {
         totals.signal_frames += switch.tx_signal_frames;
         totals.signal_xoff_frames += switch.tx_xoff_frames;
-    }
-    if arrived > 0 {
-        totals.rx_marked = 100.0 * totals.rx_marked_frames as f64 / arrived as f64;
     }
     add_faults(&mut totals, &counts.ports);
     add_wire(&mut totals, &counts.ports);
