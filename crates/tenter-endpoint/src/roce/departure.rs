@@ -54,14 +54,11 @@ impl RoceNic {
             return;
         };
         let sent = self.next_data(spec, slot, now);
+        let goes_on = spec.interleave != Interleave::Packet && self.turn_goes_on(spec, slot, &sent);
         let queue_pair = &mut self.send[slot];
         let armed = queue_pair.timer_armed;
-        let stays = queue_pair.has_packet(spec.window_packets);
-        if !stays {
+        if !queue_pair.has_packet(spec.window_packets) {
             queue_pair.turn = Turn::Out;
-        }
-        let goes_on = spec.interleave != Interleave::Packet && self.turn_goes_on(spec, slot, &sent);
-        if !stays {
             self.round.pop();
         } else if !goes_on && self.round.len() > 1 {
             self.round.pop();
