@@ -43,10 +43,10 @@ complete: package build long determinism studies package-python notebooks site-b
 	@if [ -n "$(BASELINE)" ]; then $(MAKE) semver; else echo "semver: there is no release to compare with"; fi
 	@tools/timed $(TIMED)
 
-# Other ignored tests measure and print, for people.
+# Other ignored tests measure and print, for people. The times of checks are those of the program
+# as it is handed out.
 long:
 	$(CARGO) test --workspace --no-fail-fast --test walks --test ui -- --ignored
-	# Their times are those of the program as it is handed out.
 	$(CARGO) test --workspace --release --test budget -- --ignored
 
 test-all: ## Run `test` with all random cases, and what is tested before a release: packages, wheel, notebooks, site, long tests

@@ -108,11 +108,11 @@ class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     Default: by `preset`: `48`.
     """
     cnp_interval: Quantity
-    """A receiver sends at most one notification (CNP) in this time, for each of what `cnp_limit`
-    says. Default: by `preset`.
+    """A receiver sends at most one notification (CNP) in this time for each QP, or for what
+    `cnp_limit` says. Default: by `preset`.
     """
     cnp_limit: Literal["queue-pair", "address", "port"]
-    """What `cnp_interval` holds for: each QP, all QPs of a sending address together, or all that
+    """The scope of `cnp_interval`: each QP, all QPs of a sending address together, or all that
     the port notifies. With several planes and `planes: spray` the ports of a NIC are one.
     Origin: what the simulator of HPCC does; the InfiniBand Architecture Specification leaves
     it to the device. Default: queue-pair.

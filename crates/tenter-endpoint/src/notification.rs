@@ -3,8 +3,8 @@
 use tenter_config::choice;
 use tenter_units::Time;
 
-/// What has a limit of notifications of its own (the `InfiniBand` Architecture Specification, Annex
-/// A17, leaves it to the device).
+/// The scope of a limit of notifications, which the `InfiniBand` Architecture Specification, Annex
+/// A17, leaves to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedBy {
     /// Each queue pair.
@@ -21,9 +21,9 @@ choice!(LimitedBy { "queue-pair" => QueuePair, "address" => Address, "port" => P
 /// notification packet (CNP) to its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotificationSpec {
-    /// At most one notification in this time.
+    /// There is at most one notification in this time.
     pub interval: Time,
-    /// To whom, or for what, there is at most one.
+    /// The scope of that limit.
     pub limited_by: LimitedBy,
     /// Whether the next acknowledgement or NAK carries it, and no packet of its own.
     pub in_acknowledgements: bool,

@@ -69,7 +69,7 @@ impl PauseRecord {
         *frames += 1;
     }
 
-    /// The same without counting a pause frame: it waits for credit, or goes on.
+    /// Applies a pause without counting a frame, as where the class waits for credit.
     pub fn turn(&mut self, now: Instant, before: Instant, until: Instant) {
         if before > now {
             // Still paused: the pause goes on, or ends here.

@@ -6,9 +6,9 @@ use tenter_units::{Rate, Time};
 /// The time that ports take to obey a pause frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseResponse {
-    /// What the standard allows a port of its rate: [`response_time`].
+    /// Ports take what the standard allows at their rate: [`response_time`].
     Standard,
-    /// The same for all ports.
+    /// All ports take this time.
     Fixed(Time),
 }
 

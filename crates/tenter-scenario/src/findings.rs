@@ -16,7 +16,7 @@ pub(crate) struct Findings<'a> {
     pub(crate) budget: &'a Budget,
 }
 
-/// What has been found in one scenario so far.
+/// The problems and warnings that one scenario has so far.
 pub(crate) struct Found<'b> {
     pub(crate) problems: Problems,
     pub(crate) warnings: Problems,

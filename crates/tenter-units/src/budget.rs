@@ -218,7 +218,7 @@ impl Budget {
         self.within_time(0)
     }
 
-    /// Whether there is time for so many units of work more, and to end after them.
+    /// Refuses if so many units of work more, and the end after them, would take too long.
     fn within_time(&self, ahead: u64) -> Result<(), OverBudget> {
         let limit = self.limits.time;
         let spent = match &self.clock {

@@ -41,12 +41,11 @@ component! {
         /// The carrier of notifications: a packet of its own (CNP), or the next acknowledgement or
         /// NAK of the QP.
         cnp: Carrier = "packet", from "RoCEv2 (InfiniBand Architecture Specification, Annex A17); HPCC's simulator has `in-acknowledgement`";
-        /// A receiver sends at most one notification (CNP) in this time, for each of what
+        /// A receiver sends at most one notification (CNP) in this time for each QP, or for what
         /// `cnp_limit` says.
         cnp_interval: Time = filled "by `preset`", in Time::ZERO..=SECOND;
-        /// What `cnp_interval` holds for: each QP, all QPs of a sending address together, or all
-        /// that the port notifies. With several planes and `planes: spray` the ports of a NIC are
-        /// one.
+        /// The scope of `cnp_interval`: each QP, all QPs of a sending address together, or all that
+        /// the port notifies. With several planes and `planes: spray` the ports of a NIC are one.
         cnp_limit: LimitedBy = "queue-pair", from "what the simulator of HPCC does; the InfiniBand Architecture Specification leaves it to the device";
         /// DSCP of notifications, and with it their class, which is the DSCP shifted right by 3.
         cnp_dscp: u8 = filled "by `preset`: `48`", in 0..=63;

@@ -40,7 +40,7 @@ impl RoceNic {
         self.round.push(slot);
     }
 
-    /// Whether the turn of the queue pair that sends such a packet goes on behind it.
+    /// Counts a packet in the turn of the queue pair that sends it; whether the turn goes on.
     pub(super) fn turn_goes_on(&mut self, spec: &NicSpec, slot: SendSlot, sent: &Sent) -> bool {
         match spec.interleave {
             Interleave::Packet => false,

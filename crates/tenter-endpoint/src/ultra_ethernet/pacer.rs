@@ -44,7 +44,7 @@ impl Pacer {
         }
     }
 
-    /// What a packet that arrives trimmed is granted, in quanta, if anything.
+    /// The grant for each packet that arrives trimmed, in quanta, if there is one.
     pub(super) fn quanta_per_trim(&self) -> Option<u32> {
         self.rules.quanta_per_trim
     }

@@ -36,7 +36,7 @@ pub(crate) struct CreditRules {
     pub(crate) most: u64,
     /// Whether receivers that nobody asks of grant something all the same.
     pub(crate) grants_unasked: bool,
-    /// What each packet that arrives trimmed is granted, in quanta: it shall be sent again. `None`
+    /// The grant for each packet that arrives trimmed, in quanta: it shall be sent again. `None`
     /// leaves that to what its sender asks for.
     pub(crate) quanta_per_trim: Option<u32>,
     /// Whether a sender divides what it wants among the connections of its NIC that wait, as the
