@@ -5,8 +5,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 TENTER := $(TARGET)/release/tenter
 
 .DEFAULT_GOAL := help
-.NOTPARALLEL:
-.PHONY: help build page demo test test-all quick format lint python wheel package-python docs package semver unit studies determinism record browser \
+.PHONY: help build page demo test checks test-all quick format lint python wheel package-python docs package semver unit studies determinism record browser \
 	supply-chain notices bench bench-estimates bench-instructions bench-sweep clean
 
 help: ## List the targets
@@ -23,22 +22,27 @@ demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric 
 # Everything that is tested is compiled once, in the profile of tests: the tests, the command and the native module of
 # the Python package. All of the workspace is named, since a part of it has other features and shares nothing.
 COMPILED = $(CARGO) build --workspace --lib --bins --tests --examples
-test ahead: BUILD = $(COMPILED)
-test: TENTER = $(TARGET)/debug/tenter
+checks ahead: BUILD = $(COMPILED)
+checks: TENTER = $(TARGET)/debug/tenter
 # That compilation, which `.ci/run` begins beside the checks that need none.
 .PHONY: ahead
 ahead: build
-test: export TENTER_RELEASE = $(TENTER)
+checks: export TENTER_RELEASE = $(TENTER)
 TIMED = $(abspath $(TARGET))/timed
-test complete: SHELL = tools/timed
-test complete: .SHELLFLAGS = $(TIMED) $@ -c
-test: format page python workflows supply-chain lint build unit fuzz determinism quick-wheel browser ## Run everything that continuous integration runs
+checks complete: SHELL = tools/timed
+checks complete: .SHELLFLAGS = $(TIMED) $@ -c
+# Two parts at a time: a part that waits for one long test leaves its processor to the other. What a part prints stands
+# together, when it has ended.
+test: page ## Run everything that continuous integration runs
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target checks
 	@tools/timed $(TIMED)
+checks: format python workflows supply-chain lint unit fuzz determinism quick-wheel browser
 
 # The rest is compiled for release, and takes longer than all of `test`. Tests have all of their random cases here.
 .PHONY: complete long
 complete: BUILD = $(CARGO) build --release -p tenter-cli -p tenter-python --bin tenter
 complete: export TENTER_RELEASE = $(TENTER)
+# Its parts share folders and packages: give it no `-j`.
 complete: package build long determinism studies package-python notebooks site-browser
 	@if [ -n "$(BASELINE)" ]; then $(MAKE) semver; else echo "semver: there is no release to compare with"; fi
 	@tools/timed $(TIMED)
@@ -47,7 +51,7 @@ complete: package build long determinism studies package-python notebooks site-b
 # as it is handed out.
 long:
 	$(CARGO) test --workspace --no-fail-fast --test walks --test ui -- --ignored
-	$(CARGO) test --workspace --release --test budget -- --ignored
+	$(CARGO) test --workspace --release --test budget --test crafted -- --include-ignored
 
 test-all: ## Run `test` with all random cases, and what is tested before a release: packages, wheel, notebooks, site, long tests
 	TENTER_TEST_CASES=all $(MAKE) test

@@ -10,7 +10,7 @@ mod readings;
 use std::alloc::System;
 use std::fmt::Debug;
 use std::io::{self, Cursor};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cap::Cap;
 use tenter_engine::Stream;
@@ -20,6 +20,7 @@ use tenter_formats::{
     goal, graph_file, infragraph, kineto, matrix, nccl_log, nccl_topo, netbox, ns3_topology,
     pytorch_et, read_algorithm, simai, steps, topo,
 };
+use tenter_testkit::ProcessorTime;
 use tenter_units::{Budget, Rate};
 use tenter_workload::graph::Graph;
 use tenter_workload::spec::{
@@ -548,7 +549,7 @@ fn survive(
     let _replay = Replay(number, name);
     let mut draw = Stream::new(number, "fuzz", name);
     let bytes = mutated(file, &mut draw);
-    let began = Instant::now();
+    let began = ProcessorTime::now();
     let read = read(&bytes);
     let took = began.elapsed();
     assert!(took < TIME_MAX, "it took {took:?}");
@@ -585,7 +586,7 @@ fn damaged_files_are_refused_or_say_something_else() {
         "{good} of {CASES} are files"
     );
     let more = Duration::from_secs(of_variable("TENTER_FUZZ_SECONDS").unwrap_or(0));
-    let began = Instant::now();
+    let began = ProcessorTime::now();
     let mut number = CASES;
     while began.elapsed() < more {
         survive(&formats, number, &mut slowest);

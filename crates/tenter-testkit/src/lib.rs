@@ -20,6 +20,7 @@ mod comparison;
 mod divergence;
 mod engine;
 mod parallel;
+mod processor_time;
 mod random;
 mod reference;
 
@@ -28,6 +29,7 @@ pub use comparison::{EqualTrials, compare, compare_plan, difference, replay_comm
 pub use divergence::{Divergence, Probe, Side, first_divergence};
 pub use engine::{Engine, Trial};
 pub use parallel::of_each;
+pub use processor_time::ProcessorTime;
 pub use random::{
     RandomScenario, random_changes, random_planes, random_rings, random_scenario, random_transfers,
     random_ultra_ethernet,

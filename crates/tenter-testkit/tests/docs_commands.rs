@@ -207,7 +207,7 @@ fn targets() -> (Vec<String>, Vec<String>) {
     let (mut all, mut run) = (Vec::new(), vec!["test".to_owned()]);
     for (target, rest) in rules {
         all.push(target.to_owned());
-        if target == "test" {
+        if ["test", "checks"].contains(&target) {
             let parts = rest.split("##").next().unwrap_or(rest);
             run.extend(parts.split_whitespace().map(str::to_owned));
         }

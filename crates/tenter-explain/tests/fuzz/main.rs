@@ -10,13 +10,13 @@ mod source;
 use std::alloc::System;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cap::Cap;
 use source::Source;
 use tenter_explain::{explain, memory_bytes};
 use tenter_scenario::{Format, load};
-use tenter_testkit::cases;
+use tenter_testkit::{ProcessorTime, cases};
 use tenter_units::Budget;
 
 #[global_allocator]
@@ -54,7 +54,7 @@ impl Drop for Replay {
 fn survive(source: &Source, number: u64) -> bool {
     let _replay = Replay(number);
     let case = source.case(number);
-    let began = Instant::now();
+    let began = ProcessorTime::now();
     let before = ALLOCATOR.allocated();
     let good = match load(&case.text, "x.yaml", Format::Yaml, &case.overrides, None) {
         Ok(loaded) => {
