@@ -98,8 +98,8 @@ def _(base, controls, tenter):
             "axes": {load: [0.2, 0.4, 0.6, 0.8]},
             "seeds": 3,
             "readings": [
-                {"name": "median FCT", "table": "flows", "column": "fct_ns", "take": "median"},
-                {"name": "P99 FCT", "table": "flows", "column": "fct_ns", "take": "p99"},
+                {"name": "median FCT", "query": "median(flows.fct_ns)"},
+                {"name": "P99 FCT", "query": "p99(flows.fct_ns)"},
             ],
         },
         scenario=base,

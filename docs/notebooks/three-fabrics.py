@@ -187,7 +187,7 @@ def _(base, fabrics, tenter):
             "variants": fabrics,
             "seeds": 5,
             "readings": [
-                {"name": name, "column": "jct_ns", "where": {"job_name": name}}
+                {"name": name, "query": f"max(jobs.jct_ns) where job_name = '{name}'"}
                 for name in ("experts", "gradients")
             ],
         },

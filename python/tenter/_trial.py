@@ -52,6 +52,13 @@ class Trial:
         """What was run."""
         return Plan(self._core.plan)
 
+    def query(self, query: str) -> Table:
+        """The answer to a query, for instance `p99(flows.fct_ns) by job_name`.
+
+        It has a row for each group, with a column for each name behind `by` and for each value.
+        """
+        return Table(self._core.query(query))
+
     def table(self, name: str) -> Table:
         """A table by the name that the data dictionary gives it."""
         return Table(self._core.table(name))

@@ -42,7 +42,7 @@ def test_tasks_have_names_of_their_trials_and_readings(
     scenario: tenter.Scenario, tmp_path: Path
 ) -> None:
     def named(folder: str, seeds: int, column: str) -> str:
-        readings = [{"name": "read", "column": column}]
+        readings = [{"name": "read", "query": f"max(jobs.{column})"}]
         keys = json.dumps({"scenario": "given", "seeds": seeds, "readings": readings})
         run = _core.SweepRun.parse(keys, "json", scenario._core)
         session = run.with_options(folder=str(tmp_path / folder)).begin()

@@ -31,6 +31,24 @@ def test_a_scenario_is_written_in_several_ways(scenario: tenter.Scenario, tmp_pa
     assert len(digests) == 1
 
 
+def test_a_query_has_the_same_answer_from_memory_and_folder(
+    scenario: tenter.Scenario, tmp_path: Path
+) -> None:
+    query = "max(flows.fct_ns), count(flows) by job_name where not warm_up"
+    kept = tenter.run(scenario, folder=tmp_path / "trial")
+    answer = kept.query(query)
+    assert answer.columns == ["job_name", "max(flows.fct_ns)", "count(flows)"]
+    assert answer.units == {"max(flows.fct_ns)": "ns"}
+    assert answer["max(flows.fct_ns)"] == [max(kept.flows["fct_ns"])]
+    opened = tenter.open(tmp_path / "trial")
+    for trial in (opened, tenter.run(scenario)):
+        assert [list(row) for row in trial.query(query)] == [list(row) for row in answer]
+    with pytest.raises(tenter.InputError, match="did you mean `fct_ns`"):
+        kept.query("max(flows.fct_n)")
+    with pytest.raises(tenter.InputError, match="flows=True"):
+        tenter.run(scenario, flows=False).query(query)
+
+
 def test_results_do_not_depend_on_threads_or_on_what_is_kept(scenario: tenter.Scenario) -> None:
     one = tenter.run(scenario, threads=1)
     two = tenter.run(scenario, threads=2, flows=False, samples=False)

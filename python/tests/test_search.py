@@ -95,7 +95,7 @@ def test_limits_hold_against_a_reference(scenario: tenter.Scenario, tmp_path: Pa
         scenario,
         SPACE,
         objectives={"cables": "less"},
-        readings=[{"name": "slowdown", "column": "jct_ns"}],
+        readings=[{"name": "slowdown", "query": "max(jobs.jct_ns)"}],
         reference={"fabric.spines": 4},
         at_most={"slowdown": 1.02},
         points=8,

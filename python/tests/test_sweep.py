@@ -24,7 +24,7 @@ DESCRIPTION: dict[str, object] = {
         "jobs[0].collectives[0].collective": "all-to-all",
     },
     "seeds": 3,
-    "readings": [{"name": "time", "column": "jct_ns"}],
+    "readings": [{"name": "time", "query": "max(jobs.jct_ns)"}],
 }
 
 
@@ -94,7 +94,7 @@ def test_equal_trials_of_several_variants_are_run_once_for_a_new_reading(
 ) -> None:
     keys: dict[str, object] = {"variants": {"one": {}, "same": {}}, "seeds": 2}
     tenter.sweep(keys, scenario=scenario, folder=tmp_path)
-    more = {**keys, "readings": [{"name": "computing", "column": "compute_ns"}]}
+    more = {**keys, "readings": [{"name": "computing", "query": "max(jobs.compute_ns)"}]}
     with concurrent.futures.ThreadPoolExecutor(2) as executor:
         sweep = tenter.sweep(more, scenario=scenario, folder=tmp_path, executor=executor)
     assert sweep.complete

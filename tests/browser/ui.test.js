@@ -156,7 +156,7 @@ describe("the workspace", { timeout: 170_000 }, () => {
     await link("Statistics").click();
     await link("Data chunks").click();
     await page.getByRole("table", { name: "Table flows" }).getByRole("row").nth(5).waitFor();
-    await page.getByLabel("Filter", { exact: true }).fill("src_rank = 3; dst_rank = 5");
+    await page.getByLabel("Filter", { exact: true }).fill("src_rank = 3 and dst_rank = 5");
     await page.getByText(/^3 rows of 168$/).waitFor();
     assert.deepEqual(await barriers(), []);
     const csv = await downloaded(button("CSV"));
@@ -216,7 +216,7 @@ describe("the workspace", { timeout: 170_000 }, () => {
     await page.locator(".cm-content").click();
     await page.keyboard.press("Control+a");
     await page.keyboard.insertText(
-      "name: sizes\naxes:\n  jobs[0].collectives[0].size: [1MiB, 2MiB]\nseeds: 2\nreadings:\n  - {name: JCT, column: jct_ns}\n",
+      "name: sizes\naxes:\n  jobs[0].collectives[0].size: [1MiB, 2MiB]\nseeds: 2\nreadings:\n  - {name: JCT, query: max(jobs.jct_ns)}\n",
     );
     await button("Run sweep").click();
     await page.locator('table[data-table="sweep"] tbody tr').nth(3).waitFor();

@@ -3263,10 +3263,7 @@ export interface operations {
             query?: {
                 /** @description Names of columns, parted by commas; all unless given. */
                 columns?: string;
-                /**
-                 * @description Conditions `COLUMN OP VALUE`, parted by `;`, with `=`, `!=`, `<`, `<=`, `>`, `>=` or `~`
-                 *     (contains).
-                 */
+                /** @description A condition as in queries, for instance `fct_ns > 10us and job_name = train`. */
                 where?: string;
                 /** @description The column that rows are in the order of; that of the file unless given. */
                 sort?: string;

@@ -81,6 +81,7 @@ impl Arguments {
             })) => output(worker.format),
             Some(Command::Sweep(sweep)) => output(sweep.run.format),
             Some(Command::Compare(compare)) => output(compare.format),
+            Some(Command::Query(asked)) => output(asked.format),
             Some(Command::CalibrateFidelity(of)) => output(of.format),
             Some(Command::Report(report)) => text(report.format),
             Some(Command::Trials(trials)) => trials.wants_json(),
@@ -135,6 +136,8 @@ pub(crate) enum Command {
     Sweep(Sweep),
     /// Put trials, folders of seeds or sweeps side by side, or a trial beside a log of nccl-tests
     Compare(Compare),
+    /// Ask the tables of trials, for instance `p99(flows.fct_ns) by job_name`
+    Query(Asked),
     /// Run scenarios with packets and at flow level, and print how far flow level is off
     CalibrateFidelity(CalibrateFidelity),
     /// Write one or more trials as a single HTML file with plots
@@ -301,6 +304,19 @@ pub(crate) struct New {
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Asked {
+    /// Trial folders, or folders of seeds, and behind them the query: statistics of columns of the
+    /// data dictionary, with `by` and `where`
+    #[arg(required = true, num_args = 2.., value_names = ["TRIAL", "QUERY"])]
+    pub(crate) words: Vec<PathBuf>,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    pub(crate) format: OutputFormat,
+    #[command(flatten)]
+    pub(crate) allowance: Allowance,
 }
 
 #[derive(Debug, Args)]

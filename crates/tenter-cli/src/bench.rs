@@ -18,7 +18,7 @@ use tenter_formats::read_algorithm;
 use tenter_plan::Plan as Resolved;
 use tenter_record::{CollectiveRow, Severity, StopKind, Summary};
 use tenter_report::{BenchReport, BenchRow, BenchStep, TrialError, duration_s, si};
-use tenter_scenario::suggestion;
+use tenter_units::suggestion;
 use tenter_workload::collective::{CollectiveKind, write_program};
 
 use crate::arguments::{Bench, RankOrder, TextFormat};

@@ -8,7 +8,7 @@ use tenter_report::{
     CONFIG_FILE, NamedRecord, SeedsFolder, TrialError, check_is_trial, paired_rows, read_seeds,
     read_sweep, seed_folders, seeds_record,
 };
-use tenter_study::{ReadingKeys, SweepRecord, SweepValues};
+use tenter_study::{NumberQuery, SweepRecord, SweepValues};
 
 use crate::failure::{Failure, say};
 
@@ -140,11 +140,11 @@ impl Several {
 /// the trials have.
 fn seeds_beside(folder: &Path, like: &SweepRecord) -> Result<SweepRecord, Failure> {
     let readings = like.readings.iter();
-    let keys: Option<Vec<ReadingKeys>> = readings
-        .map(|reading| ReadingKeys::of_identity(&reading.of))
-        .collect();
-    let keys = keys.ok_or_else(|| {
-        Failure::input("the readings of the sweep are those of another version; run `tenter sweep` again, which runs no trial twice")
+    let queries: Result<Vec<NumberQuery>, _> = readings.map(|of| of.of.parse()).collect();
+    let queries = queries.map_err(|_| {
+        Failure::input(
+            "the readings of the sweep are those of another version; run `tenter sweep` again",
+        )
     })?;
     let trials = seed_folders(folder).map_err(|error| Failure::input(error.to_string()))?;
     let finished = trials.iter().filter(|trial| check_is_trial(trial).is_ok());
@@ -155,7 +155,7 @@ fn seeds_beside(folder: &Path, like: &SweepRecord) -> Result<SweepRecord, Failur
         variant: 0,
         seed: trial.summary().seed,
         digest: trial.digest().to_owned(),
-        values: read_trial(&keys, trial),
+        values: read_trial(&queries, trial),
     };
     let point = match opened.first() {
         Some(trial) => point_of(trial, folder, like)?,

@@ -34,6 +34,7 @@ mod new;
 mod paint;
 mod presets;
 mod progress;
+mod query;
 mod report;
 mod run;
 mod seeds;
@@ -102,6 +103,7 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::Study(study)) => study::study(&study),
         Some(Command::Sweep(arguments)) => sweep::sweep(&arguments),
         Some(Command::Compare(compare)) => compare::compare(&compare),
+        Some(Command::Query(asked)) => query::query(&asked),
         Some(Command::CalibrateFidelity(of)) => calibrate_fidelity::calibrate_fidelity(&of),
         Some(Command::Report(report)) => report::report(&report),
         Some(Command::Trials(arguments)) => trials::trials(&arguments),

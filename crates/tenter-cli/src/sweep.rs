@@ -284,9 +284,9 @@ impl Scale {
         let unit = if reading.against.is_empty() {
             reading.unit()
         } else {
-            ""
+            String::new()
         };
-        let (unit, divisor) = match unit {
+        let (unit, divisor) = match unit.as_str() {
             "ns" if greatest >= 1e9 => ("s", 1e9),
             "ns" if greatest >= 1e6 => ("ms", 1e6),
             "ns" if greatest >= 1e3 => ("us", 1e3),

@@ -31,9 +31,9 @@ axes:
   jobs[0].collectives[0].size: [256KiB, 1MiB]
 seeds: 3
 readings:
-  - {name: time, column: jct_ns}
-  - {name: gain, column: jct_ns, against: ecmp}
-  - {name: pauses, table: ports, column: rx_xoff_frames, take: sum}
+  - {name: time, query: max(jobs.jct_ns)}
+  - {name: gain, query: max(jobs.jct_ns), against: ecmp}
+  - {name: pauses, query: sum(ports.rx_xoff_frames)}
 ";
 
 /// A folder with a scenario and a sweep, removed when dropped.
@@ -184,7 +184,7 @@ fn two_processes_share_a_ledger() {
 fn a_reading_that_is_new_is_taken_and_a_band_decides_the_exit_code() {
     let folder = Folder::new("band", SWEEP);
     folder.json(&["sweep.yaml"]);
-    let more = "  - {name: low, table: collectives, column: busbw_gbytes_per_s, take: least, band: [1e6, 2e6]}\n";
+    let more = "  - {name: low, query: min(collectives.busbw_gbytes_per_s), band: [1e6, 2e6]}\n";
     folder.write("sweep.yaml", &format!("{SWEEP}{more}"));
     let output = folder.sweep(&["sweep.yaml"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -208,7 +208,7 @@ fn mistakes_have_a_place_and_a_remedy() {
             "did you mean `ecmp`?",
         ),
         (
-            "readings: [{name: a, column: jct_n}]",
+            "readings: [{name: a, query: max(jobs.jct_n)}]",
             "did you mean `jct_ns`?",
         ),
     ] {

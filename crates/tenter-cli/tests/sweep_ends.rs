@@ -28,7 +28,7 @@ axes:
   jobs[0].collectives[0].size: [256KiB, 1MiB]
 seeds: SEEDS
 readings:
-  - {name: time, column: jct_ns}
+  - {name: time, query: max(jobs.jct_ns)}
 ";
 
 /// A folder with a scenario and a sweep, removed when dropped.
@@ -226,7 +226,7 @@ fn workers_share_a_queue_and_one_may_be_killed() {
 }
 
 /// A reading that the sweep did not have before.
-const MORE: &str = "  - {name: pauses, table: ports, column: rx_xoff_frames, take: sum}\n";
+const MORE: &str = "  - {name: pauses, query: sum(ports.rx_xoff_frames)}\n";
 
 #[test]
 fn trials_that_lack_a_reading_are_run_once_by_two_processes() {
@@ -349,7 +349,7 @@ fn a_part_of_a_sweep_is_run_and_resumed() {
     // Bands of other parts are not judged.
     let band = SWEEP
         .replace("SEEDS", "2")
-        .replace("jct_ns}", "jct_ns, band: [1, 1e12]}");
+        .replace("jct_ns)}", "jct_ns), band: [1, 1e12]}");
     folder.write("sweep.yaml", &band);
     let part = folder.json("sweep.yaml -o banded --only spray");
     let verdicts = part["studies"][0]["cases"].as_array().expect("rows");
@@ -398,9 +398,9 @@ observe: {samples: false}
 scenario: scenario.yaml
 seeds: {hashing: 4}
 readings:
-  - {name: posted, table: flows, column: posted_ns, take: sum}
-  - {name: bytes, table: flows, column: payload_bytes, take: sum}
-  - {name: fct, table: flows, column: fct_ns, take: sum}
+  - {name: posted, query: sum(flows.posted_ns)}
+  - {name: bytes, query: sum(flows.payload_bytes)}
+  - {name: fct, query: sum(flows.fct_ns)}
 ";
     folder.write("sweep.yaml", paired);
     let answer = folder.json("sweep.yaml -o hashing");

@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::{Location, Problems, printable, quote};
 use tenter_notation::tree::{Entry, Node, Value};
+use tenter_units::suggestion;
 
 /// An object of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use tenter_units::{Bytes, Rate, Time, UnitError};
+use tenter_units::{Bytes, Rate, Time, UnitError, suggestion};
 
 use crate::diagnostics::{Location, Problems, quote};
 use crate::tree::{Entry, Node, Value, fill};
@@ -840,25 +840,4 @@ pub fn unplaced(node: Node) -> Node {
         scalar @ Value::Scalar { .. } => scalar,
     };
     Node::unplaced(value)
-}
-
-/// "did you mean …?" where a known word is near, else the known words.
-pub fn suggestion<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone) -> String {
-    let spelled = |word: &str| word.to_ascii_lowercase().replace('_', "-");
-    let near = known
-        .clone()
-        .filter(|_| !word.is_empty() && word.len() <= WORD_MAX)
-        .map(|candidate| {
-            (
-                strsim::damerau_levenshtein(&spelled(word), &spelled(candidate)),
-                candidate,
-            )
-        })
-        .min()
-        // A third of the letters may be wrong, and one always.
-        .filter(|(distance, candidate)| *distance <= (candidate.len() / 3).max(1));
-    match near {
-        Some((_, candidate)) => format!("did you mean `{candidate}`?"),
-        None => format!("choose from {}", known.collect::<Vec<_>>().join(", ")),
-    }
 }

@@ -8,8 +8,8 @@ use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tenter::{
-    Control, FlowRow, Interference, Names, Observer, Progress, Row, Running, SampleRow, SinkError,
-    record_batch,
+    Budget, Control, FlowRow, Interference, KeptBatches, Names, Observer, Progress, Row, Running,
+    SampleRow, SinkError, answer_batch, record_batch,
 };
 
 use crate::allowance::Allowance;
@@ -50,6 +50,13 @@ impl Rows {
             (None, None) => Rows::None,
         }
     }
+
+    fn batches(&self) -> &[RecordBatch] {
+        match self {
+            Rows::Kept(batches) => batches,
+            Rows::Stored | Rows::None => &[],
+        }
+    }
 }
 
 #[pymethods]
@@ -82,6 +89,30 @@ impl Trial {
         }
     }
 
+    /// The answer to a query, as a table.
+    fn query(&self, py: Python<'_>, query: &str) -> PyResult<Table> {
+        let query: tenter::Query = query
+            .parse()
+            .map_err(|problem| wrong(py, &format!("{problem}")))?;
+        for (table, rows) in [
+            (FlowRow::TABLE, &self.flows),
+            (SampleRow::TABLE, &self.samples),
+        ] {
+            if query.table() == table && matches!(rows, Rows::None) {
+                return Err(not_kept(py, table));
+            }
+        }
+        let kept = KeptBatches {
+            flows: self.flows.batches(),
+            samples: self.samples.batches(),
+        };
+        let ask = |budget: &Budget| self.inner.query(&query, kept, budget);
+        let answer = self.allowance.within(py, ask)?;
+        let batch = answer_batch(&answer);
+        let batch = batch.map_err(|error| crate::error::internal(py, &error.to_string()))?;
+        Ok(Table::of_batch(batch))
+    }
+
     /// A table by its name.
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
         match name {
@@ -104,7 +135,7 @@ impl Trial {
 }
 
 impl Trial {
-    fn large<R: Row>(&self, py: Python<'_>, rows: &Rows) -> PyResult<Table> {
+    fn large<R: tenter::Table>(&self, py: Python<'_>, rows: &Rows) -> PyResult<Table> {
         let name = R::TABLE;
         match rows {
             Rows::Kept(batches) => Ok(Table::new(self.inner.arrow_schema::<R>(), batches.clone())),
@@ -113,14 +144,16 @@ impl Trial {
                 Ok(None) => Err(wrong(py, "this trial has no folder")),
                 Err(error) => Err(raised(py, &error)),
             },
-            Rows::None => Err(wrong(
-                py,
-                &format!(
-                    "the {name} of this trial were not kept: run it with `{name}=True`, or with a folder"
-                ),
-            )),
+            Rows::None => Err(not_kept(py, name)),
         }
     }
+}
+
+fn not_kept(py: Python<'_>, table: &str) -> PyErr {
+    let what = format!(
+        "the {table} of this trial were not kept: run it with `{table}=True`, or with a folder"
+    );
+    wrong(py, &what)
 }
 
 /// Runs a plan.

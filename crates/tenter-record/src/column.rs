@@ -112,6 +112,10 @@ impl Serialize for Cell<'_> {
 }
 
 /// One column of the table of `R`: its entry in the data dictionary, and how a row fills it.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a property by itself"
+)]
 pub struct Column<R: 'static> {
     /// The name in every file; it ends with the unit where there is one.
     pub name: &'static str,
@@ -125,11 +129,45 @@ pub struct Column<R: 'static> {
     pub unit: &'static str,
     /// What the value is, in a sentence.
     pub meaning: &'static str,
+    /// Whether trials of earlier versions may lack it: it came later, and the digest does not cover
+    /// it.
+    pub may_be_absent: bool,
     /// Whether the value is looked up in [`Names`]; such a column is in the tables but not in the
     /// row's own JSON.
     pub joined: bool,
     /// The value of one row.
     pub cell: for<'a> fn(&'a R, &'a Names) -> Cell<'a>,
+}
+
+/// A column without the type of its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnInfo {
+    /// The name in every file.
+    pub name: &'static str,
+    /// What the column holds.
+    pub kind: Kind,
+    /// Whether a row may have no value here.
+    pub optional: bool,
+    /// The unit; empty for a count, an index, a name or a flag.
+    pub unit: &'static str,
+    /// What a value is, in a sentence.
+    pub meaning: &'static str,
+    /// Whether trials of earlier versions may lack it.
+    pub may_be_absent: bool,
+}
+
+impl<R> Column<R> {
+    /// The column without the type of its row.
+    pub fn info(&self) -> ColumnInfo {
+        ColumnInfo {
+            name: self.name,
+            kind: self.kind,
+            optional: self.optional,
+            unit: self.unit,
+            meaning: self.meaning.trim_ascii(),
+            may_be_absent: self.may_be_absent,
+        }
+    }
 }
 
 /// Takes the values of a row one by one. It is no closure, so that it can be inlined for each
@@ -381,6 +419,7 @@ macro_rules! rows {
                     may_be_unread: crate::column::is_marked(&[$(stringify!($unread))?]),
                     unit: $unit,
                     meaning: concat!($($meaning),+),
+                    may_be_absent: false,
                     joined: false,
                     cell: |row, _| {
                         crate::column::cell(&[$(&row.$unread)?], $column, &row.$field)
@@ -394,6 +433,7 @@ macro_rules! rows {
                     may_be_unread: crate::column::is_marked(&[$(stringify!($u_unread))?]),
                     unit: $u_unit,
                     meaning: concat!($($u_meaning),+),
+                    may_be_absent: true,
                     joined: false,
                     cell: |row, _| {
                         crate::column::cell(&[$(&row.$u_unread)?], $u_column, &row.$u_field)
@@ -406,6 +446,7 @@ macro_rules! rows {
                     may_be_unread: false,
                     unit: $d_unit,
                     meaning: concat!($($d_meaning),+),
+                    may_be_absent: false,
                     joined: false,
                     cell: |row, _| crate::column::Cell::from(row.$d_field()),
                 }, )+)?
@@ -416,6 +457,7 @@ macro_rules! rows {
                     may_be_unread: false,
                     unit: "",
                     meaning: concat!($($j_meaning),+),
+                    may_be_absent: false,
                     joined: true,
                     cell: |$j_row, $j_names| crate::column::Cell::Text($j_value),
                 }, )+)?

@@ -2,181 +2,102 @@
 
 use std::fmt::Write as _;
 
-use crate::circuits::CircuitRow;
-use crate::column::{Kind, Row};
+use crate::column::{Column, ColumnInfo, Kind, Row};
 use crate::comparison::ComparisonRow;
 use crate::deviation::DeviationRow;
-use crate::flow_sizes::FlowSizeRow;
-use crate::inference::{InferencePoolRow, InferenceRow, RequestRow};
-use crate::interference::InterferenceRow;
 use crate::notes::{NoteCode, NoteRow};
-use crate::operations::{CriticalPathRow, CriticalShareRow, OperationRow, RankTimeRow};
 use crate::paired::PairedRow;
-use crate::power::PowerRow;
-use crate::queue_changes::QueueChangeRow;
-use crate::rows::{
-    CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
-};
 use crate::seeds::SeedRow;
-use crate::signals::{ReactionRow, SignalRow};
-use crate::steering::SteeringRow;
-use crate::summary::{EngineStats, Totals};
-use crate::training::{TrainingRankRow, TrainingStepRow};
+use crate::tables::{EachTable, Kept, Table, each_table};
 
-/// A table (or a block of `summary.json`) and its columns, without the row type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableEntry {
-    /// The table's name.
-    pub table: &'static str,
-    /// What one row is.
-    pub about: &'static str,
-    /// The columns in the order of the file.
-    pub columns: Vec<ColumnEntry>,
-}
-
-/// A column, without the row type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ColumnEntry {
-    /// The column's name.
-    pub name: &'static str,
-    /// What it holds.
-    pub kind: Kind,
-    /// Whether a row may have no value here.
-    pub optional: bool,
-    /// The unit, empty where there is none.
-    pub unit: &'static str,
-    /// What the value is.
-    pub meaning: String,
+/// A table without the type of its rows.
+struct TableEntry {
+    table: &'static str,
+    about: &'static str,
+    columns: Vec<ColumnInfo>,
 }
 
 impl TableEntry {
-    /// The entry of a row type.
-    pub fn of<R: Row>() -> TableEntry {
-        let columns = R::COLUMNS.iter().map(|column| ColumnEntry {
-            name: column.name,
-            kind: column.kind,
-            optional: column.optional,
-            unit: column.unit,
-            meaning: column.meaning.trim().to_owned(),
-        });
+    fn of<R: Row>() -> TableEntry {
         TableEntry {
             table: R::TABLE,
             about: R::ABOUT.trim(),
-            columns: columns.collect(),
+            columns: R::COLUMNS.iter().map(Column::info).collect(),
         }
     }
 }
 
-/// The Parquet tables of a trial folder.
-pub fn tables() -> Vec<TableEntry> {
-    vec![
-        TableEntry::of::<JobRow>(),
-        TableEntry::of::<CollectiveRow>(),
-        TableEntry::of::<FlowRow>(),
-        TableEntry::of::<PortRow>(),
-        TableEntry::of::<QueueRow>(),
-        TableEntry::of::<SwitchRow>(),
-        TableEntry::of::<TierRow>(),
-        TableEntry::of::<SampleRow>(),
-    ]
-}
-
-/// The tables that only trials with signals to senders have.
-fn signal_tables() -> [TableEntry; 2] {
+/// Tables that are made of several trials, each with its introduction.
+fn tables_of_trials() -> [(&'static str, TableEntry); 4] {
     [
-        TableEntry::of::<SignalRow>(),
-        TableEntry::of::<ReactionRow>(),
+        (SEEDS_INTRODUCTION, TableEntry::of::<SeedRow>()),
+        (COMPARISON_INTRODUCTION, TableEntry::of::<ComparisonRow>()),
+        (DEVIATIONS_INTRODUCTION, TableEntry::of::<DeviationRow>()),
+        (PAIRED_INTRODUCTION, TableEntry::of::<PairedRow>()),
     ]
 }
 
-fn operation_tables() -> [TableEntry; 4] {
-    [
-        TableEntry::of::<OperationRow>(),
-        TableEntry::of::<RankTimeRow>(),
-        TableEntry::of::<CriticalPathRow>(),
-        TableEntry::of::<CriticalShareRow>(),
-    ]
+/// Where a table of a trial is, what is to be known of it, and its columns.
+struct OfTrial {
+    kept: Kept,
+    introduction: &'static str,
+    entry: TableEntry,
 }
 
-/// The blocks of `summary.json` beside its job and collective rows.
-pub fn summary_blocks() -> Vec<TableEntry> {
-    vec![TableEntry::of::<Totals>(), TableEntry::of::<EngineStats>()]
+fn tables() -> Vec<OfTrial> {
+    struct Of;
+    impl EachTable for Of {
+        type Out = OfTrial;
+        fn of<R: Table>(&mut self) -> OfTrial {
+            OfTrial {
+                kept: R::KEPT,
+                introduction: R::INTRODUCTION,
+                entry: TableEntry::of::<R>(),
+            }
+        }
+    }
+    each_table(Of)
 }
 
 /// The data dictionary as Markdown; `docs/data-dictionary.md` is this text.
 pub fn markdown() -> String {
     let mut page = String::from(INTRODUCTION);
-    for entry in tables() {
-        let _ = writeln!(page, "\n## `{}.parquet`\n", entry.table);
-        columns_as_markdown(&entry, &mut page);
+    let (in_summary, in_files): (Vec<_>, Vec<_>) = tables()
+        .into_iter()
+        .partition(|table| table.kept == Kept::InSummary);
+    for table in in_files {
+        let _ = writeln!(page, "\n## `{}.parquet`\n", table.entry.table);
+        table_as_markdown(&table, &mut page);
     }
-    notes_as_markdown(&mut page);
     page.push_str(SUMMARY_INTRODUCTION);
-    for entry in summary_blocks() {
-        let _ = writeln!(page, "\n### `{}`\n", entry.table);
+    for table in in_summary {
+        let _ = writeln!(page, "\n### `{}`\n", table.entry.table);
+        table_as_markdown(&table, &mut page);
+    }
+    for (introduction, entry) in tables_of_trials() {
+        page.push_str(introduction);
         columns_as_markdown(&entry, &mut page);
     }
-    page.push_str(INTERFERENCE_INTRODUCTION);
-    columns_as_markdown(&TableEntry::of::<InterferenceRow>(), &mut page);
-    for entry in signal_tables() {
-        let _ = writeln!(
-            page,
-            "\n## `{}.parquet`\n\n{SIGNALS_INTRODUCTION}\n",
-            entry.table
-        );
-        columns_as_markdown(&entry, &mut page);
-    }
-    page.push_str(CIRCUITS_INTRODUCTION);
-    columns_as_markdown(&TableEntry::of::<CircuitRow>(), &mut page);
-    page.push_str(STEERING_INTRODUCTION);
-    columns_as_markdown(&TableEntry::of::<SteeringRow>(), &mut page);
-    page.push_str(POWER_INTRODUCTION);
-    columns_as_markdown(&TableEntry::of::<PowerRow>(), &mut page);
-    page.push_str(FLOW_SIZES_INTRODUCTION);
-    columns_as_markdown(&TableEntry::of::<FlowSizeRow>(), &mut page);
-    page.push_str(QUEUE_CHANGES_INTRODUCTION);
-    columns_as_markdown(&TableEntry::of::<QueueChangeRow>(), &mut page);
-    page.push_str(OPERATIONS_INTRODUCTION);
-    for entry in operation_tables() {
-        let _ = writeln!(page, "### `{}`\n\n{}\n", entry.table, entry.about);
-        columns_as_markdown(&entry, &mut page);
-    }
-    page.push_str(TRAINING_INTRODUCTION);
-    for entry in [
-        TableEntry::of::<TrainingStepRow>(),
-        TableEntry::of::<TrainingRankRow>(),
-    ] {
-        let _ = writeln!(page, "### `{}`\n\n{}\n", entry.table, entry.about);
-        columns_as_markdown(&entry, &mut page);
-    }
-    page.push_str(INFERENCE_INTRODUCTION);
-    for entry in [
-        TableEntry::of::<InferenceRow>(),
-        TableEntry::of::<InferencePoolRow>(),
-        TableEntry::of::<RequestRow>(),
-    ] {
-        let _ = writeln!(page, "### `{}`\n\n{}\n", entry.table, entry.about);
-        columns_as_markdown(&entry, &mut page);
-    }
-    page.push_str(SEEDS_INTRODUCTION);
-    columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
-    page.push_str(COMPARISON_INTRODUCTION);
-    columns_as_markdown(&TableEntry::of::<ComparisonRow>(), &mut page);
-    page.push_str(DEVIATIONS_INTRODUCTION);
-    columns_as_markdown(&TableEntry::of::<DeviationRow>(), &mut page);
-    page.push_str(PAIRED_INTRODUCTION);
-    columns_as_markdown(&TableEntry::of::<PairedRow>(), &mut page);
     page
 }
 
-fn notes_as_markdown(page: &mut String) {
-    page.push_str(NOTES_INTRODUCTION);
-    for (code, meaning) in NoteCode::ALL {
-        let severity = code.severity().word();
-        let _ = writeln!(page, "- `{}` ({severity}): {}", code.word(), meaning.trim());
+fn table_as_markdown(table: &OfTrial, page: &mut String) {
+    let lines = table.introduction.lines().map(str::trim);
+    let introduction = lines.collect::<Vec<_>>().join(" ");
+    if !introduction.is_empty() {
+        let _ = writeln!(page, "{introduction}");
     }
-    page.push('\n');
-    columns_as_markdown(&TableEntry::of::<NoteRow>(), page);
+    if table.entry.table == NoteRow::TABLE {
+        page.push_str("The kinds of notes are:\n\n");
+        for (code, meaning) in NoteCode::ALL {
+            let severity = code.severity().word();
+            let _ = writeln!(page, "- `{}` ({severity}): {}", code.word(), meaning.trim());
+        }
+    }
+    if !table.introduction.is_empty() {
+        page.push('\n');
+    }
+    columns_as_markdown(&table.entry, page);
 }
 
 fn columns_as_markdown(entry: &TableEntry, page: &mut String) {
@@ -221,91 +142,13 @@ Every table and column of a trial folder. This page is generated from the row ty
 - Rows of `flows` are in the order in which the chunks ended, which is the same on any number of threads.
 ";
 
-const NOTES_INTRODUCTION: &str = "
-## `notes.parquet`
-
-Every trial has this table; `notes` of `summary.json` has the same rows.
-What a comparison, a sweep, a study or a report says of a trial beside its numbers is taken from here.
-The kinds of notes are:
-
-";
-
 const SUMMARY_INTRODUCTION: &str = "
 ## `summary.json`
 
 `tenter_version`, `scenario` and `seed` say what ran; `complete` is false for a trial that ended early, and `stopped` then says why;
 `stopped_by` names the kind: `user`, `time-limit`, `deadlock` or `lab` (a host or link of a lab was lost), and is left out where the trial ran to its end and in trials of earlier versions;
 `notes[]` are the rows of `notes.parquet`, and `warnings` the texts of those that are warnings. `jobs[]` are the rows of `jobs.parquet`, each with `collectives[]`, its rows of `collectives.parquet` (all
-columns but `job_name`). The same text is printed by `tenter run --format json`. Two blocks follow.
-";
-
-const INTERFERENCE_INTRODUCTION: &str = "
-## `interference.parquet`
-
-`tenter run --baseline`, `--interference` and `observe.baseline` of a scenario leave this table in the trial folder; `interference` of `summary.json` has the same rows.
-
-";
-
-const SIGNALS_INTRODUCTION: &str =
-    "Only where `fabric.source_flow_control` has switches tell senders of long queues.";
-
-const POWER_INTRODUCTION: &str = "
-## `power` of `summary.json`
-
-Only where the scenario has `fabric.power`.
-
-";
-
-const FLOW_SIZES_INTRODUCTION: &str = "
-## `flow_sizes` of `summary.json`
-
-Where jobs run a workload of flows, `flow_sizes[]` has for each of them a row for all flows and one for each tenth of its size distribution.
-
-";
-
-const CIRCUITS_INTRODUCTION: &str = "
-## `circuits.parquet`
-
-Only in trials of fabrics with optical circuit switches.
-
-";
-
-const STEERING_INTRODUCTION: &str = "
-## `steering.parquet`
-
-Only in trials whose optical circuits are steered (`fabric.circuits.steering`).
-
-";
-
-const QUEUE_CHANGES_INTRODUCTION: &str = "
-## `queue_changes.parquet`
-
-Only where `observe.queue_changes` names ports: port after port, each in the order of time.
-
-";
-
-const OPERATIONS_INTRODUCTION: &str = "
-## Operations of graphs
-
-Only where a job runs a graph of operations and `observe.operations` has them recorded.
-`critical_shares[]` of `summary.json` has a row for each iteration.
-
-";
-
-const TRAINING_INTRODUCTION: &str = "
-## Training
-
-Only where a job has a workload of `kind: training`.
-`training_steps[]` of `summary.json` has a row for each step.
-
-";
-
-const INFERENCE_INTRODUCTION: &str = "
-## Inference
-
-Only where a job has a workload of `kind: inference`.
-`inference[]` of `summary.json` has a row for each iteration, `inference_pools[]` one for each iteration and pool.
-
+columns but `job_name`). The same text is printed by `tenter run --format json`. Its other blocks follow; each is a table, too.
 ";
 
 const SEEDS_INTRODUCTION: &str = "
@@ -340,34 +183,12 @@ The columns that `tenter compare` prints of such folders; with `--format json` i
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PortRow;
     use crate::column::{Cell, Names, TakeCell};
 
-    fn all() -> impl Iterator<Item = (&'static str, ColumnEntry)> {
-        let apart = [
-            TableEntry::of::<NoteRow>(),
-            TableEntry::of::<InterferenceRow>(),
-            TableEntry::of::<FlowSizeRow>(),
-            TableEntry::of::<QueueChangeRow>(),
-            TableEntry::of::<PowerRow>(),
-            TableEntry::of::<OperationRow>(),
-            TableEntry::of::<RankTimeRow>(),
-            TableEntry::of::<CriticalPathRow>(),
-            TableEntry::of::<CriticalShareRow>(),
-            TableEntry::of::<TrainingRankRow>(),
-            TableEntry::of::<TrainingStepRow>(),
-            TableEntry::of::<InferenceRow>(),
-            TableEntry::of::<InferencePoolRow>(),
-            TableEntry::of::<RequestRow>(),
-            TableEntry::of::<SeedRow>(),
-            TableEntry::of::<ComparisonRow>(),
-            TableEntry::of::<DeviationRow>(),
-            TableEntry::of::<PairedRow>(),
-        ];
-        let entries = tables()
-            .into_iter()
-            .chain(summary_blocks())
-            .chain(apart)
-            .chain(signal_tables());
+    fn all() -> impl Iterator<Item = (&'static str, ColumnInfo)> {
+        let of_trial = tables().into_iter().map(|table| table.entry);
+        let entries = of_trial.chain(tables_of_trials().map(|(_, entry)| entry));
         entries.flat_map(|e| e.columns.into_iter().map(move |c| (e.table, c)))
     }
 

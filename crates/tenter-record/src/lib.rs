@@ -8,6 +8,7 @@
 mod capture;
 mod circuits;
 mod column;
+mod column_array;
 mod comparison;
 mod deviation;
 pub mod dictionary;
@@ -21,13 +22,19 @@ mod operations;
 mod paired;
 mod percentile;
 mod power;
+mod query;
 mod queue_changes;
 mod rows;
 mod seeds;
+mod sign_test;
 mod signals;
 mod sink;
+mod spread;
+mod statistic;
 mod steering;
 mod summary;
+mod tables;
+mod tiers;
 mod training;
 mod unread;
 
@@ -35,7 +42,8 @@ pub use capture::{
     Capture, CapturedFrame, CapturedPort, FrameContent, MacAddress, RoceBody, RocePacket,
 };
 pub use circuits::CircuitRow;
-pub use column::{Cell, Column, Kind, Names, Row, Seed, TakeCell, Value};
+pub use column::{Cell, Column, ColumnInfo, Kind, Names, Row, Seed, TakeCell, Value};
+pub use column_array::{ColumnArray, ColumnValues};
 pub use comparison::ComparisonRow;
 pub use deviation::DeviationRow;
 pub use digest::Digest;
@@ -46,16 +54,26 @@ pub use interference::InterferenceRow;
 pub use notes::{NoteCode, NoteRow, Notes, Severity};
 pub use operations::{CriticalPathRow, CriticalShareRow, OperationRow, RankTimeRow};
 pub use paired::PairedRow;
-pub use percentile::{Distribution, nearest_rank, rank};
+pub use percentile::{Distribution, median_time, nearest_rank, rank};
 pub use power::PowerRow;
-pub use queue_changes::QueueChangeRow;
-pub use rows::{
-    CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
+pub use query::{
+    Answer, AnswerColumn, AnswerRow, Filter, Held, KeyCell, Query, QueryError, QueryProblem,
+    ReadyFilter, Source,
 };
+pub use queue_changes::QueueChangeRow;
+pub use rows::{CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow};
 pub use seeds::SeedRow;
+pub use sign_test::sign_test;
 pub use signals::{ReactionRow, SignalRow};
 pub use sink::{Control, MemorySink, Progress, Sink, SinkError};
+pub use spread::Spread;
+pub use statistic::Statistic;
 pub use steering::SteeringRow;
 pub use summary::{EngineKind, EngineStats, JobSummary, Stop, StopKind, Summary, Totals};
+pub use tables::{
+    Counts, EachTable, Kept, ReadTable, Results, Table, columns_of, each_table, table_names,
+    with_table,
+};
+pub use tiers::{Direction, Tiers};
 pub use training::{TrainingRankRow, TrainingStepRow};
 pub use unread::Unread;

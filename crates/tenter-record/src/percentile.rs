@@ -20,6 +20,15 @@ pub fn rank(count: u64, share: u64, whole: u64) -> u64 {
     (below.div_ceil(u128::from(whole)) as u64).max(1)
 }
 
+/// The time in the middle; of an even number of times, the mean of the two in the middle, rounded
+/// down to a picosecond.
+pub fn median_time(mut times: Vec<Time>) -> Option<Time> {
+    times.sort_unstable();
+    let below = *times.get(times.len().checked_sub(1)? / 2)?;
+    let above = times[times.len() / 2];
+    Some(below + Time::from_ps((above.ps() - below.ps()) / 2))
+}
+
 /// The six statistics of a set of completion times that every table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Distribution {
@@ -87,6 +96,15 @@ mod tests {
         assert_eq!(nearest_rank(&sorted, 200), Some(15));
         assert_eq!(nearest_rank(&sorted, 0), Some(15));
         assert_eq!(nearest_rank(&sorted, 1_000), Some(50));
+    }
+
+    #[test]
+    fn a_median_is_in_the_middle() {
+        let of = |ps: &[u64]| median_time(ps.iter().copied().map(Time::from_ps).collect());
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[9]), Some(Time::from_ps(9)));
+        assert_eq!(of(&[9, 1, 4]), Some(Time::from_ps(4)));
+        assert_eq!(of(&[9, 1, 4, 7]), Some(Time::from_ps(5)));
     }
 
     #[test]

@@ -5,16 +5,7 @@
 
 use tenter_units::Time;
 
-use crate::capture::Capture;
-use crate::circuits::CircuitRow;
 use crate::column::rows;
-use crate::digest::Digest;
-use crate::inference::RequestRow;
-use crate::operations::{CriticalPathRow, OperationRow, RankTimeRow};
-use crate::queue_changes::QueueChangeRow;
-use crate::signals::{ReactionRow, SignalRow};
-use crate::steering::SteeringRow;
-use crate::training::TrainingRankRow;
 
 rows! {
     /// One data chunk on one queue pair: the messages posted together and acknowledged together. It
@@ -528,69 +519,6 @@ rows! {
         paused_max: Time => "paused_max_ns", "ns", unread;
         /// Frames dropped at the sending ports of all these links.
         dropped_frames: u64 => "dropped_frames", "frames", unread;
-    }
-}
-
-/// The tables of what the nodes have counted, known only when a trial has ended.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counts {
-    /// One row per port of every node.
-    pub ports: Vec<PortRow>,
-    /// One row per port and class with something to say.
-    pub queues: Vec<QueueRow>,
-    /// One row per switch.
-    pub switches: Vec<SwitchRow>,
-    /// One row per switch that has to do with signals to senders.
-    pub signals: Vec<SignalRow>,
-    /// How fast senders obeyed them.
-    pub reactions: Vec<ReactionRow>,
-    /// Which ports optical switches joined when; empty without such switches.
-    pub circuits: Vec<CircuitRow>,
-    /// What steering decided about them; empty without it.
-    pub steering: Vec<SteeringRow>,
-    /// Queues change by change, port by port, where that is asked for.
-    pub queue_changes: Vec<QueueChangeRow>,
-    /// Frames captured at ports, where that is asked for.
-    pub capture: Option<Capture>,
-    /// Operations of graphs, one by one, where they are recorded.
-    pub operations: Vec<OperationRow>,
-    /// What the time of each rank of a graph went into, where operations are recorded.
-    pub rank_times: Vec<RankTimeRow>,
-    /// The critical paths of graphs, where operations are recorded.
-    pub critical_path: Vec<CriticalPathRow>,
-    /// What the time of each rank of a training went by with, where there is one.
-    pub training_ranks: Vec<TrainingRankRow>,
-    /// Requests of inferences, one by one, where there are any.
-    pub requests: Vec<RequestRow>,
-}
-
-impl Counts {
-    /// Adds the rows of the tables that every trial has to a digest: what is recorded only where
-    /// that is asked for must not change it.
-    pub fn add_to(&self, digest: &mut Digest) {
-        let Counts {
-            ports,
-            queues,
-            switches,
-            signals,
-            reactions,
-            circuits,
-            steering,
-            queue_changes: _,
-            capture: _,
-            operations: _,
-            rank_times: _,
-            critical_path: _,
-            training_ranks: _,
-            requests: _,
-        } = self;
-        digest.add_rows(ports);
-        digest.add_rows(queues);
-        digest.add_rows(switches);
-        digest.add_rows(signals);
-        digest.add_rows(reactions);
-        digest.add_rows(circuits);
-        digest.add_rows(steering);
     }
 }
 

@@ -5,6 +5,7 @@
 //! turns a summary into text, and [`explanation_text`] an explanation; nothing here prints.
 
 mod answers;
+mod asked;
 mod capture;
 mod chain;
 mod checkpoint;
@@ -17,6 +18,7 @@ mod deviations;
 mod drawings;
 mod error;
 mod explanation;
+mod folder_tables;
 mod free_table;
 mod html;
 mod manifest;
@@ -37,12 +39,10 @@ mod report_memory;
 mod seed_folder;
 mod seeds;
 mod span;
-mod statistics;
 mod sweep_numbers;
 mod table;
 mod table_groups;
 mod text_table;
-mod tiers;
 mod trace;
 mod trace_events;
 mod trace_operations;
@@ -56,6 +56,7 @@ mod utc;
 mod whole_file;
 
 pub use answers::{ANSWERS_FILE, SWEEP_FILE, read_answers};
+pub use asked::{NamedAnswer, answer_columns, answer_csv, answer_rows, answer_table};
 pub use chain::{Cause, Chain, Known, Link};
 pub use checkpoint::recover_tables;
 pub use claim::{claim_free_folder, take_folder};
@@ -67,6 +68,7 @@ pub use deviations::{Beside, add_measured, deviation_table};
 pub use drawings::{Drawn, DrawnLine, study_drawings};
 pub use error::TrialError;
 pub use explanation::{cost_text, explanation_text};
+pub use folder_tables::FolderTables;
 pub use free_table::{FreeColumn, FreeTable};
 pub use html::{
     HeldUp, held_up, html_measured_report, html_report, html_study_report, html_sweep_report,
@@ -86,13 +88,12 @@ pub use seed_folder::{clear_seeds, seed_folder, seed_folders, takes_seeds};
 pub use seeds::{SEEDS_FILE, seed_rows, seed_table, write_seed_rows};
 pub use span::Span;
 pub use table::{Format, PrintedJob, TrialReport, printed_jobs, printed_time};
-pub use table_groups::{ColumnValues, GroupColumn, TableGroups};
+pub use table_groups::TableGroups;
 pub use text_table::{Align, TextColumn, TextTable};
-pub use tiers::{Direction, Tiers};
 pub use trace::{TraceLimits, write_trace};
 pub use trial_data::{Chunk, PortSample, TrialData, check_is_trial};
 pub use trial_files::{CAPTURE_FILE, CONFIG_FILE, MANIFEST_FILE, TRACE_FILE, links_in};
 pub use trial_folder::{TrialFolder, remove_trial, replace_counts};
 pub use trial_operations::{OperationsOf, Recorded, Spans};
-pub use trial_tables::{TRIAL_TABLES, TableColumn, TrialTable};
+pub use trial_tables::TrialTable;
 pub use whole_file::{is_written, write_shared, write_whole, write_whole_with};

@@ -103,7 +103,7 @@ fn check_statistics<'r>(
         return Ok(());
     }
     Err(format!(
-        "the readings {name} have statistics that no pair of seeds has (`deviation`, `range`, `count`); add a reading with another `statistic`, for instance `median`"
+        "the readings {name} have statistics that no pair of seeds has (`stddev`, `range`, `count`); add a reading with another `statistic`, for instance `median`"
     ))
 }
 

@@ -1,8 +1,6 @@
 //! Two lists of values that belong together in pairs, such as those of equal seeds.
 
-use tenter_study::sign_test;
-
-use crate::statistics::Spread;
+use tenter_record::{Spread, sign_test};
 
 /// The result of a comparison of pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]

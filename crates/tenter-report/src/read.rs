@@ -8,7 +8,7 @@ use parquet::record::{Field, Row as Record};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tenter_formats::guarded;
-use tenter_record::{Counts, Row, Summary, Unread};
+use tenter_record::{Counts, Kept, ReadTable, Row, Summary, Table, Unread};
 
 use crate::own_file::{has_own, open_own, read_own, read_own_text};
 use crate::trial_files::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, table_file};
@@ -57,23 +57,21 @@ pub fn finished_trial(
 /// # Errors
 /// When a file is missing that every trial has, or one is damaged.
 pub fn read_counts(folder: &Path) -> Result<Counts, TrialError> {
-    Ok(Counts {
-        ports: read_rows(folder)?,
-        queues: read_rows(folder)?,
-        switches: read_rows(folder)?,
-        signals: rows_if_any(folder)?,
-        reactions: rows_if_any(folder)?,
-        circuits: rows_if_any(folder)?,
-        steering: rows_if_any(folder)?,
-        queue_changes: rows_if_any(folder)?,
-        // The file is for other programs.
-        capture: None,
-        operations: rows_if_any(folder)?,
-        rank_times: rows_if_any(folder)?,
-        critical_path: rows_if_any(folder)?,
-        training_ranks: rows_if_any(folder)?,
-        requests: rows_if_any(folder)?,
-    })
+    Counts::read(&InFolder(folder))
+}
+
+/// The tables of a trial folder.
+struct InFolder<'a>(&'a Path);
+
+impl ReadTable for InFolder<'_> {
+    type Error = TrialError;
+
+    fn read<R: Table>(&self) -> Result<Vec<R>, TrialError> {
+        match R::KEPT {
+            Kept::IfAny => rows_if_any(self.0),
+            Kept::Always | Kept::Streamed | Kept::InSummary => read_rows(self.0),
+        }
+    }
 }
 
 /// The rows of a table that only some trials have.

@@ -64,7 +64,9 @@ fn is_sound(record: &SweepRecord) -> bool {
         axes.all(|&axis| axis < record.axes.len())
             && readings.all(|&reading| reading < record.readings.len())
     };
+    let mut readings = record.readings.iter();
     !record.variants.is_empty()
+        && readings.all(|reading| reading.known_statistic().is_some())
         && record.charts.iter().all(chart)
         && points.all(|point| point.len() == record.axes.len())
         && record.trials.iter().all(trial)

@@ -5,12 +5,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use tenter_record::{CollectiveRow, FlowSizeRow, JobSummary, Names, Seed, SeedRow, Summary};
+use tenter_record::{
+    CollectiveRow, FlowSizeRow, JobSummary, Names, Seed, SeedRow, Spread, Statistic, Summary,
+};
 use tenter_units::Time;
 
 use crate::numbers::{binary_size, decimals_for};
 use crate::parquet_table::{DIGEST_NOTE, SEED_NOTE};
-use crate::statistics::Spread;
 use crate::table::FLOWS;
 use crate::text_table::{TextColumn, TextTable};
 use crate::{ParquetTable, TrialError};
@@ -116,11 +117,7 @@ pub(crate) fn mean_of_iterations(
     let judged = job.collectives.iter();
     let judged = judged.filter(|row| row.index == index && !row.warm_up);
     let values: Option<Vec<f64>> = judged.map(value).collect();
-    mean(&values?)
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    Statistic::Mean.of(values?)
 }
 
 pub(crate) fn time_ns(row: &CollectiveRow) -> Option<f64> {
@@ -163,7 +160,7 @@ fn with_bandwidth(
 ) -> SeedRow {
     let moved: Vec<f64> = trials.iter().filter_map(moved).collect();
     SeedRow {
-        busbw_gbytes_per_s: mean(&moved).map(|bytes| bytes / row.mean),
+        busbw_gbytes_per_s: Statistic::Mean.of(moved).map(|bytes| bytes / row.mean),
         ..row
     }
 }

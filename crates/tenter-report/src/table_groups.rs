@@ -11,42 +11,30 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 use tenter_formats::guarded;
-use tenter_record::{Kind, Row};
+use tenter_record::{
+    Cell, ColumnArray, ColumnInfo, ColumnValues, Counts, Kept, Kind, Names, Results, Table,
+};
 
 use crate::TrialError;
 use crate::own_file::open_own;
+use crate::read::read_summary;
 use crate::trial_files::table_file;
 
 /// A table of a trial that is open.
-pub struct TableGroups {
+pub struct TableGroups(Source);
+
+enum Source {
+    File(Groups),
+    /// The rows of `summary.json` are in one group; their columns.
+    Summary(Vec<ColumnArray>),
+}
+
+/// The groups of a file.
+struct Groups {
     path: PathBuf,
     reader: SerializedFileReader<File>,
-    /// Name and kind of each column of its row, with its place in the file.
-    columns: Vec<(&'static str, Kind, usize)>,
-}
-
-/// The values of a column in one group, one for each row; where there is none, any.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ColumnValues {
-    /// Whole numbers.
-    Integer(Vec<i64>),
-    /// Whole numbers that are not negative.
-    Unsigned(Vec<u64>),
-    /// Numbers.
-    Float(Vec<f64>),
-    /// Texts.
-    Text(Vec<String>),
-    /// Flags.
-    Flag(Vec<bool>),
-}
-
-/// A column of one group.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GroupColumn {
-    /// A value for each row.
-    pub values: ColumnValues,
-    /// Which rows have a value; `None` where all have.
-    pub valid: Option<Vec<bool>>,
+    /// The columns of its row, each with its place in the file if that has it.
+    columns: Vec<(ColumnInfo, Option<usize>)>,
 }
 
 impl TableGroups {
@@ -54,7 +42,78 @@ impl TableGroups {
     ///
     /// # Errors
     /// When the file is missing or damaged, or lacks a column of the row.
-    pub fn open<R: Row>(folder: &Path) -> Result<TableGroups, TrialError> {
+    pub fn open<R: Table>(folder: &Path) -> Result<TableGroups, TrialError> {
+        match R::KEPT {
+            Kept::InSummary => TableGroups::of_summary::<R>(folder),
+            Kept::Always | Kept::Streamed | Kept::IfAny => {
+                Groups::open::<R>(folder).map(|groups| TableGroups(Source::File(groups)))
+            }
+        }
+    }
+
+    /// The rows of a type that the summary of a trial has.
+    ///
+    /// # Errors
+    /// When there is no summary, or it is damaged.
+    pub(crate) fn of_summary<R: Table>(folder: &Path) -> Result<TableGroups, TrialError> {
+        let columns = columns_of_summary::<R>(folder)?;
+        Ok(TableGroups(Source::Summary(columns)))
+    }
+
+    /// How many groups it has.
+    pub fn count(&self) -> usize {
+        match &self.0 {
+            Source::File(groups) => groups.reader.metadata().num_row_groups(),
+            Source::Summary(_) => 1,
+        }
+    }
+
+    /// How many rows a group has.
+    pub fn rows(&self, group: usize) -> usize {
+        match &self.0 {
+            Source::File(groups) => groups.rows(group),
+            Source::Summary(columns) => columns.first().map_or(0, ColumnArray::len),
+        }
+    }
+
+    /// The least and the greatest number of a column in a group, where the file tells.
+    pub fn range(&self, group: usize, column: usize) -> Option<(f64, f64)> {
+        match &self.0 {
+            Source::File(groups) => groups.range(group, column),
+            Source::Summary(_) => None,
+        }
+    }
+
+    /// A column of a group, by its place in the row.
+    ///
+    /// # Errors
+    /// When the file is damaged.
+    pub fn column(&self, group: usize, column: usize) -> Result<ColumnArray, TrialError> {
+        match &self.0 {
+            Source::File(groups) => groups.column(group, column),
+            Source::Summary(columns) => Ok(columns[column].clone()),
+        }
+    }
+}
+
+/// The columns of a table, of the rows that the summary of a trial has.
+fn columns_of_summary<R: Table>(folder: &Path) -> Result<Vec<ColumnArray>, TrialError> {
+    let summary = read_summary(folder)?;
+    let results = Results {
+        summary: &summary,
+        counts: &Counts::default(),
+        flows: &[],
+        samples: &[],
+    };
+    let rows = R::rows(&results);
+    let columns = R::COLUMNS.iter();
+    Ok(columns
+        .map(|column| ColumnArray::of(column, &rows, &Names::default()))
+        .collect())
+}
+
+impl Groups {
+    fn open<R: Table>(folder: &Path) -> Result<Groups, TrialError> {
         let path = table_file::<R>(folder);
         let file = open_own(&path).map_err(TrialError::io("read", &path))?;
         let open = || -> Result<_, ParquetError> {
@@ -63,56 +122,55 @@ impl TableGroups {
             let columns = R::COLUMNS.iter().map(|column| {
                 let mut known = schema.columns().iter();
                 let place = known.position(|known| known.name() == column.name);
-                let place = place.ok_or_else(|| {
-                    ParquetError::General(format!(
-                        "there is no column `{}`: another version of Tenter wrote it; run the trial again",
-                        column.name
-                    ))
-                })?;
-                Ok((column.name, column.kind, place))
+                (column.info(), place)
             });
-            let columns = columns.collect::<Result<Vec<_>, ParquetError>>()?;
+            let columns = columns.collect();
             Ok((reader, columns))
         };
         let (reader, columns) = open().map_err(TrialError::parquet("read", &path))?;
-        Ok(TableGroups {
+        Ok(Groups {
             path,
             reader,
             columns,
         })
     }
 
-    /// How many groups it has.
-    pub fn count(&self) -> usize {
-        self.reader.metadata().num_row_groups()
-    }
-
-    /// How many rows a group has.
-    pub fn rows(&self, group: usize) -> usize {
+    fn rows(&self, group: usize) -> usize {
         let rows = self.reader.metadata().row_group(group).num_rows();
         usize::try_from(rows).unwrap_or_default()
     }
 
-    /// The least and the greatest number of a column in a group, where the file tells.
-    pub fn range(&self, group: usize, column: usize) -> Option<(f64, f64)> {
-        let (_, kind, place) = self.columns[column];
-        let chunk = self.reader.metadata().row_group(group).column(place);
-        range(chunk, kind)
+    fn range(&self, group: usize, column: usize) -> Option<(f64, f64)> {
+        let (info, place) = self.columns[column];
+        let chunk = self.reader.metadata().row_group(group).column(place?);
+        range(chunk, info.kind)
     }
 
-    /// A column of a group, by its place in the row.
-    ///
-    /// # Errors
-    /// When the file is damaged.
-    pub fn column(&self, group: usize, column: usize) -> Result<GroupColumn, TrialError> {
-        let (name, kind, place) = self.columns[column];
+    fn column(&self, group: usize, column: usize) -> Result<ColumnArray, TrialError> {
+        let (info, place) = self.columns[column];
         let count = self.rows(group);
         let read = guarded(|| {
+            // Trials of earlier versions lack columns that came later.
+            let Some(place) = place else {
+                return without_values(info, count);
+            };
             let group = self.reader.get_row_group(group)?;
-            decode(group.get_column_reader(place)?, name, kind, count)
+            decode(group.get_column_reader(place)?, info.name, info.kind, count)
         });
         read.map_err(TrialError::parquet("read", &self.path))
     }
+}
+
+/// A column that the file does not have.
+fn without_values(info: ColumnInfo, count: usize) -> Result<ColumnArray, ParquetError> {
+    if !info.may_be_absent || count > ROWS_RESERVED {
+        return Err(ParquetError::General(format!(
+            "there is no column `{}`: another version of Tenter wrote it; run the trial again",
+            info.name
+        )));
+    }
+    let cells = (0..count).map(|_| Cell::Missing);
+    Ok(ColumnArray::of_cells(info.kind, cells))
 }
 
 fn range(chunk: &ColumnChunkMetaData, kind: Kind) -> Option<(f64, f64)> {
@@ -134,7 +192,7 @@ fn decode(
     name: &str,
     kind: Kind,
     count: usize,
-) -> Result<GroupColumn, ParquetError> {
+) -> Result<ColumnArray, ParquetError> {
     match (reader, kind) {
         (ColumnReader::Int64ColumnReader(reader), Kind::Integer) => {
             dense(reader, count, ColumnValues::Integer, |value| value)
@@ -168,13 +226,22 @@ fn dense<T: DataType, V: Default>(
     count: usize,
     wrap: fn(Vec<V>) -> ColumnValues,
     value: fn(T::T) -> V,
-) -> Result<GroupColumn, ParquetError> {
+) -> Result<ColumnArray, ParquetError> {
     let mut values = Vec::with_capacity(count.min(ROWS_RESERVED));
     let mut levels = Vec::new();
     reader.read_records(count, Some(&mut levels), None, &mut values)?;
+    let found = if levels.is_empty() {
+        values.len()
+    } else {
+        levels.len()
+    };
+    if found != count {
+        let what = format!("a column has {found} values for {count} rows");
+        return Err(ParquetError::General(what));
+    }
     let mut values = values.into_iter().map(value);
     if levels.iter().all(|level| *level > 0) {
-        return Ok(GroupColumn {
+        return Ok(ColumnArray {
             values: wrap(values.collect()),
             valid: None,
         });
@@ -184,7 +251,7 @@ fn dense<T: DataType, V: Default>(
         let found = there.then(|| values.next()).flatten();
         found.unwrap_or_default()
     });
-    Ok(GroupColumn {
+    Ok(ColumnArray {
         values: wrap(all.collect()),
         valid: Some(valid),
     })
@@ -196,7 +263,7 @@ mod tests {
 
     use super::*;
     use crate::parquet_table::ParquetTable;
-    use tenter_record::{FlowRow, Names};
+    use tenter_record::{FlowRow, Row as _};
 
     #[test]
     fn columns_are_read_group_by_group() {
@@ -226,7 +293,7 @@ mod tests {
         };
         let bytes = groups.column(1, place("payload_bytes"));
         let expected = (65_536..70_000).map(|index| 1_000 + index).collect();
-        let expected = GroupColumn {
+        let expected = ColumnArray {
             values: ColumnValues::Integer(expected),
             valid: None,
         };

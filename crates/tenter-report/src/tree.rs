@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tenter_record::CircuitRow;
 
-use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
+use tenter_record::Tiers;
 
 /// Node and port.
 pub(crate) type Place = (u32, u16);

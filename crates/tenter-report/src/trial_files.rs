@@ -3,11 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tenter_record::{
-    CircuitRow, CollectiveRow, CriticalPathRow, FlowRow, InterferenceRow, JobRow, NoteRow,
-    OperationRow, PortRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, RequestRow, Row,
-    SampleRow, SignalRow, SteeringRow, SwitchRow, TierRow, TrainingRankRow,
-};
+use tenter_record::{EachTable, Kept, Row, Table, each_table};
 
 use crate::own_file::{OWN_FILE_REMEDY, read_own_text, refuse_link};
 
@@ -75,32 +71,22 @@ fn files_beside(folder: &Path) -> Vec<PathBuf> {
 
 /// All files of a trial.
 pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
+    struct Files<'a>(&'a Path);
+    impl EachTable for Files<'_> {
+        type Out = Vec<PathBuf>;
+        fn of<R: Table>(&mut self) -> Vec<PathBuf> {
+            let file = table_file::<R>(self.0);
+            match R::KEPT {
+                Kept::Always | Kept::IfAny => vec![file],
+                Kept::Streamed => vec![footer_file(&file), file],
+                Kept::InSummary => Vec::new(),
+            }
+        }
+    }
     let mut files = files_beside(folder);
+    files.extend([folder.join(CONFIG_FILE), folder.join(SUMMARY_FILE)]);
+    files.extend(each_table(Files(folder)).into_iter().flatten());
     files.extend([
-        folder.join(CONFIG_FILE),
-        folder.join(SUMMARY_FILE),
-        table_file::<JobRow>(folder),
-        table_file::<CollectiveRow>(folder),
-        table_file::<NoteRow>(folder),
-        table_file::<InterferenceRow>(folder),
-        table_file::<FlowRow>(folder),
-        table_file::<PortRow>(folder),
-        table_file::<QueueRow>(folder),
-        table_file::<SwitchRow>(folder),
-        table_file::<TierRow>(folder),
-        table_file::<SignalRow>(folder),
-        table_file::<ReactionRow>(folder),
-        table_file::<CircuitRow>(folder),
-        table_file::<SteeringRow>(folder),
-        table_file::<SampleRow>(folder),
-        footer_file(&table_file::<FlowRow>(folder)),
-        footer_file(&table_file::<SampleRow>(folder)),
-        table_file::<QueueChangeRow>(folder),
-        table_file::<OperationRow>(folder),
-        table_file::<RankTimeRow>(folder),
-        table_file::<CriticalPathRow>(folder),
-        table_file::<TrainingRankRow>(folder),
-        table_file::<RequestRow>(folder),
         folder.join(TRACE_FILE),
         folder.join(CAPTURE_FILE),
         folder.join(PARTIAL_MANIFEST),

@@ -8,15 +8,14 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tenter_record::{
-    CollectiveRow, Control, Counts, FlowRow, JobRow, Names, Progress, Row, SampleRow, Sink,
-    SinkError, Summary,
+    Control, Counts, EachTable, FlowRow, Kept, Names, Progress, Results, Row, SampleRow, Sink,
+    SinkError, Summary, Table, Tiers, each_table,
 };
 
 use crate::capture::write_capture;
 use crate::claim::take_folder;
 use crate::parquet_table::{DIGEST_NOTE, SEED_NOTE};
 use crate::read::read_manifest;
-use crate::tiers::Tiers;
 use crate::trial_files::{
     CAPTURE_FILE, CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, footer_file, has_manifest,
     is_just_made, own_files, table_file,
@@ -185,35 +184,18 @@ impl TrialFolder {
             seed: &manifest.run.seed.to_string(),
             digest,
         };
-        let jobs: Vec<JobRow> = summary.jobs.iter().map(|job| job.job.clone()).collect();
-        let collectives: Vec<CollectiveRow> = summary
-            .jobs
-            .iter()
-            .flat_map(|job| job.collectives.clone())
-            .collect();
-        tables.write(&jobs)?;
-        tables.write(&collectives)?;
-        tables.write(&summary.notes)?;
-        tables.write_any(&summary.interference)?;
-        tables.write(&counts.ports)?;
-        tables.write(&counts.queues)?;
-        tables.write(&counts.switches)?;
-        if !counts.signals.is_empty() {
-            tables.write(&counts.signals)?;
-            tables.write(&counts.reactions)?;
-        }
-        tables.write_any(&counts.circuits)?;
-        tables.write_any(&counts.steering)?;
-        tables.write_any(&counts.queue_changes)?;
+        let results = Results {
+            summary,
+            counts,
+            flows: &[],
+            samples: &[],
+        };
+        each_table(Written(&tables, &results))
+            .into_iter()
+            .collect::<Result<(), _>>()?;
         if let Some(capture) = &counts.capture {
             write_capture(&path.join(CAPTURE_FILE), capture)?;
         }
-        tables.write_any(&counts.operations)?;
-        tables.write_any(&counts.rank_times)?;
-        tables.write_any(&counts.critical_path)?;
-        tables.write_any(&counts.training_ranks)?;
-        tables.write_any(&counts.requests)?;
-        tables.write(&Tiers::of(&counts.ports, &counts.switches).rows(&counts.ports))?;
         write_json(&path.join(SUMMARY_FILE), summary)?;
         manifest.digest = Some(summary.engine.digest.clone());
         manifest.complete = summary.complete;
@@ -314,13 +296,21 @@ impl Tables<'_> {
         table.append(rows)?;
         table.finish()
     }
+}
 
-    /// As [`Tables::write`], for a table that only some trials have.
-    fn write_any<R: Row + Clone>(&self, rows: &[R]) -> Result<(), TrialError> {
-        if rows.is_empty() {
-            return Ok(());
+/// Writes the tables that are known when a trial has ended.
+struct Written<'a>(&'a Tables<'a>, &'a Results<'a>);
+
+impl EachTable for Written<'_> {
+    type Out = Result<(), TrialError>;
+
+    fn of<R: Table>(&mut self) -> Result<(), TrialError> {
+        let rows = R::rows(self.1);
+        match R::KEPT {
+            Kept::Streamed | Kept::InSummary => Ok(()),
+            Kept::IfAny if rows.is_empty() => Ok(()),
+            Kept::IfAny | Kept::Always => self.0.write(&rows),
         }
-        self.write(rows)
     }
 }
 

@@ -2,12 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use tenter_record::{
-    CircuitRow, CollectiveRow, CriticalPathRow, FlowRow, InterferenceRow, JobRow, Kind, NoteRow,
-    OperationRow, PortRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, RequestRow, Row,
-    SampleRow, SignalRow, SteeringRow, SwitchRow, TierRow, TrainingRankRow,
-};
+use tenter_record::{Column, ColumnInfo, EachTable, Kept, Table, each_table, with_table};
 
+use crate::own_file::has_own;
 use crate::trial_files::table_file;
 use crate::{TableGroups, TrialError};
 
@@ -18,77 +15,53 @@ pub struct TrialTable {
     pub name: &'static str,
     /// What one row is, in a sentence.
     pub about: &'static str,
-    columns: fn() -> Vec<TableColumn>,
-    file: fn(&Path) -> PathBuf,
+    columns: fn() -> Vec<ColumnInfo>,
+    file: fn(&Path) -> Option<PathBuf>,
     open: fn(&Path) -> Result<TableGroups, TrialError>,
 }
 
-/// A column of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TableColumn {
-    /// Its name in every file.
-    pub name: &'static str,
-    /// What it holds.
-    pub kind: Kind,
-    /// Its unit; empty for a count, an index, a name or a flag.
-    pub unit: &'static str,
-    /// What a value is, in a sentence.
-    pub meaning: &'static str,
-    /// Whether a row may have no value here.
-    pub optional: bool,
-}
+/// The table of rows of a type.
+struct Of;
 
-/// Every table, those of jobs first.
-pub static TRIAL_TABLES: [TrialTable; 20] = [
-    TrialTable::of::<JobRow>(),
-    TrialTable::of::<CollectiveRow>(),
-    TrialTable::of::<FlowRow>(),
-    TrialTable::of::<PortRow>(),
-    TrialTable::of::<QueueRow>(),
-    TrialTable::of::<SwitchRow>(),
-    TrialTable::of::<TierRow>(),
-    TrialTable::of::<SampleRow>(),
-    TrialTable::of::<NoteRow>(),
-    TrialTable::of::<InterferenceRow>(),
-    TrialTable::of::<SignalRow>(),
-    TrialTable::of::<ReactionRow>(),
-    TrialTable::of::<CircuitRow>(),
-    TrialTable::of::<SteeringRow>(),
-    TrialTable::of::<QueueChangeRow>(),
-    TrialTable::of::<OperationRow>(),
-    TrialTable::of::<RankTimeRow>(),
-    TrialTable::of::<CriticalPathRow>(),
-    TrialTable::of::<TrainingRankRow>(),
-    TrialTable::of::<RequestRow>(),
-];
+impl EachTable for Of {
+    type Out = TrialTable;
 
-impl TrialTable {
-    const fn of<R: Row>() -> TrialTable {
+    fn of<R: Table>(&mut self) -> TrialTable {
         TrialTable {
             name: R::TABLE,
             about: R::ABOUT.trim_ascii(),
-            columns: columns_of::<R>,
-            file: table_file::<R>,
+            columns: || R::COLUMNS.iter().map(Column::info).collect(),
+            file: |folder| (R::KEPT != Kept::InSummary).then(|| table_file::<R>(folder)),
             open: TableGroups::open::<R>,
         }
+    }
+}
+
+impl TrialTable {
+    /// Every table, those of jobs first.
+    pub fn all() -> Vec<TrialTable> {
+        each_table(Of)
     }
 
     /// The table of that name, if trials can have one.
     pub fn of_name(name: &str) -> Option<TrialTable> {
-        TRIAL_TABLES
-            .iter()
-            .find(|table| table.name == name)
-            .copied()
+        with_table(name, Of)
     }
 
     /// Its columns, in the order of the file.
-    pub fn columns(&self) -> Vec<TableColumn> {
+    pub fn columns(&self) -> Vec<ColumnInfo> {
         (self.columns)()
     }
 
-    /// Its file in the folder of a trial, which need not be there.
-    pub fn file(&self, folder: &Path) -> PathBuf {
+    /// Its file in the folder of a trial, which need not be there; nothing where only
+    /// `summary.json` has its rows.
+    pub fn file(&self, folder: &Path) -> Option<PathBuf> {
         (self.file)(folder)
+    }
+
+    /// Whether the folder of a trial has its file; that of an unfinished trial may not be readable.
+    pub fn is_in(&self, folder: &Path) -> bool {
+        self.file(folder).is_some_and(|file| has_own(&file))
     }
 
     /// Opens it in the folder of a trial.
@@ -98,15 +71,4 @@ impl TrialTable {
     pub fn open(&self, folder: &Path) -> Result<TableGroups, TrialError> {
         (self.open)(folder)
     }
-}
-
-fn columns_of<R: Row>() -> Vec<TableColumn> {
-    let columns = R::COLUMNS.iter().map(|column| TableColumn {
-        name: column.name,
-        kind: column.kind,
-        unit: column.unit,
-        meaning: column.meaning.trim_ascii(),
-        optional: column.optional,
-    });
-    columns.collect()
 }

@@ -11,9 +11,8 @@ use tenter_net::{
     ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, MarkAt, PfcTrigger,
     PoolScope, Scheduling, TrimSpec,
 };
-use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::{Location, Problems, quote};
-use tenter_units::{Bytes, Rate};
+use tenter_units::{Bytes, Rate, suggestion};
 
 component! {
     /// What becomes of a traffic class.

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use tenter_topology::{HostId, NodeId, Topology};
-use tenter_units::Rate;
+use tenter_units::{Rate, suggestion};
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::inference::Reach;
 use tenter_workload::spec::HostRef;
 use tenter_workload::{AtHost, ScaleUp, Site};
 
-use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::{Location, Problems, quote};
 
 /// The hosts of a fabric by name, and where to report those that are not there.

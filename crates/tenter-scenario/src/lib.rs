@@ -100,5 +100,5 @@ pub use operations::{OperationsError, read_operations};
 pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;
 pub use schema::schema;
-pub use tenter_notation::decode::suggestion;
 pub use tenter_notation::diagnostics::{Diagnostics, Position, Problem};
+pub use tenter_units::suggestion;

@@ -3,8 +3,8 @@
 use tenter_topology::{CableEnd, HostId, NodeId, Topology};
 
 use tenter_config::word_or;
-use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::Path;
+use tenter_units::suggestion;
 
 /// Which of several parallel cables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

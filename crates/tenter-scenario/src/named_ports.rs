@@ -1,8 +1,9 @@
 //! Ports that a scenario names for recordings.
 
-use tenter_notation::decode::{Read, suggestion};
+use tenter_notation::decode::Read;
 use tenter_notation::diagnostics::{Path, quote};
 use tenter_topology::{CableEnd, Topology};
+use tenter_units::suggestion;
 
 /// Which nodes have the ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

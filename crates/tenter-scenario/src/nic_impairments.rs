@@ -5,13 +5,12 @@ use std::str::FromStr;
 
 use tenter_endpoint::{DmaRates, Pcie};
 use tenter_topology::HostId;
-use tenter_units::{ById, Rate};
+use tenter_units::{ById, Rate, suggestion};
 use tenter_workload::Job;
 use tenter_workload::spec::HostRef;
 
 use crate::hosts::HostNames;
 use tenter_config::{component, parsed};
-use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::quote;
 
 component! {

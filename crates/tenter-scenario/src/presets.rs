@@ -47,7 +47,7 @@ impl Preset {
         let found = PRESETS.into_iter().find(|preset| preset.name == name);
         found.ok_or_else(|| {
             let names = PRESETS.iter().map(|preset| preset.name);
-            tenter_notation::decode::suggestion(name, names)
+            tenter_units::suggestion(name, names)
         })
     }
 }

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tenter_report::{MANIFEST_FILE, TrialTable};
 
-use crate::cells::number;
 use crate::error::ApiError;
 use crate::rows::place;
 use crate::stored::open;
@@ -96,7 +95,8 @@ fn read(folder: &Path, table: &TrialTable, name: &str) -> Result<Vec<f64>, ApiEr
     let mut values = Vec::new();
     for group in 0..groups.count() {
         let column = groups.column(group, column)?;
-        let numbers = (0..groups.rows(group)).map(|row| number(&column, row).unwrap_or(f64::NAN));
+        let numbers =
+            (0..groups.rows(group)).map(|row| column.cell(row).number().unwrap_or(f64::NAN));
         values.extend(numbers);
     }
     Ok(values)

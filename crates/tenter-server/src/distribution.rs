@@ -35,12 +35,6 @@ pub(crate) fn points(values: &[f64]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The value at a share by nearest rank, of ascending values.
-pub(crate) fn quantile(values: &[f64], share: f64) -> Option<f64> {
-    let rank = (share * values.len() as f64).ceil() as usize;
-    values.get(rank.saturating_sub(1)).copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,7 +56,6 @@ mod tests {
                 .count(),
             100
         );
-        assert_eq!(quantile(&values, 0.99), Some(98_999.0));
         assert_eq!(super::points(&[]), []);
         assert_eq!(super::points(&[3.0]), [(3.0, 1.0)]);
     }

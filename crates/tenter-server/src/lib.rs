@@ -17,7 +17,6 @@
 mod apart;
 mod cache;
 mod cells;
-mod conditions;
 mod connections;
 mod distribution;
 mod error;

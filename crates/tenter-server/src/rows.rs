@@ -2,27 +2,33 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
-use tenter_report::{ColumnValues, GroupColumn, TableColumn, TableGroups, TrialError};
+use tenter::{check_budget, check_limits};
+use tenter_record::{Cell, ColumnArray, ColumnInfo, Filter, QueryError, ReadyFilter};
+use tenter_report::{FolderTables, TableGroups, TrialError};
 
-use crate::cells::{has, number, value};
-use crate::conditions::{Condition, passes};
+use crate::cells::value;
+use crate::error::ApiError;
 
 /// Which rows of a table are meant, and in which order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Selection {
-    pub(crate) conditions: Vec<Condition>,
+    pub(crate) filter: Filter,
     /// The column that they are in the order of, and whether the greatest comes first.
     pub(crate) order: Option<(usize, bool)>,
 }
 
 /// The numbers of the rows that are meant, in their order; `None`: all, in the order of the file.
 pub(crate) fn selected(
+    folder: &Path,
     table: &TableGroups,
     selection: &Selection,
-) -> Result<Option<Vec<u32>>, TrialError> {
-    if selection.conditions.is_empty() && selection.order.is_none() {
+) -> Result<Option<Vec<u32>>, ApiError> {
+    let filter = ready(&selection.filter, folder)?;
+    if filter.is_none() && selection.order.is_none() {
         return Ok(None);
     }
     let mut rows = Vec::new();
@@ -30,7 +36,7 @@ pub(crate) fn selected(
     let mut first = 0_u32;
     for group in 0..table.count() {
         let count = table.rows(group);
-        let fit = fitting(table, group, &selection.conditions)?;
+        let fit = fitting(table, group, filter.as_ref())?;
         let order = selection
             .order
             .map(|(column, _)| table.column(group, column));
@@ -67,21 +73,29 @@ pub(crate) fn selected(
     ))
 }
 
+/// A filter that knows what rows of a trial belong to; `None`: all rows are meant.
+pub(crate) fn ready(filter: &Filter, folder: &Path) -> Result<Option<ReadyFilter>, ApiError> {
+    let budget = check_budget(check_limits(), Arc::default());
+    filter
+        .ready(&FolderTables(folder), &budget)
+        .map_err(|error| match error {
+            QueryError::Source(error) => error.into(),
+            QueryError::Budget(over) => ApiError::bad(over.to_string()),
+        })
+}
+
 /// Which rows of a group fit; `None`: all.
 pub(crate) fn fitting(
     table: &TableGroups,
     group: usize,
-    conditions: &[Condition],
+    filter: Option<&ReadyFilter>,
 ) -> Result<Option<Vec<bool>>, TrialError> {
-    let mut fit: Option<Vec<bool>> = None;
-    for condition in conditions {
-        let column = table.column(group, condition.column)?;
-        let fit = fit.get_or_insert_with(|| vec![true; table.rows(group)]);
-        for (row, fits) in fit.iter_mut().enumerate() {
-            *fits = *fits && passes(condition, &column, row);
-        }
-    }
-    Ok(fit)
+    let Some(filter) = filter else {
+        return Ok(None);
+    };
+    let columns = filter.places().iter();
+    let columns = columns.map(|place| table.column(group, *place));
+    Ok(Some(filter.fits(&columns.collect::<Result<Vec<_>, _>>()?)))
 }
 
 /// What rows are sorted by: numbers as they are, texts by their rank.
@@ -92,17 +106,13 @@ struct Keys {
 }
 
 impl Keys {
-    fn push(&mut self, column: &GroupColumn, row: usize) {
-        if !has(column, row) {
-            self.numbers.push(f64::NAN);
-            return;
-        }
-        let key = match &column.values {
-            ColumnValues::Text(texts) => {
+    fn push(&mut self, column: &ColumnArray, row: usize) {
+        let key = match column.cell(row) {
+            Cell::Text(text) => {
                 let next = self.texts.len() as u32;
-                f64::from(*self.texts.entry(texts[row].clone()).or_insert(next))
+                f64::from(*self.texts.entry(text.to_owned()).or_insert(next))
             }
-            _ => number(column, row).unwrap_or(f64::NAN),
+            cell => cell.number().unwrap_or(f64::NAN),
         };
         self.numbers.push(key);
     }
@@ -145,7 +155,7 @@ pub(crate) fn page(
             for &column in columns {
                 let column = table.column(group, column)?;
                 for &place in &places {
-                    answer[place].push(value(&column, (rows[place] - first) as usize));
+                    answer[place].push(value(column.cell((rows[place] - first) as usize)));
                 }
             }
         }
@@ -155,7 +165,7 @@ pub(crate) fn page(
 }
 
 /// The place of a column by its name.
-pub(crate) fn place(columns: &[TableColumn], name: &str) -> Option<usize> {
+pub(crate) fn place(columns: &[ColumnInfo], name: &str) -> Option<usize> {
     columns.iter().position(|column| column.name == name)
 }
 

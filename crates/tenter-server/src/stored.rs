@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use tenter_report::{TableGroups, TrialTable, has_own};
+use tenter_report::{TableGroups, TrialTable};
 
 use crate::error::ApiError;
 
 /// A table of a trial, open.
 pub(crate) fn open(folder: &Path, table: &TrialTable) -> Result<TableGroups, ApiError> {
-    if !has_own(&table.file(folder)) {
+    if !table.is_in(folder) {
         return Err(ApiError::missing(format!(
             "the trial has no table `{}`; its address without a name lists those that it has",
             table.name

@@ -27,5 +27,5 @@ pub use network::{
     PortChanges, Recorder, Unwatched, WatchLog, WatchTarget, Watcher, WindowedDriver, build, check,
     fabric,
 };
-pub use results::{HashPath, Interference, Outcome, interference_rows, interference_runs};
+pub use results::{HashPath, Interference, Outcome, interference_rows, interference_runs, names};
 pub use run::{AnySimulation, Options, Simulation, run};

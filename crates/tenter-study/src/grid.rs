@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use crate::column::ColumnReading;
+use crate::number_query::NumberQuery;
 use crate::reading::{Against, Reading, Statistic};
 use crate::reading_of_row::ReadingOfRow;
 use crate::variant::Variant;
@@ -63,7 +63,7 @@ struct Metric {
     /// What it is called, if not by that column.
     name: Option<String>,
     reading: Reading,
-    column: Option<ColumnReading>,
+    query: Option<NumberQuery>,
     against: Option<Against>,
     #[serde(default)]
     statistic: Statistic,
@@ -209,7 +209,7 @@ fn reading(
         case: case.to_owned(),
         bar: None,
         reading: metric.reading,
-        column: metric.column.clone(),
+        query: metric.query.clone(),
         against: metric.against.clone(),
         leaf: None,
         job: None,

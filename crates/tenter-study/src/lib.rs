@@ -27,7 +27,6 @@
 //! ```
 
 mod answer;
-mod column;
 mod description;
 mod drawing;
 mod equipment;
@@ -40,6 +39,7 @@ mod leaf;
 mod made_up;
 mod matrix;
 mod noted;
+mod number_query;
 mod pauses;
 mod power;
 mod published;
@@ -59,12 +59,12 @@ mod value;
 mod variant;
 
 pub use answer::{AnswerVariant, Answers, CaseAnswer, Spread, StudyAnswer, Tally, Verdict};
-pub use column::{ColumnReading, Place, TableName, Take};
 pub use description::Judged;
 pub use drawing::{Chart, Drawing, DrawnVariant, Shows};
 pub use error::StudyError;
 pub use gate::{Gate, Origin};
 pub use noted::{Noted, noted};
+pub use number_query::NumberQuery;
 pub use pauses::Pauses;
 pub use published::Case;
 pub use reading::{Against, Condition, PortName, Reading, Statistic};
@@ -77,7 +77,7 @@ pub use study::{Comparison, DASHES, Study};
 pub use sweep::{
     Better, ChartKeys, ChartKind, Design, Keep, Measured, PointValues, PublishedKeys, ReadingKeys,
     SeedOf, Sweep, SweepAxis, SweepChart, SweepError, SweepKeys, SweepReading, SweepRecord,
-    SweepTrial, SweepValues, Tables, Take as SweepStatistic, TrialSeed, Winner, sign_test,
+    SweepTrial, SweepValues, TrialSeed, Winner,
 };
 pub use trial::Trial;
 pub use unknown::{UnknownStudy, UnknownVariant};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::column::ColumnReading;
+use crate::number_query::NumberQuery;
 use crate::reading::{Against, PortName, Reading, Statistic};
 use crate::reading_of_row::ReadingOfRow;
 use crate::variant::Variant;
@@ -72,8 +72,8 @@ struct Metric {
     #[serde(rename = "metric")]
     name: String,
     reading: Reading,
-    /// The column that it is read of, where the reading is `column`.
-    column: Option<ColumnReading>,
+    /// What is asked of the tables of a trial, where the reading is `query`.
+    query: Option<NumberQuery>,
     #[serde(default)]
     statistic: Statistic,
     /// The job that it is read of, where it is read of one and that is not the first.
@@ -199,7 +199,7 @@ impl Matrix {
             case: case.label.clone(),
             bar: Some(fabric.label.clone()),
             reading: metric.reading,
-            column: metric.column.clone(),
+            query: metric.query.clone(),
             against: metric
                 .over
                 .as_ref()

@@ -281,7 +281,7 @@ impl Published<'_> {
             case: reading.case.clone(),
             bar: reading.bar.clone(),
             reading: reading.reading,
-            column: reading.column.clone(),
+            query: reading.query.clone(),
             against: reading.against.clone(),
             metric: self.metric.to_owned(),
             leaf: reading.leaf.clone(),

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
-    /// What a table of the trial has in a column.
-    Column,
+    /// A number that the tables of a trial have, by a query.
+    Query,
     /// Queue pairs from hosts of a leaf to hosts elsewhere.
     EgressQpCount,
     /// How many of them each uplink of the leaf has, in the order of its ports.

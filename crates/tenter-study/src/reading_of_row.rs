@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::column::ColumnReading;
+use crate::number_query::NumberQuery;
 use crate::reading::{Against, Condition, PortName, Reading, Statistic};
 
 /// What a published row is compared with.
@@ -25,8 +25,8 @@ pub(crate) struct ReadingOfRow {
     /// Which of several things of that case it is, for instance a fabric.
     pub(crate) bar: Option<String>,
     pub(crate) reading: Reading,
-    /// The column that it is read of, where the reading is `column`.
-    pub(crate) column: Option<ColumnReading>,
+    /// What is asked of the tables of a trial, where the reading is `query`.
+    pub(crate) query: Option<NumberQuery>,
     /// What becomes of the value beside that of other variants, seed by seed.
     pub(crate) against: Option<Against>,
     /// The leaf that it is read at, where it is read at one.

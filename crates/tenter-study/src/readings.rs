@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use tenter_explain::Bill;
 use tenter_plan::Plan;
-use tenter_record::{FlowRow, JobRow, PortRow};
+use tenter_record::{FlowRow, JobRow, PortRow, Row as _};
 use tenter_topology::NodeId;
 use tenter_units::Time;
 
 use crate::answer::{CaseAnswer, Spread, Verdict};
-use crate::column::{ColumnReading, TableName};
 use crate::fct;
 use crate::gate::{Gate, Origin};
 use crate::leaf::{Leaf, leaves};
+use crate::number_query::NumberQuery;
 use crate::power;
 use crate::reading::{Against, Condition, PortName, Reading, Statistic};
 use crate::throughput::{self, Window};
@@ -29,8 +29,8 @@ pub struct ReadingRow {
     pub bar: Option<String>,
     /// What is read from a trial.
     pub reading: Reading,
-    /// The column that it is read of, where it is read of one.
-    pub column: Option<ColumnReading>,
+    /// What is asked of the tables of a trial, where it is read by a query.
+    pub query: Option<NumberQuery>,
     /// What becomes of the value beside that of other variants, seed by seed.
     pub against: Option<Against>,
     /// Name of the published metric.
@@ -151,8 +151,8 @@ impl ReadingRow {
 
     /// Whether it looks at flows one by one.
     pub(crate) fn is_of_flows(&self) -> bool {
-        let column = self.column.as_ref();
-        self.reading.is_of_flows() || column.is_some_and(|of| of.table == TableName::Flows)
+        let query = self.query.as_ref();
+        self.reading.is_of_flows() || query.is_some_and(|of| of.table() == FlowRow::TABLE)
     }
 
     /// Whether the row is about such a trial.
@@ -175,7 +175,7 @@ impl ReadingRow {
     /// What is read from a trial, where that is a number.
     fn number(&self, trial: &Trial) -> Option<f64> {
         match self.reading {
-            Reading::Column => self.column.as_ref()?.read(trial, self.job.as_deref()),
+            Reading::Query => self.query.as_ref()?.of(trial.held()),
             Reading::PercentOfUndisturbed => undisturbed_percent(trial),
             Reading::PercentOfLineRate => self.line_rate_percent(trial),
             Reading::WorstJobOverIdeal => over_ideal(trial)?.into_iter().max_by(f64::total_cmp),
@@ -376,15 +376,9 @@ pub(crate) fn middle(values: Vec<Value>, trials: usize) -> (Option<Value>, Optio
     let several = |word: &str| (trials > 1).then(|| format!("{word} of {trials} seeds"));
     match numbers {
         Some(numbers) if numbers.is_empty() => (None, None),
-        Some(mut numbers) => {
-            numbers.sort_unstable_by(f64::total_cmp);
-            let half = numbers.len() / 2;
-            let median = if numbers.len() % 2 == 1 {
-                numbers[half]
-            } else {
-                f64::midpoint(numbers[half - 1], numbers[half])
-            };
-            (Some(Value::Number(median)), several("median"))
+        Some(numbers) => {
+            let median = tenter_record::Statistic::Median.of(numbers);
+            (median.map(Value::Number), several("median"))
         }
         None => (values.into_iter().next(), several("first")),
     }
@@ -401,8 +395,7 @@ fn mean(values: &[Value], trials: usize) -> (Option<Value>, Option<String>) {
 }
 
 fn average(numbers: &[f64]) -> Option<f64> {
-    let sum: f64 = numbers.iter().sum();
-    (!numbers.is_empty()).then(|| sum / numbers.len() as f64)
+    tenter_record::Statistic::Mean.of(numbers.to_vec())
 }
 
 fn milliseconds(time: Time) -> f64 {

@@ -1,5 +1,7 @@
 //! The studies that are part of the program.
 
+use tenter_units::nearest;
+
 use crate::gate::Origin;
 use crate::unknown::UnknownStudy;
 
@@ -244,18 +246,12 @@ fn is_meant(given: &str, name: &str) -> bool {
 fn unknown(given: &str) -> UnknownStudy {
     let known: Vec<&str> = STUDIES.iter().map(|study| study.name).collect();
     // A study is often called by the last part of its name.
-    let likeness = |name: &str| {
-        let last = name.rsplit('/').next().unwrap_or(name);
-        strsim::jaro_winkler(given, name).max(strsim::jaro_winkler(given, last))
+    let last = |name: &&'static str| name.rsplit('/').next().unwrap_or(name);
+    let by_last = || {
+        let last_near = nearest(given, known.iter().map(last))?;
+        known.iter().copied().find(|name| last(name) == last_near)
     };
-    let closest = known
-        .iter()
-        .map(|&name| (likeness(name), name))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        // Of equally near names, the one listed first.
-        .rev()
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name);
+    let closest = nearest(given, known.iter().copied()).or_else(by_last);
     UnknownStudy {
         given: given.to_owned(),
         closest,

@@ -1,6 +1,7 @@
 //! A study, ready to run: its description, its published rows and its scenario.
 
 use tenter_plan::Plan;
+use tenter_record::Row as _;
 use tenter_record::{Digest, Notes};
 use tenter_scenario::{Format, Loaded, load_beside};
 use tenter_units::{Budget, Limits};
@@ -507,12 +508,23 @@ fn check_reading(row: &ReadingOfRow) -> Result<(), String> {
             row.variant
         ));
     }
-    if let Some(column) = &row.column {
-        column.check()?;
+    if let Some(query) = &row.query {
+        if query.table() == tenter_record::SampleRow::TABLE {
+            return Err(format!(
+                "`{}` asks the samples, which a study does not keep; ask another table",
+                row.case
+            ));
+        }
+        if row.job.is_some() || row.leaf.is_some() || row.port.is_some() {
+            return Err(format!(
+                "`{}` has a `query` beside a `job`, `leaf` or `port`, which means nothing to it; write it into the query, as in `where job_name = a`",
+                row.case
+            ));
+        }
     }
-    if (row.reading == Reading::Column) != row.column.is_some() {
+    if (row.reading == Reading::Query) != row.query.is_some() {
         return Err(format!(
-            "`{}` must have both `reading = \"column\"` and a `column`, or neither",
+            "`{}` must have both `reading = \"query\"` and a `query`, or neither",
             row.case
         ));
     }

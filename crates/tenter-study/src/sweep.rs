@@ -15,24 +15,20 @@ mod limits;
 mod reading;
 mod record;
 mod seeds;
-mod take;
 
 use std::collections::BTreeSet;
 
 use tenter_config::{Component as _, Named, Written};
 use tenter_scenario::{Diagnostics, Format, read_document};
 
-pub use answer::{Measured, Winner, sign_test};
+pub use answer::{Measured, Winner};
 pub use chart_keys::{ChartKeys, ChartKind};
 pub use charts::SweepChart;
 pub use design::PointValues;
 pub use keys::{Better, Design, Keep, PublishedKeys, ReadingKeys, SweepKeys};
-pub use reading::Tables;
 pub use record::{SweepAxis, SweepReading, SweepRecord, SweepValues};
 pub use seeds::{SeedOf, TrialSeed};
-pub use take::Take;
 
-pub(crate) use reading::{column, numbers_of};
 use seeds::Seeds;
 
 /// A sweep that holds: its description, its points and its seeds.
@@ -214,14 +210,10 @@ impl Sweep {
 
 /// The completion times of the jobs under test, of which the longest counts.
 fn completion_time() -> ReadingKeys {
-    let under_test = ("background".to_owned(), Written::word("false"));
     ReadingKeys {
         name: "completion time".to_owned(),
-        table: "jobs".to_owned(),
-        column: "jct_ns".to_owned(),
-        only: Named(vec![under_test]),
-        take: Take::Greatest,
-        statistic: Take::MEDIAN,
+        query: "max(jobs.jct_ns) where not background".to_owned(),
+        statistic: tenter_record::Statistic::Median,
         published: Vec::new(),
         against: String::new(),
         better: Better::Less,
@@ -271,7 +263,7 @@ fn check_readings(keys: &SweepKeys) -> Result<(), String> {
         }
         let known = || keys.variants.0.iter().map(|(name, _)| name.as_str());
         if !reading.against.is_empty() && !known().any(|name| name == reading.against) {
-            let help = tenter_scenario::suggestion(&reading.against, known());
+            let help = tenter_units::suggestion(&reading.against, known());
             return Err(format!(
                 "the reading `{}` is against the variant `{}`, which there is not; {help}",
                 reading.name, reading.against
@@ -292,7 +284,7 @@ fn check_published(
 ) -> Result<(), String> {
     let known = || keys.variants.0.iter().map(|(name, _)| name.as_str());
     if !row.variant.is_empty() && !known().any(|name| name == row.variant) {
-        let help = tenter_scenario::suggestion(&row.variant, known());
+        let help = tenter_units::suggestion(&row.variant, known());
         return Err(format!(
             "the reading `{}` has a published value of the variant `{}`, which there is not; {help}",
             reading.name, row.variant
@@ -302,7 +294,7 @@ fn check_published(
     let unknown = |path: &&(String, Written)| !axes().any(|axis| is_axis(axis, &path.0));
     match row.at.0.iter().find(unknown) {
         Some((path, _)) => {
-            let help = tenter_scenario::suggestion(path, axes());
+            let help = tenter_units::suggestion(path, axes());
             Err(format!(
                 "the reading `{}` has a published value at `{path}`, which is no axis; {help}",
                 reading.name

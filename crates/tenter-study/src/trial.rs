@@ -2,7 +2,7 @@
 
 use tenter_explain::{Bill, bill};
 use tenter_plan::Plan;
-use tenter_record::{Counts, FlowRow, JobRow, PortRow, Summary};
+use tenter_record::{Counts, FlowRow, Held, JobRow, Names, PortRow, Results, Summary};
 use tenter_sim::Outcome;
 use tenter_topology::{NodeId, Topology};
 use tenter_units::Time;
@@ -23,6 +23,8 @@ pub struct Trial {
     pub counts: Counts,
     /// Its flows, if the study [asks for them](crate::Study::needs_flows).
     pub flows: Vec<FlowRow>,
+    /// The names that rows refer to by index.
+    pub(crate) names: Names,
     /// Of each flow the index of its job and its completion time, as the study asks for flows.
     pub(crate) completion_times: Vec<(u32, Time)>,
     /// What those flows carried, and when, as the study asks for flows.
@@ -50,6 +52,7 @@ impl Trial {
         Trial {
             seed: plan.seed,
             throughput: Throughput::of(&flows, &summary),
+            names: tenter_sim::names(plan),
             summary,
             counts,
             completion_times: flows.iter().map(|flow| (flow.job, flow.fct())).collect(),
@@ -59,6 +62,19 @@ impl Trial {
             shared_uplinks: shared_uplinks(plan),
             bill: Some(bill(plan)),
             power: power::Basis::of(plan),
+        }
+    }
+
+    /// What it has left, as queries see it.
+    pub(crate) fn held(&self) -> Held<'_> {
+        Held {
+            results: Results {
+                summary: &self.summary,
+                counts: &self.counts,
+                flows: &self.flows,
+                samples: &[],
+            },
+            names: &self.names,
         }
     }
 

@@ -10,6 +10,7 @@ mod dimensions;
 mod id;
 mod instant;
 mod name;
+mod nearest;
 mod parse;
 mod rate;
 mod text;
@@ -22,6 +23,7 @@ pub use instant::Instant;
 pub use name::{
     LEDGER_FILE, NAME_REMEDY, SWEEPS_FOLDER, WORKERS_FOLDER, folder_name, is_reserved, is_visible,
 };
+pub use nearest::{nearest, suggestion};
 pub use parse::UnitError;
 pub use rate::{Rate, SerialisationTime};
 pub use text::turns_text;

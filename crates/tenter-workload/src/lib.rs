@@ -29,7 +29,6 @@
 pub mod closed_form;
 pub mod collective;
 mod countdown;
-mod did_you_mean;
 mod error;
 pub mod flow_workload;
 mod full_mesh;

@@ -3,20 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::builder::{
-    BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
-};
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use tenter_record::{
-    CircuitRow, CollectiveRow, Column, CriticalPathRow, FlowRow, InferencePoolRow, InferenceRow,
-    InterferenceRow, JobRow, Kind, Names, NoteRow, OperationRow, PortRow, PowerRow, QueueChangeRow,
-    QueueRow, RankTimeRow, ReactionRow, RequestRow, Row, SampleRow, SignalRow, SteeringRow,
-    SwitchRow, TierRow, TrainingRankRow, TrainingStepRow,
-};
+use tenter_record::{Column, ColumnArray, EachTable, Kind, Names, Row, Table, with_table};
 
-use crate::identity::names;
-use crate::{Table, Trial};
+use crate::Trial;
+use crate::stored::array;
+use tenter_sim::names;
 
 /// The schema of a table: names, types and order of its columns as in its Parquet file.
 ///
@@ -27,20 +20,23 @@ pub fn arrow_schema<R: Row>() -> Schema {
     Schema::new(fields)
 }
 
-fn field<R: Row>(column: &Column<R>) -> Field {
-    let kind = match column.kind {
+pub(crate) fn data_type(kind: Kind) -> DataType {
+    match kind {
         Kind::Integer => DataType::Int64,
         Kind::Unsigned => DataType::UInt64,
         Kind::Float => DataType::Float64,
         Kind::Text => DataType::Utf8,
         Kind::Flag => DataType::Boolean,
-    };
+    }
+}
+
+fn field<R: Row>(column: &Column<R>) -> Field {
     let meaning = column.meaning.trim().to_owned();
     let mut metadata = HashMap::from([("tenter.meaning".to_owned(), meaning)]);
     if !column.unit.is_empty() {
         metadata.insert("tenter.unit".to_owned(), column.unit.to_owned());
     }
-    Field::new(column.name, kind, column.optional).with_metadata(metadata)
+    Field::new(column.name, data_type(column.kind), column.optional).with_metadata(metadata)
 }
 
 /// Rows as one batch with the schema of [`arrow_schema()`]; `names` fill the columns that are
@@ -50,41 +46,9 @@ fn field<R: Row>(column: &Column<R>) -> Field {
 /// When a column lacks a value that every row must have: a defect.
 pub fn record_batch<R: Row>(rows: &[R], names: &Names) -> Result<RecordBatch, ArrowError> {
     let columns = R::COLUMNS.iter();
-    let arrays = columns.map(|column| array(column, rows, names)).collect();
+    let arrays = columns.map(|column| array(ColumnArray::of(column, rows, names)));
+    let arrays = arrays.collect();
     RecordBatch::try_new(Arc::new(arrow_schema::<R>()), arrays)
-}
-
-/// One column; a cell of another kind counts as missing.
-fn array<R: Row>(column: &Column<R>, rows: &[R], names: &Names) -> ArrayRef {
-    let cells = rows.iter().map(|row| (column.cell)(row, names));
-    let count = rows.len();
-    match column.kind {
-        Kind::Integer => {
-            let mut array = Int64Builder::with_capacity(count);
-            cells.for_each(|cell| array.append_option(cell.integer()));
-            Arc::new(array.finish())
-        }
-        Kind::Unsigned => {
-            let mut array = UInt64Builder::with_capacity(count);
-            cells.for_each(|cell| array.append_option(cell.unsigned()));
-            Arc::new(array.finish())
-        }
-        Kind::Float => {
-            let mut array = Float64Builder::with_capacity(count);
-            cells.for_each(|cell| array.append_option(cell.float()));
-            Arc::new(array.finish())
-        }
-        Kind::Text => {
-            let mut array = StringBuilder::new();
-            cells.for_each(|cell| array.append_option(cell.text()));
-            Arc::new(array.finish())
-        }
-        Kind::Flag => {
-            let mut array = BooleanBuilder::with_capacity(count);
-            cells.for_each(|cell| array.append_option(cell.flag()));
-            Arc::new(array.finish())
-        }
-    }
 }
 
 impl Trial {
@@ -96,7 +60,7 @@ impl Trial {
     /// # Errors
     /// When a column lacks a value that every row must have: a defect.
     pub fn record_batch<R: Table>(&self) -> Result<RecordBatch, ArrowError> {
-        let batch = record_batch(&R::rows(self), &names(self.plan.resolved()))?;
+        let batch = record_batch(&self.rows::<R>(), &names(self.plan.resolved()))?;
         batch.with_schema(self.arrow_schema::<R>())
     }
 
@@ -119,47 +83,22 @@ impl Trial {
     /// # Errors
     /// When a column lacks a value that every row must have: a defect.
     pub fn table(&self, name: &str) -> Option<Result<RecordBatch, ArrowError>> {
-        let (_, batch) = TABLES.iter().find(|(of, _)| *of == name)?;
-        Some(batch(self))
+        with_table(name, Batch(self))
     }
 
     /// The names of all tables.
     pub fn table_names() -> impl Iterator<Item = &'static str> {
-        TABLES.iter().map(|(name, _)| *name)
+        tenter_record::table_names()
     }
 }
 
 /// Makes the batch of a table.
-type Batch = fn(&Trial) -> Result<RecordBatch, ArrowError>;
+struct Batch<'t>(&'t Trial);
 
-/// Every table by its name.
-const TABLES: [(&str, Batch); 24] = [
-    table::<JobRow>(),
-    table::<CollectiveRow>(),
-    table::<FlowRow>(),
-    table::<PortRow>(),
-    table::<QueueRow>(),
-    table::<SwitchRow>(),
-    table::<TierRow>(),
-    table::<SampleRow>(),
-    table::<SignalRow>(),
-    table::<ReactionRow>(),
-    table::<CircuitRow>(),
-    table::<SteeringRow>(),
-    table::<QueueChangeRow>(),
-    table::<OperationRow>(),
-    table::<RankTimeRow>(),
-    table::<CriticalPathRow>(),
-    table::<TrainingStepRow>(),
-    table::<TrainingRankRow>(),
-    table::<InferenceRow>(),
-    table::<InferencePoolRow>(),
-    table::<RequestRow>(),
-    table::<NoteRow>(),
-    table::<InterferenceRow>(),
-    table::<PowerRow>(),
-];
+impl EachTable for Batch<'_> {
+    type Out = Result<RecordBatch, ArrowError>;
 
-const fn table<R: Table>() -> (&'static str, Batch) {
-    (R::TABLE, |trial| trial.record_batch::<R>())
+    fn of<R: Table>(&mut self) -> Result<RecordBatch, ArrowError> {
+        self.0.record_batch::<R>()
+    }
 }

@@ -3,7 +3,6 @@
 use std::sync::LazyLock;
 
 use tenter_plan::Plan;
-use tenter_record::Names;
 use tenter_report::RunIdentity;
 use tenter_sim::Interference;
 
@@ -48,17 +47,4 @@ pub fn version() -> &'static str {
 /// The digest of the sources that this library was built from.
 pub(crate) fn sources() -> &'static str {
     env!("TENTER_SOURCES")
-}
-
-/// The names that tables have beside numbers.
-pub(crate) fn names(plan: &Plan) -> Names {
-    Names {
-        jobs: plan.jobs.iter().map(|job| job.name.clone()).collect(),
-        nodes: plan
-            .topology
-            .nodes
-            .iter()
-            .map(|node| node.name.clone())
-            .collect(),
-    }
 }

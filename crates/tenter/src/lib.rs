@@ -56,6 +56,8 @@ mod operations;
 mod plan;
 mod points;
 mod prepared;
+#[cfg(feature = "arrow")]
+mod query;
 mod results;
 mod run;
 mod scenario;
@@ -68,7 +70,6 @@ mod stored;
 mod study;
 mod study_pool;
 mod sweep;
-mod table;
 mod trial;
 mod workspace;
 
@@ -94,6 +95,8 @@ pub use observer::{Observer, Running};
 pub use open::read_for_report;
 pub use operations::{Ns3Flows, OperationCounts, OperationGraph};
 pub use plan::Plan;
+#[cfg(feature = "arrow")]
+pub use query::{KeptBatches, answer_batch};
 pub use results::{Point, Results};
 pub use run::{Observed, Run};
 pub use scenario::{Scenario, read_text};
@@ -109,7 +112,6 @@ pub use sweep::{
     SweepSession, SweepWorker, Swept, SweptOutcome, TrialAnswer, TrialOrder, WorkerResults,
     read_trial,
 };
-pub use table::Table;
 pub use trial::{Trial, Watched};
 pub use workspace::{
     Headline, QueuedTrial, TrialList, TrialOrderKey, TrialQuery, TrialState, Workspace,
@@ -122,16 +124,18 @@ pub use tenter_explain::{
 };
 pub use tenter_net::Event;
 pub use tenter_record::{
-    Cell, CircuitRow, CollectiveRow, Column, Control, Counts, CriticalPathRow, FlowRow,
-    InferencePoolRow, InferenceRow, InterferenceRow, JobRow, Kind, Names, OperationRow, PortRow,
-    PowerRow, Progress, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, RequestRow, Row,
-    SampleRow, SeedRow, SignalRow, SinkError, SteeringRow, StopKind, Summary, SwitchRow, TakeCell,
-    TierRow, TrainingRankRow, TrainingStepRow,
+    Answer, AnswerColumn, AnswerRow, Cell, CircuitRow, CollectiveRow, Column, Control, Counts,
+    CriticalPathRow, FlowRow, InferencePoolRow, InferenceRow, InterferenceRow, JobRow, Kind, Names,
+    OperationRow, PortRow, PowerRow, Progress, Query, QueryProblem, QueueChangeRow, QueueRow,
+    RankTimeRow, ReactionRow, RequestRow, Row, SampleRow, SeedRow, SignalRow, SinkError,
+    SteeringRow, StopKind, Summary, SwitchRow, Table, TakeCell, TierRow, TrainingRankRow,
+    TrainingStepRow,
 };
 pub use tenter_scenario::{Diagnostics, Format, Position, Problem, schema, spec};
 pub use tenter_sim::Interference;
 pub use tenter_study::{
-    Extent, Measured, ReadingKeys, SeedOf, Study, StudyAnswer, Sweep, SweepTrial, TrialSeed, Winner,
+    Extent, Measured, NumberQuery, ReadingKeys, SeedOf, Study, StudyAnswer, Sweep, SweepTrial,
+    TrialSeed, Winner,
 };
 pub use tenter_topology::{HostId, NodeId};
 pub use tenter_units::{Budget, Bytes, Limits, OverBudget, Rate, Resource, Time};

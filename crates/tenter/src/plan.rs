@@ -7,8 +7,8 @@ use tenter_record::Names;
 use tenter_scenario::{Diagnostics, Loaded};
 use tenter_units::Budget;
 
-use crate::identity::names;
 use crate::level;
+use tenter_sim::names;
 
 /// A scenario that holds, with every default filled in; a clone shares it.
 #[derive(Clone, Debug, PartialEq)]

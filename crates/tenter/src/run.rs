@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use tenter_record::Row;
 use tenter_report::{TrialError, TrialFolder, finished_trial, is_written, read_counts, read_rows};
-use tenter_sim::Interference;
+use tenter_sim::{Interference, names};
 
 use crate::clock::{options, usual_threads};
 use crate::folder::{Folder, discard};
-use crate::identity::{identity, names};
+use crate::identity::identity;
 use crate::observer::Observer;
 use crate::prepared::{Keep, Prepared};
 use crate::simulation::{self, Watch};

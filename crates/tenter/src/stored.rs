@@ -9,8 +9,8 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use tenter_record::Row;
-use tenter_report::{ColumnValues, GroupColumn, TableGroups, TrialError};
+use tenter_record::{ColumnArray, ColumnValues, Table};
+use tenter_report::{TableGroups, TrialError};
 
 use crate::selection::Selection;
 use crate::{Error, Trial};
@@ -42,7 +42,7 @@ impl Trial {
     ///
     /// # Errors
     /// When its file is missing or damaged.
-    pub fn stored<R: Row>(&self) -> Result<Option<StoredTable>, Error> {
+    pub fn stored<R: Table>(&self) -> Result<Option<StoredTable>, Error> {
         let Some(folder) = self.folder() else {
             return Ok(None);
         };
@@ -122,8 +122,8 @@ impl RecordBatchReader for StoredBatches {
     }
 }
 
-/// The values of a group as an array.
-fn array(column: GroupColumn) -> ArrayRef {
+/// A column as an array of Arrow.
+pub(crate) fn array(column: ColumnArray) -> ArrayRef {
     macro_rules! numbers {
         ($builder:ident, $array:ty, $values:expr) => {{
             let values = $values;

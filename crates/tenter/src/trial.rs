@@ -1,15 +1,16 @@
 //! A trial: what a run has left.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use tenter_net::Event;
 use tenter_record::{
-    CollectiveRow, Counts, FlowRow, JobRow, Names, PortRow, QueueRow, SampleRow, StopKind, Summary,
-    SwitchRow,
+    CollectiveRow, Counts, FlowRow, JobRow, Names, PortRow, QueueRow, Results, SampleRow, StopKind,
+    Summary, SwitchRow, Table,
 };
 
 use crate::Plan;
-use crate::identity::names;
+use tenter_sim::names;
 
 /// A trial that has come to its end, or was stopped: then it has what was done until that.
 ///
@@ -64,6 +65,22 @@ impl Trial {
     /// Its folder, where it was asked for.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
+    }
+
+    /// All of it, from which tables are made.
+    pub(crate) fn results(&self) -> Results<'_> {
+        Results {
+            summary: &self.summary,
+            counts: &self.counts,
+            flows: &self.flows,
+            samples: &self.samples,
+        }
+    }
+
+    /// The rows of any table, for instance `trial.rows::<SwitchRow>()`: none where its scenario has
+    /// nothing of the kind, and none of flows and samples that the run did not keep.
+    pub fn rows<R: Table>(&self) -> Cow<'_, [R]> {
+        R::rows(&self.results())
     }
 
     /// One row for each job.

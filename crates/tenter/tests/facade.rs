@@ -432,7 +432,7 @@ fn swept(folder: &Scratch, rest: &str) -> SweepRun {
 fn a_trial_that_fails_for_a_new_reading_is_not_run_again_by_everyone() {
     let folder = Scratch::new("fails-again");
     swept(&folder, "").run().expect("the folder can be written");
-    let more = "readings: [{name: computing, column: compute_ns}]\n";
+    let more = "readings: [{name: computing, query: max(jobs.compute_ns)}]\n";
     let first = swept(&folder, more).begin().expect("it holds");
     let second = swept(&folder, more).begin().expect("it holds");
     let Ok(NextTrial::Order(order)) = first.next() else {

@@ -28,7 +28,7 @@ axes:                         # what is varied
   fabric.uplink_rate: [200Gbps, 400Gbps]
 seeds: 3
 readings:                     # what is read of each trial
-  - {name: JCT, column: jct_ns}
+  - {name: JCT, query: max(jobs.jct_ns)}
 `;
 
 const DRAFT = "tenter-draft";

@@ -9,7 +9,7 @@ import { Grid, type GridColumn } from "./grid";
 import { useLoad, useSettled } from "./load";
 import { usePages } from "./pages";
 import { Pending, Problems } from "./parts";
-import { cellText, example, filterProblem, heading, numeric } from "./table-words";
+import { cellText, example, heading, numeric } from "./table-words";
 
 interface Props {
   id: string;
@@ -101,7 +101,7 @@ export function TableView(props: Props) {
           {settled && about.rows !== pages.total ? ` of ${plain(about.rows)}` : ""}
         </span>
       </div>
-      {pages.problem ? <Problems problems={[filterProblem(pages.problem, all)]} /> : null}
+      {pages.problem ? <Problems problems={[pages.problem]} /> : null}
       {problem ? <Problems problems={[{ message: problem }]} /> : null}
       <Grid
         label={`Table ${table}`}

@@ -1,5 +1,4 @@
 /** Heads, cells and filters of tables in words. */
-import type { Problem } from "../api/problem";
 import type { Cell, Column } from "../api/types";
 import { plain } from "../draw/numbers";
 
@@ -29,12 +28,6 @@ export function example(columns: Named[]): string {
   const first = has("fct_ns") ?? has("utilisation") ?? columns.find(numeric);
   if (!first) return columns[0] ? `${columns[0].name} ~ text` : "column = value";
   const bound = first.name === "utilisation" ? "0.9" : "1000";
-  const second = has("src_rank") ? "; src_rank = 3" : has("node_name") ? "; node_name ~ leaf" : "";
+  const second = has("src_rank") ? " and src_rank = 3" : has("node_name") ? " and node_name ~ leaf" : "";
   return `${first.name} > ${bound}${second}`;
-}
-
-/** Why a filter is refused, with the columns that it can name. */
-export function filterProblem(problem: Problem, columns: Named[]): Problem {
-  if (problem.help || !/no column/.test(problem.message)) return problem;
-  return { ...problem, help: `Its columns are ${columns.map((column) => column.name).join(", ")}.` };
 }

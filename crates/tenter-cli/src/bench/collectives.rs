@@ -1,6 +1,6 @@
 //! The collectives, element types and reductions of nccl-tests by their names.
 
-use tenter_scenario::suggestion;
+use tenter_units::suggestion;
 
 /// What a size is the size of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

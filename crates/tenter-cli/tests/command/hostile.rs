@@ -372,7 +372,8 @@ fn a_full_disk_leaves_no_folder() {
 fn a_full_disk_ends_a_sweep_as_it_ends_a_run() {
     let workplace = Workplace::new("hostile-sweep-disk");
     workplace.write("good.yaml", GOOD);
-    let sweep = "scenario: good.yaml\nseeds: 3\nreadings: [{name: time, column: jct_ns}]\n";
+    let sweep =
+        "scenario: good.yaml\nseeds: 3\nreadings: [{name: time, query: max(jobs.jct_ns)}]\n";
     workplace.write("sweep.yaml", sweep);
     for blocks in [0, 8, 64, 128] {
         let arguments = format!("sweep sweep.yaml -o sweep-{blocks}");

@@ -20,6 +20,7 @@ mod new;
 mod notes;
 mod patterns;
 mod pauses;
+mod query;
 mod readme;
 mod report;
 mod run;

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::quote;
 
-use tenter_units::Budget;
+use tenter_units::{Budget, suggestion};
 
 use super::annotations::Ranks;
 use super::document::Document;

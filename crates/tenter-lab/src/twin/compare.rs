@@ -1,6 +1,6 @@
 //! Completion times by size, measured and simulated.
 
-use tenter_record::Summary;
+use tenter_record::{Summary, median_time};
 use tenter_units::Time;
 
 /// A simulation that is within this of the measurement matches it.
@@ -89,14 +89,11 @@ pub(super) fn medians(summary: &Summary) -> Vec<Median> {
             found.push((median, vec![time]));
         }
     }
-    let with_median = |(of, mut times): (Median, Vec<Time>)| {
-        times.sort_unstable();
-        Median {
-            time: times[times.len() / 2],
-            ..of
-        }
+    let with_median = |(of, times): (Median, Vec<Time>)| {
+        let time = median_time(times)?;
+        Some(Median { time, ..of })
     };
-    found.into_iter().map(with_median).collect()
+    found.into_iter().filter_map(with_median).collect()
 }
 
 /// The times of the same collectives in another trial; `None` where one is missing there.

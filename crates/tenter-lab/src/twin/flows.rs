@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tenter_record::FlowRow;
+use tenter_record::{FlowRow, median_time};
 use tenter_units::Time;
 
 /// How far the completion times of flows are off, in percent of what was measured.
@@ -31,11 +31,10 @@ fn medians(rows: &[FlowRow]) -> BTreeMap<Key, Time> {
         let key = (row.job, row.collective, row.transfer, row.queue_pair);
         times.entry(key).or_default().push(row.fct());
     }
-    let median = |(key, mut times): (Key, Vec<Time>)| {
-        times.sort_unstable();
-        (key, times[times.len() / 2])
-    };
-    times.into_iter().map(median).collect()
+    let times = times.into_iter();
+    times
+        .filter_map(|(key, times)| Some((key, median_time(times)?)))
+        .collect()
 }
 
 /// Compares the flows of two trials.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use tenter_record::PortRow;
 
 use super::plot::{Fabric, Link, Metric, Node, Num, Plot};
-use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
+use tenter_record::Tiers;
 
 /// More cables cover each other, and a report gets large.
 const CABLES: usize = 12_000;

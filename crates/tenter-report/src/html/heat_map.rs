@@ -6,8 +6,8 @@ use tenter_record::PortRow;
 
 use super::rect::Rect;
 use super::text::{add, count, escape, number, time};
-use crate::tiers::{Direction, Tiers};
 use crate::trial_data::TrialData;
+use tenter_record::{Direction, Tiers};
 
 /// The most cells of one direction; beyond it neighbours share a cell that shows the greatest.
 const CELLS: usize = 4_096;

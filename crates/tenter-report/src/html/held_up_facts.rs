@@ -7,8 +7,8 @@ use tenter_record::PortRow;
 use super::runs::{runs, slowest, sorted_chunks};
 use super::text::{bytes, number, time};
 use crate::chain::{Chain, Link};
-use crate::tiers::Tiers;
 use crate::trial_data::{PortSample, TrialData};
+use tenter_record::Tiers;
 
 /// Ports by their lookup keys.
 pub(super) struct Ports<'a> {

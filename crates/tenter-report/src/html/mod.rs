@@ -45,8 +45,8 @@ use text::{add, escape};
 
 use crate::deviations::Beside;
 use crate::numbers::binary_size;
-use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
+use tenter_record::Tiers;
 
 /// The most collectives with a timeline on a page.
 const TIMELINES: usize = 24;

@@ -10,8 +10,8 @@ use tenter_units::Time;
 use super::text::{Unit, add, count, escape, fixed, moved, number, time};
 use crate::numbers::{binary_size, duration_s, grouped};
 use crate::table::{RateColumn, is_load_of_flows, of_trial, pause_word, rate_columns};
-use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
+use tenter_record::Tiers;
 
 /// Adds the head and the results.
 pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut String) {

@@ -8,8 +8,8 @@ use super::queue_heat;
 use super::scale::Scale;
 use super::text::{Unit, add, time};
 use crate::drawings::DrawnLine;
-use crate::tiers::{Direction, Tiers};
 use crate::trial_data::TrialData;
+use tenter_record::{Direction, Tiers};
 
 /// The most points of a line.
 const POINTS: usize = 400;

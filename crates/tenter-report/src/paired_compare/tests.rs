@@ -40,7 +40,7 @@ fn variants_of_one_sweep_are_compared_with_its_first() {
 fn statistics_of_no_size_are_not_paired() {
     let value = |_, variant, seed| 1e6 * seed as f64 / [1.0, 2.0][variant];
     let mut record = planted::record(&["a", "b"], SIZES, 1..=6, value);
-    record.readings[0].statistic = "deviation".to_owned();
+    record.readings[0].statistic = "stddev".to_owned();
     let error = paired_rows(&[named("one", record)]).expect_err("nothing can be paired");
     assert!(error.contains("another `statistic`"), "{error}");
 }

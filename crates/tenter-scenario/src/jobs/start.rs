@@ -6,8 +6,8 @@ use tenter_workload::spec::{JobSpec, Start};
 use tenter_workload::{Job, JobId};
 
 use crate::hosts::HostNames;
-use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::quote;
+use tenter_units::suggestion;
 
 /// Mistakes that are reported before the rest is passed over.
 const MISTAKES_MAX: usize = 20;

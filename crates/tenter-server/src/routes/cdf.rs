@@ -5,11 +5,12 @@ use std::path::Path;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use tenter_record::nearest_rank;
 use tenter_report::TrialTable;
 use utoipa::{IntoParams, ToSchema};
 
 use super::tables::folder_of;
-use crate::distribution::{points, quantile};
+use crate::distribution::points;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Asked, At};
 use crate::state::{App, Shared, apart};
@@ -84,10 +85,10 @@ pub(crate) fn distributions(
             job: number as u32,
             name,
             count: values.len(),
-            p50: quantile(&values, 0.5),
-            p95: quantile(&values, 0.95),
-            p99: quantile(&values, 0.99),
-            p999: quantile(&values, 0.999),
+            p50: nearest_rank(&values, 500),
+            p95: nearest_rank(&values, 950),
+            p99: nearest_rank(&values, 990),
+            p999: nearest_rank(&values, 999),
             max: values.last().copied(),
             points: points(&values),
         }

@@ -7,15 +7,14 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tenter::Scenario;
-use tenter_record::{Cell, ComparisonRow, Kind, Names, Row};
-use tenter_report::{
-    NamedSummary, TableColumn, comparison_groups, comparison_table, read_summary, remarks,
-};
+use tenter_record::{Column, ComparisonRow, Names, Row};
+use tenter_report::{NamedSummary, comparison_groups, comparison_table, read_summary, remarks};
 use utoipa::{IntoParams, ToSchema};
 
 use super::cdf::{JobCdf, distributions};
 use super::tables::{ColumnBody, folder_of};
 use super::trials::found;
+use crate::cells::value;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::Asked;
 use crate::state::{App, Shared, apart};
@@ -153,26 +152,16 @@ fn compared(app: &App, ids: &[i64]) -> Result<CompareBody, ApiError> {
 }
 
 fn columns() -> Vec<ColumnBody> {
-    let columns = ComparisonRow::COLUMNS.iter().map(|column| TableColumn {
-        name: column.name,
-        kind: column.kind,
-        unit: column.unit,
-        meaning: column.meaning.trim_ascii(),
-        optional: column.optional,
-    });
+    let columns = ComparisonRow::COLUMNS.iter().map(Column::info);
     columns.map(|column| ColumnBody::from(&column)).collect()
 }
 
 fn values(row: &ComparisonRow) -> Vec<Value> {
     let names = Names::default();
-    let value = |column: &tenter_record::Column<ComparisonRow>| {
-        let cell = (column.cell)(row, &names);
-        match (column.kind, cell) {
-            (Kind::Unsigned, Cell::Unsigned(value)) => value.to_string().into(),
-            _ => serde_json::to_value(cell).unwrap_or(Value::Null),
-        }
-    };
-    ComparisonRow::COLUMNS.iter().map(value).collect()
+    let cells = ComparisonRow::COLUMNS.iter();
+    cells
+        .map(|column| value((column.cell)(row, &names)))
+        .collect()
 }
 
 /// Every setting of a trial with its path.

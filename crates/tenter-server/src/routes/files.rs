@@ -42,7 +42,12 @@ pub(crate) async fn parquet(
         let table = file.strip_suffix(".parquet").unwrap_or_default();
         let table = named(table)?;
         let folder = folder_of(&app, id)?;
-        let path = table.file(&folder);
+        let Some(path) = table.file(&folder) else {
+            return Err(ApiError::missing(format!(
+                "the table `{}` has no file of its own; `summary.json` of the trial has its rows",
+                table.name
+            )));
+        };
         let name = format!("{}.parquet", table.name);
         sent(&path, &name, "application/vnd.apache.parquet")
     })

@@ -11,18 +11,17 @@ use axum::http::header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tenter_record::Kind;
-use tenter_report::{TRIAL_TABLES, TableColumn, TableGroups, TrialTable, has_own};
+use tenter_record::{ColumnInfo, Filter, Kind, ReadyFilter};
+use tenter_report::{TableGroups, TrialTable};
 use tokio::sync::OwnedSemaphorePermit;
 use utoipa::{IntoParams, ToSchema};
 
 use super::trials::{found, is_descending};
 use crate::cells::text;
-use crate::conditions::{Condition, conditions};
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Asked, At};
 use crate::parts::in_parts;
-use crate::rows::{Selection, count, fitting, page, place, selected};
+use crate::rows::{Selection, count, fitting, page, place, ready, selected};
 use crate::state::{App, Shared, apart};
 use crate::stored::{named, open};
 
@@ -63,8 +62,8 @@ pub(crate) enum KindWord {
     Flag,
 }
 
-impl From<&TableColumn> for ColumnBody {
-    fn from(column: &TableColumn) -> ColumnBody {
+impl From<&ColumnInfo> for ColumnBody {
+    fn from(column: &ColumnInfo) -> ColumnBody {
         ColumnBody {
             name: column.name,
             unit: column.unit,
@@ -108,10 +107,9 @@ pub(crate) async fn tables(
 ) -> Result<Json<Vec<TableBody>>, ApiError> {
     apart(move || {
         let folder = folder_of(&app, id)?;
-        let there = TRIAL_TABLES
-            .iter()
-            .filter(|table| has_own(&table.file(&folder)));
-        let body = |table: &TrialTable| {
+        let all = TrialTable::all().into_iter();
+        let there = all.filter(|table| table.is_in(&folder));
+        let body = |table: TrialTable| {
             // A run that is under way, or was killed early, has files that are not finished.
             let groups = table.open(&folder).ok()?;
             Some(TableBody {
@@ -132,8 +130,7 @@ pub(crate) async fn tables(
 pub(crate) struct RowsQuery {
     /// Names of columns, parted by commas; all unless given.
     columns: Option<String>,
-    /// Conditions `COLUMN OP VALUE`, parted by `;`, with `=`, `!=`, `<`, `<=`, `>`, `>=` or `~`
-    /// (contains).
+    /// A condition as in queries, for instance `fct_ns > 10us and job_name = train`.
     r#where: Option<String>,
     /// The column that rows are in the order of; that of the file unless given.
     sort: Option<String>,
@@ -186,22 +183,25 @@ pub(crate) async fn rows(
     };
     apart(move || {
         let table = named(&name)?;
-        let groups = open(&folder_of(&app, id)?, &table)?;
+        let folder = folder_of(&app, id)?;
+        let groups = open(&folder, &table)?;
         let columns = table.columns();
         let shown = shown(asked.columns.as_deref(), &columns)?;
-        let conditions = conditions(asked.r#where.as_deref().unwrap_or_default(), &columns)?;
+        let filter = Filter::parse(table.name, asked.r#where.as_deref().unwrap_or_default());
+        let filter = filter.map_err(|problem| ApiError::bad(problem.line()))?;
         if let Some(held) = held {
-            return Ok(csv(groups, &table, &columns, shown, conditions, held));
+            let filter = ready(&filter, &folder)?;
+            return Ok(csv(groups, &table, &columns, shown, filter, held));
         }
         let order = asked.sort.as_deref().filter(|name| !name.is_empty());
         let order = order.map(|name| place(&columns, name).ok_or_else(|| no_column(name)));
         let descending = is_descending(asked.order.as_deref(), false)?;
         let selection = Selection {
-            conditions,
+            filter,
             order: order.transpose()?.map(|column| (column, descending)),
         };
         let all = count(&groups);
-        let rows = selected(&groups, &selection)?;
+        let rows = selected(&folder, &groups, &selection)?;
         let total = rows.as_ref().map_or(all, Vec::len);
         let from = asked.offset.unwrap_or(0).min(total);
         let to = from
@@ -231,7 +231,7 @@ fn no_column(name: &str) -> ApiError {
 }
 
 /// The places of the columns that are asked for.
-fn shown(asked: Option<&str>, columns: &[TableColumn]) -> Result<Vec<usize>, ApiError> {
+fn shown(asked: Option<&str>, columns: &[ColumnInfo]) -> Result<Vec<usize>, ApiError> {
     match asked.filter(|names| !names.is_empty()) {
         None => Ok((0..columns.len()).collect()),
         Some(names) => {
@@ -248,9 +248,9 @@ fn shown(asked: Option<&str>, columns: &[TableColumn]) -> Result<Vec<usize>, Api
 fn csv(
     groups: TableGroups,
     table: &TrialTable,
-    columns: &[TableColumn],
+    columns: &[ColumnInfo],
     shown: Vec<usize>,
-    conditions: Vec<Condition>,
+    filter: Option<ReadyFilter>,
     held: OwnedSemaphorePermit,
 ) -> Response {
     let names: Vec<&str> = shown.iter().map(|&place| columns[place].name).collect();
@@ -263,7 +263,7 @@ fn csv(
         if group == groups.count() {
             return Ok(None);
         }
-        let part = csv_part(&groups, group, &shown, &conditions).map_err(io::Error::other)?;
+        let part = csv_part(&groups, group, &shown, filter.as_ref()).map_err(io::Error::other)?;
         group += 1;
         Ok(Some(part))
     };
@@ -279,9 +279,9 @@ fn csv_part(
     groups: &TableGroups,
     group: usize,
     shown: &[usize],
-    conditions: &[Condition],
+    filter: Option<&ReadyFilter>,
 ) -> Result<String, tenter_report::TrialError> {
-    let fit = fitting(groups, group, conditions)?;
+    let fit = fitting(groups, group, filter)?;
     let columns = shown.iter().map(|&column| groups.column(group, column));
     let columns: Vec<_> = columns.collect::<Result<_, _>>()?;
     let mut part = String::new();
@@ -291,7 +291,7 @@ fn csv_part(
         }
         for (place, column) in columns.iter().enumerate() {
             let comma = if place == 0 { "" } else { "," };
-            let _ = write!(part, "{comma}{}", text(column, row));
+            let _ = write!(part, "{comma}{}", text(column.cell(row)));
         }
         part.push('\n');
     }

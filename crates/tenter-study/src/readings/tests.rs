@@ -55,7 +55,7 @@ fn row(reading: Reading) -> ReadingRow {
         case: "a".to_owned(),
         bar: None,
         reading,
-        column: None,
+        query: None,
         against: None,
         metric: "m".to_owned(),
         leaf: Some("leaf0".to_owned()),

@@ -1,7 +1,7 @@
 //! What a sweep answers: its readings by point and variant, and which variant is better.
 
 use serde::{Deserialize, Serialize};
-use tenter_record::Notes;
+use tenter_record::{Notes, sign_test};
 
 use super::Sweep;
 use super::is_axis;
@@ -128,7 +128,7 @@ fn named(name: &str) -> String {
 impl ReadingKeys {
     /// What the answer calls it: with its unit behind it, or as the ratio that it is.
     fn metric(&self) -> String {
-        match (self.against.as_str(), self.unit()) {
+        match (self.against.as_str(), self.unit().as_str()) {
             ("", "") => self.name.clone(),
             ("", unit) => format!("{} ({unit})", self.name),
             (other, _) => format!("{} over that of {other}", self.name),
@@ -136,7 +136,7 @@ impl ReadingKeys {
     }
 
     fn axis(&self) -> String {
-        match (self.against.as_str(), self.unit()) {
+        match (self.against.as_str(), self.unit().as_str()) {
             ("", unit) => unit.to_owned(),
             (other, _) => format!("times that of {other}"),
         }
@@ -272,33 +272,6 @@ impl Cell<'_> {
     }
 }
 
-/// The two-sided sign test: how likely heads and tails of a fair coin are as far apart, or farther.
-/// Ties count for neither.
-pub fn sign_test(wins: usize, losses: usize) -> f64 {
-    let tosses = wins + losses;
-    let fewer = wins.min(losses);
-    // The sum is in units of 2^shift: 2^-1075 is no number, and neither is 2^1024.
-    let (mut term, mut sum, mut shift) = (1.0_f64, 0.0_f64, 0_usize);
-    for heads in 0..=fewer {
-        if term > SCALE {
-            term /= SCALE;
-            sum /= SCALE;
-            shift += SCALE_BITS;
-        }
-        sum += term;
-        // Each term is the one before it times (n - k) / (k + 1).
-        term *= (tosses - heads) as f64 / (heads + 1) as f64;
-    }
-    // Powers of two in two steps, each of which is a number as long as their product is one.
-    let halvings = i32::try_from(tosses.saturating_sub(shift)).unwrap_or(i32::MAX);
-    let half = 0.5_f64.powi(halvings / 2);
-    (2.0 * sum * half * 0.5_f64.powi(halvings - halvings / 2)).min(1.0)
-}
-
-/// Sums beyond this are divided by it.
-const SCALE: f64 = (1_u64 << 62) as f64;
-const SCALE_BITS: usize = 62;
-
 /// One digest for all trials, which of them is which included; trials may come in any order.
 pub(super) fn digest(trials: &[Measured]) -> String {
     let mut trials: Vec<&Measured> = trials.iter().collect();
@@ -310,30 +283,4 @@ pub(super) fn digest(trials: &[Measured]) -> String {
         digest.add(&record);
     }
     digest.to_hex()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sign_test;
-
-    #[test]
-    fn a_sign_test_counts_heads_and_tails() {
-        // Ten of ten: 2 / 1024. Nine of ten: 2 (1 + 10) / 1024. Half and half: certain.
-        assert!((sign_test(10, 0) - 2.0 / 1024.0).abs() < 1e-12);
-        assert!((sign_test(1, 9) - 22.0 / 1024.0).abs() < 1e-12);
-        assert!((sign_test(5, 5) - 1.0).abs() < 1e-12);
-        assert!((sign_test(0, 0) - 1.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn a_sign_test_of_many_tosses_is_no_zero() {
-        // Half and half: certain.
-        assert!((sign_test(1_000, 1_000) - 1.0).abs() < 1e-9);
-        assert!((sign_test(1_000_000, 1_000_000) - 1.0).abs() < 1e-6);
-        // 2,100 tosses: (1100 - 1000 - 1) / sqrt(2100) = 2.160; two tails of the normal: 0.03075.
-        assert!((sign_test(1_000, 1_100) - 0.030_75).abs() < 1e-4);
-        // All of 1,000: 2^-999; all of 1,100 is below the least number.
-        assert!((sign_test(1_000, 0).log2() + 999.0).abs() < 1e-9);
-        assert!(sign_test(1_100, 0) < 1e-300);
-    }
 }

@@ -38,7 +38,7 @@ fn chart(sweep: &SweepKeys, keys: &ChartKeys) -> Result<SweepChart, String> {
         .collect();
     let place = |name: &String| {
         names.iter().position(|of| of == name).ok_or_else(|| {
-            let help = tenter_scenario::suggestion(name, names.iter().copied());
+            let help = tenter_units::suggestion(name, names.iter().copied());
             wrong(format!(
                 "shows the reading `{name}`, which there is not; {help}"
             ))
@@ -65,7 +65,7 @@ fn chart(sweep: &SweepKeys, keys: &ChartKeys) -> Result<SweepChart, String> {
             .zip(&short)
             .position(|(path, short)| path == name || short == name);
         found.ok_or_else(|| {
-            let help = tenter_scenario::suggestion(name, short.iter().copied());
+            let help = tenter_units::suggestion(name, short.iter().copied());
             wrong(format!("has the axis `{name}`, which there is not; {help}"))
         })
     };

@@ -2,10 +2,9 @@
 
 use super::chart_keys::ChartKeys;
 use super::limits::{SAMPLES_MAX, WORDS};
-use super::take::Take;
 use crate::gate::Gate;
-use tenter_config::{Named, Reader, Value as _, Written, choice, component};
-use tenter_scenario::{Format, read_document};
+use tenter_config::{Named, Reader, Written, choice, component};
+use tenter_record::Statistic;
 
 component! {
     /// A sweep: a scenario, what is varied, and what is read of its trials.
@@ -50,17 +49,11 @@ component! {
     pub struct ReadingKeys as "`readings[]`", derive(Clone, Debug, PartialEq) {
         /// What it is called, for instance `slowest job`.
         name: String, in 200;
-        /// The table of the trial, as the data dictionary names it.
-        table: String = "jobs", in 64;
-        /// The column; the value is in its unit.
-        column: String, in 64;
-        /// Which rows count: columns and the values that they have, for instance `{job_name:
-        /// train}`.
-        only as "where": Named<Written> = "{}";
-        /// What is made of the rows of one trial.
-        take: Take = "greatest";
+        /// What is asked of the tables of a trial, for instance `p99(flows.fct_ns) where job_name =
+        /// train`: one number.
+        query: String, in 4096;
         /// What is made of the values of several seeds.
-        statistic: Take = "median";
+        statistic: Statistic = "median";
         /// The variant that the value is divided by, seed by seed, at the same point.
         against: String = "\"\"", in 200;
         /// Which values are better, for the winner among variants.
@@ -159,26 +152,6 @@ impl SweepKeys {
 }
 
 impl ReadingKeys {
-    /// What it reads, in a text that two readings of the same have alike.
-    pub fn identity(&self) -> String {
-        let only = self.only.written();
-        let take = self.take.written();
-        format!("{} of {}.{} where {only}", take, self.table, self.column)
-    }
-
-    /// The reading that reads what a text of [`ReadingKeys::identity`] says; nothing where the text
-    /// is none.
-    pub fn of_identity(text: &str) -> Option<ReadingKeys> {
-        let (take, rest) = text.split_once(" of ")?;
-        let (column, only) = rest.split_once(" where ")?;
-        let (table, column) = column.split_once('.')?;
-        let text = format!(
-            "{{name: reading, take: {take}, table: {table}, column: {column}, where: {only}}}"
-        );
-        let keys: ReadingKeys = read_document(&text, "reading", Format::Yaml).ok()?;
-        keys.check().is_ok().then_some(keys)
-    }
-
     /// The ends of the band, where there is one.
     pub fn band(&self) -> Option<[f64; 2]> {
         ends(self.band.as_deref()?)

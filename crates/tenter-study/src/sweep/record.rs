@@ -3,13 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 use tenter_config::Written;
-use tenter_record::{NoteRow, Notes};
+use tenter_record::{NoteRow, Notes, Statistic};
 
 use super::Sweep;
 use super::answer::Measured;
 use super::charts::SweepChart;
 use super::keys::{Better, ReadingKeys};
-use super::take::Take;
 use crate::noted::{Noted, noted};
 
 /// The trials of a sweep and the values of its readings.
@@ -140,26 +139,37 @@ impl SweepReading {
     fn of(keys: &ReadingKeys) -> SweepReading {
         SweepReading {
             name: keys.name.clone(),
-            of: keys.identity(),
-            unit: keys.unit().to_owned(),
+            of: keys.query.clone(),
+            unit: keys.unit(),
             against: keys.against.clone(),
             more_is_better: keys.better == Better::More,
             statistic: keys.statistic.to_string(),
         }
     }
 
-    fn take(&self) -> Take {
-        self.statistic.parse().unwrap_or(Take::MEDIAN)
+    fn of_several(&self) -> Statistic {
+        self.known_statistic().unwrap_or(Statistic::Median)
+    }
+
+    /// Its statistic; nothing where there is no such statistic. Earlier versions had other words.
+    pub fn known_statistic(&self) -> Option<Statistic> {
+        let word = match self.statistic.as_str() {
+            "least" => "min",
+            "greatest" => "max",
+            "deviation" => "stddev",
+            word => word,
+        };
+        word.parse().ok()
     }
 
     /// What its statistic makes of values; nothing where there are none.
     pub fn of_seeds(&self, values: Vec<f64>) -> Option<f64> {
-        self.take().of(values)
+        self.of_several().of(values)
     }
 
     /// Whether a variant may be best by it: not by how far seeds are apart, or how many they are.
     pub fn has_a_best(&self) -> bool {
-        self.take().is_of_size()
+        self.of_several().is_of_size()
     }
 }
 

@@ -75,7 +75,7 @@ impl Seeds {
             let kinds = SeedOf::KINDS;
             let kind = kinds.into_iter().find(|kind| kind.key() == key);
             let kind = kind.ok_or_else(|| {
-                let help = tenter_scenario::suggestion(key, kinds.into_iter().map(SeedOf::key));
+                let help = tenter_units::suggestion(key, kinds.into_iter().map(SeedOf::key));
                 format!("`seeds` has the key `{key}`, and no draws are called that; {help}")
             })?;
             Ok((kind, Values::read(kind.path(), written)?))

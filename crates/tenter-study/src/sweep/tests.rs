@@ -14,8 +14,8 @@ axes:
   fabric.spines: [2, 4]
 seeds: 3
 readings:
-  - {name: time, column: jct_ns}
-  - {name: gain, column: jct_ns, against: ecmp, band: [0.1, 0.9]}
+  - {name: time, query: max(jobs.jct_ns)}
+  - {name: gain, query: max(jobs.jct_ns), against: ecmp, band: [0.1, 0.9]}
 ";
 
 fn sweep(text: &str) -> Sweep {
@@ -103,8 +103,8 @@ fn the_answer_does_not_depend_on_the_order_of_trials() {
 
 #[test]
 fn a_reading_is_of_any_column_of_any_table() {
-    use tenter_record::{Counts, Names, PortRow, Summary};
-    let text = "scenario: s.yaml\nreadings:\n  - {name: xoff, table: ports, column: rx_xoff_frames, where: {node_name: leaf0, port: 1}, take: sum}\n";
+    use tenter_record::{Counts, Held, Names, PortRow, Results, Summary};
+    let text = "scenario: s.yaml\nreadings:\n  - {name: xoff, query: sum(ports.rx_xoff_frames) where node_name = leaf0 and port = 1}\n";
     let sweep = sweep(text);
     let port = |node_name: &str, port: u16, rx_xoff_frames: u64| PortRow {
         node_name: node_name.to_owned(),
@@ -120,19 +120,18 @@ fn a_reading_is_of_any_column_of_any_table() {
         ],
         ..Counts::default()
     };
-    let tables = Tables {
+    let results = Results {
         summary: &Summary::default(),
         counts: &counts,
         flows: &[],
         samples: &[],
-        tiers: &[],
-        names: &Names::default(),
     };
-    let reading = &sweep.keys.readings[0];
-    assert_eq!(reading.read(tables), Some(3.0));
-    let again = ReadingKeys::of_identity(&reading.identity()).expect("the same reading");
-    assert_eq!(again.read(tables), Some(3.0));
-    assert_eq!(ReadingKeys::of_identity("time of all"), None);
+    let names = Names::default();
+    let names = &names;
+    assert_eq!(
+        sweep.keys.readings[0].read(Held { results, names }),
+        Some(3.0)
+    );
 }
 
 #[test]
@@ -146,31 +145,31 @@ fn what_does_not_hold_is_refused_with_a_remedy() {
         ("scenario: s\nvariants: {a/b: {}}", "folder"),
         ("scenario: s\nvariants: [a]", "must be a mapping"),
         (
-            "scenario: s\nreadings: [{name: a, column: jct_n}]",
+            "scenario: s\nreadings: [{name: a, query: max(jobs.jct_n)}]",
             "did you mean `jct_ns`?",
         ),
         (
-            "scenario: s\nreadings: [{name: a, table: job, column: b}]",
+            "scenario: s\nreadings: [{name: a, query: max(job.b)}]",
             "did you mean `jobs`?",
         ),
         (
-            "scenario: s\nreadings: [{name: a, column: job_name}]",
+            "scenario: s\nreadings: [{name: a, query: max(jobs.job_name)}]",
             "holds texts",
         ),
         (
-            "scenario: s\nreadings: [{name: a, column: jct_ns, where: {jb: 1}}]",
+            "scenario: s\nreadings: [{name: a, query: max(jobs.jct_ns) where jb = 1}]",
             "did you mean `job`?",
         ),
         (
-            "scenario: s\nvariants: {a: {}}\nreadings: [{name: a, column: jct_ns, against: b}]",
+            "scenario: s\nvariants: {a: {}}\nreadings: [{name: a, query: max(jobs.jct_ns), against: b}]",
             "there is not",
         ),
         (
-            "scenario: s\nreadings: [{name: a, column: jct_ns, band: [2, 1]}]",
+            "scenario: s\nreadings: [{name: a, query: max(jobs.jct_ns), band: [2, 1]}]",
             "is no band",
         ),
         (
-            "scenario: s\nreadings: [{name: a, column: jct_ns}, {name: a, column: jct_ns}]",
+            "scenario: s\nreadings: [{name: a, query: max(jobs.jct_ns)}, {name: a, query: max(jobs.jct_ns)}]",
             "two readings",
         ),
     ] {
@@ -183,19 +182,19 @@ fn what_does_not_hold_is_refused_with_a_remedy() {
 fn names_that_there_are_not_are_refused_with_a_remedy() {
     for (text, expected) in [
         (
-            "scenario: s\nreadings: [{name: a, column: jct_ns, take: p101}]",
+            "scenario: s\nreadings: [{name: a, query: p101(jobs.jct_ns)}]",
             "any other percentile",
         ),
         (
-            "scenario: s\nreadings: [{name: a, column: jct_ns, published: [{value: x}]}]",
+            "scenario: s\nreadings: [{name: a, query: max(jobs.jct_ns), published: [{value: x}]}]",
             "is no number",
         ),
         (
-            "scenario: s\nreadings: [{name: a, column: jct_ns, published: [{value: 1, variant: b}]}]",
+            "scenario: s\nreadings: [{name: a, query: max(jobs.jct_ns), published: [{value: 1, variant: b}]}]",
             "published value of the variant `b`",
         ),
         (
-            "scenario: s\nreadings: [{name: a, column: jct_ns, published: [{value: 1, at: {b: 1}}]}]",
+            "scenario: s\nreadings: [{name: a, query: max(jobs.jct_ns), published: [{value: 1, at: {b: 1}}]}]",
             "which is no axis",
         ),
         (
@@ -241,9 +240,9 @@ fn no_variant_is_best_where_two_are_equal() {
 
 #[test]
 fn no_variant_is_best_by_how_far_seeds_are_apart() {
-    for (statistic, winners) in [("mean", 2), ("deviation", 0), ("range", 0), ("count", 0)] {
+    for (statistic, winners) in [("mean", 2), ("stddev", 0), ("range", 0), ("count", 0)] {
         let text = format!(
-            "scenario: s.yaml\nvariants: {{a: {{}}, b: {{}}}}\naxes: {{x.y: [1, 2]}}\nseeds: 3\nreadings: [{{name: time, column: jct_ns, statistic: {statistic}}}]\n"
+            "scenario: s.yaml\nvariants: {{a: {{}}, b: {{}}}}\naxes: {{x.y: [1, 2]}}\nseeds: 3\nreadings: [{{name: time, query: max(jobs.jct_ns), statistic: {statistic}}}]\n"
         );
         let sweep = sweep(&text);
         let measured: Vec<Measured> = (0..12_usize)
@@ -265,7 +264,10 @@ fn no_variant_is_best_by_how_far_seeds_are_apart() {
 #[test]
 fn published_values_are_judged_at_their_points() {
     let rows = "published: [{variant: spray, at: {spines: 4}, value: 80, band: [75, 85]}, {variant: ecmp, value: 100, band: [1, 2], gate: open}, {value: 70}]";
-    let text = SWEEP.replace("column: jct_ns}", &format!("column: jct_ns, {rows}}}"));
+    let text = SWEEP.replace(
+        "query: max(jobs.jct_ns)}",
+        &format!("query: max(jobs.jct_ns), {rows}}}"),
+    );
     let sweep = sweep(&text);
     let answer = sweep.answer(&measured(&sweep));
     let case = |at: usize| &answer.cases[at];

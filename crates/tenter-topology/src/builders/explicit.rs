@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tenter_config::{Idle, choice, component};
-use tenter_units::{Budget, Rate, Time};
+use tenter_units::{Budget, Rate, Time, nearest};
 
 use super::{COUNTS, DELAYS, RATES};
 use crate::size::Counts;
@@ -179,12 +179,8 @@ impl Explicit {
 
     fn unknown(&self, link: usize, name: &str) -> TopologyError {
         let names = self.nodes.iter().map(|node| node.name.as_str());
-        let near = names
-            .map(|known| (strsim::damerau_levenshtein(name, known), known))
-            .min()
-            .filter(|(slips, _)| *slips <= 2);
-        let remedy = match near {
-            Some((_, near)) => format!("did you mean `{near}`?"),
+        let remedy = match nearest(name, names) {
+            Some(near) => format!("did you mean `{near}`?"),
             None => "add it to the list of nodes".to_owned(),
         };
         TopologyError::UnknownNode {

@@ -52,10 +52,9 @@ use std::sync::LazyLock;
 
 use tenter_config::{Choice, Chosen, Component, Key, KeyTable, Presence, Reader, Shape};
 use tenter_config::{Texts, Value, Words, Written};
-use tenter_units::Time;
+use tenter_units::{Time, nearest};
 
 use crate::closed_form::IdealSwitch;
-use crate::did_you_mean::closest;
 use crate::{Schedule, WorkloadError};
 use algorithm::Collective;
 
@@ -427,7 +426,7 @@ impl CollectiveKind {
         let Some(found) = members().find(|member| member.collective == collective) else {
             return Err(WorkloadError::UnknownCollective {
                 given: collective.to_owned(),
-                suggestion: closest(collective, NAMES.iter().copied()),
+                suggestion: nearest(collective, NAMES.iter().copied()),
                 known: NAMES.join(", "),
             });
         };
@@ -439,7 +438,7 @@ impl CollectiveKind {
             None => Err(WorkloadError::UnknownAlgorithm {
                 collective: found.collective,
                 given: algorithm.to_owned(),
-                suggestion: closest(algorithm, Self::algorithms_of(collective)),
+                suggestion: nearest(algorithm, Self::algorithms_of(collective)),
                 known: Self::algorithms_of(collective)
                     .collect::<Vec<_>>()
                     .join(", "),

@@ -190,7 +190,7 @@ fn wrong_names_get_a_suggestion() {
     );
     assert_eq!(
         refused("all-reduce", "rign"),
-        "all-reduce has no algorithm `rign`; known are ring, bidirectional-ring, halving-doubling, \
+        "all-reduce has no algorithm `rign` (did you mean `ring`?); known are ring, bidirectional-ring, halving-doubling, \
          double-binary-tree, hierarchical, nccl"
     );
     assert_eq!(

@@ -1,7 +1,7 @@
 //! A part of a sweep: some of its variants, some values of its axes.
 
-use tenter_scenario::suggestion;
 use tenter_study::Sweep;
+use tenter_units::suggestion;
 
 use crate::Error;
 

@@ -407,8 +407,7 @@ impl SweepSession {
     fn with_readings(&self, outcome: &Outcome) -> Option<Outcome> {
         let readings = self.run.sweep.keys.readings.iter();
         let values = readings.map(|reading| {
-            let identity = reading.identity();
-            let known = outcome.values.iter().find(|(of, _)| *of == identity);
+            let known = outcome.values.iter().find(|(of, _)| *of == reading.query);
             known.cloned()
         });
         Some(Outcome {

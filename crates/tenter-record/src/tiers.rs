@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tenter_record::{PortRow, SwitchRow, TierRow, Unread};
 use tenter_units::Time;
+
+use crate::rows::{PortRow, SwitchRow, TierRow};
+use crate::unread::Unread;
 
 /// The distance of each node from the nearest NIC.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +38,7 @@ impl Tiers {
     }
 
     /// The same if `peer` gives the node to which a port leads.
-    pub(crate) fn by<'a>(
+    pub fn by<'a>(
         ports: &'a [PortRow],
         switches: &[SwitchRow],
         peer: impl Fn(&'a PortRow) -> Option<&'a str>,
@@ -142,7 +144,7 @@ impl Tiers {
     }
 
     /// The name of a tier: `leaf`, `spine`, or by number in deeper fabrics.
-    pub(crate) fn name(&self, tier: u32) -> String {
+    pub fn name(&self, tier: u32) -> String {
         let top = self
             .of_node
             .values()

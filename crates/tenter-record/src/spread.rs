@@ -29,19 +29,20 @@ fn t_975(degrees: usize) -> f64 {
 
 /// Mean, confidence interval, and extremes with their marks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Spread {
-    pub(crate) mean: f64,
+pub struct Spread {
+    /// The arithmetic mean.
+    pub mean: f64,
     /// Half the width of the 95 % confidence interval of the mean; none for a single value.
-    pub(crate) ci95: Option<f64>,
+    pub ci95: Option<f64>,
     /// The least value and its mark, the first of several.
-    pub(crate) least: (f64, u64),
+    pub least: (f64, u64),
     /// The greatest, likewise.
-    pub(crate) greatest: (f64, u64),
+    pub greatest: (f64, u64),
 }
 
 impl Spread {
     /// Of values, each with a mark of where it comes from; nothing when there are none.
-    pub(crate) fn of(values: &[(f64, u64)]) -> Option<Spread> {
+    pub fn of(values: &[(f64, u64)]) -> Option<Spread> {
         let first = *values.first()?;
         let n = values.len() as f64;
         let mean = values.iter().map(|(value, _)| value).sum::<f64>() / n;

@@ -1,84 +1,101 @@
 //! What is made of several values: of the rows of a trial, or of the trials of several seeds.
+//!
+//! Exact times have their percentiles and their median in `percentile.rs`, and means of seeds their
+//! interval in `spread.rs`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use tenter_config::parsed;
 
+use crate::percentile::rank;
+
 /// What becomes of several values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Take {
-    /// The least.
-    Least,
+pub enum Statistic {
+    /// The smallest value.
+    Min,
     /// The arithmetic mean.
     Mean,
-    /// The value that so many of 100,000 do not exceed; of an even number the median is the lower
-    /// one of the two in the middle.
+    /// The value in the middle; of an even number of values, the mean of the two in the middle.
+    Median,
+    /// The smallest value that so many of 100,000 do not exceed (nearest rank): always a value that
+    /// occurred.
     Percentile(u32),
-    /// The greatest.
-    Greatest,
+    /// The greatest value.
+    Max,
     /// The sum.
     Sum,
     /// How many values there are.
     Count,
     /// The standard deviation of a sample; 0 of one value.
-    Deviation,
-    /// The greatest less the least.
+    StdDev,
+    /// The greatest value less the smallest one.
     Range,
 }
 
-parsed!(Take {
-    "`least`, `mean`, `median`, a percentile as `p99` or `p99.9`, `greatest`, `sum`, `count`, `deviation` or `range`",
+parsed!(Statistic {
+    "`min`, `mean`, `median`, a percentile as `p99` or `p99.9`, `max`, `sum`, `count`, `stddev` or `range`",
     "is no statistic:",
-    "choose from least, mean, median, p95, p99.9 or any other percentile, greatest, sum, count, deviation, range"
+    "choose from min, mean, median, p95, p99.9 or any other percentile, max, sum, count, stddev, range"
 });
 
 /// All values.
 const WHOLE: u32 = 100_000;
 
-impl Take {
-    /// The median.
-    pub const MEDIAN: Take = Take::Percentile(WHOLE / 2);
-
-    const WORDS: [(&'static str, Take); 8] = [
-        ("least", Take::Least),
-        ("mean", Take::Mean),
-        ("median", Take::MEDIAN),
-        ("greatest", Take::Greatest),
-        ("sum", Take::Sum),
-        ("count", Take::Count),
-        ("deviation", Take::Deviation),
-        ("range", Take::Range),
+impl Statistic {
+    const WORDS: [(&'static str, Statistic); 8] = [
+        ("min", Statistic::Min),
+        ("mean", Statistic::Mean),
+        ("median", Statistic::Median),
+        ("max", Statistic::Max),
+        ("sum", Statistic::Sum),
+        ("count", Statistic::Count),
+        ("stddev", Statistic::StdDev),
+        ("range", Statistic::Range),
     ];
+
+    /// The words for those that have one of their own, and one percentile.
+    pub(crate) fn words() -> impl Iterator<Item = &'static str> + Clone {
+        let words = Statistic::WORDS.iter().map(|(word, _)| *word);
+        words.chain(std::iter::once("p99"))
+    }
 
     /// Whether it grows with the values: how far they are apart and how many they are do not.
     pub fn is_of_size(self) -> bool {
-        !matches!(self, Take::Deviation | Take::Range | Take::Count)
+        !matches!(
+            self,
+            Statistic::StdDev | Statistic::Range | Statistic::Count
+        )
     }
 
-    /// What it makes of values; nothing where there are none.
+    /// What it makes of values; nothing where there are none, of which only a count is 0.
     pub fn of(self, mut values: Vec<f64>) -> Option<f64> {
+        if self == Statistic::Count {
+            return Some(values.len() as f64);
+        }
         values.sort_unstable_by(f64::total_cmp);
         let (first, last) = (*values.first()?, *values.last()?);
-        let count = values.len() as f64;
-        let sum: f64 = values.iter().sum();
+        let count = values.len();
+        let sum = || values.iter().sum::<f64>();
         Some(match self {
-            Take::Least => first,
-            Take::Mean => sum / count,
-            Take::Percentile(share) => values[rank(share, values.len())],
-            Take::Greatest => last,
-            Take::Sum => sum,
-            Take::Count => count,
-            Take::Deviation => deviation(&values, sum / count),
-            Take::Range => last - first,
+            Statistic::Min => first,
+            Statistic::Mean => sum() / count as f64,
+            Statistic::Median => {
+                let (below, above) = (values[(count - 1) / 2], values[count / 2]);
+                below + (above - below) / 2.0
+            }
+            Statistic::Percentile(share) => {
+                let rank = rank(count as u64, u64::from(share), u64::from(WHOLE));
+                values[rank as usize - 1]
+            }
+            Statistic::Max => last,
+            Statistic::Sum => sum(),
+            Statistic::Count => count as f64,
+            Statistic::StdDev => deviation(&values, sum() / count as f64),
+            Statistic::Range => last - first,
         })
     }
-}
-
-/// The rank of the value that so many of 100,000 do not exceed, counted from 0.
-fn rank(share: u32, count: usize) -> usize {
-    let above = (count as u64 * u64::from(share)).div_ceil(u64::from(WHOLE));
-    (above as usize).clamp(1, count) - 1
 }
 
 fn deviation(values: &[f64], mean: f64) -> f64 {
@@ -87,11 +104,11 @@ fn deviation(values: &[f64], mean: f64) -> f64 {
     (squares.sum::<f64>() / freedom).sqrt()
 }
 
-impl FromStr for Take {
+impl FromStr for Statistic {
     type Err = ();
 
-    fn from_str(text: &str) -> Result<Take, ()> {
-        if let Some((_, take)) = Take::WORDS.iter().find(|(word, _)| *word == text) {
+    fn from_str(text: &str) -> Result<Statistic, ()> {
+        if let Some((_, take)) = Statistic::WORDS.iter().find(|(word, _)| *word == text) {
             return Ok(*take);
         }
         let (whole, decimals) = text.strip_prefix('p').map_or(("", ""), |number| {
@@ -103,17 +120,17 @@ impl FromStr for Take {
         }
         let share: u32 = format!("{whole}{decimals:0<3}").parse().map_err(drop)?;
         (share <= WHOLE)
-            .then_some(Take::Percentile(share))
+            .then_some(Statistic::Percentile(share))
             .ok_or(())
     }
 }
 
-impl fmt::Display for Take {
+impl fmt::Display for Statistic {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((word, _)) = Take::WORDS.iter().find(|(_, take)| take == self) {
+        if let Some((word, _)) = Statistic::WORDS.iter().find(|(_, take)| take == self) {
             return out.write_str(word);
         }
-        let Take::Percentile(share) = self else {
+        let Statistic::Percentile(share) = self else {
             unreachable!("all others have a word");
         };
         let text = format!("{}.{:03}", share / 1_000, share % 1_000);
@@ -124,9 +141,9 @@ impl fmt::Display for Take {
 
 #[cfg(test)]
 mod tests {
-    use super::Take;
+    use super::Statistic;
 
-    fn take(word: &str) -> Take {
+    fn take(word: &str) -> Statistic {
         word.parse()
             .unwrap_or_else(|()| panic!("`{word}` is a statistic"))
     }
@@ -136,7 +153,8 @@ mod tests {
         let values = || (1..=200).map(f64::from).collect::<Vec<f64>>();
         // 95 % of 200 are 190 values, 99 % are 198, 99.9 % more than 199, 12.5 % are 25.
         for (word, expected) in [
-            ("median", 100.0),
+            ("median", 100.5),
+            ("p50", 100.0),
             ("p95", 190.0),
             ("p99", 198.0),
             ("p99.9", 200.0),
@@ -147,6 +165,7 @@ mod tests {
             assert_eq!(take(word).of(values()), Some(expected), "{word}");
         }
         assert_eq!(take("p99").of(Vec::new()), None);
+        assert_eq!(take("count").of(Vec::new()), Some(0.0));
         assert_eq!(take("median").of(vec![7.0]), Some(7.0));
     }
 
@@ -155,28 +174,20 @@ mod tests {
         // 1, 3 and 8: mean 4, squares 9 + 1 + 16 over 2.
         let values = vec![1.0, 8.0, 3.0];
         let of = |word: &str| take(word).of(values.clone()).expect("there are values");
-        assert!((of("deviation") - 13.0_f64.sqrt()).abs() < 1e-12);
+        assert!((of("stddev") - 13.0_f64.sqrt()).abs() < 1e-12);
         assert!((of("range") - 7.0).abs() < 1e-12);
-        assert_eq!(take("deviation").of(vec![5.0]), Some(0.0));
+        assert_eq!(take("stddev").of(vec![5.0]), Some(0.0));
     }
 
     #[test]
     fn words_are_written_as_they_are_read() {
         for word in [
-            "least",
-            "median",
-            "p95",
-            "p99.9",
-            "p12.5",
-            "p0",
-            "deviation",
+            "min", "median", "p50", "p95", "p99.9", "p12.5", "p0", "stddev",
         ] {
             assert_eq!(take(word).to_string(), word);
         }
         for word in ["p", "p101", "p1.2345", "px", "99", "p-1", "mode"] {
-            assert!(word.parse::<Take>().is_err(), "{word}");
+            assert!(word.parse::<Statistic>().is_err(), "{word}");
         }
-        // One statistic has one name.
-        assert_eq!(take("p50").to_string(), "median");
     }
 }

@@ -1,0 +1,117 @@
+//! `tenter query`.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+use tenter::Summary;
+use tenter_record::Query;
+use tenter_report::{
+    FolderTables, NamedAnswer, NamedSummary, answer_columns, answer_csv, answer_rows, answer_table,
+    check_is_trial, read_summary, remarks, seed_folders,
+};
+
+use crate::arguments::{Asked, OutputFormat};
+use crate::exit::ExitCode;
+use crate::failure::{Failure, print, print_tables, say};
+use crate::folders::short_name;
+
+pub(crate) fn query(arguments: &Asked) -> Result<ExitCode, Failure> {
+    let (text, folders) = arguments.words.split_last().unzip();
+    let text = text.and_then(|text| text.to_str()).unwrap_or_default();
+    let query: Query = text
+        .parse()
+        .map_err(|problem| Failure::input(format!("{problem}")))?;
+    let folders = trials_of(folders.unwrap_or_default())?;
+    let mut summaries = Vec::new();
+    let mut answers = Vec::new();
+    for folder in &folders {
+        let failed = |error: String| Failure::input(format!("{}: {error}", folder.display()));
+        let summary: Summary = read_summary(folder).map_err(|error| failed(error.to_string()))?;
+        let name = short_name(folder, &folders);
+        let answer = arguments.allowance.within(|budget| {
+            let answer = query.ask(&FolderTables(folder), budget);
+            answer.map_err(|error| failed(error.to_string()))
+        })?;
+        answers.push(NamedAnswer {
+            trial: name.clone(),
+            answer,
+        });
+        summaries.push(NamedSummary { name, summary });
+    }
+    let mut notes: Vec<String> = remarks(&summaries);
+    notes.extend(summaries.iter().filter_map(incomplete));
+    let notes: String = notes.into_iter().map(|line| line + "\n").collect();
+    match arguments.format {
+        OutputFormat::Table => print_tables(&(notes + &answer_table(&answers))),
+        OutputFormat::Csv => {
+            say(&notes);
+            print(&answer_csv(&answers));
+        }
+        OutputFormat::Json => print(&document(text, &folders, &summaries, &answers)),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// That a trial is not complete, which its numbers do not show.
+fn incomplete(trial: &NamedSummary) -> Option<String> {
+    let reason = trial.summary.stopped.as_deref();
+    (!trial.summary.complete).then(|| {
+        format!(
+            "warning: {} is not complete: {}",
+            trial.name,
+            reason.unwrap_or("a job was not completed")
+        )
+    })
+}
+
+/// The trials of folders, of which some may hold those of several seeds.
+fn trials_of(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut trials = Vec::new();
+    for folder in folders {
+        let seeds = seed_folders(folder).unwrap_or_default();
+        if seeds.is_empty() {
+            check_is_trial(folder).map_err(|error| Failure::input(error.to_string()))?;
+            trials.push(folder.clone());
+        }
+        for seed in seeds {
+            match check_is_trial(&seed) {
+                Ok(()) => trials.push(seed),
+                Err(error) => say(&format!("warning: {error}; it is left out\n")),
+            }
+        }
+    }
+    if trials.is_empty() {
+        return Err(Failure::input(
+            "no trial of these folders has ended; run them again",
+        ));
+    }
+    Ok(trials)
+}
+
+fn document(
+    query: &str,
+    folders: &[PathBuf],
+    summaries: &[NamedSummary],
+    answers: &[NamedAnswer],
+) -> String {
+    let trials = folders.iter().zip(summaries).zip(answers);
+    let trials = trials.map(|((folder, named), answer)| {
+        json!({
+            "trial": named.name,
+            "path": folder.display().to_string(),
+            "scenario": named.summary.scenario,
+            "seed": named.summary.seed,
+            "complete": named.summary.complete,
+            "digest": named.summary.engine.digest,
+            "notes": *named.summary.notes,
+            "rows": answer_rows(&answer.answer),
+        })
+    });
+    let columns = answers.first().map(|first| answer_columns(&first.answer));
+    let document = json!({
+        "query": query,
+        "columns": columns.unwrap_or_default(),
+        "trials": trials.collect::<Vec<_>>(),
+    });
+    format!("{document:#}\n")
+}

@@ -1,0 +1,131 @@
+//! Answers of several trials to one query, in one table.
+
+use serde_json::{Value, json};
+use tenter_record::{Answer, AnswerColumn, AnswerRow, Kind};
+
+use crate::csv::csv_field;
+use crate::text_table::{Align, TextColumn, TextTable};
+
+/// What a trial has answered.
+#[derive(Clone, Debug)]
+pub struct NamedAnswer {
+    /// What the trial is called.
+    pub trial: String,
+    /// Its answer.
+    pub answer: Answer,
+}
+
+/// The columns of the answers, which are those of the query.
+fn columns(answers: &[NamedAnswer]) -> impl Iterator<Item = &AnswerColumn> {
+    let first = answers.first().into_iter();
+    first.flat_map(|first| first.answer.keys.iter().chain(&first.answer.values))
+}
+
+/// The rows of all answers, each with the name of its trial.
+fn rows(answers: &[NamedAnswer]) -> impl Iterator<Item = (&str, &AnswerRow)> {
+    answers.iter().flat_map(|named| {
+        let rows = named.answer.rows.iter();
+        rows.map(|row| (named.trial.as_str(), row))
+    })
+}
+
+/// The answers for people; numbers have six digits.
+pub fn answer_table(answers: &[NamedAnswer]) -> String {
+    let mut heads = vec![TextColumn::name("trial")];
+    heads.extend(columns(answers).map(|column| TextColumn {
+        name: column.name.clone(),
+        unit: unit_text(&column.unit),
+        align: match column.kind {
+            Kind::Text | Kind::Flag => Align::Left,
+            Kind::Integer | Kind::Unsigned | Kind::Float => Align::Right,
+        },
+    }));
+    let mut table = TextTable::new(heads);
+    for (trial, row) in rows(answers) {
+        let mut cells = vec![trial.to_owned()];
+        cells.extend(row.key.iter().map(|key| key.cell().to_text().into_owned()));
+        let values = row.values.iter();
+        cells.extend(values.map(|value| value.map_or_else(|| "-".to_owned(), six_digits)));
+        table.push(cells);
+    }
+    table.to_string()
+}
+
+fn unit_text(unit: &str) -> String {
+    if unit.is_empty() {
+        return String::new();
+    }
+    format!("({unit})")
+}
+
+/// A number with six significant digits, and all of those before its point.
+fn six_digits(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        return format!("{value}");
+    }
+    let before = value.abs().log10().floor() as i32 + 1;
+    if !(-5..=15).contains(&before) {
+        return format!("{value:.5e}");
+    }
+    let text = format!("{value:.*}", (6 - before).max(0) as usize);
+    if text.contains('.') {
+        let text = text.trim_end_matches('0');
+        return text.trim_end_matches('.').to_owned();
+    }
+    text
+}
+
+/// The answers as comma-separated values, with all digits.
+pub fn answer_csv(answers: &[NamedAnswer]) -> String {
+    let names = columns(answers).map(|column| csv_field(&column.name).into_owned());
+    let names: Vec<String> = std::iter::once("trial".to_owned()).chain(names).collect();
+    let mut text = names.join(",") + "\n";
+    for (trial, row) in rows(answers) {
+        let mut cells = vec![csv_field(trial).into_owned()];
+        let keys = row.key.iter().map(|key| key.cell().to_text().into_owned());
+        cells.extend(keys.map(|key| csv_field(&key).into_owned()));
+        let values = row.values.iter();
+        cells.extend(values.map(|value| value.map_or_else(String::new, |value| value.to_string())));
+        text += &cells.join(",");
+        text.push('\n');
+    }
+    text
+}
+
+/// The columns of an answer as JSON: names and units.
+pub fn answer_columns(answer: &Answer) -> Vec<Value> {
+    let columns = answer.keys.iter().chain(&answer.values);
+    let columns = columns.map(|column| json!({"name": column.name, "unit": column.unit}));
+    columns.collect()
+}
+
+/// The rows of an answer as JSON, each with a value for each column.
+pub fn answer_rows(answer: &Answer) -> Vec<Vec<Value>> {
+    let row = |row: &AnswerRow| {
+        let keys = row.key.iter().map(|key| json!(key.cell()));
+        keys.chain(row.values.iter().map(|value| json!(value)))
+            .collect()
+    };
+    answer.rows.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_six_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1_234_567.0, "1234567"),
+            (1_234_567.8, "1234568"),
+            (123_456.75, "123457"),
+            (12.345_678_9, "12.3457"),
+            (12.5, "12.5"),
+            (-0.001_234_567, "-0.00123457"),
+            (1e-9, "1.00000e-9"),
+        ] {
+            assert_eq!(six_digits(value), text);
+        }
+    }
+}

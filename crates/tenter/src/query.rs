@@ -1,0 +1,159 @@
+//! Queries to a trial.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use tenter_record::{
+    Answer, AnswerColumn, ColumnArray, ColumnValues, FlowRow, Held, Query, QueryError, Row,
+    SampleRow, Source,
+};
+use tenter_report::{FolderTables, TrialError};
+use tenter_units::Budget;
+
+use crate::arrow::data_type;
+use crate::stored::array;
+use crate::{Error, Trial};
+
+/// Large tables of a trial that its caller keeps as batches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KeptBatches<'t> {
+    /// Its flows.
+    pub flows: &'t [RecordBatch],
+    /// Its samples.
+    pub samples: &'t [RecordBatch],
+}
+
+/// A trial with everything that is kept of it.
+struct Tables<'t> {
+    trial: &'t Trial,
+    held: Held<'t>,
+    kept: KeptBatches<'t>,
+}
+
+impl Trial {
+    /// The answer to a query, for instance `"p99(flows.fct_ns) by job_name".parse()`; flows and
+    /// samples that the trial does not hold are those of `kept`, or else of its folder.
+    ///
+    /// Needs the feature `arrow`.
+    ///
+    /// # Errors
+    /// When the values do not fit into the budget, or a file of the folder is damaged.
+    pub fn query(
+        &self,
+        query: &Query,
+        kept: KeptBatches<'_>,
+        budget: &Budget,
+    ) -> Result<Answer, Error> {
+        let names = self.names();
+        let held = Held {
+            results: self.results(),
+            names: &names,
+        };
+        let tables = Tables {
+            trial: self,
+            held,
+            kept,
+        };
+        query.ask(&tables, budget).map_err(|error| match error {
+            QueryError::Source(error) => error.into(),
+            QueryError::Budget(over) => over.into(),
+        })
+    }
+}
+
+impl Source for Tables<'_> {
+    type Error = TrialError;
+
+    fn each_group(
+        &self,
+        table: &str,
+        columns: &[usize],
+        each: &mut dyn FnMut(&[ColumnArray]) -> ControlFlow<()>,
+    ) -> Result<(), TrialError> {
+        let results = self.held.results;
+        let (is_held, batches) = match table {
+            FlowRow::TABLE => (!results.flows.is_empty(), self.kept.flows),
+            SampleRow::TABLE => (!results.samples.is_empty(), self.kept.samples),
+            _ => (true, [].as_slice()),
+        };
+        if is_held || (batches.is_empty() && self.trial.folder().is_none()) {
+            let Ok(()) = self.held.each_group(table, columns, each);
+            return Ok(());
+        }
+        match self.trial.folder() {
+            Some(folder) if batches.is_empty() => {
+                FolderTables(folder).each_group(table, columns, each)
+            }
+            _ => {
+                let _: ControlFlow<()> = batches.iter().try_for_each(|batch| {
+                    let arrays = columns.iter();
+                    let arrays = arrays.map(|place| column_array(batch.column(*place)));
+                    each(&arrays.collect::<Vec<_>>())
+                });
+                Ok(())
+            }
+        }
+    }
+}
+
+/// An array of Arrow as a column.
+fn column_array(array: &ArrayRef) -> ColumnArray {
+    let values = match array.data_type() {
+        DataType::Int64 => {
+            ColumnValues::Integer(array.as_primitive::<Int64Type>().values().to_vec())
+        }
+        DataType::UInt64 => {
+            ColumnValues::Unsigned(array.as_primitive::<UInt64Type>().values().to_vec())
+        }
+        DataType::Float64 => {
+            ColumnValues::Float(array.as_primitive::<Float64Type>().values().to_vec())
+        }
+        DataType::Boolean => {
+            let flags = array.as_boolean();
+            ColumnValues::Flag((0..flags.len()).map(|row| flags.value(row)).collect())
+        }
+        _ => {
+            let texts = array.as_string::<i32>();
+            ColumnValues::Text(
+                (0..texts.len())
+                    .map(|row| texts.value(row).to_owned())
+                    .collect(),
+            )
+        }
+    };
+    let is_valid = |row| array.is_valid(row);
+    ColumnArray {
+        values,
+        valid: (array.null_count() > 0).then(|| (0..array.len()).map(is_valid).collect()),
+    }
+}
+
+/// An answer as one batch: a column for each column of `by`, and one for each value; the metadata
+/// of a field have its unit as `tenter.unit`. Needs the feature `arrow`.
+///
+/// # Errors
+/// When columns do not go together: a defect.
+pub fn answer_batch(answer: &Answer) -> Result<RecordBatch, ArrowError> {
+    let field = |column: &AnswerColumn| {
+        let unit = (!column.unit.is_empty()).then(|| column.unit.clone());
+        let metadata = unit.map(|unit| ("tenter.unit".to_owned(), unit));
+        Field::new(column.name.clone(), data_type(column.kind), true)
+            .with_metadata(metadata.into_iter().collect::<HashMap<_, _>>())
+    };
+    let fields = answer.keys.iter().chain(&answer.values).map(field);
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let keys = (0..answer.keys.len()).map(|place| {
+        let cells = answer.rows.iter().map(|row| row.key[place].cell());
+        array(ColumnArray::of_cells(answer.keys[place].kind, cells))
+    });
+    let values = (0..answer.values.len()).map(|place| {
+        let values = answer.rows.iter().map(|row| row.values[place]);
+        Arc::new(values.collect::<arrow_array::Float64Array>()) as ArrayRef
+    });
+    RecordBatch::try_new(schema, keys.chain(values).collect())
+}
