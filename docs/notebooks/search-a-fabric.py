@@ -122,7 +122,8 @@ def _(collectives, price, scenario, space, tenter):
         space,
         objectives={"price (USD)": "less", "slowest job over full": "less"},
         readings=[
-            {"name": job, "query": f"max(jobs.jct_ns) where job_name = '{job}'"} for job in collectives
+            {"name": job, "query": f"max(jobs.jct_ns) where job_name = '{job}'"}
+            for job in collectives
         ],
         reference={"fabric.spines": 8},
         derive=price,

@@ -85,7 +85,11 @@ MISUSES: list[tuple[str, Callable[[], object], str]] = [
     ("a sweep with a wrong key", lambda: swept(axis={}), "axes"),
     ("no seeds", lambda: swept(seeds=0), "seeds"),
     ("an axis of nothing", lambda: swept(axes={"fabric.host": [1]}), "hosts"),
-    ("a wrong column", lambda: swept(readings=[{"name": "a", "query": "max(jobs.jtc_ns)"}]), "jct_ns"),
+    (
+        "a wrong column",
+        lambda: swept(readings=[{"name": "a", "query": "max(jobs.jtc_ns)"}]),
+        "jct_ns",
+    ),
     ("a variant that is none", lambda: tenter.sweep({}, scenario=good(), only=["x"]), "`x`"),
     (
         "an executor that is none",
