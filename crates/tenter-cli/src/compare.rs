@@ -14,6 +14,7 @@ use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables};
 use crate::folders::{Several, short_name};
 use crate::measured;
+use crate::trial::{described, incomplete};
 
 /// What the columns of a comparison seed by seed mean.
 const PAIRED_REMARK: &str = "The difference is the geometric mean of the ratios of trials with equal seeds; * marks p < 0.05 (two-sided sign test).";
@@ -117,14 +118,8 @@ fn table(trials: &[NamedSummary], rows: &[ComparisonRow], beside: &Beside) -> St
     if !beside.doubts.is_empty() {
         text.push('\n');
     }
-    for trial in trials.iter().filter(|trial| !trial.summary.complete) {
-        let reason = trial.summary.stopped.as_deref();
-        let _ = write!(
-            text,
-            "\nwarning: {} is not complete: {}\n",
-            trial.name,
-            reason.unwrap_or("a job was not completed")
-        );
+    for line in trials.iter().filter_map(incomplete) {
+        let _ = write!(text, "\n{line}\n");
     }
     text
 }
@@ -137,16 +132,9 @@ fn json(
     beside: &Beside,
 ) -> Result<String, Failure> {
     let of_trial = |(trial, path): (&NamedSummary, &std::path::PathBuf)| {
-        json!({
-            "trial": trial.name,
-            "path": path.display().to_string(),
-            "scenario": trial.summary.scenario,
-            "seed": trial.summary.seed,
-            "complete": trial.summary.complete,
-            "digest": trial.summary.engine.digest,
-            "engine": trial.summary.engine.engine,
-            "notes": *trial.summary.notes,
-        })
+        let mut described = described(trial, path);
+        described["engine"] = json!(trial.summary.engine.engine);
+        described
     };
     let mut document = json!({
         "trials": trials.iter().zip(&arguments.trials).map(of_trial).collect::<Vec<_>>(),

@@ -14,6 +14,7 @@ use crate::arguments::{Asked, OutputFormat};
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::folders::short_name;
+use crate::trial::{described, incomplete};
 
 pub(crate) fn query(arguments: &Asked) -> Result<ExitCode, Failure> {
     let (text, folders) = arguments.words.split_last().unzip();
@@ -52,18 +53,6 @@ pub(crate) fn query(arguments: &Asked) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// That a trial is not complete, which its numbers do not show.
-fn incomplete(trial: &NamedSummary) -> Option<String> {
-    let reason = trial.summary.stopped.as_deref();
-    (!trial.summary.complete).then(|| {
-        format!(
-            "warning: {} is not complete: {}",
-            trial.name,
-            reason.unwrap_or("a job was not completed")
-        )
-    })
-}
-
 /// The trials of folders, of which some may hold those of several seeds.
 fn trials_of(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut trials = Vec::new();
@@ -96,16 +85,9 @@ fn document(
 ) -> String {
     let trials = folders.iter().zip(summaries).zip(answers);
     let trials = trials.map(|((folder, named), answer)| {
-        json!({
-            "trial": named.name,
-            "path": folder.display().to_string(),
-            "scenario": named.summary.scenario,
-            "seed": named.summary.seed,
-            "complete": named.summary.complete,
-            "digest": named.summary.engine.digest,
-            "notes": *named.summary.notes,
-            "rows": answer_rows(&answer.answer),
-        })
+        let mut described = described(named, folder);
+        described["rows"] = json!(answer_rows(&answer.answer));
+        described
     });
     let columns = answers.first().map(|first| answer_columns(&first.answer));
     let document = json!({

@@ -1,7 +1,11 @@
 //! A trial on the terminal: its progress, its failures and its exit code.
 
+use std::path::Path;
+
+use serde_json::{Value, json};
 use tenter::{Error, Run, Summary, Trial};
 use tenter_record::StopKind;
+use tenter_report::NamedSummary;
 
 use crate::exit::ExitCode;
 use crate::failure::{Failure, say};
@@ -21,6 +25,31 @@ pub(crate) fn carry_out(
         Err(Error::NotMeasured { trial, source }) => Ok((*trial, Some(Failure::of_run(*source)))),
         Err(error) => Err(Failure::of_run(error)),
     }
+}
+
+/// What a document says of a trial beside its numbers.
+pub(crate) fn described(trial: &NamedSummary, folder: &Path) -> Value {
+    json!({
+        "trial": trial.name,
+        "path": folder.display().to_string(),
+        "scenario": trial.summary.scenario,
+        "seed": trial.summary.seed,
+        "complete": trial.summary.complete,
+        "digest": trial.summary.engine.digest,
+        "notes": *trial.summary.notes,
+    })
+}
+
+/// The line that a trial is not complete, which its numbers do not show.
+pub(crate) fn incomplete(trial: &NamedSummary) -> Option<String> {
+    let reason = trial.summary.stopped.as_deref();
+    (!trial.summary.complete).then(|| {
+        format!(
+            "warning: {} is not complete: {}",
+            trial.name,
+            reason.unwrap_or("a job was not completed")
+        )
+    })
 }
 
 /// What a command that ran this trial and nothing else ends with.

@@ -57,7 +57,7 @@ impl ColumnArray {
         }
     }
 
-    /// How many rows it has.
+    /// The number of its rows.
     pub fn len(&self) -> usize {
         match &self.values {
             ColumnValues::Integer(values) => values.len(),

@@ -1,9 +1,8 @@
 //! Tables as comma-separated values (RFC 4180, with bare line feeds).
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
-use tenter_record::{Cell, Names, Row};
+use tenter_record::{Names, Row};
 
 /// A table as CSV text: a header line, then a line per row; a missing value is empty.
 pub fn csv<R: Row>(rows: &[R], names: &Names) -> String {
@@ -15,22 +14,11 @@ pub fn csv<R: Row>(rows: &[R], names: &Names) -> String {
             if position > 0 {
                 text.push(',');
             }
-            push_cell(&mut text, (column.cell)(row, names));
+            text.push_str(&csv_field(&(column.cell)(row, names).to_text()));
         }
         text.push('\n');
     }
     text
-}
-
-fn push_cell(text: &mut String, cell: Cell<'_>) {
-    let _ = match cell {
-        Cell::Integer(value) => write!(text, "{value}"),
-        Cell::Unsigned(value) => write!(text, "{value}"),
-        Cell::Float(value) => write!(text, "{value}"),
-        Cell::Flag(value) => write!(text, "{value}"),
-        Cell::Missing => Ok(()),
-        Cell::Text(value) => text.write_str(&csv_field(value)),
-    };
 }
 
 /// A text as a field of comma-separated values, in quotes where it needs them.

@@ -3,11 +3,9 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tenter_record::{ColumnArray, EachTable, Kept, Source, Table, with_table};
+use tenter_record::{ColumnArray, Source};
 
-use crate::own_file::has_own;
-use crate::trial_files::table_file;
-use crate::{TableGroups, TrialError};
+use crate::{TrialError, TrialTable};
 
 /// The tables of a trial folder.
 #[derive(Clone, Copy, Debug)]
@@ -22,9 +20,10 @@ impl Source for FolderTables<'_> {
         columns: &[usize],
         each: &mut dyn FnMut(&[ColumnArray]) -> ControlFlow<()>,
     ) -> Result<(), TrialError> {
-        let Some(groups) = with_table(table, Open(self.0)).transpose()? else {
+        let Some(table) = TrialTable::of_name(table) else {
             return Ok(());
         };
+        let groups = table.open(self.0)?;
         for group in 0..groups.count() {
             let arrays = columns.iter().map(|place| groups.column(group, *place));
             if each(&arrays.collect::<Result<Vec<_>, _>>()?).is_break() {
@@ -32,20 +31,5 @@ impl Source for FolderTables<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Opens a table. What trials of earlier versions have in their summary alone is read of that.
-struct Open<'a>(&'a Path);
-
-impl EachTable for Open<'_> {
-    type Out = Result<TableGroups, TrialError>;
-
-    fn of<R: Table>(&mut self) -> Self::Out {
-        let may_lack = R::KEPT == Kept::IfAny;
-        if may_lack && !has_own(&table_file::<R>(self.0)) {
-            return TableGroups::of_summary::<R>(self.0);
-        }
-        TableGroups::open::<R>(self.0)
     }
 }

@@ -16,7 +16,7 @@ use tenter_record::{
 };
 
 use crate::TrialError;
-use crate::own_file::open_own;
+use crate::own_file::{has_own, open_own};
 use crate::read::read_summary;
 use crate::trial_files::table_file;
 
@@ -38,26 +38,22 @@ struct Groups {
 }
 
 impl TableGroups {
-    /// Opens the table of rows of a type.
+    /// Opens the table of rows of a type. What has no file, as in trials of earlier versions, is
+    /// read of their summary.
     ///
     /// # Errors
     /// When the file is missing or damaged, or lacks a column of the row.
     pub fn open<R: Table>(folder: &Path) -> Result<TableGroups, TrialError> {
-        match R::KEPT {
-            Kept::InSummary => TableGroups::of_summary::<R>(folder),
-            Kept::Always | Kept::Streamed | Kept::IfAny => {
-                Groups::open::<R>(folder).map(|groups| TableGroups(Source::File(groups)))
-            }
-        }
-    }
-
-    /// The rows of a type that the summary of a trial has.
-    ///
-    /// # Errors
-    /// When there is no summary, or it is damaged.
-    pub(crate) fn of_summary<R: Table>(folder: &Path) -> Result<TableGroups, TrialError> {
-        let columns = columns_of_summary::<R>(folder)?;
-        Ok(TableGroups(Source::Summary(columns)))
+        let is_in_summary = match R::KEPT {
+            Kept::InSummary => true,
+            Kept::IfAny => !has_own(&table_file::<R>(folder)),
+            Kept::Always | Kept::Streamed => false,
+        };
+        Ok(TableGroups(if is_in_summary {
+            Source::Summary(columns_of_summary::<R>(folder)?)
+        } else {
+            Source::File(Groups::open::<R>(folder)?)
+        }))
     }
 
     /// How many groups it has.

@@ -1,16 +1,16 @@
-//! What a query found.
+//! The answer to a query.
 
 use std::cmp::Ordering;
 
 use crate::column::{Cell, Kind};
 
-/// A row for each group, in the order of what tells groups apart; a single one where there is
-/// nothing of the kind.
+/// An answer: a row for each group, in the order of the columns of `by`; a single row without
+/// them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// What tells groups apart.
+    /// The columns of `by`.
     pub keys: Vec<AnswerColumn>,
-    /// What was asked of each.
+    /// The values that were asked for.
     pub values: Vec<AnswerColumn>,
     /// The groups.
     pub rows: Vec<AnswerRow>,
@@ -21,7 +21,7 @@ pub struct Answer {
 pub struct AnswerColumn {
     /// The name of a column, or a value as it was asked for.
     pub name: String,
-    /// What it holds.
+    /// The kind of its cells.
     pub kind: Kind,
     /// Its unit; empty where it has none.
     pub unit: String,
@@ -30,13 +30,13 @@ pub struct AnswerColumn {
 /// A group of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerRow {
-    /// What tells it apart.
+    /// Its value in each column of `by`.
     pub key: Vec<KeyCell>,
     /// Its values; nothing where no row has one.
     pub values: Vec<Option<f64>>,
 }
 
-/// A part of what tells groups apart.
+/// A value of a column of `by`.
 #[derive(Clone, Debug)]
 pub enum KeyCell {
     /// No value.

@@ -410,8 +410,7 @@ impl<'q> Parser<'q> {
         };
         self.next += 1;
         let right = self.expression(Level::Columns)?;
-        let sides = alike((left, unit), right).map_err(|what| (at, what))?;
-        let [left, right] = sides;
+        let [left, right] = alike((left, unit), right).map_err(|what| (at, what))?;
         Ok(Condition::Numbers(left, comparison, right))
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::rows::{CollectiveRow, FlowRow, JobRow, PortRow};
 use crate::summary::{JobSummary, Summary};
 use crate::tables::{Counts, Results};
-use crate::{Cell, Names, SampleRow};
+use crate::{Cell, Names};
 
 /// Two jobs of two collectives each, the first of them a warm-up; three flows of each.
 struct Trial {
@@ -74,9 +74,8 @@ fn trial() -> Trial {
 }
 
 impl Trial {
-    fn ask(&self, text: &str) -> Answer {
-        let query: Query = text.parse().unwrap_or_else(|problem| panic!("{problem}"));
-        let held = Held {
+    fn held(&self) -> Held<'_> {
+        Held {
             results: Results {
                 summary: &self.summary,
                 counts: &self.counts,
@@ -84,8 +83,12 @@ impl Trial {
                 samples: &[],
             },
             names: &self.names,
-        };
-        let answer = query.ask(&held, &Budget::unlimited());
+        }
+    }
+
+    fn ask(&self, text: &str) -> Answer {
+        let query: Query = text.parse().unwrap_or_else(|problem| panic!("{problem}"));
+        let answer = query.ask(&self.held(), &Budget::unlimited());
         answer.expect("a trial in memory can be read")
     }
 
@@ -355,16 +358,7 @@ fn what_does_not_fit_into_memory_is_refused() {
         ..Limits::NONE
     };
     let query: Query = "max(flows.fct)".parse().expect("it holds");
-    let held = Held {
-        results: Results {
-            summary: &trial.summary,
-            counts: &trial.counts,
-            flows: &trial.flows,
-            samples: &[SampleRow::default()],
-        },
-        names: &trial.names,
-    };
-    let refused = query.ask(&held, &Budget::new(limits));
+    let refused = query.ask(&trial.held(), &Budget::new(limits));
     assert!(matches!(refused, Err(QueryError::Budget(_))), "{refused:?}");
 }
 
@@ -391,16 +385,7 @@ fn cells_have_an_order() {
 #[test]
 fn a_filter_is_a_condition_by_itself() {
     let trial = trial();
-    let names = Names::default();
-    let held = Held {
-        results: Results {
-            summary: &trial.summary,
-            counts: &trial.counts,
-            flows: &trial.flows,
-            samples: &[],
-        },
-        names: &names,
-    };
+    let held = trial.held();
     let filter = Filter::parse(
         "flows",
         "fct < 10us and warm_up = false and background = false",
