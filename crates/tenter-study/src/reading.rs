@@ -211,8 +211,8 @@ pub enum Against {
 }
 
 impl Against {
-    /// The other variants.
-    pub(crate) fn variants(&self) -> &[String] {
+    /// The variants whose values the row's own value is set against.
+    pub fn variants(&self) -> &[String] {
         match self {
             Against::RatioTo(other)
             | Against::AtMost(other)

@@ -11,7 +11,7 @@
 //! studies, and one of training, show commands that take minutes: there `study show` is run in
 //! place of `study run`, `validate` in place of `run`, and the shortest trials of a sweep; on the
 //! page of training, a run with `-o` is run whole, since a later command reads it. Benchmarks end
-//! at a smaller size, but where `make test-all` runs them.
+//! at a smaller size, and that sweep is queued and not run, but where `make test-all` runs them.
 
 mod binary;
 
@@ -181,6 +181,7 @@ const ENOUGH: &str = "64M";
 fn shortened(page: &str, arguments: &[String]) -> Vec<String> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (is_long, is_of_studies) = (page == LONG, page.starts_with("studies"));
+    let is_quick = cases(0, 1) == 0;
     let short = match words[..] {
         ["study", "run", name, ..] if is_of_studies => vec!["study", "show", name],
         ["run", ref rest @ ..] if is_of_studies => [&["validate"], rest].concat(),
@@ -188,8 +189,9 @@ fn shortened(page: &str, arguments: &[String]) -> Vec<String> {
             let rest = rest.iter().filter(|word| **word != "--interference");
             ["validate"].iter().chain(rest).copied().collect()
         }
+        ["sweep", ref rest @ ..] if is_long && is_quick => [&["sweep", "--queue"], rest].concat(),
         ["sweep", ref rest @ ..] if is_long => [&["sweep"], rest, &SHORTEST[..]].concat(),
-        ["bench", ..] if cases(0, 1) == 0 => {
+        ["bench", ..] if is_quick => {
             let size = |word| if LARGE.contains(&word) { ENOUGH } else { word };
             words.iter().copied().map(size).collect()
         }

@@ -22,10 +22,10 @@ use tenter_units::Budget;
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
-/// How many cases there are, which take more than a minute; `make test` runs the first 20,000, and
+/// How many cases there are, which take more than a minute; `make test` runs the first 10,000, and
 /// `make test-all` all.
 const CASES: u64 = 60_000;
-const CASES_QUICK: u64 = 20_000;
+const CASES_QUICK: u64 = 10_000;
 /// Cases that run beside each other.
 const THREADS: usize = 2;
 /// What cases may take at most: the largest fabric there may be, once for each thread and twice
