@@ -20,7 +20,9 @@ use tenter::{Interference, Plan};
 
 pub(crate) use bench::{Bench, RankOrder, Ranks};
 pub(crate) use calibrate_fidelity::CalibrateFidelity;
-pub(crate) use common::{Allowance, Fidelity, OutputFormat, Scenario, TextFormat, Threads};
+pub(crate) use common::{
+    Allowance, Fidelity, MORE_MEMORY, MORE_TIME, OutputFormat, Scenario, TextFormat, Threads,
+};
 pub(crate) use export::{Export, ExportCommand, ExportFabric, ExportOperations};
 pub(crate) use import::{
     Import, ImportCommand, ImportFabric, ImportFormat, ImportOperations, ImportSonic,

@@ -72,9 +72,11 @@ impl Failure {
         }
     }
 
-    /// Adds a further remedy to the failure.
-    pub(crate) fn or(mut self, remedy: &str) -> Failure {
-        self.message = format!("{}; {remedy}\n", self.message.trim_end());
+    /// Adds a further remedy to the failure, where there is one.
+    pub(crate) fn or(mut self, remedy: Option<&str>) -> Failure {
+        if let Some(remedy) = remedy {
+            self.message = format!("{}; {remedy}\n", self.message.trim_end());
+        }
         self
     }
 

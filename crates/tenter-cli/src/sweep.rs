@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use tenter::{
-    Control, StudyAnswer, Summary, Sweep, SweepObserver, SweepProgress, SweepResults, SweepRun,
-    SweepWorker, Winner, WorkerResults,
+    Control, Error, StudyAnswer, Summary, Sweep, SweepObserver, SweepProgress, SweepResults,
+    SweepRun, SweepWorker, Winner, WorkerResults,
 };
 use tenter_report::{TextColumn, TextTable, duration_s};
 use tenter_study::{Answers, CaseAnswer, ReadingKeys, Value};
 
 use crate::arguments::{
-    OutputFormat, Sweep as Arguments, SweepCommand, SweepOf, SweepWorker as Worker,
+    MORE_MEMORY, MORE_TIME, OutputFormat, Sweep as Arguments, SweepCommand, SweepOf,
+    SweepWorker as Worker,
 };
 use crate::exit::ExitCode;
 use crate::fabric_line::counted;
@@ -53,7 +54,8 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return queue(&run, arguments);
     }
     let started = Instant::now();
-    let results = run.run_with(&mut Terminal::new())?;
+    let results = run.run_with(&mut Terminal::new());
+    let results = results.map_err(|error| refused(&run, error))?;
     match arguments.format {
         OutputFormat::Table => {
             print_tables(&text(&results, started.elapsed().as_secs_f64()));
@@ -80,9 +82,15 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
     })
 }
 
+/// A failure, with how to allow more where a plan would have taken more than it may.
+fn refused(run: &SweepRun, error: Error) -> Failure {
+    Failure::from(error).or(run.way_to_more(MORE_TIME, MORE_MEMORY))
+}
+
 /// Queues all trials for workers.
 fn queue(run: &SweepRun, arguments: &SweepOf) -> Result<ExitCode, Failure> {
-    let queued = run.queue(Duration::from_secs(arguments.patience.into()))?;
+    let queued = run.queue(Duration::from_secs(arguments.patience.into()));
+    let queued = queued.map_err(|error| refused(run, error))?;
     let folder = run.in_folder().display();
     match arguments.format {
         OutputFormat::Table => print(&format!(

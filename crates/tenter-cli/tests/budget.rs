@@ -6,12 +6,13 @@ use std::alloc::System;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cap::Cap;
 use serde_json::{Map, Value, json};
-use tenter::{Bytes, Error, Limits, Scenario, Time, check_budget};
+use tenter::{Bytes, Error, Limits, Run, Scenario, Time, check_budget, run_budget};
 
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
@@ -185,6 +186,83 @@ fn scenario(number: usize, fabric: &Value) -> String {
     let switching = SWITCHING[number % SWITCHING.len()];
     let jobs = JOBS[number % JOBS.len()];
     format!("fabric: {fabric}, \"switching\": {switching}}}\njobs: [{jobs}]\n")
+}
+
+/// The variable that names the scenario of [`one_run`].
+const ONE: &str = "TENTER_BUDGET_SCENARIO";
+/// Runs that are estimated to take longer, or more memory, are left out.
+const RUN_SECONDS_MAX: f64 = 2.0;
+const RUN_BYTES_MAX: u64 = 2 << 30;
+
+/// A run takes at most a tenth more memory than its estimate says, and what the program has beside
+/// it.
+#[test]
+#[ignore = "it runs what can be run of 500 scenarios, which takes minutes"]
+#[expect(clippy::print_stdout, reason = "`--nocapture` shows the figures")]
+fn runs_stay_within_their_estimates() {
+    let limits = Limits {
+        memory: Bytes::new(1 << 30),
+        time: Time::from_us(WHOLE_TIME.as_micros() as u64),
+        ..Limits::NONE
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join(format!("run-{}.yaml", std::process::id()));
+    let (mut runs, mut beyond) = (0, Vec::new());
+    for (number, fabric) in fabrics().iter().enumerate() {
+        let text = scenario(number, fabric);
+        let budget = check_budget(limits, Arc::default());
+        let plan = Scenario::from_yaml(&text).resolve_within(&budget);
+        let Ok(explained) = plan.and_then(|plan| plan.explain_within(&budget)) else {
+            continue;
+        };
+        let (seconds, estimate) = (explained.cost.wall_s, explained.cost.peak_bytes);
+        if seconds > RUN_SECONDS_MAX || estimate > RUN_BYTES_MAX {
+            continue;
+        }
+        fs::write(&file, &text).expect("a file can be written");
+        let peak = peak_of_run(&file);
+        runs += 1;
+        println!("{number}: {peak} bytes, {estimate} estimated, {seconds:.2} s");
+        if peak > estimate + estimate * BEYOND_PERCENT / 100 + PROGRAM_BYTES {
+            beyond.push(format!(
+                "{number}: {peak} bytes, estimated {estimate}\n{text}"
+            ));
+        }
+    }
+    fs::remove_file(&file).expect("it can be removed");
+    assert!(runs >= 50, "only {runs} can be run");
+    assert!(beyond.is_empty(), "{}", beyond.join("\n"));
+}
+
+/// The most bytes that a process takes which runs a scenario: the allocator of this one knows the
+/// peak of all its scenarios alone.
+fn peak_of_run(file: &Path) -> u64 {
+    let program = std::env::current_exe().expect("it runs");
+    let output = Command::new(program)
+        .args(["one_run", "--exact", "--ignored", "--nocapture"])
+        .env(ONE, file)
+        .output()
+        .expect("it runs again");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let peak = text.lines().find_map(|line| line.strip_prefix("peak "));
+    let peak = peak.and_then(|peak| peak.parse().ok());
+    peak.unwrap_or_else(|| panic!("{text}\n{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// What [`runs_stay_within_their_estimates`] runs in a process of its own.
+#[test]
+#[ignore = "it is run by another test"]
+#[expect(clippy::print_stdout, reason = "the other test reads it")]
+fn one_run() {
+    let Ok(file) = std::env::var(ONE) else {
+        return;
+    };
+    let text = fs::read_to_string(file).expect("the scenario is there");
+    let plan = Scenario::from_yaml(&text).resolve_within(&run_budget());
+    let plan = plan.unwrap_or_else(|error| panic!("{error}"));
+    let ran = Run::new(&plan).run();
+    ran.unwrap_or_else(|error| panic!("{error}"));
+    println!("\npeak {}", ALLOCATOR.max_allocated());
 }
 
 /// The processor time of this thread.

@@ -458,5 +458,7 @@ fn each_plan_of_a_sweep_has_a_budget() {
         assert_eq!(refused.status.code(), Some(2), "{option}: {said}");
         assert!(said.contains("seed=1"), "{option}: {said}");
         assert!(said.contains(reason), "{option}: {said}");
+        // As those of one scenario do, it says how to allow more.
+        assert!(said.contains(&format!("`{option} 6")), "{option}: {said}");
     }
 }

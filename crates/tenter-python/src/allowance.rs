@@ -9,6 +9,10 @@ use tenter::{Budget, Error, Limits, check_budget, check_limits, way_to_more};
 
 use crate::error::{raised_with, wrong};
 
+/// How to allow more of what a call was refused for.
+pub(crate) const MORE_TIME: &str = "; `max_time=\"60s\"` allows more";
+pub(crate) const MORE_MEMORY: &str = "; `max_memory=\"64GiB\"` allows more";
+
 /// What a call may take: the keywords `max_time` and `max_memory`, or what a check may take.
 #[derive(Clone, Copy)]
 pub(crate) struct Allowance(Limits);
@@ -39,11 +43,9 @@ impl Allowance {
         py: Python<'_>,
         work: impl FnOnce(&Budget) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        const TIME: &str = "; `max_time=\"60s\"` allows more";
-        const MEMORY: &str = "; `max_memory=\"64GiB\"` allows more";
         let (result, way) = py.detach(|| {
             let budget = self.budget();
-            (work(&budget), way_to_more(&budget, TIME, MEMORY))
+            (work(&budget), way_to_more(&budget, MORE_TIME, MORE_MEMORY))
         });
         result.map_err(|error| raised_with(py, &error, way.unwrap_or_default()))
     }

@@ -8,12 +8,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 use tenter::{
-    Control, NextTrial, Sweep, SweepObserver, SweepProgress, SweepResults, TrialAnswer, TrialOrder,
+    Control, Error, NextTrial, Sweep, SweepObserver, SweepProgress, SweepResults, TrialAnswer,
+    TrialOrder,
 };
 
-use crate::allowance::Allowance;
+use crate::allowance::{Allowance, MORE_MEMORY, MORE_TIME};
 use crate::background::wait_for;
-use crate::error::{internal, raised, wrong};
+use crate::error::{internal, raised, raised_with, wrong};
 use crate::scenario::{Scenario, format_of};
 
 /// A sweep that was read, and how it is run.
@@ -113,14 +114,24 @@ impl SweepRun {
             None => Ok(()),
         };
         let results = wait_for(py, &cancelled, tick, move || run.run_with(&mut watch))?;
-        Ok(document(&results.map_err(|error| raised(py, &error))?))
+        Ok(document(
+            &results.map_err(|error| self.refused(py, &error))?,
+        ))
     }
 
     /// Begins it, for others to run its trials.
     fn begin(&self, py: Python<'_>) -> PyResult<SweepSession> {
         let session = py.detach(|| self.0.begin());
-        let session = session.map_err(|error| raised(py, &error))?;
+        let session = session.map_err(|error| self.refused(py, &error))?;
         Ok(SweepSession(Mutex::new(Some(session))))
+    }
+}
+
+impl SweepRun {
+    /// An error, with the keyword that allows more where a plan would have taken more than it may.
+    fn refused(&self, py: Python<'_>, error: &Error) -> PyErr {
+        let way = self.0.way_to_more(MORE_TIME, MORE_MEMORY);
+        raised_with(py, error, way.unwrap_or_default())
     }
 }
 

@@ -7,9 +7,6 @@ use tenter_workload::WorkloadError;
 
 use crate::flow_level::FlowLevelRefusal;
 
-/// Queue pairs take about 300 bytes each when they are used: so many take 40 GB.
-pub(crate) const QUEUE_PAIRS_MAX: u64 = 1 << 27;
-
 /// Why a plan could not be run, or a run not be finished.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
@@ -19,12 +16,6 @@ pub enum SimulationError {
     /// A collective cannot be run by its ranks.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// More queue pairs than any machine holds.
-    #[error(
-        "the jobs need {0} queue pairs, and {max} fit; use fewer ranks per job, or an algorithm with fewer peers",
-        max = QUEUE_PAIRS_MAX
-    )]
-    TooManyQueuePairs(u64),
     /// More connections than a NIC with receiver credit has.
     #[error(
         "a NIC would receive by {0} connections, and with receiver credit {max} fit; use fewer queue pairs or ranks, or `congestion_control: nscc`",

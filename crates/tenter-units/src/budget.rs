@@ -82,6 +82,13 @@ impl Budget {
         self
     }
 
+    /// What this budget refuses, `other` tells as well: whoever made many budgets asks one.
+    #[must_use]
+    pub fn telling(mut self, other: &Budget) -> Budget {
+        self.refused = Arc::clone(&other.refused);
+        self
+    }
+
     /// A budget with the same limits and the rest of the time: for a further part of a request,
     /// once what the parts before have built is gone. What one of them refuses, both tell.
     #[must_use]

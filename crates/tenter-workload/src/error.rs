@@ -1,5 +1,11 @@
 //! Why a collective cannot be run as it was asked for.
 
+use tenter_units::OverBudget;
+
+/// The most queue pairs that the jobs of a scenario may have. Each takes about 300 bytes once it is
+/// used, so these take 40 GB.
+pub const QUEUE_PAIRS_MAX: u64 = 1 << 27;
+
 /// Why a collective cannot be run as it was asked for.
 ///
 /// Each message names the collective, the value at fault and what to do about it.
@@ -225,17 +231,15 @@ pub enum WorkloadError {
     /// No queue pairs at all.
     #[error("0 queue pairs per rank pair can carry nothing; give at least 1")]
     ZeroQueuePairs,
-    /// More queue pairs than slots can be numbered.
+    /// More queue pairs than any machine holds.
     #[error(
-        "{ranks} ranks with {queue_pairs} queue pairs each need more than 4,294,967,295 slots; \
-         use fewer queue pairs per rank pair, or several jobs"
+        "the jobs need more than {QUEUE_PAIRS_MAX} queue pairs, and no more fit; use fewer ranks per job, \
+         fewer queue pairs per rank pair, or an algorithm with fewer peers"
     )]
-    TooManyQueuePairs {
-        /// How many ranks there are.
-        ranks: u32,
-        /// Queue pairs per rank pair (or per chunk and hop).
-        queue_pairs: u16,
-    },
+    TooManyQueuePairs,
+    /// Their tables would take more than there is.
+    #[error(transparent)]
+    OverBudget(#[from] OverBudget),
     /// Schedules of one job that do not agree on its ranks.
     #[error(
         "a schedule of {found} ranks cannot run in a job of {ranks}; build all of them for {ranks}"

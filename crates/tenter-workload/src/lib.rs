@@ -51,7 +51,7 @@ mod transfer;
 pub mod transformer;
 
 pub use countdown::Countdown;
-pub use error::WorkloadError;
+pub use error::{QUEUE_PAIRS_MAX, WorkloadError};
 pub use full_mesh::FullMesh;
 pub use ids::{JobId, RankId};
 pub use job::{CollectiveRun, Compute, Job};

@@ -29,6 +29,10 @@ pub(crate) struct Scenario {
     pub(crate) seed: Option<u64>,
 }
 
+/// How to allow more of what a check was refused for.
+pub(crate) const MORE_TIME: &str = "`--max-time 60s` allows more";
+pub(crate) const MORE_MEMORY: &str = "`--max-memory 64GiB` allows more";
+
 /// What a check of a scenario may take before it is refused.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Allowance {
@@ -58,14 +62,7 @@ impl Allowance {
         check: impl FnOnce(&Budget) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let budget = check_budget(self.limits(), Arc::default());
-        let (time, memory) = (
-            "`--max-time 60s` allows more",
-            "`--max-memory 64GiB` allows more",
-        );
-        check(&budget).map_err(|failure| match way_to_more(&budget, time, memory) {
-            Some(way) => failure.or(way),
-            None => failure,
-        })
+        check(&budget).map_err(|failure| failure.or(way_to_more(&budget, MORE_TIME, MORE_MEMORY)))
     }
 }
 

@@ -11,10 +11,10 @@ use tenter_net::{
 use tenter_plan::ideal::nearest::least_latency;
 use tenter_plan::{Fidelity, Plan, SteadyState, unloaded};
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
-use tenter_units::{Budget, ById, Time};
-use tenter_workload::{Job, JobId, QueuePairs, RankId, Schedule, WorkloadError};
+use tenter_units::{Budget, ById, Limits, Time};
+use tenter_workload::{Job, JobId, QUEUE_PAIRS_MAX, QueuePairs, RankId, Schedule, WorkloadError};
 
-use crate::error::{QUEUE_PAIRS_MAX, SimulationError};
+use crate::error::SimulationError;
 use crate::flow_level::left_out;
 
 use super::context::Context;
@@ -31,18 +31,22 @@ use super::watch::{Unwatched, Watcher};
 use super::windows::windows;
 
 /// Everything that is the same for all parts, for a plan over so many threads.
-fn context(plan: &Plan, threads: u16, routing: Routing) -> Result<Context, SimulationError> {
+fn context(
+    plan: &Plan,
+    threads: u16,
+    routing: Routing,
+    budget: &Budget,
+) -> Result<Context, SimulationError> {
     let topology = Arc::new(plan.topology.clone());
     let mut ranks: ById<HostId, Vec<RankHere>> = vec![Vec::new(); topology.hosts].into();
     let mut slots: ById<HostId, FreeSlots> = vec![FreeSlots::default(); topology.hosts].into();
     let mut jobs: ById<JobId, JobPlan> = ById::default();
     let mut queue_pairs = 0;
     for (index, job) in (0..).map(JobId::new).zip(&plan.jobs) {
-        let pairs = QueuePairs::for_job(job)?;
-        let sends = job.hosts.ids().map(|rank| pairs.send_count(rank) as u64);
-        queue_pairs += sends.sum::<u64>();
+        let pairs = QueuePairs::for_job(job, budget)?;
+        queue_pairs += sends(job, &pairs);
         if queue_pairs > QUEUE_PAIRS_MAX {
-            return Err(SimulationError::TooManyQueuePairs(queue_pairs));
+            return Err(WorkloadError::TooManyQueuePairs.into());
         }
         jobs.push(JobPlan {
             unloaded: Unloaded::new(plan, &routing, job),
@@ -97,6 +101,12 @@ fn context(plan: &Plan, threads: u16, routing: Routing) -> Result<Context, Simul
         homes: homes(&topology, threads),
         topology,
     })
+}
+
+/// How many queue pairs the ranks of a job send on.
+fn sends(job: &Job, pairs: &QueuePairs) -> u64 {
+    let ranks = job.hosts.ids();
+    ranks.map(|rank| pairs.send_count(rank) as u64).sum()
 }
 
 /// The NICs of a plan, which know the fabric's round trip where they need it.
@@ -220,7 +230,7 @@ pub fn fabric(plan: &Plan) -> Result<Fabric<Unwatched>, SimulationError> {
 /// As [`build`], and when the check would take more than the budget has.
 pub fn check(plan: &Plan, budget: &Budget) -> Result<Arc<Routing>, SimulationError> {
     let routing = Routing::build(&plan.topology, budget)?;
-    checked(plan, 1, routing).map(|context| context.routing)
+    checked(plan, 1, routing, budget).map(|context| context.routing)
 }
 
 /// Why a collective with more transfers than ids cannot be simulated transfer by transfer.
@@ -250,8 +260,13 @@ impl Context {
 }
 
 /// What the nodes of a plan are made from, where one affects another no sooner than later.
-fn checked(plan: &Plan, threads: u16, routing: Routing) -> Result<Context, SimulationError> {
-    let context = context(plan, threads, routing)?;
+fn checked(
+    plan: &Plan,
+    threads: u16,
+    routing: Routing,
+    budget: &Budget,
+) -> Result<Context, SimulationError> {
+    let context = context(plan, threads, routing, budget)?;
     match plan.fidelity {
         Fidelity::Packet => context.check_ids(too_many_at_once)?,
         Fidelity::Flow => drop(left_out(plan)?),
@@ -290,7 +305,9 @@ pub fn build<W: Watcher>(
     threads: u16,
     watcher: impl Fn(&Context) -> W,
 ) -> Result<WindowedDriver<W>, SimulationError> {
-    let context = checked(plan, threads, Routing::rebuild(&plan.topology)?)?;
+    // Its tables have the size that they had when the plan was checked.
+    let budget = Budget::new(Limits::NONE);
+    let context = checked(plan, threads, Routing::rebuild(&plan.topology)?, &budget)?;
     let context = Arc::new(context);
     let jumps = plan.steady_state == SteadyState::Jump && refusal(plan).is_none();
     let (windows, bucket_ps) = windows(Time::from_ps(plan.lookahead.least_ps), plan.window_cap);

@@ -9,11 +9,11 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use tenter_units::id;
+use tenter_units::{Budget, id};
 
 use crate::ids::RankId;
 use crate::job::Job;
-use crate::{QueuePairScope, Schedule, Traffic, Transfer, WorkloadError};
+use crate::{QUEUE_PAIRS_MAX, QueuePairScope, Schedule, Traffic, Transfer, WorkloadError};
 use table::{FarEntry, Table, TableBuilder};
 
 id! {
@@ -67,7 +67,7 @@ impl QueuePairs {
     ///
     /// # Errors
     /// Those of [`Traffic::schedule`] and of [`QueuePairs::build`].
-    pub fn for_job(job: &Job) -> Result<QueuePairs, WorkloadError> {
+    pub fn for_job(job: &Job, budget: &Budget) -> Result<QueuePairs, WorkloadError> {
         // A larger size needs at least the pairs of a smaller one, so one schedule per kind does,
         // but where the algorithm depends on the size.
         let mut largest: Vec<(&Traffic, u64)> = Vec::new();
@@ -97,6 +97,7 @@ impl QueuePairs {
             &schedules,
             job.queue_pair_scope,
             job.queue_pairs,
+            budget,
         )
     }
 
@@ -104,13 +105,14 @@ impl QueuePairs {
     /// lane.
     ///
     /// # Errors
-    /// No queue pairs at all, a schedule over another number of ranks, or slots that 32 bits cannot
-    /// number.
+    /// No queue pairs at all, a schedule over another number of ranks, more queue pairs than
+    /// [`QUEUE_PAIRS_MAX`], or a table beyond the budget.
     pub fn build(
         ranks: u32,
         schedules: &[&dyn Schedule],
         scope: QueuePairScope,
         queue_pairs: u16,
+        budget: &Budget,
     ) -> Result<QueuePairs, WorkloadError> {
         if queue_pairs == 0 {
             return Err(WorkloadError::ZeroQueuePairs);
@@ -121,9 +123,9 @@ impl QueuePairs {
                 found: other.ranks(),
             });
         }
-        let too_many = WorkloadError::TooManyQueuePairs { ranks, queue_pairs };
         let mut builder = TableBuilder::new(ranks);
         let mut row = Vec::new();
+        let mut entries = 0;
         for rank in 0..ranks {
             row.clear();
             for schedule in schedules {
@@ -133,16 +135,16 @@ impl QueuePairs {
                 row.sort_unstable();
                 row.dedup();
             }
-            builder.push_row(&row).ok_or_else(|| too_many.clone())?;
+            // Refused as soon as it is certain: to count all pairs of a large job takes seconds.
+            entries += row.len() as u64;
+            if entries * u64::from(queue_pairs) > QUEUE_PAIRS_MAX {
+                return Err(WorkloadError::TooManyQueuePairs);
+            }
+            budget.work(row.len() as u64)?;
+            builder.push_row(&row);
+            budget.may_take(builder.finished_bytes())?;
         }
         let table = builder.finish();
-        let busiest = (0..ranks)
-            .map(|rank| table.sends(rank).max(table.receives(rank)))
-            .max();
-        let slots = u64::from(busiest.unwrap_or(0)) * u64::from(queue_pairs);
-        if slots > u64::from(u32::MAX) {
-            return Err(too_many);
-        }
         Ok(QueuePairs {
             scope,
             per_lane: queue_pairs,

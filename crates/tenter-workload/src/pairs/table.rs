@@ -210,8 +210,8 @@ impl Sparse {
         }
     }
 
-    /// Appends a rank's entries; none when 32 bits cannot number them.
-    fn push_row(&mut self, row: impl Iterator<Item = Destination>) -> Option<()> {
+    /// Appends a rank's entries.
+    fn push_row(&mut self, row: impl Iterator<Item = Destination>) {
         for Destination { dst, lane } in row {
             if lane != 0 && self.lane.is_empty() {
                 self.lane.resize(self.dst.len(), 0);
@@ -222,8 +222,8 @@ impl Sparse {
             }
             self.dst.push(dst);
         }
-        self.send_start.push(u32::try_from(self.dst.len()).ok()?);
-        Some(())
+        // `QUEUE_PAIRS_MAX` is far below 2³².
+        self.send_start.push(self.dst.len() as u32);
     }
 
     /// Numbers all entries at their receivers.
@@ -284,9 +284,8 @@ impl TableBuilder {
         }
     }
 
-    /// Adds the next rank's entries, in ascending order and none twice; none when 32 bits cannot
-    /// number them.
-    pub(super) fn push_row(&mut self, row: &[Destination]) -> Option<()> {
+    /// Adds the next rank's entries, in ascending order and none twice.
+    pub(super) fn push_row(&mut self, row: &[Destination]) {
         let before = self.dense.first().copied();
         let src = self.rows;
         self.rows += 1;
@@ -294,14 +293,22 @@ impl TableBuilder {
             row.len() == dense.ranks as usize - 1 && dense.row(src).eq(row.iter().copied())
         });
         if !self.dense.is_empty() {
-            return Some(());
+            return;
         }
         if let Some(dense) = before {
             for earlier in 0..src {
-                self.sparse.push_row(dense.row(earlier))?;
+                self.sparse.push_row(dense.row(earlier));
             }
         }
-        self.sparse.push_row(row.iter().copied())
+        self.sparse.push_row(row.iter().copied());
+    }
+
+    /// The bytes that the table of these rows takes once it is finished.
+    pub(super) fn finished_bytes(&self) -> u64 {
+        let sparse = &self.sparse;
+        // Where an entry goes, its lane, its number at the receiver, and its place in that order.
+        let words = 3 * sparse.dst.len() + sparse.lane.len() + 2 * sparse.send_start.len();
+        4 * words as u64
     }
 
     pub(super) fn finish(mut self) -> Table {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use proptest::prelude::*;
 use tenter_topology::HostId;
-use tenter_units::Time;
+use tenter_units::{Budget, Time};
 
 use super::*;
 use crate::collective::{
@@ -128,7 +128,10 @@ fn every_collective_in_both_scopes() {
                 }
                 for queue_pairs in [1, 4] {
                     let job = job(std::slice::from_ref(&kind), ranks, scope, queue_pairs);
-                    check(&QueuePairs::for_job(&job).unwrap(), pairs_of(&job));
+                    check(
+                        &QueuePairs::for_job(&job, &Budget::unlimited()).unwrap(),
+                        pairs_of(&job),
+                    );
                 }
             }
         }
@@ -146,7 +149,10 @@ fn a_sequence_needs_the_union() {
     for scope in SCOPES {
         for count in 1..=kinds.len() {
             let job = job(&kinds[..count], 7, scope, 2);
-            check(&QueuePairs::for_job(&job).unwrap(), pairs_of(&job));
+            check(
+                &QueuePairs::for_job(&job, &Budget::unlimited()).unwrap(),
+                pairs_of(&job),
+            );
         }
     }
 }
@@ -164,7 +170,7 @@ fn the_largest_size_of_a_sequence_decides() {
     for (run, size_bytes) in job.sequence.iter_mut().zip([1 << 19, 1 << 22, 1 << 21]) {
         run.size_bytes = size_bytes;
     }
-    let pairs = QueuePairs::for_job(&job).unwrap();
+    let pairs = QueuePairs::for_job(&job, &Budget::unlimited()).unwrap();
     assert_eq!(pairs.send_count(RankId::new(0)), 8);
     check(&pairs, pairs_of(&job));
 }
@@ -173,7 +179,7 @@ fn the_largest_size_of_a_sequence_decides() {
 fn qps_as_testers_count_them() {
     // 8 ranks: an all-to-all has 8·7 = 56 pairs; a ring all-reduce has 8 chunks on each of 8 hops.
     let total = |kind, scope| {
-        let pairs = QueuePairs::for_job(&job(&[kind], 8, scope, 1)).unwrap();
+        let pairs = QueuePairs::for_job(&job(&[kind], 8, scope, 1), &Budget::unlimited()).unwrap();
         RankId::new(0)
             .run(8)
             .map(|rank| pairs.send_count(rank))
@@ -215,7 +221,11 @@ fn what_is_not_there_is_not_found() {
         CollectiveKind::AllToAllParallel(AllToAllParallel),
         CollectiveKind::AllReduceRing(AllReduceRing),
     ] {
-        let pairs = QueuePairs::for_job(&job(&[kind], 4, QueuePairScope::RankPair, 1)).unwrap();
+        let pairs = QueuePairs::for_job(
+            &job(&[kind], 4, QueuePairScope::RankPair, 1),
+            &Budget::unlimited(),
+        )
+        .unwrap();
         assert_eq!(pairs.find(RankId::new(1), RankId::new(1), 0), None);
         assert_eq!(pairs.find(RankId::new(0), RankId::new(1), 7), None);
         assert_eq!(pairs.find(RankId::new(0), RankId::new(4), 0), None);
@@ -228,7 +238,14 @@ fn what_is_not_there_is_not_found() {
 fn impossible_tables_are_refused() {
     let ring = CollectiveKind::from(AllReduceRing).schedule(4, 8).unwrap();
     let build = |ranks, queue_pairs| {
-        QueuePairs::build(ranks, &[&*ring], QueuePairScope::RankPair, queue_pairs).unwrap_err()
+        QueuePairs::build(
+            ranks,
+            &[&*ring],
+            QueuePairScope::RankPair,
+            queue_pairs,
+            &Budget::unlimited(),
+        )
+        .unwrap_err()
     };
     assert_eq!(build(4, 0), WorkloadError::ZeroQueuePairs);
     assert_eq!(
@@ -236,22 +253,20 @@ fn impossible_tables_are_refused() {
         WorkloadError::RanksDisagree { ranks: 5, found: 4 }
     );
     // The root receives on 70,000 lanes of 65,535 queue pairs.
-    let refused = QueuePairs::for_job(&job(
+    let job = job(
         &[CollectiveKind::Incast(Incast { root: 0 })],
         70_001,
         QueuePairScope::RankPair,
         u16::MAX,
-    ));
-    assert!(matches!(
-        refused,
-        Err(WorkloadError::TooManyQueuePairs { .. })
-    ));
+    );
+    let refused = QueuePairs::for_job(&job, &Budget::unlimited());
+    assert!(matches!(refused, Err(WorkloadError::TooManyQueuePairs)));
 }
 
 #[test]
 fn memory_is_what_it_says() {
     let memory = |kind, scope| {
-        QueuePairs::for_job(&job(&[kind], 512, scope, 1))
+        QueuePairs::for_job(&job(&[kind], 512, scope, 1), &Budget::unlimited())
             .unwrap()
             .memory_bytes()
     };
@@ -297,8 +312,8 @@ proptest! {
             .flat_map(|(src, row)| row.iter().map(move |&(dst, lane)| (src, dst, lane)))
             .collect();
         let ranks = rows.len() as u32;
-        let pairs =
-            QueuePairs::build(ranks, &[&schedule], QueuePairScope::Chunk, queue_pairs).unwrap();
+        let (scope, budget) = (QueuePairScope::Chunk, Budget::unlimited());
+        let pairs = QueuePairs::build(ranks, &[&schedule], scope, queue_pairs, &budget).unwrap();
         check(&pairs, expected);
     }
 }
@@ -323,7 +338,14 @@ fn a_table_that_stops_being_dense_at_its_last_row() {
         .zip(&schedule.0)
         .flat_map(|(src, row)| row.iter().map(move |to| (src, to.dst, to.lane)))
         .collect();
-    let pairs = QueuePairs::build(9, &[&schedule], QueuePairScope::RankPair, 1).unwrap();
+    let pairs = QueuePairs::build(
+        9,
+        &[&schedule],
+        QueuePairScope::RankPair,
+        1,
+        &Budget::unlimited(),
+    )
+    .unwrap();
     check(&pairs, expected);
 }
 
@@ -345,7 +367,14 @@ fn building_is_fast_enough() {
         ];
         for (name, schedule) in schedules {
             let start = Instant::now();
-            let pairs = QueuePairs::build(ranks, &[schedule], QueuePairScope::Chunk, 1).unwrap();
+            let pairs = QueuePairs::build(
+                ranks,
+                &[schedule],
+                QueuePairScope::Chunk,
+                1,
+                &Budget::unlimited(),
+            )
+            .unwrap();
             let elapsed = start.elapsed();
             println!(
                 "{name}, {ranks} ranks: {elapsed:?}, {} bytes",

@@ -8,7 +8,7 @@ use tenter_study::{Sweep, SweepTrial};
 use tenter_units::{Budget, Limits};
 
 use super::only::Only;
-use crate::budget::{check_budget, check_limits, forced_budget};
+use crate::budget::{check_budget, check_limits, forced_budget, way_to_more};
 use crate::{Error, Scenario, read_text};
 
 /// A sweep and how it is run.
@@ -26,6 +26,8 @@ pub struct SweepRun {
     pub(super) only: Only,
     pub(super) force: bool,
     pub(super) limits: Limits,
+    /// It tells what the budgets of all plans have refused.
+    pub(super) refusals: Arc<Budget>,
 }
 
 impl SweepRun {
@@ -74,6 +76,7 @@ impl SweepRun {
             only: Only::default(),
             force: false,
             limits: check_limits(),
+            refusals: Arc::new(forced_budget()),
         }
     }
 
@@ -142,7 +145,12 @@ impl SweepRun {
         if self.force {
             return forced_budget();
         }
-        check_budget(self.limits, Arc::default())
+        check_budget(self.limits, Arc::default()).telling(&self.refusals)
+    }
+
+    /// How to allow more of what a plan was refused for, as [`way_to_more`](crate::way_to_more).
+    pub fn way_to_more<'w>(&self, time: &'w str, memory: &'w str) -> Option<&'w str> {
+        way_to_more(&self.refusals, time, memory)
     }
 
     /// The sweep.
