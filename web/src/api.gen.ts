@@ -696,6 +696,11 @@ export interface components {
              */
             tiers: number;
         };
+        /** @description A number of the whole trial in a sentence. */
+        FactBody: {
+            label: string;
+            text: string;
+        };
         /** @description Ports over time. */
         HeatBody: {
             /**
@@ -1085,22 +1090,17 @@ export interface components {
         /** @description The head of a column. */
         PrintedColumn: {
             name: string;
+            /** @description Whether its texts are numbers, which stand at the right. */
+            number: boolean;
             unit: string;
         };
-        /** @description A job as `tenter run` prints it. */
-        PrintedJobBody: {
-            /** @description Ranks, completion time and what must be said of it, one a line. */
-            head: string;
-            name: string;
-            tables: components["schemas"]["PrintedTable"][];
-        };
-        /** @description The table of an operation. */
+        /** @description A table of an answer. */
         PrintedTable: {
+            /** @description What its rows are of; empty where the section says it. */
+            caption: string;
             columns: components["schemas"]["PrintedColumn"][];
             /** @description Texts, cell by cell. */
             rows: string[][];
-            /** @description The operation and its algorithm. */
-            title: string;
         };
         /**
          * @description A problem of a scenario; lines and columns count from 1, and the end is behind the last
@@ -1203,6 +1203,16 @@ export interface components {
         ScenarioText: {
             /** @description The scenario in YAML or JSON; it can name no files. */
             text: string;
+        };
+        /** @description An answer as `tenter run` prints it. */
+        SectionBody: {
+            /** @description What else must be said of it, a sentence each. */
+            lines: string[];
+            /** @description What the tables leave out; empty where they are whole. */
+            remark: string;
+            tables: components["schemas"]["PrintedTable"][];
+            /** @description What it is about, with its main number. */
+            title: string;
         };
         /** @description A series. */
         SeriesBody: {
@@ -1658,6 +1668,14 @@ export interface components {
             /** Format: int64 */
             trials: number;
         };
+        /** @description One number with its name. */
+        TileBody: {
+            label: string;
+            /** @description What it is of, or what belongs to it. */
+            note: string;
+            /** @description The number with its unit. */
+            value: string;
+        };
         /** @description Chunks over time. */
         TimelineBody: {
             /**
@@ -1693,21 +1711,23 @@ export interface components {
         };
         /** @description A trial with all that its folder says at a glance. */
         TrialBody: components["schemas"]["TrialRow"] & {
+            /** @description What is printed of the whole trial. */
+            facts: components["schemas"]["FactBody"][];
             /** @description `manifest.json`: program, machine, time. */
             manifest?: unknown;
             /** @description What people have noted, in Markdown. */
             note: string;
             partial?: components["schemas"]["ProgressBody"] | null;
-            /** @description Its jobs as `tenter run` prints them, in cells. */
-            printed_jobs: components["schemas"]["PrintedJobBody"][];
-            /** @description What is printed behind the jobs: a label and a text. */
-            printed_lines: string[][];
             progress?: components["schemas"]["ProgressBody"] | null;
+            /** @description The answers as `tenter run` prints them, in cells. */
+            sections: components["schemas"]["SectionBody"][];
             summary?: components["schemas"]["Summary"] | null;
             /** @description The tables of the summary as comma-separated values. */
             summary_csv?: string | null;
             /** @description The summary as `tenter run` prints it. */
             summary_text?: string | null;
+            /** @description The numbers that are read first. */
+            tiles: components["schemas"]["TileBody"][];
         };
         /** @description The distribution of a job in one of the trials. */
         TrialCdf: components["schemas"]["JobCdf"] & {

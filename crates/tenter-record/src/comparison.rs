@@ -5,9 +5,9 @@ use tenter_units::Time;
 use crate::column::rows;
 
 rows! {
-    /// One job of one trial, or one collective and size of it, beside the same of the first trial;
-    /// and
-    /// a row of each trial as a whole. A job that is one collective has the row of that alone.
+    /// One job of one trial, one collective and size of it, the last step of a training or the
+    /// requests of an inference, beside the same of the first trial; and a row of each trial as a
+    /// whole. A job that is one collective has the row of that alone.
     pub struct ComparisonRow in "comparison" {
         /// Name of the trial's folder, or of the log.
         trial: String => "trial", "";
@@ -46,6 +46,27 @@ rows! {
         frames_delta: Option<i64> => "frames_delta", "frames";
         /// Data frames sent again, over the measured iterations.
         retransmitted_frames: Option<u64> => "retransmitted_frames", "frames";
+        /// In the row of a training's last step, computing; missing, like the four that follow, in
+        /// all other rows.
+        compute: Option<Time> => "compute_ns", "ns";
+        /// Communication of any parallelism that computing waited for.
+        exposed: Option<Time> => "exposed_ns", "ns";
+        /// Time in which a stage waited for messages that had not been sent, or for other ranks to
+        /// end the step.
+        bubble: Option<Time> => "bubble_ns", "ns";
+        /// Model FLOPs utilisation.
+        mfu: Option<f64> => "mfu_percent", "%";
+        /// Tokens over the time, in the rows of trainings and of inferences.
+        tokens_per_second: Option<f64> => "tokens_per_s", "tokens/s";
+        /// In the row of an inference, the median time to the first token; missing, like the three
+        /// that follow, in all other rows.
+        ttft_p50: Option<Time> => "ttft_p50_ns", "ns";
+        /// Its 99th percentile.
+        ttft_p99: Option<Time> => "ttft_p99_ns", "ns";
+        /// The median time per output token behind the first; missing where requests have one.
+        tpot_p50: Option<Time> => "tpot_p50_ns", "ns";
+        /// Its 99th percentile.
+        tpot_p99: Option<Time> => "tpot_p99_ns", "ns";
         /// In the row of a trial, frames dropped anywhere.
         dropped_frames: Option<u64> => "dropped_frames", "frames";
         /// In the row of a trial, pause frames anywhere that stopped a class.

@@ -75,6 +75,21 @@ rows! {
     }
 }
 
+impl TrainingStepRow {
+    /// Communication that computing waited for, of all kinds of parallelism together.
+    pub fn exposed(&self) -> Time {
+        [
+            self.tensor,
+            self.expert,
+            self.context,
+            self.pipeline,
+            self.data,
+        ]
+        .into_iter()
+        .sum()
+    }
+}
+
 rows! {
     /// What the time of a rank went by with in a step that ended. Computing, exposed communication
     /// and bubble add up to the step.

@@ -1,14 +1,13 @@
 //! Trials side by side.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use tenter_record::{CollectiveRow, ComparisonRow, EngineKind, JobSummary, NoteCode, Summary};
 use tenter_study::noted;
 use tenter_units::Time;
 
 use crate::numbers::{binary_size, decimals_for, grouped};
-use crate::table::{FLOWS, GRAPH};
+use crate::table::{FLOWS, GRAPH, Section};
 use crate::text_table::{TextColumn, TextTable};
 use crate::trial_data::TrialData;
 
@@ -59,6 +58,10 @@ pub fn remarks(trials: &[NamedSummary]) -> Vec<String> {
     lines.extend(notes.map(|noted| noted.line(usize::MAX)));
     lines
 }
+
+/// What a step of a training, and the requests of an inference, are called among the collectives.
+const TRAINING: &str = "training step";
+const INFERENCE: &str = "inference";
 
 /// The key by which rows of trials belong together: the job, then its operation. The algorithm is
 /// not part of it, so that algorithms can be compared.
@@ -200,6 +203,46 @@ fn rows_of_job(trial: &NamedSummary, job: &JobSummary) -> Vec<(Within, Compariso
         let within = Some((asked.0.to_owned(), asked.1, before));
         rows.push((within, row_of_collective(job, first, blank.clone())));
     }
+    rows.extend(rows_of_model(trial, job.job.job, &blank));
+    rows
+}
+
+/// The last step of a training and the requests of an inference, which their sections tell of.
+fn rows_of_model(
+    trial: &NamedSummary,
+    job: u32,
+    blank: &ComparisonRow,
+) -> Vec<(Within, ComparisonRow)> {
+    let within = |name: &str| Some((name.to_owned(), None, 0));
+    let mut rows = Vec::new();
+    let steps = trial.summary.training_steps.iter();
+    if let Some(step) = steps.rev().find(|row| row.job == job) {
+        let row = ComparisonRow {
+            collective: Some(TRAINING.to_owned()),
+            time: Some(step.step),
+            compute: Some(step.compute),
+            exposed: Some(step.exposed()),
+            bubble: Some(step.bubble),
+            mfu: Some(step.mfu),
+            tokens_per_second: Some(step.tokens_per_second),
+            ..blank.clone()
+        };
+        rows.push((within(TRAINING), row));
+    }
+    let inferences = trial.summary.inference.iter();
+    if let Some(of) = inferences.rev().find(|row| row.job == job) {
+        let row = ComparisonRow {
+            collective: Some(INFERENCE.to_owned()),
+            time: Some(of.duration),
+            tokens_per_second: Some(of.tokens_per_second),
+            ttft_p50: Some(of.ttft_p50),
+            ttft_p99: Some(of.ttft_p99),
+            tpot_p50: of.tpot_p50,
+            tpot_p99: of.tpot_p99,
+            ..blank.clone()
+        };
+        rows.push((within(INFERENCE), row));
+    }
     rows
 }
 
@@ -254,55 +297,109 @@ pub(crate) fn differ(row: &mut ComparisonRow, first: &ComparisonRow) {
     row.fct_p99_difference = percent(ns(row.fct_p99), ns(first.fct_p99));
 }
 
-/// The rows as a table for people: a block for each job and operation, the trials of one size one
-/// below the other, and a block of the trials as a whole.
-pub fn comparison_table(rows: &[ComparisonRow]) -> String {
-    let mut text = String::new();
-    let mut rest = rows;
+/// The rows for people: a section for each job and operation, the trials of one size one below the
+/// other, and one of the trials as a whole.
+pub(crate) fn comparison_sections(rows: &[ComparisonRow]) -> Vec<Section> {
     let job_of = job_of(rows);
     let group = |row: &ComparisonRow| (is_whole_trial(row), job_of(row), row.collective.clone());
-    while let Some(first) = rest.first() {
-        let same = |row: &&ComparisonRow| group(row) == group(first);
-        let (block, after) = rest.split_at(rest.iter().take_while(same).count());
-        rest = after;
-        let job = if first.job_name.is_empty() {
-            "job"
-        } else {
-            &first.job_name
+    let section = |block: &[ComparisonRow]| {
+        let first = &block[0];
+        let job = match first.job_name.as_str() {
+            "" => "job",
+            name => name,
         };
-        match &first.collective {
-            None if is_whole_trial(first) => {
-                let table = trial_table(block);
-                let _ = write!(text, "\nwhole trial, all jobs together\n{table}");
-            }
-            None => {
-                let _ = write!(text, "\n{job}: job completion time\n{}", job_table(block));
-            }
-            Some(collective) => {
-                let table = collective_table(block);
-                let _ = write!(text, "\n{job}: {collective}\n{table}");
-            }
-        }
-    }
-    text
+        let (title, table) = match first.collective.as_deref() {
+            None if is_whole_trial(first) => (
+                "whole trial, all jobs together".to_owned(),
+                trial_table(block),
+            ),
+            None => (format!("{job}: job completion time"), job_table(block)),
+            Some(TRAINING) => (format!("{job}: {TRAINING}"), training_table(block)),
+            Some(INFERENCE) => (format!("{job}: {INFERENCE}"), inference_table(block)),
+            Some(collective) => (format!("{job}: {collective}"), collective_table(block)),
+        };
+        Section::of_table(title, table)
+    };
+    let blocks = rows.chunk_by(|a, b| group(a) == group(b));
+    blocks.map(section).collect()
 }
 
-fn job_table(rows: &[ComparisonRow]) -> TextTable {
+/// The same as a text.
+pub fn comparison_table(rows: &[ComparisonRow]) -> String {
+    let sections = comparison_sections(rows);
+    sections.iter().map(ToString::to_string).collect()
+}
+
+/// A table of trials by their times: the time, its difference, and further columns with a text for
+/// each row.
+fn timed_table<'r>(
+    rows: &'r [ComparisonRow],
+    name: &str,
+    columns: &[(&str, &str, &dyn Fn(&'r ComparisonRow) -> String)],
+) -> TextTable {
     let unit = unit(rows.iter().map(|row| row.time));
-    let columns = vec![
+    let mut heads = vec![
         TextColumn::name("trial"),
-        TextColumn::number("JCT", unit.name),
+        TextColumn::number(name, unit.name),
         TextColumn::number(&against(rows), "%"),
     ];
-    let mut table = TextTable::new(columns);
+    heads.extend(
+        columns
+            .iter()
+            .map(|(name, unit, _)| TextColumn::number(name, unit)),
+    );
+    let mut table = TextTable::new(heads);
     for row in rows {
-        table.push(vec![
+        let mut cells = vec![
             row.trial.clone(),
             time(row.time, unit),
             difference(row.time_difference),
-        ]);
+        ];
+        cells.extend(columns.iter().map(|(_, _, text)| text(row)));
+        table.push(cells);
     }
     table
+}
+
+fn job_table(rows: &[ComparisonRow]) -> TextTable {
+    timed_table(rows, "JCT", &[])
+}
+
+/// Steps of trainings: what each is the sum of, and what came of it.
+fn training_table(rows: &[ComparisonRow]) -> TextTable {
+    let unit = unit(rows.iter().map(|row| row.time));
+    timed_table(
+        rows,
+        "step",
+        &[
+            ("compute", unit.name, &|row| time(row.compute, unit)),
+            ("exposed", unit.name, &|row| time(row.exposed, unit)),
+            ("bubble", unit.name, &|row| time(row.bubble, unit)),
+            ("tokens/s", "", &|row| tokens(row)),
+            ("MFU", "%", &|row| float(row.mfu)),
+        ],
+    )
+}
+
+/// Requests to models.
+fn inference_table(rows: &[ComparisonRow]) -> TextTable {
+    let first = unit(rows.iter().map(|row| row.ttft_p50));
+    let further = unit(rows.iter().map(|row| row.tpot_p50));
+    timed_table(
+        rows,
+        "all requests",
+        &[
+            ("TTFT P50", first.name, &|row| time(row.ttft_p50, first)),
+            ("P99", first.name, &|row| time(row.ttft_p99, first)),
+            ("TPOT P50", further.name, &|row| time(row.tpot_p50, further)),
+            ("P99", further.name, &|row| time(row.tpot_p99, further)),
+            ("tokens/s", "", &|row| tokens(row)),
+        ],
+    )
+}
+
+fn tokens(row: &ComparisonRow) -> String {
+    count(row.tokens_per_second.map(|tokens| tokens as i64))
 }
 
 fn trial_table(rows: &[ComparisonRow]) -> TextTable {

@@ -87,7 +87,9 @@ pub use report_memory::report_memory_bytes;
 pub use seed_folder::{clear_seeds, seed_folder, seed_folders, takes_seeds};
 pub use seeds::{SEEDS_FILE, seed_rows, seed_table, write_seed_rows};
 pub use span::Span;
-pub use table::{Format, PrintedJob, TrialReport, printed_jobs, printed_time};
+pub use table::{
+    CaptionedTable, Fact, Format, Section, Tile, TrialReport, facts, printed_time, sections, tiles,
+};
 pub use table_groups::TableGroups;
 pub use text_table::{Align, TextColumn, TextTable};
 pub use trace::{TraceLimits, write_trace};

@@ -86,6 +86,9 @@ impl TextTable {
 
 impl fmt::Display for TextTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.columns.is_empty() {
+            return Ok(());
+        }
         let widths: Vec<usize> = (0..self.columns.len()).map(|i| self.width(i)).collect();
         let names = self
             .columns

@@ -2,10 +2,11 @@
 import { useState } from "react";
 import * as api from "../api/client";
 import { problemOf, type Problem } from "../api/problem";
-import type { Cell, HeldUpCollective, PrintedJob, PrintedTable, Trial } from "../api/types";
+import type { Cell, HeldUpCollective, Trial } from "../api/types";
 import { percent, withUnit } from "../draw/numbers";
 import { csv, download, fileName } from "../draw/save";
-import { count, hundredths, jct, jctOf } from "../ui/format";
+import { count } from "../ui/format";
+import { Answer } from "../ui/answers";
 import { useLoad } from "../ui/load";
 import { Confirm, Empty, Pending, Problems, Select, Tabs, Tile } from "../ui/parts";
 import { forgetTrial, pick, usePicked } from "../ui/picked";
@@ -87,7 +88,6 @@ function Body({ trial, tab, reload }: { trial: Trial; tab: string; reload: () =>
 
 function Summary({ trial, reload }: { trial: Trial; reload: () => void }) {
   const { summary } = trial;
-  const lines = trial.printed_lines ?? [];
   return (
     <>
       {trial.error && trial.state === "failed" ? <Problems problems={[{ message: trial.error }]} /> : null}
@@ -95,27 +95,26 @@ function Summary({ trial, reload }: { trial: Trial; reload: () => void }) {
       {summary ? (
         <>
           <dl className="tiles">
-            <Tile label="JCT" value={jct(trial)} note={jctOf(trial)} />
-            <Tile label="Lowest share of ideal" value={`${trial.ideal_text ?? hundredths(trial.ideal_percent)} %`} note={trial.collective ?? undefined} />
-            <Tile label="Algbw" value={`${trial.algbw_text ?? hundredths(trial.algbw_gbytes_per_s)} GB/s`} note={trial.collective ?? undefined} />
-            <Tile label="Busbw" value={`${trial.busbw_text ?? hundredths(trial.busbw_gbytes_per_s)} GB/s`} note={trial.collective ?? undefined} />
+            {trial.tiles.map((tile) => (
+              <Tile key={tile.label} label={tile.label} value={tile.value} note={tile.note || undefined} />
+            ))}
           </dl>
           {summary.warnings.map((warning) => (
             <p className="note warn" key={warning}>
               {warning}
             </p>
           ))}
-          {(trial.printed_jobs ?? []).map((job) => (
-            <JobRows key={job.name} job={job} trial={trial.name} />
+          {trial.sections.map((section, at) => (
+            <Answer key={at} section={section} trial={trial.name} />
           ))}
-          {lines.length > 0 ? (
+          {trial.facts.length > 0 ? (
             <>
               <h2>In total</h2>
               <dl className="facts">
-                {lines.map(([label, text]) => (
-                  <div key={label} style={{ display: "contents" }}>
-                    <dt>{label}</dt>
-                    <dd>{text}</dd>
+                {trial.facts.map((fact) => (
+                  <div key={fact.label} style={{ display: "contents" }}>
+                    <dt>{fact.label}</dt>
+                    <dd>{fact.text}</dd>
                   </div>
                 ))}
               </dl>
@@ -133,61 +132,6 @@ function Summary({ trial, reload }: { trial: Trial; reload: () => void }) {
         <Empty title="The trial left no summary">{trial.folder ? "A summary is written at the end of a trial; its flows and samples until then are under the other tabs." : null}</Empty>
       )}
       <Actions trial={trial} reload={reload} />
-    </>
-  );
-}
-
-function JobRows({ job, trial }: { job: PrintedJob; trial: string }) {
-  return (
-    <section>
-      <h2>{job.name}</h2>
-      <p className="soft">{job.head.trim().replace(`${job.name}: `, "").split("\n").join("; ")}</p>
-      {job.tables.map((table) => (
-        <Operation key={table.title} job={job.name} table={table} trial={trial} />
-      ))}
-    </section>
-  );
-}
-
-function Operation({ job, table, trial }: { job: string; table: PrintedTable; trial: string }) {
-  const heads = table.columns.map((column) => (column.unit ? `${column.name} (${column.unit})` : column.name));
-  return (
-    <>
-      <h3>{table.title}</h3>
-      {table.rows.length > 0 ? (
-        <>
-          <div className="scroll" tabIndex={0} role="region" aria-label={`${table.title} of ${job}`}>
-            <table data-table="summary">
-              <thead>
-                <tr>
-                  {table.columns.map((column, at) => (
-                    <th key={at} scope="col" className="n">
-                      {column.name}
-                      <small>{column.unit}</small>
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {table.rows.map((row, at) => (
-                  <tr key={at}>
-                    {row.map((cell, column) => (
-                      <td key={column} className="n">
-                        {cell}
-                      </td>
-                    ))}
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-          <div className="tools">
-            <button type="button" onClick={() => download(`${fileName(`${trial}-${job}-${table.title}`)}.csv`, csv(heads, table.rows))}>
-              CSV
-            </button>
-          </div>
-        </>
-      ) : null}
     </>
   );
 }

@@ -33,30 +33,82 @@ fn a_trial_has_the_numbers_that_the_command_prints() {
     };
     let text = trial["summary_text"].as_str().expect("a text");
     assert_eq!(lines(&table), lines(text));
-    // Each cell is a word of the printed table.
-    for operation in trial["printed_jobs"][0]["tables"]
-        .as_array()
-        .expect("tables")
-    {
-        for row in operation["rows"].as_array().expect("rows") {
-            let cells: Vec<&str> = row
-                .as_array()
-                .expect("cells")
-                .iter()
-                .filter_map(Value::as_str)
-                .collect();
-            let line = cells
-                .join(" ")
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" ");
-            let is_it =
-                |printed: &str| printed.split_whitespace().collect::<Vec<_>>().join(" ") == line;
-            assert!(table.lines().any(is_it), "{line}");
-        }
-    }
     let jct = trial["jct_text"].as_str().expect("a time");
     assert!(table.contains(&format!("JCT {jct}")), "{jct}");
+}
+
+/// Words with one blank between them.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The texts of an array of the answer.
+fn texts(value: &Value) -> Vec<&str> {
+    let items = value.as_array().expect("an array").iter();
+    items.map(|item| item.as_str().expect("a text")).collect()
+}
+
+/// Trainings, inferences, loads of flows, graphs, collectives beside each other.
+const KINDS: [&str; 6] = [
+    "training-small",
+    "inference-small",
+    "flow-workload",
+    "operations",
+    "eight-tenants",
+    "incast",
+];
+
+/// The answers of each kind of trial are those of the command, word by word, on the page and in
+/// the report.
+#[test]
+fn page_and_report_have_what_the_command_prints_of_every_kind_of_trial() {
+    let folder = Folder::new("kinds");
+    let scenarios = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    for kind in KINDS {
+        let file = scenarios.join(kind).with_extension("yaml");
+        let file = file.to_str().expect("a plain path");
+        let table = printed(&folder, &["run", file, "-o", kind]);
+        let lines: Vec<String> = table.lines().map(words).collect();
+        printed(&folder, &["report", kind, "-o", "report.html"]);
+        let report = fs::read_to_string(folder.path().join("report.html")).expect("a report");
+        let is_in_both = |text: &str| {
+            assert!(lines.contains(&words(text)), "{kind}: {text} in\n{table}");
+            let escaped = text
+                .replace('&', "&amp;")
+                .replace('<', "&lt;")
+                .replace('>', "&gt;");
+            assert!(
+                report.contains(escaped.trim()),
+                "{kind}: {text} in the report"
+            );
+        };
+        let server = Server::start(&folder, &[]);
+        let found = server.json("/trials");
+        let mut trials = found["rows"].as_array().expect("trials").iter();
+        let trial = trials
+            .find(|trial| trial["folder"] == kind)
+            .expect("it is listed");
+        let trial = server.json(&format!("/trials/{}", trial["id"]));
+        for section in trial["sections"].as_array().expect("sections") {
+            is_in_both(section["title"].as_str().expect("a title"));
+            texts(&section["lines"]).into_iter().for_each(is_in_both);
+            for answer in section["tables"].as_array().expect("tables") {
+                for row in answer["rows"].as_array().expect("rows") {
+                    let cells = texts(row);
+                    let line = words(&cells.join(" "));
+                    assert!(lines.contains(&line), "{kind}: {line} in\n{table}");
+                    for cell in cells {
+                        assert!(report.contains(&format!(">{cell}</td>")), "{kind}: {cell}");
+                    }
+                }
+            }
+        }
+        for fact in trial["facts"].as_array().expect("facts") {
+            let [label, text] = ["label", "text"].map(|key| fact[key].as_str().expect("a text"));
+            let line = words(&format!("{label} {text}"));
+            assert!(lines.contains(&line), "{kind}: {line} in\n{table}");
+        }
+    }
 }
 
 fn read(path: &std::path::Path) -> Value {

@@ -148,7 +148,7 @@ fn slow_downs_stand_in_the_order_of_the_jobs() {
     let head = ">&lt;job0&gt;</th><th class=\"n\">&lt;job1&gt;</th>";
     assert!(page.contains(head), "{page}");
     let first = "<td class=\"n\">2.000</td><td class=\"n\"></td><td class=\"n\">1.500</td>";
-    let second = "<td class=\"n\">–</td><td class=\"n\">1.000</td><td class=\"n\"></td>";
+    let second = "<td class=\"n\">-</td><td class=\"n\">1.000</td><td class=\"n\"></td>";
     assert!(page.contains(first) && page.contains(second), "{page}");
 }
 

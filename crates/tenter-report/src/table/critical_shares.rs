@@ -1,18 +1,18 @@
 //! What held up graphs of operations.
 
-use std::fmt;
-
 use tenter_record::CriticalShareRow;
 use tenter_units::Time;
 
 use super::cells::{decimals, milliseconds};
+use super::section::Section;
 use crate::text_table::{TextColumn, TextTable};
 
 /// More iterations of a job are told as one line.
 const ITERATIONS: usize = 10;
 
 /// For each job that runs a graph of operations what its critical path consists of.
-pub(super) fn write(rows: &[CriticalShareRow], out: &mut impl fmt::Write) -> fmt::Result {
+pub(super) fn sections(rows: &[CriticalShareRow]) -> Vec<Section> {
+    let mut sections = Vec::new();
     for job in rows.chunk_by(|a, b| a.job == b.job) {
         let mut table = TextTable::new(vec![
             TextColumn::number("iteration", ""),
@@ -50,14 +50,12 @@ pub(super) fn write(rows: &[CriticalShareRow], out: &mut impl fmt::Write) -> fmt
             ]);
         }
         let name = &job[0].job_name;
-        writeln!(
-            out,
-            "\n{name}: critical path, and exposed communication of ranks"
-        )?;
-        write!(out, "{table}")?;
+        let title = format!("{name}: critical path, and exposed communication of ranks");
+        let mut section = Section::of_table(title, table);
         if let more @ 1.. = job.len().saturating_sub(ITERATIONS) {
-            writeln!(out, "and {more} more iterations")?;
+            section.remark = format!("and {more} more iterations");
         }
+        sections.push(section);
     }
-    Ok(())
+    sections
 }

@@ -1,17 +1,17 @@
 //! Flow completion times by flow size.
 
-use std::fmt;
-
 use tenter_record::FlowSizeRow;
 use tenter_units::Time;
 
 use super::cells::{count, optional};
+use super::section::Section;
 use crate::numbers::binary_size;
 use crate::text_table::{TextColumn, TextTable};
 
 /// For each job that runs a workload of flows a table: all its flows, then those of each tenth of
 /// its size distribution.
-pub(super) fn write(rows: &[FlowSizeRow], out: &mut impl fmt::Write) -> fmt::Result {
+pub(super) fn sections(rows: &[FlowSizeRow]) -> Vec<Section> {
+    let mut sections = Vec::new();
     for job in rows.chunk_by(|a, b| a.job == b.job) {
         let mut table = TextTable::new(vec![
             TextColumn::name("flows up to"),
@@ -52,13 +52,10 @@ pub(super) fn write(rows: &[FlowSizeRow], out: &mut impl fmt::Write) -> fmt::Res
             table.push(cells);
         }
         let name = &job[0].job_name;
-        writeln!(
-            out,
-            "\n{name}: flow completion times by size, in tenths of the distribution"
-        )?;
-        write!(out, "{table}")?;
+        let title = format!("{name}: flow completion times by size, in tenths of the distribution");
+        sections.push(Section::of_table(title, table));
     }
-    Ok(())
+    sections
 }
 
 #[cfg(test)]
@@ -76,8 +73,7 @@ mod tests {
             ..FlowSizeRow::default()
         };
         let rows = [row(None, 4_096, 12_000), row(Some(0), 512, 1_200)];
-        let mut text = String::new();
-        write(&rows, &mut text).expect("a text takes everything");
+        let text = sections(&rows)[0].to_string();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[1],

@@ -1,15 +1,14 @@
 //! Times over those of the same transfers on a full mesh of links at port speed.
 
-use std::fmt;
-
 use tenter_record::{CollectiveRow, JobSummary};
 
 use super::cells::{decimals, milliseconds, optional};
+use super::section::Section;
 use crate::numbers::binary_size;
 use crate::text_table::{TextColumn, TextTable};
 
 /// One line for each measured job, and below it one for each of its measured collectives.
-pub(super) fn write(jobs: &[JobSummary], out: &mut impl fmt::Write) -> fmt::Result {
+pub(super) fn section(jobs: &[JobSummary]) -> Section {
     let judged = || jobs.iter().filter(|job| !job.job.background);
     let rows = |job: &JobSummary| -> Vec<CollectiveRow> {
         let mut rows = job.collectives.clone();
@@ -57,9 +56,7 @@ pub(super) fn write(jobs: &[JobSummary], out: &mut impl fmt::Write) -> fmt::Resu
             table.push(cells);
         }
     }
-    writeln!(
-        out,
-        "\nideal ratio: time over that of the same transfers on a full mesh of links at port speed"
-    )?;
-    write!(out, "{table}")
+    let title =
+        "ideal ratio: time over that of the same transfers on a full mesh of links at port speed";
+    Section::of_table(title.to_owned(), table)
 }

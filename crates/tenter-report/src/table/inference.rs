@@ -1,74 +1,67 @@
 //! Inferences: times of requests, and where the time of the ranks went.
 
-use std::fmt;
-
 use tenter_record::{InferencePoolRow, InferenceRow};
 use tenter_units::Time;
 
 use super::parallelism::{add_parts, by_parallelism, seconds};
+use super::section::{CaptionedTable, Section};
 use crate::numbers::grouped;
 use crate::text_table::TextTable;
 
 /// For each job the last iteration, in words and as a table of its parallelism.
-pub(super) fn write(
-    rows: &[InferenceRow],
-    pools: &[InferencePoolRow],
-    out: &mut impl fmt::Write,
-) -> fmt::Result {
+pub(super) fn sections(rows: &[InferenceRow], pools: &[InferencePoolRow]) -> Vec<Section> {
+    let mut sections = Vec::new();
     for job in rows.chunk_by(|a, b| a.job == b.job) {
         let Some(last) = job.last() else { continue };
-        writeln!(
-            out,
-            "\n{}: {} requests in {} s, {} tokens/s, {:.1} tokens/s per accelerator",
-            last.job_name,
-            last.requests,
-            seconds(last.duration),
-            grouped(last.tokens_per_second as i64),
-            last.tokens_of_accelerator
-        )?;
-        write_times(last, out)?;
+        let mut lines = times(last);
         let own = pools
             .iter()
             .filter(|of| (of.job, of.iteration) == (last.job, last.iteration));
-        for pool in own {
-            writeln!(out, "{}", sum(pool))?;
-        }
-        if let Some(table) = volumes(last) {
-            write!(out, "{table}")?;
-        }
+        lines.extend(own.map(sum));
+        sections.push(Section {
+            title: format!(
+                "{}: {} requests in {} s, {} tokens/s, {:.1} tokens/s per accelerator",
+                last.job_name,
+                last.requests,
+                seconds(last.duration),
+                grouped(last.tokens_per_second as i64),
+                last.tokens_of_accelerator
+            ),
+            lines,
+            tables: volumes(last)
+                .map(CaptionedTable::from)
+                .into_iter()
+                .collect(),
+            remark: String::new(),
+        });
     }
-    Ok(())
+    sections
 }
 
-fn write_times(row: &InferenceRow, out: &mut impl fmt::Write) -> fmt::Result {
-    write!(
-        out,
+/// The time to the first token and what it is the sum of, and the time of each further one.
+fn times(row: &InferenceRow) -> Vec<String> {
+    let mut first = format!(
         "time to first token p50 {} ms, p99 {} ms: mean {} ms = queueing {} + prefill {}",
         ms(row.ttft_p50),
         ms(row.ttft_p99),
         ms(row.ttft_mean),
         ms(row.queueing_mean),
         ms(row.prefill_mean)
-    )?;
+    );
     let known = row.queueing_mean + row.prefill_mean;
     if row.kv_mean.is_some() {
-        write!(
-            out,
-            " + KV transfer {}",
-            ms(row.ttft_mean.saturating_sub(known))
-        )?;
+        first += &format!(" + KV transfer {}", ms(row.ttft_mean.saturating_sub(known)));
     }
-    writeln!(out)?;
+    let mut lines = vec![first];
     if let (Some(p50), Some(p99), Some(mean)) = (row.tpot_p50, row.tpot_p99, row.tpot_mean) {
-        writeln!(
-            out,
+        lines.push(format!(
             "time per output token p50 {} ms, p99 {} ms, mean {} ms",
             ms(p50),
             ms(p99),
             ms(mean)
-        )?;
+        ));
     }
-    Ok(())
+    lines
 }
 
 fn ms(time: Time) -> String {

@@ -1,11 +1,10 @@
 //! Jobs in the printed summary.
 
-use std::fmt;
-
-use tenter_record::{CollectiveRow, JobRow, JobSummary, Summary};
+use tenter_record::{CollectiveRow, JobRow, JobSummary};
 use tenter_units::Time;
 
 use super::cells::{count, counted, decimals, milliseconds, optional};
+use super::section::{CaptionedTable, Section};
 use crate::numbers::{binary_size, grouped, si};
 use crate::text_table::{TextColumn, TextTable};
 
@@ -16,10 +15,10 @@ pub(crate) const FLOWS: &str = "flows";
 pub(crate) const GRAPH: &str = "operations";
 
 /// A column of rates of collectives: its name, its unit, and its value.
-pub(crate) struct RateColumn {
-    pub(crate) name: &'static str,
-    pub(crate) unit: &'static str,
-    pub(crate) of: fn(&CollectiveRow) -> Option<f64>,
+struct RateColumn {
+    name: &'static str,
+    unit: &'static str,
+    of: fn(&CollectiveRow) -> Option<f64>,
 }
 
 const fn rate(
@@ -40,7 +39,7 @@ const OF_COLLECTIVES: [RateColumn; 4] = [
 
 /// The rates that rows of a table have: flows of a load have no algorithm with a bandwidth or an
 /// ideal time, and a graph of operations is no single collective.
-pub(crate) fn rate_columns<'a>(
+fn rate_columns<'a>(
     mut rows: impl Iterator<Item = &'a CollectiveRow> + Clone,
 ) -> &'static [RateColumn] {
     if rows.clone().all(|row| row.collective == GRAPH) {
@@ -58,34 +57,88 @@ pub(crate) fn is_load_of_flows(job: &JobSummary) -> bool {
     !job.collectives.is_empty() && rows.all(|row| row.collective == FLOWS)
 }
 
-/// The distance of the hosts of a job, if they could be closer together.
-fn write_fragmentation(row: &JobRow, out: &mut impl fmt::Write) -> fmt::Result {
-    let (leaves, pods) = (row.leaf_fragmentation, row.pod_fragmentation);
-    match (leaves, pods) {
-        (Some(leaves), Some(pods)) if leaves > 1.0 && (pods - leaves).abs() > 1e-9 => {
-            writeln!(
-                out,
-                "fragmentation {leaves:.2} over leaves, {pods:.2} over pods"
-            )
+/// A job: its ranks and completion time, what must be said of it, and a table for each of its
+/// operations.
+pub(super) fn section(job: &JobSummary) -> Section {
+    let row = &job.job;
+    let ranks = format!("{}: {}", row.name, counted(u64::from(row.ranks), "rank"));
+    if row.background {
+        return Section {
+            title: ranks + &background(job),
+            lines: failure(row),
+            ..Section::default()
+        };
+    }
+    let end = match row.jct {
+        Some(jct) => {
+            let ms = milliseconds(jct, decimals([Some(jct)]));
+            // The last flow of a load ends when the load was stopped, which is not the time of a
+            // job.
+            if is_load_of_flows(job) {
+                format!(", last flow ended after {ms} ms")
+            } else {
+                format!(", JCT {ms} ms")
+            }
         }
-        (Some(leaves), _) if leaves > 1.0 => {
-            writeln!(out, "fragmentation {leaves:.2} over leaves")
-        }
-        _ => Ok(()),
+        None => ", not done".to_owned(),
+    };
+    let mut lines = failure(row);
+    lines.extend(fragmentation(row));
+    if let Some(exposed) = row.exposed
+        && !row.compute.is_zero()
+    {
+        let decimals = decimals([row.compute, exposed].map(Some));
+        lines.push(format!(
+            "computing {} ms, exposed communication {} ms",
+            milliseconds(row.compute, decimals),
+            milliseconds(exposed, decimals)
+        ));
+    }
+    let rows = operations(job);
+    let groups = rows.chunk_by(|a, b| same_operation(a, b));
+    Section {
+        title: ranks + &end,
+        lines,
+        tables: groups.map(operation).collect(),
+        remark: String::new(),
     }
 }
 
-/// A job: its head, and a table for each of its operations.
-pub(super) fn write(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
-    writeln!(out)?;
-    write_head(job, out)?;
-    if job.job.background {
-        return Ok(());
+/// The distance of the hosts of a job, if they could be closer together.
+fn fragmentation(row: &JobRow) -> Option<String> {
+    match (row.leaf_fragmentation, row.pod_fragmentation) {
+        (Some(leaves), Some(pods)) if leaves > 1.0 && (pods - leaves).abs() > 1e-9 => Some(
+            format!("fragmentation {leaves:.2} over leaves, {pods:.2} over pods"),
+        ),
+        (Some(leaves), _) if leaves > 1.0 => Some(format!("fragmentation {leaves:.2} over leaves")),
+        _ => None,
     }
-    for group in operations(job).chunk_by(|a, b| same_operation(a, b)) {
-        write_collectives(group, out)?;
+}
+
+/// The reasons why a job was not completed, one a line.
+fn failure(row: &JobRow) -> Vec<String> {
+    let Some(failure) = &row.failure else {
+        return Vec::new();
+    };
+    let reasons = failure.split("; ").enumerate();
+    let line = |(place, reason)| match place {
+        0 => format!("not completed: {reason}"),
+        _ => format!("  {reason}"),
+    };
+    reasons.map(line).collect()
+}
+
+/// The bytes that a load has moved; nothing of it is judged.
+fn background(job: &JobSummary) -> String {
+    let row = &job.job;
+    let rate = optional(row.rx_gbps, |gbps| format!("{}b/s", si(gbps * 1e9)));
+    let done = job.collectives.iter().filter(|row| row.complete).count() as u64;
+    let bytes = si(row.rx_bytes as f64);
+    let mut text = format!(", background: {bytes}B received, {rate}");
+    if !job.collectives.is_empty() {
+        text += &format!(", {} done", counted(done, "collective"));
     }
-    Ok(())
+    text
 }
 
 /// The collectives of a job; the iterations of one stand together, whatever ran in between.
@@ -95,94 +148,12 @@ fn operations(job: &JobSummary) -> Vec<&CollectiveRow> {
     rows
 }
 
-/// Name, ranks and completion time of a job, and what must be said of it.
-fn write_head(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
-    let row = &job.job;
-    write!(
-        out,
-        "{}: {}",
-        row.name,
-        counted(u64::from(row.ranks), "rank")
-    )?;
-    if row.background {
-        return write_background(job, out);
-    }
-    match row.jct {
-        Some(jct) => {
-            let ms = milliseconds(jct, decimals([Some(jct)]));
-            // The last flow of a load ends when the load was stopped, which is not the time of a
-            // job.
-            if is_load_of_flows(job) {
-                writeln!(out, ", last flow ended after {ms} ms")?;
-            } else {
-                writeln!(out, ", JCT {ms} ms")?;
-            }
-        }
-        None => writeln!(out, ", not done")?,
-    }
-    write_failure(row, out)?;
-    write_fragmentation(row, out)?;
-    if let Some(exposed) = row.exposed
-        && !row.compute.is_zero()
-    {
-        let times = [row.compute, exposed];
-        let decimals = decimals(times.map(Some));
-        writeln!(
-            out,
-            "computing {} ms, exposed communication {} ms",
-            milliseconds(row.compute, decimals),
-            milliseconds(exposed, decimals)
-        )?;
-    }
-    Ok(())
-}
-
-/// The reasons why a job was not completed, one a line.
-fn write_failure(row: &JobRow, out: &mut impl fmt::Write) -> fmt::Result {
-    let Some(failure) = &row.failure else {
-        return Ok(());
-    };
-    let mut reasons = failure.split("; ");
-    let first = reasons.next().unwrap_or_default();
-    writeln!(out, "not completed: {first}")?;
-    for reason in reasons {
-        writeln!(out, "  {reason}")?;
-    }
-    Ok(())
-}
-
-/// The bytes that a load has moved; nothing of it is judged.
-fn write_background(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
-    let row = &job.job;
-    let rate = optional(row.rx_gbps, |gbps| format!("{}b/s", si(gbps * 1e9)));
-    let done = job.collectives.iter().filter(|row| row.complete).count() as u64;
-    write!(
-        out,
-        ", background: {}B received, {rate}",
-        si(row.rx_bytes as f64),
-    )?;
-    if !job.collectives.is_empty() {
-        write!(out, ", {} done", counted(done, "collective"))?;
-    }
-    writeln!(out)?;
-    write_failure(row, out)
-}
-
 fn same_operation(a: &CollectiveRow, b: &CollectiveRow) -> bool {
     (&a.collective, &a.algorithm, a.ranks) == (&b.collective, &b.algorithm, b.ranks)
 }
 
-/// One operation over all its sizes: a title, and the table without the warm-up iterations.
-fn write_collectives(group: &[&CollectiveRow], out: &mut impl fmt::Write) -> fmt::Result {
-    let (title, table) = operation(group);
-    writeln!(out, "\n  {title}")?;
-    match table {
-        Some(table) => write!(out, "{table}"),
-        None => Ok(()),
-    }
-}
-
-fn operation(group: &[&CollectiveRow]) -> (String, Option<TextTable>) {
+/// One operation over all its sizes: a caption, and the table without the warm-up iterations.
+fn operation(group: &[&CollectiveRow]) -> CaptionedTable {
     let (warm_ups, rows): (Vec<&CollectiveRow>, Vec<&CollectiveRow>) =
         group.iter().copied().partition(|row| row.warm_up);
     let first = &group[0];
@@ -191,9 +162,14 @@ fn operation(group: &[&CollectiveRow]) -> (String, Option<TextTable>) {
     let not_shown = warm_ups.max().map_or_else(String::new, |count| {
         format!(" ({} not shown)", counted(count, "warm-up iteration"))
     });
-    let title = format!("{}, {}{not_shown}", first.collective, first.algorithm);
-    let table = (!rows.is_empty()).then(|| collective_table(&rows));
-    (title, table)
+    CaptionedTable {
+        caption: format!("{}, {}{not_shown}", first.collective, first.algorithm),
+        table: if rows.is_empty() {
+            TextTable::default()
+        } else {
+            collective_table(&rows)
+        },
+    }
 }
 
 fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
@@ -242,37 +218,6 @@ fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
 
 fn fcts(row: &CollectiveRow) -> [Option<Time>; 4] {
     [row.fct_min, row.fct_p50, row.fct_p95, row.fct_max]
-}
-
-/// What is printed of a job, in its parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PrintedJob {
-    /// Its name.
-    pub name: String,
-    /// Its head: ranks, completion time, and what must be said of it, one a line.
-    pub head: String,
-    /// The title of each operation and its table, where any iteration is measured.
-    pub operations: Vec<(String, Option<TextTable>)>,
-}
-
-/// The jobs of a trial as they are printed.
-pub fn printed_jobs(summary: &Summary) -> Vec<PrintedJob> {
-    let printed = |job: &JobSummary| {
-        let mut head = String::new();
-        let _ = write_head(job, &mut head);
-        let rows = operations(job);
-        let groups = rows.chunk_by(|a, b| same_operation(a, b));
-        PrintedJob {
-            name: job.job.name.clone(),
-            head: head.trim_end().to_owned(),
-            operations: if job.job.background {
-                Vec::new()
-            } else {
-                groups.map(operation).collect()
-            },
-        }
-    };
-    summary.jobs.iter().map(printed).collect()
 }
 
 /// A completion time as the head of a job has it: `33.161 ms`.

@@ -1,6 +1,7 @@
-use tenter_record::{JobRow, NoteCode, NoteRow, Notes, Totals};
-
-use tenter_record::{CollectiveRow, JobSummary};
+use tenter_record::{
+    CollectiveRow, EngineStats, JobRow, JobSummary, NoteCode, NoteRow, Notes, Totals,
+};
+use tenter_units::Time;
 
 use super::*;
 

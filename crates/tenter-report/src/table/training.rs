@@ -1,10 +1,9 @@
 //! Steps of trainings, and what they consist of.
 
-use std::fmt;
-
 use tenter_record::TrainingStepRow;
 
 use super::parallelism::{add_parts, by_parallelism, seconds};
+use super::section::Section;
 use crate::numbers::grouped;
 use crate::text_table::{TextColumn, TextTable};
 
@@ -12,27 +11,31 @@ use crate::text_table::{TextColumn, TextTable};
 const STEPS: usize = 10;
 
 /// For each training the last step that counts in words, then all steps.
-pub(super) fn write(rows: &[TrainingStepRow], out: &mut impl fmt::Write) -> fmt::Result {
+pub(super) fn sections(rows: &[TrainingStepRow]) -> Vec<Section> {
+    let mut sections = Vec::new();
     for job in rows.chunk_by(|a, b| a.job == b.job) {
         let Some(steady) = job.last() else { continue };
-        writeln!(out, "\n{}: {}", steady.job_name, sum(steady))?;
-        writeln!(
-            out,
-            "{} tokens/s, {:.1} TFLOP/s and {:.1} GB of memory per accelerator, MFU {:.1} %",
-            grouped(steady.tokens_per_second as i64),
-            steady.tflops,
-            steady.memory as f64 / 1e9,
-            steady.mfu
-        )?;
-        write!(out, "{}", volumes(steady))?;
+        let mut section = Section {
+            title: format!("{}: {}", steady.job_name, sum(steady)),
+            lines: vec![format!(
+                "{} tokens/s, {:.1} TFLOP/s and {:.1} GB of memory per accelerator, MFU {:.1} %",
+                grouped(steady.tokens_per_second as i64),
+                steady.tflops,
+                steady.memory as f64 / 1e9,
+                steady.mfu
+            )],
+            tables: vec![volumes(steady).into()],
+            remark: String::new(),
+        };
         if job.len() > 1 {
-            write!(out, "{}", steps(job))?;
+            section.tables.push(steps(job).into());
         }
         if let more @ 1.. = job.len().saturating_sub(STEPS) {
-            writeln!(out, "and {more} more steps")?;
+            section.remark = format!("and {more} more steps");
         }
+        sections.push(section);
     }
-    Ok(())
+    sections
 }
 
 /// What a step is the sum of; what took no time is left out.

@@ -11,7 +11,11 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tenter::{Budget, TrialOrderKey, TrialQuery, TrialState, WorkspaceTrial};
-use tenter_report::{Format, PrintedJob, TrialReport, printed_jobs, read_manifest, read_summary};
+use tenter_record::Summary;
+use tenter_report::{
+    Align, CaptionedTable, Fact, Format, Section, TextColumn, Tile, TrialReport, facts,
+    read_manifest, read_summary, sections, tiles,
+};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::error::{ApiError, ErrorBody};
@@ -163,11 +167,12 @@ pub(crate) struct TrialBody {
     summary: Option<Value>,
     /// The summary as `tenter run` prints it.
     summary_text: Option<String>,
-    /// Its jobs as `tenter run` prints them, in cells.
-    printed_jobs: Vec<PrintedJobBody>,
-    /// What is printed behind the jobs: a label and a text.
-    #[schema(value_type = Vec<Vec<String>>)]
-    printed_lines: Vec<(String, String)>,
+    /// The numbers that are read first.
+    tiles: Vec<TileBody>,
+    /// The answers as `tenter run` prints them, in cells.
+    sections: Vec<SectionBody>,
+    /// What is printed of the whole trial.
+    facts: Vec<FactBody>,
     /// The tables of the summary as comma-separated values.
     summary_csv: Option<String>,
     /// `manifest.json`: program, machine, time.
@@ -179,20 +184,40 @@ pub(crate) struct TrialBody {
     partial: Option<Value>,
 }
 
-/// A job as `tenter run` prints it.
+/// One number with its name.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct PrintedJobBody {
-    name: String,
-    /// Ranks, completion time and what must be said of it, one a line.
-    head: String,
-    tables: Vec<PrintedTable>,
+pub(crate) struct TileBody {
+    label: &'static str,
+    /// The number with its unit.
+    value: String,
+    /// What it is of, or what belongs to it.
+    note: String,
 }
 
-/// The table of an operation.
+/// A number of the whole trial in a sentence.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct FactBody {
+    label: &'static str,
+    text: String,
+}
+
+/// An answer as `tenter run` prints it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SectionBody {
+    /// What it is about, with its main number.
+    title: String,
+    /// What else must be said of it, a sentence each.
+    lines: Vec<String>,
+    tables: Vec<PrintedTable>,
+    /// What the tables leave out; empty where they are whole.
+    remark: String,
+}
+
+/// A table of an answer.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PrintedTable {
-    /// The operation and its algorithm.
-    title: String,
+    /// What its rows are of; empty where the section says it.
+    caption: String,
     columns: Vec<PrintedColumn>,
     /// Texts, cell by cell.
     rows: Vec<Vec<String>>,
@@ -203,39 +228,52 @@ pub(crate) struct PrintedTable {
 pub(crate) struct PrintedColumn {
     name: String,
     unit: String,
+    /// Whether its texts are numbers, which stand at the right.
+    number: bool,
 }
 
-impl From<PrintedJob> for PrintedJobBody {
-    fn from(job: PrintedJob) -> PrintedJobBody {
-        let tables = job.operations.into_iter().map(|(title, table)| {
-            let table = table.unwrap_or_default();
-            let columns = table.columns().iter().map(|column| PrintedColumn {
-                name: column.name.clone(),
-                unit: column.unit.clone(),
-            });
-            PrintedTable {
-                title,
-                columns: columns.collect(),
-                rows: table.rows().to_vec(),
-            }
-        });
-        PrintedJobBody {
-            name: job.name,
-            head: job.head,
-            tables: tables.collect(),
+impl From<Tile> for TileBody {
+    fn from(Tile { label, value, note }: Tile) -> TileBody {
+        TileBody { label, value, note }
+    }
+}
+
+impl From<Fact> for FactBody {
+    fn from(Fact { label, text }: Fact) -> FactBody {
+        FactBody { label, text }
+    }
+}
+
+impl From<Section> for SectionBody {
+    fn from(section: Section) -> SectionBody {
+        let table = |CaptionedTable { caption, table }: CaptionedTable| PrintedTable {
+            caption,
+            columns: table.columns().iter().map(PrintedColumn::from).collect(),
+            rows: table.rows().to_vec(),
+        };
+        SectionBody {
+            title: section.title,
+            lines: section.lines,
+            tables: section.tables.into_iter().map(table).collect(),
+            remark: section.remark,
         }
     }
 }
 
-/// The lines behind the last empty one, each with the label that it begins with.
-fn printed_lines(text: &str) -> Vec<(String, String)> {
-    let (_, lines) = text.trim_end().rsplit_once("\n\n").unwrap_or_default();
-    let split = |line: &str| {
-        let parts = line.split_once("  ").or_else(|| line.split_once(": "));
-        let (label, text) = parts.or_else(|| line.split_once(' ')).unwrap_or(("", line));
-        (label.to_owned(), text.trim_start().to_owned())
-    };
-    lines.lines().map(split).collect()
+impl From<&TextColumn> for PrintedColumn {
+    fn from(column: &TextColumn) -> PrintedColumn {
+        PrintedColumn {
+            name: column.name.clone(),
+            unit: column.unit.clone(),
+            number: column.align == Align::Right,
+        }
+    }
+}
+
+/// What is made of a summary, item by item; nothing without one.
+fn told<T, U: From<T>>(summary: Option<&Summary>, of: impl Fn(&Summary) -> Vec<T>) -> Vec<U> {
+    let items = summary.map(of).unwrap_or_default();
+    items.into_iter().map(U::from).collect()
 }
 
 /// One trial.
@@ -294,18 +332,9 @@ fn body(app: &App, id: i64) -> Result<TrialBody, ApiError> {
     };
     Ok(TrialBody {
         note: app.workspace.note(id)?,
-        printed_jobs: summary
-            .as_ref()
-            .map(|summary| {
-                printed_jobs(summary)
-                    .into_iter()
-                    .map(PrintedJobBody::from)
-                    .collect()
-            })
-            .unwrap_or_default(),
-        printed_lines: text(Format::Table)
-            .map(|text| printed_lines(&text))
-            .unwrap_or_default(),
+        tiles: told(summary.as_ref(), tiles),
+        sections: told(summary.as_ref(), sections),
+        facts: told(summary.as_ref(), facts),
         summary_text: text(Format::Table),
         summary_csv: text(Format::Csv),
         summary: summary

@@ -1,0 +1,88 @@
+//! The parts of the summary of a trial: the terminal prints them, page and reports show them.
+
+use std::fmt;
+
+use crate::text_table::TextTable;
+
+/// One answer of a trial.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Section {
+    /// What it is about, with its main number: `tester: 8 ranks, JCT 33.161 ms`.
+    pub title: String,
+    /// What else must be said of it, a sentence each.
+    pub lines: Vec<String>,
+    /// Its tables.
+    pub tables: Vec<CaptionedTable>,
+    /// What the tables leave out; empty where they are whole.
+    pub remark: String,
+}
+
+/// A table and what stands above it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CaptionedTable {
+    /// What its rows are of; empty where the section says it.
+    pub caption: String,
+    /// Texts with their digits; a table without columns has nothing to show.
+    pub table: TextTable,
+}
+
+impl Section {
+    /// A section of one table.
+    pub(crate) fn of_table(title: String, table: TextTable) -> Section {
+        Section {
+            title,
+            tables: vec![table.into()],
+            ..Section::default()
+        }
+    }
+}
+
+impl From<TextTable> for CaptionedTable {
+    fn from(table: TextTable) -> CaptionedTable {
+        CaptionedTable {
+            caption: String::new(),
+            table,
+        }
+    }
+}
+
+impl fmt::Display for Section {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\n{}", self.title)?;
+        for line in &self.lines {
+            writeln!(f, "{line}")?;
+        }
+        for CaptionedTable { caption, table } in &self.tables {
+            if !caption.is_empty() {
+                writeln!(f, "\n  {caption}")?;
+            }
+            write!(f, "{table}")?;
+        }
+        if !self.remark.is_empty() {
+            writeln!(f, "{}", self.remark)?;
+        }
+        Ok(())
+    }
+}
+
+/// A number of the whole trial in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// What it is of: `total`, `pauses`, `engine`.
+    pub label: &'static str,
+    /// The sentence.
+    pub text: String,
+}
+
+impl Fact {
+    pub(super) fn new(label: &'static str, text: impl Into<String>) -> Fact {
+        let text = text.into();
+        Fact { label, text }
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<8} {}", self.label, self.text)
+    }
+}
