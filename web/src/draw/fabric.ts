@@ -2,7 +2,7 @@
 import { type Layout, type Link, type Node } from "./layout";
 import type { Pen } from "./pen";
 import { css, loadColour, type Theme } from "./theme";
-import { rect, text, textWidth } from "./svg";
+import { textWidth } from "./svg";
 
 export interface View {
   width: number;
@@ -91,14 +91,6 @@ export function drawFabric(pen: Pen, picture: FabricPicture, view: View, theme: 
     pen.boxes(sides, small && fill === theme.panel ? theme.soft : fill, small ? undefined : edge || undefined);
   }
   labels(pen, picture, view, theme);
-}
-
-/** What the colours of cables mean, its right end at `right`. */
-export function loadRamp(right: number, top: number, most: string, theme: Theme): string {
-  const left = right - LEVELS * 4 - textWidth(most, 11) - 6;
-  const steps = Array.from({ length: LEVELS }, (_, at) => rect(left + at * 4, top, 4.4, 10, css(loadColour(theme, at / (LEVELS - 1)))));
-  const label = { fill: theme.soft, size: 11 };
-  return text(left - 6, top + 9, "0", { ...label, anchor: "end" }) + steps.join("") + text(left + LEVELS * 4 + 6, top + 9, most, label);
 }
 
 /** Names within boxes, where there is room for them. */

@@ -1,6 +1,7 @@
 /** Port × time and the like: a cell for each pair, its value in colour. */
 import { horizontalAxis, scale } from "./axes";
 import { withUnit } from "./numbers";
+import { cellRamp } from "./ramp";
 import { document, type Drawing, fit, rect, text, textWidth } from "./svg";
 import { css, ramp, type Theme } from "./theme";
 
@@ -48,10 +49,7 @@ export function heatMap(map: HeatMap, width: number, theme: Theme): Drawing {
     }
     return svg;
   });
-  const scaleBar =
-    Array.from({ length: 24 }, (_, at) => rect(right - 24 * 4 - 70 + at * 4, 4, 4.4, 10, css(ramp(theme, at / 23)))).join("") +
-    text(right - 24 * 4 - 76, 13, "0", { fill: theme.soft, anchor: "end", size: 11 }) +
-    text(right - 66, 13, map.say(most), { fill: theme.soft, size: 11 });
+  const scaleBar = cellRamp(right, 4, ["0", map.say(most)], theme);
   const height = bottom + 42;
   return {
     svg: document(width, height, theme, map.title, scaleBar + cells.join("") + horizontalAxis(x, bottom + 2, left, right, theme)),

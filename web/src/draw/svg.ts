@@ -17,6 +17,8 @@ export interface Drawing {
   /** The plot without its axes, in which the cursor moves. */
   inner: { left: number; top: number; right: number; bottom: number };
   hover?: (x: number, y: number) => Hover | null;
+  /** Its marks, at which arrow keys stop one after the other; without them keys go by pixels. */
+  stops?: () => Hover[];
 }
 
 export const FONT = 'system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif';

@@ -1,12 +1,14 @@
 /** Drawings of a report, from their data. */
 import { barChart } from "../draw/bars";
-import { cableAt, cableLoad, drawFabric, type FabricPicture, fitted, loadRamp, nodeAt } from "../draw/fabric";
+import { cellMap } from "../draw/cells";
+import { cableAt, cableLoad, drawFabric, type FabricPicture, fitted, nodeAt } from "../draw/fabric";
 import { heatMap } from "../draw/heat";
 import { layout } from "../draw/layout";
 import { lineChart } from "../draw/lines";
 import { withUnit } from "../draw/numbers";
 import { parallel } from "../draw/parallel";
 import { svgPen } from "../draw/pen";
+import { loadRamp } from "../draw/ramp";
 import { document as svgDocument, type Drawing } from "../draw/svg";
 import type { Theme } from "../draw/theme";
 import { AXIS, barAt, type Bars, drawTimeline, timelineHeight } from "../draw/timeline";
@@ -16,7 +18,7 @@ import type { Fabric, Spec, Timeline } from "./spec";
 export interface Choice {
   /** Lines that are switched off. */
   off: ReadonlySet<number>;
-  /** What the links of a fabric show. */
+  /** What links and cells show. */
   metric: string;
   /** Whether the names of lines are in the drawing itself, as a file needs them. */
   legend: boolean;
@@ -38,6 +40,8 @@ export function draw(spec: Spec, width: number, theme: Theme, choice: Choice): D
       return barChart({ ...spec, value: { label: spec.label } }, width, theme);
     case "parallel":
       return parallel(spec, width, spec.height, theme);
+    case "cells":
+      return cellMap(spec, choice.metric, width, theme);
   }
 }
 

@@ -29,10 +29,7 @@ function metrics(show: (metric: string, within: Element) => void): void {
       button.addEventListener("click", () => {
         const metric = button.getAttribute("data-metric") ?? "u";
         for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
-        if (!section) return;
-        for (const end of all(section, "[data-end]")) end.toggleAttribute("hidden", end.getAttribute("data-end") !== metric);
-        for (const cell of all<SVGRectElement>(section, ".heat rect")) cell.style.setProperty("--v", cell.dataset[metric] ?? "0");
-        show(metric, section);
+        if (section) show(metric, section);
       });
     }
   }

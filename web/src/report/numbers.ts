@@ -60,5 +60,10 @@ export function numbersOf(spec: Spec): Numbers {
         columns: ["", ...spec.axes.map((axis) => `${axis.name}, share of its height`)],
         rows: spec.lines.map((one) => [one.name.replaceAll("\n", ", "), ...one.values]),
       };
+    case "cells":
+      return {
+        columns: ["row", "cell", "rate (bit/s)", ...spec.metrics.map((metric) => headed(metric.name, metric.unit))],
+        rows: spec.rows.flatMap((row) => row.cells.map((cell) => [row.name, cell.name, cell.rate_bps, ...cell.values])),
+      };
   }
 }

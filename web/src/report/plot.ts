@@ -1,6 +1,7 @@
 /** The frame of a drawing in a report: size, colours, pointer and keys, legend, its numbers, files. */
+import { keyed, type Place } from "../draw/keys";
 import { csv, download, fileName, toPng } from "../draw/save";
-import type { Drawing } from "../draw/svg";
+import type { Drawing, Hover } from "../draw/svg";
 import { DARK, LIGHT, stroke, type Theme } from "../draw/theme";
 import { type Choice, draw } from "./draw";
 import { all, button, make } from "./elements";
@@ -62,24 +63,20 @@ class Plot {
 
   private listen(): void {
     const { place } = this;
-    let at = { x: 0, y: 0 };
-    const read = (x: number, y: number): boolean => {
-      const hover = this.drawing?.hover?.(x, y);
-      if (!hover || !this.drawing) {
-        this.leave();
-        return false;
-      }
+    let at: Place = { x: 0, y: 0 };
+    const tell = (hover: Hover | null | undefined, y: number): void => {
+      if (!hover || !this.drawing) return this.leave();
       at = { x: hover.x, y };
       const box = place.getBoundingClientRect();
       // On paper, and while a window changes, a drawing is not as wide as it was made for.
       const scale = box.width / this.drawing.width;
       showTip(hover.text, box.left + hover.x * scale, box.top + Math.max(y, 20) * scale);
-      if (!hover.cursor) return true;
+      if (!hover.cursor) return;
       const { top, bottom } = this.drawing.inner;
       place.append(this.cursor);
       Object.assign(this.cursor.style, { left: `${hover.x * scale}px`, top: `${top * scale}px`, height: `${(bottom - top) * scale}px` });
-      return true;
     };
+    const read = (x: number, y: number): void => tell(this.drawing?.hover?.(x, y), y);
     place.addEventListener("pointermove", (event) => {
       const box = place.getBoundingClientRect();
       const scale = (this.drawing?.width ?? 1) / box.width;
@@ -89,24 +86,13 @@ class Plot {
     place.addEventListener("blur", () => this.leave());
     place.addEventListener("keydown", (event) => {
       if (!this.drawing) return;
-      const { left, right, top, bottom } = this.drawing.inner;
-      const step = ((right - left) / 120) * (event.shiftKey ? 6 : 1);
-      const keys: Record<string, [number, number]> = {
-        ArrowRight: [Math.max(at.x, left) + step, at.y],
-        ArrowLeft: [at.x - step, at.y],
-        ArrowDown: [at.x, at.y + 8],
-        ArrowUp: [at.x, at.y - 8],
-        Home: [left, at.y],
-        End: [right, at.y],
-      };
       if (event.key === "Escape") return this.leave();
-      const to = keys[event.key];
+      const to = keyed(this.drawing, at, event.key, event.shiftKey);
       if (!to) return;
       event.preventDefault();
-      const x = Math.min(Math.max(to[0], left), right);
-      const y = Math.min(Math.max(to[1], top + 1), bottom - 1);
-      at = { x, y };
-      if (!read(x, y)) at = { x, y };
+      at = to;
+      if (to.text === undefined) read(to.x, to.y);
+      else tell({ ...to, text: to.text }, to.y);
     });
   }
 

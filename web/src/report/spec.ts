@@ -1,6 +1,7 @@
 /** What a report has of a drawing: its data, as `crates/tenter-report/src/html/plot.rs` writes it. */
 import type { AxisSpec } from "../draw/axes";
 import type { Bar } from "../draw/bars";
+import type { CellMap } from "../draw/cells";
 import type { Link, Node } from "../draw/layout";
 import type { Series } from "../draw/lines";
 import type { Axis } from "../draw/parallel";
@@ -82,4 +83,8 @@ export interface Parallel {
   lines: { name: string; values: number[]; share: number }[];
 }
 
-export type Spec = Lines | Heat | Timeline | Fabric | Bars | Parallel;
+export interface Cells extends CellMap {
+  kind: "cells";
+}
+
+export type Spec = Lines | Heat | Timeline | Fabric | Bars | Parallel | Cells;

@@ -1,5 +1,6 @@
 /** The frame of a drawing: size, tooltip, keyboard, its numbers as a table, and downloads. */
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { keyed, type Place } from "../draw/keys";
 import type { Drawing, Hover } from "../draw/svg";
 import type { Theme } from "../draw/theme";
 import { csv, download, fileName, toPng } from "../draw/save";
@@ -51,6 +52,8 @@ function Drawn(props: Props) {
   const [place, width] = useWidth();
   const [hover, setHover] = useState<Hover | null>(null);
   const [open, setOpen] = useState(false);
+  /** Where keys were, be there something to say or not. */
+  const at = useRef<Place>({ x: 0, y: 0 });
   const drawing = useMemo(
     () => (width > 0 ? props.draw(width, theme) : null),
     // eslint-disable-next-line react-hooks/exhaustive-deps
@@ -59,19 +62,17 @@ function Drawn(props: Props) {
   const name = fileName(props.title);
   const move = (event: PointerEvent<HTMLDivElement>) => {
     const box = event.currentTarget.getBoundingClientRect();
-    setHover(drawing?.hover?.(event.clientX - box.left, event.clientY - box.top) ?? null);
+    at.current = { x: event.clientX - box.left, y: event.clientY - box.top };
+    setHover(drawing?.hover?.(at.current.x, at.current.y) ?? null);
   };
   const key = (event: KeyboardEvent<HTMLDivElement>) => {
-    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    if (step === 0 || !drawing?.hover) {
-      if (event.key === "Escape") setHover(null);
-      return;
-    }
+    if (event.key === "Escape") setHover(null);
+    if (!drawing) return;
+    const to = keyed(drawing, at.current, event.key, event.shiftKey);
+    if (!to) return;
     event.preventDefault();
-    const { left, right, top, bottom } = drawing.inner;
-    const stride = ((right - left) / 60) * (event.shiftKey ? 5 : 1);
-    const x = Math.min(Math.max((hover?.x ?? left) + step * stride, left), right);
-    setHover(drawing.hover(x, hover?.y ?? (top + bottom) / 2));
+    at.current = to;
+    setHover(to.text === undefined ? (drawing.hover?.(to.x, to.y) ?? null) : { ...to, text: to.text });
   };
   return (
     <figure className="plot">

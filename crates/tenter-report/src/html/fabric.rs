@@ -91,44 +91,88 @@ fn group_in(name: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
+/// What is drawn of the link that a port sends over.
+pub(super) struct LinkMetric {
+    /// The word of its button.
+    pub(super) word: &'static str,
+    pub(super) name: &'static str,
+    pub(super) unit: &'static str,
+    column: &'static str,
+    value: fn(&PortRow) -> f64,
+}
+
+impl LinkMetric {
+    /// The greatest value of those ports that were read; no number if none was.
+    pub(super) fn most(&self, ports: &[&PortRow]) -> f64 {
+        // A number that is not 0 is one, be it of part of the column.
+        let read = ports
+            .iter()
+            .filter(|port| !port.unread.lacks(self.column) || (self.value)(port) > 0.0);
+        let most = read.map(|port| (self.value)(port)).reduce(f64::max);
+        most.unwrap_or(f64::NAN)
+    }
+
+    /// What has the full colour if this is the greatest value.
+    pub(super) fn full(&self, greatest: f64) -> f64 {
+        if self.unit == "%" { 100.0 } else { greatest }
+    }
+}
+
+/// In the order of their buttons.
+pub(super) const METRICS: [LinkMetric; 4] = [
+    LinkMetric {
+        word: "u",
+        name: "Utilisation",
+        unit: "%",
+        column: "utilisation",
+        value: |port| 100.0 * port.utilisation,
+    },
+    LinkMetric {
+        word: "p",
+        name: "Paused",
+        unit: "ns",
+        column: "paused_ns",
+        value: |port| port.paused.as_ns(),
+    },
+    LinkMetric {
+        word: "d",
+        name: "Dropped",
+        unit: "frames",
+        column: "dropped_frames",
+        value: |port| (port.dropped_frames + port.rx_dropped_frames) as f64,
+    },
+    LinkMetric {
+        word: "q",
+        name: "Deepest queue",
+        unit: "bytes",
+        column: "queue_high_water_bytes",
+        value: |port| port.queue_high_water_bytes as f64,
+    },
+];
+
 fn metrics<'a>(cables: &Cables<'_>) -> BTreeMap<&'a str, Metric<'a>> {
-    type Value = fn(&PortRow) -> f64;
-    let all: [(&str, &str, &str, &str, Value); 4] = [
-        ("u", "Utilisation", "%", "utilisation", |port| {
-            100.0 * port.utilisation
-        }),
-        ("p", "Paused", "ns", "paused_ns", |port| port.paused.as_ns()),
-        ("d", "Dropped", "frames", "dropped_frames", |port| {
-            (port.dropped_frames + port.rx_dropped_frames) as f64
-        }),
-        (
-            "q",
-            "Deepest queue",
-            "bytes",
-            "queue_high_water_bytes",
-            |port| port.queue_high_water_bytes as f64,
-        ),
-    ];
     let count = if cables.len() > CABLES_IN_FULL {
         1
     } else {
-        all.len()
+        METRICS.len()
     };
     let mut metrics = BTreeMap::new();
-    for (word, name, unit, column, value) in all.into_iter().take(count) {
+    for of in METRICS.iter().take(count) {
+        // No number where ports are there and none was read.
         let most = |ports: &Vec<&PortRow>| {
-            let read = ports.iter().filter(|port| !port.unread.lacks(column));
-            let most = read.map(|port| value(port)).reduce(f64::max);
-            // No number where ports are there and none was read.
-            most.unwrap_or(if ports.is_empty() { 0.0 } else { f64::NAN })
+            if ports.is_empty() {
+                0.0
+            } else {
+                of.most(ports)
+            }
         };
         let values = cables.values().map(|ends| ends.each_ref().map(most));
         let values: Vec<[f64; 2]> = values.collect();
         let greatest = values.iter().flatten().copied().fold(0.0, f64::max);
         let metric = Metric {
-            name,
-            unit,
-            full: Num(if word == "u" { 100.0 } else { greatest }),
+            name: of.name,
+            unit: of.unit,
+            full: Num(of.full(greatest)),
             // What is nowhere needs no list of zeros.
             values: if greatest > 0.0 || values.iter().flatten().any(|value| value.is_nan()) {
                 values.iter().map(|ends| ends.map(Num)).collect()
@@ -136,7 +180,7 @@ fn metrics<'a>(cables: &Cables<'_>) -> BTreeMap<&'a str, Metric<'a>> {
                 Vec::new()
             },
         };
-        metrics.insert(word, metric);
+        metrics.insert(of.word, metric);
     }
     metrics
 }

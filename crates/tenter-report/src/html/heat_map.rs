@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use tenter_record::PortRow;
 
-use super::rect::Rect;
-use super::text::{add, count, escape, number, time};
+use super::fabric::METRICS;
+use super::plot::{Cell, CellMetric, CellRow, Cells, Num, Plot};
+use super::text::{add, count, escape, number};
 use crate::trial_data::TrialData;
 use tenter_record::{Direction, Tiers};
 
@@ -13,8 +14,6 @@ use tenter_record::{Direction, Tiers};
 const CELLS: usize = 4_096;
 /// The most rows of one direction.
 const ROWS: usize = 128;
-const LEFT: f64 = 110.0;
-const WIDTH: f64 = 970.0;
 
 /// Adds the section.
 pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut String) {
@@ -29,58 +28,40 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     page.push_str(
         "<h2>Links</h2>\
          <p class=\"lead\">Every link of the fabric in each direction, one cell per sending port. Uneven colour within a row is uneven load balancing.</p>\
-         <div class=\"controls\" role=\"group\" aria-label=\"What the colour shows\">\
-         <button type=\"button\" data-metric=\"u\" aria-pressed=\"true\">Utilisation</button>\
-         <button type=\"button\" data-metric=\"p\" aria-pressed=\"false\">Paused</button>\
-         <button type=\"button\" data-metric=\"d\" aria-pressed=\"false\">Dropped</button>\
-         <button type=\"button\" data-metric=\"q\" aria-pressed=\"false\">Deepest queue</button></div>",
+         <div class=\"controls\" role=\"group\" aria-label=\"What the colour shows\">",
     );
-    let greatest = Greatest::of(&trial.ports);
-    greatest.legend(page);
+    for metric in &METRICS {
+        add(
+            page,
+            format_args!(
+                "<button type=\"button\" data-metric=\"{}\" aria-pressed=\"{}\">{}</button>",
+                metric.word,
+                metric.word == METRICS[0].word,
+                metric.name
+            ),
+        );
+    }
+    page.push_str("</div>");
+    let metrics = metrics(&trial.ports);
     super::fabric::draw(trial, tiers, page);
     // Upwards first, from the NICs; then down again.
     let (up, down): (Vec<_>, Vec<_>) = directions.iter().partition(|(way, _)| way.is_upward());
     for (&way, ports) in up.into_iter().chain(down.into_iter().rev()) {
-        direction(&tiers.direction_name(way), way, ports, &greatest, page);
+        direction(&tiers.direction_name(way), way, ports, &metrics, page);
     }
     page.push_str("</section>\n");
 }
 
-/// The greatest value of any link, which has the full colour.
-struct Greatest {
-    paused: f64,
-    dropped: f64,
-    queue: f64,
-}
-
-impl Greatest {
-    fn of(ports: &[PortRow]) -> Greatest {
-        let greatest =
-            |value: &dyn Fn(&PortRow) -> f64| ports.iter().map(value).fold(0.0, f64::max);
-        Greatest {
-            paused: greatest(&|port| port.paused.as_ns()),
-            dropped: greatest(&|port| (port.dropped_frames + port.rx_dropped_frames) as f64),
-            queue: greatest(&|port| port.queue_high_water_bytes as f64),
-        }
-    }
-
-    fn legend(&self, page: &mut String) {
-        let ends = [
-            ("u", "100%".to_owned()),
-            ("p", time(self.paused)),
-            ("d", format!("{} frames", count(self.dropped as u64))),
-            ("q", super::text::bytes(self.queue)),
-        ];
-        page.push_str("<p class=\"ramp\"><span>0</span><i aria-hidden=\"true\"></i>");
-        for (metric, text) in ends {
-            let hidden = if metric == "u" { "" } else { " hidden" };
-            add(
-                page,
-                format_args!("<span data-end=\"{metric}\"{hidden}>{text}</span>"),
-            );
-        }
-        page.push_str("</p>");
-    }
+/// The numbers of each link; the greatest of any link has the full colour.
+fn metrics(ports: &[PortRow]) -> [CellMetric<'static>; 4] {
+    let ports: Vec<&PortRow> = ports.iter().collect();
+    METRICS.each_ref().map(|of| CellMetric {
+        key: of.word,
+        name: of.name,
+        unit: of.unit,
+        full: Num(of.full(of.most(&ports).max(0.0))),
+        warns: of.word == "d",
+    })
 }
 
 /// All links from one tier to another.
@@ -88,7 +69,7 @@ fn direction(
     name: &str,
     way: Direction,
     ports: &[&PortRow],
-    greatest: &Greatest,
+    metrics: &[CellMetric<'_>],
     page: &mut String,
 ) {
     // NICs have one port each; their row is that of the switch to which they are cabled.
@@ -126,7 +107,12 @@ fn direction(
             utilisation(ports),
         ),
     );
-    cells(name, &merged, greatest, page);
+    Plot::Cells(Cells {
+        title: &format!("Links {name}"),
+        metrics,
+        rows: cells(&merged),
+    })
+    .draw(page);
 }
 
 /// The utilisation of the ports whose counters were read, in words.
@@ -155,63 +141,19 @@ fn utilisation(ports: &[&PortRow]) -> String {
     text
 }
 
-fn cells(name: &str, rows: &[(String, Vec<&PortRow>)], greatest: &Greatest, page: &mut String) {
+/// The cells of all rows: neighbours share one where there are too many.
+fn cells(rows: &[(String, Vec<&PortRow>)]) -> Vec<CellRow> {
     let total: usize = rows.iter().map(|row| row.1.len()).sum();
-    let per_cell = total.div_ceil(CELLS);
-    let columns = rows.iter().map(|row| row.1.len().div_ceil(per_cell)).max();
-    let columns = columns.unwrap_or(1).max(1);
-    let width = (WIDTH / columns as f64).min(36.0);
-    let height = match rows.len() {
-        0..=16 => 18.0,
-        17..=48 => 11.0,
-        _ => 6.0,
+    let per_cell = total.div_ceil(CELLS).max(1);
+    let row = |(name, ports): &(String, Vec<&PortRow>)| CellRow {
+        name: name.clone(),
+        cells: ports.chunks(per_cell).map(cell).collect(),
     };
-    let gap = if width > 6.0 { 1.5 } else { 0.3 };
-    add(
-        page,
-        format_args!(
-            "<svg class=\"heat\" viewBox=\"0 0 1100 {}\" role=\"img\" tabindex=\"0\" data-marks aria-label=\"Links {}\">",
-            rows.len() as f64 * height + 4.0,
-            escape(name)
-        ),
-    );
-    for (number, (label, ports)) in rows.iter().enumerate() {
-        let y = number as f64 * height + 2.0;
-        // A line of text is 12 high.
-        let every = (12.0 / height).ceil() as usize;
-        if number % every == 0 {
-            add(
-                page,
-                format_args!(
-                    "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-                    LEFT - 8.0,
-                    y + height.min(18.0) / 2.0 + 4.0,
-                    escape(&shortened(label))
-                ),
-            );
-        }
-        for (column, group) in ports.chunks(per_cell).enumerate() {
-            let x = LEFT + column as f64 * width;
-            let place = Rect {
-                x,
-                y,
-                width: width - gap,
-                height: height - gap.min(1.5),
-            };
-            cell(place, group, greatest, page);
-        }
-    }
-    page.push_str("</svg>\n");
+    rows.iter().map(row).collect()
 }
 
-fn cell(place: Rect, ports: &[&PortRow], greatest: &Greatest, page: &mut String) {
-    let most = |value: &dyn Fn(&PortRow) -> f64| ports.iter().map(|p| value(p)).fold(0.0, f64::max);
-    let share = |value: f64, of: f64| if of > 0.0 { value / of } else { 0.0 };
-    let utilisation = most(&|port| port.utilisation).min(1.0);
-    let paused = most(&|port| port.paused.as_ns());
-    let dropped = most(&|port| (port.dropped_frames + port.rx_dropped_frames) as f64);
-    let queue = most(&|port| port.queue_high_water_bytes as f64);
-    let lead = match ports {
+fn cell(ports: &[&PortRow]) -> Cell {
+    let name = match ports {
         [port] => format!("{}:{} → {}", port.node_name, port.port, port.peer_name),
         _ => format!(
             "{}:{} and {} more, the greatest",
@@ -220,51 +162,11 @@ fn cell(place: Rect, ports: &[&PortRow], greatest: &Greatest, page: &mut String)
             ports.len() - 1
         ),
     };
-    // What nobody read is none of these.
-    let read = |column: &str, text: String| {
-        let is_read = ports.iter().any(|port| !port.unread.lacks(column));
-        if is_read { text } else { "not read".to_owned() }
-    };
-    let busy = format!("{}% busy", number(utilisation * 100.0, 4));
-    let tip = format!(
-        "{lead}\n{} Gb/s, {}\npaused {}\ndropped frames {}\ndeepest queue {}",
-        number(ports[0].rate_gbps, 4),
-        read("utilisation", busy),
-        read("paused_ns", time(paused)),
-        if dropped > 0.0 {
-            count(dropped as u64)
-        } else {
-            read("dropped_frames", "0".to_owned())
-        },
-        read("queue_high_water_bytes", super::text::bytes(queue)),
-    );
-    let Rect {
-        x,
-        y,
-        width,
-        height,
-    } = place;
-    let mark = match (
-        dropped > 0.0,
-        ports.iter().all(|p| p.unread.lacks("utilisation")),
-    ) {
-        (true, _) => " lossy",
-        (false, true) => " unread",
-        (false, false) => "",
-    };
-    add(
-        page,
-        format_args!(
-            "<rect class=\"m{mark}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
-             style=\"--v:{:.3}\" data-u=\"{:.3}\" data-p=\"{:.3}\" data-d=\"{:.3}\" data-q=\"{:.3}\" data-t=\"{}\"/>",
-            utilisation,
-            utilisation,
-            share(paused, greatest.paused),
-            share(dropped, greatest.dropped),
-            share(queue, greatest.queue),
-            escape(&tip),
-        ),
-    );
+    Cell {
+        name,
+        rate_bps: Num(ports[0].rate_gbps * 1e9),
+        values: METRICS.iter().map(|of| Num(of.most(ports))).collect(),
+    }
 }
 
 /// A name that fits beside its row.
@@ -275,4 +177,71 @@ pub(super) fn shortened(name: &str) -> String {
     }
     let start: String = name.chars().take(FITS - 1).collect();
     format!("{start}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_has_the_greatest_of_its_ports_and_nothing_that_none_was_read_of() {
+        let port = |port, utilisation, dropped_frames| PortRow {
+            node_name: "leaf0".to_owned(),
+            peer_name: format!("spine{port}"),
+            port,
+            rate_gbps: 400.0,
+            utilisation,
+            dropped_frames,
+            queue_high_water_bytes: 100 * u64::from(port),
+            ..PortRow::default()
+        };
+        let mut ports = [port(0, 0.5, 0), port(1, 0.25, 2), port(2, 0.0, 0)];
+        ports[1].unread.add("dropped_frames");
+        for column in ["utilisation", "dropped_frames"] {
+            ports[2].unread.add(column);
+        }
+        let all: Vec<&PortRow> = ports.iter().collect();
+        let one = cell(&all[..1]);
+        assert_eq!(one.name, "leaf0:0 → spine0");
+        assert_eq!(one.rate_bps, Num(4e11));
+        assert_eq!(one.values, [50.0, 0.0, 0.0, 0.0].map(Num));
+        let both = cell(&all[..2]);
+        assert_eq!(both.name, "leaf0:0 and 1 more, the greatest");
+        // Frames that were lost are counted, be it only where a port receives.
+        assert_eq!(both.values, [50.0, 0.0, 2.0, 100.0].map(Num));
+        let unread = cell(&all[2..]).values;
+        assert!(unread[0].0.is_nan() && unread[2].0.is_nan());
+        assert_eq!((unread[1], unread[3]), (Num(0.0), Num(200.0)));
+        let full = metrics(&ports).map(|metric| metric.full);
+        assert_eq!(full, [100.0, 0.0, 2.0, 200.0].map(Num));
+    }
+
+    #[test]
+    fn many_links_share_cells_and_many_switches_rows() {
+        let port = |node: u32, port: u16| PortRow {
+            node,
+            node_name: format!("leaf{node}"),
+            port,
+            peer_name: "spine".to_owned(),
+            ..PortRow::default()
+        };
+        let ports: Vec<PortRow> = (0..300)
+            .flat_map(|node| (0..32).map(move |at| port(node, at)))
+            .collect();
+        let way = Direction { from: 1, to: 2 };
+        let mut page = String::new();
+        direction(
+            "leaf → spine",
+            way,
+            &ports.iter().collect::<Vec<_>>(),
+            &[],
+            &mut page,
+        );
+        assert!(page.contains("9,600 links"), "{page}");
+        // Three switches to each of 100 rows, three ports to each of 32 cells.
+        assert_eq!(page.matches("\"cells\":[").count(), 100);
+        assert_eq!(page.matches("\"rate_bps\"").count(), 100 * 32);
+        assert!(page.contains("{\"name\":\"leaf297 …\",\"cells\""), "{page}");
+        assert!(page.contains("leaf0:3 and 2 more, the greatest"), "{page}");
+    }
 }

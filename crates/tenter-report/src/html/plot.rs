@@ -224,6 +224,41 @@ pub(super) struct ParallelLine {
     pub(super) share: Num,
 }
 
+/// Rows of cells, which one of several numbers colours at a time.
+#[derive(Debug, Serialize)]
+pub(super) struct Cells<'a> {
+    pub(super) title: &'a str,
+    pub(super) metrics: &'a [CellMetric<'a>],
+    pub(super) rows: Vec<CellRow>,
+}
+
+/// A number that each cell has.
+#[derive(Debug, Serialize)]
+pub(super) struct CellMetric<'a> {
+    /// The word of the button that chooses it.
+    pub(super) key: &'a str,
+    pub(super) name: &'a str,
+    pub(super) unit: &'a str,
+    /// The value that has the full colour.
+    pub(super) full: Num,
+    /// Whether cells where it is not 0 have an edge that warns.
+    pub(super) warns: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct CellRow {
+    pub(super) name: String,
+    pub(super) cells: Vec<Cell>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Cell {
+    pub(super) name: String,
+    pub(super) rate_bps: Num,
+    /// In the order of the metrics; no number where nobody has read it.
+    pub(super) values: Vec<Num>,
+}
+
 /// A drawing and its data.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -234,6 +269,7 @@ pub(super) enum Plot<'a> {
     Fabric(Fabric<'a>),
     Bars(BarPlot<'a>),
     Parallel(Parallel<'a>),
+    Cells(Cells<'a>),
 }
 
 impl Plot<'_> {

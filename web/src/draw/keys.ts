@@ -1,0 +1,65 @@
+/** Where the arrow keys lead in a drawing. */
+import type { Drawing, Hover } from "./svg";
+
+export interface Place {
+  x: number;
+  y: number;
+  /** What is said there, where the drawing names the places at which keys stop. */
+  text?: string;
+}
+
+/** Found once for each drawing, which may have thousands. */
+const known = new WeakMap<Drawing, readonly Hover[]>();
+
+const away = (from: Place, to: Place): number => Math.abs(to.y - from.y) + 2 * Math.abs(to.x - from.x);
+
+/** The nearest stop on one side of a place, above or below it. */
+function nearest(stops: readonly Hover[], from: Place, side: 1 | -1): Hover | undefined {
+  let best: Hover | undefined;
+  for (const stop of stops) {
+    if ((stop.y - from.y) * side < 1) continue;
+    if (!best || away(from, stop) < away(from, best)) best = stop;
+  }
+  return best;
+}
+
+function amongStops(stops: readonly Hover[], from: Place, key: string): Place | undefined {
+  const at = stops.findIndex((stop) => stop.x === from.x && stop.y === from.y);
+  switch (key) {
+    case "ArrowRight":
+      return stops[Math.min(at + 1, stops.length - 1)];
+    case "ArrowLeft":
+      return stops[Math.max(at - 1, 0)];
+    case "ArrowDown":
+      return nearest(stops, from, 1) ?? stops[at];
+    case "ArrowUp":
+      return nearest(stops, from, -1) ?? stops[at];
+    case "Home":
+      return stops[0];
+    case "End":
+      return stops.at(-1);
+    default:
+      return undefined;
+  }
+}
+
+/** The place that a key leads to; nothing for keys that lead nowhere. `far` makes steps longer. */
+export function keyed(drawing: Drawing, from: Place, key: string, far: boolean): Place | undefined {
+  if (drawing.stops) {
+    const stops = known.get(drawing) ?? drawing.stops();
+    known.set(drawing, stops);
+    return amongStops(stops, from, key);
+  }
+  const { left, right, top, bottom } = drawing.inner;
+  const step = ((right - left) / 120) * (far ? 6 : 1);
+  const places: Record<string, [number, number]> = {
+    ArrowRight: [Math.max(from.x, left) + step, from.y],
+    ArrowLeft: [from.x - step, from.y],
+    ArrowDown: [from.x, from.y + 8],
+    ArrowUp: [from.x, from.y - 8],
+    Home: [left, from.y],
+    End: [right, from.y],
+  };
+  const to = places[key];
+  return to && { x: Math.min(Math.max(to[0], left), right), y: Math.min(Math.max(to[1], top + 1), bottom - 1) };
+}
