@@ -216,21 +216,27 @@ describe("the workspace", { timeout: 170_000 }, () => {
     await page.locator(".cm-content").click();
     await page.keyboard.press("Control+a");
     await page.keyboard.insertText(
-      "name: sizes\naxes:\n  jobs[0].collectives[0].size: [1MiB, 2MiB]\nseeds: 2\nreadings:\n  - {name: JCT, query: max(jobs.jct_ns)}\n",
+      "name: sizes\naxes:\n  jobs[0].collectives[0].size: [1MiB, 2MiB]\n  fabric.rate: [200Gbps, 400Gbps]\nseeds: 2\nreadings:\n  - {name: JCT, query: max(jobs.jct_ns)}\n",
     );
     await button("Run sweep").click();
-    await page.locator('table[data-table="sweep"] tbody tr').nth(3).waitFor();
+    await page.locator('table[data-table="sweep"] tbody tr').nth(7).waitFor();
     await page.waitForFunction(
       () => [...document.querySelectorAll('table[data-table="sweep"] tbody tr')].every((row) => /s$/.test(row.querySelector("td:last-child")?.textContent ?? "")),
       undefined,
       { timeout: 40_000 },
     );
     await page.locator("figure.plot svg").first().waitFor();
+    // Over its two axes: a cell for each pair, with its number and what is said of it.
+    const pairs = page.locator('.canvas[aria-label^="JCT over size and rate"]');
+    assert.equal(await pairs.locator("rect.cell").count(), 4);
+    await pairs.focus();
+    await page.keyboard.press("End");
+    assert.match((await pairs.locator(".tip").textContent()) ?? "", /^size = 2MiB\nrate = 400Gbps\n[\d.]+ µs/);
     assert.deepEqual(await barriers(), []);
     // Each of its trials is one of the workspace, with what the sweep keeps.
     await page.locator('table[data-table="sweep"] tbody tr a').first().click();
     await heading("Statistics").waitFor();
-    await page.getByText(/^sizes: .*size=1MiB, seed 1/).first().waitFor();
+    await page.getByText(/^sizes: .*size=1MiB, .*rate=200Gbps, seed 1/).first().waitFor();
     await page.locator('table[data-table^="summary"]').waitFor();
     await page.getByText("which keeps the summary and the readings of each trial").waitFor();
     assert.deepEqual(await barriers(), []);

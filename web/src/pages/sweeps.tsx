@@ -16,6 +16,8 @@ import { useLoad } from "../ui/load";
 import { Empty, Meter, Page, Pending, Problems, Select, State } from "../ui/parts";
 import { Plot } from "../ui/plot";
 import { go, href } from "../ui/router";
+import { SweepMatrix } from "./sweep-matrix";
+import { grouped, type Group, labelOf, median } from "./sweep-rows";
 
 const FIRST = `name: uplinks
 # The scenario is the one chosen above; \`scenario: preset:NAME\` names a preset.
@@ -186,35 +188,8 @@ const isOver = (state: string): boolean => state !== "running" && state !== "que
 
 type SweepPoint = Sweep["rows"][number];
 
-const median = (values: number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
-};
-
 /** Times are read in nanoseconds; people read those in the unit that fits. */
 const say = (value: number, unit: string): string => withUnit(value, unit, 5);
-
-const labelOf = (axis: Sweep["axes"][number]): string => axis.label || axis.path;
-
-/** Seeds of one variant at one point are one group. */
-function grouped(sweep: Sweep, reading: number): { variant: string; point: string[]; values: number[] }[] {
-  const groups = new Map<string, { variant: string; point: string[]; values: number[] }>();
-  for (const row of sweep.rows) {
-    const value = row.values[reading];
-    if (typeof value !== "number") continue;
-    const key = JSON.stringify([row.point, row.variant]);
-    const group = groups.get(key) ?? { variant: row.variant, point: row.point, values: [] };
-    groups.set(key, group);
-    group.values.push(value);
-  }
-  const place = (point: string[]) => sweep.axes.map((axis, at) => axis.values.indexOf(point[at] ?? ""));
-  return [...groups.values()].sort((a, b) => {
-    const [left, right] = [place(a.point), place(b.point)];
-    const at = left.findIndex((one, index) => one !== right[index]);
-    return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0);
-  });
-}
 
 function Readings({ sweep }: { sweep: Sweep }) {
   const [at, setAt] = useState(0);
@@ -253,6 +228,7 @@ function Readings({ sweep }: { sweep: Sweep }) {
           <AxisLines key={axis.path} sweep={sweep} axis={axis} groups={groups} label={reading.name} unit={reading.unit} />
         ))}
       </div>
+      {sweep.axes.length > 1 ? <SweepMatrix sweep={sweep} reading={at} /> : null}
       {sweep.axes.length > 0 ? <Lines sweep={sweep} reading={at} /> : null}
     </section>
   );
@@ -261,7 +237,7 @@ function Readings({ sweep }: { sweep: Sweep }) {
 interface AxisProps {
   sweep: Sweep;
   axis: Sweep["axes"][number];
-  groups: ReturnType<typeof grouped>;
+  groups: Group[];
   label: string;
   unit: string;
 }

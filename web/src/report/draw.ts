@@ -5,6 +5,7 @@ import { cableAt, cableLoad, drawFabric, type FabricPicture, fitted, nodeAt } fr
 import { heatMap } from "../draw/heat";
 import { layout } from "../draw/layout";
 import { lineChart } from "../draw/lines";
+import { matrix } from "../draw/matrix";
 import { withUnit } from "../draw/numbers";
 import { parallel } from "../draw/parallel";
 import { svgPen } from "../draw/pen";
@@ -42,6 +43,8 @@ export function draw(spec: Spec, width: number, theme: Theme, choice: Choice): D
       return parallel(spec, width, spec.height, theme);
     case "cells":
       return cellMap(spec, choice.metric, width, theme);
+    case "matrix":
+      return matrix(spec, width, theme);
   }
 }
 

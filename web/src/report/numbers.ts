@@ -65,5 +65,10 @@ export function numbersOf(spec: Spec): Numbers {
         columns: ["row", "cell", "rate (bit/s)", ...spec.metrics.map((metric) => headed(metric.name, metric.unit))],
         rows: spec.rows.flatMap((row) => row.cells.map((cell) => [row.name, cell.name, cell.rate_bps, ...cell.values])),
       };
+    case "matrix":
+      return {
+        columns: [spec.down, spec.across, headed("value", spec.unit)],
+        rows: spec.rows.flatMap((row, at) => spec.columns.map((column, place) => [row, column, spec.values[at]?.[place] ?? null])),
+      };
   }
 }

@@ -4,6 +4,7 @@ import type { Bar } from "../draw/bars";
 import type { CellMap } from "../draw/cells";
 import type { Link, Node } from "../draw/layout";
 import type { Series } from "../draw/lines";
+import type { Matrix as Pairs } from "../draw/matrix";
 import type { Axis } from "../draw/parallel";
 
 export interface Lines {
@@ -87,4 +88,8 @@ export interface Cells extends CellMap {
   kind: "cells";
 }
 
-export type Spec = Lines | Heat | Timeline | Fabric | Bars | Parallel | Cells;
+export interface Matrix extends Pairs {
+  kind: "matrix";
+}
+
+export type Spec = Lines | Heat | Timeline | Fabric | Bars | Parallel | Cells | Matrix;

@@ -169,16 +169,6 @@ fn cell(ports: &[&PortRow]) -> Cell {
     }
 }
 
-/// A name that fits beside its row.
-pub(super) fn shortened(name: &str) -> String {
-    const FITS: usize = 18;
-    if name.chars().count() <= FITS {
-        return name.to_owned();
-    }
-    let start: String = name.chars().take(FITS - 1).collect();
-    format!("{start}…")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

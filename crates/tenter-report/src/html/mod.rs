@@ -23,7 +23,6 @@ mod page;
 mod plot;
 mod policy;
 mod queue_heat;
-mod rect;
 mod runs;
 mod scale;
 mod series;

@@ -259,6 +259,24 @@ pub(super) struct Cell {
     pub(super) values: Vec<Num>,
 }
 
+/// A value for each pair of the values of two axes.
+#[derive(Debug, Serialize)]
+pub(super) struct Matrix<'a> {
+    pub(super) title: &'a str,
+    /// Names of the axes.
+    pub(super) down: &'a str,
+    pub(super) across: &'a str,
+    pub(super) rows: &'a [String],
+    pub(super) columns: &'a [String],
+    pub(super) values: Vec<Vec<Option<Num>>>,
+    pub(super) unit: &'a str,
+    /// The values that have the first and the last colour, which pictures side by side share.
+    pub(super) low: Num,
+    pub(super) high: Num,
+    /// What is said of each value under the pointer.
+    pub(super) says: Vec<Vec<String>>,
+}
+
 /// A drawing and its data.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -270,6 +288,7 @@ pub(super) enum Plot<'a> {
     Bars(BarPlot<'a>),
     Parallel(Parallel<'a>),
     Cells(Cells<'a>),
+    Matrix(Matrix<'a>),
 }
 
 impl Plot<'_> {
