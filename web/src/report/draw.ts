@@ -1,6 +1,7 @@
 /** Drawings of a report, from their data. */
 import { barChart } from "../draw/bars";
 import { cellMap } from "../draw/cells";
+import { circuits } from "../draw/circuits";
 import { cableAt, cableLoad, drawFabric, type FabricPicture, fitted, nodeAt } from "../draw/fabric";
 import { heatMap } from "../draw/heat";
 import { layout } from "../draw/layout";
@@ -45,6 +46,8 @@ export function draw(spec: Spec, width: number, theme: Theme, choice: Choice): D
       return cellMap(spec, choice.metric, width, theme);
     case "matrix":
       return matrix(spec, width, theme);
+    case "circuits":
+      return circuits(spec, width, theme);
   }
 }
 

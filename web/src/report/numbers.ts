@@ -1,5 +1,6 @@
 /** The numbers of a drawing as a table: what is saved as CSV, and read by those who cannot see it. */
-import type { Spec } from "./spec";
+import type { Carried } from "../draw/circuits";
+import type { Circuits, Spec } from "./spec";
 
 export interface Numbers {
   columns: string[];
@@ -70,5 +71,20 @@ export function numbersOf(spec: Spec): Numbers {
         columns: [spec.down, spec.across, headed("value", spec.unit)],
         rows: spec.rows.flatMap((row, at) => spec.columns.map((column, place) => [row, column, spec.values[at]?.[place] ?? null])),
       };
+    case "circuits":
+      return circuitNumbers(spec);
   }
+}
+
+/** Each way of each link, then the links within boxes, and the ports without a circuit. */
+function circuitNumbers({ boxes, bundles }: Circuits): Numbers {
+  const ways = (kind: string, from: string, to: string, { count, rate_bps, busy, bytes }: Carried) =>
+    ([0, 1] as const).map((way) => [kind, way === 0 ? from : to, way === 0 ? to : from, count, rate_bps, busy ? busy[way] * 100 : null, busy ? bytes[way] : null]);
+  const name = (at: number) => boxes[at]?.name ?? "";
+  const within = boxes.flatMap((box) => (box.inner ? ways("within", `${box.name}, lower`, `${box.name}, upper`, box.inner) : []));
+  const dark = boxes.flatMap((box) => (box.dark ? [["dark ports", box.name, "", box.dark, null, null, null]] : []));
+  return {
+    columns: ["kind", "from", "to", "links", "rate (bit/s)", "busy (%)", "bytes"],
+    rows: [...bundles.flatMap((bundle) => ways(bundle.kind, name(bundle.ends[0]), name(bundle.ends[1]), bundle)), ...within, ...dark],
+  };
 }

@@ -2,6 +2,7 @@
 import type { AxisSpec } from "../draw/axes";
 import type { Bar } from "../draw/bars";
 import type { CellMap } from "../draw/cells";
+import type { CircuitPicture } from "../draw/circuits";
 import type { Link, Node } from "../draw/layout";
 import type { Series } from "../draw/lines";
 import type { Matrix as Pairs } from "../draw/matrix";
@@ -92,4 +93,8 @@ export interface Matrix extends Pairs {
   kind: "matrix";
 }
 
-export type Spec = Lines | Heat | Timeline | Fabric | Bars | Parallel | Cells | Matrix;
+export interface Circuits extends CircuitPicture {
+  kind: "circuits";
+}
+
+export type Spec = Lines | Heat | Timeline | Fabric | Bars | Parallel | Cells | Matrix | Circuits;

@@ -6,8 +6,7 @@
 
 mod bar_chart;
 mod cdf;
-mod circuit_layout;
-mod circuit_picture;
+mod circuit_boxes;
 mod circuits;
 mod fabric;
 mod flow_sizes;

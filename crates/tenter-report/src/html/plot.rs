@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
+use super::circuit_boxes::{Shape, SwitchBox};
 use super::scale::Scale;
 use super::text::{add, escape};
 
@@ -277,6 +278,60 @@ pub(super) struct Matrix<'a> {
     pub(super) says: Vec<Vec<String>>,
 }
 
+/// The switches of a tree and the links between them, of which optical switches may make circuits.
+#[derive(Debug, Serialize)]
+pub(super) struct CircuitPicture {
+    pub(super) title: String,
+    pub(super) shape: Shape,
+    pub(super) boxes: Vec<CircuitBox>,
+    pub(super) bundles: Vec<Bundle>,
+    /// The share of its capacity at which a link has the full colour.
+    pub(super) full: Num,
+    /// The most links that are drawn as one in any of the pictures side by side.
+    pub(super) most: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct CircuitBox {
+    #[serde(flatten)]
+    pub(super) switches: SwitchBox,
+    /// Ports without a circuit.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) dark: u64,
+    /// The links between its switches: upwards, and back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) inner: Option<Carried>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks with a reference"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// All links of a kind between two boxes.
+#[derive(Debug, Serialize)]
+pub(super) struct Bundle {
+    /// Places of the boxes.
+    pub(super) ends: [usize; 2],
+    /// `cable`, `circuit`, or `moved` for one that is not along a cable of the tree.
+    pub(super) kind: &'static str,
+    #[serde(flatten)]
+    pub(super) carried: Carried,
+}
+
+/// What links carry together: from the first end to the second, and back.
+#[derive(Debug, Serialize)]
+pub(super) struct Carried {
+    pub(super) count: u64,
+    pub(super) rate_bps: Num,
+    /// Shares of capacity, where they are known.
+    pub(super) busy: Option<[Num; 2]>,
+    pub(super) bytes: [Num; 2],
+}
+
 /// A drawing and its data.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -289,6 +344,7 @@ pub(super) enum Plot<'a> {
     Parallel(Parallel<'a>),
     Cells(Cells<'a>),
     Matrix(Matrix<'a>),
+    Circuits(CircuitPicture),
 }
 
 impl Plot<'_> {

@@ -272,6 +272,9 @@ fn what_trials_recorded_is_drawn() {
     assert!(!html_study_report(&one, &[]).contains("What the trials recorded"));
 }
 
+/// How the data of a picture of a tree begins.
+const TREE: &str = "{\"kind\":\"circuits\"";
+
 #[test]
 fn circuits_are_drawn_before_and_after() {
     let hostile = "</svg><script>alert(1)</script>";
@@ -287,21 +290,27 @@ fn circuits_are_drawn_before_and_after() {
     }
     let page = html_report(std::slice::from_ref(&steered));
     check(&page);
-    assert_eq!(page.matches("<svg class=\"tree\"").count(), 2);
-    assert!(page.contains("Before the first change") && page.contains("After the last change"));
-    assert!(page.contains("<small>220\u{a0}µs to 1\u{a0}ms</small>"));
+    assert_eq!(page.matches(TREE).count(), 2);
+    assert!(page.contains("<figcaption>Before the first change, 0\u{a0}ns to"));
+    assert!(page.contains("<figcaption>After the last change, 220\u{a0}µs to 1\u{a0}ms<"));
     // The direct circuit, in the second picture and in the legend.
-    assert_eq!(page.matches("class=\"plain moved\"").count(), 2);
-    assert!(page.contains("n5 – n6\n1 circuit, moved here, 100 Gb/s"));
-    assert!(page.contains("n9\n1 dark port\""));
+    assert_eq!(page.matches("class=\"moved\"").count(), 1);
+    let moved = "\"kind\":\"moved\",\"count\":1,\"rate_bps\":100000000000,\"busy\":null";
+    assert_eq!(page.matches(moved).count(), 1, "{page}");
+    let dark = "\"switches\":1,\"leaves\":0,\"hosts\":0,\"dark\":1}";
+    assert_eq!(page.matches(dark).count(), 2, "{page}");
+    let pictures = super::circuits::pictures(&steered);
+    let titles: Vec<&str> = pictures.iter().map(|(title, _)| title.as_str()).collect();
+    assert!(titles[0].starts_with("Before") && titles[1].starts_with("After"));
+    assert!(super::circuits::pictures(&plain).is_empty());
     assert!(page.contains("the trial was not sampled"));
     assert!(page.contains("<a href=\"#circuits0\">Circuits</a>"));
     let page = html_report(std::slice::from_ref(&plain));
-    assert!(!page.contains("<svg class=\"tree\"") && !page.contains("#circuits0"));
+    assert!(!page.contains(TREE) && !page.contains("#circuits0"));
     // Side by side the tree without optical switches is drawn too.
     let page = html_report(&[steered.clone(), plain.clone()]);
     check(&page);
     assert!(page.contains("Circuits of all trials") && page.contains("Without optical switches"));
-    assert_eq!(page.matches("<svg class=\"tree\"").count(), 2 + 1 + 2);
+    assert_eq!(page.matches(TREE).count(), 2 + 1 + 2);
     check(&html_report(&[steered, empty()]));
 }
