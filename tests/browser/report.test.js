@@ -221,7 +221,7 @@ describe("the report of a trial with pauses", () => {
       await page.keyboard.press("Tab");
       names.add(await page.evaluate(() => document.activeElement?.tagName.toLowerCase()));
     }
-    for (const name of ["a", "svg", "button", "select", "summary"]) assert.ok(names.has(name), name);
+    for (const name of ["a", "div", "button", "select", "summary"]) assert.ok(names.has(name), name);
     await page.close();
   });
 
@@ -452,6 +452,73 @@ describe("the report of a fabric with optical switches", () => {
     assert.match((await tip.textContent()) ?? "", /core3/);
     await page.keyboard.press("Escape");
     assert.equal(await tip.isHidden(), true);
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+});
+
+describe("the report of a training", () => {
+  /** @type {string} */
+  let file;
+  before(() => {
+    workplace.trial("training", { file: "scenarios/training-small.yaml", set: ["jobs[0].iterations=1"] });
+    file = workplace.report("training.html", "training");
+  });
+
+  for (const scheme of /** @type {const} */ (["light", "dark"])) {
+    it(`draws operations, and the chain that held each collective up, ${scheme}`, async () => {
+      const { page, complaints } = await open(file, scheme);
+      const all = await drawings(page);
+      for (const one of all) {
+        assert.ok(one.area > 5_000 && one.drawn > 0 && one.numbers && one.inside, JSON.stringify(one));
+      }
+      const names = all.map((one) => one.name);
+      for (const name of ["Operations of ranks over time", "Parts of the completion time", "The chunks of the chain over time"]) {
+        assert.ok(names.includes(name), `${name} is not among ${names.join("; ")}`);
+      }
+      // Eight ranks with a lane for computing and each parallelism, and what each colour means.
+      const written = await page.locator("#operations0 .canvas text").allTextContents();
+      assert.equal(written.filter((text) => /^rank \d+$/.test(text)).length, 8);
+      for (const text of ["compute", "TP", "PP", "DP"]) assert.equal(written.filter((one) => one === text).length, text === "compute" ? 9 : 8, text);
+      assert.ok(written.includes("pipeline parallelism (PP)"));
+      assert.deepEqual(complaints, []);
+      await page.close();
+    });
+  }
+
+  it("says of an operation under pointer and keys what it is", async () => {
+    const { page, complaints } = await open(file);
+    const tip = page.locator("#tip");
+    const canvas = page.locator(".canvas[aria-label^='Operations of ranks']");
+    const places = await canvas.locator("svg > rect").evaluateAll((marks) =>
+      marks.map((mark) => {
+        const [x = 0, y = 0, width = 0, height = 0] = ["x", "y", "width", "height"].map((name) => Number(mark.getAttribute(name)));
+        return { x: x + width / 2, y: y + height / 2 };
+      }),
+    );
+    /** @type {Set<string | null>} */
+    const all = new Set();
+    for (const position of places.filter((_, at) => at > 3 && at % 5 === 0)) {
+      await canvas.hover({ position });
+      all.add(await tip.textContent());
+    }
+    const texts = [...all].join("\n\n");
+    assert.match(texts, /rank 0, compute \d+\n[\d.]+.[mµn]?s – [\d.]+.[mµn]?s, [\d.]+.[mµn]?s/);
+    assert.match(texts, /rank \d+, send \d+ to rank \d+\n[\d.]+.[KM]iB\n/);
+    assert.match(texts, /on the critical path/);
+    await canvas.hover({ position: places[4] ?? { x: 0, y: 0 } });
+    await canvas.focus();
+    const read = new Set();
+    for (let step = 0; step < 125; step += 1) {
+      await page.keyboard.press("ArrowRight");
+      if (!(await tip.isHidden())) read.add(await tip.textContent());
+    }
+    assert.ok(read.size > 3, [...read].join("; "));
+    await page.keyboard.press("Escape");
+    assert.equal(await tip.isHidden(), true);
+    const parts = page.locator(".panel:visible .canvas[aria-label^='Parts of']");
+    await parts.hover({ position: { x: 12, y: 10 } });
+    assert.match((await tip.textContent()) ?? "", /^waiting at ranks: [\d.]+.[mµn]?s, [\d.]+ %$/);
     assert.deepEqual(complaints, []);
     await page.close();
   });

@@ -2,7 +2,7 @@
 // Takes pictures of each page of the workspace at 1440 and 800 pixels, light and dark, for those who change how it looks:
 //   node ui-shots.js FOLDER [URL]
 // URL is the whole address that `tenter ui` has printed. Without it this starts a server and runs the trials that the pictures show.
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { launch } from "./browser.js";
 import { Server } from "./workspace.js";
@@ -56,6 +56,7 @@ const TRIALS = [
     tags: ["spray"],
     text: scenario("packet spray", `${LEAF_SPINE}  load_balancing: {kind: random-spray}\n`, "endpoint: {nic: {loss_recovery: {kind: selective-repeat, reorder: 64}}}\n"),
   },
+  { tags: ["training"], text: readFileSync(new URL("../../scenarios/training-small.yaml", import.meta.url), "utf8") },
   { tags: ["scheduled"], text: scenario("scheduled fabric", `${LEAF_SPINE}  switching: {kind: scheduled}\n`) },
 ];
 
@@ -72,6 +73,7 @@ if ((await request("/trials")).total === 0) {
   for (const row of (await request("/trials?sort=created&order=asc")).rows) ids.push(row.id);
 }
 const [first = 1] = ids;
+const training = ids[TRIALS.findIndex(({ tags }) => tags.includes("training"))] ?? first;
 await fetch(`${url}/api/v1/trials/${first}`, {
   method: "PATCH",
   headers: own,
@@ -103,6 +105,7 @@ const PAGES = [
   ["timeline", `#/trials/${first}/statistics/timeline`],
   ["queues", `#/trials/${first}/statistics/queues`],
   ["held-up", `#/trials/${first}/statistics/held-up`],
+  ["operations", `#/trials/${training}/statistics/operations`],
   ["fabric", `#/trials/${first}/fabric`],
   ["notebook", `#/trials/${first}/notebook`],
   ["compare", `#/compare?ids=${ids.slice(0, 3).join(",")}`],

@@ -11,6 +11,18 @@ import { openPage, Server } from "./workspace.js";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+const TRAINING = `name: training
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 2}
+jobs:
+  - name: training
+    workload:
+      kind: training
+      model: {layers: 2, hidden: 512, heads: 8, kv_heads: 4, ffn: 1408, vocabulary: 4000, sequence: 512}
+      tp: 2
+      pp: 2
+      batch: 4
+`;
+
 /** @type {Awaited<ReturnType<typeof launch>>} */
 let browser;
 /** @type {Server} */
@@ -206,6 +218,46 @@ describe("the workspace", { timeout: 170_000 }, () => {
     assert.deepEqual(await barriers(), []);
     const csv = await downloaded(page.getByRole("region", { name: "Results side by side" }).locator("xpath=following-sibling::div").getByRole("button", { name: "CSV" }));
     assert.match(csv, /^trial,job_name/);
+  });
+
+  it("draws the operations of a training, which other trials have no tab for", async () => {
+    assert.equal(await link("Operations").count(), 0);
+    await link("Configure").click();
+    await page.locator(".cm-content").click();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.insertText(TRAINING);
+    await page.waitForFunction(() => window.sessionStorage.getItem("tenter-draft")?.includes("kind: training"));
+    await page.getByText("ready to run").waitFor();
+    await button("Run trial").click();
+    await heading("Statistics").waitFor({ timeout: 60_000 });
+    await link("Operations").click();
+    const figure = page.locator("figure.plot");
+    await figure.locator("svg").waitFor();
+    assert.equal(await figure.count(), 1);
+    assert.ok((await figure.locator("svg rect").count()) > 50);
+    const written = await figure.locator("svg text").allTextContents();
+    for (const word of ["rank 0", "compute", "TP", "tensor parallelism (TP)"]) assert.ok(written.includes(word), word);
+    // By pointer and by keys, over what lies between two bars.
+    const canvas = figure.locator(".canvas");
+    const bar = figure.locator("svg rect").nth(20);
+    await bar.hover();
+    const tip = figure.locator(".tip");
+    assert.match((await tip.textContent()) ?? "", /^rank \d+, /);
+    await canvas.focus();
+    await page.keyboard.press("Home");
+    const said = new Set();
+    for (let step = 0; step < 110; step += 1) {
+      await page.keyboard.press("ArrowRight");
+      if (await tip.count()) said.add(await tip.textContent());
+    }
+    assert.ok(said.size > 1, [...said].join("; "));
+    await button("Table").click();
+    await page.getByRole("region", { name: /^Numbers of training, iteration/ }).locator("tbody tr").nth(20).waitFor();
+    assert.deepEqual(await barriers(), []);
+    // Its collectives have chains of several chunks, as a picture, too.
+    await link("What held it up").click();
+    await page.locator(".canvas[aria-label^='The chunks of the chain'] svg rect").first().waitFor();
+    assert.deepEqual(await barriers(), []);
   });
 
   it("runs a small sweep", async () => {

@@ -423,6 +423,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/trials/{id}/pictures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The pictures of a trial beside those that its other routes give, as its report has them. */
+        get: operations["pictures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/trials/{id}/ports-heat": {
         parameters: {
             query?: never;
@@ -767,6 +784,8 @@ export interface components {
             nic_wait_ns: number;
             /** @description For instance `all-reduce, ring, 64 MiB`. */
             operation: string;
+            /** @description The parts of its time, and where it has several chunks, the chain over time. */
+            pictures: components["schemas"]["PictureBody"][];
             /**
              * Format: double
              * @description Waiting at ranks: computing, start skew, transport through a host.
@@ -1055,6 +1074,23 @@ export interface components {
         };
         /** @enum {string} */
         NodeKindWord: "host" | "switch";
+        /** @description A picture with its words. */
+        PictureBody: {
+            /** @description How to read it; empty where its axes say enough. */
+            lead: string;
+            /** @description What a report has of the same picture; its `kind` says how it is drawn. */
+            plot: Record<string, never>;
+            /** @description What it is of. */
+            title: string;
+        };
+        /** @description Pictures of one kind. */
+        PictureGroupBody: {
+            /** @description The kind: `operations`, `links` or `circuits`. */
+            name: string;
+            pictures: components["schemas"]["PictureBody"][];
+            /** @description The heading of the pictures in a report. */
+            title: string;
+        };
         /** @description Whose a row is. */
         PlaceBody: {
             /**
@@ -3071,6 +3107,55 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    pictures: {
+        parameters: {
+            query?: {
+                /** @description `operations`, `links` or `circuits`; all of them without it. */
+                group?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Number of the trial */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PictureGroupBody"][];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

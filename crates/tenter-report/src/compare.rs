@@ -461,12 +461,9 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
         TextColumn::number("retransmitted", "frames"),
     ]);
     let mut table = TextTable::new(columns);
-    let mut before = None;
     for row in rows {
-        let size = row.size_bytes.filter(|&size| before != Some(size));
-        before = row.size_bytes;
         let mut cells = vec![
-            size.map(binary_size).unwrap_or_default(),
+            row.size_bytes.map(binary_size).unwrap_or_default(),
             row.trial.clone(),
             row.algorithm.clone().unwrap_or_default(),
             time(row.time, whole),

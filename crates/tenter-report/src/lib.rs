@@ -71,7 +71,8 @@ pub use explanation::{cost_text, explanation_text};
 pub use folder_tables::FolderTables;
 pub use free_table::{FreeColumn, FreeTable};
 pub use html::{
-    HeldUp, held_up, html_measured_report, html_report, html_study_report, html_sweep_report,
+    HeldUp, Picture, PictureGroup, held_up, html_measured_report, html_report, html_study_report,
+    html_sweep_report, pictures,
 };
 pub use manifest::{Machine, Manifest, RunIdentity, peak_rss_bytes};
 pub use measured::{Measured, MeasuredRow, collective_of_program};

@@ -27,6 +27,7 @@ mod live;
 mod options;
 mod page;
 mod parts;
+mod picture_body;
 mod resolve;
 mod routes;
 mod rows;

@@ -89,6 +89,11 @@ impl Budget {
         self
     }
 
+    /// Tells no more of what was refused before.
+    pub fn forget_refusals(&self) {
+        self.refused.store(0, Ordering::Relaxed);
+    }
+
     /// A budget with the same limits and the rest of the time: for a further part of a request,
     /// once what the parts before have built is gone. What one of them refuses, both tell.
     #[must_use]

@@ -74,6 +74,7 @@ export const loads = (id: string, query: { time?: number }, signal?: AbortSignal
   take(client.GET("/api/v1/trials/{id}/fabric", { params: { ...of(id), query }, ...aborted(signal) }));
 export const live = (id: string, signal?: AbortSignal) => take(client.GET("/api/v1/trials/{id}/live", { params: of(id), ...aborted(signal) }));
 export const heldUp = (id: string) => take(client.GET("/api/v1/trials/{id}/held-up", { params: of(id) }));
+export const pictures = (id: string, group: string) => take(client.GET("/api/v1/trials/{id}/pictures", { params: { ...of(id), query: { group } } }));
 export const compare = (ids: string[]) => take(client.GET("/api/v1/compare", { params: { query: { ids: ids.join(",") } } })) as Promise<T.Compare>;
 export const sweeps = () => take(client.GET("/api/v1/sweeps"));
 export const sweep = (id: string) => take(client.GET("/api/v1/sweeps/{id}", { params: of(id) }));

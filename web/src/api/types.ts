@@ -21,6 +21,7 @@ export type Load = Schemas["LoadBody"];
 export type LoadedFabric = Schemas["LoadedFabricBody"];
 export type Live = Schemas["LiveBody"];
 export type HeldUpCollective = Schemas["HeldUpCollective"];
+export type PictureBody = Schemas["PictureBody"];
 export type SweepRow = Schemas["SweepRow"];
 export type Sweep = Schemas["SweepBody"];
 export type StudyRow = Schemas["StudyRow"];

@@ -93,6 +93,6 @@ describe("the picture of circuits", () => {
       }
     }
     const said = circuits(layers, 1116, LIGHT).stops?.()[14]?.text;
-    assert.equal(said, "pod 0 to pod 0b\n6 leaves\n24 hosts\n1 links within\nlower → upper: 25 % busy, 1\u00a0KiB\nupper → lower: 50 % busy, 2\u00a0KiB");
+    assert.equal(said, "pod 0 to pod 0b\n6 leaves\n24 hosts\n1 link within\nlower → upper: 25 % busy, 1\u00a0KiB\nupper → lower: 50 % busy, 2\u00a0KiB");
   });
 });

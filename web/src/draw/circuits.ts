@@ -1,6 +1,7 @@
 /** The picture of a tree with its circuits: boxes, and links coloured by load. */
 import { arrange, type Frame, type Placed, type Placement, type Shape, type SwitchBox } from "./circuit-layout";
 import { percent, plain, withUnit } from "./numbers";
+import { loadRamp } from "./ramp";
 import { document, type Drawing, type Hover, round, text, textWidth } from "./svg";
 import { css, loadColour, type Theme } from "./theme";
 
@@ -67,7 +68,7 @@ function namesOf(box: SwitchBox): string[] {
   return [box.last === undefined ? box.name : `${box.name} …`, ...end];
 }
 
-const nameOf = (box: CircuitBox | undefined): string => (box ? (namesOf(box)[0] ?? "") : "");
+export const nameOf = (box: CircuitBox | undefined): string => (box ? (namesOf(box)[0] ?? "") : "");
 
 function sayBusy(carried: Carried, from: string, to: string): string[] {
   const { busy, bytes } = carried;
@@ -91,7 +92,7 @@ function sayBox(box: CircuitBox): string {
   const lines = [box.last === undefined ? box.name : `${box.name} to ${box.last}`];
   if (box.switches > 1 && box.leaves > 0) lines.push(`${plain(box.leaves)} leaves`);
   if (box.hosts > 0) lines.push(`${plain(box.hosts)} ${box.hosts === 1 ? "host" : "hosts"}`);
-  if (box.inner) lines.push(`${plain(box.inner.count)} links within`, ...sayBusy(box.inner, "lower", "upper"));
+  if (box.inner) lines.push(`${plain(box.inner.count)} ${box.inner.count === 1 ? "link" : "links"} within`, ...sayBusy(box.inner, "lower", "upper"));
   return lines.join("\n");
 }
 
@@ -130,6 +131,8 @@ function reach(a: Placed, b: Placed, rows: number): number {
 }
 
 const STEPS = 24;
+/** The room for the scale of colours, in pixels. */
+const SCALE = 24;
 
 const along = (point: (share: number) => Point): Point[] => Array.from({ length: STEPS + 1 }, (_, at) => point(at / STEPS));
 
@@ -292,7 +295,9 @@ export function circuits(picture: CircuitPicture, width: number, theme: Theme): 
   const lines = courses(picture, placement);
   // Arcs hang below the boxes.
   const lowest = placement.ring ? 0 : Math.max(0, ...lines.map((line) => line.middle[1] + 8));
-  const height = Math.ceil(Math.max(placement.height, lowest) + 2);
+  const isKnown = picture.bundles.some((bundle) => bundle.busy) || picture.boxes.some((box) => box.inner?.busy);
+  const bottom = Math.ceil(Math.max(placement.height, lowest) + 2);
+  const height = bottom + (isKnown ? SCALE : 0);
   const marks = marksOf(picture, placement, lines);
   const boxes = picture.boxes.map((box, place) => {
     const placed = placement.boxes[place] ?? NOWHERE;
@@ -304,12 +309,13 @@ export function circuits(picture: CircuitPicture, width: number, theme: Theme): 
     ...picture.bundles.map((bundle, place) => drawBundle(picture, bundle, lines[place] as Course, theme)),
     ...boxes,
     ...pods,
+    isKnown ? loadRamp(width - 12, bottom + 6, `${percent(picture.full)} busy`, theme) : "",
   ];
   return {
     svg: document(width, height, theme, picture.title, content.join("")),
     width,
     height,
-    inner: { left: 0, top: 0, right: width, bottom: height },
+    inner: { left: 0, top: 0, right: width, bottom },
     hover: (x, y) => {
       let [best, least] = [undefined as Mark | undefined, CLOSE];
       // What lies above comes later; of links the nearest is meant.

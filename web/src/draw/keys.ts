@@ -6,6 +6,8 @@ export interface Place {
   y: number;
   /** What is said there, where the drawing names the places at which keys stop. */
   text?: string;
+  /** Which of these it is: several may be at one place. */
+  stop?: number | undefined;
 }
 
 /** Found once for each drawing, which may have thousands. */
@@ -14,33 +16,30 @@ const known = new WeakMap<Drawing, readonly Hover[]>();
 const away = (from: Place, to: Place): number => Math.abs(to.y - from.y) + 2 * Math.abs(to.x - from.x);
 
 /** The nearest stop on one side of a place, above or below it. */
-function nearest(stops: readonly Hover[], from: Place, side: 1 | -1): Hover | undefined {
-  let best: Hover | undefined;
-  for (const stop of stops) {
-    if ((stop.y - from.y) * side < 1) continue;
-    if (!best || away(from, stop) < away(from, best)) best = stop;
-  }
+function nearest(stops: readonly Hover[], from: Place, side: 1 | -1): number | undefined {
+  let best: number | undefined;
+  stops.forEach((stop, at) => {
+    if ((stop.y - from.y) * side < 1) return;
+    const other = best === undefined ? undefined : stops[best];
+    if (!other || away(from, stop) < away(from, other)) best = at;
+  });
   return best;
 }
 
 function amongStops(stops: readonly Hover[], from: Place, key: string): Place | undefined {
-  const at = stops.findIndex((stop) => stop.x === from.x && stop.y === from.y);
-  switch (key) {
-    case "ArrowRight":
-      return stops[Math.min(at + 1, stops.length - 1)];
-    case "ArrowLeft":
-      return stops[Math.max(at - 1, 0)];
-    case "ArrowDown":
-      return nearest(stops, from, 1) ?? stops[at];
-    case "ArrowUp":
-      return nearest(stops, from, -1) ?? stops[at];
-    case "Home":
-      return stops[0];
-    case "End":
-      return stops.at(-1);
-    default:
-      return undefined;
-  }
+  const at = from.stop ?? stops.findIndex((stop) => stop.x === from.x && stop.y === from.y);
+  const last = stops.length - 1;
+  const keys: Record<string, number> = {
+    ArrowRight: Math.min(at + 1, last),
+    ArrowLeft: Math.max(at - 1, 0),
+    ArrowDown: nearest(stops, from, 1) ?? at,
+    ArrowUp: nearest(stops, from, -1) ?? at,
+    Home: 0,
+    End: last,
+  };
+  const to = keys[key];
+  const stop = to === undefined ? undefined : stops[to];
+  return stop && { ...stop, stop: to };
 }
 
 /** The place that a key leads to; nothing for keys that lead nowhere. `far` makes steps longer. */

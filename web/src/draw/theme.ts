@@ -78,6 +78,9 @@ export function loadColour(theme: Theme, load: number): Rgb {
 
 export const css = ([r, g, b]: Rgb): string => `rgb(${r} ${g} ${b})`;
 
+/** A colour of less weight than the same in full. */
+export const pale = (theme: Theme, colour: string): string => css(between(rgb(colour), rgb(theme.ground), 0.55));
+
 /** Series 0, 1, … have a colour each; beyond the list they repeat it with another dash. */
 export function stroke(theme: Theme, series: number): { colour: string; dash: string } {
   const dashes = ["", "7 4", "2 3", "9 3 2 3"];

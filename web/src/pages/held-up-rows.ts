@@ -7,19 +7,8 @@ type Links = HeldUpCollective["links"];
 /** Half a picosecond, in ns: the simulator counts whole ones, so that what is less is rounding. */
 const NOTHING_NS = 0.0005;
 
-const PARTS = [
-  { key: "fastest_ns", label: "on the way at best", colour: 0 },
-  { key: "lost_ns", label: "lost on the way beyond that", colour: 1 },
-  { key: "held_by_rate_ns", label: "held by rates", colour: 2 },
-  { key: "nic_wait_ns", label: "waiting in NICs", colour: 4 },
-  { key: "rank_wait_ns", label: "waiting at ranks", colour: 7 },
-] as const;
-
 /** Whether congestion control held any sender of a chain. */
 export const isHeld = (one: Pick<HeldUpCollective, "held_by_rate_ns">): boolean => one.held_by_rate_ns >= NOTHING_NS;
-
-/** What the time of a chain is made of; where nothing was held by its rate, without that. */
-export const partsOf = (one: Pick<HeldUpCollective, "held_by_rate_ns">) => PARTS.filter((part) => part.key !== "held_by_rate_ns" || isHeld(one));
 
 /** All chunks of a short chain; of a longer one those that lost time, of which the server sends the worst. */
 export function lossRows(one: Pick<HeldUpCollective, "links" | "chunks">): { links: Links; title: string } {

@@ -3,7 +3,7 @@ import { useState } from "react";
 import * as api from "../api/client";
 import { problemOf, type Problem } from "../api/problem";
 import type { Cell, HeldUpCollective, Trial } from "../api/types";
-import { percent, withUnit } from "../draw/numbers";
+import { withUnit } from "../draw/numbers";
 import { csv, download, fileName } from "../draw/save";
 import { count } from "../ui/format";
 import { Answer } from "../ui/answers";
@@ -12,11 +12,11 @@ import { Confirm, Empty, Pending, Problems, Select, Tabs, Tile } from "../ui/par
 import { forgetTrial, pick, usePicked } from "../ui/picked";
 import { pinPlot } from "../ui/pin";
 import { go, href, type Route } from "../ui/router";
-import { useTheme } from "../ui/theme";
+import { ReportPlot, ReportPlots } from "../ui/report-plot";
 import { TableView } from "../ui/table-view";
 import { TimelineView } from "../ui/timeline-view";
 import { TrialPage } from "../ui/trial";
-import { difference, isHeld, lossRows, partsOf } from "./held-up-rows";
+import { difference, isHeld, lossRows } from "./held-up-rows";
 import { CdfPlot, HeatPlot, heatMetrics, type Metric, type Of, Percentiles, PortPlot, QueuePairs } from "./plots";
 
 const TABS = [
@@ -27,7 +27,13 @@ const TABS = [
   { id: "ports", label: "Ports" },
   { id: "timeline", label: "Timeline" },
   { id: "queues", label: "Queues and pauses" },
+  { id: "links", label: "Links" },
   { id: "held-up", label: "What held it up" },
+];
+/** Of trials that have a table of that name: graphs of operations (trainings among them), optical switches. */
+const WITH_TABLE = [
+  { id: "operations", label: "Operations" },
+  { id: "circuits", label: "Circuits" },
 ];
 
 export function Statistics({ id, route }: { id: string | undefined; route: Route }) {
@@ -36,12 +42,20 @@ export function Statistics({ id, route }: { id: string | undefined; route: Route
     <TrialPage id={id} page="statistics" title="Statistics">
       {(trial, reload) => (
         <>
-          <Tabs label="Statistics" current={tab} tabs={TABS.map((one) => ({ ...one, href: href(["trials", String(trial.id), "statistics", one.id]) }))} />
+          <TrialTabs trial={trial} tab={tab} />
           <Body key={`${trial.id}/${tab}`} trial={trial} tab={tab} reload={reload} />
         </>
       )}
     </TrialPage>
   );
+}
+
+function TrialTabs({ trial, tab }: { trial: Trial; tab: string }) {
+  const id = String(trial.id);
+  const tables = useLoad(trial.folder ? `tables:${id}:${trial.state}` : null, () => api.tables(id));
+  const names = new Set(tables.data?.map((table) => table.name));
+  const shown = [...TABS, ...WITH_TABLE.filter((one) => names.has(one.id) || one.id === tab)];
+  return <Tabs label="Statistics" current={tab} tabs={shown.map((one) => ({ ...one, href: href(["trials", id, "statistics", one.id]) }))} />;
 }
 
 function Body({ trial, tab, reload }: { trial: Trial; tab: string; reload: () => void }) {
@@ -82,6 +96,9 @@ function Body({ trial, tab, reload }: { trial: Trial; tab: string; reload: () =>
       {tab === "timeline" ? <TimelineView id={id} jobs={trial.summary?.jobs.map((job) => job.job_name) ?? []} onPin={(query) => pin("Timeline", query)} /> : null}
       {tab === "queues" ? <Queues id={id} name={name} onPin={pin} /> : null}
       {tab === "held-up" ? <HeldUp id={id} /> : null}
+      {tab === "links" ? <Pictures id={id} group="links" none="This trial has no links." /> : null}
+      {tab === "operations" ? <Pictures id={id} group="operations" none="No operation of this trial takes time." /> : null}
+      {tab === "circuits" ? <Pictures id={id} group="circuits" none="This trial has no optical switches." /> : null}
     </>
   );
 }
@@ -95,8 +112,8 @@ function Summary({ trial, reload }: { trial: Trial; reload: () => void }) {
       {summary ? (
         <>
           <dl className="tiles">
-            {trial.tiles.map((tile) => (
-              <Tile key={tile.label} label={tile.label} value={tile.value} note={tile.note || undefined} />
+            {trial.tiles.map((tile, at) => (
+              <Tile key={at} label={tile.label} value={tile.value} note={tile.note || undefined} />
             ))}
           </dl>
           {summary.warnings.map((warning) => (
@@ -332,6 +349,15 @@ function Queues({ id, name, onPin }: { id: string; name: string; onPin: (title: 
   );
 }
 
+/** Pictures that a report has, too. */
+function Pictures({ id, group, none }: { id: string; group: string; none: string }) {
+  const loaded = useLoad(`pictures:${id}:${group}`, () => api.pictures(id, group));
+  if (!loaded.data) return <Pending loading={loaded.loading} problem={loaded.problem} />;
+  const pictures = loaded.data[0]?.pictures ?? [];
+  if (pictures.length === 0) return <Empty title="Nothing to draw">{none}</Empty>;
+  return <ReportPlots pictures={pictures} />;
+}
+
 function HeldUp({ id }: { id: string }) {
   const loaded = useLoad(`held:${id}`, () => api.heldUp(id));
   if (!loaded.data) return <Pending loading={loaded.loading} problem={loaded.problem} />;
@@ -346,33 +372,11 @@ function HeldUp({ id }: { id: string }) {
   );
 }
 
-/** What a whole is made of, as stretches of one bar. */
-function Split({ one }: { one: HeldUpCollective }) {
-  const theme = useTheme();
-  const all = one.total_ns || 1;
-  const parts = partsOf(one);
-  return (
-    <>
-      <div className="split" role="img" aria-label={parts.map((part) => `${percent(one[part.key] / all)} ${part.label}`).join(", ")}>
-        {parts.map((part) => (
-          <i key={part.key} style={{ width: `${(one[part.key] / all) * 100}%`, background: theme.series[part.colour] }} />
-        ))}
-      </div>
-      <p className="legend">
-        {parts.map((part) => (
-          <span key={part.key}>
-            <i style={{ background: theme.series[part.colour] }} />
-            {withUnit(difference(one[part.key]), "ns")} {part.label} ({percent(one[part.key] / all)})
-          </span>
-        ))}
-      </p>
-    </>
-  );
-}
-
 function Chain({ one, first }: { one: HeldUpCollective; first: boolean }) {
   const { links, title } = lossRows(one);
   const held = isHeld(one);
+  const [parts, ...over] = one.pictures;
+  const [open, setOpen] = useState(first);
   const rows = links.map((link) => [link.text, link.posted_ns, link.received_ns, link.rank_wait_ns, link.nic_wait_ns, link.held_by_rate_ns, link.transfer_ns, link.lost_ns, link.findings.join("; ")]);
   const columns = ["chunk", "posted_ns", "received_ns", "rank_wait_ns", "nic_wait_ns", "held_by_rate_ns", "transfer_ns", "lost_ns", "findings"];
   return (
@@ -384,9 +388,10 @@ function Chain({ one, first }: { one: HeldUpCollective; first: boolean }) {
       <p>
         It took {withUnit(one.total_ns, "ns", 5)} over a chain of {count(one.chunks, "chunk")}.
       </p>
-      <Split one={one} />
-      <details open={first}>
+      {parts ? <ReportPlot picture={parts} /> : null}
+      <details open={first} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>{title}</summary>
+        {open ? over.map((picture) => <ReportPlot key={picture.title} picture={picture} />) : null}
         <div className="scroll" tabIndex={0} role="region" aria-label={`Chain of ${one.job_name}, ${one.operation}`} style={{ maxHeight: 420 }}>
           <table>
             <thead>

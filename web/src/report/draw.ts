@@ -1,6 +1,7 @@
 /** Drawings of a report, from their data. */
 import { barChart } from "../draw/bars";
 import { cellMap } from "../draw/cells";
+import { chainPicture } from "../draw/chain";
 import { circuits } from "../draw/circuits";
 import { cableAt, cableLoad, drawFabric, type FabricPicture, fitted, nodeAt } from "../draw/fabric";
 import { heatMap } from "../draw/heat";
@@ -8,7 +9,9 @@ import { layout } from "../draw/layout";
 import { lineChart } from "../draw/lines";
 import { matrix } from "../draw/matrix";
 import { withUnit } from "../draw/numbers";
+import { operationsPicture } from "../draw/operations";
 import { parallel } from "../draw/parallel";
+import { partsPicture } from "../draw/parts";
 import { svgPen } from "../draw/pen";
 import { loadRamp } from "../draw/ramp";
 import { document as svgDocument, type Drawing } from "../draw/svg";
@@ -22,7 +25,7 @@ export interface Choice {
   off: ReadonlySet<number>;
   /** What links and cells show. */
   metric: string;
-  /** Whether the names of lines are in the drawing itself, as a file needs them. */
+  /** Whether names of lines and parts are in the drawing itself, as a file needs them. */
   legend: boolean;
 }
 
@@ -48,6 +51,12 @@ export function draw(spec: Spec, width: number, theme: Theme, choice: Choice): D
       return matrix(spec, width, theme);
     case "circuits":
       return circuits(spec, width, theme);
+    case "operations":
+      return operationsPicture(spec, width, theme);
+    case "parts":
+      return partsPicture(spec, width, theme, choice.legend);
+    case "chain":
+      return chainPicture(spec, width, theme);
   }
 }
 
@@ -62,7 +71,7 @@ function timeline(spec: Timeline, width: number, theme: Theme): Drawing {
     label: spec.label,
     names: spec.names,
   };
-  const height = timelineHeight(spec.lanes.length);
+  const height = timelineHeight(data);
   const { pen, content } = svgPen();
   const axis = drawTimeline(pen, data, width, theme);
   return {
@@ -72,7 +81,8 @@ function timeline(spec: Timeline, width: number, theme: Theme): Drawing {
     height,
     inner: { left: spec.names, top: 0, right: width - 8, bottom: height - AXIS },
     hover: (px, py) => {
-      const bar = barAt(data, width, px, py);
+      const place = barAt(data, width, px, py);
+      const bar = place === undefined ? undefined : spec.bars[place];
       if (!bar) return null;
       const more = spec.columns.map(([name, unit], at) => `${name} ${withUnit(bar[4 + at] ?? 0, unit)}`);
       const times = `${withUnit(bar[1] ?? 0, "ns", 6)} to ${withUnit(bar[2] ?? 0, "ns", 6)}, ${withUnit((bar[2] ?? 0) - (bar[1] ?? 0), "ns")}`;

@@ -1,6 +1,5 @@
 /** What moves and is drawn in a report; tables and texts are there without it. */
 import { all } from "./elements";
-import { marks } from "./marks";
 import { plots } from "./plot";
 import { tables } from "./tables";
 
@@ -35,7 +34,6 @@ function metrics(show: (metric: string, within: Element) => void): void {
   }
 }
 
-marks();
 tables();
 panels();
 metrics(plots());

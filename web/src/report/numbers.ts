@@ -1,5 +1,7 @@
 /** The numbers of a drawing as a table: what is saved as CSV, and read by those who cannot see it. */
-import type { Carried } from "../draw/circuits";
+import { type Carried, nameOf } from "../draw/circuits";
+import { readBar } from "../draw/operations";
+import { shares } from "../draw/parts";
 import type { Circuits, Spec } from "./spec";
 
 export interface Numbers {
@@ -73,6 +75,27 @@ export function numbersOf(spec: Spec): Numbers {
       };
     case "circuits":
       return circuitNumbers(spec);
+    case "operations":
+      return {
+        columns: ["rank", "lane", "start (ns)", "duration (ns)", "operations", "kind", "operation", "peer rank", "payload (bytes)", "critical path"],
+        rows: spec.bars.map((bar) => {
+          const { rank, lane, start, took, count, single } = readBar(spec, bar);
+          const own = single ? [single.kind, single.operation, single.peer, single.bytes, single.critical ? "yes" : "no"] : [null, null, null, null, null];
+          return [rank, lane, start, took, count, ...own];
+        }),
+      };
+    case "parts": {
+      const share = shares(spec.parts);
+      return {
+        columns: ["part", headed("value", spec.unit), "share (%)"],
+        rows: spec.parts.map(([name, value], at) => [name, value, Number(((share[at] ?? 0) * 100).toPrecision(6))]),
+      };
+    }
+    case "chain":
+      return {
+        columns: ["chunk", "start (ns)", "end (ns)", `${spec.shade} (share)`, ...spec.columns.map(([name, unit]) => headed(name, unit))],
+        rows: spec.bars.map((bar, at) => [spec.names[at] ?? "", ...bar]),
+      };
   }
 }
 
@@ -80,9 +103,9 @@ export function numbersOf(spec: Spec): Numbers {
 function circuitNumbers({ boxes, bundles }: Circuits): Numbers {
   const ways = (kind: string, from: string, to: string, { count, rate_bps, busy, bytes }: Carried) =>
     ([0, 1] as const).map((way) => [kind, way === 0 ? from : to, way === 0 ? to : from, count, rate_bps, busy ? busy[way] * 100 : null, busy ? bytes[way] : null]);
-  const name = (at: number) => boxes[at]?.name ?? "";
-  const within = boxes.flatMap((box) => (box.inner ? ways("within", `${box.name}, lower`, `${box.name}, upper`, box.inner) : []));
-  const dark = boxes.flatMap((box) => (box.dark ? [["dark ports", box.name, "", box.dark, null, null, null]] : []));
+  const name = (at: number) => nameOf(boxes[at]);
+  const within = boxes.flatMap((box) => (box.inner ? ways("within", `${nameOf(box)}, lower`, `${nameOf(box)}, upper`, box.inner) : []));
+  const dark = boxes.flatMap((box) => (box.dark ? [["dark ports", nameOf(box), "", box.dark, null, null, null]] : []));
   return {
     columns: ["kind", "from", "to", "links", "rate (bit/s)", "busy (%)", "bytes"],
     rows: [...bundles.flatMap((bundle) => ways(bundle.kind, name(bundle.ends[0]), name(bundle.ends[1]), bundle)), ...within, ...dark],

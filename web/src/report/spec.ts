@@ -2,11 +2,14 @@
 import type { AxisSpec } from "../draw/axes";
 import type { Bar } from "../draw/bars";
 import type { CellMap } from "../draw/cells";
+import type { Chain as ChainOf } from "../draw/chain";
 import type { CircuitPicture } from "../draw/circuits";
 import type { Link, Node } from "../draw/layout";
 import type { Series } from "../draw/lines";
 import type { Matrix as Pairs } from "../draw/matrix";
+import type { Operations as OperationsOf } from "../draw/operations";
 import type { Axis } from "../draw/parallel";
+import type { Parts as PartsOf } from "../draw/parts";
 
 export interface Lines {
   kind: "lines";
@@ -97,4 +100,16 @@ export interface Circuits extends CircuitPicture {
   kind: "circuits";
 }
 
-export type Spec = Lines | Heat | Timeline | Fabric | Bars | Parallel | Cells | Matrix | Circuits;
+export interface Operations extends OperationsOf {
+  kind: "operations";
+}
+
+export interface Parts extends PartsOf {
+  kind: "parts";
+}
+
+export interface Chain extends ChainOf {
+  kind: "chain";
+}
+
+export type Spec = Lines | Heat | Timeline | Fabric | Bars | Parallel | Cells | Matrix | Circuits | Operations | Parts | Chain;

@@ -6,16 +6,20 @@ export function Answer({ section, trial }: { section: Section; trial: string }) 
   return (
     <section>
       <h2>{section.title}</h2>
-      {section.lines.map((line) => (
-        <p className="soft" key={line}>
+      {section.lines.map((line, at) => (
+        <p className="soft" key={at}>
           {line}
         </p>
       ))}
-      {section.tables
-        .filter((table) => table.columns.length > 0)
-        .map((table, at) => (
+      {section.tables.map((table, at) =>
+        table.columns.length > 0 ? (
           <Rows key={at} table={table} title={section.title} trial={trial} />
-        ))}
+        ) : (
+          <p className="soft" key={at}>
+            {table.caption}
+          </p>
+        ),
+      )}
       {section.remark ? <p className="soft">{section.remark}</p> : null}
     </section>
   );

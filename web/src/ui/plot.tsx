@@ -52,14 +52,14 @@ function Drawn(props: Props) {
   const [place, width] = useWidth();
   const [hover, setHover] = useState<Hover | null>(null);
   const [open, setOpen] = useState(false);
-  /** Where keys were, be there something to say or not. */
-  const at = useRef<Place>({ x: 0, y: 0 });
   const drawing = useMemo(
     () => (width > 0 ? props.draw(width, theme) : null),
     // eslint-disable-next-line react-hooks/exhaustive-deps
     [width, theme, ...props.inputs],
   );
   const name = fileName(props.title);
+  // Where a reader is, which between two bars is beside what is said.
+  const at = useRef<Place>({ x: 0, y: 0 });
   const move = (event: PointerEvent<HTMLDivElement>) => {
     const box = event.currentTarget.getBoundingClientRect();
     at.current = { x: event.clientX - box.left, y: event.clientY - box.top };

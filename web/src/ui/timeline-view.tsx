@@ -42,7 +42,7 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
   // What is on its way is drawn from what is there, so that moving never waits.
   const lanes = data?.lanes.map((lane) => ({ job: lane.job, name: lane.first_rank === lane.last_rank ? `rank ${lane.first_rank}` : `ranks ${lane.first_rank} to ${lane.last_rank}` })) ?? [];
   const shown: Bars | undefined = data ? { ...data, lanes, ...(range ? { from_ns: range.from, to_ns: range.to } : {}) } : undefined;
-  const height = timelineHeight(shown?.lanes.length ?? 0);
+  const height = timelineHeight(shown ?? { lanes: [] });
   useEffect(() => {
     const element = canvas.current;
     if (!element || width === 0 || !shown) return undefined;
@@ -101,7 +101,8 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
   const move = (event: PointerEvent<HTMLElement>) => {
     const [x, y] = at(event);
     if (drag) return setDrag({ ...drag, to: Math.max(x, NAMES) });
-    const bar = shown ? barAt(shown, width, x, y) : undefined;
+    const found = shown ? barAt(shown, width, x, y) : undefined;
+    const bar = found === undefined ? undefined : shown?.bars[found];
     setHover(bar && shown ? { x, y, text: sayBar(shown, bar) } : null);
   };
   const release = () => {

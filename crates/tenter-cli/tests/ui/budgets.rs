@@ -63,7 +63,7 @@ fn a_scenario_in_a_folder_of_a_stranger_is_read_within_the_budget() {
     server.wait(&format!("/trials/{id}"), "done");
     let config = folder.path().join("trials/small/config.yaml");
     fs::write(config, LARGE).expect("a file");
-    for path in ["fabric", "held-up", "trace.json", "report.html"] {
+    for path in ["fabric", "held-up", "pictures", "trace.json", "report.html"] {
         let answer = server.get(&format!("/trials/{id}/{path}"));
         assert_eq!(answer.status, 422, "{path}: {}", answer.text());
     }

@@ -26,7 +26,7 @@ fn link(trial: &std::path::Path, file: &str, to: &str) {
 }
 
 /// Every route that reads files of a trial.
-const ROUTES: [&str; 16] = [
+const ROUTES: [&str; 17] = [
     "",
     "/config",
     "/files/flows.parquet",
@@ -40,6 +40,7 @@ const ROUTES: [&str; 16] = [
     "/ports-heat?metric=tx_bytes",
     "/fabric",
     "/held-up",
+    "/pictures",
     "/live",
     "/files/ports.parquet",
     "/files/samples.parquet",

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::SCENARIO;
 use crate::client::{Folder, Server, printed};
@@ -67,9 +67,12 @@ fn page_and_report_have_what_the_command_prints_of_every_kind_of_trial() {
     for kind in KINDS {
         let file = scenarios.join(kind).with_extension("yaml");
         let file = file.to_str().expect("a plain path");
-        let table = printed(&folder, &["run", file, "-o", kind]);
+        let table = printed(&folder, &["run", file, "-o", &format!("trials/{kind}")]);
         let lines: Vec<String> = table.lines().map(words).collect();
-        printed(&folder, &["report", kind, "-o", "report.html"]);
+        printed(
+            &folder,
+            &["report", &format!("trials/{kind}"), "-o", "report.html"],
+        );
         let report = fs::read_to_string(folder.path().join("report.html")).expect("a report");
         let is_in_both = |text: &str| {
             assert!(lines.contains(&words(text)), "{kind}: {text} in\n{table}");
@@ -411,5 +414,62 @@ fn presets_can_be_run_and_studies_have_recorded_rows() {
         study["cases"]
             .as_array()
             .is_some_and(|cases| cases.iter().all(|case| case["verdict"] != "not judged"))
+    );
+}
+
+/// A pipeline of two stages, each with two ranks.
+const TRAINING: &str = "
+name: training
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 2}
+jobs:
+  - name: training
+    workload:
+      kind: training
+      model: {layers: 2, hidden: 512, heads: 8, kv_heads: 4, ffn: 1408, vocabulary: 4000, sequence: 512}
+      tp: 2
+      pp: 2
+      batch: 4
+";
+
+#[test]
+fn pictures_are_those_of_the_report() {
+    let folder = Folder::new("pictures");
+    let server = Server::start(&folder, &[]);
+    let [plain, training] = [SCENARIO, TRAINING].map(|scenario| {
+        let id = server.queue(scenario);
+        server.wait(&format!("/trials/{id}"), "done");
+        id
+    });
+    let none = server.json(&format!("/trials/{plain}/pictures?group=operations"));
+    assert_eq!(none, json!([]), "without operations there are none");
+    let all = server.json(&format!("/trials/{plain}/pictures"));
+    assert_eq!(all[0]["name"], "links");
+    assert_eq!(all[0]["pictures"][0]["plot"]["kind"], "cells");
+    let report = server.get(&format!("/trials/{training}/report.html"));
+    let text = report.text();
+    let data = text.split("<script type=\"application/json\">").skip(1);
+    let plots: Vec<Value> = data
+        .filter_map(|data| serde_json::from_str(data.split_once("</script>")?.0).ok())
+        .collect();
+    let groups = server.json(&format!("/trials/{training}/pictures"));
+    assert_eq!(groups[0]["name"], "operations");
+    let picture = &groups[0]["pictures"][0];
+    assert_eq!(picture["title"], "training, iteration 0");
+    let lead = picture["lead"].as_str().expect("words");
+    assert!(text.contains(lead), "{lead}");
+    assert_eq!(picture["plot"]["kind"], "operations");
+    assert!(plots.contains(&picture["plot"]));
+    let held = server.json(&format!("/trials/{training}/held-up"));
+    let pictures = held["collectives"][0]["pictures"].as_array();
+    let pictures = pictures.expect("pictures");
+    let kinds: Vec<&Value> = pictures
+        .iter()
+        .map(|picture| &picture["plot"]["kind"])
+        .collect();
+    assert_eq!(kinds, ["parts", "chain"]);
+    assert!(
+        pictures
+            .iter()
+            .all(|picture| plots.contains(&picture["plot"]))
     );
 }

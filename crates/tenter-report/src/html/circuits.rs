@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::circuit_boxes::Boxes;
-use super::plot::{Bundle, Carried, CircuitBox, CircuitPicture, Num, Plot};
+use super::plot::{Bundle, Carried, CircuitBox, CircuitPicture, Num, Picture, Plot};
 use super::text::{add, count, escape, number, time};
 use crate::circuits::{Circuits, Kind, State, share};
 use crate::trial_data::TrialData;
 
 /// Shares of capacity for which the full colour may stand.
 const FULL: [f64; 5] = [0.05, 0.1, 0.25, 0.5, 1.0];
+
+/// What the section is called.
+pub(super) const TITLE: &str = "Circuits";
 
 /// Adds the section of a trial, if it has optical switches.
 pub(super) fn section(id: usize, trial: &TrialData, page: &mut String) {
@@ -18,7 +21,7 @@ pub(super) fn section(id: usize, trial: &TrialData, page: &mut String) {
     }
     add(
         page,
-        format_args!("<section id=\"circuits{id}\"><h2>Circuits</h2>"),
+        format_args!("<section id=\"circuits{id}\"><h2>{TITLE}</h2>"),
     );
     draw(&[Drawn::of(trial, None)], page);
     page.push_str("</section>\n");
@@ -240,17 +243,22 @@ fn span(state: &State) -> String {
     format!("{} to {}", time(state.from), time(state.to))
 }
 
-/// A picture for each lasting state of the circuits of a trial with its title; none without optical
-/// switches.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the workspace's page does not ask for them yet")
-)]
-pub(super) fn pictures(trial: &TrialData) -> Vec<(String, Plot<'static>)> {
+/// A picture for each lasting state of the circuits of a trial; none without optical switches.
+pub(super) fn pictures(trial: &TrialData) -> Vec<Picture> {
     if trial.circuits.is_empty() {
         return Vec::new();
     }
-    side_by_side(&[Drawn::of(trial, None)]).1.remove(0)
+    let drawn = [Drawn::of(trial, None)];
+    let (_, mut pictures) = side_by_side(&drawn);
+    let words = words(&drawn).join(" ") + " " + &keys(&drawn[0]).join(" ");
+    // The first has the words for all.
+    let mut words = Some(words);
+    let picture = |(title, plot): (String, Plot<'_>)| Picture {
+        title,
+        lead: words.take().unwrap_or_default(),
+        plot: plot.text(),
+    };
+    pictures.remove(0).into_iter().map(picture).collect()
 }
 
 /// The pictures of each of these with their titles, in common colours.
@@ -270,7 +278,12 @@ fn side_by_side(drawn: &[Drawn]) -> (Common, Vec<Vec<(String, Plot<'static>)>>) 
 
 fn draw(drawn: &[Drawn], page: &mut String) {
     let (common, pictures) = side_by_side(drawn);
-    lead(drawn, page);
+    for words in words(drawn) {
+        add(
+            page,
+            format_args!("<p class=\"lead\">{}</p>", escape(&words)),
+        );
+    }
     legend(drawn, common, page);
     let is_wide = drawn.iter().any(|of| of.boxes.is_wide);
     for (of, pictures) in drawn.iter().zip(&pictures) {
@@ -287,10 +300,11 @@ fn draw(drawn: &[Drawn], page: &mut String) {
     table(drawn, page);
 }
 
-/// The drawn and the omitted states.
-fn lead(drawn: &[Drawn], page: &mut String) {
-    page.push_str("<p class=\"lead\">Switches as they are cabled, with the circuits of optical switches. Parallel links of one kind are one line, thicker for more links");
-    page.push_str(if drawn.iter().any(|of| of.boxes.is_grouped) {
+/// How the pictures are read: what is drawn, which states are omitted, and why links have no
+/// colour.
+fn words(drawn: &[Drawn]) -> Vec<String> {
+    let mut text = "Switches as they are cabled, with the circuits of optical switches. Parallel links of one kind are one line, thicker for more links".to_owned();
+    text.push_str(if drawn.iter().any(|of| of.boxes.is_grouped) {
         "; a box is a pod, or several leaves, and the bar in it stands for the links within."
     } else {
         "; hosts are ticks on their leaf."
@@ -298,34 +312,51 @@ fn lead(drawn: &[Drawn], page: &mut String) {
     for of in drawn {
         let (shown, lasted) = (of.circuits.states.len(), of.circuits.lasted);
         if shown < lasted {
-            let name = of
-                .name
-                .as_ref()
-                .map_or_else(String::new, |name| format!("{name}: "));
+            let name = of.name.as_ref();
+            let name = name.map_or_else(String::new, |name| format!("{name}: "));
             add(
-                page,
+                &mut text,
                 format_args!(
-                    " {}The circuits were in {} states; the first, the last and the {} longest of the others are drawn.",
-                    escape(&name),
+                    " {name}The circuits were in {} states; the first, the last and the {} longest of the others are drawn.",
                     count(lasted as u64),
                     shown.saturating_sub(2)
                 ),
             );
         }
     }
-    page.push_str("</p>");
+    let mut words = vec![text];
     let unknown = |of: &&Drawn| of.circuits.states.iter().any(|state| state.known.is_none());
     if let Some(of) = drawn.iter().find(unknown) {
         let remedy = if of.is_sampled {
-            "no whole sample lies within that time; sample more often with <code>observe.sample_interval</code>"
+            "no whole sample lies within that time; sample more often with `observe.sample_interval`"
         } else {
-            "the trial was not sampled; switch samples on with <code>observe.samples</code>, or sample more often with <code>observe.sample_interval</code>"
+            "the trial was not sampled; switch samples on with `observe.samples`, or sample more often with `observe.sample_interval`"
         };
-        add(
-            page,
-            format_args!("<p class=\"lead\">Links without colour: {remedy}.</p>"),
-        );
+        words.push(format!("Links without colour: {remedy}."));
     }
+    words
+}
+
+/// What colours, dashes and circles mean, where there are any.
+fn keys(of: &Drawn) -> Vec<&'static str> {
+    let states = &of.circuits.states;
+    let is_moved = |state: &State| state.links.iter().any(|link| link.kind == Kind::Moved);
+    let keys = [
+        (
+            states.iter().any(|state| state.known.is_some()),
+            "The colour is the load of the busier direction, as a mean over the time.",
+        ),
+        (
+            states.iter().any(is_moved),
+            "A dashed line is a circuit not along a cable of the tree.",
+        ),
+        (
+            states.iter().any(|state| !state.dark.is_empty()),
+            "A circle counts ports without a circuit.",
+        ),
+    ];
+    let shown = keys.into_iter().filter(|(is_there, _)| *is_there);
+    shown.map(|(_, words)| words).collect()
 }
 
 fn legend(drawn: &[Drawn], common: Common, page: &mut String) {

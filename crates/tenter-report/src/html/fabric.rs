@@ -125,7 +125,7 @@ pub(super) const METRICS: [LinkMetric; 4] = [
         name: "Utilisation",
         unit: "%",
         column: "utilisation",
-        value: |port| 100.0 * port.utilisation,
+        value: |port| (100.0 * port.utilisation).min(100.0),
     },
     LinkMetric {
         word: "p",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tenter_record::PortRow;
 
 use super::fabric::METRICS;
-use super::plot::{Cell, CellMetric, CellRow, Cells, Num, Plot};
+use super::plot::{Cell, CellMetric, CellRow, Cells, Num, Picture, Plot, figure};
 use super::text::{add, count, escape, number};
 use crate::trial_data::TrialData;
 use tenter_record::{Direction, Tiers};
@@ -15,15 +15,11 @@ const CELLS: usize = 4_096;
 /// The most rows of one direction.
 const ROWS: usize = 128;
 
+/// What the section is called.
+pub(super) const TITLE: &str = "Links";
+
 /// Adds the section.
 pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut String) {
-    let mut directions: BTreeMap<Direction, Vec<&PortRow>> = BTreeMap::new();
-    for port in &trial.ports {
-        directions
-            .entry(tiers.direction(port))
-            .or_default()
-            .push(port);
-    }
     add(page, format_args!("<section id=\"links{id}\">"));
     page.push_str(
         "<h2>Links</h2>\
@@ -42,14 +38,31 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
         );
     }
     page.push_str("</div>");
-    let metrics = metrics(&trial.ports);
     super::fabric::draw(trial, tiers, page);
-    // Upwards first, from the NICs; then down again.
-    let (up, down): (Vec<_>, Vec<_>) = directions.iter().partition(|(way, _)| way.is_upward());
-    for (&way, ports) in up.into_iter().chain(down.into_iter().rev()) {
-        direction(&tiers.direction_name(way), way, ports, &metrics, page);
+    for picture in pictures(trial, tiers) {
+        let Picture { title, lead, plot } = &picture;
+        let (title, lead) = (escape(title), escape(lead));
+        add(page, format_args!("<h3>{title} <small>{lead}</small></h3>"));
+        figure("", plot, page);
     }
     page.push_str("</section>\n");
+}
+
+/// The links of each tier in each direction: upwards first, from the NICs; then down again.
+pub(super) fn pictures(trial: &TrialData, tiers: &Tiers) -> Vec<Picture> {
+    let mut directions: BTreeMap<Direction, Vec<&PortRow>> = BTreeMap::new();
+    for port in &trial.ports {
+        directions
+            .entry(tiers.direction(port))
+            .or_default()
+            .push(port);
+    }
+    let metrics = metrics(&trial.ports);
+    let (up, down): (Vec<_>, Vec<_>) = directions.iter().partition(|(way, _)| way.is_upward());
+    let ordered = up.into_iter().chain(down.into_iter().rev());
+    ordered
+        .map(|(&way, ports)| direction(tiers.direction_name(way), way, ports, &metrics))
+        .collect()
 }
 
 /// The numbers of each link; the greatest of any link has the full colour.
@@ -66,12 +79,11 @@ fn metrics(ports: &[PortRow]) -> [CellMetric<'static>; 4] {
 
 /// All links from one tier to another.
 fn direction(
-    name: &str,
+    name: String,
     way: Direction,
     ports: &[&PortRow],
     metrics: &[CellMetric<'_>],
-    page: &mut String,
-) {
+) -> Picture {
     // NICs have one port each; their row is that of the switch to which they are cabled.
     let mut rows: Vec<(&str, Vec<&PortRow>)> = Vec::new();
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
@@ -98,21 +110,20 @@ fn direction(
             (label, rows.iter().flat_map(|row| row.1.clone()).collect())
         })
         .collect();
-    add(
-        page,
-        format_args!(
-            "<h3>{} <small>{} links; {}</small></h3>",
-            escape(name),
-            count(ports.len() as u64),
-            utilisation(ports),
-        ),
-    );
-    Plot::Cells(Cells {
+    let cells = Plot::Cells(Cells {
         title: &format!("Links {name}"),
         metrics,
         rows: cells(&merged),
-    })
-    .draw(page);
+    });
+    Picture {
+        title: name,
+        lead: format!(
+            "{} links; {}",
+            count(ports.len() as u64),
+            utilisation(ports)
+        ),
+        plot: cells.text(),
+    }
 }
 
 /// The utilisation of the ports whose counters were read, in words.
@@ -219,19 +230,13 @@ mod tests {
             .flat_map(|node| (0..32).map(move |at| port(node, at)))
             .collect();
         let way = Direction { from: 1, to: 2 };
-        let mut page = String::new();
-        direction(
-            "leaf → spine",
-            way,
-            &ports.iter().collect::<Vec<_>>(),
-            &[],
-            &mut page,
-        );
-        assert!(page.contains("9,600 links"), "{page}");
+        let ports: Vec<&PortRow> = ports.iter().collect();
+        let Picture { lead, plot, .. } = direction("leaf → spine".to_owned(), way, &ports, &[]);
+        assert!(lead.starts_with("9,600 links"), "{lead}");
         // Three switches to each of 100 rows, three ports to each of 32 cells.
-        assert_eq!(page.matches("\"cells\":[").count(), 100);
-        assert_eq!(page.matches("\"rate_bps\"").count(), 100 * 32);
-        assert!(page.contains("{\"name\":\"leaf297 …\",\"cells\""), "{page}");
-        assert!(page.contains("leaf0:3 and 2 more, the greatest"), "{page}");
+        assert_eq!(plot.matches("\"cells\":[").count(), 100);
+        assert_eq!(plot.matches("\"rate_bps\"").count(), 100 * 32);
+        assert!(plot.contains("{\"name\":\"leaf297 …\",\"cells\""), "{plot}");
+        assert!(plot.contains("leaf0:3 and 2 more, the greatest"), "{plot}");
     }
 }

@@ -1,14 +1,12 @@
 //! "What held this collective up": the chain of chunks that ends with the last one to arrive.
 
-use super::held_up_facts::{Ports, name};
-use super::line_chart::{labelled, x_axis};
+use super::held_up_facts::Ports;
+use super::held_up_pictures::{self, DRAWN, Part, name, parts_of_time};
 use super::runs::Run;
-use super::scale::Scale;
-use super::text::{Unit, add, escape, number, time};
+use super::text::{add, escape, number, time};
 use crate::chain::{Cause, Chain, Link};
 
-/// The most chunks of the chain that are drawn, and that are listed.
-const DRAWN: usize = 500;
+/// The most chunks of the chain that are listed.
 const LISTED: usize = 8;
 
 /// Adds the chain of one iteration.
@@ -23,30 +21,10 @@ pub(super) fn draw(ports: &Ports<'_>, run: &Run<'_>, page: &mut String) {
     let total: f64 = chain.sums().iter().sum();
     sentence(&chain, total, page);
     shares(&chain, total, page);
-    if chain.links.len() > 1 {
-        strip(&chain, start, page);
+    if let Some(strip) = held_up_pictures::strip(&chain, start, DRAWN) {
+        strip.draw(page);
     }
     table(ports, &chain, start, page);
-}
-
-/// The place of the time held by rates among the parts of a chain's time. Without congestion
-/// control it is not shown.
-const HELD: usize = 2;
-
-/// The names of the parts of a chain's time.
-fn parts(chain: &Chain) -> [&'static str; 5] {
-    let alone = if chain.knows_alone {
-        "without other traffic"
-    } else {
-        "at the pace of the fastest chunk"
-    };
-    [
-        "waiting at ranks",
-        "waiting in NICs",
-        "held by rates",
-        alone,
-        "lost on the way",
-    ]
 }
 
 fn sentence(chain: &Chain, total: f64, page: &mut String) {
@@ -89,95 +67,20 @@ fn sentence(chain: &Chain, total: f64, page: &mut String) {
 
 /// The parts of the whole time, as one bar and as numbers.
 fn shares(chain: &Chain, total: f64, page: &mut String) {
-    page.push_str("<svg class=\"shares\" viewBox=\"0 0 1100 22\" role=\"img\" tabindex=\"0\" data-marks aria-label=\"Parts of the completion time\">");
-    let mut x = 0.0;
+    held_up_pictures::parts(chain).draw(page);
+    page.push_str("<p class=\"legend\">");
     let share = |part: f64| if total > 0.0 { part / total } else { 0.0 };
-    let is_shown = |&(index, _): &(usize, f64)| index != HELD || chain.is_held();
-    let parts_of_time = || chain.sums().into_iter().enumerate().filter(is_shown);
-    for (index, part) in parts_of_time() {
-        let width = 1_100.0 * share(part);
+    for Part { name, ns, colour } in parts_of_time(chain) {
         add(
             page,
             format_args!(
-                "<rect class=\"m s{index}\" x=\"{x:.1}\" y=\"0\" width=\"{width:.1}\" height=\"22\" data-t=\"{}: {}, {}%\"/>",
-                parts(chain)[index],
-                time(part),
-                number(share(part) * 100.0, 3)
-            ),
-        );
-        x += width;
-    }
-    page.push_str("</svg><p class=\"legend\">");
-    for (index, part) in parts_of_time() {
-        add(
-            page,
-            format_args!(
-                "<span><i class=\"s{index}\" aria-hidden=\"true\"></i>{} <b>{}</b> ({}%)</span>",
-                parts(chain)[index],
-                time(part),
-                number(share(part) * 100.0, 3)
+                "<span><i class=\"k{colour}\" aria-hidden=\"true\"></i>{name} <b>{}</b> ({}%)</span>",
+                time(ns),
+                number(share(ns) * 100.0, 3)
             ),
         );
     }
     page.push_str("</p>\n");
-}
-
-/// What a chunk took longer than alone once its first bit was sent.
-fn slowed(link: &Link) -> f64 {
-    link.held[1] + link.excess()
-}
-
-/// The chunks of the chain one after the other.
-fn strip(chain: &Chain, start: f64, page: &mut String) {
-    let end = chain.links.last().map_or(start, |link| link.chunk.received);
-    let x = Scale {
-        unit: Unit::time(end - start),
-        ..Scale::span(0.0, end - start, (8.0, 1_092.0))
-    };
-    page.push_str("<svg class=\"chain\" viewBox=\"0 0 1100 86\" role=\"img\" tabindex=\"0\" data-marks aria-label=\"The chunks of the chain over time\"><g class=\"axes\">");
-    x_axis(&x, 4.0, 42.0, page);
-    add(
-        page,
-        format_args!(
-            "<text class=\"label\" x=\"550\" y=\"78\" text-anchor=\"middle\">{}</text></g>",
-            labelled("time since the collective began", x.unit)
-        ),
-    );
-    // Of a long chain neighbours are drawn as one.
-    for links in chain.links.chunks(chain.links.len().div_ceil(DRAWN)) {
-        let (first, last) = (&links[0], &links[links.len() - 1]);
-        let worst = links
-            .iter()
-            .max_by(|a, b| slowed(a).total_cmp(&slowed(b)))
-            .unwrap_or(first);
-        let (left, right) = (
-            x.place(first.chunk.posted - start),
-            x.place(last.chunk.received - start),
-        );
-        let slowed: f64 = links.iter().map(slowed).sum();
-        let lost: f64 = links.iter().map(Link::excess).sum();
-        let held: f64 = links.iter().map(Link::held_by_rate).sum();
-        let held = if chain.is_held() {
-            format!("\nheld by its rate {}", time(held))
-        } else {
-            String::new()
-        };
-        let whole: f64 = links.iter().map(|link| link.transfer).sum();
-        add(
-            page,
-            format_args!(
-                "<rect class=\"m h\" x=\"{left:.1}\" y=\"8\" width=\"{:.1}\" height=\"30\" style=\"--v:{:.2}\" data-t=\"{}\"/>",
-                (right - left - 0.6).max(0.6),
-                0.25 + 0.75 * (slowed / whole.max(1e-3)).clamp(0.0, 1.0),
-                escape(&format!(
-                    "{}\nlost on the way {}{held}",
-                    name(worst),
-                    time(lost)
-                ))
-            ),
-        );
-    }
-    page.push_str("</svg>\n");
 }
 
 /// The chunks of the chain that lost most.

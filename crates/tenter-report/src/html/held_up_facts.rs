@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use tenter_record::PortRow;
 
+use super::held_up_pictures::{DRAWN, name, parts, strip};
+use super::plot::Picture;
 use super::runs::{runs, slowest, sorted_chunks};
 use super::text::{bytes, number, time};
 use crate::chain::{Chain, Link};
@@ -134,14 +136,6 @@ impl<'a> Ports<'a> {
     }
 }
 
-/// The chunk of a link for people.
-pub(super) fn name(link: &Link) -> String {
-    format!(
-        "rank {} → {}, step {}, chunk {}",
-        link.chunk.src_rank, link.chunk.dst_rank, link.chunk.step, link.chunk.chunk
-    )
-}
-
 /// What held one collective up: the chain of chunks that ends with the last one to arrive, in the
 /// iteration that took longest.
 #[derive(Clone, Debug)]
@@ -163,10 +157,14 @@ pub struct HeldUp {
     /// Of each link what it is called, and what is known of the ports on its way; of those alone
     /// that lost time, in long chains of those that lost most.
     pub links: Vec<(String, Option<Vec<String>>)>,
+    /// The parts of its time, and where it has several links, the chain over time.
+    pub pictures: Vec<Picture>,
 }
 
 /// Links whose ports are looked at.
 const LOOKED_AT: usize = 64;
+/// About the most marks of the chains of all collectives together.
+const MARKS: usize = 20_000;
 
 /// What held up each collective of a trial, one after the other.
 pub fn held_up(trial: &TrialData) -> Vec<HeldUp> {
@@ -174,6 +172,8 @@ pub fn held_up(trial: &TrialData) -> Vec<HeldUp> {
     let ports = Ports::of(trial, &tiers);
     let chunks = sorted_chunks(trial);
     let runs = runs(trial, &chunks);
+    let slowest = slowest(&runs);
+    let drawn = (MARKS / slowest.len().max(1)).clamp(20, DRAWN);
     let of = |run: &&super::runs::Run<'_>| {
         let row = run.row;
         let chain = run.chain(trial);
@@ -188,7 +188,10 @@ pub fn held_up(trial: &TrialData) -> Vec<HeldUp> {
                 (link.loss() > 0.0 && link.loss() >= least).then(|| ports.findings(link));
             (name(link), findings)
         });
+        let start = row.start.as_ns();
+        let pictures = std::iter::once(parts(&chain)).chain(strip(&chain, start, drawn));
         HeldUp {
+            pictures: pictures.collect(),
             job: row.job,
             job_name: run.job_name.to_owned(),
             collective: row.index,
@@ -198,10 +201,10 @@ pub fn held_up(trial: &TrialData) -> Vec<HeldUp> {
                 row.algorithm.clone(),
                 row.size_bytes,
             ),
-            start: row.start.as_ns(),
+            start,
             links: links.collect(),
             chain,
         }
     };
-    slowest(&runs).iter().map(of).collect()
+    slowest.iter().map(of).collect()
 }

@@ -1,10 +1,9 @@
-//! Lines over an axis, and the axis of time below other drawings.
+//! Lines over axes.
 
 use tenter_study::DASHES;
 
 use super::plot::{Axis, Lines, Num, Plot, Series, pairs};
 use super::scale::Scale;
-use super::text::{Unit, add, escape};
 use crate::drawings::DrawnLine;
 
 /// Places of a chart in its drawing.
@@ -85,27 +84,4 @@ pub(super) fn extent(lines: &[DrawnLine]) -> ((f64, f64), (f64, f64)) {
     points.fold((none, none), |(across, upwards), &(x, y)| {
         (wider(across, x), wider(upwards, y))
     })
-}
-
-/// Ticks and numbers of a horizontal axis below `bottom`.
-pub(super) fn x_axis(x: &Scale, top: f64, bottom: f64, page: &mut String) {
-    for (value, text) in x.ticks() {
-        let at = x.place(value);
-        let below = bottom + 17.0;
-        add(
-            page,
-            format_args!(
-                "<path d=\"M{at:.1} {top}V{bottom}\"/><text x=\"{at:.1}\" y=\"{below}\" text-anchor=\"middle\">{text}</text>"
-            ),
-        );
-    }
-}
-
-/// The quantity of an axis, with its unit.
-pub(super) fn labelled(label: &str, unit: Unit) -> String {
-    if unit.name.is_empty() {
-        escape(label)
-    } else {
-        escape(&format!("{label} ({})", unit.name))
-    }
 }

@@ -7,16 +7,16 @@ use tenter_record::OperationRow;
 use tenter_units::Time;
 use tenter_workload::transformer::{Parallelism, Stream};
 
-use super::line_chart::{labelled, x_axis};
-use super::scale::Scale;
-use super::text::{Unit, add, bytes, count, escape, fixed, time};
+use super::plot::{Num, OperationLane, Operations, Picture, Plot};
+use super::text::{add, count, escape, fixed};
 use crate::span::Span;
 use crate::trial_data::TrialData;
 use crate::trial_operations::{OperationsOf, Spans};
 
-const LEFT: f64 = 190.0;
-const RIGHT: f64 = 1_084.0;
-const HEIGHT: f64 = 11.0;
+/// The heading of the pictures.
+pub(super) const TITLE: &str = "Operations of ranks over time";
+/// About the pixels of a drawing, of which a neighbour's distance has to be a part to be seen.
+const PIXELS: f64 = 900.0;
 /// The most bars of one drawing.
 const BARS: usize = 8_000;
 /// The most rows of a rank that are told apart by their streams.
@@ -29,27 +29,50 @@ pub(super) fn section(id: usize, trial: &TrialData, page: &mut String) {
     }
     add(
         page,
-        format_args!("<section id=\"operations{id}\"><h2>Operations of ranks over time</h2>"),
+        format_args!("<section id=\"operations{id}\"><h2>{TITLE}</h2>"),
     );
-    let summary = &trial.summary;
     for of in &trial.operations {
-        let name = summary.jobs.iter().find(|job| job.job.job == of.job);
-        let name = name.map_or("", |job| &job.job.name);
         add(
             page,
             format_args!(
                 "<h3>{} <small>iteration {}</small></h3>",
-                escape(name),
+                escape(name(trial, of)),
                 of.iteration
             ),
         );
-        let of_training = summary.training_steps.iter().map(|row| row.job);
-        let of_inference = summary.inference.iter().map(|row| row.job);
-        let of_model = of_training.chain(of_inference).any(|job| job == of.job);
         deviations(of, page);
-        Drawing::of(of, of_model).draw(of, page);
+        match picture(trial, of) {
+            Some(picture) => picture.draw(page),
+            None => page.push_str("<p class=\"empty\">No operation that takes time was done.</p>"),
+        }
     }
     page.push_str("</section>\n");
+}
+
+/// A picture for each job that has operations which take time.
+pub(super) fn pictures(trial: &TrialData) -> Vec<Picture> {
+    let of_jobs = trial.operations.iter();
+    of_jobs.filter_map(|of| picture(trial, of)).collect()
+}
+
+/// The name of the job.
+fn name<'t>(trial: &'t TrialData, of: &OperationsOf) -> &'t str {
+    let mut jobs = trial.summary.jobs.iter();
+    let job = jobs.find(|job| job.job.job == of.job);
+    job.map_or("", |job| &job.job.name)
+}
+
+fn picture(trial: &TrialData, of: &OperationsOf) -> Option<Picture> {
+    let summary = &trial.summary;
+    let of_training = summary.training_steps.iter().map(|row| row.job);
+    let of_inference = summary.inference.iter().map(|row| row.job);
+    let of_model = of_training.chain(of_inference).any(|job| job == of.job);
+    let drawing = Drawing::of(of, of_model);
+    (!drawing.lanes.is_empty()).then(|| Picture {
+        title: format!("{}, iteration {}", name(trial, of), of.iteration),
+        lead: drawing.lead(of),
+        plot: drawing.plot().text(),
+    })
 }
 
 /// Whether an operation has a bar: what takes no time cannot be seen, and a receive may wait from
@@ -76,7 +99,9 @@ struct Lane {
     simulated: bool,
     order: u32,
     name: String,
-    colour: u8,
+    colour: usize,
+    /// What the colour stands for.
+    meaning: &'static str,
 }
 
 /// A bar, in ns from the start of the iteration.
@@ -98,32 +123,34 @@ struct Drawing<'r> {
     is_measured: bool,
 }
 
-/// The names of kinds of streams, and their colours.
-fn named(row: &OperationRow, of_model: bool, by_stream: bool) -> (u32, String, u8) {
-    let of_kind = |kind: &str| match kind {
-        "compute" => (0, "compute", 0),
-        "collective" => (1, "collectives", 1),
-        "send" => (2, "sends", 2),
-        _ => (3, "receives", 3),
-    };
+/// The place of a lane among those of its rank, its name, its colour and what that stands for.
+type Named = (u32, String, usize, &'static str);
+
+fn named(row: &OperationRow, of_model: bool, by_stream: bool) -> Named {
     if of_model && let Some(stream) = Stream::of_label(row.stream) {
-        let (order, name, colour) = match stream.parallelism() {
-            None => (0, "compute", 0),
-            Some(Parallelism::Tensor) => (1, "TP", 1),
-            Some(Parallelism::Expert) => (2, "EP", 2),
-            Some(Parallelism::Context) => (3, "CP", 3),
-            Some(Parallelism::Pipeline) => (4, "PP", 4),
-            Some(Parallelism::Data) => (5, "DP", 5),
-            Some(Parallelism::Cache) => (6, "KV cache", 6),
-            Some(Parallelism::Requests) => (7, "requests", 7),
+        let (order, name, meaning) = match stream.parallelism() {
+            None => (0, "compute", "compute"),
+            Some(Parallelism::Tensor) => (1, "TP", "tensor parallelism (TP)"),
+            Some(Parallelism::Expert) => (2, "EP", "expert parallelism (EP)"),
+            Some(Parallelism::Context) => (3, "CP", "context parallelism (CP)"),
+            Some(Parallelism::Pipeline) => (4, "PP", "pipeline parallelism (PP)"),
+            Some(Parallelism::Data) => (5, "DP", "data parallelism (DP)"),
+            Some(Parallelism::Cache) => (6, "KV cache", "KV cache"),
+            Some(Parallelism::Requests) => (7, "requests", "requests"),
         };
-        return (order, name.to_owned(), colour);
+        return (order, name.to_owned(), order as usize, meaning);
     }
-    let (order, name, colour) = of_kind(&row.kind);
+    let (order, kind) = match &*row.kind {
+        "compute" => (0, "compute"),
+        "collective" => (1, "collectives"),
+        "send" => (2, "sends"),
+        _ => (3, "receives"),
+    };
     if by_stream {
-        return (row.stream, format!("stream {}", row.stream), colour);
+        let name = format!("stream {}", row.stream);
+        return (row.stream, name, order as usize, kind);
     }
-    (order, name.to_owned(), colour)
+    (order, kind.to_owned(), order as usize, kind)
 }
 
 impl<'r> Drawing<'r> {
@@ -143,13 +170,14 @@ impl<'r> Drawing<'r> {
         let offsets = offsets(of);
         let mut lanes: BTreeMap<Lane, Vec<Bar<'r>>> = BTreeMap::new();
         for row in drawn() {
-            let (order, name, colour) = named(row, of_model, by_stream);
+            let (order, name, colour, meaning) = named(row, of_model, by_stream);
             let lane = |simulated| Lane {
                 rank: row.rank,
                 simulated,
                 order,
                 name: name.clone(),
                 colour,
+                meaning,
             };
             if is_drawn(row) {
                 let span = Span {
@@ -181,19 +209,22 @@ impl<'r> Drawing<'r> {
         }
     }
 
-    fn draw(&self, of: &OperationsOf, page: &mut String) {
-        if self.lanes.is_empty() {
-            page.push_str("<p class=\"empty\">No operation that takes time was done.</p>");
-            return;
-        }
+    /// How to read the drawing.
+    fn lead(&self, of: &OperationsOf) -> String {
         let shown: BTreeSet<u32> = self.lanes.keys().map(|lane| lane.rank).collect();
         let of_all = if shown.len() < of.ranks as usize {
             format!("{} of {} ranks, evenly chosen. ", shown.len(), of.ranks)
         } else {
             String::new()
         };
+        let has_light = self.lanes.values().flatten().any(|bar| bar.light);
+        let light = if has_light {
+            " Light bars are receives, from when they ask for their message."
+        } else {
+            ""
+        };
         let recorded = if self.is_measured {
-            " Light bars are receives, from when they ask for their message. Recorded rows begin where the first recorded operation of their rank begins in the simulation."
+            " Recorded rows begin where the first recorded operation of their rank begins in the simulation."
         } else {
             ""
         };
@@ -203,72 +234,41 @@ impl<'r> Drawing<'r> {
         } else {
             String::new()
         };
-        add(
-            page,
-            format_args!(
-                "<p class=\"lead\">{of_all}One bar per operation, from when its stream began with it to its end; collectives include waiting for other ranks, and messages are in the rows of their senders. Neighbours too close to be told apart are one bar.{recorded}{left_out}</p>"
-            ),
-        );
-        let x = Scale {
-            unit: Unit::time(self.end),
-            ..Scale::span(0.0, self.end, (LEFT, RIGHT))
-        };
-        let gaps = 6.0 * shown.len() as f64;
-        let height = self.lanes.len() as f64 * HEIGHT + gaps;
-        add(
-            page,
-            format_args!(
-                "<svg class=\"timeline\" viewBox=\"0 0 1100 {}\" role=\"img\" tabindex=\"0\" data-marks aria-label=\"Operations of ranks over time\"><g class=\"axes\">",
-                height + 44.0
-            ),
-        );
-        x_axis(&x, 4.0, height, page);
-        add(
-            page,
-            format_args!(
-                "<text class=\"label\" x=\"637\" y=\"{}\" text-anchor=\"middle\">{}</text></g>",
-                height + 36.0,
-                labelled("time since the iteration began", x.unit)
-            ),
-        );
-        self.rows(&x, page);
-        page.push_str("</svg>\n");
+        format!(
+            "{of_all}One bar per operation, from when its stream began with it to its end; collectives include waiting for other ranks, and messages are in the rows of their senders. Neighbours too close to be told apart are one bar.{light}{recorded}{left_out}"
+        )
     }
 
-    fn rows(&self, x: &Scale, page: &mut String) {
-        let mut top = 0.0;
-        let mut rank = None;
-        for (lane, bars) in &self.lanes {
-            if rank.replace(lane.rank) != Some(lane.rank) {
-                top += 6.0;
-                add(
-                    page,
-                    format_args!(
-                        "<text class=\"label\" x=\"4\" y=\"{:.1}\">rank {}</text>",
-                        top + HEIGHT - 2.0,
-                        lane.rank
-                    ),
-                );
-            }
+    fn plot(&self) -> Plot<'r> {
+        let lane = |lane: &Lane| {
             let whose = match (self.is_measured, lane.simulated) {
                 (true, true) => "simulated ",
                 (true, false) => "recorded ",
                 (false, _) => "",
             };
-            add(
-                page,
-                format_args!(
-                    "<text class=\"small\" x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{whose}{}</text>",
-                    LEFT - 6.0,
-                    top + HEIGHT - 2.5,
-                    escape(&lane.name)
-                ),
-            );
-            for bar in bars {
-                bar.draw(x, top, lane.colour, page);
+            OperationLane {
+                rank: lane.rank,
+                name: format!("{whose}{}", lane.name),
+                colour: lane.colour,
             }
-            top += HEIGHT;
+        };
+        let colours = self.lanes.keys().map(|lane| (lane.colour, lane.meaning));
+        let legend: BTreeSet<(usize, &str)> = colours.collect();
+        let mut kinds: Vec<&str> = Vec::new();
+        let mut bars = Vec::new();
+        for (number, of_lane) in self.lanes.values().enumerate() {
+            let numbers = |bar: &Bar<'r>| bar.numbers(number, &mut kinds);
+            bars.extend(of_lane.iter().map(numbers));
         }
+        Plot::Operations(Operations {
+            title: TITLE,
+            label: "Time since the iteration began",
+            to_ns: Num(self.end),
+            lanes: self.lanes.keys().map(lane).collect(),
+            legend: legend.into_iter().collect(),
+            kinds,
+            bars,
+        })
     }
 }
 
@@ -282,26 +282,28 @@ impl<'r> Bar<'r> {
         }
     }
 
-    fn draw(&self, x: &Scale, top: f64, colour: u8, page: &mut String) {
-        let (left, right) = (x.place(self.span.from), x.place(self.span.to));
-        let light = if self.light { " light" } else { "" };
-        let tip = match self.count {
-            1 => tip(self.row, self.span),
-            several => format!(
-                "{several} operations\n{} – {}",
-                time(self.span.from),
-                time(self.span.to)
-            ),
-        };
-        add(
-            page,
-            format_args!(
-                "<rect class=\"m c{colour}{light}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" data-t=\"{}\"/>",
-                (right - left).max(0.5),
-                HEIGHT - 1.5,
-                escape(&tip)
-            ),
-        );
+    /// What the drawing has of it; its kind goes to the list of them where it is new.
+    fn numbers(&self, lane: usize, kinds: &mut Vec<&'r str>) -> Vec<Num> {
+        let Span { from, to } = self.span;
+        let light = f64::from(u8::from(self.light));
+        // Late in a long run the digits of two instants would not tell them apart.
+        let mut numbers = vec![lane as f64, from, to - from, self.count as f64, light];
+        if self.count == 1 {
+            let kind = self.row.kind.as_str();
+            let place = kinds.iter().position(|known| *known == kind);
+            let place = place.unwrap_or(kinds.len());
+            if place == kinds.len() {
+                kinds.push(kind);
+            }
+            numbers.extend([
+                place as f64,
+                f64::from(self.row.operation),
+                self.row.peer.map_or(f64::NAN, f64::from),
+                self.row.bytes as f64,
+                f64::from(u8::from(self.row.critical)),
+            ]);
+        }
+        numbers.into_iter().map(Num).collect()
     }
 }
 
@@ -326,7 +328,7 @@ fn offsets(of: &OperationsOf) -> BTreeMap<u32, f64> {
 /// be seen alone.
 fn fewer(bars: &mut Vec<Bar<'_>>, end: f64, most: usize) {
     bars.sort_by(|a, b| a.span.from.total_cmp(&b.span.from));
-    let mut gap = end / (RIGHT - LEFT) * 0.25;
+    let mut gap = end / PIXELS * 0.25;
     loop {
         let mut kept = 0;
         for place in 1..bars.len() {
@@ -348,32 +350,6 @@ fn fewer(bars: &mut Vec<Bar<'_>>, end: f64, most: usize) {
         }
         gap *= 2.0;
     }
-}
-
-fn tip(row: &OperationRow, span: Span) -> String {
-    let peer = row.peer.map_or_else(String::new, |peer| match &*row.kind {
-        "send" => format!(" to rank {peer}"),
-        _ => format!(" from rank {peer}"),
-    });
-    let size = if row.bytes > 0 {
-        format!("\n{}", bytes(row.bytes as f64))
-    } else {
-        String::new()
-    };
-    let critical = if row.critical {
-        "\non the critical path"
-    } else {
-        ""
-    };
-    format!(
-        "rank {}, {} {}{peer}{size}\n{} – {}, {}{critical}",
-        row.rank,
-        row.kind,
-        row.operation,
-        time(span.from),
-        time(span.to),
-        time(span.length())
-    )
 }
 
 fn ns(time: Option<Time>) -> f64 {
@@ -425,6 +401,8 @@ fn line(name: &str, number: &str, recorded: f64, simulated: f64, page: &mut Stri
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
@@ -452,10 +430,14 @@ mod tests {
             done: us(7),
             measured_start: us(100),
             measured_time: us(4),
+            peer: Some(3),
+            bytes: 64,
             ..OperationRow::default()
         };
         let compute = OperationRow {
             kind: "compute".to_owned(),
+            operation: 17,
+            critical: true,
             ready: us(2),
             started: us(2),
             done: us(7),
@@ -482,11 +464,18 @@ mod tests {
             ((true, "compute"), 0.0, 5_000.0),
         ];
         assert_eq!(bars.collect::<Vec<_>>(), expected);
-        let mut page = String::new();
-        drawing.draw(&of, &mut page);
-        assert!(
-            page.contains("recorded sends") && page.contains("<rect"),
-            "{page}"
-        );
+        let plot: Value = serde_json::from_str(&drawing.plot().text()).unwrap();
+        let lanes = json!([
+            {"rank": 0, "name": "recorded sends", "colour": 2},
+            {"rank": 0, "name": "simulated compute", "colour": 0},
+        ]);
+        assert_eq!(plot["lanes"], lanes);
+        assert_eq!(plot["legend"], json!([[0, "compute"], [2, "sends"]]));
+        let bars = json!([
+            [0, 5_000, 4_000, 1, 0, 0, 0, 3, 64, 0],
+            [1, 0, 5_000, 1, 0, 1, 17, null, 0, 1],
+        ]);
+        assert_eq!(plot["bars"], bars);
+        assert_eq!(plot["kinds"], json!(["send", "compute"]));
     }
 }

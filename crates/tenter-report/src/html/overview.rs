@@ -50,7 +50,12 @@ pub(super) fn answer(section: &Section, page: &mut String) {
         add(page, format_args!("<p class=\"lead\">{}</p>", escape(line)));
     }
     for CaptionedTable { caption, table } in &section.tables {
-        if !table.columns().is_empty() {
+        if table.columns().is_empty() {
+            add(
+                page,
+                format_args!("<p class=\"lead\">{}</p>", escape(caption)),
+            );
+        } else {
             text_table(caption, table, page);
         }
     }

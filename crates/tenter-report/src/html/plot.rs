@@ -332,6 +332,56 @@ pub(super) struct Carried {
     pub(super) bytes: [Num; 2],
 }
 
+/// Operations of ranks over time, in lanes below each other.
+#[derive(Debug, Serialize)]
+pub(super) struct Operations<'a> {
+    pub(super) title: &'a str,
+    pub(super) label: &'a str,
+    pub(super) to_ns: Num,
+    pub(super) lanes: Vec<OperationLane>,
+    /// What each colour stands for.
+    pub(super) legend: Vec<(usize, &'a str)>,
+    /// Kinds of operations, each once.
+    pub(super) kinds: Vec<&'a str>,
+    /// Lane, start, duration, how many operations it stands for, and whether it is light. A bar of
+    /// one operation goes on with the place of its kind, its number at its rank, its peer, its
+    /// bytes, and whether it is on the critical path.
+    pub(super) bars: Vec<Vec<Num>>,
+}
+
+/// A lane, below those of the same rank.
+#[derive(Debug, Serialize)]
+pub(super) struct OperationLane {
+    pub(super) rank: u32,
+    pub(super) name: String,
+    pub(super) colour: usize,
+}
+
+/// What a whole is made of, as stretches of one bar.
+#[derive(Debug, Serialize)]
+pub(super) struct Whole<'a> {
+    pub(super) title: &'a str,
+    pub(super) unit: &'a str,
+    /// Name, value and colour.
+    pub(super) parts: Vec<(&'a str, Num, usize)>,
+}
+
+/// Data chunks one after the other, each of which waited for the one before.
+#[derive(Debug, Serialize)]
+pub(super) struct ChunkChain<'a> {
+    pub(super) title: &'a str,
+    pub(super) label: &'a str,
+    pub(super) to_ns: Num,
+    /// What the colour of a bar is a share of.
+    pub(super) shade: &'a str,
+    /// What is said of each bar.
+    pub(super) names: Vec<String>,
+    /// Name and unit of what a bar has beside its times and its colour.
+    pub(super) columns: &'a [(&'a str, &'a str)],
+    /// Start, end, the share from 0 to 1 that its colour shows, and a number for each column.
+    pub(super) bars: Vec<Vec<Num>>,
+}
+
 /// A drawing and its data.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -345,6 +395,9 @@ pub(super) enum Plot<'a> {
     Cells(Cells<'a>),
     Matrix(Matrix<'a>),
     Circuits(CircuitPicture),
+    Operations(Operations<'a>),
+    Parts(Whole<'a>),
+    Chain(ChunkChain<'a>),
 }
 
 impl Plot<'_> {
@@ -355,22 +408,51 @@ impl Plot<'_> {
 
     /// The same with a name above it.
     pub(super) fn draw_below(&self, name: &str, page: &mut String) {
-        page.push_str("<figure class=\"plot\" data-plot>");
-        if !name.is_empty() {
-            add(
-                page,
-                format_args!("<figcaption>{}</figcaption>", escape(name)),
-            );
-        }
-        page.push_str("<noscript><p class=\"empty\">This drawing needs a script; its numbers are in the trial folder.</p></noscript><script type=\"application/json\">");
-        page.push_str(&self.text());
-        page.push_str("</script></figure>\n");
+        figure(name, &self.text(), page);
     }
 
     /// Its data, in which nothing ends the element around them.
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
         text.replace('<', "\\u003c")
+    }
+}
+
+/// Adds the data of a drawing to a page.
+pub(super) fn figure(name: &str, data: &str, page: &mut String) {
+    page.push_str("<figure class=\"plot\" data-plot>");
+    if !name.is_empty() {
+        add(
+            page,
+            format_args!("<figcaption>{}</figcaption>", escape(name)),
+        );
+    }
+    page.push_str("<noscript><p class=\"empty\">This drawing needs a script; its numbers are in the trial folder.</p></noscript><script type=\"application/json\">");
+    page.push_str(data);
+    page.push_str("</script></figure>\n");
+}
+
+/// A drawing with its words, for reports and for the page of a workspace.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// What it is of, as a heading: of operations the job and the iteration.
+    pub title: String,
+    /// How to read it, in sentences; empty where its axes say enough.
+    pub lead: String,
+    /// Its data as JSON without `<`, whose `kind` names the function that draws it.
+    pub plot: String,
+}
+
+impl Picture {
+    /// Adds it to a page, without its title.
+    pub(super) fn draw(&self, page: &mut String) {
+        if !self.lead.is_empty() {
+            add(
+                page,
+                format_args!("<p class=\"lead\">{}</p>", escape(&self.lead)),
+            );
+        }
+        figure("", &self.plot, page);
     }
 }
 

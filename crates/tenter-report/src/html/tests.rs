@@ -300,7 +300,7 @@ fn circuits_are_drawn_before_and_after() {
     let dark = "\"switches\":1,\"leaves\":0,\"hosts\":0,\"dark\":1}";
     assert_eq!(page.matches(dark).count(), 2, "{page}");
     let pictures = super::circuits::pictures(&steered);
-    let titles: Vec<&str> = pictures.iter().map(|(title, _)| title.as_str()).collect();
+    let titles: Vec<&str> = pictures.iter().map(|of| of.title.as_str()).collect();
     assert!(titles[0].starts_with("Before") && titles[1].starts_with("After"));
     assert!(super::circuits::pictures(&plain).is_empty());
     assert!(page.contains("the trial was not sampled"));

@@ -3,7 +3,7 @@
 use tenter_record::{EngineStats, PowerRow, Summary, Totals};
 use tenter_units::Time;
 
-use super::cells::{count, counted, decimals, milliseconds};
+use super::cells::{count, counted, decimals, milliseconds, optional};
 use super::section::Fact;
 use crate::numbers::{decimals_for, duration_s, si};
 
@@ -47,7 +47,7 @@ fn total(totals: &Totals) -> Fact {
 /// The power of the fabric.
 fn power(power: &PowerRow) -> Fact {
     let short = |value: f64| format!("{value:.*}", decimals_for(value, 4));
-    let of = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), short);
+    let of = |value: Option<f64>| optional(value, short);
     let text = format!(
         "by `{}`: static {} W, dynamic {} W; for {} Gb/s delivered {} and {} W per Gb/s, {} pJ per bit in all",
         power.profile,

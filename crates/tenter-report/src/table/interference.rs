@@ -21,6 +21,7 @@ pub(super) fn section(rows: &[InterferenceRow]) -> Option<Section> {
         .collect();
     beside.sort_unstable();
     beside.dedup();
+    let more = beside.len().saturating_sub(BESIDE_SHOWN);
     beside.truncate(BESIDE_SHOWN);
     let mut columns = vec![
         TextColumn::name("job"),
@@ -53,5 +54,9 @@ pub(super) fn section(rows: &[InterferenceRow]) -> Option<Section> {
         ", and with each of them only"
     };
     let title = format!("interference: JCT beside others over JCT alone{pairs}");
-    Some(Section::of_table(title, table))
+    let mut section = Section::of_table(title, table);
+    if more > 0 {
+        section.remark = format!("and {more} more jobs, which `interference.parquet` has");
+    }
+    Some(section)
 }

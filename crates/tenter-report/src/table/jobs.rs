@@ -189,6 +189,7 @@ fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
         TextColumn::number("FCT min", "ms"),
         TextColumn::number("P50", "ms"),
         TextColumn::number("P95", "ms"),
+        TextColumn::number("P99", "ms"),
         TextColumn::number("max", "ms"),
         TextColumn::number("frames", "sent"),
         TextColumn::number("not accepted", "frames"),
@@ -216,8 +217,14 @@ fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
     table
 }
 
-fn fcts(row: &CollectiveRow) -> [Option<Time>; 4] {
-    [row.fct_min, row.fct_p50, row.fct_p95, row.fct_max]
+fn fcts(row: &CollectiveRow) -> [Option<Time>; 5] {
+    [
+        row.fct_min,
+        row.fct_p50,
+        row.fct_p95,
+        row.fct_p99,
+        row.fct_max,
+    ]
 }
 
 /// A completion time as the head of a job has it: `33.161 ms`.

@@ -1,10 +1,10 @@
 //! The numbers of a trial that are read first.
 
-use tenter_record::{InferenceRow, PowerRow, Summary, TrainingStepRow};
+use tenter_record::{CollectiveRow, InferenceRow, JobSummary, PowerRow, Summary, TrainingStepRow};
 
 use super::cells::{count, decimals, milliseconds, optional};
 use super::facts::of_trial;
-use super::jobs::{is_load_of_flows, printed_time};
+use super::jobs::{FLOWS, is_load_of_flows, printed_time};
 use super::parallelism::seconds;
 use crate::numbers::{binary_size, decimals_for, grouped};
 
@@ -34,13 +34,23 @@ impl Tile {
 /// the fabric lost, paused and marked.
 pub fn tiles(summary: &Summary) -> Vec<Tile> {
     let mut tiles = vec![end(summary)];
-    // Of several jobs of a kind the last one, whose section names the others.
-    tiles.extend(summary.training_steps.last().into_iter().flat_map(training));
-    tiles.extend(summary.inference.last().into_iter().flat_map(inference));
+    // Of several jobs of a kind the one that took longest.
+    let slowest = last_of_jobs(&summary.training_steps, |row| row.job);
+    let slowest = slowest.max_by_key(|row| row.step);
+    tiles.extend(slowest.into_iter().flat_map(training));
+    let slowest = last_of_jobs(&summary.inference, |row| row.job);
+    let slowest = slowest.max_by_key(|row| row.ttft_p99);
+    tiles.extend(slowest.into_iter().flat_map(inference));
     tiles.extend(collective(summary));
     tiles.extend(fabric(summary));
     tiles.extend(summary.power.as_ref().map(power));
     tiles
+}
+
+/// The last row of each job.
+fn last_of_jobs<R>(rows: &[R], job: impl Fn(&R) -> u32) -> impl Iterator<Item = &R> {
+    rows.chunk_by(move |a, b| job(a) == job(b))
+        .filter_map(<[R]>::last)
 }
 
 /// The end of the longest job.
@@ -48,7 +58,7 @@ fn end(summary: &Summary) -> Tile {
     const JCT: &str = "Job completion time";
     let done = summary.longest_job();
     let Some((job, jct)) = done.and_then(|job| Some((job, job.job.jct?))) else {
-        return Tile::new(JCT, "–", "no job was completed");
+        return Tile::new(JCT, "-", "no job was completed");
     };
     let label = if is_load_of_flows(job) {
         "Last flow ended after"
@@ -85,7 +95,13 @@ fn training(row: &TrainingStepRow) -> [Tile; 3] {
 
 /// The requests of an inference.
 fn inference(row: &InferenceRow) -> [Tile; 3] {
-    let decimals = decimals([Some(row.ttft_p50)]);
+    let times = [
+        Some(row.ttft_p50),
+        Some(row.ttft_p99),
+        row.tpot_p50,
+        row.tpot_p99,
+    ];
+    let decimals = decimals(times);
     let ms = |time| format!("{} ms", milliseconds(time, decimals));
     [
         Tile::new(
@@ -96,35 +112,54 @@ fn inference(row: &InferenceRow) -> [Tile; 3] {
         Tile::new(
             "Time per output token, P99",
             optional(row.tpot_p99, ms),
-            optional(row.tpot_p50, |time| format!("P50 {}", ms(time))),
+            format!("{}: P50 {}", row.job_name, optional(row.tpot_p50, ms)),
         ),
         Tile::new(
             "Tokens per second",
             grouped(row.tokens_per_second as i64),
-            format!("{:.1} per accelerator", row.tokens_of_accelerator),
+            format!(
+                "{}: {:.1} per accelerator",
+                row.job_name, row.tokens_of_accelerator
+            ),
         ),
     ]
 }
 
-/// The collective with the lowest share of its ideal.
+/// The collective with the lowest share of its ideal; where none has one, as with flows, what the
+/// largest one received over its time.
 fn collective(summary: &Summary) -> Vec<Tile> {
-    let Some((job, row)) = summary.lowest_ideal() else {
-        return Vec::new();
-    };
-    let of = format!("{} of {}", row.collective, binary_size(row.size_bytes));
-    let note = match summary.measured_jobs().count() {
-        2.. => format!("{}: {of}", job.job.name),
-        _ => of,
-    };
     let number = |value: Option<f64>, unit| optional(value, |value| format!("{value:.2} {unit}"));
-    vec![
-        Tile::new(
-            "Lowest share of ideal",
-            number(row.percent_of_ideal, "%"),
-            note.as_str(),
-        ),
-        Tile::new("Busbw", number(row.busbw_gbytes_per_s, "GB/s"), note),
-    ]
+    let note = |(job, row): (&JobSummary, &CollectiveRow)| {
+        let of = format!("{} of {}", row.collective, binary_size(row.size_bytes));
+        match summary.measured_jobs().count() {
+            2.. => format!("{}: {of}", job.job.name),
+            _ => of,
+        }
+    };
+    if let Some(lowest) = summary.lowest_ideal() {
+        let (note, row) = (note(lowest), lowest.1);
+        return vec![
+            Tile::new(
+                "Lowest share of ideal",
+                number(row.percent_of_ideal, "%"),
+                note.as_str(),
+            ),
+            Tile::new(
+                "Algbw",
+                number(row.algbw_gbytes_per_s, "GB/s"),
+                note.as_str(),
+            ),
+            Tile::new("Busbw", number(row.busbw_gbytes_per_s, "GB/s"), note),
+        ];
+    }
+    let of_flows = summary
+        .measured_collectives()
+        .filter(|(_, row)| row.collective == FLOWS && row.algbw_gbytes_per_s.is_some());
+    let largest = of_flows.max_by_key(|(_, row)| row.size_bytes);
+    let goodput = |of: (&JobSummary, &CollectiveRow)| {
+        Tile::new("Goodput", number(of.1.algbw_gbytes_per_s, "GB/s"), note(of))
+    };
+    largest.map(goodput).into_iter().collect()
 }
 
 /// What the fabric lost, paused and marked.

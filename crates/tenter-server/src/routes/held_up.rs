@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 use super::tables::folder_of;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::At;
+use crate::picture_body::PictureBody;
 use crate::state::Shared;
 
 /// What held the jobs of a trial up.
@@ -54,6 +55,8 @@ pub(crate) struct HeldUpCollective {
     chunks: usize,
     /// The chunks, or of a long chain those that lost most, in the order of time.
     links: Vec<HeldUpLink>,
+    /// The parts of its time, and where it has several chunks, the chain over time.
+    pictures: Vec<PictureBody>,
 }
 
 /// A chunk of the chain.
@@ -170,5 +173,6 @@ fn body(found: &HeldUp) -> HeldUpCollective {
         lost_ns,
         chunks: found.chain.links.len(),
         links: told.take(LINKS).collect(),
+        pictures: found.pictures.iter().map(PictureBody::from).collect(),
     }
 }

@@ -9,6 +9,7 @@ mod fabric;
 mod files;
 mod held_up;
 mod live;
+mod pictures;
 mod ports;
 mod presets;
 mod studies;
@@ -66,6 +67,7 @@ fn api() -> OpenApiRouter<Shared> {
         .routes(routes!(trial_fabric::fabric))
         .routes(routes!(live::live))
         .routes(routes!(held_up::held_up))
+        .routes(routes!(pictures::pictures))
         .routes(routes!(compare::compare))
         .routes(routes!(files::parquet))
         .routes(routes!(files::trace))

@@ -11,7 +11,7 @@ use tenter_net::{
 use tenter_plan::ideal::nearest::least_latency;
 use tenter_plan::{Fidelity, Plan, SteadyState, unloaded};
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
-use tenter_units::{Budget, ById, Limits, Time};
+use tenter_units::{Budget, ById, Time};
 use tenter_workload::{Job, JobId, QUEUE_PAIRS_MAX, QueuePairs, RankId, Schedule, WorkloadError};
 
 use crate::error::SimulationError;
@@ -41,9 +41,12 @@ fn context(
     let mut ranks: ById<HostId, Vec<RankHere>> = vec![Vec::new(); topology.hosts].into();
     let mut slots: ById<HostId, FreeSlots> = vec![FreeSlots::default(); topology.hosts].into();
     let mut jobs: ById<JobId, JobPlan> = ById::default();
-    let mut queue_pairs = 0;
+    let (mut queue_pairs, npus) = (0, plan.npus_per_nic);
     for (index, job) in (0..).map(JobId::new).zip(&plan.jobs) {
         let pairs = QueuePairs::for_job(job, budget)?;
+        budget
+            .take(pairs.memory_bytes() as u64)
+            .map_err(WorkloadError::from)?;
         queue_pairs += sends(job, &pairs);
         if queue_pairs > QUEUE_PAIRS_MAX {
             return Err(WorkloadError::TooManyQueuePairs.into());
@@ -52,14 +55,7 @@ fn context(
             unloaded: Unloaded::new(plan, &routing, job),
             least_latency: path_latency(plan, &routing, job),
             job: job.clone(),
-            places: places(
-                index,
-                job,
-                &pairs,
-                plan.npus_per_nic,
-                &mut ranks,
-                &mut slots,
-            ),
+            places: places(index, job, &pairs, npus, &mut ranks, &mut slots),
             pairs,
             seed: plan.seeds.arrivals,
         });
@@ -306,7 +302,7 @@ pub fn build<W: Watcher>(
     watcher: impl Fn(&Context) -> W,
 ) -> Result<WindowedDriver<W>, SimulationError> {
     // Its tables have the size that they had when the plan was checked.
-    let budget = Budget::new(Limits::NONE);
+    let budget = Budget::unlimited();
     let context = checked(plan, threads, Routing::rebuild(&plan.topology)?, &budget)?;
     let context = Arc::new(context);
     let jumps = plan.steady_state == SteadyState::Jump && refusal(plan).is_none();

@@ -145,6 +145,8 @@ impl SweepRun {
         if self.force {
             return forced_budget();
         }
+        // What an earlier plan was refused for is no reason of what fails now.
+        self.refusals.forget_refusals();
         check_budget(self.limits, Arc::default()).telling(&self.refusals)
     }
 

@@ -1,0 +1,28 @@
+//! Pictures as the interface has them.
+
+use serde::Serialize;
+use serde_json::Value;
+use tenter_report::Picture;
+use utoipa::ToSchema;
+
+/// A picture with its words.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PictureBody {
+    /// What it is of.
+    title: String,
+    /// How to read it; empty where its axes say enough.
+    lead: String,
+    /// What a report has of the same picture; its `kind` says how it is drawn.
+    #[schema(value_type = Object)]
+    plot: Value,
+}
+
+impl From<&Picture> for PictureBody {
+    fn from(picture: &Picture) -> PictureBody {
+        PictureBody {
+            title: picture.title.clone(),
+            lead: picture.lead.clone(),
+            plot: serde_json::from_str(&picture.plot).unwrap_or_default(),
+        }
+    }
+}
