@@ -198,7 +198,6 @@ const RUN_BYTES_MAX: u64 = 2 << 30;
 /// it.
 #[test]
 #[ignore = "it runs what can be run of 500 scenarios, which takes minutes"]
-#[expect(clippy::print_stdout, reason = "`--nocapture` shows the figures")]
 fn runs_stay_within_their_estimates() {
     let limits = Limits {
         memory: Bytes::new(1 << 30),
@@ -252,7 +251,6 @@ fn peak_of_run(file: &Path) -> u64 {
 /// What [`runs_stay_within_their_estimates`] runs in a process of its own.
 #[test]
 #[ignore = "it is run by another test"]
-#[expect(clippy::print_stdout, reason = "the other test reads it")]
 fn one_run() {
     let Ok(file) = std::env::var(ONE) else {
         return;

@@ -330,13 +330,11 @@ pub fn comparison_table(rows: &[ComparisonRow]) -> String {
     sections.iter().map(ToString::to_string).collect()
 }
 
-/// A table of trials by their times: the time, its difference, and further columns with a text for
-/// each row.
-fn timed_table<'r>(
-    rows: &'r [ComparisonRow],
-    name: &str,
-    columns: &[(&str, &str, &dyn Fn(&'r ComparisonRow) -> String)],
-) -> TextTable {
+/// The name and the unit of a column, and its text for each row.
+type Column<'c> = (&'c str, &'c str, &'c dyn Fn(&ComparisonRow) -> String);
+
+/// A table of trials by their times: the time, its difference, and further columns.
+fn timed_table(rows: &[ComparisonRow], name: &str, columns: &[Column<'_>]) -> TextTable {
     let unit = unit(rows.iter().map(|row| row.time));
     let mut heads = vec![
         TextColumn::name("trial"),

@@ -1,5 +1,7 @@
 //! The totals of a trial, a sentence for each kind.
 
+use std::fmt::Write as _;
+
 use tenter_record::{EngineStats, PowerRow, Summary, Totals};
 use tenter_units::Time;
 
@@ -35,7 +37,8 @@ fn total(totals: &Totals) -> Fact {
         count(totals.retransmitted_frames),
     );
     if totals.nak_frames > 0 || totals.timeouts > 0 {
-        text += &format!(
+        let _ = write!(
+            text,
             ", {}, {}",
             counted(totals.nak_frames, "NAK"),
             counted(totals.timeouts, "timeout")
@@ -113,7 +116,7 @@ fn wire(totals: &Totals) -> Option<Fact> {
         } else {
             format!("{:.3}", totals.pause_wire)
         };
-        text += &format!(", {share} % {}", pause_word(totals));
+        let _ = write!(text, ", {share} % {}", pause_word(totals));
     }
     Some(Fact::new("wire", text))
 }
@@ -149,12 +152,12 @@ fn pauses(summary: &Summary) -> Option<Fact> {
     let ms = |time| format!("{} ms", milliseconds(time, decimals));
     for (time, of) in [(times[0], "NICs"), (times[1], "switch ports")] {
         if !time.is_zero() {
-            text += &format!(", {of} {verb} for {} in sum over ports", ms(time));
+            let _ = write!(text, ", {of} {verb} for {} in sum over ports", ms(time));
         }
     }
     if let Some(port) = &totals.most_paused_port {
         let longest = ms(totals.most_paused);
-        text += &format!(", longest {port} for {longest}{}", of_trial(summary));
+        let _ = write!(text, ", longest {port} for {longest}{}", of_trial(summary));
     }
     Some(Fact::new(label, text))
 }
@@ -202,7 +205,7 @@ fn marks(totals: &Totals) -> Option<Fact> {
         totals.rx_marked
     );
     if totals.cnp_frames > 0 {
-        text += &format!(", {}", counted(totals.cnp_frames, "notification"));
+        let _ = write!(text, ", {}", counted(totals.cnp_frames, "notification"));
     }
     Some(Fact::new("marks", text))
 }
@@ -218,13 +221,13 @@ pub(super) fn engine(engine: &EngineStats) -> Fact {
     // Speed is that of what was simulated.
     let jumped = engine.jumped_packet_hops as f64;
     if jumped > 0.0 {
-        text += &format!(", {} of them jumped over", si(jumped).trim_end());
+        let _ = write!(text, ", {} of them jumped over", si(jumped).trim_end());
     } else if engine.wall_s > 0.0 {
-        text += &format!(" = {}/s", si(hops / engine.wall_s).trim_end());
+        let _ = write!(text, " = {}/s", si(hops / engine.wall_s).trim_end());
     }
-    text += &format!(", {}", counted(u64::from(engine.threads), "thread"));
+    let _ = write!(text, ", {}", counted(u64::from(engine.threads), "thread"));
     if let Some(peak) = engine.peak_rss_bytes {
-        text += &format!(", peak {}B", si(peak as f64));
+        let _ = write!(text, ", peak {}B", si(peak as f64));
     }
     Fact::new("engine", format!("{text}, digest {}", engine.digest))
 }

@@ -1,5 +1,7 @@
 //! Inferences: times of requests, and where the time of the ranks went.
 
+use std::fmt::Write as _;
+
 use tenter_record::{InferencePoolRow, InferenceRow};
 use tenter_units::Time;
 
@@ -50,7 +52,11 @@ fn times(row: &InferenceRow) -> Vec<String> {
     );
     let known = row.queueing_mean + row.prefill_mean;
     if row.kv_mean.is_some() {
-        first += &format!(" + KV transfer {}", ms(row.ttft_mean.saturating_sub(known)));
+        let _ = write!(
+            first,
+            " + KV transfer {}",
+            ms(row.ttft_mean.saturating_sub(known))
+        );
     }
     let mut lines = vec![first];
     if let (Some(p50), Some(p99), Some(mean)) = (row.tpot_p50, row.tpot_p99, row.tpot_mean) {

@@ -1,5 +1,7 @@
 //! Jobs in the printed summary.
 
+use std::fmt::Write as _;
+
 use tenter_record::{CollectiveRow, JobRow, JobSummary};
 use tenter_units::Time;
 
@@ -136,7 +138,7 @@ fn background(job: &JobSummary) -> String {
     let bytes = si(row.rx_bytes as f64);
     let mut text = format!(", background: {bytes}B received, {rate}");
     if !job.collectives.is_empty() {
-        text += &format!(", {} done", counted(done, "collective"));
+        let _ = write!(text, ", {} done", counted(done, "collective"));
     }
     text
 }
