@@ -15,6 +15,8 @@ pub(super) struct Head<'a> {
 }
 
 /// A whole page around the contents that `fill` adds.
+///
+/// It names an icon of nothing: a browser asks the server of a page without one for a file.
 pub(super) fn page(head: &Head<'_>, fill: impl FnOnce(&mut String)) -> String {
     let mut page = String::with_capacity(1 << 20);
     add(
@@ -23,7 +25,8 @@ pub(super) fn page(head: &Head<'_>, fill: impl FnOnce(&mut String)) -> String {
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
              <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\
-             <meta name=\"color-scheme\" content=\"light dark\"><meta name=\"generator\" content=\"Tenter {}\">\
+             <meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"data:,\">\
+             <meta name=\"generator\" content=\"Tenter {}\">\
              <title>{} – Tenter report</title><style>{STYLE}</style></head><body>\
              <a class=\"skip\" href=\"#main\">Skip to the results</a>\n",
             policy(SCRIPT, STYLE),
