@@ -49,9 +49,11 @@ complete: package rustdoc build long determinism studies package-python notebook
 
 # Other ignored tests measure and print, for people. The times of checks are those of the program
 # as it is handed out.
-long:
+# Their allocators know the peak of a whole process, so each test has one of its own.
+long: $(PYTHON)/installed
 	$(CARGO) test --workspace --no-fail-fast --test walks --test ui -- --ignored
-	$(CARGO) test --workspace --release --test budget --test crafted -- --include-ignored
+	$(PYTHON)/bin/cargo-nextest nextest run --workspace --cargo-profile release --run-ignored all --no-fail-fast \
+		-E '(binary(budget) - test(runs_stay_within_their_estimates)) | binary(crafted)'
 
 test-all: ## Run `test` with all random cases, and what is tested before a release: packages, wheel, notebooks, site, long tests
 	TENTER_TEST_CASES=all $(MAKE) test
