@@ -3,6 +3,8 @@
 CARGO  ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 TENTER := $(TARGET)/release/tenter
+# Tools of Python, in an environment of their own.
+PYTHON := $(TARGET)/python
 
 .DEFAULT_GOAL := help
 .PHONY: help build page demo test checks test-all quick format lint rustdoc python wheel package-python docs package semver unit doctests studies determinism record browser \
@@ -74,8 +76,6 @@ lint: ## Run clippy; a warning fails
 rustdoc: ## Build the documentation of the crates; a warning fails
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 
-# Tools of Python, in an environment of their own.
-PYTHON := $(TARGET)/python
 python docs package-python: export PYTHONDONTWRITEBYTECODE = 1
 python: export RUFF_CACHE_DIR = $(abspath $(PYTHON))/ruff
 python: export MYPY_CACHE_DIR = $(abspath $(PYTHON))/mypy
