@@ -91,8 +91,10 @@ class Plot {
       if (!to) return;
       event.preventDefault();
       at = to;
-      if (to.text === undefined) read(to.x, to.y);
-      else tell({ ...to, text: to.text }, to.y);
+      if (to.text === undefined) return read(to.x, to.y);
+      tell({ ...to, text: to.text }, to.y);
+      // What is told has a place alone, and several stops may be there.
+      at = to;
     });
   }
 
