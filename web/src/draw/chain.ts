@@ -1,7 +1,8 @@
 /** Data chunks one after the other, each of which waited for the one before. */
 import { horizontalAxis, scale } from "./axes";
 import { withUnit } from "./numbers";
-import { document, type Drawing, rect, text, textWidth } from "./svg";
+import { shareRamp } from "./ramp";
+import { document, type Drawing, rect } from "./svg";
 import { css, ramp, type Theme } from "./theme";
 
 export interface Chain {
@@ -20,8 +21,6 @@ export interface Chain {
 }
 
 const [TOP, HIGH] = [26, 30];
-/** Pixels for what stands beside the ramp, and for the ramp. */
-const [BESIDE, RAMP] = [42, 96];
 
 /** Pale is not invisible. */
 const shade = (theme: Theme, share: number): string => css(ramp(theme, 0.25 + 0.75 * share));
@@ -34,13 +33,7 @@ export function chainPicture(of: Chain, width: number, theme: Theme): Drawing {
     const [from, to] = ends[at] ?? [0, 0];
     return rect(from, TOP, Math.max(to - from - 0.6, 0.6), HIGH, shade(theme, share));
   });
-  const steps = Array.from({ length: 24 }, (_, at) => rect(right - BESIDE - RAMP + at * 4, 5, 4.4, 10, shade(theme, at / 23)));
-  const soft = { fill: theme.soft, size: 11 };
-  const key =
-    steps.join("") +
-    text(right, 14, "100 %", { ...soft, anchor: "end" }) +
-    text(right - BESIDE - RAMP - 6, 14, "0", { ...soft, anchor: "end" }) +
-    text(right - BESIDE - RAMP - 14 - textWidth("0", 11), 14, of.shade, { ...soft, anchor: "end" });
+  const key = shareRamp(right, 5, [`${of.shade}  0`, "100 %"], (share) => shade(theme, share), theme);
   const height = bottom + 44;
   return {
     svg: document(width, height, theme, of.title, key + bars.join("") + horizontalAxis(x, bottom, left, right, theme)),

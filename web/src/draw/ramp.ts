@@ -7,7 +7,8 @@ export const RAMP = 220;
 const STEPS = 24;
 const STEP = 4;
 
-function bar(right: number, top: number, [least, most]: [string, string], colour: (share: number) => string, theme: Theme): string {
+/** The colours of shares from 0 to 1, the right end of the texts at `right`. */
+export function shareRamp(right: number, top: number, [least, most]: [string, string], colour: (share: number) => string, theme: Theme): string {
   const left = right - STEPS * STEP - textWidth(most, 11) - 6;
   const steps = Array.from({ length: STEPS }, (_, at) => rect(left + at * STEP, top, STEP + 0.4, 10, colour(at / (STEPS - 1))));
   const label = { fill: theme.soft, size: 11 };
@@ -16,8 +17,8 @@ function bar(right: number, top: number, [least, most]: [string, string], colour
 
 /** The colours of loads, the right end at `right`. */
 export const loadRamp = (right: number, top: number, most: string, theme: Theme): string =>
-  bar(right, top, ["0", most], (share) => css(loadColour(theme, share)), theme);
+  shareRamp(right, top, ["0", most], (share) => css(loadColour(theme, share)), theme);
 
 /** The colours of cells, the right end at `right`. */
 export const cellRamp = (right: number, top: number, ends: [string, string], theme: Theme): string =>
-  bar(right, top, ends, (share) => css(ramp(theme, share)), theme);
+  shareRamp(right, top, ends, (share) => css(ramp(theme, share)), theme);
