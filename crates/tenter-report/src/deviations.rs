@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use tenter_record::{ComparisonRow, DeviationRow};
 use tenter_units::Time;
 
-use crate::compare::{
-    NamedSummary, comparison_rows, differ, difference, float, job_of, time, unit,
-};
+use crate::compare::{NamedSummary, comparison_rows, differ, job_of};
+use crate::compare_tables::{difference, float, time, unit};
 use crate::measured::{Measured, MeasuredRow};
 use crate::numbers::binary_size;
 use crate::text_table::{TextColumn, TextTable};

@@ -13,6 +13,7 @@ mod circuits;
 mod claim;
 mod column_scan;
 mod compare;
+mod compare_tables;
 mod csv;
 mod deviations;
 mod drawings;
@@ -60,9 +61,8 @@ pub use asked::{NamedAnswer, answer_columns, answer_csv, answer_rows, answer_tab
 pub use chain::{Cause, Chain, Known, Link};
 pub use checkpoint::recover_tables;
 pub use claim::{claim_free_folder, take_folder};
-pub use compare::{
-    ComparisonGroup, NamedSummary, comparison_groups, comparison_rows, comparison_table, remarks,
-};
+pub use compare::{ComparisonGroup, NamedSummary, comparison_groups, comparison_rows, remarks};
+pub use compare_tables::comparison_table;
 pub use csv::{csv, csv_field};
 pub use deviations::{Beside, add_measured, deviation_table};
 pub use drawings::{Drawn, DrawnLine, study_drawings};

@@ -3,7 +3,8 @@
 use super::overview::answer;
 use super::text::{add, escape};
 use super::{circuits, together};
-use crate::compare::{NamedSummary, comparison_rows, comparison_sections, remarks};
+use crate::compare::{NamedSummary, comparison_rows, remarks};
+use crate::compare_tables::comparison_sections;
 use crate::trial_data::TrialData;
 
 /// Adds the table of all trials; differences are against the first.
