@@ -248,7 +248,7 @@ fn peak_of_run(file: &Path) -> u64 {
     peak.unwrap_or_else(|| panic!("{text}\n{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// What [`runs_stay_within_their_estimates`] runs in a process of its own.
+/// Runs one scenario for [`runs_stay_within_their_estimates`], which starts it as a process.
 #[test]
 #[ignore = "it is run by another test"]
 fn one_run() {

@@ -1,5 +1,5 @@
-//! What stands for the switches of a tree in a picture: a box for each, or for a pod or several
-//! leaves. Their places are the drawing's own.
+//! Boxes stand for the switches of a tree in a picture: one for each switch, or for a pod or
+//! several leaves. The drawing chooses their places.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -55,7 +55,7 @@ pub(super) struct Boxes {
     pub(super) all: Vec<SwitchBox>,
     /// The box of each switch, by node index.
     pub(super) of_node: HashMap<u32, usize>,
-    /// Their arrangement.
+    /// How they are arranged.
     pub(super) shape: Shape,
     /// Whether boxes may stand for several switches.
     pub(super) is_grouped: bool,

@@ -11,7 +11,7 @@ use crate::trial_data::TrialData;
 /// Shares of capacity for which the full colour may stand.
 const FULL: [f64; 5] = [0.05, 0.1, 0.25, 0.5, 1.0];
 
-/// What the section is called.
+/// The heading of the section.
 pub(super) const TITLE: &str = "Circuits";
 
 /// Adds the section of a trial, if it has optical switches.
@@ -73,6 +73,12 @@ impl Drawn {
             is_optical: !trial.circuits.is_empty(),
             is_sampled: !trial.samples.is_empty(),
         }
+    }
+
+    /// Its name before a sentence about it alone; empty if it is the only trial.
+    fn prefix(&self) -> String {
+        let name = self.name.as_ref();
+        name.map_or_else(String::new, |name| format!("{name}: "))
     }
 
     fn bundled(&self) -> Vec<Bundled> {
@@ -202,8 +208,6 @@ impl Common {
 
 /// The picture of a state.
 fn picture(of: &Drawn, state: &State, links: &Bundled, common: Common) -> Plot<'static> {
-    let name = of.name.as_ref();
-    let name = name.map_or_else(String::new, |name| format!("{name}: "));
     let mut dark = vec![0; of.boxes.all.len()];
     for (node, ports) in &state.dark {
         if let Some(&place) = of.boxes.of_node.get(node) {
@@ -213,7 +217,7 @@ fn picture(of: &Drawn, state: &State, links: &Bundled, common: Common) -> Plot<'
     let boxes = of.boxes.all.iter().zip(dark).enumerate();
     let bundles = links.between.iter();
     Plot::Circuits(CircuitPicture {
-        title: format!("{name}the tree and its circuits, {}", span(state)),
+        title: format!("{}the tree and its circuits, {}", of.prefix(), span(state)),
         shape: of.boxes.shape,
         boxes: boxes
             .map(|(place, (switches, dark))| CircuitBox {
@@ -250,15 +254,17 @@ pub(super) fn pictures(trial: &TrialData) -> Vec<Picture> {
     }
     let drawn = [Drawn::of(trial, None)];
     let (_, mut pictures) = side_by_side(&drawn);
-    let words = words(&drawn).join(" ") + " " + &keys(&drawn[0]).join(" ");
-    // The first has the words for all.
-    let mut words = Some(words);
     let picture = |(title, plot): (String, Plot<'_>)| Picture {
         title,
-        lead: words.take().unwrap_or_default(),
+        lead: String::new(),
         plot: plot.text(),
     };
-    pictures.remove(0).into_iter().map(picture).collect()
+    let mut pictures: Vec<Picture> = pictures.remove(0).into_iter().map(picture).collect();
+    // The first has the words for all.
+    if let Some(first) = pictures.first_mut() {
+        first.lead = words(&drawn).join(" ") + " " + &keys(&drawn).join(" ");
+    }
+    pictures
 }
 
 /// The pictures of each of these with their titles, in common colours.
@@ -312,12 +318,11 @@ fn words(drawn: &[Drawn]) -> Vec<String> {
     for of in drawn {
         let (shown, lasted) = (of.circuits.states.len(), of.circuits.lasted);
         if shown < lasted {
-            let name = of.name.as_ref();
-            let name = name.map_or_else(String::new, |name| format!("{name}: "));
             add(
                 &mut text,
                 format_args!(
-                    " {name}The circuits were in {} states; the first, the last and the {} longest of the others are drawn.",
+                    " {}The circuits were in {} states; the first, the last and the {} longest of the others are drawn.",
+                    of.prefix(),
                     count(lasted as u64),
                     shown.saturating_sub(2)
                 ),
@@ -337,32 +342,50 @@ fn words(drawn: &[Drawn]) -> Vec<String> {
     words
 }
 
-/// What colours, dashes and circles mean, where there are any.
-fn keys(of: &Drawn) -> Vec<&'static str> {
-    let states = &of.circuits.states;
-    let is_moved = |state: &State| state.links.iter().any(|link| link.kind == Kind::Moved);
+/// Which marks the pictures have that need an explanation.
+struct Marked {
+    /// Colours of loads.
+    loads: bool,
+    /// Circuits that are not along a cable of the tree.
+    moved: bool,
+    /// Ports without a circuit.
+    dark: bool,
+}
+
+impl Marked {
+    fn of(drawn: &[Drawn]) -> Marked {
+        let states = || drawn.iter().flat_map(|of| &of.circuits.states);
+        let is_moved = |state: &State| state.links.iter().any(|link| link.kind == Kind::Moved);
+        Marked {
+            loads: states().any(|state| state.known.is_some()),
+            moved: states().any(is_moved),
+            dark: states().any(|state| !state.dark.is_empty()),
+        }
+    }
+}
+
+/// Explains colours, dashes and circles in sentences, where there are any.
+fn keys(drawn: &[Drawn]) -> Vec<&'static str> {
+    let Marked { loads, moved, dark } = Marked::of(drawn);
     let keys = [
         (
-            states.iter().any(|state| state.known.is_some()),
+            loads,
             "The colour is the load of the busier direction, as a mean over the time.",
         ),
         (
-            states.iter().any(is_moved),
+            moved,
             "A dashed line is a circuit not along a cable of the tree.",
         ),
-        (
-            states.iter().any(|state| !state.dark.is_empty()),
-            "A circle counts ports without a circuit.",
-        ),
+        (dark, "A circle counts ports without a circuit."),
     ];
     let shown = keys.into_iter().filter(|(is_there, _)| *is_there);
     shown.map(|(_, words)| words).collect()
 }
 
 fn legend(drawn: &[Drawn], common: Common, page: &mut String) {
-    let states = || drawn.iter().flat_map(|of| &of.circuits.states);
+    let Marked { loads, moved, dark } = Marked::of(drawn);
     page.push_str("<p class=\"legend tree-legend\">");
-    if states().any(|state| state.known.is_some()) {
+    if loads {
         page.push_str("<span>busier direction, mean over the time:</span>");
         for step in 0..=4 {
             let share = f64::from(step) / 4.0;
@@ -383,14 +406,14 @@ fn legend(drawn: &[Drawn], common: Common, page: &mut String) {
             ),
         );
     };
-    if states().any(|state| state.links.iter().any(|link| link.kind == Kind::Moved)) {
+    if moved {
         key(
             "<path class=\"moved\" d=\"M0 6H26\"/>",
             "circuit not along a cable of the tree",
             page,
         );
     }
-    if states().any(|state| !state.dark.is_empty()) {
+    if dark {
         key(
             "<circle class=\"dark\" cx=\"13\" cy=\"6\" r=\"5\"/>",
             "ports without a circuit",

@@ -15,15 +15,17 @@ const CELLS: usize = 4_096;
 /// The most rows of one direction.
 const ROWS: usize = 128;
 
-/// What the section is called.
+/// The heading of the section.
 pub(super) const TITLE: &str = "Links";
 
 /// Adds the section.
 pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut String) {
-    add(page, format_args!("<section id=\"links{id}\">"));
+    add(
+        page,
+        format_args!("<section id=\"links{id}\"><h2>{TITLE}</h2>"),
+    );
     page.push_str(
-        "<h2>Links</h2>\
-         <p class=\"lead\">Every link of the fabric in each direction, one cell per sending port. Uneven colour within a row is uneven load balancing.</p>\
+        "<p class=\"lead\">Every link of the fabric in each direction, one cell per sending port. Uneven colour within a row is uneven load balancing.</p>\
          <div class=\"controls\" role=\"group\" aria-label=\"What the colour shows\">",
     );
     for metric in &METRICS {
