@@ -30,6 +30,7 @@ mod entropy;
 mod error;
 mod explanation;
 mod fabric;
+mod fabric_memory;
 mod fidelity;
 mod flow_workload;
 mod host_memory;

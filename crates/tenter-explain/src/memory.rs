@@ -13,6 +13,7 @@ use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::graph::{Graph, OperationLog};
 use tenter_workload::{CollectiveRun, Job, Operations, WorkloadError};
 
+use crate::fabric_memory::fabric_bytes;
 use crate::flow_workload::{transfers, waiting};
 use crate::ideal::{end_of_all, in_rounds, rounds, starts};
 use crate::queues::{Crowd, crowd};
@@ -23,7 +24,7 @@ use crate::traffic::ranks_looked_at;
 pub struct MemoryParts {
     /// The program.
     pub process_bytes: u64,
-    /// Nodes, links, routes, and their counters.
+    /// Nodes, links, routes, their counters, and the tables of switches.
     pub fabric_bytes: u64,
     /// Queue pairs.
     pub queue_pairs_bytes: u64,
@@ -56,18 +57,6 @@ impl MemoryParts {
 
 /// The program itself, before it has read anything.
 const PROCESS: u64 = 12_900_000;
-/// A host: its NIC, its cable, addresses, names and inboxes.
-const HOST: u64 = 900;
-/// A port of a switch without its queues, with its half of the cable and its inboxes.
-const SWITCH_PORT: u64 = 250;
-/// A queue of a port, and the account of its class.
-const QUEUE: u64 = 150;
-/// One end of a lane.
-const LANE_END: u64 = 40;
-/// A virtual output queue of a leaf, and its part in the other leaf.
-const VOQ: u64 = 130;
-/// A port's row in `ports.parquet`, with its names, twice while it is written.
-const PORT_ROW: u64 = 600;
 /// Both ends of a queue pair.
 const QUEUE_PAIR: u64 = 160;
 /// A flow that waits to be sent: its work request and its timer.
@@ -121,7 +110,7 @@ pub fn memory_bytes(plan: &Plan) -> Result<u64, WorkloadError> {
 pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
     let mut parts = MemoryParts {
         process_bytes: PROCESS,
-        fabric_bytes: fabric(plan),
+        fabric_bytes: fabric_bytes(plan),
         operations_bytes: operations(plan),
         ..MemoryParts::default()
     };
@@ -270,34 +259,6 @@ fn done_together(crowd: &Crowd) -> u64 {
     let once = u128::from(crowd.flows) * u128::from(crowd.flows);
     let single = once / u128::from(crowd.packets.max(1));
     crowd.flows.saturating_sub(single as u64)
-}
-
-/// Nodes, links and routes.
-fn fabric(plan: &Plan) -> u64 {
-    let topology = &plan.topology;
-    let hosts = topology.hosts as u64;
-    let planes = u64::from(topology.nic_ports);
-    let further_ports = hosts * (planes - 1);
-    let switches = topology.nodes.iter().skip(topology.hosts);
-    let ports: u64 = switches.map(|node| node.ports.len() as u64).sum();
-    let queues = plan.switches.usual.classes.len() as u64;
-    // Routes to a leaf are those to its copies on all planes.
-    let groups = topology.leaves().len() as u64 / planes;
-    let routes = groups * (8 * topology.switches() as u64 + groups);
-    let scheduled = plan
-        .scheduled
-        .as_ref()
-        .map_or(0, |_| groups * hosts * queues * VOQ);
-    // Both ends of each lane: their counters.
-    let lanes = plan
-        .credit
-        .map_or(0, |_| (16 * hosts + 2 * ports * queues) * LANE_END);
-    scheduled
-        + lanes
-        + hosts * (HOST + PORT_ROW)
-        + further_ports * (SWITCH_PORT + PORT_ROW)
-        + ports * (SWITCH_PORT + PORT_ROW + queues * QUEUE)
-        + routes
 }
 
 /// The ways between ranks that a job uses: rank pairs, or more if lanes are kept apart.

@@ -30,6 +30,16 @@ pub struct InputQueuedSpec {
     pub iterations: u16,
 }
 
+impl InputQueuedSpec {
+    /// The bytes of the crossbar of a switch with so many ports and classes, before a frame waits.
+    pub fn memory_bytes(&self, ports: usize, queues: usize) -> u64 {
+        let pairs = ports * ports;
+        let channels = ports * self.queues.channels() * size_of::<VecDeque<u16>>();
+        let lane = pairs * size_of::<u32>() + pairs / 8 + channels;
+        (lane * queues) as u64
+    }
+}
+
 /// How frames of a class wait at an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputQueues {
@@ -38,6 +48,16 @@ pub enum InputQueues {
     Fifo(u8),
     /// In a queue for each output.
     PerOutput,
+}
+
+impl InputQueues {
+    /// Number of virtual channels of an input; 0 with a queue for each output.
+    fn channels(self) -> usize {
+        match self {
+            InputQueues::Fifo(channels) => usize::from(channels),
+            InputQueues::PerOutput => 0,
+        }
+    }
 }
 
 /// The frames that wait at the inputs of a switch, and the inputs that send.
@@ -74,10 +94,7 @@ struct Lane {
 
 impl Crossbar {
     pub(crate) fn new(spec: InputQueuedSpec, ports: usize, queues: usize) -> Crossbar {
-        let channels = match spec.queues {
-            InputQueues::Fifo(channels) => usize::from(channels),
-            InputQueues::PerOutput => 0,
-        };
+        let channels = spec.queues.channels();
         let lane = Lane {
             waiting: vec![0; ports * ports],
             of_input: vec![0; ports],
@@ -254,10 +271,7 @@ impl Crossbar {
     }
 
     fn channels(&self) -> usize {
-        match self.spec.queues {
-            InputQueues::Fifo(channels) => usize::from(channels),
-            InputQueues::PerOutput => 0,
-        }
+        self.spec.queues.channels()
     }
 }
 

@@ -1,5 +1,7 @@
 //! The memory of a switch for flows: tables of buckets, which flows share by their hash.
 
+use crate::load_balancing::view::TableSizes;
+
 /// One table for each list of equal-cost ports that flows have been sent to. Flows with other
 /// candidates never share a bucket: they would take it from each other again and again.
 #[derive(Clone, Debug)]
@@ -16,6 +18,12 @@ struct Group<B> {
 }
 
 impl<B: Clone> Buckets<B> {
+    /// The bytes of all tables with a number of entries.
+    pub(crate) fn bytes(entries: u32, sizes: &TableSizes) -> u64 {
+        let table = u64::from(entries) * size_of::<B>() as u64;
+        table.saturating_mul(sizes.lists)
+    }
+
     /// Tables with a number of entries, all of them `empty`.
     pub(crate) fn new(entries: u32, empty: B) -> Buckets<B> {
         Buckets {

@@ -5,7 +5,7 @@ use tenter_units::{Instant, Time};
 
 use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::quality::QualitySpec;
-use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, TableSizes, View};
 use crate::packet::{Draw, Packet};
 
 /// No gap is longer.
@@ -105,6 +105,10 @@ impl Described for Flowlet {
 
     fn gap(&self) -> Option<Time> {
         Some(self.gap)
+    }
+
+    fn table_bytes(&self, sizes: &TableSizes) -> u64 {
+        Buckets::<Bucket>::bytes(self.buckets, sizes)
     }
 
     fn order_remedy(&self) -> &'static str {

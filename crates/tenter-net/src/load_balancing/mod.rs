@@ -36,7 +36,7 @@ pub use telemetry::{HOST_NOTICE_CLASS, Moves, Notify, TelemetryAssisted};
 pub(crate) use telemetry::{NoticeTarget, SeenQueue};
 pub use ugal::Ugal;
 pub use valiant::Valiant;
-pub use view::{DrawnFor, InOrderNics, Order};
+pub use view::{DrawnFor, InOrderNics, Order, TableSizes};
 pub(crate) use view::{Here, SwitchSite, Target};
 pub use weighted_ecmp::WeightedEcmp;
 
@@ -180,6 +180,13 @@ macro_rules! members {
             pub fn detours(&self) -> Option<DrawnFor> {
                 match self {
                     $($list::$name(spec) => spec.detours(),)+
+                }
+            }
+
+            /// The bytes of a switch's tables, by what their number depends on.
+            pub fn table_bytes(&self, sizes: &TableSizes) -> u64 {
+                match self {
+                    $($list::$name(spec) => spec.table_bytes(sizes),)+
                 }
             }
 

@@ -12,7 +12,7 @@ use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::flowlet::BUCKETS_MAX;
 use crate::load_balancing::hash::Ecmp;
 use crate::load_balancing::quality::QualitySpec;
-use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, TableSizes, View};
 use crate::packet::{Notice, Packet, PacketKind, REROUTE_FRAME_BYTES};
 use crate::signals::{Headers, Sender};
 
@@ -397,6 +397,14 @@ impl Described for TelemetryAssisted {
 
     fn gap(&self) -> Option<Time> {
         (self.moves == Moves::AtGap).then_some(self.gap)
+    }
+
+    fn table_bytes(&self, sizes: &TableSizes) -> u64 {
+        if self.notify == Notify::Host {
+            return 0;
+        }
+        let heard = sizes.ports * sizes.leaves * size_of::<u64>() as u64;
+        heard.saturating_add(Buckets::<Bucket>::bytes(self.buckets, sizes))
     }
 
     fn order_remedy(&self) -> &'static str {

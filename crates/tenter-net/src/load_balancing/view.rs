@@ -64,6 +64,17 @@ pub enum DrawnFor {
     Flow,
 }
 
+/// What the size of a switch's tables depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct TableSizes {
+    /// The most lists of equal-cost ports that its packets choose from.
+    pub lists: u64,
+    /// Its ports.
+    pub ports: u64,
+    /// Leaves of the fabric.
+    pub leaves: u64,
+}
+
 /// The parameters of a load balancer, which all switches share.
 pub(crate) trait Described {
     /// The memory of one switch.
@@ -117,6 +128,11 @@ pub(crate) trait Described {
     /// For how long a flow must have sent nothing before it takes another way.
     fn gap(&self) -> Option<Time> {
         None
+    }
+
+    /// The bytes of a switch's tables, by what their number depends on.
+    fn table_bytes(&self, _: &TableSizes) -> u64 {
+        0
     }
 
     /// The keys by which it would keep packets in order, as text behind a comma.

@@ -1,0 +1,97 @@
+//! The memory that a fabric takes before a packet is sent, and what its switches keep of flows.
+
+use std::collections::BTreeSet;
+
+use tenter_net::load_balancing::TableSizes;
+use tenter_plan::Plan;
+use tenter_topology::NodeId;
+
+/// A host: its NIC, its cable, addresses, names and inboxes.
+const HOST: u64 = 900;
+/// A port of a switch without its queues, with its half of the cable and its inboxes.
+const SWITCH_PORT: u64 = 250;
+/// A queue of a port, and the account of its class.
+const QUEUE: u64 = 150;
+/// One end of a lane.
+const LANE_END: u64 = 40;
+/// A virtual output queue of a leaf, and its part in the other leaf.
+const VOQ: u64 = 130;
+/// A port's row in `ports.parquet`, with its names, twice while it is written.
+const PORT_ROW: u64 = 600;
+
+/// Nodes, links and routes, and the tables of switches.
+pub(crate) fn fabric_bytes(plan: &Plan) -> u64 {
+    let topology = &plan.topology;
+    let hosts = topology.hosts as u64;
+    let planes = u64::from(topology.nic_ports);
+    let further_ports = hosts * (planes - 1);
+    let switches = topology.nodes.iter().skip(topology.hosts);
+    let ports: u64 = switches.map(|node| node.ports.len() as u64).sum();
+    let queues = plan.switches.usual.classes.len() as u64;
+    // Routes to a leaf are those to its copies on all planes.
+    let groups = topology.leaves().len() as u64 / planes;
+    let routes = groups * (8 * topology.switches() as u64 + groups);
+    let scheduled = plan
+        .scheduled
+        .as_ref()
+        .map_or(0, |_| groups * hosts * queues * VOQ);
+    // Both ends of each lane: their counters.
+    let lanes = plan
+        .credit
+        .map_or(0, |_| (16 * hosts + 2 * ports * queues) * LANE_END);
+    scheduled
+        + lanes
+        + hosts * (HOST + PORT_ROW)
+        + further_ports * (SWITCH_PORT + PORT_ROW)
+        + ports * (SWITCH_PORT + PORT_ROW + queues * QUEUE)
+        + routes
+        + switch_tables(plan)
+}
+
+/// Crossbars, and the tables of flows that load balancers keep.
+fn switch_tables(plan: &Plan) -> u64 {
+    let topology = &plan.topology;
+    let (used, leaves) = (used_leaves(plan), topology.leaves().len() as u64);
+    let of_switch = |switch: NodeId| {
+        let spec = plan.switches.of(topology, switch);
+        let ports = topology.ports(switch);
+        let crossbar = plan
+            .input_queued
+            .map_or(0, |of| of.memory_bytes(ports.into(), spec.classes.len()));
+        let sizes = TableSizes {
+            lists: equal_ports(plan, switch).min(used),
+            ports: ports.into(),
+            leaves,
+        };
+        crossbar.saturating_add(spec.load_balancing.table_bytes(&sizes))
+    };
+    let bytes = topology.switch_nodes().map(of_switch);
+    bytes.fold(0, u64::saturating_add)
+}
+
+/// Number of leaves with ranks of a job.
+fn used_leaves(plan: &Plan) -> u64 {
+    let hosts = plan.jobs.iter().flat_map(|job| job.hosts.iter());
+    let leaves = hosts.map(|&host| plan.topology.neighbour(host, 0).node);
+    leaves.collect::<BTreeSet<_>>().len() as u64
+}
+
+/// The most lists of equal ports that a switch may choose from. In a tree that is one upwards, and
+/// one to each switch below with several cables to it; elsewhere each leaf may have its own.
+fn equal_ports(plan: &Plan, switch: NodeId) -> u64 {
+    let topology = &plan.topology;
+    let tier = topology.tier(switch);
+    let mut below = Vec::new();
+    for peer in topology.neighbours(switch) {
+        let other = topology.tier(peer.node);
+        if other == tier {
+            return u64::MAX;
+        }
+        if other.is_some() && other < tier {
+            below.push(peer.node);
+        }
+    }
+    below.sort_unstable();
+    let doubled = below.chunk_by(|a, b| a == b).filter(|same| same.len() > 1);
+    1 + doubled.count() as u64
+}
