@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tenter_net::load_balancing::TableSizes;
 use tenter_plan::Plan;
-use tenter_topology::NodeId;
+use tenter_topology::{NodeId, Size};
 
 /// A host: its NIC, its cable, addresses, names and inboxes.
 const HOST: u64 = 900;
@@ -28,9 +28,7 @@ pub(crate) fn fabric_bytes(plan: &Plan) -> u64 {
     let switches = topology.nodes.iter().skip(topology.hosts);
     let ports: u64 = switches.map(|node| node.ports.len() as u64).sum();
     let queues = plan.switches.usual.classes.len() as u64;
-    // Routes to a leaf are those to its copies on all planes.
     let groups = topology.leaves().len() as u64 / planes;
-    let routes = groups * (8 * topology.switches() as u64 + groups);
     let scheduled = plan
         .scheduled
         .as_ref()
@@ -44,7 +42,7 @@ pub(crate) fn fabric_bytes(plan: &Plan) -> u64 {
         + hosts * (HOST + PORT_ROW)
         + further_ports * (SWITCH_PORT + PORT_ROW)
         + ports * (SWITCH_PORT + PORT_ROW + queues * QUEUE)
-        + routes
+        + Size::of(topology).routing_bytes()
         + switch_tables(plan)
 }
 

@@ -254,11 +254,13 @@ fn greatest_crowd(plan: &Plan, job: &Job) -> Result<Crowd, WorkloadError> {
 
 /// The number of flows of a peak that end at about the same time. A NIC serves its queue pairs in
 /// turn, so flows of many packets all end in the last round, and flows of one packet one after the
-/// other.
+/// other, unless their packets wait in queues together.
 fn done_together(crowd: &Crowd) -> u64 {
     let once = u128::from(crowd.flows) * u128::from(crowd.flows);
-    let single = once / u128::from(crowd.packets.max(1));
-    crowd.flows.saturating_sub(single as u64)
+    let single = (once / u128::from(crowd.packets.max(1))) as u64;
+    crowd
+        .flows
+        .saturating_sub(single.saturating_sub(crowd.waiting))
 }
 
 /// The ways between ranks that a job uses: rank pairs, or more if lanes are kept apart.
