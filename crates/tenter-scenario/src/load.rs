@@ -437,6 +437,9 @@ fn overlaid(
         report_no_scenario(&root, problems);
         return Ok((None, sources));
     }
+    if report_sweep(&root, problems) {
+        return Ok((None, sources));
+    }
     for (overlay, source) in overlay.iter().zip(1..) {
         lay(&mut root, overlay.text, source, problems);
     }
@@ -531,6 +534,18 @@ fn report_no_scenario(root: &Node, problems: &Problems) {
     };
     let help = "write `fabric:` and `jobs:`; `scenarios/quickstart.yaml` is a good first one";
     problems.push(root.at, message, Some(help.to_owned()));
+}
+
+/// Reports a sweep in place of a scenario, rather than each of its keys; returns whether it is one.
+fn report_sweep(root: &Node, problems: &Problems) -> bool {
+    let named = root.entry("scenario");
+    let Some(named) = named.filter(|_| root.entry("fabric").is_none()) else {
+        return false;
+    };
+    let message = "this file describes a sweep, and a scenario is needed";
+    let help = "run it with `tenter sweep`, or give the scenario that it names";
+    problems.push(named.key_at, message.to_owned(), Some(help.to_owned()));
+    true
 }
 
 /// What the configuration amounts to, as comments.
