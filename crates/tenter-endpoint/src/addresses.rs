@@ -1,21 +1,21 @@
-//! The addresses of NICs.
+//! IPv4 addresses and DSCPs of NICs.
 
-/// The addresses of one NIC. The address feeds the ECMP hash, the DSCP gives the class; prefix and
-/// gateway are checked when a scenario is read.
+/// The addresses of one NIC. The address feeds the ECMP hash and the DSCP sets the class. Prefix
+/// and gateway matter only while a scenario is read: they decide which addresses the NIC can reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NicAddress {
-    /// IPv4 address.
+    /// IPv4 address in host byte order.
     pub address: u32,
-    /// Prefix length of its subnet.
+    /// Length of the subnet prefix, in bits.
     pub prefix: u8,
-    /// IPv4 address of its gateway.
+    /// IPv4 address of the gateway. It is no node of the fabric.
     pub gateway: u32,
-    /// DSCP of its data packets.
+    /// DSCP of data packets, 0 to 63.
     pub dscp: u8,
 }
 
 impl NicAddress {
-    /// The class (priority) of its data packets: the class selector bits of the DSCP.
+    /// Returns the class (priority) of data packets, which is the DSCP's class selector.
     pub fn class(&self) -> u8 {
         self.dscp >> 3
     }

@@ -1,8 +1,8 @@
-//! Which entropy value a packet gets, and with it its path: one file per member, listed in
-//! [`EntropyKind`]. NICs of all transports choose by these.
+//! Entropy: the choice of each packet's entropy value, and with it the packet's path. There is one
+//! file per member; [`EntropyKind`] lists them. NICs of all transports share them.
 //!
 //! An entropy value changes the hash by which switches choose among links, at every hop. Senders
-//! hear of the path of a packet from its answer, and of trims, losses and timeouts.
+//! learn about a path from the answers to its packets, and from trims, losses and timeouts.
 
 use tenter_config::{Words, choice};
 use tenter_units::Instant;
@@ -24,28 +24,29 @@ use mixed::Mixed;
 use oblivious::Oblivious;
 use reps::Reps;
 
-/// Entropy values are source ports of the dynamic range, which has so many.
+/// Upper bound of entropy values: the dynamic UDP port range has 2¹⁴ ports.
 pub(crate) const VALUES_MAX: u16 = 1 << 14;
 
-/// Why a number of values that is no power of two cannot be, and the remedy.
+/// Returns the problem and the remedy if `values` is no power of two, which all kinds but `random`
+/// require.
 pub(crate) fn no_power_of_two(values: u16) -> Option<(String, String)> {
     let help = "choose one up to 16384, such as 64";
     let wrong = !values.is_power_of_two();
     wrong.then(|| ("is no power of two".to_owned(), help.to_owned()))
 }
 
-/// How the entropy value of a packet is chosen.
+/// Rule by which senders choose the entropy value of each packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntropyKind {
-    /// Any of them, whatever came before.
+    /// Draws each value at random.
     Random,
-    /// One after the other, in an order that changes with each round.
+    /// Takes all values in turn, in an order that changes with each round.
     Oblivious,
-    /// One after the other without those of which bad news has come.
+    /// Takes values in turn and skips those with a penalty for marks, trims, losses or timeouts.
     Bitmap,
-    /// Again what was acknowledged without a mark, else at random: recycled entropies.
+    /// REPS: takes recycled values, those acknowledged without a mark, or else a random one.
     Reps,
-    /// Again what was acknowledged without a mark, else as `bitmap`.
+    /// Takes recycled values, or else one by `bitmap`.
     Mixed,
 }
 
@@ -57,7 +58,7 @@ choice!(EntropyKind {
     "mixed" => Mixed,
 });
 
-/// The entropy values of one sender to one receiver.
+/// State of one sender's choice towards one receiver.
 #[derive(Clone, Debug)]
 pub(crate) enum Choice {
     Random { values: u16 },
@@ -68,12 +69,13 @@ pub(crate) enum Choice {
 }
 
 impl EntropyKind {
-    /// Its word in scenarios.
+    /// Returns the name in scenarios.
     pub fn word(self) -> &'static str {
         Words::word(&self)
     }
 
-    /// Whether it goes by what becomes of packets.
+    /// Returns true if the kind adapts to the outcome of packets, so that receivers must answer
+    /// each one.
     pub fn learns(self) -> bool {
         match self {
             EntropyKind::Random | EntropyKind::Oblivious => false,
@@ -81,7 +83,7 @@ impl EntropyKind {
         }
     }
 
-    /// The choice of a new sender among so many values, a power of two.
+    /// Creates the state for a new sender with `values` entropy values, a power of two.
     pub(crate) fn start(self, values: u16, random: &mut SplitMix) -> Choice {
         match self {
             EntropyKind::Random => Choice::Random { values },
@@ -94,7 +96,7 @@ impl EntropyKind {
 }
 
 impl Choice {
-    /// The value of the next packet.
+    /// Returns the value of the next packet.
     #[inline]
     pub(crate) fn next(&mut self, random: &mut SplitMix) -> u16 {
         match self {
@@ -106,7 +108,7 @@ impl Choice {
         }
     }
 
-    /// News of a packet with this value has come at `now`.
+    /// Learns the outcome of a packet that carried `value`, at `now`.
     #[inline]
     pub(crate) fn hear(&mut self, value: u16, news: PathNews, now: Instant) {
         match self {

@@ -1,14 +1,14 @@
 //! NICs, `RoCEv2` reliable connections, and the transport of Ultra Ethernet.
 //!
-//! A [`Nic`] holds queue pairs. The workload posts work requests (so many bytes) to a send queue
-//! pair; the NIC cuts them into RDMA write messages and packets, interleaves its queue pairs packet
-//! by packet, and reports when a request has arrived ([`Delivery`]) and when it has been
-//! acknowledged ([`Acknowledged`]). What is done about lost packets is chosen in [`loss_recovery`],
-//! how senders slow down in [`congestion_control`].
+//! A [`Nic`] holds queue pairs. The workload posts work requests, each a number of payload bytes,
+//! to a send queue pair. The NIC cuts a request into RDMA write messages and packets, serves its
+//! queue pairs in turns, and reports when the request has arrived ([`Delivery`]) and when it is
+//! acknowledged ([`Acknowledged`]). Members of [`loss_recovery`] handle lost packets, members of
+//! [`congestion_control`] slow senders down.
 //!
-//! Like a switch, a NIC knows no engine: it is told what happens and when, and puts its packets
-//! onto a [`Medium`](tenter_net::Medium). The driver serves it in the order *departures, arrivals,
-//! timers* at equal times.
+//! Like a switch, a NIC knows no engine: the driver passes it each event with its instant, and the
+//! NIC puts its packets onto a [`Medium`](tenter_net::Medium). At equal times the driver serves it
+//! in the order *departures, arrivals, timers*.
 
 mod addresses;
 pub mod congestion_control;

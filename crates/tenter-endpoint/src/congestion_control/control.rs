@@ -1,140 +1,148 @@
-//! What a congestion control is asked.
+//! The trait that each congestion control implements, and the events that it receives.
 
 use tenter_net::Hop;
 use tenter_units::{Instant, Time};
 
 use crate::notification::NotificationSpec;
 
-/// What an acknowledgement says about the network.
+/// One acknowledgement, as a congestion control sees it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Feedback<'a> {
-    /// When it arrived.
+    /// The acknowledgement's arrival.
     pub(crate) now: Instant,
-    /// From the first bit of the packet that asked for it to its arrival.
+    /// Time from the first bit of the acknowledged packet to the arrival of its acknowledgement.
     pub(crate) round_trip: Time,
-    /// Packets it acknowledges that were not before.
+    /// Number of packets that were not acknowledged before.
     pub(crate) packets: u32,
-    /// The packet that the receiver expects next, and the one that is sent next.
+    /// PSN that the receiver expects next.
     pub(crate) sequence: u32,
+    /// PSN that the sender will use for its next new packet.
     pub(crate) next_sequence: u32,
-    /// What switches have written into the packet that it answers.
+    /// Telemetry that switches wrote into the acknowledged packet; empty without in-band telemetry.
     pub(crate) hops: &'a [Hop],
 }
 
-/// What an answer says about the path of the packet that it answers.
+/// One answer, as a statement about the path that the answered packet took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PathFeedback {
-    /// When it arrived.
+    /// The answer's arrival.
     pub(crate) now: Instant,
-    /// The hash of the packet, by which switches chose its path: its source port is in it.
+    /// ECMP hash of the answered packet. The source port is part of it, so it identifies the path.
     pub(crate) hash: u32,
-    /// From the first bit of the packet to the arrival of its answer.
+    /// Time from the first bit of the packet to the arrival of its answer.
     pub(crate) round_trip: Time,
-    /// Whether the answer carries a congestion notification.
+    /// Set if the answer carries a congestion notification.
     pub(crate) marked: bool,
 }
 
-/// What a congestion control needs of acknowledgements.
+/// Acknowledgements that a congestion control requires from receivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answers {
-    /// Whatever receivers give.
+    /// Any policy will do.
     Any,
-    /// Windows may shrink to one packet, which must not wait for more to be answered.
+    /// Windows may shrink to one packet. The receiver must acknowledge that packet without waiting
+    /// for more, or the sender would stop.
     BeforeOnePacketWaits,
-    /// One for each packet, whose telemetry it returns.
+    /// Each packet must be answered, because the answer returns the packet's telemetry.
     ToEachPacket,
 }
 
-/// One congestion control: its parameters, which all NICs of a rate share.
+/// A congestion control: its parameters, shared by all NICs with the same line rate.
 pub(crate) trait Control: Copy {
-    /// What is kept for a queue pair that is limited.
+    /// State of one limited queue pair.
     type Flow: Clone + std::fmt::Debug;
-    /// Whether a queue pair is limited from its first packet; else from its first notification.
+    /// True if a queue pair is limited from its first packet, false if only from its first
+    /// congestion notification.
     const FROM_START: bool;
-    /// Whether it is told of the path of each packet that is answered. NICs then remember the
-    /// hashes of packets under way.
+    /// True if the control learns the path of each answered packet. NICs then remember the hashes
+    /// of packets in flight.
     const PATHS: bool = false;
-    /// Whether a packet that waits is timed anew when the rate changes. Controls that hear an
-    /// answer to each packet renew the rate from packet to packet.
+    /// True if a packet that already waits for its rate gets a new departure time as soon as the
+    /// rate changes. Controls with an answer for each packet leave it false: they set a new rate
+    /// with nearly every packet anyway.
     const RETIMES: bool = false;
 
-    /// Whether senders slow down at all.
+    /// Returns false if receivers notify but senders ignore the notifications.
     fn reacts(&self) -> bool {
         true
     }
 
-    /// What it needs of acknowledgements.
+    /// Returns the acknowledgements that the control requires.
     fn answers(&self) -> Answers {
         Answers::Any
     }
 
-    /// How receivers tell of marked packets, where the congestion control needs to hear of them.
+    /// Returns how receivers report marked packets, or `None` if the control ignores marks.
     fn notification(&self) -> Option<NotificationSpec> {
         None
     }
 
-    /// Hops of in-band telemetry for which data packets have room, if they carry any.
+    /// Returns the number of telemetry hops for which data packets reserve room, or `None` without
+    /// telemetry.
     fn telemetry_hops(&self) -> Option<u8> {
         None
     }
 
-    /// Frame bytes that data packets and their answers have for in-band telemetry.
+    /// Returns the frame bytes that telemetry adds to each data packet and to its answer.
     fn telemetry_bytes(&self) -> u32 {
         0
     }
 
-    /// With what depends on the line rate, in bits per second.
+    /// Returns the parameters for a NIC whose line carries `line` bits per second.
     fn on_line(self, line: u64) -> Self;
 
-    /// A queue pair begins to be limited at `now`.
+    /// Creates the state of a queue pair that becomes limited at `now`, on a line of `line` bits
+    /// per second.
     fn start(&self, line: u64, now: Instant) -> Self::Flow;
 
-    /// The rate at which a packet is sent whose first bit leaves at `now`, in bits per second;
-    /// `u64::MAX` for that of the line.
+    /// Returns the rate that applies to a packet whose first bit leaves at `now`, in bits per
+    /// second. `u64::MAX` stands for the line rate.
     fn rate(&self, flow: &mut Self::Flow, now: Instant) -> u64;
 
-    /// The instant behind which a timer changes the rate next if nothing is heard until then;
-    /// [`Instant::NEVER`] without such a timer.
+    /// Returns the instant after which a timer changes the rate unless a packet or notification
+    /// comes first, or [`Instant::NEVER`] without such a timer.
     fn next_change(&self, _: &Self::Flow) -> Instant {
         Instant::NEVER
     }
 
-    /// Packets that may be unacknowledged, where a full one carries so many bytes.
+    /// Returns the most packets that may be unacknowledged, if a full packet carries `payload`
+    /// bytes.
     fn window(&self, _: &Self::Flow, _payload: u64) -> u32 {
         u32::MAX
     }
 
-    /// The same for a queue pair that is not limited.
+    /// Returns the window of a queue pair that is not limited, on a line of `line` bits per second.
     fn line_window(&self, _line: u64, _payload: u64) -> u32 {
         u32::MAX
     }
 
-    /// A packet has been sent.
+    /// Records that a packet of `frame_bytes` was sent.
     fn sent(&self, flow: &mut Self::Flow, frame_bytes: u64);
 
-    /// A congestion notification has arrived: the first one, or a later one.
+    /// Handles a congestion notification. `first` is set if it starts the limit.
     fn notified(&self, flow: &mut Self::Flow, first: bool, now: Instant);
 
-    /// An acknowledgement has arrived.
+    /// Handles an acknowledgement.
     fn acknowledged(&self, flow: &mut Self::Flow, feedback: &Feedback<'_>);
 
-    /// The receiver lacks packets.
+    /// Handles a NAK: the receiver lacks packets.
     fn lost(&self, _: &mut Self::Flow, _now: Instant) {}
 
-    /// Nothing has been acknowledged for the time-out, and everything unacknowledged is sent again.
+    /// Handles a timeout: nothing was acknowledged for the retransmission timeout, and everything
+    /// unacknowledged will be sent again.
     fn timed_out(&self, _: &mut Self::Flow, _now: Instant) {}
 
-    /// A packet has been answered that took this path; only with [`Self::PATHS`], and before
+    /// Handles an answer as news about a path. It is called only with [`Self::PATHS`], and before
     /// [`Self::acknowledged`].
     fn path_answered(&self, _: &mut Self::Flow, _: &PathFeedback) {}
 
-    /// A switch has cut a packet to its header, which has come back by way of the receiver.
+    /// Handles a packet that a switch trimmed; the receiver has reported it.
     fn trimmed(&self, _: &mut Self::Flow, _now: Instant) {}
 
-    /// The receiver has granted this many payload bytes more. What that lets out is for
-    /// [`Self::window`] to say.
+    /// Handles a grant by the receiver of this many further payload bytes. The control turns it
+    /// into packets in [`Self::window`].
     fn granted(&self, _: &mut Self::Flow, _bytes: u64, _now: Instant) {}
 
-    /// Whether the queue pair is no longer limited.
+    /// Returns true once the queue pair is no longer limited, so that its state can be freed.
     fn is_over(&self, flow: &Self::Flow) -> bool;
 }

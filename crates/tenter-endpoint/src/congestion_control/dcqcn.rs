@@ -1,8 +1,8 @@
-//! DCQCN: rates that fall with each congestion notification and rise with time and bytes.
+//! DCQCN: each congestion notification lowers a queue pair's rate; time and sent bytes raise it.
 //!
-//! Source: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments" (2015), and the
-//! parameters of the NICs that have it ("DCQCN CC parameters", NVIDIA). Its reaction point is the
-//! one of quantized congestion notification (IEEE 802.1Qau) with an estimate of congestion, alpha.
+//! Source: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments" (2015), and "DCQCN CC
+//! parameters" (NVIDIA), the parameters of NICs that implement it. The reaction point is that of
+//! quantized congestion notification (IEEE 802.1Qau), with an estimate of congestion, alpha, added.
 
 use tenter_config::{
     Component, Key, KeyTable, Reader, Words as _, Written, choice, component, joined,
@@ -12,19 +12,19 @@ use tenter_units::{Bytes, Instant, Rate, Time};
 use super::{Answers, Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
 use crate::notification::{LimitedBy, NotificationSpec};
 
-/// Alpha is counted in these parts of one.
+/// Fixed-point unit of alpha: alpha is counted in 2⁻³⁰.
 const ONE: u64 = 1 << 30;
-/// The gain of alpha and its first value are given in these parts of one, as NICs have them.
+/// Unit of the keys `gain` and `alpha_initial`, which are given in 1024ths, as NICs have them.
 pub const PARTS: u16 = 1024;
-/// The most bytes that a byte counter counts to.
+/// Upper bound of the byte counter's threshold.
 const BYTES_MAX: Bytes = Bytes::new(1 << 40);
 
-/// DCQCN: what receivers notify of, and what senders do then.
+/// DCQCN: how receivers notify, and how senders react.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dcqcn {
-    /// The notification point.
+    /// The notification point, at receivers.
     pub notifying: Notifying,
-    /// The reaction point; without effect where senders do not react.
+    /// The reaction point, at senders. It has no effect if senders do not react.
     pub reaction: Reaction,
 }
 
@@ -98,18 +98,18 @@ component! {
     }
 }
 
-/// Where the constants of DCQCN come from.
+/// Source of the constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// NICs of NVIDIA.
+    /// Defaults of NVIDIA's `ConnectX-4` and later.
     Nvidia,
-    /// The KAI Data Center Builder.
+    /// Port model of the KAI Data Center Builder (Keysight).
     Kai,
-    /// The simulator of HPCC.
+    /// Example configuration of HPCC's simulator.
     Hpcc,
-    /// The paper.
+    /// The DCQCN paper, "Congestion Control for Large-Scale RDMA Deployments" (2015).
     Paper2015,
-    /// The ports of a traffic tester.
+    /// Ports of a traffic tester: they notify and do not react.
     Tester,
 }
 
@@ -121,34 +121,34 @@ choice!(Preset {
     "tester" => Tester,
 });
 
-/// What carries notifications.
+/// Carrier of congestion notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
-    /// A packet of their own.
+    /// A congestion notification packet (CNP) of its own.
     Packet,
-    /// The next acknowledgement or NAK.
+    /// A flag in the next acknowledgement or NAK of the queue pair.
     InAcknowledgement,
 }
 
 choice!(Carrier { "packet" => Packet, "in-acknowledgement" => InAcknowledgement });
 
-/// A window beside the rate, as the simulator of "HPCC: High Precision Congestion Control" has it
-/// for all its congestion controls.
+/// Window beside the rate. The simulator of "HPCC: High Precision Congestion Control" has one for
+/// each of its congestion controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// Whatever the rate lets out may be under way.
+    /// No window: the rate alone limits the bytes in flight.
     None,
-    /// What the line carries in the base round trip may be.
+    /// Bytes that the line carries in the base round trip.
     Fixed,
-    /// What the rate does.
+    /// Bytes that the current rate carries in the base round trip.
     Scaled,
 }
 
 choice!(Window { "none" => None, "fixed" => Fixed, "scaled" => Scaled });
 
-/// Gives the notification point what the preset says of it.
+/// Fills keys of the notification point that the scenario leaves out from its preset.
 fn notifying_of_preset(reader: &mut dyn Reader) {
-    // Another word is refused when it is read.
+    // An unknown preset is reported once, when `preset` itself is read.
     let Some(preset) = preset_of(reader) else {
         return;
     };
@@ -159,7 +159,7 @@ fn notifying_of_preset(reader: &mut dyn Reader) {
     }
 }
 
-/// The preset that is written, or the usual one; `None` for a word that names none.
+/// Returns the preset in the scenario or the default one, or `None` if its name is unknown.
 fn preset_of(reader: &dyn Reader) -> Option<Preset> {
     let word = reader.peek_word("preset");
     word.map_or(Some(Preset::Nvidia), |word| Preset::of_word(&word))
@@ -193,7 +193,9 @@ impl Component for Dcqcn {
     };
 
     fn read(reader: &mut dyn Reader) -> Option<Dcqcn> {
-        // Both points are read whatever is wrong with one of them, so that all problems are told.
+        // Read both points even if one has errors, so that the user sees all problems at once. The
+        // keys `preset` and `reaction` are peeked for the same reason: they decide which keys are
+        // legal.
         let preset = preset_of(reader).unwrap_or(Preset::Nvidia);
         let asked = reader
             .peek_word("reaction")
@@ -208,6 +210,8 @@ impl Component for Dcqcn {
         let usual = preset.reaction();
         if !reacts {
             for key in given {
+                // The value is consumed as well as refused: an unread key would be reported a
+                // second time, as unknown.
                 reader.any(key.name);
                 let help = "leave it out, or set `reaction: true`";
                 reader.refuse(key.name, "means nothing where senders do not react", help);
@@ -228,7 +232,8 @@ impl Component for Dcqcn {
         })
     }
 
-    /// Of senders that do not react only what is unusual is written, to be refused when it is read.
+    /// Omits the reaction keys that equal the preset if senders do not react. Any others are kept,
+    /// so that reading the text back refuses them.
     fn written(&self) -> Vec<(&'static str, Written)> {
         let mut reaction = Component::written(&self.reaction);
         if !self.notifying.reacts {
@@ -241,20 +246,20 @@ impl Component for Dcqcn {
     }
 }
 
-/// What one notification does to a flow at the rate of its line, if no other follows and it sends
-/// nothing that its byte counter counts.
+/// Effect of a single notification on a flow at line rate, as an estimate: no further notification
+/// follows, and the flow sends no bytes that its byte counter would count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cut {
-    /// The share of the line to which the rate falls.
+    /// Lowest rate as a share of the line rate, 0 to 1.
     pub share: f64,
-    /// When the rate is back at nine tenths of the line.
+    /// Time until the rate is back at 90 % of the line rate.
     pub nearly_after: Time,
-    /// When it is back at the line.
+    /// Time until the rate is back at the line rate.
     pub line_after: Time,
 }
 
 impl Dcqcn {
-    /// A flow that has just been cut to a rate, from the rate of its line.
+    /// Returns a flow that was just cut from its line rate to `rate`, in bits per second.
     #[cfg(test)]
     pub(super) fn cut_to(&self, rate: u64, line: Rate) -> Flow {
         Flow {
@@ -263,8 +268,8 @@ impl Dcqcn {
         }
     }
 
-    /// How a flow recovers from one notification on a line; `None` where senders do not react, and
-    /// where that takes more than a million steps.
+    /// Computes how a flow recovers from one notification on a line. Returns `None` if senders do
+    /// not react, or if recovery takes more than a million timer steps.
     pub fn recovery(&self, line: Rate) -> Option<Cut> {
         const STEPS_MAX: u32 = 1_000_000;
         if !self.notifying.reacts {
@@ -281,9 +286,11 @@ impl Dcqcn {
             if change.is_never() {
                 break;
             }
+            // Timers act strictly after their instant, so catch up to one picosecond behind it.
             control.reaction.catch_up(&mut flow, change + Time::LEAST);
             share = share.min(flow.rate);
             let after = change.saturating_since(Instant::START);
+            // A rate above 90 % does not count while a cut is still pending: it has not fallen yet.
             if nearly_after.is_none() && flow.rate >= bps / 10 * 9 && !flow.decrease_notified {
                 nearly_after = Some(after);
             }
@@ -306,8 +313,9 @@ impl Default for Dcqcn {
 }
 
 impl Reaction {
-    /// Packets that may be unacknowledged at a rate: a packet may leave while the payload under way
-    /// is less than the window.
+    /// Returns the packets that may be unacknowledged at `rate` bits per second, at least one. A
+    /// packet may leave while less payload than the window is in flight, so the count is rounded
+    /// up.
     fn window_packets(&self, rate: u64, payload: u64) -> u32 {
         let base_round_trip = self.base_round_trip.unwrap_or_default();
         let bytes = part_of(rate, base_round_trip.ps(), 8 * SECOND.ps());
@@ -316,21 +324,22 @@ impl Reaction {
     }
 }
 
-/// Mb/s.
+/// Returns a rate in Mb/s.
 const fn mbps(rate: u64) -> Rate {
     Rate::from_bits_per_second(rate * 1_000_000)
 }
 
-/// DSCP 48, priority 6: `CNP_DSCP` and `CNP_802P_PRIO` of NVIDIA's NICs.
+/// CNP class of NVIDIA's NICs: DSCP 48, priority 6 (`CNP_DSCP`, `CNP_802P_PRIO`).
 const CNP_DSCP: u8 = 48;
 
-/// "DCQCN CC parameters" (NVIDIA), the defaults of `ConnectX-4` and later: `DCE_TCP_G` 1019,
+/// Defaults of `ConnectX-4` and later, from "DCQCN CC parameters" (NVIDIA): `DCE_TCP_G` 1019,
 /// `INITIAL_ALPHA_VALUE` 1023, `DCE_TCP_RTT` 1 us, `RATE_REDUCE_MONITOR_PERIOD` 4 us,
 /// `RATE_TO_SET_ON_FIRST_CNP` 0, `RPG_MIN_DEC_FAC` 50, `RPG_MIN_RATE` 1, `CLAMP_TGT_RATE` false
-/// with `CLAMP_TGT_RATE_AFTER_TIME_INC` true, `RPG_TIME_RESET` 300 us, `RPG_BYTE_RESET` 32767 (of
-/// 64 bytes, the unit of the KAI Data Center Builder), `RPG_THRESHOLD` 1, `RPG_AI_RATE` 5,
+/// with `CLAMP_TGT_RATE_AFTER_TIME_INC` true, `RPG_TIME_RESET` 300 us, `RPG_BYTE_RESET` 32767 (in
+/// 64-byte units, as in the KAI Data Center Builder), `RPG_THRESHOLD` 1, `RPG_AI_RATE` 5,
 /// `RPG_HAI_RATE` 50, `MIN_TIME_BETWEEN_CNPS` 4 us.
 const NVIDIA: Reaction = Reaction {
+    // NVIDIA's `DCE_TCP_G` is the share of alpha that stays, 1 - g.
     gain: PARTS - 1019,
     alpha_initial: 1023,
     alpha_interval: Time::from_us(1),
@@ -349,8 +358,9 @@ const NVIDIA: Reaction = Reaction {
     base_round_trip: None,
 };
 
-/// The port model of the KAI Data Center Builder (Keysight): as NVIDIA's, but alpha and rate every
-/// 21 us, and 10 Gb/s at the first notification. Notifications every 4 us.
+/// Port model of the KAI Data Center Builder (Keysight): NVIDIA's values, except that alpha and
+/// rate change every 21 us and that the first notification sets 10 Gb/s. Receivers notify every 4
+/// us.
 const KAI: Reaction = Reaction {
     alpha_interval: Time::from_us(21),
     decrease_interval: Some(Time::from_us(21)),
@@ -358,10 +368,10 @@ const KAI: Reaction = Reaction {
     ..NVIDIA
 };
 
-/// "HPCC: High Precision Congestion Control", the simulator's example configuration: gain 1/256,
-/// alpha every 1 us from 1, rate every 4 us, 900 us to rise, no byte counter, 50 and 100 Mb/s at
-/// 100G, at least 100 Mb/s. Its receivers notify with each acknowledgement, which is as often as
-/// there are marks.
+/// Example configuration of the simulator for "HPCC: High Precision Congestion Control": gain
+/// 1/256; alpha starts at 1 and falls every 1 us; the rate falls every 4 us at most and rises every
+/// 900 us by 50 or 100 Mb/s at 100G; minimum 100 Mb/s; no byte counter. Its receivers notify with
+/// each acknowledgement, which means once per mark.
 const HPCC: Reaction = Reaction {
     gain: PARTS / 256,
     alpha_initial: PARTS,
@@ -373,10 +383,10 @@ const HPCC: Reaction = Reaction {
     ..NVIDIA
 };
 
-/// The paper's own: gain 1/256, alpha every 55 us from 1, the rate falls with each notification,
-/// which receivers send every 50 us, rises every 55 us and every 10 MB, five times half of the way,
-/// then by 40 Mb/s. The paper gives neither hyper increase nor the least rate: ten times as much
-/// and 10 Mb/s are assumed.
+/// Values from the DCQCN paper: gain 1/256; alpha starts at 1 and falls every 55 us; the rate falls
+/// with each notification (sent every 50 us) and rises every 55 us and every 10 MB, five times by
+/// half the distance to the target, then by 40 Mb/s. The paper states neither hyper increase nor
+/// minimum rate: ten times the additive increase and 10 Mb/s are assumed.
 const PAPER_2015: Reaction = Reaction {
     gain: PARTS / 256,
     alpha_initial: PARTS,
@@ -393,7 +403,7 @@ const PAPER_2015: Reaction = Reaction {
 };
 
 impl Preset {
-    /// What it says of senders and receivers.
+    /// Returns the preset for both points.
     pub fn of_both(self) -> Dcqcn {
         Dcqcn {
             notifying: self.notifying(),
@@ -401,9 +411,9 @@ impl Preset {
         }
     }
 
-    /// What it says of receivers. `tester` notifies and does not react: the ports of a traffic
-    /// tester as AI Fabric Test Methodology (Keysight) has them, with a notification every 55 us,
-    /// the default of the port model.
+    /// Returns the preset's notification point. `tester` stands for a traffic tester's ports as in
+    /// AI Fabric Test Methodology (Keysight): they notify every 55 us, the port model's default,
+    /// and do not react.
     fn notifying(self) -> Notifying {
         Notifying {
             preset: self,
@@ -420,7 +430,8 @@ impl Preset {
         }
     }
 
-    /// What it says of senders, or would say if those of a tester reacted.
+    /// Returns the preset's reaction point. `tester` has NVIDIA's, which is without effect unless
+    /// the scenario sets `reaction: true`.
     fn reaction(self) -> Reaction {
         match self {
             Preset::Nvidia | Preset::Tester => NVIDIA,
@@ -432,7 +443,7 @@ impl Preset {
 }
 
 impl Reaction {
-    /// With steps for lines of this rate.
+    /// Scales minimum rate and increases from `scale_from` to a line of `line` bits per second.
     fn on_line(self, line: u64) -> Reaction {
         let Some(from) = self.scale_from else {
             return self;
@@ -451,39 +462,42 @@ impl Reaction {
     }
 }
 
-/// A queue pair that is limited. Rates are in bits per second, times in ps.
+/// State of a limited queue pair. Rates are in bits per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flow {
     rate: u64,
     target: u64,
     line: u64,
-    /// Frame bytes sent since the byte counter last ran out.
+    /// Frame bytes sent since the byte counter last expired.
     bytes: u64,
     next_alpha: Instant,
     next_decrease: Instant,
     next_increase: Instant,
-    /// The estimate of congestion, in parts of [`ONE`].
+    /// Estimate of congestion, in units of 1/[`ONE`].
     alpha: u32,
-    /// How often the timer and the byte counter have run out since the rate fell.
+    /// Expiries of the timer since the last cut.
     time_stage: u32,
+    /// Expiries of the byte counter since the last cut.
     byte_stage: u32,
-    /// Whether there was a notification since alpha changed last, and since the rate fell last.
+    /// Set if a notification arrived since alpha was last updated.
     alpha_notified: bool,
+    /// Set if a notification arrived since the rate was last cut.
     decrease_notified: bool,
 }
 
-/// So many of the instants `next`, `next + interval`, … lie before `until`.
+/// Returns the number of instants `next`, `next + interval`, … that lie before `until`.
 fn ticks_before(next: Instant, interval: Time, until: Instant) -> u64 {
     until.saturating_since(next).ps().div_ceil(interval.ps())
 }
 
 impl Reaction {
-    /// Alpha at its timer's instants before `until`.
+    /// Updates alpha at each of its timer's instants before `until`.
     fn update_alpha(&self, flow: &mut Flow, until: Instant) {
         let ticks = ticks_before(flow.next_alpha, self.alpha_interval, until);
         flow.next_alpha += self.alpha_interval * ticks;
         for _ in 0..ticks {
-            // At zero it stays until the next notification.
+            // Alpha has decayed to zero and stays there until the next notification: skip the
+            // remaining steps, which may be millions after a long idle time.
             if flow.alpha == 0 && !flow.alpha_notified {
                 break;
             }
@@ -491,6 +505,7 @@ impl Reaction {
         }
     }
 
+    /// Decays alpha by one step, and raises it if a notification arrived since the last one.
     fn step_alpha(&self, flow: &mut Flow) {
         let gain = u64::from(self.gain);
         let parts = u64::from(PARTS);
@@ -504,13 +519,18 @@ impl Reaction {
         flow.alpha_notified = false;
     }
 
-    /// The rate falls at `now`.
+    /// Cuts the rate at `now` and restarts timer and byte counter.
     fn decrease(&self, flow: &mut Flow, now: Instant) {
+        // The target remembers the rate before the cut. Several cuts in a row, without a rise
+        // between them, must not lower it further, or fast recovery would have nowhere to return
+        // to.
         if self.clamp_target || flow.time_stage > 0 || flow.byte_stage > 0 {
             flow.target = flow.rate;
         }
         let half = part_of(flow.rate, u64::from(flow.alpha), 2 * ONE);
         let most = part_of(flow.rate, u64::from(self.decrease_max_percent), 100);
+        // A key may set a minimum above the present rate, for example on a slow line; a cut must
+        // never raise the rate.
         let min = self.min_rate.bits_per_second().min(flow.rate);
         flow.rate = (flow.rate - half.min(most)).max(min);
         flow.decrease_notified = false;
@@ -520,9 +540,11 @@ impl Reaction {
         flow.next_increase = now + self.increase_interval;
     }
 
-    /// The rate rises, as far as timer and byte counter have come.
+    /// Raises target and rate by one step. The stages of timer and byte counter decide which: fast
+    /// recovery, additive or hyper increase.
     fn increase(&self, flow: &mut Flow) {
-        // Without a byte counter it is the timer alone that counts.
+        // Without a byte counter the timer stands in for it, so that hyper increase remains
+        // reachable.
         let bytes = if self.increase_bytes.is_some() {
             flow.byte_stage
         } else {
@@ -537,15 +559,16 @@ impl Reaction {
             self.additive_increase.bits_per_second()
         };
         flow.target = (flow.target + more).min(flow.line);
-        // Rounded up, so that it gets there.
+        // Round up: rounding down would stop one bit per second short of the target for ever.
         flow.rate = (flow.rate + flow.target).div_ceil(2);
     }
 
-    /// The rate at its timer's instants before `until`.
+    /// Raises the rate at each timer instant before `until`.
     fn increase_in_time(&self, flow: &mut Flow, until: Instant) {
         let ticks = ticks_before(flow.next_increase, self.increase_interval, until);
         flow.next_increase += self.increase_interval * ticks;
         for _ in 0..ticks {
+            // At line rate nothing changes any more: skip the remaining ticks.
             if flow.rate == flow.line && flow.target == flow.line {
                 break;
             }
@@ -554,7 +577,8 @@ impl Reaction {
         }
     }
 
-    /// The instant behind which a timer changes the rate next, if there is no further notification.
+    /// Returns the instant after which a timer next changes the rate, if no further notification
+    /// comes.
     fn next_change(&self, flow: &Flow) -> Instant {
         let falls = self.decrease_interval.is_some() && flow.decrease_notified;
         let falls = if falls {
@@ -570,13 +594,17 @@ impl Reaction {
         })
     }
 
-    /// All that timers do before `now`: at equal times alpha first, then what falls, then what
-    /// rises. Whatever else happens at the same instant comes before its timers.
+    /// Carries out all timers due before `now`. At equal times alpha comes first, then cuts, then
+    /// rises. Timers due at exactly `now` wait: the event that calls this comes before them.
     fn catch_up(&self, flow: &mut Flow, now: Instant) {
         if let Some(interval) = self.decrease_interval {
+            // A cut needs a notification and clears it, so at most one can be due however much time
+            // has passed.
             if flow.decrease_notified && flow.next_decrease < now {
                 let at = flow.next_decrease;
                 self.update_alpha(flow, at + Time::LEAST);
+                // Rises before the cut come first; one at the same instant comes after it, and the
+                // cut restarts its timer.
                 self.increase_in_time(flow, at);
                 self.decrease(flow, at);
             }
@@ -597,7 +625,7 @@ impl Control for Dcqcn {
         self.notifying.reacts
     }
 
-    /// A fixed window is compared with the lines, where these are known.
+    /// A fixed window is checked elsewhere, against the line rates, once these are known.
     fn answers(&self) -> Answers {
         match self.reaction.window {
             Window::Scaled => Answers::BeforeOnePacketWaits,
@@ -666,7 +694,7 @@ impl Control for Dcqcn {
         }
     }
 
-    /// The window is that of the rate which timers have come to by now.
+    /// Catches up on timers, so that a scaled window follows the present rate.
     fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback<'_>) {
         if self.reaction.window != Window::None {
             self.reaction.catch_up(flow, feedback.now);
@@ -679,6 +707,7 @@ impl Control for Dcqcn {
 }
 
 impl Reaction {
+    /// Creates the state of a queue pair that is notified for the first time.
     fn start(&self, line: u64, now: Instant) -> Flow {
         let rate = self.first_rate.map_or(line, Rate::bits_per_second);
         let rate = rate.min(line);
@@ -699,11 +728,14 @@ impl Reaction {
         }
     }
 
+    /// Handles a notification at `now`; `first` is set if it is the one that created the state.
     fn notified(&self, flow: &mut Flow, first: bool, now: Instant) {
         self.catch_up(flow, now);
         if self.decrease_interval.is_some() {
+            // Alpha starts at its initial value, which already accounts for the first notification.
             flow.alpha_notified = !first;
-            // A rate of its own is what the first notification does.
+            // With `first_rate` the first notification has set the rate already, so there is no cut
+            // as well.
             flow.decrease_notified = !first || self.first_rate.is_none();
         } else if !first || self.first_rate.is_none() {
             self.decrease(flow, now);

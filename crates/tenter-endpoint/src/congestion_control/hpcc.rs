@@ -1,4 +1,5 @@
-//! HPCC: windows that keep what is in flight on the busiest link a little below what it carries.
+//! HPCC: each window keeps the bytes in flight on its path's busiest link slightly below what that
+//! link carries in a round trip.
 //!
 //! Source: Li et al., "HPCC: High Precision Congestion Control" (2019), algorithm 1.
 
@@ -10,19 +11,20 @@ use tenter_units::{Bytes, Instant, Rate, Time};
 
 use super::{Answers, Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
 
-/// Packets have room for no more switches.
+/// Upper bound of the key `hops`: packets never have telemetry room for more switches.
 pub const HOPS_MAX: u8 = 15;
-/// Frame bytes of the telemetry header without any hop, and of each hop: 42 for five of them.
+/// Frame bytes of the telemetry header without hops. With five hops the header has 42 bytes.
 const HEADER_BYTES: u32 = 2;
+/// Frame bytes that each hop adds to the telemetry header.
 const HOP_BYTES: u32 = 8;
-/// Utilisations are counted in these parts of one.
+/// Fixed-point unit: utilisations are counted in 2⁻²⁰.
 const ONE: u64 = 1 << 20;
-/// Windows are counted in these parts of a byte.
+/// Fixed-point unit: windows are counted in 2⁻¹⁰ byte.
 const BYTE: u64 = 1 << 10;
 
-/// What a window may grow by in a round trip.
+/// Range of the window's growth per round trip.
 const INCREASES: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1 << 20);
-/// The least utilisation to aim at, in millionths.
+/// Lower bound of the target utilisation, in millionths.
 const TARGET_MIN: u32 = 10_000;
 
 component! {
@@ -53,56 +55,64 @@ fn too_little(target: Share) -> Option<(String, String)> {
     })
 }
 
-/// A queue pair.
+/// State of one queue pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Flow {
-    /// W and its reference `W_c`, in parts of a [`BYTE`].
+    /// Window W, in units of 1/[`BYTE`] byte.
     window: u64,
+    /// Reference window `W_c`, in the same unit. It changes once per round trip.
     reference: u64,
-    /// What the line carries in a base round trip.
+    /// Largest window: the bytes that the line carries in a base round trip, in the same unit.
     most: u64,
+    /// Additive increases in a row, counted per round trip.
     stage: u32,
-    /// U, in parts of [`ONE`].
+    /// Smoothed utilisation U of the busiest link, in units of 1/[`ONE`].
     utilisation: u64,
-    /// The next packet to be sent when the reference was last set.
+    /// PSN of the next new packet when the reference was last set. The first acknowledgement beyond
+    /// it ends the round trip.
     updated: u32,
-    /// Wire bytes of the longest packet so far.
+    /// Wire bytes of the longest packet sent so far, by which the window is turned into packets.
     wire_bytes: u64,
-    /// What the acknowledgement before said.
+    /// Telemetry of the previous acknowledgement, with which the next one is compared.
     hops: Vec<Hop>,
 }
 
 impl Hpcc {
-    /// Frame bytes that telemetry takes in data packets and their answers.
+    /// Returns the frame bytes that telemetry takes in each data packet and its answer.
     pub fn header_bytes(&self) -> u32 {
         HEADER_BYTES + HOP_BYTES * u32::from(self.hops)
     }
 
-    /// T; the paper's (section 5.1) where no fabric is known.
+    /// Returns T, or the paper's 13 us (section 5.1) if no fabric has supplied one.
     fn round_trip(&self) -> Time {
         self.base_round_trip.unwrap_or(Time::from_us(13))
     }
 
-    /// What a line carries in a base round trip, in parts of a [`BYTE`].
+    /// Returns the bytes that a line of `line` bits per second carries in T, in units of 1/[`BYTE`]
+    /// byte.
     fn most(&self, line: u64) -> u64 {
         part_of(line * BYTE, self.round_trip().ps(), 8 * SECOND.ps()).max(BYTE)
     }
 
-    /// How busy a link was between two hops, in parts of [`ONE`]: what waited, over what it carries
-    /// in a base round trip, and what it sent, over what it could have.
+    /// Returns a link's utilisation between two telemetry readings, in units of 1/[`ONE`]: the
+    /// bytes queued over the link's bandwidth-delay product, plus the bytes sent over those that it
+    /// could have sent.
     fn busy(&self, before: &Hop, now: &Hop) -> u64 {
+        // The shorter of both queues filters out bursts that are gone again (algorithm 1).
         let bits = now.queue_bytes.min(before.queue_bytes) * 8;
         let waits = u128::from(bits) * u128::from(ONE) * u128::from(SECOND.ps())
             / (u128::from(now.rate.max(1)) * u128::from(self.round_trip().ps().max(1)));
         let bits = now.sent_bytes.wrapping_sub(before.sent_bytes) * 8;
         let sent = u128::from(bits) * u128::from(ONE) * u128::from(SECOND.ps())
             / (u128::from(now.rate.max(1)) * u128::from((now.at - before.at).ps().max(1)));
+        // Readings a picosecond apart could give any value. The cap lies far above any useful one
+        // and keeps sums of readings within 64 bits.
         u64::try_from(waits + sent)
             .unwrap_or(u64::MAX)
             .min(ONE << 20)
     }
 
-    /// U after an acknowledgement: the busiest link, in an average over a base round trip.
+    /// Returns U after an acknowledgement: the busiest link's utilisation, averaged over T.
     fn measure(&self, flow: &Flow, hops: &[Hop]) -> u64 {
         let round_trip = self.round_trip().ps().max(1);
         let mut most = 0;
@@ -117,7 +127,8 @@ impl Hpcc {
         part_of(flow.utilisation, round_trip - since, round_trip) + part_of(most, since, round_trip)
     }
 
-    /// The window that follows from the reference.
+    /// Computes the window from the reference window. With `updates` a round trip is over, and the
+    /// reference follows the window.
     fn compute(&self, flow: &mut Flow, updates: bool) {
         let target = part_of(ONE, u64::from(self.target.ppm()), u64::from(Share::PARTS));
         let more = self.additive_increase.count() * BYTE;
@@ -135,7 +146,8 @@ impl Hpcc {
     }
 }
 
-/// Whether two acknowledgements tell of the same way, the second of later packets.
+/// Returns true if both acknowledgements crossed the same links, so that counters can be
+/// subtracted.
 fn continues(before: &[Hop], now: &[Hop]) -> bool {
     let mut hops = before.iter().zip(now);
     before.len() == now.len() && hops.all(|(before, now)| before.link == now.link)
@@ -184,7 +196,7 @@ impl Control for Hpcc {
         }
     }
 
-    /// W over T.
+    /// Returns W / T, or the line rate while the window is at its maximum.
     fn rate(&self, flow: &mut Flow, _: Instant) -> u64 {
         if flow.window >= flow.most {
             return u64::MAX;
@@ -193,7 +205,7 @@ impl Control for Hpcc {
         part_of(flow.window, 8 * SECOND.ps() / BYTE, round_trip).max(1)
     }
 
-    /// A packet may be sent while less than the window is under way.
+    /// A packet may leave while fewer bytes than W are unacknowledged, so the count is rounded up.
     fn window(&self, flow: &Flow, _: u64) -> u32 {
         let packet = (flow.wire_bytes * BYTE).max(1);
         u32::try_from(flow.window.div_ceil(packet)).unwrap_or(u32::MAX)
@@ -211,9 +223,11 @@ impl Control for Hpcc {
         if hops.is_empty() {
             return;
         }
+        // PSNs wrap, so compare by the sign of the difference.
         let advances = feedback.sequence.wrapping_sub(flow.updated).cast_signed() > 0;
         if !continues(&flow.hops, hops) {
-            // Of a way that is new nothing is known but what comes from now on.
+            // A different path has different counters. Store its readings; the next acknowledgement
+            // over it gives the first measurement.
             flow.hops.clear();
             flow.hops.extend_from_slice(hops);
             return;
@@ -224,7 +238,8 @@ impl Control for Hpcc {
             .zip(hops)
             .any(|(before, now)| now.at <= before.at)
         {
-            // The answers of two packets have changed places.
+            // Two answers have overtaken each other. The older one says nothing new and its time
+            // difference would be negative.
             return;
         }
         flow.utilisation = self.measure(flow, hops);

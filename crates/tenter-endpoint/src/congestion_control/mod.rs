@@ -1,9 +1,9 @@
-//! How senders slow down when the network is congested: one file per member, listed in
-//! [`CongestionControl`].
+//! Congestion control: how senders slow down while the network is congested. There is one file per
+//! member; [`CongestionControl`] lists them.
 //!
-//! A member is a `Control`: it keeps a few words for each queue pair that it limits, and answers
-//! with a rate, a window, or both. Nothing is kept for a queue pair that is not limited. Timers are
-//! no events: they are caught up when the queue pair is next touched.
+//! A member implements `Control`: it keeps a few words for each queue pair that it limits, and
+//! returns a rate, a window, or both. A queue pair that is not limited has no state. Timers are not
+//! events: a queue pair catches up on them when it next sends or receives.
 
 use tenter_config::variants;
 use tenter_net::{Packet, SendSlot};
@@ -28,7 +28,7 @@ pub use swift::Swift;
 use table::Table;
 pub use timely::Timely;
 
-/// Declares the list of congestion controls, and with it all that asks each of them the same.
+/// Declares the list of congestion controls, and the functions that delegate to the chosen one.
 macro_rules! members {
     (
         $(#[doc = $about:literal])*
@@ -48,35 +48,36 @@ macro_rules! members {
         }
 
         impl $list {
-            /// Whether senders slow down; else receivers notify them all the same.
+            /// Returns false if senders ignore notifications. Receivers send them all the same.
             pub fn reacts(&self) -> bool {
                 match self {
                     $($list::$name(control) => control.reacts(),)+
                 }
             }
 
-            /// What it needs of acknowledgements.
+            /// Returns the acknowledgements that the control requires from receivers.
             pub(crate) fn answers(&self) -> Answers {
                 match self {
                     $($list::$name(control) => control.answers(),)+
                 }
             }
 
-            /// How receivers notify senders of marked packets, where a member needs it.
+            /// Returns how receivers report marked packets, or `None` if the control ignores marks.
             pub fn notification(&self) -> Option<NotificationSpec> {
                 match self {
                     $($list::$name(control) => control.notification(),)+
                 }
             }
 
-            /// Hops of in-band telemetry for which data packets have room, if they carry any.
+            /// Returns the number of telemetry hops for which data packets reserve room, or `None`
+            /// without telemetry.
             pub fn telemetry_hops(&self) -> Option<u8> {
                 match self {
                     $($list::$name(control) => control.telemetry_hops(),)+
                 }
             }
 
-            /// Frame bytes that data packets and their answers have for in-band telemetry.
+            /// Returns the frame bytes that telemetry adds to each data packet and to its answer.
             pub fn telemetry_bytes(&self) -> u32 {
                 match self {
                     $($list::$name(control) => control.telemetry_bytes(),)+
@@ -84,13 +85,15 @@ macro_rules! members {
             }
         }
 
-        /// The congestion control of one NIC.
+        /// The congestion control of one NIC, with the state of its limited queue pairs.
+        // One enum around the tables, not one in each flow: a NIC has a single control, so each
+        // call takes one branch and flows stay as small as their member's state.
         #[derive(Clone, Debug)]
         pub(crate) enum Congestion {
             $($name(Table<$name>),)+
         }
 
-        /// The same expression for the table of each member.
+        /// Evaluates one expression for the table of whichever member is in use.
         macro_rules! on_table {
             ($congestion:expr, $table:ident => $do:expr) => {
                 match $congestion {
@@ -100,8 +103,8 @@ macro_rules! members {
         }
 
         impl Congestion {
-            /// For a NIC with so many send slots on a line of this rate, whose full packets carry
-            /// so many bytes.
+            /// Creates the state for a NIC with `slots` send queue pairs on a line of rate `line`,
+            /// whose full packets carry `payload` bytes.
             pub(crate) fn new(
                 control: &$list,
                 line: Rate,
@@ -133,8 +136,8 @@ members! {
 }
 
 impl CongestionControl {
-    /// Takes the longest round trip of the fabric without load, which `measure` finds, where it
-    /// needs that and has not been given it.
+    /// Supplies the longest round trip of the unloaded fabric to a control that needs it and lacks
+    /// it in the scenario. `measure` computes it and is called only then.
     pub fn know_round_trip(&mut self, measure: impl FnOnce() -> Time) {
         if let CongestionControl::Hpcc(own) = self {
             own.base_round_trip.get_or_insert_with(measure);
@@ -143,60 +146,61 @@ impl CongestionControl {
 }
 
 impl Congestion {
-    /// When a queue pair may send its next packet, in ps.
+    /// Returns the earliest instant at which a queue pair may send its next packet.
     pub(crate) fn ready_at(&self, slot: SendSlot) -> Instant {
         on_table!(self, table => table.ready_at(slot))
     }
 
-    /// Packets that a queue pair may have unacknowledged.
+    /// Returns the most packets that a queue pair may have unacknowledged.
     pub(crate) fn window(&self, slot: SendSlot) -> u32 {
         on_table!(self, table => table.window(slot))
     }
 
-    /// A queue pair has sent a packet whose first bit left at `now`; when it may send the next one,
-    /// in ps.
+    /// Charges a packet whose first bit left at `now`, and returns the earliest instant for the
+    /// next one.
     pub(crate) fn sent(&mut self, slot: SendSlot, frame_bytes: u16, now: Instant) -> Instant {
         on_table!(self, table => table.sent(slot, frame_bytes, now))
     }
 
-    /// A congestion notification has arrived for a queue pair.
+    /// Handles a congestion notification for a queue pair.
     pub(crate) fn notified(&mut self, slot: SendSlot, now: Instant) {
         on_table!(self, table => table.notified(slot, now));
     }
 
-    /// An acknowledgement has arrived for a queue pair.
+    /// Handles an acknowledgement for a queue pair.
     pub(crate) fn acknowledged(&mut self, slot: SendSlot, feedback: &Feedback<'_>) {
         on_table!(self, table => table.acknowledged(slot, feedback));
     }
 
-    /// The receiver of a queue pair lacks packets.
+    /// Handles a NAK for a queue pair: its receiver lacks packets.
     pub(crate) fn lost(&mut self, slot: SendSlot, now: Instant) {
         on_table!(self, table => table.lost(slot, now));
     }
 
-    /// A data packet of a queue pair leaves.
+    /// Remembers the path of a data packet that leaves now, if the control learns paths.
     #[inline]
     pub(crate) fn leaves(&mut self, slot: SendSlot, packet: &Packet) {
         on_table!(self, table => table.leaves(slot, packet));
     }
 
-    /// The packet of a queue pair that left at `sent` is answered.
+    /// Handles the answer to the packet that left at `sent`, in units of
+    /// [`tenter_net::SENT_UNIT_PS`].
     #[inline]
     pub(crate) fn answered(&mut self, slot: SendSlot, sent: u32, answer: PathFeedback) {
         on_table!(self, table => table.answered(slot, sent, answer));
     }
 
-    /// A switch has cut a packet of a queue pair to its header.
+    /// Handles a report that a switch trimmed a packet of the queue pair.
     pub(crate) fn trimmed(&mut self, slot: SendSlot, now: Instant) {
         on_table!(self, table => table.trimmed(slot, now));
     }
 
-    /// The receiver of a queue pair has granted payload bytes.
+    /// Handles a grant of `bytes` payload bytes by the queue pair's receiver.
     pub(crate) fn granted(&mut self, slot: SendSlot, bytes: u64, now: Instant) {
         on_table!(self, table => table.granted(slot, bytes, now));
     }
 
-    /// A queue pair has timed out.
+    /// Handles a retransmission timeout of a queue pair.
     pub(crate) fn timed_out(&mut self, slot: SendSlot, now: Instant) {
         on_table!(self, table => table.timed_out(slot, now));
     }

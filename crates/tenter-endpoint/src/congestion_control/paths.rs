@@ -1,19 +1,21 @@
-//! The paths of packets under way, for congestion controls that are told of them.
+//! Paths of packets in flight, for congestion controls that learn from them.
 
 use std::collections::VecDeque;
 
-/// At most this many packets of a queue pair are remembered: of older ones no path is told.
+/// Remembered packets per queue pair. If more are in flight, the oldest are forgotten and their
+/// answers say nothing about a path.
 const PACKETS_MAX: usize = 4096;
 
-/// The packets of a queue pair that have not been answered, in the order in which they were sent.
+/// Unanswered packets of one queue pair as (send time, hash), in the order sent.
 ///
-/// An answer names its packet by when that was sent, in units of
-/// [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS): no two packets of a queue pair leave at once.
+/// An answer names its packet by the send time, in units of
+/// [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS). The time is unique within a queue pair as long as a
+/// frame takes longer than a unit on the wire, which holds up to 6 Tb/s.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paths(VecDeque<(u32, u32)>);
 
 impl Paths {
-    /// A packet with this hash has left.
+    /// Remembers a packet that left at `sent` with this hash.
     pub(super) fn sent(&mut self, sent: u32, hash: u32) {
         if self.0.len() == PACKETS_MAX {
             self.0.pop_front();
@@ -21,14 +23,14 @@ impl Paths {
         self.0.push_back((sent, hash));
     }
 
-    /// The hash of the packet that left then, which is answered now. Packets overtake each other,
-    /// so those before it stay.
+    /// Removes the packet that left at `sent` and returns its hash, or `None` if it is unknown.
+    /// Earlier packets stay: packets overtake each other, so their answers may still come.
     pub(super) fn answered(&mut self, sent: u32) -> Option<u32> {
         let place = self.0.iter().position(|&(at, _)| at == sent)?;
         self.0.remove(place).map(|(_, hash)| hash)
     }
 
-    /// Everything unacknowledged is sent again: what is under way is answered no more.
+    /// Forgets all packets after a timeout: everything unacknowledged is sent again.
     pub(super) fn forget(&mut self) {
         self.0.clear();
     }

@@ -1,18 +1,19 @@
-//! Bounds of keys that several congestion controls have, and their arithmetic.
+//! Bounds of keys that several congestion controls share, and their arithmetic.
 
 use std::ops::RangeInclusive;
 
 use tenter_units::{Rate, Time};
 
-/// No timer and no threshold is longer.
+/// Upper bound of timers and of round-trip thresholds.
 pub(crate) const SECOND: Time = Time::from_us(1_000_000);
-/// Timers are no finer: a million steps a second are caught up one by one.
+/// Lower bound of timers. Catching up takes one step per tick, so a finer timer would cost more
+/// than ten million steps per simulated second.
 pub(crate) const TICK_MIN: Time = Time::from_ns(100);
-/// Rates of increase, and least rates.
+/// Range of keys that state a rate of increase or a minimum rate.
 pub(crate) const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000)..=Rate::from_gbps(100_000);
 
-/// `value` times `part` over `whole`, rounded down.
+/// Returns `value` · `part` / `whole`, rounded down, without overflow of the product.
 pub(crate) fn part_of(value: u64, part: u64, whole: u64) -> u64 {
     (u128::from(value) * u128::from(part) / u128::from(whole)) as u64
 }

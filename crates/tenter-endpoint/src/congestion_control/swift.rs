@@ -1,4 +1,4 @@
-//! Swift: windows that keep the round-trip time at a target.
+//! Swift: each window keeps its queue pair's round-trip time at a target.
 //!
 //! Source: Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the
 //! Datacenter" (2020), algorithm 1 and section 3.5.
@@ -8,15 +8,15 @@ use tenter_units::{Instant, Time};
 
 use super::{Answers, Control, Feedback, SECOND, TICK_MIN, part_of};
 
-/// Windows are counted in these parts of a packet.
+/// Fixed-point unit: windows are counted in 2⁻¹⁶ packet.
 const PACKET: u64 = 1 << 16;
-/// The largest window, in packets.
+/// Upper bound of the window keys, in packets.
 const PACKETS_MAX: u32 = 1 << 20;
-/// The window from which on downwards all of the scaling range is added: 0.1 packets (section 3.5).
+/// Windows up to 0.1 packets add the whole scaling range to the target (section 3.5).
 const SCALING_MIN_WINDOW: u64 = PACKET / 10;
-/// The window from which on upwards nothing of it is added: 100 packets (section 3.5).
+/// Windows from 100 packets on add nothing to the target (section 3.5).
 const SCALING_MAX_WINDOW: u64 = 100 * PACKET;
-/// The smallest window, a thousandth of a packet: assumed.
+/// Smallest window, 0.001 packets: assumed.
 const MIN_WINDOW: u64 = PACKET / 1000;
 
 component! {
@@ -41,27 +41,28 @@ component! {
     }
 }
 
-/// A queue pair.
+/// State of one queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flow {
-    /// In parts of a [`PACKET`].
+    /// Window in units of 1/[`PACKET`] packet.
     window: u64,
-    /// When it fell last.
+    /// Instant of the last decrease.
     fell_at: Instant,
-    /// The last round-trip time.
+    /// Latest round-trip time; zero before the first acknowledgement.
     round_trip: Time,
+    /// Line rate in bits per second.
     line: u64,
-    /// Frame bytes of the packet sent last.
+    /// Frame bytes of the latest packet, by which a window below one packet becomes a rate.
     frame_bytes: u64,
 }
 
-/// One over the square root of a window, in 2^-16.
+/// Returns 1/√w of a window of w packets, in units of 2⁻¹⁶.
 fn inverse_root(window: u64) -> u64 {
     (1 << 32) / (window << 16).isqrt().max(1)
 }
 
 impl Swift {
-    /// The round-trip time that a window aims at.
+    /// Returns the round-trip time that a window aims at.
     fn target(&self, window: u64) -> Time {
         let of = inverse_root(window);
         let most = inverse_root(SCALING_MIN_WINDOW);
@@ -75,7 +76,8 @@ impl Swift {
         window.clamp(MIN_WINDOW, u64::from(self.max_window) * PACKET)
     }
 
-    /// The window falls by a share of it, unless it has within the last round trip.
+    /// Cuts the window by `share` millionths, unless the last cut is less than a round trip ago:
+    /// its effect cannot have been seen yet.
     fn lower(&self, flow: &mut Flow, share: u64, now: Instant) {
         if now < flow.fell_at + flow.round_trip {
             return;
@@ -109,17 +111,20 @@ impl Control for Swift {
         }
     }
 
-    /// Below one packet, the next one waits for round trips over windows.
+    /// Paces windows below one packet: the next packet follows R/w after the last one.
     fn rate(&self, flow: &mut Flow, _: Instant) -> u64 {
         if flow.window >= PACKET || flow.round_trip.is_zero() {
             return u64::MAX;
         }
         let wait = part_of(flow.round_trip.ps(), PACKET, flow.window);
+        // A trillion picoseconds per second. Before the first packet its length is unknown, so the
+        // shortest frame stands in.
         let rate = part_of(flow.frame_bytes.max(64) * 8, 1_000_000_000_000, wait);
         rate.clamp(1, flow.line)
     }
 
     fn window(&self, flow: &Flow, _: u64) -> u32 {
+        // Even a window below one packet allows one; `rate` spaces them out.
         (flow.window / PACKET).clamp(1, u64::from(u32::MAX)) as u32
     }
 
@@ -140,6 +145,9 @@ impl Control for Swift {
         let target = self.target(flow.window);
         if packets > 0 && round_trip < target {
             let more = u64::from(self.additive_increase) * PACKET * u64::from(packets);
+            // Growth per window is constant: w acknowledged packets together add
+            // `additive_increase`. Below one packet the paper adds all of it with each
+            // acknowledgement.
             let more = if flow.window >= PACKET {
                 part_of(more, PACKET, flow.window)
             } else {

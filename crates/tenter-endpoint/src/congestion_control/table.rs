@@ -1,4 +1,4 @@
-//! The queue pairs of a NIC that a congestion control limits.
+//! State that a congestion control keeps for a NIC's limited queue pairs.
 
 use tenter_net::{Packet, SendSlot, WIRE_OVERHEAD_BYTES};
 use tenter_units::{ById, Instant, Rate, Time};
@@ -7,34 +7,37 @@ use super::SECOND;
 use super::control::{Control, Feedback, PathFeedback};
 use super::paths::Paths;
 
-/// In place of a flow's number.
+/// Stands for a flow index while a queue pair is not limited.
 const UNLIMITED: u32 = u32::MAX;
 
-/// A queue pair that is limited: a bucket that fills at its rate, from which each packet takes what
-/// it is long on the wire once it has left.
+/// A limited queue pair: a token bucket that fills at the current rate. A packet that leaves
+/// empties it by its wire length, and the next one may leave once it is full again.
 #[derive(Clone, Debug)]
 struct Limited<F> {
-    /// What was missing in the bucket at `since`, in bits and [`PARTS_OF_A_BIT`].
+    /// Bits missing in the bucket at `since`, in units of 1/[`PARTS_OF_A_BIT`] bit.
     missing: u64,
+    /// Instant up to which `missing` is accounted for.
     since: Instant,
-    /// When it is full, if nothing is heard until then: the next packet may leave.
+    /// Instant at which the bucket is full and the next packet may leave, unless a notification or
+    /// acknowledgement changes the rate first.
     next_at: Instant,
     flow: F,
 }
 
-/// What a rate of one bit per second fills in in one picosecond is one part of a bit.
+/// Parts per bit. At one bit per second the bucket gains exactly one part per picosecond, so rates
+/// in bits per second times picoseconds need no division and lose nothing to rounding.
 const PARTS_OF_A_BIT: u64 = SECOND.ps();
 
 impl<F: Clone> Limited<F> {
-    /// A packet leaves at `now`, up to which the flow has caught up; when the next one may.
+    /// Charges a packet that leaves at `now`; the flow's timers must be caught up to `now`.
     fn empty<C: Control<Flow = F>>(&mut self, control: C, wire_bytes: u64, now: Instant) {
         self.missing = wire_bytes * 8 * PARTS_OF_A_BIT;
         self.since = now;
         self.next_at = self.full_at(control);
     }
 
-    /// Something is heard at `now` that may change the rate: what waits is filled at the old one up
-    /// to now, and at the new one from now on.
+    /// Applies an event at `now` that may change the rate. A packet that waits gains at the old
+    /// rate up to `now` and at the new rate from then on.
     fn hear<C: Control<Flow = F>>(&mut self, control: C, now: Instant, news: impl FnOnce(&mut F)) {
         let waits = C::RETIMES && self.next_at > now;
         if waits {
@@ -46,12 +49,14 @@ impl<F: Clone> Limited<F> {
         }
     }
 
-    /// Fills the bucket up to `now`, at the rates that timers set meanwhile.
+    /// Fills the bucket up to `now`, rate by rate as timers changed it meanwhile.
     fn fill<C: Control<Flow = F>>(&mut self, control: C, now: Instant) {
         let mut caught_up = self.since;
         loop {
             let rate = control.rate(&mut self.flow, caught_up);
             let change = control.next_change(&self.flow);
+            // A timer may be due before `since`, because it acts after the event at its instant;
+            // the interval is then empty.
             let until = change.min(now).max(self.since);
             let filled = u128::from(rate) * u128::from((until - self.since).ps());
             self.missing = u128::from(self.missing).saturating_sub(filled) as u64;
@@ -59,11 +64,12 @@ impl<F: Clone> Limited<F> {
             if change >= now {
                 return;
             }
+            // Timers act strictly after their instant, so catch up to one picosecond behind it.
             caught_up = change + Time::LEAST;
         }
     }
 
-    /// When the bucket is full.
+    /// Returns the instant at which the bucket is full, timers included.
     fn full_at<C: Control<Flow = F>>(&mut self, control: C) -> Instant {
         let at = |limited: &mut Limited<F>| {
             let rate = control.rate(&mut limited.flow, limited.since);
@@ -74,7 +80,8 @@ impl<F: Clone> Limited<F> {
         if full_at <= change {
             return full_at;
         }
-        // Timers come before: what they will do is tried on a copy.
+        // Timers will change the rate before that. Run them on a copy: a notification may yet come
+        // first, and the state of the flow itself must not be ahead of time.
         let mut ahead = self.clone();
         while full_at > change {
             ahead.fill(control, change + Time::LEAST);
@@ -85,18 +92,21 @@ impl<F: Clone> Limited<F> {
     }
 }
 
-/// The limited queue pairs of one NIC.
+/// Limited queue pairs of one NIC.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<C: Control> {
     control: C,
+    /// Line rate in bits per second.
     line: u64,
-    /// Bytes that a full packet carries.
+    /// Payload bytes that a full packet carries.
     payload: u64,
-    /// For each send slot the number of its flow.
+    /// For each queue pair the index of its state in `flows`, or [`UNLIMITED`].
     places: ById<SendSlot, u32>,
     flows: Vec<Limited<C::Flow>>,
+    /// Indices in `flows` that may be used again.
     free: Vec<u32>,
-    /// For each send slot the paths of its packets; empty unless the control is told of them.
+    /// For each queue pair the paths of its packets in flight; empty unless the control learns
+    /// paths.
     paths: ById<SendSlot, Paths>,
 }
 
@@ -119,7 +129,7 @@ impl<C: Control> Table<C> {
         (place != UNLIMITED).then(|| &mut self.flows[place as usize])
     }
 
-    /// The flow of a slot, made if there is none; whether it was.
+    /// Returns the state of a queue pair, created if there is none, and whether it was created.
     fn find_or_start(&mut self, slot: SendSlot, now: Instant) -> (&mut Limited<C::Flow>, bool) {
         let mut place = self.places[slot];
         let first = place == UNLIMITED;
@@ -169,19 +179,25 @@ impl<C: Control> Table<C> {
         } else {
             return Instant::START;
         };
+        // This catches up on timers, which `empty` and the check below rely on.
         let rate = control.rate(&mut limited.flow, now);
         let wire_bytes = u64::from(frame_bytes) + u64::from(WIRE_OVERHEAD_BYTES);
         if control.is_over(&limited.flow) {
+            // The limit ends with this packet, which still spaces the next one at the rate it was
+            // sent at.
             let place = std::mem::replace(&mut self.places[slot], UNLIMITED);
             self.free.push(place);
             return now + Time::from_ps(wire_bytes * 8 * PARTS_OF_A_BIT / rate.max(1));
         }
         let frame_bytes = u64::from(frame_bytes);
         if C::RETIMES {
-            // The packet's own bytes may raise the rate at which the next one waits.
+            // This packet may complete the byte counter and raise the rate at which the next one
+            // waits, so count it first.
             control.sent(&mut limited.flow, frame_bytes);
             limited.empty(control, wire_bytes, now);
         } else {
+            // Without timed-anew packets the next one waits at the rate that applied when this one
+            // left.
             limited.empty(control, wire_bytes, now);
             control.sent(&mut limited.flow, frame_bytes);
         }
@@ -203,7 +219,7 @@ impl<C: Control> Table<C> {
         }
     }
 
-    /// A data packet leaves, whose path the control may be told of.
+    /// Remembers the path of a data packet that leaves, if the control learns paths.
     #[inline]
     pub(super) fn leaves(&mut self, slot: SendSlot, packet: &Packet) {
         if C::PATHS {
@@ -211,7 +227,7 @@ impl<C: Control> Table<C> {
         }
     }
 
-    /// The packet that left at `sent` is answered.
+    /// Passes on the answer to the packet that left at `sent`, if its path is still remembered.
     #[inline]
     pub(super) fn answered(&mut self, slot: SendSlot, sent: u32, answer: PathFeedback) {
         if !C::PATHS {
@@ -237,6 +253,8 @@ impl<C: Control> Table<C> {
 
     pub(super) fn granted(&mut self, slot: SendSlot, bytes: u64, now: Instant) {
         let control = self.control;
+        // Unlike other events a grant creates the state: receiver credit may come before the first
+        // packet, and it is what lets that packet out.
         let (limited, _) = self.find_or_start(slot, now);
         limited.hear(control, now, |flow| control.granted(flow, bytes, now));
     }

@@ -1,4 +1,4 @@
-//! TIMELY: rates that follow the round-trip time and its gradient.
+//! TIMELY: each rate follows the round-trip time and its gradient.
 //!
 //! Source: Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter" (2015),
 //! algorithm 1 and section 4.4.
@@ -37,7 +37,7 @@ component! {
     }
 }
 
-/// The upper threshold must not be below the lower one.
+/// Checks that the upper threshold is not below the lower one.
 fn thresholds(timely: &Timely, reader: &mut dyn Reader) -> bool {
     let holds = timely.low <= timely.high;
     if !holds {
@@ -47,30 +47,33 @@ fn thresholds(timely: &Timely, reader: &mut dyn Reader) -> bool {
     holds
 }
 
-/// A queue pair. Rates are in bits per second, times in ps.
+/// State of one queue pair. Rates are in bits per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flow {
     rate: u64,
     line: u64,
-    /// The round-trip time before; 0 before the first.
+    /// Previous round-trip time; zero before the first.
     round_trip: Time,
-    /// The average of its differences.
+    /// Smoothed difference between successive round-trip times, in ps.
     difference: i64,
-    /// How often in a row it has not risen.
+    /// Acknowledgements between both thresholds since the gradient was last positive.
     falling: u32,
 }
 
 impl Timely {
+    /// Raises the rate by `times` additive increases, up to the line rate.
     fn raise(&self, flow: &mut Flow, times: u32) {
         let more = self.additive_increase.bits_per_second() * u64::from(times);
         flow.rate = (flow.rate + more).min(flow.line);
     }
 
-    /// The rate falls by `beta` times a share of it.
+    /// Lowers the rate by the share `beta` · `part` / `whole`, down to the minimum rate.
     fn lower(&self, flow: &mut Flow, part: u64, whole: u64) {
-        // Not below nothing, however steep the gradient.
+        // A gradient above 1/`beta` would take more than the whole rate.
         let share = part_of(u64::from(self.beta.ppm()), part, whole).min(u64::from(Share::PARTS));
         let less = part_of(flow.rate, share, u64::from(Share::PARTS));
+        // The minimum may lie above the present rate on a slow line; a decrease must never raise
+        // the rate.
         let min = self.min_rate.bits_per_second().min(flow.rate);
         flow.rate = (flow.rate - less).max(min);
     }
@@ -117,17 +120,20 @@ impl Control for Timely {
     fn notified(&self, _: &mut Flow, _: bool, _: Instant) {}
 
     fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback<'_>) {
+        // A duplicate has no round-trip time to learn from: it answers an old packet.
         if feedback.packets == 0 {
             return;
         }
         let round_trip = feedback.round_trip;
         let before = std::mem::replace(&mut flow.round_trip, round_trip);
+        // The first round-trip time has no predecessor to form a gradient with.
         if before.is_zero() {
             return;
         }
         let parts = i64::from(Share::PARTS);
         let weight = i64::from(self.weight.ppm());
-        // Round-trip times are at most half a second: 2^39 ps, which leaves room for the weights.
+        // Round-trip times are below 2³⁹ ps, the span that send times on the wire can express, so
+        // the products with weights in millionths fit into 63 bits.
         let new = round_trip.ps().cast_signed() - before.ps().cast_signed();
         flow.difference = ((parts - weight) * flow.difference + weight * new) / parts;
         if flow.difference > 0 {

@@ -1,17 +1,19 @@
-//! One value after the other without those of which bad news has come: each has a penalty, and one
-//! with a penalty is passed over.
+//! The kind `bitmap`: each value has a penalty, which bad outcomes raise. Values are taken in turn,
+//! and those with a penalty are skipped.
 
 use super::news::PathNews;
 use super::split_mix::SplitMix;
 
-/// The penalty of a value is no larger.
+/// Largest penalty.
 const MOST: u8 = 15;
 
-/// Penalties by value, and the order of values.
+/// Penalties by value, and the present position in the round.
 #[derive(Clone, Debug)]
 pub(crate) struct Bitmap {
     penalties: Box<[u8]>,
+    /// Position in the round.
     next: u16,
+    /// Mask of this round: the value at position p is p exclusive or `order`.
     order: u16,
 }
 
@@ -28,8 +30,10 @@ impl Bitmap {
         self.penalties.len() as u16
     }
 
-    /// The value in turn, and the turn of the next one.
+    /// Returns the value at the present position and advances; each new round draws another order.
     fn turn(&mut self, random: &mut SplitMix) -> u16 {
+        // Exclusive or with a constant permutes a power of two of values: each occurs once per
+        // round.
         let value = (self.next ^ self.order) & (self.values() - 1);
         self.next += 1;
         if self.next == self.values() {
@@ -41,10 +45,11 @@ impl Bitmap {
 
     #[inline]
     pub(super) fn next(&mut self, random: &mut SplitMix) -> u16 {
-        // Only the first that is passed over loses some of its penalty: otherwise a choice among
-        // many bad ones would forgive them all.
+        // Only the first skipped value loses a point of its penalty. If each skipped one did, a
+        // single choice among many bad values would forgive them all.
         let mut forgiven = false;
         let mut value = self.turn(random);
+        // With penalties everywhere, two rounds without a good value end the search with a bad one.
         for _ in 0..2 * self.penalties.len() {
             let penalty = &mut self.penalties[usize::from(value)];
             if *penalty == 0 {

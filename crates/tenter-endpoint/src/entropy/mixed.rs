@@ -1,5 +1,5 @@
-//! Values that were acknowledged without a mark are used again, in their order; while there are
-//! none, the choice is that of `bitmap`.
+//! The kind `mixed`: values that were acknowledged without a mark are reused in their order. While
+//! there are none, `bitmap` chooses.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use super::bitmap::Bitmap;
 use super::news::PathNews;
 use super::split_mix::SplitMix;
 
-/// The values to use again.
+/// Values to reuse, and the bitmap that chooses if there are none.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixed {
     again: VecDeque<u16>,

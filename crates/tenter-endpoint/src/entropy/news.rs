@@ -1,16 +1,16 @@
-//! What senders hear of paths.
+//! Outcomes of packets, from which senders learn about paths.
 
-/// News of the path of a packet.
+/// Outcome of a packet, as a statement about its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PathNews {
-    /// It was acknowledged and not marked.
+    /// The packet was acknowledged without a mark.
     Good,
-    /// It was marked.
+    /// The packet was acknowledged with a mark.
     Marked,
-    /// It was trimmed before the last hop.
+    /// A switch before the last hop trimmed the packet.
     Trimmed,
-    /// It was lost, and its receiver has said so.
+    /// The packet was lost; the receiver asked for it again.
     Lost,
-    /// It was not answered in time.
+    /// The retransmission timeout passed without an answer.
     TimedOut,
 }

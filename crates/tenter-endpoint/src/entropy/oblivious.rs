@@ -1,8 +1,9 @@
-//! One value after the other, whatever becomes of packets.
+//! The kind `oblivious`: values are taken in turn, whatever the outcome of packets.
 
 use super::split_mix::SplitMix;
 
-/// All values in a row, in an order that a number changes by exclusive or; each round has another.
+/// Position in a round over all values. Each round has its own order: the value at position p is p
+/// exclusive or `order`.
 #[derive(Clone, Debug)]
 pub(crate) struct Oblivious {
     values: u16,
@@ -21,6 +22,8 @@ impl Oblivious {
 
     #[inline]
     pub(super) fn next(&mut self, random: &mut SplitMix) -> u16 {
+        // Exclusive or with a constant permutes a power of two of values: each occurs once per
+        // round.
         let value = (self.next ^ self.order) & (self.values - 1);
         self.next += 1;
         if self.next == self.values {

@@ -1,25 +1,29 @@
-//! The entropy values of a connection whose packets leave on several planes.
+//! Entropy values of a connection whose packets leave on several planes.
 
 use tenter_units::Instant;
 
 use super::{Choice, EntropyKind, PathNews, SplitMix};
 
-/// An entropy value of a packet that has left, and the plane it left on.
+/// Entropy value and plane of a packet that has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sent {
     pub(crate) value: u16,
     pub(crate) plane: u8,
 }
 
-/// The entropy values of a connection on each plane: news of a path is about its plane alone.
+/// One choice for each plane: the same value leads over different links on another plane, so
+/// outcomes count for their plane alone.
 #[derive(Clone, Debug)]
 pub(crate) struct Choices {
+    /// Plane 0, stored inline: most NICs have no other.
     first: Choice,
+    /// Planes 1 and up.
     further: Box<[Choice]>,
 }
 
 impl Choices {
-    /// Those of a new connection with so many values on each of so many planes.
+    /// Creates the state for a new connection with `values` entropy values on each of `planes`
+    /// planes.
     pub(crate) fn start(
         kind: EntropyKind,
         values: u16,
@@ -39,14 +43,14 @@ impl Choices {
         }
     }
 
-    /// The value of the next packet, on a plane.
+    /// Returns the value of the next packet on `plane`.
     #[inline]
     pub(crate) fn next(&mut self, plane: u8, random: &mut SplitMix) -> Sent {
         let value = self.on(plane).next(random);
         Sent { value, plane }
     }
 
-    /// News of a packet has come at `now`.
+    /// Learns the outcome of a packet at `now`.
     #[inline]
     pub(crate) fn hear(&mut self, sent: Sent, news: PathNews, now: Instant) {
         self.on(sent.plane).hear(sent.value, news, now);

@@ -1,40 +1,45 @@
-//! REPS: values that were acknowledged without a mark are used again, once each.
+//! The kind `reps`, recycled entropies: values that were acknowledged without a mark are reused
+//! once each.
 //!
 //! Source: Bonato et al., "REPS: Recycled Entropy Packet Spraying for Adaptive Load Balancing and
-//! Failure Mitigation" (2024). After a timeout it freezes: only values that were good before are
-//! used, again and again, so that packets stay off a link that has failed.
+//! Failure Mitigation" (2024). After a timeout the choice freezes: it cycles through the values
+//! that were good before, so that packets avoid a failed link.
 
 use tenter_units::{Instant, Time};
 
 use super::news::PathNews;
 use super::split_mix::SplitMix;
 
-/// Values that are kept.
+/// Recycled values that are remembered.
 const KEPT: usize = 8;
-/// For how long it stays frozen.
+/// Duration of a freeze.
 const FROZEN: Time = Time::from_us(10_000);
-/// Random values after that.
+/// Random values after a freeze, before any is recycled again.
 const EXPLORED: u32 = 16;
 
-/// A value that was good.
+/// A value that was acknowledged without a mark; `fresh` until it is reused.
 #[derive(Clone, Copy, Debug, Default)]
 struct Kept {
     value: u16,
     fresh: bool,
 }
 
-/// The values that were good last.
+/// Ring of the latest good values.
 #[derive(Clone, Debug)]
 pub(crate) struct Reps {
     values: u16,
     kept: [Kept; KEPT],
-    /// How many there are, where the next goes, and where the oldest fresh one may be.
+    /// Number of valid entries in `kept`.
     count: usize,
+    /// Place of the next entry in `kept`.
     head: usize,
+    /// Number of fresh entries.
     fresh: usize,
+    /// Random values still to be drawn after a freeze.
     explores: u32,
-    /// Until when it is frozen, if it is.
+    /// End of the freeze, while there is one.
     frozen_until: Option<Instant>,
+    /// Place in `kept` of the next value during a freeze.
     turn: usize,
 }
 
@@ -62,6 +67,7 @@ impl Reps {
             let kept = &mut self.kept[self.turn];
             self.turn = (self.turn + 1) % self.count;
             self.fresh -= usize::from(kept.fresh);
+            // A reused value is no longer fresh, so it is not recycled once more after the freeze.
             kept.fresh = false;
             return kept.value;
         }
@@ -72,6 +78,7 @@ impl Reps {
             .unwrap_or_else(|| random.below(self.values))
     }
 
+    /// Takes out the oldest fresh value.
     fn oldest_fresh(&mut self) -> Option<u16> {
         let first = (self.head + KEPT - self.count.min(KEPT)) % KEPT;
         let mut places = (0..self.count).map(|nth| (first + nth) % KEPT);
@@ -86,6 +93,8 @@ impl Reps {
             self.frozen_until = Some(now + FROZEN);
             self.turn = 0;
         }
+        // The end of a freeze is noticed with the next outcome, which spares a timer. Values from
+        // before say nothing about the repaired network, so start anew.
         if self.frozen_until.is_some_and(|until| now > until) {
             *self = Reps {
                 explores: EXPLORED,
@@ -99,6 +108,7 @@ impl Reps {
 
     fn keep(&mut self, value: u16) {
         let place = &mut self.kept[self.head];
+        // An entry that is overwritten while fresh leaves the count as it was.
         self.fresh += usize::from(!place.fresh);
         *place = Kept { value, fresh: true };
         self.head = (self.head + 1) % KEPT;

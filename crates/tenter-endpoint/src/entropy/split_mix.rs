@@ -1,8 +1,8 @@
-//! Random numbers of one sender.
+//! Pseudo-random numbers for the choices of one sender.
 
 use tenter_engine::mix64;
 
-/// Random numbers that depend on their seed and on nothing else.
+/// SplitMix64, a generator whose numbers depend on its seed alone.
 ///
 /// Source: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (2014).
 #[derive(Clone, Copy, Debug)]
@@ -11,18 +11,20 @@ pub(crate) struct SplitMix {
 }
 
 impl SplitMix {
+    /// Seeds are often consecutive numbers; the mix spreads them over all states.
     pub(crate) fn new(seed: u64) -> SplitMix {
         SplitMix { state: mix64(seed) }
     }
 
-    /// A number from all there are.
+    /// Returns the next 64 random bits.
     fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix64(self.state)
     }
 
-    /// A number below a power of two.
+    /// Returns a number in `0..values`, a power of two.
     pub(super) fn below(&mut self, values: u16) -> u16 {
+        // The upper bits are mixed best, and a power of two needs no division.
         (self.next() >> 40) as u16 & (values - 1)
     }
 }

@@ -1,13 +1,13 @@
-//! Go-back-N: a receiver keeps nothing out of order, and a sender goes back.
+//! Go-back-N: a receiver keeps nothing out of order, and a sender goes back to the missing packet.
 //!
-//! Source: InfiniBand Architecture Specification, volume 1: a responder drops a request with a
-//! sequence number beyond the expected one and sends one NAK for it.
+//! Source: InfiniBand Architecture Specification, volume 1: a responder drops a request whose
+//! sequence number lies beyond the expected one, and sends one NAK for it.
 
 use crate::receive::ReceiveQueuePair;
 
 impl ReceiveQueuePair {
-    /// A packet has arrived while one before it is missing; whether the sender must be asked to go
-    /// back, which it is once for each gap.
+    /// Notes that a packet arrived while an earlier one is missing. Returns true the first time
+    /// within a gap, when a NAK is due.
     pub(crate) fn opens_gap(&mut self) -> bool {
         !std::mem::replace(&mut self.gap, true)
     }

@@ -1,4 +1,4 @@
-//! What senders and receivers do about lost packets.
+//! Loss recovery: the reaction of senders and receivers to lost packets.
 
 use tenter_config::{Reader, Shape, Value, Written, choice, component};
 
@@ -8,15 +8,16 @@ pub mod selective_repeat;
 
 pub use selective_repeat::SelectiveRepeat;
 
-/// The loss recovery of all NICs of a trial.
+/// The loss recovery of all NICs in a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossRecovery {
-    /// Packets are accepted in order; the sender sends everything from the missing one on again.
+    /// Receivers accept packets in order only; senders go back to the missing packet and resend
+    /// everything from there.
     #[default]
     GoBackN,
-    /// Packets are accepted in any order; the sender sends the missing ones again.
+    /// Receivers accept packets in any order; senders resend the missing ones alone.
     SelectiveRepeat(SelectiveRepeat),
-    /// Nothing is sent again; what is missing is counted.
+    /// Nothing is resent; receivers count missing packets.
     None,
 }
 
@@ -29,7 +30,7 @@ component! {
     }
 }
 
-/// The word of the loss recovery that has keys.
+/// Name of a loss recovery that has keys.
 #[derive(Clone, Copy)]
 enum Kind {
     SelectiveRepeat,

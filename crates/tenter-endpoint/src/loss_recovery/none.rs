@@ -1,8 +1,7 @@
-//! No recovery: what is missing is counted and never sent again, as the ports of a traffic tester
-//! do.
+//! No recovery: lost packets are counted and never resent, as by the ports of a traffic tester.
 //!
-//! Source: AI Fabric Test Methodology (Keysight), whose chunk tables have as many frames received
-//! as sent less lost, and none sent again. A tester knows what each flow is to carry, so its
+//! Source: AI Fabric Test Methodology (Keysight). Its chunk tables show frames received as frames
+//! sent less frames lost, and none resent. A tester knows the contents of each flow, so its
 //! receiving ports know where a transfer ends whatever is lost.
 
 use crate::receive::{Delivery, ReceiveQueuePair};
@@ -10,10 +9,11 @@ use tenter_net::ReceiveSlot;
 use tenter_units::Instant;
 
 impl ReceiveQueuePair {
-    /// Gives up for lost what is missing before `sequence`, hands the transfers that end there to
-    /// `delivered`, and says how many packets it gave up.
+    /// Gives up all packets missing before `sequence`, passes the transfers that end there to
+    /// `delivered`, and returns the number of packets given up.
     ///
-    /// `packets_of` answers how many packets the n-th transfer has.
+    /// `packets_of(n)` returns the packet count of the n-th transfer on this queue pair, 0 if there
+    /// is none.
     pub(crate) fn give_up_before(
         &mut self,
         sequence: u32,
@@ -23,10 +23,13 @@ impl ReceiveQueuePair {
         mut delivered: impl FnMut(Delivery),
     ) -> u32 {
         let lost = sequence.wrapping_sub(self.expected);
+        // PSNs wrap: a difference beyond half the range means that `sequence` is older than what
+        // has arrived, so nothing is missing before it.
         if lost > u32::MAX / 2 {
             return 0;
         }
         loop {
+            // The loss may span several transfers, and each is delivered separately.
             let packets = packets_of(self.delivered());
             let end = self.first.wrapping_add(packets);
             if packets == 0 || sequence.wrapping_sub(self.first) < packets {

@@ -1,10 +1,10 @@
-//! Selective repeat: a receiver takes packets in any order, and a sender sends the missing ones
-//! again.
+//! Selective repeat: a receiver takes packets in any order, and a sender resends the missing ones
+//! alone.
 //!
-//! Packets are placed where they belong as they arrive, and what is complete up to a point is
-//! reported in order, as a reliable connection does. Source: the windowed scheme of Mittal et al.,
-//! "Revisiting Network Support for RDMA" (2018): a bitmap of what has arrived beyond the first
-//! missing packet, NAKs for single packets, a timeout for the rest.
+//! Each packet is placed in its position as it arrives; delivery is reported in order, up to the
+//! first missing packet, as on any reliable connection. Source: the windowed scheme of Mittal et
+//! al., "Revisiting Network Support for RDMA" (2018): a bitmap of arrivals beyond the first missing
+//! packet, NAKs for single packets, a timeout for the rest.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -15,7 +15,7 @@ use tenter_units::Instant;
 
 use crate::receive::{Delivery, ReceiveQueuePair};
 
-/// Packets that a window or a distance may have.
+/// Upper bound of `window` and `reorder`, in packets.
 const PACKETS_MAX: u32 = 1 << 20;
 
 component! {
@@ -32,7 +32,7 @@ component! {
 }
 
 impl SelectiveRepeat {
-    /// That of receivers which take packets in any order and report no gaps.
+    /// Returns parameters for receivers that take packets in any order and never report gaps.
     pub(crate) fn any_order() -> SelectiveRepeat {
         SelectiveRepeat {
             window: PACKETS_MAX,
@@ -41,43 +41,47 @@ impl SelectiveRepeat {
     }
 }
 
-/// A packet that arrived before one that was sent earlier.
+/// A packet that arrived while an earlier one was missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stored {
-    /// From first bit sent to arrival, in units of [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
+    /// Time from first bit sent to arrival, in units of [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
     pub(crate) latency: u32,
     pub(crate) frame_bytes: u16,
     pub(crate) ends_transfer: bool,
     pub(crate) asks_for_acknowledgement: bool,
 }
 
-/// What has arrived at a queue pair beyond the first missing packet.
+/// Arrivals at one queue pair beyond its first missing packet.
 #[derive(Clone, Debug, Default)]
 struct Gap {
-    /// From the packet after the first missing one on; the last one has arrived.
+    /// One entry per packet, from the one after the first missing packet up to the latest arrival;
+    /// `None` for those still missing.
     stored: VecDeque<Option<Stored>>,
-    /// What is missing before this has been asked for.
+    /// PSN up to which missing packets have been requested.
     reported: u32,
-    /// What has been asked for and has not arrived, in the order in which it will be sent.
+    /// PSNs requested and not yet arrived, in request order, which is the order in which they will
+    /// be resent.
     asked: VecDeque<u32>,
 }
 
-/// The gaps of all receive queue pairs of a NIC.
+/// The gaps of a NIC's receive queue pairs. A map, because few queue pairs have a gap at any time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gaps(BTreeMap<ReceiveSlot, Gap>);
 
-/// What becomes of a packet ahead of its turn.
+/// Outcome of an arrival beyond the first missing packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placed {
+    /// The packet was accepted and waits for the missing ones.
     Stored,
-    /// It had arrived before.
+    /// The packet had arrived before.
     Duplicate,
-    /// It is beyond what the receiver keeps track of.
+    /// The packet lies beyond the receiver's window and is discarded.
     Beyond,
 }
 
 impl Gap {
-    /// Whether the packet so far beyond the first missing one is missing.
+    /// Returns true if the packet `ahead` positions after the first missing one is missing.
+    /// Position 0 is that packet itself, and all positions past the end are missing as well.
     fn lacks(&self, ahead: u32) -> bool {
         let stored = (ahead as usize)
             .checked_sub(1)
@@ -85,7 +89,8 @@ impl Gap {
         stored.is_none_or(|stored| stored.is_some_and(Option::is_none))
     }
 
-    /// Asks for what is missing of some packets, counted from the first missing one.
+    /// Requests the missing packets among positions `ahead`, counted from the first missing packet,
+    /// one request per run.
     fn ask(&mut self, expected: u32, ahead: Range<u32>, lost: &mut impl FnMut(Missing)) {
         let Range {
             start: mut from,
@@ -107,7 +112,9 @@ impl Gap {
         }
     }
 
-    /// A packet has arrived: what was asked for so much earlier has been lost again.
+    /// Notes the arrival of a packet that may have been requested. Packets requested
+    /// `reorder_packets` or more before it should have arrived first, so they were lost again and
+    /// are requested anew.
     fn arrived(
         &mut self,
         sequence: u32,
@@ -123,6 +130,8 @@ impl Gap {
         for _ in 0..late {
             let asked = self.asked.pop_front();
             let ahead = asked.map_or(u32::MAX, |asked| asked.wrapping_sub(expected));
+            // Skip packets that have arrived in the meantime: they are behind `expected` or beyond
+            // the stored range.
             if ahead <= self.stored.len() as u32 {
                 self.ask(expected, ahead..ahead + 1, lost);
             }
@@ -131,15 +140,15 @@ impl Gap {
 }
 
 impl Gaps {
-    /// Frame bytes of the packets of a queue pair that have arrived beyond the first missing one.
+    /// Returns the frame bytes that have arrived beyond the first missing packet of a queue pair.
     pub(crate) fn stored_bytes(&self, slot: ReceiveSlot) -> u64 {
         let gap = self.0.get(&slot).into_iter();
         let stored = gap.flat_map(|gap| gap.stored.iter().flatten());
         stored.map(|packet| u64::from(packet.frame_bytes)).sum()
     }
 
-    /// Places the packet `sequence`, while one before it is missing; hands each run of packets that
-    /// now count as lost to `lost`.
+    /// Places packet `sequence` while an earlier one is missing, and passes each run of packets
+    /// that now counts as lost to `lost`.
     pub(crate) fn place(
         &mut self,
         queue_pair: &mut ReceiveQueuePair,
@@ -166,9 +175,12 @@ impl Gaps {
             return Placed::Duplicate;
         }
         gap.stored[place] = Some(stored);
-        // By distance from the first missing one; what is before it is missing no more.
+        // Compare by distance from the first missing packet, since PSNs wrap. Requests behind it
+        // are done.
         let reported = gap.reported.wrapping_sub(expected);
         let from = if reported > u32::MAX / 2 { 0 } else { reported };
+        // A packet counts as lost once one sent `reorder` later has arrived; later gaps may be mere
+        // overtaking.
         let until = (ahead + 1).saturating_sub(spec.reorder);
         gap.reported = expected.wrapping_add(from.max(until));
         gap.arrived(sequence, expected, spec.reorder, &mut lost);
@@ -176,9 +188,9 @@ impl Gaps {
         Placed::Stored
     }
 
-    /// The first missing packet has just been accepted: accepts what follows it, hands the
-    /// transfers that end there to `delivered` and what counts as lost to `lost`, and says whether
-    /// an acknowledgement was asked for.
+    /// Accepts the packets that follow the first missing one, which has just been accepted. Passes
+    /// transfers that end there to `delivered` and packets that count as lost to `lost`; returns
+    /// true if one of the accepted packets asked for an acknowledgement.
     pub(crate) fn close(
         &mut self,
         queue_pair: &mut ReceiveQueuePair,
@@ -200,6 +212,8 @@ impl Gaps {
                 delivered(queue_pair.deliver(slot, now));
             }
         }
+        // The loop has removed the next missing packet's own entry, so `stored` again begins one
+        // after it.
         queue_pair.gap = !gap.stored.is_empty();
         if queue_pair.gap {
             gap.arrived(sequence, queue_pair.expected, spec.reorder, &mut lost);
@@ -207,7 +221,8 @@ impl Gaps {
         asks
     }
 
-    /// Asks for everything that is missing, whatever has been asked for before.
+    /// Requests everything that is missing, including packets requested before. Senders ask for
+    /// this after a timeout.
     pub(crate) fn ask_again(
         &mut self,
         queue_pair: &ReceiveQueuePair,
@@ -225,18 +240,18 @@ impl Gaps {
     }
 }
 
-/// The packets that send queue pairs have to send again.
+/// Requested packets that a NIC's send queue pairs still have to resend.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repairs(BTreeMap<SendSlot, VecDeque<Missing>>);
 
 impl Repairs {
-    /// A run of packets of a queue pair has to be sent again.
+    /// Adds a run of packets to resend.
     pub(crate) fn add(&mut self, slot: SendSlot, missing: Missing) {
         self.0.entry(slot).or_default().push_back(missing);
     }
 
-    /// Takes out the next packet that a queue pair has to send again: it is not acknowledged and
-    /// among the `outstanding` ones.
+    /// Takes out the next packet that a queue pair has to resend. Skips packets that are no longer
+    /// among the `outstanding` ones after `acknowledged`, because their acknowledgement came first.
     pub(crate) fn next(
         &mut self,
         slot: SendSlot,
