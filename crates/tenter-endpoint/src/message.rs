@@ -1,8 +1,8 @@
-//! How a work request is cut into messages and packets.
+//! Message and packet sizes: how a NIC cuts a work request.
 
 use tenter_net::{DATA_OVERHEAD_BYTES, RETH_BYTES};
 
-/// The sizes a NIC cuts by.
+/// Sizes by which a NIC cuts work requests into messages and packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageCut {
     message_bytes: u64,
@@ -11,21 +11,22 @@ pub struct MessageCut {
     /// Payload bytes of the last packet of a full message.
     full_message_tail: u32,
     middle_frame_bytes: u16,
-    /// Frame bytes of a packet beyond its payload.
+    /// Frame bytes of each packet beyond its payload.
     overhead_bytes: u32,
-    /// Frame bytes that the first packet of a message has beside that.
+    /// Further frame bytes of a message's first packet, for its RETH.
     first_bytes: u32,
-    /// Payload on the wire is filled up to a multiple of this.
+    /// Alignment of the payload on the wire, in bytes.
     pad_bytes: u32,
 }
 
-/// Payload on the wire is filled up to a multiple of this (the pad count of the BTH).
+/// RDMA payloads are padded to a multiple of 4 bytes (the pad count of the BTH).
 const PAD_BYTES: u32 = 4;
-/// No message is longer than one that is never cut.
+/// Message size that no request reaches, for transports with one message per request.
 const UNCUT_BYTES: u64 = 1 << 62;
 
 impl MessageCut {
-    /// Messages of `message_bytes`, packets of at most `mtu_bytes` of payload.
+    /// Creates the sizes for RDMA messages of `message_bytes` in packets with at most `mtu_bytes`
+    /// of payload.
     pub fn new(message_bytes: u64, mtu_bytes: u32) -> MessageCut {
         let packets_per_message = message_bytes.div_ceil(u64::from(mtu_bytes));
         MessageCut {
@@ -41,8 +42,9 @@ impl MessageCut {
         }
     }
 
-    /// Requests are one message each, in packets of `payload_bytes` with so many bytes of headers,
-    /// without padding: as Ultra Ethernet has it.
+    /// Creates the sizes for transports that send each request as one message, in packets with
+    /// `payload_bytes` of payload and `header_bytes` of headers, without padding. Ultra Ethernet
+    /// does so.
     pub fn uncut(payload_bytes: u32, header_bytes: u32) -> MessageCut {
         MessageCut {
             middle_frame_bytes: (payload_bytes + header_bytes) as u16,
@@ -53,7 +55,7 @@ impl MessageCut {
         }
     }
 
-    /// The same with so many bytes in each packet for in-band telemetry.
+    /// Returns the sizes with `bytes` more in each packet, for in-band telemetry.
     #[must_use]
     pub fn with_telemetry(self, bytes: u32) -> MessageCut {
         MessageCut {
@@ -63,24 +65,26 @@ impl MessageCut {
         }
     }
 
-    /// How many packets a full message takes.
+    /// Returns the number of packets in a full message.
     #[inline]
     pub fn packets_per_message(self) -> u64 {
         self.packets_per_message
     }
 
-    /// Payload bytes of a full message.
+    /// Returns the payload bytes of a full message.
     pub(crate) fn message_bytes(self) -> u64 {
         self.message_bytes
     }
 
-    /// Payload bytes of so many packets, at least one, the last of which has `last`.
+    /// Returns the payload bytes of `packets` packets, at least one, if the last one carries `last`
+    /// bytes and all others a full MTU.
     pub(crate) fn bytes_of(self, packets: u32, last: u32) -> u64 {
         u64::from(packets - 1) * u64::from(self.mtu_bytes) + u64::from(last)
     }
 
-    /// How many packets a request of `bytes` takes; an empty one still takes one.
+    /// Returns the number of packets for a request of `bytes`. An empty request takes one.
     pub fn packets(self, bytes: u64) -> u64 {
+        // A request of one message is the usual case and needs no division by the message size.
         if bytes <= self.message_bytes {
             return bytes.div_ceil(u64::from(self.mtu_bytes)).max(1);
         }
@@ -89,13 +93,14 @@ impl MessageCut {
         full + rest
     }
 
-    /// Payload bytes of the last packet of a message that is not the last of its request.
+    /// Returns the payload bytes of the last packet in a full message. It may be shorter than the
+    /// MTU.
     #[inline]
     pub fn full_message_tail(self) -> u32 {
         self.full_message_tail
     }
 
-    /// Payload bytes of the last packet of a request of `bytes`.
+    /// Returns the payload bytes of the last packet in a request of `bytes`.
     pub fn request_tail(self, bytes: u64) -> u32 {
         if bytes <= self.message_bytes {
             return tail(bytes, self.mtu_bytes);
@@ -106,7 +111,7 @@ impl MessageCut {
         }
     }
 
-    /// Frame bytes of all packets of a request of `bytes`, which takes `packets`.
+    /// Returns the frame bytes of a whole request of `bytes` that takes `packets` packets.
     #[inline]
     pub fn request_frame_bytes(self, bytes: u64, packets: u64) -> u64 {
         if bytes <= self.message_bytes {
@@ -116,10 +121,11 @@ impl MessageCut {
         self.frame_bytes(bytes, 0, packets)
     }
 
-    /// Frame bytes (FCS included, without preamble and gap) of the packets `from..to` of a request
-    /// of `bytes`.
+    /// Returns the frame bytes (FCS included, preamble and gap excluded) of packets `from..to` in a
+    /// request of `bytes`.
     pub fn frame_bytes(self, bytes: u64, from: u64, to: u64) -> u64 {
         let payload = self.padded_offset(bytes, to) - self.padded_offset(bytes, from);
+        // Each message whose first packet lies in the range adds a RETH.
         let firsts =
             to.div_ceil(self.packets_per_message) - from.div_ceil(self.packets_per_message);
         payload
@@ -127,8 +133,8 @@ impl MessageCut {
             + firsts * u64::from(self.first_bytes)
     }
 
-    /// Payload bytes on the wire before packet number `packet`: the last packet of each message is
-    /// padded.
+    /// Returns the padded payload bytes before packet number `packet`. Only the last packet of a
+    /// message may need padding, since the MTU is a multiple of the alignment.
     fn padded_offset(self, bytes: u64, packet: u64) -> u64 {
         let messages = packet / self.packets_per_message;
         let rest = packet % self.packets_per_message * u64::from(self.mtu_bytes);
@@ -136,16 +142,17 @@ impl MessageCut {
         let message = self.message_bytes.next_multiple_of(pad);
         let last = (bytes % self.message_bytes).next_multiple_of(pad);
         let total = bytes / self.message_bytes * message + last;
+        // Packet numbers past the end count as the end.
         (messages * message + rest).min(total)
     }
 
-    /// Frame bytes of a full packet that is not the first of its message.
+    /// Returns the frame bytes of a full packet that is not the first of its message.
     #[inline]
     pub(crate) fn middle_frame_bytes(self) -> u16 {
         self.middle_frame_bytes
     }
 
-    /// By how much a packet of `payload` bytes is smaller than a full one.
+    /// Returns the frame bytes that a packet of `payload` bytes lacks compared with a full one.
     #[inline]
     pub(crate) fn short_of_full(self, payload: u32) -> u16 {
         let padded = |bytes: u32| bytes.next_multiple_of(self.pad_bytes);
@@ -153,7 +160,7 @@ impl MessageCut {
     }
 }
 
-/// Payload bytes of the last packet of a message of `bytes`.
+/// Returns the payload bytes of the last packet in a message of `bytes`.
 fn tail(bytes: u64, mtu_bytes: u32) -> u32 {
     match (bytes % u64::from(mtu_bytes)) as u32 {
         0 if bytes > 0 => mtu_bytes,

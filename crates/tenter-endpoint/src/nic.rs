@@ -1,7 +1,7 @@
-//! A NIC: one of those that there are, by its transport, or with a port on each of several planes.
+//! The NIC: one enum over the transports, and over NICs with a port on each of several planes.
 //!
-//! In `nic/` is what NICs of all transports have: classes, counters, marks, and what they are built
-//! from and served with.
+//! `nic/` holds the parts that NICs of all transports share: classes, counters, marks, and the
+//! values that a NIC is built from and served with.
 
 pub(crate) mod build;
 pub(crate) mod classes;
@@ -42,26 +42,26 @@ use port::Sprayed;
     reason = "a NIC for RoCE is in its host: behind a pointer it would cost each packet a miss"
 )]
 pub enum Nic {
-    /// For `RoCEv2`.
+    /// RDMA over Converged Ethernet, version 2.
     Roce(RoceNic),
-    /// For Ultra Ethernet.
+    /// Transport of Ultra Ethernet.
     UltraEthernet(Box<UltraEthernetNic>),
-    /// With a port on each of several planes.
+    /// One port on each of several planes, with either transport.
     MultiPlane(Box<MultiPlaneNic>),
 }
 
 /// A NIC with a port on each of several planes.
 #[derive(Clone, Debug)]
 pub struct MultiPlaneNic {
-    /// One that sends by all ports, or one for each port.
+    /// A single NIC that sends by all ports (spray), or one NIC per port (hash).
     nics: Vec<Nic>,
-    /// By send slot: which of them has it.
+    /// Index in `nics` of the NIC that owns each send queue pair.
     homes: ById<SendSlot, u8>,
-    /// The ports, where one NIC sends by all of them.
+    /// Per-port state, if a single NIC sends by all ports.
     sprayed: Option<Sprayed>,
 }
 
-/// Does the same for a NIC of any transport, but what it does with one of several ports.
+/// Evaluates `$do` for a NIC with one port, or `$do_at` for a NIC with several.
 macro_rules! at_port {
     ($nic:expr, $each:ident => $do:expr, $several:ident => $do_at:expr) => {
         match $nic {
@@ -72,7 +72,7 @@ macro_rules! at_port {
     };
 }
 
-/// Does the same for any NIC.
+/// Evaluates the same expression for any NIC.
 macro_rules! of_any {
     ($nic:expr, $each:ident => $do:expr) => {
         match $nic {
@@ -84,7 +84,7 @@ macro_rules! of_any {
 }
 
 impl Nic {
-    /// A NIC before anything has happened.
+    /// Creates a NIC in its initial state.
     pub fn new(build: NicBuild<'_>) -> Nic {
         if !build.further_ports.is_empty() {
             return Nic::MultiPlane(Box::new(MultiPlaneNic::new(build)));
@@ -95,7 +95,7 @@ impl Nic {
         }
     }
 
-    /// The NIC, if it is one for `RoCEv2`.
+    /// Returns the NIC if it has a single port and the transport `RoCEv2`.
     #[inline]
     fn roce(&self) -> Option<&RoceNic> {
         match self {
@@ -104,30 +104,30 @@ impl Nic {
         }
     }
 
-    /// The host it belongs to.
+    /// Returns the host that the NIC belongs to.
     #[inline]
     pub fn host(&self) -> HostId {
         of_any!(self, nic => nic.host())
     }
 
-    /// How many ports it has.
+    /// Returns the number of ports: 1, or one per plane.
     pub fn ports(&self) -> u16 {
         at_port!(self, _nic => 1, nic => nic.ports())
     }
 
-    /// The transmitter of a port.
+    /// Returns the transmitter of a port.
     #[inline]
     pub fn transmitter(&self, port: u16) -> &Transmitter {
         at_port!(self, nic => nic.transmitter(), nic => nic.transmitter(port))
     }
 
-    /// The transmitter of a port, to change at an edge.
+    /// Returns the transmitter of a port for changes at a sync point.
     pub fn transmitter_mut(&mut self, port: u16) -> &mut Transmitter {
         at_port!(self, nic => nic.transmitter_mut(), nic => nic.transmitter_mut(port))
     }
 
-    /// Gives a send slot its peer and the class of its data, one of
-    /// [`NicClasses::all_data`](classes::NicClasses::all_data); with connection set-up the request
+    /// Opens a send queue pair to `peer`. `class` is the class of its data, one of those in
+    /// [`NicClasses::all_data`](classes::NicClasses::all_data). With connection set-up, the request
     /// goes out now.
     pub fn open(
         &mut self,
@@ -144,7 +144,7 @@ impl Nic {
         }
     }
 
-    /// Posts a work request to an open send slot.
+    /// Posts a work request to an open send queue pair.
     pub fn post(&mut self, spec: &NicSpec, slot: SendSlot, request: WorkRequest) {
         match self {
             Nic::Roce(nic) => nic.post(spec, slot, request),
@@ -153,19 +153,19 @@ impl Nic {
         }
     }
 
-    /// Prefetches what every visit needs.
+    /// Prefetches the memory that each visit touches.
     #[inline]
     pub fn prefetch(&self) {
         at_port!(self, nic => nic.prefetch(), _nic => ());
     }
 
-    /// Prefetches what the next visit will need for packets that have arrived.
+    /// Prefetches the queue pairs that the next visit will touch for these arrivals.
     #[inline]
     pub fn prefetch_for<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>) {
         at_port!(self, nic => nic.prefetch_for(arrivals), _nic => ());
     }
 
-    /// A visit begins.
+    /// Notes that a visit begins.
     #[inline]
     pub fn note_visit(&mut self) {
         if let Nic::Roce(nic) = self {
@@ -173,7 +173,8 @@ impl Nic {
         }
     }
 
-    /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.
+    /// Returns the earliest instant, not before `now`, at which the next frame can leave, or `None`
+    /// if there is nothing to send.
     pub fn next_departure(&self, now: Instant) -> Option<Instant> {
         of_any!(self, nic => nic.next_departure(now))
     }
@@ -187,9 +188,9 @@ impl Nic {
         }
     }
 
-    /// Takes a packet that has come through an input of its node, of which it has one for each port
-    /// and behind these one for MAC control frames; returns the transfer it completes, if any, and
-    /// puts the work requests it acknowledges into `done`.
+    /// Handles a packet that arrives at `input`. A node has one input per port for routed packets
+    /// and after those one per port for MAC control frames. Returns the transfer that the packet
+    /// completes, if any, and appends acknowledged work requests to the context's `done`.
     #[inline]
     pub fn arrive<M: Medium, D: Directory>(
         &mut self,
@@ -200,13 +201,13 @@ impl Nic {
         at_port!(self, nic => nic.arrive(packet, cx), nic => nic.arrive(packet, input, cx))
     }
 
-    /// When the next timer fires.
+    /// Returns the instant of the next timer, or `None` if none is set.
     pub fn next_timer(&self) -> Option<Instant> {
         of_any!(self, nic => nic.next_timer())
     }
 
-    /// Fires the one timer that is due at `now` and first in order. Returns the transfer that this
-    /// completes, and puts the work requests it acknowledges into `done`.
+    /// Fires one timer: the first in order among those due at `now`. Returns the transfer that it
+    /// completes, if any, and appends acknowledged work requests to the context's `done`.
     pub fn fire<M: Medium, D: Directory>(
         &mut self,
         now: Instant,
@@ -222,8 +223,9 @@ impl Nic {
         }
     }
 
-    /// The link of a port goes down at `now`; what was under way from here is lost. Nothing is sent
-    /// by it until it comes up, and timeouts of what had been sent go on.
+    /// Takes the link of a port down at `now`; `under_way` are the losses on the wire. The NIC
+    /// sends nothing by this port until the link comes up, while timeouts for packets already sent
+    /// keep running.
     pub fn link_down(&mut self, port: u16, under_way: WireLosses, now: Instant) {
         at_port!(
             self,
@@ -232,7 +234,8 @@ impl Nic {
         );
     }
 
-    /// The link of a port comes up at `now`: the leaf, which knows of no pause, is told again.
+    /// Brings the link of a port up at `now`. The leaf has forgotten all pauses by then, so the NIC
+    /// repeats those that still hold.
     pub fn link_up(&mut self, port: u16, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
         match self {
             Nic::Roce(nic) => nic.link_up(spec, now, medium),
@@ -241,49 +244,52 @@ impl Nic {
         }
     }
 
-    /// Begins to pause the leaf at `now` in every lossless class, again and again. Plans have no
-    /// such faults with other transports than `RoCEv2`, or with several planes.
+    /// Starts a pause storm at `now`: the NIC pauses every lossless class of its leaf, again and
+    /// again. Plans allow storms only for `RoCEv2` NICs with one port.
     pub fn begin_storm(&mut self, now: Instant, medium: &mut impl Medium) {
         if let Nic::Roce(nic) = self {
             nic.begin_storm(now, medium);
         }
     }
 
-    /// Ends the storm: the leaf may go on, unless the receive buffer keeps it waiting.
+    /// Ends the pause storm: the leaf may resume unless the receive buffer still pauses it.
     pub fn end_storm(&mut self, now: Instant, medium: &mut impl Medium) {
         if let Nic::Roce(nic) = self {
             nic.end_storm(now, medium);
         }
     }
 
-    /// Its credit in a class, in a fabric that sends by credit.
+    /// Returns the NIC's link credit for sending in `class`, in a fabric that sends by credit.
     pub fn credit(&self, class: u8) -> Option<&LaneCredit> {
         self.roce()?.credit(class)
     }
 
-    /// Its input buffer of a class, in a fabric that sends by credit.
+    /// Returns the NIC's input buffer for `class`, in a fabric that sends by credit.
     pub fn input_buffer(&self, class: u8) -> Option<&LaneBuffer> {
         self.roce()?.input_buffer(class)
     }
 
-    /// Notices of long queues that it has received, and how often flows have taken other ways.
+    /// Returns the number of received congestion notices, and the number of moves of flows to other
+    /// source ports.
     pub fn reroutes(&self) -> (u64, u64) {
         self.roce().map_or((0, 0), RoceNic::reroutes)
     }
 
-    /// How fast it was told of long queues.
+    /// Returns the times from a long queue to the pause of its sender by congestion signals, for
+    /// `RoCEv2`.
     pub fn reactions(&self) -> Option<&Reactions> {
         self.roce().map(RoceNic::reactions)
     }
 
-    /// How long what goes to a host stood still up to `now`, over all classes.
+    /// Returns the total time up to `now` for which congestion signals paused packets to
+    /// `receiver`, over all classes.
     pub fn held(&self, receiver: HostId, now: Instant) -> Time {
         self.roce()
             .map_or(Time::ZERO, |nic| nic.held(receiver, now))
     }
 
-    /// Goes through its state. A NIC of another transport than `RoCEv2`, or with
-    /// several ports, is never in a steady state.
+    /// Passes its state to `visitor`. NICs with another transport or several ports have no such
+    /// pass, so they refuse.
     pub fn steady(&mut self, spec: &NicSpec, visitor: &mut impl Visitor) {
         match self {
             Nic::Roce(nic) => nic.steady(spec, visitor),
@@ -291,192 +297,197 @@ impl Nic {
         }
     }
 
-    /// Payload bytes of the message whose first packet, `sequence`, a send slot has just sent. Of
-    /// one that is sent again it counts as full, unless the slot is still at it. For `RoCEv2`; 0
-    /// with other transports.
+    /// Returns the payload bytes of the message that a send queue pair has just begun with packet
+    /// `sequence`. A retransmitted message counts as full unless it is the one being sent. Returns
+    /// 0 for transports other than `RoCEv2`.
     pub fn message_bytes(&self, slot: SendSlot, sequence: u32) -> u64 {
         self.roce()
             .map_or(0, |nic| nic.message_bytes(slot, sequence))
     }
 
-    /// The sequence number after the last packet that a send slot has sent, for `RoCEv2`; 0 with
-    /// other transports.
+    /// Returns the PSN after the last packet that a send queue pair has sent; 0 for transports
+    /// other than `RoCEv2`.
     pub fn next_sequence(&self, slot: SendSlot) -> u32 {
         self.roce().map_or(0, |nic| nic.next_sequence(slot))
     }
 
-    /// The sequence number that a receive slot expects next, for `RoCEv2`; 0 with other transports.
+    /// Returns the PSN that a receive queue pair expects next; 0 for transports other than
+    /// `RoCEv2`.
     pub fn expected_sequence(&self, slot: ReceiveSlot) -> u32 {
         self.roce().map_or(0, |nic| nic.expected_sequence(slot))
     }
 
-    /// The next sequence number of each send slot.
+    /// Returns the next PSN of each send queue pair; nothing for transports other than `RoCEv2`.
     pub fn next_sequences(&self) -> impl Iterator<Item = u32> + '_ {
         self.roce().into_iter().flat_map(RoceNic::next_sequences)
     }
 
-    /// The sequence number that each receive slot expects.
+    /// Returns the PSN that each receive queue pair expects next; nothing for transports other than
+    /// `RoCEv2`.
     pub fn expected_sequences(&self) -> impl Iterator<Item = u32> + '_ {
         self.roce()
             .into_iter()
             .flat_map(RoceNic::expected_sequences)
     }
 
-    /// The host and the receive slot there to which a send slot sends.
+    /// Returns the host, and the receive queue pair there, to which a send queue pair sends.
     pub fn receiver_of(&self, slot: SendSlot) -> (HostId, ReceiveSlot) {
         of_any!(self, nic => nic.receiver_of(slot))
     }
 
-    /// The fewest packets that a queue pair which may send has left of its request, and the most.
+    /// Returns the least and the greatest number of packets that queue pairs with something to send
+    /// have left of their current request.
     pub fn left_to_send(&self) -> Option<(u32, u32)> {
         self.roce()?.left_to_send()
     }
 
-    /// How many packets each receive slot has accepted of the transfer that it receives.
+    /// Returns, per receive queue pair, the packets accepted for its current transfer.
     pub fn accepted(&self) -> impl Iterator<Item = u32> + '_ {
         self.roce().into_iter().flat_map(RoceNic::accepted)
     }
 
-    /// Sets the timers of timeouts anew after a jump to `now` over whole steps.
+    /// Sets retransmission timers anew after a jump to `now` over whole steps of a collective.
     pub fn set_timeouts(&mut self, spec: &NicSpec, now: Instant) {
         if let Nic::Roce(nic) = self {
             nic.set_timeouts(spec, now);
         }
     }
 
-    /// Sets the latencies of what a receive slot has accepted of the transfer that it receives.
+    /// Replaces the latencies recorded for a receive queue pair's current transfer.
     pub fn set_latencies(&mut self, slot: ReceiveSlot, latencies: Latencies) {
         if let Nic::Roce(nic) = self {
             nic.set_latencies(slot, latencies);
         }
     }
 
-    /// Adds the latencies of packets that a jump has accepted on a receive slot.
+    /// Adds latencies of packets that a receive queue pair accepted within a jump.
     pub fn add_latencies(&mut self, slot: ReceiveSlot, latencies: Latencies) {
         if let Nic::Roce(nic) = self {
             nic.add_latencies(slot, latencies);
         }
     }
 
-    /// When the last frame so far has left; [`Instant::START`] when there was none.
+    /// Returns the end of the last frame sent by any port, or [`Instant::START`] if there was none.
     pub fn last_end(&self) -> Instant {
         of_any!(self, nic => nic.last_end())
     }
 
-    /// When the last frame so far has left by a port; [`Instant::START`] when there was none.
+    /// Returns the end of the last frame sent by a port, or [`Instant::START`] if there was none.
     pub fn port_end(&self, port: u16) -> Instant {
         at_port!(self, nic => nic.last_end(), nic => nic.port_end(port))
     }
 
-    /// What its receive buffer has been through, and the frames and bytes that wait in it.
+    /// Returns the receive buffer's counters, and its present fill as frames and bytes.
     pub fn receive_buffer(&self) -> Option<(ReceiveBufferCounters, (u64, u64))> {
         self.roce()?.receive_buffer()
     }
 
-    /// Whether pause frames can stop a class.
+    /// Returns true if pause frames can stop `class`.
     pub fn is_lossless(&self, class: u8) -> bool {
         of_any!(self, nic => nic.is_lossless(class))
     }
 
-    /// How long it has told the leaf to pause a class up to `now`.
+    /// Returns the total time up to `now` for which this NIC has paused `class` at its leaf.
     pub fn pausing(&self, class: u8, now: Instant) -> Time {
         self.roce()
             .map_or(Time::ZERO, |nic| nic.pausing(class, now))
     }
 
-    /// Pause frames sent that stopped a class, and that let it go on.
+    /// Returns the XOFF and XON frames sent for `class`.
     pub fn pauses_sent(&self, class: u8) -> (u64, u64) {
         self.roce().map_or((0, 0), |nic| nic.pauses_sent(class))
     }
 
-    /// Until when the leaf at a port has paused a class.
+    /// Returns the end of the pause of `class` by the leaf at a port; in the past if there is none.
     pub fn paused_until(&self, port: u16, class: u8) -> Instant {
         at_port!(self, nic => nic.paused_until(class), nic => nic.paused_until(port, class))
     }
 
-    /// Pause frames that came to a port for a class, and how long they have stopped it up to `now`.
+    /// Returns the pause frames received at a port for `class`, and the total time up to `now` for
+    /// which they paused it.
     pub fn paused(&self, port: u16, class: u8, now: Instant) -> (PauseRecord, Time) {
         at_port!(self, nic => nic.paused(class, now), nic => nic.paused(port, class, now))
     }
 
-    /// When the first pause frame came to a port that stopped a class.
+    /// Returns the arrival of a port's first XOFF frame.
     pub fn first_xoff(&self, port: u16) -> Option<Instant> {
         at_port!(self, nic => nic.first_xoff(), nic => nic.first_xoff(port))
     }
 
-    /// Frames that have arrived at a port, MAC control frames left out, and their frame bytes.
+    /// Returns the frames that arrived at a port, MAC control frames excluded, and their frame
+    /// bytes.
     pub fn received(&self, port: u16) -> (u64, u64) {
         let of_one = |counters: NicCounters| (counters.received_frames, counters.received_bytes);
         at_port!(self, nic => of_one(nic.counters()), nic => nic.received(port))
     }
 
-    /// Frame bytes accepted of transfers that a receive slot has not taken whole: of the one that
-    /// it takes now, and what has arrived beyond a missing packet.
+    /// Returns the frame bytes that a receive queue pair has accepted of incomplete transfers: the
+    /// current one, and arrivals beyond a missing packet.
     pub fn received_in_part(&self, slot: ReceiveSlot) -> u64 {
         of_any!(self, nic => nic.received_in_part(slot))
     }
 
-    /// What it has counted.
+    /// Returns the counters, summed over ports.
     pub fn counters(&self) -> NicCounters {
         of_any!(self, nic => nic.counters())
     }
 
-    /// Whether a send slot has been opened.
+    /// Returns true if the send queue pair has been opened.
     pub fn is_open(&self, slot: SendSlot) -> bool {
         of_any!(self, nic => nic.is_open(slot))
     }
 
-    /// Takes out the marks that came on a receive slot since this was last asked.
+    /// Takes out the marks that a receive queue pair has counted since the last call.
     #[inline]
     pub fn take_marks(&mut self, slot: ReceiveSlot) -> Marks {
         of_any!(self, nic => nic.take_marks(slot))
     }
 
-    /// The next of the transfers that the packet just served has delivered beside the one that was
-    /// returned.
+    /// Takes out a transfer that the packet served last has completed beside the returned one, or
+    /// `None` after the last.
     pub fn next_delivery(&mut self) -> Option<Delivery> {
         of_any!(self, nic => nic.next_delivery())
     }
 
-    /// Queue pairs that have given up so far.
+    /// Returns the queue pairs that have given up.
     pub fn errors(&self) -> Vec<&QueuePairError> {
         at_port!(self, nic => nic.errors().iter().collect(), nic => nic.errors().collect())
     }
 
-    /// For each send slot the host that its data goes to, and how many packets of it have been
-    /// acknowledged, modulo 2³².
+    /// Returns, per send queue pair, the destination host and the number of acknowledged packets,
+    /// modulo 2³².
     pub fn acknowledged(&self) -> Vec<(HostId, u32)> {
         of_any!(self, nic => nic.acknowledged().collect())
     }
 
-    /// Work requests of a send slot that are not acknowledged, oldest first.
+    /// Returns the unacknowledged work requests of a send queue pair, oldest first.
     pub fn unfinished(&self, slot: SendSlot) -> Vec<WorkRequest> {
         of_any!(self, nic => nic.unfinished(slot).collect())
     }
 
-    /// How many work requests of a send slot are not acknowledged.
+    /// Returns the number of unacknowledged work requests of a send queue pair.
     pub fn unfinished_count(&self, slot: SendSlot) -> usize {
         of_any!(self, nic => nic.unfinished_count(slot))
     }
 
-    /// Transfers delivered through a receive slot since the count was last reset.
+    /// Returns the transfers delivered through a receive queue pair since the last reset.
     pub fn delivered(&self, slot: ReceiveSlot) -> u32 {
         of_any!(self, nic => nic.delivered(slot))
     }
 
-    /// Starts the count of delivered transfers anew for so many receive slots in a row.
+    /// Resets the count of delivered transfers for `count` receive queue pairs from `first` on.
     pub fn reset_delivered(&mut self, first: ReceiveSlot, count: usize) {
         of_any!(self, nic => nic.reset_delivered(first, count));
     }
 
-    /// Whether a send slot has given up.
+    /// Returns true if the send queue pair has given up.
     pub fn has_given_up(&self, slot: SendSlot) -> bool {
         of_any!(self, nic => nic.has_given_up(slot))
     }
 
-    /// Whether a send slot will do anything without being asked: send, or repeat what is overdue.
-    /// What has been sent is repeated, and given up in the end, even while the link is down;
-    /// `is_up` says of each port whether its link is up.
+    /// Returns true if a send queue pair will act without further input: send, or retransmit after
+    /// a timeout. Packets sent before are retransmitted, and in the end given up, even while the
+    /// link is down; `is_up` returns the link state of a port.
     pub fn goes_on(&self, slot: SendSlot, is_up: &dyn Fn(u16) -> bool) -> bool {
         at_port!(self, nic => nic.goes_on(slot, is_up(0)), nic => nic.goes_on(slot, is_up))
     }

@@ -3,30 +3,31 @@
 use tenter_config::choice;
 use tenter_units::Time;
 
-/// The scope of a limit of notifications, which the `InfiniBand` Architecture Specification, Annex
+/// Scope of the limit on notifications, which the `InfiniBand` Architecture Specification, Annex
 /// A17, leaves to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedBy {
     /// Each queue pair.
     QueuePair,
-    /// Each address to which notifications go: the NIC that sends the marked packets.
+    /// The sending NIC's address: one limit for all queue pairs of that NIC.
     Address,
-    /// The NIC port that sends notifications.
+    /// The port of the receiving NIC: one limit for everything it sends.
     Port,
 }
 
 choice!(LimitedBy { "queue-pair" => QueuePair, "address" => Address, "port" => Port });
 
-/// The notification point of DCQCN: a receiver that gets a marked packet sends a congestion
-/// notification packet (CNP) to its sender.
+/// The notification point of DCQCN: a receiver of marked packets sends congestion notification
+/// packets (CNPs) to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotificationSpec {
-    /// There is at most one notification in this time.
+    /// Shortest time between two notifications within the scope.
     pub interval: Time,
-    /// The scope of that limit.
+    /// Scope of `interval`.
     pub limited_by: LimitedBy,
-    /// Whether the next acknowledgement or NAK carries it, and no packet of its own.
+    /// Set if the next acknowledgement or NAK carries the notification, instead of a packet of its
+    /// own.
     pub in_acknowledgements: bool,
-    /// The class of notifications.
+    /// Class of notification packets, 0 to 7.
     pub class: u8,
 }

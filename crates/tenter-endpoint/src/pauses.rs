@@ -1,4 +1,4 @@
-//! Which classes the leaf has paused, and for how long.
+//! Pauses of a NIC's classes by its leaf.
 
 mod steady;
 
@@ -7,21 +7,21 @@ use tenter_units::{Instant, Time};
 
 use crate::reactions::Reactions;
 
-/// The pauses of all classes.
+/// Pauses of all classes at one port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pauses {
     until: [Instant; CLASSES],
     records: [PauseRecord; CLASSES],
-    /// From the end of a pause until frames of the class start again.
+    /// Time from the end of a pause to the first frame of the class.
     resume_delay: Time,
-    /// When the first pause frame came that stopped a class.
+    /// Arrival of the first XOFF frame.
     pub(crate) first: Option<Instant>,
-    /// How fast it was told of long queues.
+    /// Times from a long queue to a pause by a congestion signal.
     pub(crate) reactions: Reactions,
 }
 
 impl Pauses {
-    /// Those of a NIC that resumes so long after a pause.
+    /// Creates the state for a NIC that resumes `resume_delay` after each pause.
     pub(crate) fn new(resume_delay: Time) -> Pauses {
         Pauses {
             resume_delay,
@@ -29,13 +29,14 @@ impl Pauses {
         }
     }
 
-    /// Until when a class is paused; in the past when it is not.
+    /// Returns the end of a class's pause; in the past if it is not paused.
     #[inline]
     pub(crate) fn until(&self, class: u8) -> Instant {
         self.until[usize::from(class)]
     }
 
-    /// Obeys a pause frame of a class from `now` on, which asks for such a pause: none is an XON.
+    /// Applies a pause frame that takes effect at `now`. `pause` is the requested duration; zero is
+    /// an XON.
     pub(crate) fn obey(&mut self, class: u8, now: Instant, pause: Time) {
         let class = usize::from(class);
         let before = self.until[class];
@@ -44,7 +45,8 @@ impl Pauses {
             self.first.get_or_insert(now);
             resumed
         } else {
-            // A class that is not paused goes on, and none is held longer than it would be.
+            // An XON must not start a pause: without one, the resume delay does not apply. Nor may
+            // the delay hold the class longer than the pause would have.
             resumed.min(before.max(now))
         };
         self.records[class].count(pause > Time::ZERO);
@@ -52,14 +54,15 @@ impl Pauses {
         self.until[class] = until;
     }
 
-    /// A class stops at `now`, or goes on, without a pause: until then.
+    /// Pauses a class from `now` until `until`, or ends its pause, without a pause frame. Link
+    /// credit and storms do so.
     pub(crate) fn turn(&mut self, class: u8, now: Instant, until: Instant) {
         let class = usize::from(class);
         self.records[class].turn(now, self.until[class], until);
         self.until[class] = until;
     }
 
-    /// Forgets all pauses at `now`: the link they came over is down.
+    /// Forgets all pauses at `now`, because their link has gone down.
     pub(crate) fn forget(&mut self, now: Instant) {
         for (record, until) in self.records.iter_mut().zip(&mut self.until) {
             record.forget(now, *until);
@@ -67,7 +70,7 @@ impl Pauses {
         }
     }
 
-    /// The pauses of a class, and how long they have lasted up to `now`.
+    /// Returns the pause frames of a class, and the total time up to `now` for which it was paused.
     pub(crate) fn record(&self, class: u8, now: Instant) -> (PauseRecord, Time) {
         let class = usize::from(class);
         let record = self.records[class];

@@ -1,6 +1,6 @@
-//! PCIe between a NIC and the memory of its host: how much payload DMA moves, each way.
+//! PCIe between a NIC and its host's memory, as the rate at which DMA moves payload each way.
 //!
-//! Source: PCI Express Base Specification (transaction layer packets, link encodings); the rate
+//! Source: PCI Express Base Specification (transaction layer packets, link encodings). The rate
 //! limit on DMA writes is that of the simulation report on scheduled Ethernet fabrics (Scala
 //! Computing and DriveNets, 2023).
 
@@ -60,15 +60,15 @@ fn one_peak(pcie: &Pcie, reader: &mut dyn Reader) -> bool {
     }
 }
 
-/// Payloads of transaction layer packets.
+/// Range of the payload in transaction layer packets.
 const PAYLOADS: RangeInclusive<Bytes> = Bytes::new(128)..=Bytes::new(4_096);
-/// Lanes of a link that does not say.
+/// Default link width.
 const LANES: u8 = 16;
-/// The slowest link that anything is said of, and the fastest.
+/// Range of the key `peak`.
 const PEAKS: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
 
-/// What the link of a generation carries.
+/// Returns the bit rate that a link carries after line coding: `of` out of `out_of` bits are data.
 fn peak(generation: u64, lanes: u64) -> Rate {
     let (transfers, of, out_of) = match generation {
         1 => (2_500_000_000, 8, 10),
@@ -81,17 +81,17 @@ fn peak(generation: u64, lanes: u64) -> Rate {
     Rate::from_bits_per_second(transfers * lanes * of / out_of)
 }
 
-/// How fast the DMA engines of one NIC are, in bytes on its PCIe link.
+/// DMA rates of one NIC, in bits per second on its PCIe link, packet headers included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DmaRates {
-    /// Into host memory: what has been received.
+    /// Rate into host memory, for received data.
     pub write: Rate,
-    /// Out of host memory: what is to be sent.
+    /// Rate out of host memory, for data to send.
     pub read: Rate,
 }
 
 impl Pcie {
-    /// The same link with its lanes, if its generation is given.
+    /// Returns the same link with its default width filled in. A link given by `peak` has none.
     #[must_use]
     pub fn complete(self) -> Pcie {
         let of_generation = self.generation.map(|_| self.lanes.unwrap_or(LANES));
@@ -101,7 +101,7 @@ impl Pcie {
         }
     }
 
-    /// Rate of the link each way, headers of its packets included.
+    /// Returns the link's rate each way, headers of its packets included.
     pub fn peak(&self) -> Rate {
         let of_lanes = || {
             let generation = self.generation.unwrap_or_default();
@@ -110,42 +110,45 @@ impl Pcie {
         self.peak.unwrap_or_else(of_lanes)
     }
 
-    /// Bytes on the link for so many bytes of payload.
+    /// Returns the link bytes for `payload` bytes of payload.
     pub fn link_bytes(&self, payload: u32) -> u32 {
         let packets = payload.div_ceil(self.max_payload_bytes.max(1));
         payload + packets * self.tlp_overhead_bytes
     }
 
-    /// What a rate of link bytes comes to in payload, for packets of so many bytes of it.
+    /// Converts a rate of link bytes into one of payload, for packets with `payload` bytes each.
     pub fn payload_rate(&self, rate: Rate, payload: u32) -> Rate {
         let bits = u128::from(rate.bits_per_second()) * u128::from(payload);
         let bits = bits / u128::from(self.link_bytes(payload).max(1));
         Rate::from_bits_per_second(bits as u64)
     }
 
-    /// Whether DMA at a rate never falls behind a wire of rate `line`, whatever the payload of
-    /// packets, up to the path MTU; `headers` are the frame bytes of a packet beside its payload.
+    /// Returns true if DMA at `rate` keeps up with a wire of rate `line` for any payload up to the
+    /// path MTU. `headers` are the frame bytes of a packet besides its payload.
     pub(crate) fn keeps_up(&self, rate: Rate, line: Rate, mtu: u32, headers: u32) -> bool {
         let falls_behind = |payload: u32| {
             let on_wire = payload + headers + WIRE_OVERHEAD_BYTES;
             let wire = u128::from(rate.bits_per_second()) * u128::from(on_wire);
             wire < u128::from(line.bits_per_second()) * u128::from(self.link_bytes(payload))
         };
+        // The overhead steps up with each link packet, so no single payload is the worst case: try
+        // all.
         !(1..=mtu).any(falls_behind)
     }
 }
 
-/// One direction of DMA.
+/// One direction of DMA that may fall behind the wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dma {
     spec: Pcie,
     time: SerialisationTime,
-    /// Frame bytes of a data packet beside payload and RETH.
+    /// Frame bytes of a data packet besides payload and RETH.
     headers: u32,
 }
 
 impl Dma {
-    /// At a rate, behind a wire of rate `line`; none where the wire is never faster.
+    /// Creates a direction with link rate `rate` behind a wire of rate `line`, or `None` if it
+    /// keeps up with the wire and needs no model.
     pub(crate) fn new(
         spec: &Pcie,
         rate: Rate,
@@ -162,8 +165,8 @@ impl Dma {
         })
     }
 
-    /// How long the payload of a packet takes, in ps, and the fraction of a picosecond to carry
-    /// into the packet that follows without a gap. Packets without payload take no time.
+    /// Returns the time for a packet's payload, and the fraction of a picosecond to carry into a
+    /// packet that follows without a gap. A packet without payload takes no time.
     pub(crate) fn of(&self, packet: &Packet, carried: u32) -> (Time, u32) {
         let link_bytes = self.spec.link_bytes(self.payload(packet));
         let (time, carried) = self.time.of(link_bytes, carried);

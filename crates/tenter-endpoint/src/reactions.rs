@@ -1,4 +1,4 @@
-//! How long it takes from a queue's being too long to the sender's pause.
+//! Reaction times: from the instant at which a switch found a queue too long to the sender's pause.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use tenter_net::{Cause, SENT_UNIT_PS, Signal};
 use tenter_topology::HostId;
 use tenter_units::Instant;
 
-/// Values are told apart in steps of less than this share of them.
+/// Resolution of the distribution: each doubling of the time has this many steps.
 const STEPS: u32 = 64;
 
-/// The reactions of a NIC, by receiver and cause.
+/// Reaction times of a NIC, by receiver and cause.
 #[derive(Clone, Debug, Default)]
 pub struct Reactions(BTreeMap<(HostId, Cause), Reaction>);
 
 impl Reactions {
-    /// Notes that a signal acts from `at` on.
+    /// Records that a congestion signal takes effect at `at`.
     pub(crate) fn note(&mut self, signal: &Signal, at: Instant) {
         let reaction = self.0.entry((signal.receiver, signal.cause)).or_default();
         reaction.add(signal.age(at));
     }
 
-    /// All of them, by receiver, then by cause.
+    /// Returns all distributions, ordered by receiver, then by cause.
     pub fn iter(&self) -> impl Iterator<Item = (HostId, Cause, &Reaction)> {
         self.0
             .iter()
@@ -28,14 +28,15 @@ impl Reactions {
     }
 }
 
-/// A distribution of reaction times: sum and extremes to 0.128 ns, percentiles within 1.6 %.
+/// A distribution of reaction times. Sum and extremes are exact to 0.128 ns, percentiles to 1.6 %.
+/// The memory is bounded however long the run.
 #[derive(Clone, Debug, Default)]
 pub struct Reaction {
     count: u64,
     sum: u64,
     min: u32,
     max: u32,
-    /// By step, how many.
+    /// Number of pauses in each step.
     steps: BTreeMap<u32, u64>,
 }
 
@@ -52,19 +53,20 @@ impl Reaction {
         *self.steps.entry(step(units)).or_default() += 1;
     }
 
-    /// How many pauses there were.
+    /// Returns the number of pauses.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The least, the mean and the greatest reaction time, in ps.
+    /// Returns the least, mean and greatest reaction time, in ps.
     pub fn extremes(&self) -> [u64; 3] {
         let mean = self.sum * SENT_UNIT_PS / self.count.max(1);
         let [min, max] = [self.min, self.max].map(|units| u64::from(units) * SENT_UNIT_PS);
         [min, mean, max]
     }
 
-    /// The time that so many of a thousand pauses did not exceed, in ps, to the end of its step.
+    /// Returns the reaction time that `share` of 1,000 pauses did not exceed, in ps, rounded up to
+    /// the end of its step.
     pub fn per_mille(&self, share: u64) -> u64 {
         let rank = (self.count * share).div_ceil(1_000).max(1);
         let mut seen = 0;
@@ -78,14 +80,15 @@ impl Reaction {
     }
 }
 
-/// The step a value is in: one for each up to [`STEPS`], then so many for each doubling.
+/// Returns the step for a value: one per unit up to [`STEPS`], then [`STEPS`] steps for each
+/// doubling.
 fn step(units: u32) -> u32 {
     let doublings = (units / STEPS).checked_ilog2().map_or(0, |log| log + 1);
     let shift = doublings.saturating_sub(1);
     shift * STEPS + (units >> shift)
 }
 
-/// The greatest value of a step.
+/// Returns the greatest value in a step.
 fn last_of(step: u32) -> u32 {
     let shift = (step / STEPS).saturating_sub(1);
     let first = u64::from(step - shift * STEPS) << shift;

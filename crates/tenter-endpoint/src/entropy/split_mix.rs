@@ -2,7 +2,7 @@
 
 use tenter_engine::mix64;
 
-/// SplitMix64, a generator whose numbers depend on its seed alone.
+/// `SplitMix64`, a generator whose numbers depend on its seed alone.
 ///
 /// Source: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (2014).
 #[derive(Clone, Copy, Debug)]

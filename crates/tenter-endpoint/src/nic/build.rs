@@ -1,4 +1,4 @@
-//! What a NIC is built from.
+//! Inputs to the construction of a NIC.
 
 use std::sync::Arc;
 
@@ -12,40 +12,42 @@ use crate::source_ports::PortChanges;
 use crate::spec::NicSpec;
 use crate::ultra_ethernet::Network;
 
-/// What a NIC is built from.
+/// Inputs to the construction of a NIC.
 #[derive(Clone, Debug)]
 pub struct NicBuild<'a> {
-    /// The host it belongs to.
+    /// Host that the NIC belongs to.
     pub host: HostId,
-    /// Its number among the writers of records beside the packets: that of its host, unless each
-    /// port is one.
+    /// Number under which the NIC writes records that lie beside packets. It is the host's number,
+    /// except if each port is a NIC and hence a writer of its own.
     pub writer: HostId,
-    /// The model of all NICs.
+    /// Model parameters, the same for all NICs.
     pub spec: &'a NicSpec,
-    /// How it changes source ports.
+    /// Rules by which queue pairs change their source ports.
     pub port_changes: &'a PortChanges,
-    /// The classes of what it sends.
+    /// Classes of the NIC's data, control packets and notifications.
     pub classes: NicClasses,
-    /// Its wire.
+    /// Transmitter of the port, or of the first one if there are several.
     pub transmitter: Transmitter,
-    /// Its wires on further planes, if it has several ports.
+    /// Transmitters of the ports on further planes; empty for a NIC with one port.
     pub further_ports: Vec<Transmitter>,
-    /// Planes over which it sprays the packets of one queue pair: 1 where that has one plane.
+    /// Planes over which the packets of one queue pair are sprayed; 1 if a queue pair keeps one
+    /// plane.
     pub planes: u16,
-    /// The rate of its line: of all ports together.
+    /// Line rate, summed over all ports.
     pub line: Rate,
-    /// How many queue pairs it sends by.
+    /// Number of send queue pairs.
     pub send_slots: usize,
-    /// How many queue pairs it receives by.
+    /// Number of receive queue pairs.
     pub receive_slots: usize,
-    /// How fast payload passes between it and host memory, where [`NicSpec::pcie`] limits it.
+    /// DMA rates between NIC and host memory, if [`NicSpec::pcie`] limits them.
     pub dma: Option<DmaRates>,
-    /// Where the records of its data packets lie, if its congestion control wants any.
+    /// Table of telemetry records for data packets, if congestion control uses telemetry.
     pub telemetry: Option<Arc<Telemetry>>,
-    /// The credit that it needs and grants, and the classes in which it does, one bit each.
+    /// Link credit to ask for and to grant, and a bit set of the classes that it applies to.
     pub credit: Option<(CreditSpec, u8)>,
-    /// Whether signals of switches pause what it sends to a receiver.
+    /// Set if congestion signals from switches pause traffic to a receiver.
     pub applies_signals: bool,
-    /// The network as the transport of Ultra Ethernet knows it, where NICs have that.
+    /// Network facts for the transport of Ultra Ethernet; set exactly if the NIC has that
+    /// transport.
     pub ultra_ethernet: Option<Arc<Network>>,
 }

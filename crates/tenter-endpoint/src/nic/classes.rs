@@ -1,22 +1,22 @@
-//! The classes of what a NIC sends.
+//! Traffic classes (priorities) of a NIC's packets.
 
-/// The classes of what a NIC sends.
+/// Traffic classes (priorities 0 to 7) of a NIC's packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NicClasses {
-    /// The class of data packets, unless queue pairs differ in it.
+    /// Class of data packets, unless queue pairs differ.
     pub data: u8,
-    /// All classes of data packets, one bit each.
+    /// Bit set of all classes that data packets may have.
     pub all_data: u8,
-    /// The class of acknowledgements and connection set-up.
+    /// Class of acknowledgements and connection set-up.
     pub control: u8,
-    /// The class of congestion notifications.
+    /// Class of congestion notifications.
     pub notification: u8,
-    /// The classes that pause frames can stop, one bit each.
+    /// Bit set of the classes that pause frames can stop.
     pub lossless: u8,
 }
 
 impl NicClasses {
-    /// Whether queue pairs differ in the class of their data.
+    /// Returns true if queue pairs differ in the class of their data.
     pub fn is_mixed(&self) -> bool {
         self.all_data.count_ones() > 1
     }

@@ -1,4 +1,4 @@
-//! What a NIC is served with.
+//! The environment in which a NIC handles arrivals and timers.
 
 use crate::receive::ReplyPath;
 use crate::send::Acknowledged;
@@ -6,27 +6,27 @@ use crate::spec::NicSpec;
 use tenter_net::ReceiveSlot;
 use tenter_topology::HostId;
 
-/// Knows who is at the other end of a receive slot, and what it sends.
+/// Look-ups about the senders behind a NIC's receive queue pairs.
 pub trait Directory {
-    /// The way back from a receive slot of a host; asked once per slot, when its first packet
-    /// arrives.
+    /// Returns the way back from a receive queue pair to its sender. The NIC asks once per queue
+    /// pair, as its first packet arrives.
     fn reply_path(&self, host: HostId, slot: ReceiveSlot) -> ReplyPath;
 
-    /// Payload bytes of the n-th transfer through a receive slot of a host, counted as
-    /// [`Delivery::nth`](crate::Delivery::nth) is; `None` where there is none. Asked only where a
-    /// packet is given up for lost.
+    /// Returns the payload bytes of the n-th transfer through a receive queue pair, counted as
+    /// [`Delivery::nth`](crate::Delivery::nth) is, or `None` if there is no such transfer. The NIC
+    /// asks only after it has given up a packet.
     fn transfer_bytes(&self, host: HostId, slot: ReceiveSlot, nth: u32) -> Option<u64>;
 }
 
-/// What a NIC is served with when something arrives, or a timer of it fires.
+/// The environment in which a NIC handles an arrival or a timer.
 #[derive(Debug)]
 pub struct RxContext<'a, M, D> {
-    /// The model of the NIC.
+    /// Model parameters of the NIC.
     pub spec: &'a NicSpec,
-    /// Who is at the other end of its receive slots.
+    /// Look-ups about senders.
     pub directory: &'a D,
-    /// What it sends to.
+    /// Medium that carries the NIC's packets away.
     pub medium: &'a mut M,
-    /// Where it puts work requests that have been acknowledged.
+    /// List to which acknowledged work requests are appended.
     pub done: &'a mut Vec<Acknowledged>,
 }

@@ -1,57 +1,57 @@
-//! What a NIC counts.
+//! Counters of a NIC.
 
 use tenter_net::Packet;
 
-/// What a NIC counts, under the names NIC drivers use for it.
+/// Counters of a NIC, named as NIC drivers name them where a driver has the same counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NicCounters {
-    /// Frames that arrived.
+    /// Frames received, MAC control frames excluded.
     pub received_frames: u64,
-    /// Their frame bytes.
+    /// Bytes of the received frames, FCS included, preamble and gap excluded.
     pub received_bytes: u64,
     /// Data packets accepted.
     pub data_packets: u64,
-    /// Their frame bytes.
+    /// Frame bytes of accepted data packets.
     pub data_bytes: u64,
-    /// Data packets dropped because one before them was missing.
+    /// Data packets dropped because an earlier one was missing.
     pub out_of_sequence: u64,
-    /// Of the data packets accepted, those before which one was missing.
+    /// Accepted data packets that arrived while an earlier one was missing.
     pub out_of_order: u64,
-    /// Data packets given up for lost.
+    /// Data packets that the receiver gave up as lost.
     pub given_up: u64,
-    /// Data packets dropped because they had been accepted before, or given up.
+    /// Data packets dropped because they had been accepted or given up before.
     pub duplicate_request: u64,
-    /// Data packets sent that had been sent before.
+    /// Data packets sent again.
     pub retransmitted_packets: u64,
-    /// Packets that arrived marked with congestion experienced.
+    /// Packets received with an ECN mark (congestion experienced).
     pub marked_packets: u64,
-    /// Data packets that arrived without their payload, which a switch had trimmed.
+    /// Data packets received without payload, because a switch had trimmed them.
     pub trimmed_packets: u64,
-    /// Acknowledgements sent.
+    /// Acknowledgement packets sent.
     pub acknowledgements_sent: u64,
-    /// Grants of credit sent.
+    /// Packets sent that grant credit to a sender.
     pub grants_sent: u64,
     /// NAKs sent.
     pub nak_sent: u64,
     /// NAKs received.
     pub packet_seq_err: u64,
-    /// Timeouts of the oldest unacknowledged packet.
+    /// Retransmission timeouts of an oldest unacknowledged packet.
     pub local_ack_timeout_err: u64,
-    /// Congestion notifications sent.
+    /// Congestion notifications sent, in packets of their own or within acknowledgements.
     pub np_cnp_sent: u64,
-    /// Congestion notifications received.
+    /// Congestion notifications received by senders.
     pub rp_cnp_handled: u64,
 }
 
 impl NicCounters {
-    /// Counts a frame that has arrived.
+    /// Counts a received frame.
     #[inline]
     pub(crate) fn receive(&mut self, packet: &Packet) {
         self.received_frames += 1;
         self.received_bytes += u64::from(packet.frame_bytes);
     }
 
-    /// Counts a data packet that has been accepted.
+    /// Counts an accepted data packet.
     #[inline]
     pub(crate) fn accept(&mut self, packet: &Packet) {
         self.data_packets += 1;

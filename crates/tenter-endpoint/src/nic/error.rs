@@ -1,16 +1,16 @@
-//! Queue pairs that gave up.
+//! Queue pairs that have given up.
 
 use tenter_net::SendSlot;
 use tenter_topology::HostId;
 use tenter_units::Instant;
 
-/// A queue pair that gave up.
+/// A queue pair that has given up after its last retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePairError {
-    /// The send slot.
+    /// Send queue pair at this NIC.
     pub slot: SendSlot,
-    /// When the last retry timed out, in ps.
+    /// Instant at which the last retry timed out.
     pub at: Instant,
-    /// The host it was sending to.
+    /// Destination host.
     pub destination: HostId,
 }

@@ -1,14 +1,14 @@
-//! How long congestion control holds chunks back at their sender.
+//! Accounts for the time that congestion control holds chunks back at their sender.
 //!
 //! ```text
 //!   port        │ own │ other │ idle │ own │ idle, paused │ idle │ own │
 //!   held                      ├──────┤                    ├──────┤
 //! ```
 //!
-//! A queue pair is held while it has data and its rate, window or credit does not allow the next
-//! frame. Of that only the time counts in which the port could have sent it: the port is idle and
-//! not paused, and host memory has data ready. So time is never counted that the queue pair would
-//! have waited for others of its NIC, or for the leaf, whatever its rate.
+//! A queue pair is held while it has data but its rate, window or credit forbids the next frame. Of
+//! this wait, only the time counts in which the port could have sent that frame: the port is idle
+//! and not paused, and host memory has data ready. Time that the queue pair would have spent behind
+//! others of its NIC, or behind a pause by the leaf, is thereby excluded.
 
 use std::collections::VecDeque;
 
@@ -16,34 +16,36 @@ use tenter_units::{Instant, Time};
 
 use super::port::Wire;
 
-/// The time for which congestion control held a work request back.
+/// Time for which congestion control held one work request back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeldByRate {
-    /// Between its posting and its first frame, the waits for the requests before it included.
+    /// Part before the first frame, from posting on, waits behind earlier requests included.
     pub before_first: Time,
-    /// From its first frame on.
+    /// Part after the first frame.
     pub after_first: Time,
 }
 
 impl HeldByRate {
-    /// Both together.
+    /// Returns both parts together.
     pub fn sum(self) -> Time {
         self.before_first + self.after_first
     }
 }
 
-/// The time in which a NIC could have sent data.
+/// Clock that runs only while a NIC could have sent data.
 #[derive(Clone, Debug)]
 pub(crate) struct IdleClock {
     /// Idle time up to `counted`.
     idle: Time,
+    /// Instant up to which idle time is added up.
     counted: Instant,
-    /// A pause stops all data of a class, unless the NIC sprays: it has other ports then.
+    /// Set if a pause by the leaf stops the clock. A NIC that sprays has other ports then, so its
+    /// clock runs on.
     stops_at_pauses: bool,
 }
 
 impl IdleClock {
-    /// Of a NIC that sprays each queue pair over this number of planes.
+    /// Creates the clock of a NIC that sprays each queue pair over `planes` planes.
     pub(crate) fn new(planes: u16) -> IdleClock {
         IdleClock {
             idle: Time::ZERO,
@@ -52,15 +54,15 @@ impl IdleClock {
         }
     }
 
-    /// A frame is put at `now` onto a wire that was free from `free_at` on.
+    /// Notes a frame that starts at `now` on a wire that was free from `free_at` on.
     #[inline]
     pub(crate) fn departs(&mut self, free_at: Instant, now: Instant) {
         self.idle += now.saturating_since(free_at.max(self.counted));
         self.counted = now;
     }
 
-    /// Time up to `now` in which the wire was idle, without that in which a class was paused, in
-    /// ps; differences of readings count.
+    /// Returns the time up to `now` in which the wire was idle, less the time in which `class` was
+    /// paused, in ps. Only differences between readings have a meaning: a reading may be negative.
     pub(crate) fn read(&self, wire: Wire<'_>, class: u8, now: Instant) -> i64 {
         let idle = self.idle + now.saturating_since(wire.free_at.max(self.counted));
         let paused = if self.stops_at_pauses {
@@ -72,43 +74,45 @@ impl IdleClock {
     }
 }
 
-/// A request that is not acknowledged.
+/// An unacknowledged request.
 #[derive(Clone, Copy, Debug, Default)]
 struct Request {
-    /// How long its queue pair had been held when it was posted.
+    /// The queue pair's total held time when the request was posted.
     sum_when_posted: Time,
     held: HeldByRate,
 }
 
-/// The waits of one queue pair. Its requests are known by their places, the oldest that is not
-/// acknowledged being 0.
+/// Waits of one queue pair. A request is known by its position, where 0 is the oldest
+/// unacknowledged one.
 ///
-/// A wait goes on while frames are sent: as long as one can be sent, the port is not idle, and the
-/// clock stands still. So nothing has to be noted frame by frame.
+/// A wait continues while other queue pairs send: the port is then busy, and the clock stands
+/// still. Nothing has to be noted per frame, therefore.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waits {
-    /// The reading of the clock when the present wait began, or was last counted.
+    /// Clock reading at which the present wait began or was last accounted for; `None` without a
+    /// wait.
     since: Option<i64>,
-    /// All that is counted.
+    /// Total held time of the queue pair.
     sum: Time,
     requests: VecDeque<Request>,
-    /// Requests of which a frame has been sent.
+    /// Number of requests that have sent a frame.
     begun: usize,
 }
 
-/// The time between two readings; a pause may begin while a frame leaves, and counts twice then.
+/// Returns the time between two readings. A pause that begins while a frame leaves is subtracted
+/// twice, so the difference may be negative; it then counts as zero.
 fn between(since: i64, reading: i64) -> Time {
     Time::from_ps((reading - since).max(0).cast_unsigned())
 }
 
 impl Waits {
-    /// Whether a wait goes on.
+    /// Returns true while a wait continues.
     #[inline]
     pub(crate) fn is_held(&self) -> bool {
         self.since.is_some()
     }
 
-    /// A request is posted.
+    /// Records a posted request.
     pub(crate) fn post(&mut self, reading: i64) {
         let present = self
             .since
@@ -119,21 +123,22 @@ impl Waits {
         });
     }
 
-    /// A wait begins, or ends while request `sending` has the next frame; past the last one if all
-    /// have been sent.
+    /// Starts a wait, or ends it while request `sending` has the next frame. `sending` is past the
+    /// last request if all have been sent.
     pub(crate) fn turn(&mut self, is_held: bool, sending: usize, reading: i64) {
         let last = self.requests.len().saturating_sub(1);
         self.count(sending.min(last), reading);
         self.since = is_held.then_some(reading);
     }
 
-    /// Whether no frame of request `sending` has been sent.
+    /// Returns true if request `sending` has not sent a frame yet.
     #[inline]
     pub(crate) fn begins(&self, sending: usize) -> bool {
         sending == self.begun
     }
 
-    /// The first or the last frame of request `sending` is sent, or one between them.
+    /// Notes that request `sending` sends a frame. Calls for frames other than the first and last
+    /// are allowed and change nothing in the sums.
     pub(crate) fn sends(&mut self, sending: usize, reading: i64) {
         self.count(sending, reading);
         if self.begins(sending)
@@ -144,7 +149,8 @@ impl Waits {
         }
     }
 
-    /// Counts the present wait up to now, for request `sending` if a frame of it has been sent.
+    /// Accounts for the present wait up to now. It counts for request `sending` if that has sent a
+    /// frame; before that, `before_first` covers it.
     fn count(&mut self, sending: usize, reading: i64) {
         let Some(since) = &mut self.since else {
             return;
@@ -158,7 +164,7 @@ impl Waits {
         }
     }
 
-    /// The oldest request is acknowledged; how long it was held.
+    /// Removes the oldest request, which is acknowledged, and returns the time that it was held.
     pub(crate) fn acknowledged(&mut self) -> HeldByRate {
         self.begun = self.begun.saturating_sub(1);
         let request = self.requests.pop_front().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! Marked packets, per receive queue pair.
+//! Marked packets per receive queue pair.
 //!
-//! They are kept apart from the queue pairs: most trials mark nothing, and few queue pairs of those
-//! that do have marks.
+//! They lie apart from the queue pairs, because most trials mark nothing, and in others few queue
+//! pairs see marks.
 
 mod steady;
 
@@ -10,31 +10,32 @@ use std::ops::Range;
 use tenter_net::{Packet, ReceiveSlot};
 use tenter_units::{ById, Instant};
 
-/// Marks that came on one receive queue pair while a transfer was being received.
+/// Marks that a receive queue pair saw while it received one transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Data frames with congestion experienced (CE), those discarded included.
+    /// Data frames with congestion experienced (CE), discarded ones included.
     pub frames: u32,
-    /// Congestion notifications (CNPs) that told the sender.
+    /// Congestion notifications (CNPs) sent because of them.
     pub notifications: u32,
 }
 
-/// What one receive queue pair has seen.
+/// Marks of one receive queue pair, and the state of its notifications.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Marked {
     pub(crate) since_delivery: Marks,
-    /// The sender is told of no mark before, in ps.
+    /// Earliest instant of the next notification.
     pub(crate) next_notification: Instant,
-    /// The next acknowledgement carries a notification.
+    /// Set if the next acknowledgement must carry a notification.
     pub(crate) echoes: bool,
 }
 
-/// The marks of all receive queue pairs of a NIC.
+/// Marks of all receive queue pairs at a NIC; empty until the first mark.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MarkBook(ById<ReceiveSlot, Marked>);
 
 impl MarkBook {
-    /// Counts a marked packet; `slots` is how many receive queue pairs there are.
+    /// Counts a marked packet. `slots` is the number of receive queue pairs, for which the list is
+    /// allocated with the first mark.
     pub(crate) fn count(&mut self, slot: ReceiveSlot, slots: usize) -> &mut Marked {
         if self.0.len() < slots {
             self.0.resize(slots, Marked::default());
@@ -44,14 +45,15 @@ impl MarkBook {
         marked
     }
 
-    /// The flag of the next acknowledgement of a slot, which has told of the marks by then.
+    /// Takes out the flag for the next acknowledgement of a queue pair: it is set if a mark is
+    /// still to be reported to the sender.
     pub(crate) fn on_echo(&mut self, slot: ReceiveSlot) -> u8 {
         let marked = self.0.get_mut(slot.index());
         let echoes = marked.is_some_and(|marked| std::mem::take(&mut marked.echoes));
         u8::from(echoes) * Packet::CONGESTION_ECHO
     }
 
-    /// Forgets what was marked on some slots and told of no transfer.
+    /// Clears marks that belong to no delivered transfer, for a range of queue pairs.
     pub(crate) fn forget(&mut self, slots: Range<usize>) {
         let end = slots.end.min(self.0.len());
         for marked in self.0.get_mut(slots.start..end).into_iter().flatten() {
@@ -59,7 +61,7 @@ impl MarkBook {
         }
     }
 
-    /// Takes out the marks since the last transfer of a slot was delivered.
+    /// Takes out the marks that a queue pair saw since its last delivery.
     pub(crate) fn take(&mut self, slot: ReceiveSlot) -> Marks {
         let marked = self.0.get_mut(slot.index());
         marked.map_or(Marks::default(), |marked| {

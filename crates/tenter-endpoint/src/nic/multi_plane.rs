@@ -10,8 +10,8 @@
 //!           └─────┘ ╌╌▶ port 2                        └─────┘ ──▶ port 1
 //! ```
 //!
-//! A queue pair has the same plane at both ends, where planes are chosen by hash: what it sends
-//! arrives at the port of its plane there, and the answers leave by that.
+//! If planes are chosen by hash, a queue pair has the same plane at both ends: its data arrives at
+//! that plane's port, and the answers leave by it.
 
 use tenter_net::{Medium, Packet, PauseRecord, ReceiveSlot, SendSlot, Transmitter, WireLosses};
 use tenter_topology::HostId;
@@ -30,14 +30,16 @@ use crate::send::{SendPeer, WorkRequest};
 use crate::spec::{NicSpec, PlaneChoice};
 
 impl Nic {
-    /// Turns a NIC that sprays to a port.
+    /// Turns a spraying NIC to a port: swaps the port's state into the NIC, where a NIC with one
+    /// port has it. The transports need no code for several ports, therefore.
     fn turn_to(&mut self, port: usize, sprayed: &mut Sprayed) {
         let before = std::mem::replace(&mut sprayed.current, port);
         if before != port {
             self.swap_port(&mut sprayed.ports[before]);
             self.swap_port(&mut sprayed.ports[port]);
         }
-        // The others change only when the NIC turns to them.
+        // The other ports' state lies still until the NIC turns to them, so one reading holds until
+        // then.
         let others_free_at = sprayed.others_free_at(port);
         match self {
             Nic::Roce(nic) => nic.note_other_ports(others_free_at),
@@ -54,7 +56,8 @@ impl Nic {
         }
     }
 
-    /// When the next frame can leave by a port that a NIC that sprays has not turned to.
+    /// Returns the earliest instant for the next frame by a port that a spraying NIC has not turned
+    /// to.
     fn next_departure_by(&self, port: &NicPort, now: Instant) -> Option<Instant> {
         match self {
             Nic::Roce(nic) => nic.next_departure_by(port.wire(), now),
@@ -64,7 +67,7 @@ impl Nic {
     }
 }
 
-/// What one of several NICs has counted, and what the others have.
+/// Adds up the counters of two NICs.
 fn sum(counts: NicCounters, more: NicCounters) -> NicCounters {
     NicCounters {
         received_frames: counts.received_frames + more.received_frames,
@@ -89,13 +92,15 @@ fn sum(counts: NicCounters, more: NicCounters) -> NicCounters {
 }
 
 impl MultiPlaneNic {
-    /// A NIC before anything has happened.
+    /// Creates a NIC in its initial state.
     pub(super) fn new(mut build: NicBuild<'_>) -> MultiPlaneNic {
         let further = std::mem::take(&mut build.further_ports);
         let count = 1 + further.len();
         let homes = vec![0; build.send_slots].into();
         if build.spec.plane_choice() == PlaneChoice::Hash {
             let first = build.transmitter.clone();
+            // Each port is a NIC with a line of its own, at its share of the rate, and a writer of
+            // records of its own: two writers with one number would overwrite each other's records.
             let line = build.line.bits_per_second() / count as u64;
             let of_port = |(port, transmitter): (u32, Transmitter)| {
                 Nic::new(NicBuild {
@@ -130,7 +135,7 @@ impl MultiPlaneNic {
         }
     }
 
-    /// The NIC that a send slot belongs to.
+    /// Returns the NIC that owns a send queue pair.
     fn of(&self, slot: SendSlot) -> &Nic {
         &self.nics[usize::from(self.homes[slot])]
     }
@@ -139,7 +144,7 @@ impl MultiPlaneNic {
         &mut self.nics[usize::from(self.homes[slot])]
     }
 
-    /// The NIC, turned to a port.
+    /// Returns the NIC for a port, turned to that port if it sprays.
     fn at(&mut self, port: u16) -> &mut Nic {
         let port = usize::from(port);
         match &mut self.sprayed {
@@ -153,7 +158,8 @@ impl MultiPlaneNic {
         }
     }
 
-    /// Of a port the NIC that has turned to it, or else what the NIC has for it.
+    /// Returns the NIC that has the port's state, or the bare port state if a spraying NIC has
+    /// turned elsewhere. Readers need not turn it, then.
     fn port(&self, port: u16) -> Result<&Nic, &NicPort> {
         let port = usize::from(port);
         match &self.sprayed {
@@ -183,8 +189,8 @@ impl MultiPlaneNic {
         self.at(port).transmitter_mut(0)
     }
 
-    /// Opens a send slot, whose plane follows from the hash of its packets where planes are chosen
-    /// by that.
+    /// Opens a send queue pair. If planes are chosen by hash, the hash of its packets decides its
+    /// plane.
     pub(super) fn open(
         &mut self,
         spec: &NicSpec,
@@ -202,7 +208,7 @@ impl MultiPlaneNic {
         self.of_mut(slot).post(spec, slot, request);
     }
 
-    /// When the next frame can leave by a port.
+    /// Returns the earliest instant for the next frame by a port.
     fn departure_by(&self, port: u16, now: Instant) -> Option<Instant> {
         match self.port(port) {
             Ok(nic) => nic.next_departure(now),
@@ -215,7 +221,8 @@ impl MultiPlaneNic {
         ports.filter_map(|port| self.departure_by(port, now)).min()
     }
 
-    /// Sends one frame, by the first port in turn that can send.
+    /// Sends one frame by the first port that can send, counted from the one after the last used.
+    /// Without spraying that is simply the lowest port: each port has queue pairs of its own.
     pub(super) fn depart(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
         let ports = self.ports();
         let last = self.sprayed.as_ref().map_or(ports - 1, |of| of.last as u16);
@@ -237,7 +244,10 @@ impl MultiPlaneNic {
         input: u16,
         cx: &mut RxContext<'_, M, D>,
     ) -> Option<Delivery> {
+        // Inputs for MAC control frames come after those for routed packets, in the same order of
+        // ports.
         let port = input % self.ports();
+        // The NIC's own counters add up all ports; only a spraying NIC has to tell them apart here.
         if let Some(sprayed) = &mut self.sprayed
             && !packet.kind.is_mac_control()
         {
@@ -257,6 +267,7 @@ impl MultiPlaneNic {
         now: Instant,
         cx: &mut RxContext<'_, M, D>,
     ) -> Option<Delivery> {
+        // At equal times the lowest plane comes first, so that the order depends on content alone.
         let is_due = |nic: &&mut Nic| nic.next_timer().is_some_and(|at| at <= now);
         let nic = self.nics.iter_mut().find(is_due)?;
         nic.fire(now, cx)
@@ -317,7 +328,7 @@ impl MultiPlaneNic {
         }
     }
 
-    /// Frames that have arrived at a port, and their frame bytes.
+    /// Returns the frames that arrived at a port, and their frame bytes.
     pub(super) fn received(&self, port: u16) -> Frames {
         match &self.sprayed {
             None => self.nics[usize::from(port)].received(0),
@@ -327,6 +338,8 @@ impl MultiPlaneNic {
 
     pub(super) fn received_in_part(&self, slot: ReceiveSlot) -> u64 {
         let nics = self.nics.iter();
+        // Summed over planes: every NIC has all receive queue pairs and counts on those of its
+        // plane.
         nics.map(|nic| nic.received_in_part(slot)).sum()
     }
 

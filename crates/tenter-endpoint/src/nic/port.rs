@@ -1,23 +1,23 @@
-//! What a NIC has for a port, where it sends over several.
+//! Per-port state of a NIC that sends over several ports.
 
 use tenter_net::Transmitter;
 use tenter_units::Instant;
 
 use crate::pauses::Pauses;
 
-/// What a NIC has for a port beside its queue pairs.
+/// State of a port that lies apart from the queue pairs.
 #[derive(Clone, Debug)]
 pub(crate) struct NicPort {
     pub(crate) transmitter: Transmitter,
     pub(crate) plane: u8,
-    /// What the leaf at this port has paused.
+    /// Pauses by the leaf at this port.
     pub(crate) pauses: Box<Pauses>,
-    /// The end of the last message here, and when the wire was free after its gap.
+    /// End of the last message sent by this port, and the end of the gap after it.
     pub(crate) message_end: (Instant, Instant),
 }
 
 impl NicPort {
-    /// A port before anything has happened.
+    /// Creates the state of a port before anything has happened.
     pub(crate) fn new(plane: u8, transmitter: Transmitter, pauses: Pauses) -> NicPort {
         NicPort {
             transmitter,
@@ -27,7 +27,7 @@ impl NicPort {
         }
     }
 
-    /// When frames can leave by it.
+    /// Returns the state that decides when frames can leave by this port.
     pub(crate) fn wire(&self) -> Wire<'_> {
         Wire {
             free_at: self.transmitter.free_at(),
@@ -35,13 +35,13 @@ impl NicPort {
         }
     }
 
-    /// When the last frame so far has left; [`Instant::START`] when there was none.
+    /// Returns the end of the last frame sent, or [`Instant::START`] if there was none.
     pub(crate) fn last_end(&self) -> Instant {
         last_end(&self.transmitter, self.message_end)
     }
 }
 
-/// When frames can leave by a port.
+/// State that decides when frames can leave by a port.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire<'p> {
     pub(crate) free_at: Instant,
@@ -49,7 +49,7 @@ pub(crate) struct Wire<'p> {
 }
 
 impl<'p> Wire<'p> {
-    /// That of a port, or of the first of the others of its NIC that is free.
+    /// Returns the state of a port as if it were free as soon as any port of its NIC is.
     #[inline]
     pub(crate) fn of_any_port(
         transmitter: &Transmitter,
@@ -63,31 +63,32 @@ impl<'p> Wire<'p> {
     }
 }
 
-/// When the last frame of a transmitter has left, without the gap after the last message.
+/// Returns the end of the last frame by a transmitter, the gap after its last message excluded.
 pub(crate) fn last_end(transmitter: &Transmitter, message_end: (Instant, Instant)) -> Instant {
     let (end, resumed) = message_end;
     let free_at = transmitter.last_end();
+    // The transmitter's own end includes the gap if nothing was sent after the message.
     if free_at == resumed { end } else { free_at }
 }
 
 /// Frames and frame bytes.
 pub(super) type Frames = (u64, u64);
 
-/// The ports of a NIC that sprays over them.
+/// Ports of a NIC that sprays packets over them.
 #[derive(Clone, Debug)]
 pub(super) struct Sprayed {
-    /// What the NIC has for each port; of the current one it is in the NIC itself.
+    /// State of each port. That of the current port is swapped with the NIC's own and lies there.
     pub(super) ports: Vec<NicPort>,
-    /// The port that the NIC has turned to.
+    /// Port whose state lies in the NIC.
     pub(super) current: usize,
-    /// The port by which the last frame left.
+    /// Port by which the last frame left; the next frame prefers the one after it.
     pub(super) last: usize,
-    /// What has arrived at each port, MAC control frames left out.
+    /// Arrivals at each port, MAC control frames excluded.
     pub(super) received: Vec<Frames>,
 }
 
 impl Sprayed {
-    /// When the first of the ports but one is free.
+    /// Returns the earliest instant at which one of the ports other than `port` is free.
     pub(super) fn others_free_at(&self, port: usize) -> Instant {
         let ports = self.ports.iter().enumerate();
         let others = ports.filter(|(other, _)| *other != port);

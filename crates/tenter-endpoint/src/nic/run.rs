@@ -1,5 +1,6 @@
-//! What a NIC does without its ranks, packet by packet: it sends, and takes what changes nothing
-//! else. Which NIC it is, is asked once for all of that.
+//! The loop in which a NIC works without its ranks: it sends frames, and takes packets that change
+//! nothing beyond its own counters and queue pairs. The kind of NIC is matched once for the whole
+//! loop.
 
 use tenter_net::{Medium, Packet};
 use tenter_units::Instant;
@@ -9,9 +10,9 @@ use crate::roce::RoceNic;
 use crate::spec::NicSpec;
 use crate::ultra_ethernet::UltraEthernetNic;
 
-/// Packets that have come to a NIC, in the order of time, each with its input.
+/// Packets that have come to a NIC in order of time, each with its input.
 ///
-/// A `Peekable` would do, at 0.2 to 0.4 % more instructions of a whole run.
+/// `Peekable` would serve as well, at 0.2 to 0.4 % more instructions in a whole run.
 #[derive(Debug)]
 pub struct Arrivals<'p, I> {
     rest: I,
@@ -19,20 +20,20 @@ pub struct Arrivals<'p, I> {
 }
 
 impl<'p, I: Iterator<Item = (&'p Packet, u16)>> Arrivals<'p, I> {
-    /// Those that an iterator gives.
+    /// Wraps an iterator over packets and their inputs.
     #[inline]
     pub fn new(mut rest: I) -> Arrivals<'p, I> {
         let next = rest.next();
         Arrivals { rest, next }
     }
 
-    /// When the next one arrives.
+    /// Returns the arrival of the next packet, or [`Instant::NEVER`].
     #[inline]
     fn next_at(&self) -> Instant {
         self.next.map_or(Instant::NEVER, |(packet, _)| packet.at)
     }
 
-    /// Takes out the next one, if it arrives at `now`.
+    /// Takes out the next packet if it arrives at `now`.
     #[inline]
     pub fn take(&mut self, now: Instant) -> Option<(&'p Packet, u16)> {
         let due = self.next.filter(|(packet, _)| packet.at == now)?;
@@ -41,26 +42,28 @@ impl<'p, I: Iterator<Item = (&'p Packet, u16)>> Arrivals<'p, I> {
     }
 }
 
-/// Until when a NIC goes on by itself.
+/// Limits to which a NIC may run by itself.
 #[derive(Clone, Copy, Debug)]
 pub struct RunEnd {
-    /// When its host has something else to do.
+    /// Next instant at which the NIC's host has something else to do.
     pub alarm: Instant,
-    /// When the visit ends.
+    /// End of the visit.
     pub visit: Instant,
 }
 
-/// What each NIC does packet by packet.
+/// The steps of the loop, for each kind of NIC.
 trait Line {
+    /// Returns the earliest instant for the next frame.
     fn departure(&self, now: Instant) -> Option<Instant>;
 
+    /// Sends one frame at `now`.
     fn send(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium);
 
-    /// When the next timer fires.
+    /// Returns the instant of the next timer.
     fn timer(&self) -> Option<Instant>;
 
-    /// Takes a packet that changes neither when the NIC next sends nor when a timer fires; whether
-    /// it is one. If it is none, nothing happens. By default none is.
+    /// Takes a packet and returns true if it changes neither the next departure nor a timer. For
+    /// any other packet it does nothing and returns false, which is the default.
     fn take(&mut self, _: &NicSpec, _: &Packet, _: &mut impl Medium) -> bool {
         false
     }
@@ -120,6 +123,7 @@ impl Line for MultiPlaneNic {
     }
 }
 
+/// Runs a NIC until `end`, a timer, or a packet that needs the driver, and returns that instant.
 #[expect(
     clippy::inline_always,
     reason = "once for each NIC; what it knows of the arrivals is in registers then"
@@ -137,10 +141,13 @@ fn run<'p, I: Iterator<Item = (&'p Packet, u16)>>(
         let departure = line.departure(now).unwrap_or(Instant::NEVER);
         let timer = line.timer().unwrap_or(Instant::NEVER).min(end.alarm);
         let own = departure.min(timer);
+        // Strictly before `own`: at equal times departures come before arrivals.
         while let Some((packet, _)) = arrivals.next
             && packet.at < own
             && line.take(spec, packet, medium)
         {
+            // A packet that changes nothing else is taken ahead of the clock: neither departure nor
+            // timer moves, so neither has to be computed again.
             arrivals.next = arrivals.rest.next();
         }
         now = own.min(arrivals.next_at());
@@ -152,9 +159,9 @@ fn run<'p, I: Iterator<Item = (&'p Packet, u16)>>(
 }
 
 impl Nic {
-    /// Sends what is ready from `now` on, and takes packets that change nothing else, until `end`,
-    /// a timer, or a packet that may change more; departures come before all else that happens at
-    /// the same instant. Returns when that is.
+    /// Sends frames from `now` on and takes packets that change nothing else. Stops at `end`, at a
+    /// timer, or at a packet that may change more, and returns that instant. Departures come before
+    /// all other events at the same instant.
     #[inline]
     pub fn run<'p, I: Iterator<Item = (&'p Packet, u16)>>(
         &mut self,

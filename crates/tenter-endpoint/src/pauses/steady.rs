@@ -1,4 +1,4 @@
-//! Pauses of a NIC in a steady state.
+//! Pauses as part of a steady state.
 
 use tenter_net::Visitor;
 use tenter_units::Instant;
@@ -6,7 +6,7 @@ use tenter_units::Instant;
 use super::Pauses;
 
 impl Pauses {
-    /// Goes through its state.
+    /// Passes the state to `visitor`.
     pub(crate) fn steady(&mut self, visitor: &mut impl Visitor) {
         let Pauses {
             until,
@@ -20,6 +20,7 @@ impl Pauses {
             record.steady(visitor);
         }
         visitor.exact_option(first.map(Instant::ps));
+        // Reaction times are kept as distributions, which a jump could not extend.
         if reactions.iter().next().is_some() {
             visitor.refuse();
         }
