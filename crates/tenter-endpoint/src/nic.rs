@@ -387,7 +387,8 @@ impl Nic {
         of_any!(self, nic => nic.is_lossless(class))
     }
 
-    /// Returns the total time up to `now` for which this NIC has paused `class` at its leaf.
+    /// Returns the total time up to `now` for which the receive buffer has paused `class` at the
+    /// leaf. Pause storms are not counted.
     pub fn pausing(&self, class: u8, now: Instant) -> Time {
         self.roce()
             .map_or(Time::ZERO, |nic| nic.pausing(class, now))

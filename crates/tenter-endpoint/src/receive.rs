@@ -7,19 +7,19 @@ use tenter_net::{Packet, PacketKind, ReceiveSlot, SENT_UNIT_PS, SendSlot};
 use tenter_topology::HostId;
 use tenter_units::Instant;
 
-/// Where acknowledgements of a receive queue pair go.
+/// Destination of a receive queue pair's acknowledgements and NAKs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplyPath {
-    /// The host that sends.
+    /// Host that sends the data.
     pub destination: HostId,
-    /// Its send slot.
+    /// Send queue pair at that host.
     pub slot: SendSlot,
-    /// Hash of the 5-tuple of the acknowledgements.
+    /// ECMP hash of the 5-tuple that acknowledgements carry.
     pub hash: u32,
 }
 
 impl ReplyPath {
-    /// A control packet of this kind without content.
+    /// Returns an empty control packet for this destination.
     #[inline]
     pub(crate) fn packet(&self, kind: PacketKind, frame_bytes: u16) -> Packet {
         Packet {
@@ -36,58 +36,63 @@ impl ReplyPath {
     }
 }
 
-/// A transfer whose last packet has been accepted.
+/// A transfer that has arrived: its last packet was accepted, or given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// The receive slot.
+    /// Receive queue pair at this NIC.
     pub slot: ReceiveSlot,
-    /// How many transfers had been delivered through the slot before, since the count was last
-    /// reset.
+    /// Index of the transfer: the number of transfers delivered before through this queue pair,
+    /// since the last reset.
     pub nth: u32,
-    /// When the last packet arrived, in ps.
+    /// Arrival of the packet that completed the transfer.
     pub at: Instant,
-    /// Data frames accepted for it.
+    /// Data frames accepted for the transfer; fewer than were sent if some were given up.
     pub accepted_frames: u32,
-    /// Their frame bytes.
+    /// Frame bytes of the accepted frames.
     pub accepted_bytes: u64,
-    /// Shortest time from first bit sent to acceptance, of the packets accepted, in units of
+    /// Shortest time from first bit sent to acceptance among the accepted frames, in units of
     /// [`SENT_UNIT_PS`].
     pub latency_min: u32,
-    /// Longest of them, in the same units.
+    /// Longest such time, in the same unit.
     pub latency_max: u32,
-    /// Sum of those times, in the same units.
+    /// Sum of these times, in the same unit.
     pub latency_sum: u64,
 }
 
-/// What the receiver makes of a data packet.
+/// Position of an arrived data packet relative to the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
+    /// The expected packet, and no later one has arrived.
     Accepted,
-    /// Accepted, and a later one had arrived before it.
+    /// The expected packet, which closes a gap: a later one has arrived before.
     ClosesGap,
-    /// Received before; the acknowledgement must have been lost.
+    /// A packet that was received before; its acknowledgement must have been lost.
     Duplicate,
-    /// A packet before it is missing.
+    /// A packet beyond the expected one, which is still missing.
     Ahead,
 }
 
-/// The receiving side of a queue pair: one cache line, for in an all-to-all each packet belongs to
-/// another one.
+/// The receiving side of a queue pair. It fills one cache line, because in an all-to-all each
+/// packet belongs to another queue pair.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct ReceiveQueuePair {
     accepted_bytes: u64,
     latency_sum: u64,
+    /// PSN of the packet expected next.
     pub(crate) expected: u32,
-    /// The sequence number of the first packet of the transfer that is being received.
+    /// PSN of the current transfer's first packet.
     pub(crate) first: u32,
+    /// Packets accepted of the current transfer.
     accepted: u32,
     latency_min: u32,
     latency_max: u32,
+    /// Transfers delivered since the last reset.
     delivered: u32,
     pub(crate) reply: ReplyPath,
+    /// Set once the first packet has arrived and `reply` is known.
     pub(crate) open: bool,
-    /// Whether a packet is missing and a later one has arrived.
+    /// Set while a packet is missing and a later one has arrived.
     pub(crate) gap: bool,
 }
 
@@ -112,18 +117,19 @@ impl Default for ReceiveQueuePair {
 }
 
 impl ReceiveQueuePair {
+    /// Stores the way back when the first packet arrives.
     pub(crate) fn open(&mut self, reply: ReplyPath) {
         self.open = true;
         self.reply = reply;
     }
 
-    /// Whether a packet is the one that is expected next, and none was missing before it.
+    /// Returns true for the expected packet, if nothing was missing before it.
     #[inline]
     pub(crate) fn expects(&self, packet: &Packet) -> bool {
         packet.sequence == self.expected && self.open && !self.gap
     }
 
-    /// Accepts the packet that is expected next.
+    /// Accepts the packet if it is the expected one, and returns its position in any case.
     #[inline]
     pub(crate) fn take(&mut self, packet: &Packet) -> Verdict {
         let ahead = packet.sequence.wrapping_sub(self.expected);
@@ -135,13 +141,14 @@ impl ReceiveQueuePair {
                 Verdict::Accepted
             };
         }
+        // PSNs wrap: a distance beyond half the range means an old packet.
         if ahead > u32::MAX / 2 {
             return Verdict::Duplicate;
         }
         Verdict::Ahead
     }
 
-    /// Books the packet that is expected next.
+    /// Counts the expected packet as accepted.
     #[inline]
     pub(crate) fn accept(&mut self, frame_bytes: u16, latency: u32) {
         self.expected = self.expected.wrapping_add(1);
@@ -152,7 +159,7 @@ impl ReceiveQueuePair {
         self.accepted_bytes += u64::from(frame_bytes);
     }
 
-    /// Closes the transfer whose last packet has just been accepted or given up.
+    /// Completes the current transfer, whose last packet was just accepted or given up.
     pub(crate) fn deliver(&mut self, slot: ReceiveSlot, now: Instant) -> Delivery {
         let delivery = Delivery {
             slot,
@@ -160,7 +167,8 @@ impl ReceiveQueuePair {
             at: now,
             accepted_frames: self.accepted,
             accepted_bytes: self.accepted_bytes,
-            // Nothing was accepted where the longest is shorter.
+            // With nothing accepted the minimum is still `u32::MAX` and the maximum 0: report 0 for
+            // both.
             latency_min: self.latency_min.min(self.latency_max),
             latency_max: self.latency_max,
             latency_sum: self.latency_sum,
@@ -177,12 +185,12 @@ impl ReceiveQueuePair {
         delivery
     }
 
-    /// How many transfers have been delivered since the count was last reset.
+    /// Returns the transfers delivered since the last reset.
     pub(crate) fn delivered(&self) -> u32 {
         self.delivered
     }
 
-    /// Frame bytes accepted of the transfer that is being received.
+    /// Returns the frame bytes accepted of the current transfer.
     pub(crate) fn accepted_bytes(&self) -> u64 {
         self.accepted_bytes
     }
@@ -192,8 +200,10 @@ impl ReceiveQueuePair {
     }
 }
 
-/// From the first bit of a packet to its arrival, in units of [`SENT_UNIT_PS`].
+/// Returns the time from a packet's first bit to its arrival, in units of [`SENT_UNIT_PS`].
 #[inline]
 pub(crate) fn latency(packet: &Packet) -> u32 {
+    // Both ends round down to a unit and the difference wraps, so this is exact to one unit up to
+    // 0.55 s.
     ((packet.at.ps() / SENT_UNIT_PS) as u32).wrapping_sub(packet.sent)
 }

@@ -1,4 +1,5 @@
-//! A receive side slower than the wire: a FIFO that drains into host memory and pauses the leaf.
+//! The receive side of a NIC that may be slower than its wire: a FIFO that drains into host memory
+//! and pauses the leaf.
 
 use std::ops::RangeInclusive;
 
@@ -29,7 +30,7 @@ component! {
 
 const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
-/// No NIC has a larger buffer.
+/// Upper bound of capacity and thresholds.
 const BYTES_MAX: Bytes = Bytes::new(1 << 40);
 
 #[expect(
@@ -67,27 +68,28 @@ fn thresholds_are_in_order(own: &ReceiveBufferSpec, reader: &mut dyn Reader) -> 
 }
 
 impl ReceiveBufferSpec {
-    /// A pause is repeated when this share of it has passed, in percent.
+    /// Share of a pause's duration after which the NIC repeats it, in percent, so that the leaf
+    /// never resumes by itself.
     pub const REFRESH_PERCENT: u8 = 50;
 }
 
-/// What the receive buffer of a NIC has been through.
+/// Counters of a NIC's receive buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiveBufferCounters {
-    /// Frames that found no room.
+    /// Frames dropped because they found no room.
     pub dropped_frames: u64,
-    /// Their frame bytes.
+    /// Frame bytes dropped.
     pub dropped_bytes: u64,
-    /// The most bytes that ever waited.
+    /// Highest fill so far, in frame bytes.
     pub high_water_bytes: u64,
 }
 
-/// How frames leave the buffer.
+/// Rate at which frames leave the buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Drain {
-    /// Byte by byte.
+    /// All frame bytes, at a fixed rate.
     Frames(SerialisationTime),
-    /// Their payload over PCIe.
+    /// Payload alone, by DMA over PCIe.
     Dma(Dma),
 }
 
@@ -100,27 +102,30 @@ impl Drain {
     }
 }
 
-/// The FIFO of frames that have arrived and are not in host memory yet.
+/// FIFO of frames that have arrived and are not yet in host memory.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveBuffer {
     drain: Drain,
+    /// Fraction of a picosecond left over from the last drain time.
     carried: u32,
-    /// Frames with the instant at which each has drained as its time.
+    /// Waiting frames. Their `at` is the instant at which they will have drained.
     frames: Ring<Packet>,
     bytes: u64,
+    /// Instant at which the last frame in the FIFO will have drained.
     drained_at: Instant,
-    /// When the leaf was told to pause; [`Instant::NEVER`] when it may send.
+    /// Start of the current pause of the leaf, or [`Instant::NEVER`] without one.
     paused_since: Instant,
-    /// How long it was paused before.
+    /// Total duration of earlier pauses.
     paused: Time,
+    /// Instant at which the pause must be repeated, or [`Instant::NEVER`].
     refresh_at: Instant,
-    /// How long a pause lasts unless it is repeated.
+    /// Duration that each XOFF asks for.
     pause: Time,
     counters: ReceiveBufferCounters,
 }
 
 impl ReceiveBuffer {
-    /// An empty buffer behind a link on which a quantum of 512 bits lasts `quantum`.
+    /// Creates an empty buffer. `quantum` is the duration of 512 bits on the link to the leaf.
     pub(crate) fn new(spec: &ReceiveBufferSpec, drain: Drain, quantum: Time) -> ReceiveBuffer {
         ReceiveBuffer {
             drain,
@@ -136,8 +141,8 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Takes a frame that arrives at `packet.at`; whether the leaf must be told to pause. A frame
-    /// that does not fit is dropped.
+    /// Stores a frame that arrives at `packet.at`, or drops it if it does not fit. Returns true if
+    /// the leaf must be paused now.
     pub(crate) fn take(&mut self, spec: &ReceiveBufferSpec, mut packet: Packet) -> bool {
         let now = packet.at;
         let frame = u64::from(packet.frame_bytes);
@@ -146,6 +151,8 @@ impl ReceiveBuffer {
             self.counters.dropped_bytes += frame;
             return false;
         }
+        // A fraction is carried only between frames that drain without a gap, so that long bursts
+        // do not drift.
         let carried = if self.drained_at >= now {
             self.carried
         } else {
@@ -159,6 +166,8 @@ impl ReceiveBuffer {
         self.bytes += frame;
         self.counters.high_water_bytes = self.counters.high_water_bytes.max(self.bytes);
         let full = spec.xoff.is_some_and(|xoff| self.bytes > xoff.count());
+        // While a pause lasts, the refresh timer repeats it; a further frame needs no XOFF of its
+        // own.
         if !full || !self.paused_since.is_never() {
             return false;
         }
@@ -167,25 +176,26 @@ impl ReceiveBuffer {
         true
     }
 
-    /// Notes that the leaf has been told to pause at `now`.
+    /// Notes that an XOFF goes out at `now`, and when it must be repeated.
     pub(crate) fn repeat(&mut self, now: Instant) {
         let interval = self.pause * u64::from(ReceiveBufferSpec::REFRESH_PERCENT) / 100;
         self.refresh_at = now + interval.max(Time::LEAST);
     }
 
-    /// When the first frame has drained.
+    /// Returns the instant at which the first frame has drained, or [`Instant::NEVER`].
     pub(crate) fn next_drained(&self) -> Instant {
         self.frames
             .front()
             .map_or(Instant::NEVER, |packet| packet.at)
     }
 
-    /// When the leaf must be told again; [`Instant::NEVER`] when it is not paused.
+    /// Returns the instant at which the pause must be repeated, or [`Instant::NEVER`] without one.
     pub(crate) fn refresh_at(&self) -> Instant {
         self.refresh_at
     }
 
-    /// Takes out the first frame, which has drained at `now`, and says whether the leaf may go on.
+    /// Takes out the first frame, which has drained at `now`, with a flag that is set if the leaf
+    /// may resume.
     pub(crate) fn drain(
         &mut self,
         spec: &ReceiveBufferSpec,
@@ -202,12 +212,12 @@ impl ReceiveBuffer {
         Some((packet, resumes))
     }
 
-    /// Whether the leaf has been told to pause and not to go on.
+    /// Returns true while the buffer pauses the leaf.
     pub(crate) fn is_pausing(&self) -> bool {
         !self.paused_since.is_never()
     }
 
-    /// How long the leaf has been paused up to `now`.
+    /// Returns the total time up to `now` for which the buffer has paused the leaf.
     pub(crate) fn paused(&self, now: Instant) -> Time {
         let lasting = if self.paused_since.is_never() {
             Time::ZERO
@@ -221,7 +231,7 @@ impl ReceiveBuffer {
         self.counters
     }
 
-    /// Frames and bytes that wait.
+    /// Returns the waiting frames and their bytes.
     pub(crate) fn waiting(&self) -> (u64, u64) {
         (self.frames.len() as u64, self.bytes)
     }

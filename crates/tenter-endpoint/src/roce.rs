@@ -1,4 +1,4 @@
-//! The NIC for `RoCEv2`: what it is (`state.rs` and its parts), and the stages of its work.
+//! The NIC for `RoCEv2`: its state (`state.rs` and its parts), and the stages of its work.
 //!
 //! ```text
 //!   posting ──▶ round ──▶ departure, limited ──▶ wire ──▶ arrival ──▶ protocol ──▶ delivered
@@ -6,8 +6,9 @@
 //!                 └────────── answers, timeouts ◀────────────┘
 //! ```
 //!
-//! Parts know no NIC. Each stage is a file with methods of [`RoceNic`]; what stands between the
-//! wire and the protocol is chosen when a NIC is built (`features.rs`).
+//! Parts do not know the NIC. Each stage is a file with methods of [`RoceNic`]. The stages between
+//! the wire and the protocol depend on the NIC's features (`features.rs`), most of which are fixed
+//! when it is built.
 
 mod answers;
 mod arrival;

@@ -1,24 +1,23 @@
-//! The receiving side of a queue pair in a steady state.
+//! Receive queue pairs as part of a steady state.
 
 use tenter_net::{FlowEnd, Visitor};
 
 use super::ReceiveQueuePair;
 
-/// Latencies of packets that have been accepted, in units of
-/// [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
+/// Latencies of accepted packets, in units of [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latencies {
-    /// The shortest.
+    /// Shortest latency.
     pub min: u32,
-    /// The longest.
+    /// Longest latency.
     pub max: u32,
-    /// All together.
+    /// Sum over all packets.
     pub sum: u64,
 }
 
 impl ReceiveQueuePair {
-    /// Goes through its state. Its latencies go by units of time into which a period need not fit;
-    /// those of a jump are [added](ReceiveQueuePair::add) by themselves.
+    /// Passes the state to `visitor`. Latencies are left out: they are rounded to a unit that need
+    /// not divide the period, so a jump computes and [adds](ReceiveQueuePair::add) them separately.
     pub(crate) fn steady(&mut self, of: FlowEnd, visitor: &mut impl Visitor) {
         let ReceiveQueuePair {
             accepted_bytes,
@@ -44,18 +43,18 @@ impl ReceiveQueuePair {
         visitor.sequence(of, expected);
     }
 
-    /// Packets accepted of the transfer that is being received.
+    /// Returns the packets accepted of the current transfer.
     pub(crate) fn accepted(&self) -> u32 {
         self.accepted
     }
 
-    /// Sets the latencies of all packets accepted of the transfer that is being received.
+    /// Replaces the latencies of the current transfer.
     pub(crate) fn set(&mut self, latencies: Latencies) {
         let Latencies { min, max, sum } = latencies;
         (self.latency_min, self.latency_max, self.latency_sum) = (min, max, sum);
     }
 
-    /// Adds the latencies of packets that a jump has accepted.
+    /// Adds the latencies of packets accepted within a jump.
     pub(crate) fn add(&mut self, latencies: Latencies) {
         self.latency_min = self.latency_min.min(latencies.min);
         self.latency_max = self.latency_max.max(latencies.max);

@@ -1,4 +1,4 @@
-//! What senders do with acknowledgements, NAKs and notifications.
+//! Reactions of senders to acknowledgements, NAKs and notifications.
 
 use tenter_net::{Hop, Missing, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
 use tenter_units::{Instant, Time};
@@ -11,8 +11,10 @@ use crate::send::{Acknowledged, Connection, Turn};
 use crate::spec::NicSpec;
 
 impl RoceNic {
+    /// Handles an acknowledgement, or the one that a NAK implies.
     pub(super) fn on_ack(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
         let slot = packet.send_slot();
+        // Congestion control comes first: it compares the acknowledgement with the state before it.
         if self.limits.is_some() {
             self.on_feedback(packet);
         }
@@ -47,7 +49,8 @@ impl RoceNic {
             (Turn::Out, true) => self.enter_round(slot, packet.at),
             (Turn::Out, false) => self.note_wait(slot, packet.at),
             (_, true) => {}
-            // One that has gone back may learn that all it was to send again has arrived.
+            // A queue pair that has gone back may learn that everything it was to resend has
+            // arrived.
             (_, false) => {
                 self.leave_round(slot);
                 self.note_wait(slot, packet.at);
@@ -55,9 +58,11 @@ impl RoceNic {
         }
     }
 
+    /// Handles a go-back-N NAK.
     pub(super) fn on_nak(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
         let slot = packet.send_slot();
         self.counters.packet_seq_err += 1;
+        // A NAK acknowledges everything before the missing packet.
         self.on_ack(spec, packet, done);
         if let Some(limits) = &mut self.limits {
             let missing = Missing::one(packet.sequence);
@@ -71,7 +76,7 @@ impl RoceNic {
         self.join_round(spec, slot, packet.at);
     }
 
-    /// A receiver asks for some packets again.
+    /// Handles a selective NAK: the receiver requests a run of packets again.
     pub(super) fn on_selective_nak(&mut self, spec: &NicSpec, packet: &Packet) {
         self.counters.packet_seq_err += 1;
         let slot = packet.send_slot();
@@ -84,8 +89,7 @@ impl RoceNic {
         self.join_round(spec, slot, packet.at);
     }
 
-    /// Hands what an acknowledgement or a NAK says about the network to the choice of source ports
-    /// and to the congestion control.
+    /// Passes an acknowledgement or NAK to congestion control and to the choice of source ports.
     pub(super) fn on_feedback(&mut self, packet: &Packet) {
         if packet.has(Packet::CONGESTION_ECHO) {
             self.on_cnp(packet);
@@ -93,12 +97,15 @@ impl RoceNic {
         let Some(limits) = &mut self.limits else {
             return;
         };
+        // With telemetry, the answer carries a record's name in place of the send time.
         let mut sent = Some(packet.sent);
         let mut hops: &[Hop] = &[];
         if let Some(in_band) = &mut limits.in_band {
             sent = in_band.take_back(packet);
             hops = &in_band.hops;
         }
+        // This answer returns no record: another one does, or the host had none left when it sent
+        // the packet. Without a record there is no send time either.
         let Some(sent) = sent else {
             return;
         };
@@ -113,6 +120,8 @@ impl RoceNic {
         let queue_pair = &self.send[slot];
         let units = ((packet.at.ps() / SENT_UNIT_PS) as u32).wrapping_sub(sent);
         let packets = packet.sequence.wrapping_sub(queue_pair.acknowledged);
+        // An overtaken acknowledgement lies behind the present one, which makes the difference
+        // wrap.
         let news = packets <= queue_pair.outstanding();
         let feedback = Feedback {
             now: packet.at,
@@ -122,6 +131,7 @@ impl RoceNic {
             next_sequence: queue_pair.next_sequence,
             hops,
         };
+        // The hash is filled in by the congestion control's own list of packets in flight.
         let of_path = PathFeedback {
             now: packet.at,
             hash: 0,
@@ -137,7 +147,7 @@ impl RoceNic {
         });
     }
 
-    /// A notification has arrived, by itself or in an acknowledgement.
+    /// Handles a congestion notification, in a packet of its own or in an acknowledgement.
     pub(super) fn on_cnp(&mut self, packet: &Packet) {
         self.counters.rp_cnp_handled += 1;
         let slot = packet.send_slot();
@@ -146,8 +156,10 @@ impl RoceNic {
         }
     }
 
+    /// Handles the reply to a connection request: the queue pair may send from now on.
     pub(super) fn on_connect_reply(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) {
         let queue_pair = &mut self.send[slot];
+        // A retransmitted request may have been answered before.
         if queue_pair.connection == Connection::Requested {
             self.pending -= 1;
             queue_pair.connection = Connection::Ready;
@@ -157,10 +169,10 @@ impl RoceNic {
         }
     }
 
-    /// A switch has cut packets of a send slot to their headers, and their receiver has said so at
-    /// `now`. They are sent again as loss recovery has it.
+    /// Handles a report that switches trimmed packets of a send queue pair. They are resent by the
+    /// rules of loss recovery.
     ///
-    /// Nothing calls this today: switches trim data of Ultra Ethernet alone.
+    /// Nothing calls this today: switches trim data of Ultra Ethernet only.
     pub fn on_trimmed(&mut self, spec: &NicSpec, slot: SendSlot, trimmed: Missing, now: Instant) {
         if let Some(limits) = &mut self.limits {
             limits.tell(slot, |congestion| congestion.trimmed(slot, now));
@@ -179,9 +191,9 @@ impl RoceNic {
         self.join_round(spec, slot, now);
     }
 
-    /// The receiver of a send slot has granted payload bytes at `now`.
+    /// Handles a grant of payload bytes by the receiver of a send queue pair.
     ///
-    /// Nothing calls this today: receivers of RoCE grant no credit.
+    /// Nothing calls this today: `RoCEv2` receivers grant no credit.
     pub fn on_grant(&mut self, spec: &NicSpec, slot: SendSlot, bytes: u64, now: Instant) {
         if let Some(limits) = &mut self.limits {
             limits.tell(slot, |congestion| congestion.granted(slot, bytes, now));

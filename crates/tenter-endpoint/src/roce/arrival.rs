@@ -1,4 +1,4 @@
-//! Frames from the wire: the fast path, and the stages of the others.
+//! Arrivals from the wire: the fast path, and the stages of all other frames.
 //!
 //! ```text
 //!   wire ──▶ fast path: data that is expected next, part of an acknowledgement
@@ -6,8 +6,8 @@
 //!     └──▶ MAC control ──▶ input buffer of its lane ──▶ receive buffer ──▶ protocol
 //! ```
 //!
-//! Which of the two a frame takes is decided by the [`Features`](super::features::Features) of its
-//! NIC and by the frame itself.
+//! The NIC's [`Features`](super::features::Features) and the frame itself decide which way it
+//! takes.
 
 use tenter_net::{EventKind, Medium, Packet, PacketKind, Pause, Signal};
 use tenter_units::Instant;
@@ -18,11 +18,11 @@ use crate::receive::{Delivery, latency};
 use crate::spec::NicSpec;
 
 impl RoceNic {
-    /// Takes a data packet that is the next one expected and asks for nothing, or an
-    /// acknowledgement that neither finishes a request nor changes whose turn it is: they change
-    /// neither when the NIC next sends nor when a timer fires. If it is no such packet nothing
-    /// happens; says whether it is.
-    // Once a packet; a call costs a quarter of it.
+    /// Takes a frame on the fast path and returns true, or returns false without any effect. The
+    /// fast path is for data packets that are expected next and ask for nothing, and for
+    /// acknowledgements that finish no request and leave the round as it is. Neither kind changes
+    /// the next departure or a timer.
+    // Runs once per packet; a call would cost a quarter of it.
     #[inline(always)]
     pub fn receive_fast<M: Medium>(
         &mut self,
@@ -43,6 +43,7 @@ impl RoceNic {
             queue_pair.accept(packet.frame_bytes, latency(packet));
             self.counters.accept(packet);
         } else {
+            // With limits an acknowledgement may open a window or change a rate.
             if packet.kind != PacketKind::Ack || self.limits.is_some() {
                 return false;
             }
@@ -56,14 +57,15 @@ impl RoceNic {
         true
     }
 
-    /// Takes a packet; returns the transfer it completes, if any, and puts the work requests it
-    /// acknowledges into `done`.
+    /// Handles a packet. Returns the transfer that it completes, if any, and appends acknowledged
+    /// work requests to the context's `done`.
     #[inline]
     pub fn arrive<M: Medium, D: Directory>(
         &mut self,
         packet: &Packet,
         cx: &mut RxContext<'_, M, D>,
     ) -> Option<Delivery> {
+        // A mark needs a notification, and any feature a stage between wire and protocol.
         if self.features.are_none()
             && packet.kind.is_data()
             && !packet.has(Packet::CONGESTION_EXPERIENCED)
@@ -74,7 +76,7 @@ impl RoceNic {
         self.arrive_staged(packet, cx)
     }
 
-    /// As [`RoceNic::arrive`], for everything but data without a mark that may be taken at once.
+    /// Handles the packets that [`RoceNic::arrive`] does not take at once, stage by stage.
     #[inline(never)]
     pub(super) fn arrive_staged<M: Medium, D: Directory>(
         &mut self,
@@ -100,7 +102,7 @@ impl RoceNic {
         self.process(packet, cx)
     }
 
-    /// Obeys a pause frame of the leaf, or goes by its credit.
+    /// Applies a pause frame from the leaf, or a flow-control packet.
     pub(super) fn obey<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
         if packet.kind != PacketKind::Pause {
             self.on_credit(packet, medium);
@@ -108,17 +110,19 @@ impl RoceNic {
         }
         self.note(EventKind::Obeyed, packet, medium);
         let pause = self.transmitter.pause_time(Pause::of(packet).quanta);
+        // A leaf may pause because of a congestion signal, which the pause frame then names.
         if let Some(signal) = Signal::of(packet) {
             self.pauses.reactions.note(&signal, packet.at);
         }
         self.pauses.obey(packet.class(), packet.at, pause);
     }
 
-    /// Puts a frame into the receive buffer.
+    /// Stores a frame in the receive buffer, and pauses the leaf if that is due.
     pub(super) fn buffer<M: Medium>(&mut self, spec: &NicSpec, packet: Packet, medium: &mut M) {
         let (Some(buffer), Some(spec)) = (&mut self.receive_buffer, &spec.receive_buffer) else {
             return;
         };
+        // The buffer counts drops itself; the capture of frames needs to know of this one.
         let dropped = buffer.counters().dropped_frames;
         let pauses = buffer.take(spec, packet);
         if buffer.counters().dropped_frames > dropped {
@@ -129,8 +133,9 @@ impl RoceNic {
         }
     }
 
-    /// Tells the leaf to pause, or to go on, in every class that it may pause.
+    /// Sends a pause frame for every lossless class: XOFF for `quanta`, or XON if they are 0.
     pub(super) fn notify_leaf(&mut self, quanta: u16, now: Instant, medium: &mut impl Medium) {
+        // Control frames occupy the wire, so idle time must be counted up to here.
         self.note_departure(now);
         for class in (0..8).filter(|class| self.classes.lossless & (1 << class) != 0) {
             self.transmitter.pause(class, quanta, now, medium);

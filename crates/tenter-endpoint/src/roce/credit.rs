@@ -1,8 +1,8 @@
-//! A NIC in a fabric that sends by credit.
+//! Link credit: a NIC in a fabric whose links send by credit.
 //!
-//! A lane may send as long as it has credit for the longest frame that the NIC sends: which packet
-//! comes next is seen only when it is made. What arrives is in the input buffer of its lane until
-//! it is in host memory.
+//! A lane may send while it has credit for the longest frame that the NIC sends, because the next
+//! packet's length is known only once it is made. An arrived frame occupies its lane's input buffer
+//! until it is in host memory.
 
 use tenter_net::{
     CLASSES, EventKind, FlowControl, LaneBuffer, LaneCredit, LostCredit, Medium, Packet, PacketKind,
@@ -12,19 +12,19 @@ use tenter_units::Instant;
 use super::RoceNic;
 
 impl RoceNic {
-    /// The credit of a class's lane, if frames need any.
+    /// Returns the credit for sending in `class`, in a fabric that sends by credit.
     pub fn credit(&self, class: u8) -> Option<&LaneCredit> {
         let lanes = self.lanes.as_ref();
         lanes.map(|lanes| &lanes.credits[usize::from(class)])
     }
 
-    /// The input buffer of a class's lane, where the leaf goes by credit.
+    /// Returns the input buffer of `class`, in a fabric that sends by credit.
     pub fn input_buffer(&self, class: u8) -> Option<&LaneBuffer> {
         let lanes = self.lanes.as_ref();
         lanes.map(|lanes| &lanes.buffers[usize::from(class)])
     }
 
-    /// A frame of a class has been put onto the wire at `now`, which may take credit.
+    /// Charges a frame that was put onto the wire at `now` to its lane's credit.
     #[inline(never)]
     pub(super) fn spend(&mut self, class: u8, frame_bytes: u16, now: Instant) {
         if let Some(lanes) = &mut self.lanes {
@@ -33,13 +33,15 @@ impl RoceNic {
         }
     }
 
-    /// Lets a lane stand still or go on, by its credit at `now`.
+    /// Pauses or resumes a lane at `now` according to its credit.
     #[inline(never)]
     fn look(&mut self, class: u8, now: Instant) {
         let Some(lanes) = &self.lanes else {
             return;
         };
         let credit = &lanes.credits[usize::from(class)];
+        // A lane without credit is a class that is paused without end, so departures need no
+        // further test.
         let stands = self.pauses.until(class).is_never();
         let waits = !credit.covers(lanes.longest_frame_bytes);
         if waits != stands {
@@ -48,13 +50,15 @@ impl RoceNic {
         }
     }
 
-    /// Goes by a flow-control packet of the leaf, or by word of a lost frame.
+    /// Applies a flow-control packet from the leaf, or a report that a frame was lost on the link.
     pub(super) fn on_credit<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
         self.note(EventKind::Obeyed, packet, medium);
         let Some(lanes) = &mut self.lanes else {
             return;
         };
         let class = packet.class();
+        // Blocks of a lost frame count as arrived and freed; without this the leaf's credit would
+        // shrink for ever.
         if packet.kind == PacketKind::LostCredit {
             let buffer = &mut lanes.buffers[usize::from(class)];
             if let Some(limit) = buffer.adjust(LostCredit::of(packet).blocks) {
@@ -66,8 +70,8 @@ impl RoceNic {
         self.look(class, packet.at);
     }
 
-    /// Takes a frame that arrives into the input buffer of its lane; what need not wait there
-    /// leaves at once.
+    /// Stores an arriving frame in its lane's input buffer. Without a receive buffer it leaves
+    /// again at once.
     #[inline(never)]
     pub(super) fn take_in(&mut self, packet: &Packet, medium: &mut impl Medium) {
         if let Some(lanes) = &mut self.lanes {
@@ -78,7 +82,8 @@ impl RoceNic {
         }
     }
 
-    /// A frame leaves the input buffer of its lane at `now`.
+    /// Frees a frame's room in its lane's input buffer at `now`, and sends new credit if enough is
+    /// free.
     pub(super) fn give_back(&mut self, packet: &Packet, now: Instant, medium: &mut impl Medium) {
         let Some(lanes) = &mut self.lanes else {
             return;
@@ -89,6 +94,7 @@ impl RoceNic {
         }
     }
 
+    /// Sends a flow-control packet: the leaf may send up to `limit` blocks in all.
     fn tell_limit(&mut self, class: u8, limit: u32, now: Instant, medium: &mut impl Medium) {
         self.note_departure(now);
         let sent = self.credit(class).map_or(0, |credit| credit.counted().0);
@@ -96,8 +102,8 @@ impl RoceNic {
         self.transmitter.send_control(packet, now, medium);
     }
 
-    /// The link comes up at `now`: nothing may be sent until the leaf has said how much, and it is
-    /// told.
+    /// Restarts credit when the link comes up at `now`: the NIC may not send until the leaf grants
+    /// credit, and grants credit itself.
     pub(super) fn renew_credit(&mut self, now: Instant, medium: &mut impl Medium) {
         for class in 0..CLASSES as u8 {
             let lanes = self.lanes.as_mut();

@@ -1,4 +1,4 @@
-//! Frames onto the wire, where nothing but the wire holds queue pairs back.
+//! Departures without limits: nothing but the wire and pauses holds queue pairs back.
 
 use tenter_net::{Medium, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
 use tenter_units::Instant;
@@ -9,7 +9,8 @@ use crate::send::{PacketRules, Sent, Turn};
 use crate::spec::{Interleave, NicSpec};
 
 impl RoceNic {
-    /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.
+    /// Returns the earliest instant, not before `now`, at which the next frame can leave, or `None`
+    /// if there is nothing to send.
     #[inline]
     pub fn next_departure(&self, now: Instant) -> Option<Instant> {
         let wire = Wire {
@@ -19,7 +20,7 @@ impl RoceNic {
         self.next_departure_by(wire, now)
     }
 
-    /// The same by any port of the NIC.
+    /// Returns the same for any port of the NIC.
     #[inline]
     pub(crate) fn next_departure_by(&self, wire: Wire<'_>, now: Instant) -> Option<Instant> {
         if let Some(limits) = &self.limits {
@@ -54,16 +55,19 @@ impl RoceNic {
             return;
         };
         let sent = self.next_data(spec, slot, now);
+        // Interleaving by packet is the default: the turn passes on without a call.
         let goes_on = spec.interleave != Interleave::Packet && self.turn_goes_on(spec, slot, &sent);
         let queue_pair = &mut self.send[slot];
         let armed = queue_pair.timer_armed;
         if !queue_pair.has_packet(spec.window_packets) {
             queue_pair.turn = Turn::Out;
             self.round.pop();
+        // With a single queue pair in the round, moving it to the end would change nothing.
         } else if !goes_on && self.round.len() > 1 {
             self.round.pop();
             self.round.push(slot);
         }
+        // A running timer is not set anew: when it fires it looks at `last_progress`.
         if !armed {
             self.arm(spec, slot, now);
         }
@@ -73,7 +77,7 @@ impl RoceNic {
         }
     }
 
-    /// The next data packet of a queue pair, whose first bit leaves at `now`.
+    /// Makes the next data packet of a queue pair, whose first bit leaves at `now`.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a hundredth of it"
@@ -81,6 +85,8 @@ impl RoceNic {
     #[inline(always)]
     pub(super) fn next_data(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) -> Sent {
         let queue_pair = &mut self.send[slot];
+        // The timeout counts from the first packet in flight, not from the last acknowledgement,
+        // which may be long ago.
         if queue_pair.outstanding() == 0 {
             queue_pair.last_progress = now;
         }
@@ -95,7 +101,7 @@ impl RoceNic {
         sent
     }
 
-    /// Sends the first acknowledgement or connection set-up that waits.
+    /// Sends the first waiting acknowledgement or connection set-up.
     #[inline(never)]
     pub(super) fn depart_control(&mut self, now: Instant, medium: &mut impl Medium) {
         if let Some(mut packet) = self.control.pop() {
@@ -103,6 +109,8 @@ impl RoceNic {
                 packet.kind,
                 PacketKind::Ack | PacketKind::Nak | PacketKind::SelectiveNak
             );
+            // An answer carries the send time of the packet that it answers, so its own would
+            // overwrite it.
             if !answers {
                 packet.sent = (now.ps() / SENT_UNIT_PS) as u32;
             }
@@ -111,11 +119,12 @@ impl RoceNic {
         }
     }
 
-    /// Keeps the wire idle after the last packet of a message.
+    /// Keeps the wire idle for `message_gap` after the last packet of a message.
     #[inline(never)]
     pub(super) fn end_message(&mut self, spec: &NicSpec) {
         let end = self.transmitter.free_at();
         self.transmitter.pause_for(spec.message_gap);
+        // The end without the gap is kept apart, as reports state when the last frame left.
         self.message_end = (end, self.transmitter.free_at());
     }
 
@@ -127,12 +136,13 @@ impl RoceNic {
     #[inline(always)]
     pub(super) fn put(&mut self, packet: &Packet, now: Instant, medium: &mut impl Medium) {
         self.transmitter.transmit(packet, now, medium);
+        // Credit is one of the features; without any there is nothing to charge.
         if !self.features.are_none() {
             self.spend(packet.class(), packet.frame_bytes, now);
         }
     }
 
-    /// As [`RoceNic::put`], for frames that are less frequent than data.
+    /// Puts a frame onto the wire like [`RoceNic::put`], out of line for all frames but data.
     #[inline(never)]
     pub(super) fn put_other(&mut self, packet: &Packet, now: Instant, medium: &mut impl Medium) {
         self.put(packet, now, medium);

@@ -1,15 +1,16 @@
-//! Payload that waits for PCIe before it can be sent.
+//! Payload that must be read over PCIe before it can be sent.
 
 use tenter_net::Packet;
 use tenter_units::Instant;
 
 use crate::pcie::Dma;
 
-/// DMA out of host memory that is slower than the wire: a data packet begins to leave no sooner
-/// than the payload of the one before it has been read.
+/// DMA out of host memory that is slower than the wire. A data packet begins to leave no sooner
+/// than the payload of the one before it has been read: DMA reads one packet ahead.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DmaReads {
     dma: Dma,
+    /// Fraction of a picosecond left over from the last read.
     carried: u32,
     ready_at: Instant,
 }
@@ -23,13 +24,14 @@ impl DmaReads {
         }
     }
 
-    /// When the next data packet may begin to leave.
+    /// Returns the earliest instant for the next data packet.
     pub(super) fn ready_at(&self) -> Instant {
         self.ready_at
     }
 
-    /// A data packet begins to leave at `now`.
+    /// Starts to read for the next packet as one begins to leave at `now`.
     pub(super) fn sent(&mut self, packet: &Packet, now: Instant) {
+        // A fraction is carried only between reads without a gap.
         let carried = if self.ready_at >= now {
             self.carried
         } else {

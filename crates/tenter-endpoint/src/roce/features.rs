@@ -1,29 +1,29 @@
-//! What keeps frames of a NIC off the fast path.
+//! Features that take a NIC's frames off the fast path.
 
-/// Something that frames of a NIC pass, or that has timers of its own.
+/// A feature that adds a stage to the way of frames, or timers of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Feature {
-    /// Lanes, in a fabric that sends by credit.
+    /// Lanes with credit, in a fabric that sends by credit.
     Credit,
-    /// A receive side slower than the wire.
+    /// Receive side that may be slower than the wire.
     ReceiveBuffer,
-    /// In-band telemetry.
+    /// In-band telemetry in data packets.
     Telemetry,
-    /// A pause storm, from when the first one starts.
+    /// Pause storm; gained with the first storm.
     Storm,
-    /// Flows that change their way, from the first notice.
+    /// Flows that move to another source port; gained with the first congestion notice.
     Reroutes,
 }
 
 /// The features of a NIC: those that it is built with, and those that it gains.
 ///
-/// Without any of them frames come straight from the wire and go straight onto it. No feature is
-/// ever lost.
+/// Without features, frames go straight from the wire to the protocol and straight onto the wire. A
+/// feature is never lost again, so the test stays one comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Features(u8);
 
 impl Features {
-    /// Those of a list for which the second word says so.
+    /// Returns the features whose flag is set.
     pub(super) fn of<const N: usize>(all: [(Feature, bool); N]) -> Features {
         let mut features = Features::default();
         for (feature, _) in all.into_iter().filter(|(_, has)| *has) {
@@ -36,7 +36,7 @@ impl Features {
         self.0 |= 1 << feature as u8;
     }
 
-    /// Whether frames take the fast path.
+    /// Returns true if frames take the fast path.
     #[inline]
     pub(super) fn are_none(self) -> bool {
         self.0 == 0

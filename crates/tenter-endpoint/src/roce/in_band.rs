@@ -5,18 +5,20 @@ use std::sync::Arc;
 use tenter_net::{Hop, Packet, RecordName, Telemetry};
 use tenter_topology::HostId;
 
-/// The records of what a NIC sends.
+/// Records for the packets that a NIC sends.
 ///
-/// A record is used again once its packet has been answered; that of a packet or an answer that is
-/// lost never is.
+/// A record is reused once its packet has been answered. If the packet or its answer is lost, the
+/// record is never reused.
 #[derive(Clone, Debug)]
 pub(super) struct InBand {
     pub(super) telemetry: Arc<Telemetry>,
+    /// Records that were returned.
     free: Vec<u32>,
+    /// Number of records ever used; the next fresh one has this number.
     used: u32,
-    /// The record of the packet that is being served and has not been answered.
+    /// Record of the packet being served, until an answer has taken it.
     pub(super) answering: Option<RecordName>,
-    /// What the last answer said.
+    /// Telemetry that the last answer returned.
     pub(super) hops: Vec<Hop>,
 }
 
@@ -31,8 +33,10 @@ impl InBand {
         }
     }
 
+    /// Gives a packet a record, whose name replaces its send time.
     pub(super) fn begin(&mut self, host: HostId, packet: &mut Packet) {
         let record = self.free.pop().unwrap_or(self.used);
+        // The host's share of record names is used up: the packet goes without telemetry.
         if record == self.telemetry.records() {
             packet.sent = RecordName::in_packet(None);
             return;
@@ -42,8 +46,8 @@ impl InBand {
         packet.sent = RecordName::in_packet(Some(name));
     }
 
-    /// Takes back the record that an answer returns; when its packet was sent. What it says is in
-    /// `hops` then.
+    /// Frees the record that an answer returns and returns its packet's send time, in units of
+    /// [`tenter_net::SENT_UNIT_PS`]. The record's telemetry is then in `hops`.
     pub(super) fn take_back(&mut self, answer: &Packet) -> Option<u32> {
         let name = answer.record()?;
         self.telemetry.read(name, &mut self.hops);

@@ -1,5 +1,5 @@
-//! Frames onto the wire, where more than the wire holds queue pairs back: rates, notifications,
-//! repairs, pauses of one class of several.
+//! Departures with limits: rates, notifications, retransmissions, or pauses that stop one class and
+//! not another.
 
 use tenter_engine::Ring;
 use tenter_net::{ACK_FRAME_BYTES, Medium, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
@@ -13,7 +13,7 @@ use crate::pauses::Pauses;
 use crate::send::{PacketRules, SendQueuePair, Sent, Turn};
 use crate::spec::NicSpec;
 
-/// Puts a queue pair whose wait is over into the round, if it has anything to send.
+/// Puts a queue pair whose wait is over into the round if it has a packet to send.
 fn join(
     round: &mut Ring<SendSlot>,
     slot: SendSlot,
@@ -29,7 +29,7 @@ fn join(
 }
 
 impl RoceNic {
-    /// As [`RoceNic::next_departure_by`].
+    /// Returns the earliest instant for the next frame, as [`RoceNic::next_departure_by`] does.
     pub(super) fn next_departure_limited(
         &self,
         limits: &Limits,
@@ -60,8 +60,8 @@ impl RoceNic {
         Some(earliest.max(wire.free_at).max(now))
     }
 
-    /// When pauses and rates let the first queue pair send, where they differ in class; nothing
-    /// less than `now` matters.
+    /// Returns the instant at which pauses and rates let the first queue pair send, if queue pairs
+    /// differ in class. Only instants after `now` need to be exact.
     fn next_of_classes(&self, limits: &Limits, pauses: &Pauses, now: Instant) -> Instant {
         let all_data = self.classes.all_data;
         let classes = (0..8).filter(|class| all_data & (1 << class) != 0);
@@ -69,7 +69,7 @@ impl RoceNic {
         let (first, last) = until.fold((Instant::NEVER, Instant::START), |(first, last), until| {
             (until.min(first), until.max(last))
         });
-        // Mostly nothing is paused; then the round need not be looked through.
+        // Mostly nothing is paused: then the round need not be searched.
         let of_round = if last <= now && !self.round.is_empty() {
             now
         } else {
@@ -79,11 +79,13 @@ impl RoceNic {
                 .min()
                 .unwrap_or(Instant::NEVER)
         };
-        // Whose turn it is among those that wait is seen when they join the round.
+        // The class of those that wait for their rate is looked at only when they join the round.
+        // The bound may be too early, which costs a visit in vain.
         of_round.min(limits.paced.next_at().max(first))
     }
 
-    /// The queue pair whose turn it is: those of a paused class go to the end of the round.
+    /// Returns the queue pair whose turn it is. Those whose class is paused go to the end of the
+    /// round.
     fn next_in_round(&mut self, now: Instant) -> Option<SendSlot> {
         if !self.classes.is_mixed() {
             return self.round.front().copied();
@@ -99,7 +101,8 @@ impl RoceNic {
         None
     }
 
-    /// As [`RoceNic::depart`]: notifications before control packets, and these before data.
+    /// Sends one frame like [`RoceNic::depart`]: notifications first, then control packets, then
+    /// data.
     #[inline(never)]
     pub(super) fn depart_limited(
         &mut self,
@@ -107,6 +110,7 @@ impl RoceNic {
         now: Instant,
         medium: &mut impl Medium,
     ) {
+        // The idle clock must stop before the frame occupies the wire.
         self.note_departure(now);
         if self.depart_notification(now, medium) {
             return;
@@ -136,12 +140,14 @@ impl RoceNic {
                 sent
             }
             None => {
-                // What it was to send again has arrived meanwhile.
+                // Everything that was to be resent has been acknowledged meanwhile.
                 self.send[slot].turn = Turn::Out;
                 self.round.pop();
                 return;
             }
         };
+        // The source port is chosen after the packet is made and before its record is: the record
+        // takes the place of the send time, by which port choices know the packet.
         if let Some(limits) = &mut self.limits {
             limits.leaves(slot, &mut sent.packet);
         }
@@ -162,8 +168,8 @@ impl RoceNic {
         }
     }
 
-    /// Says where a queue pair that has just sent a packet goes: to the end of the round unless its
-    /// turn goes on, to those that wait, or away.
+    /// Moves a queue pair that has just sent a packet: to the end of the round unless its turn goes
+    /// on, to those that wait for their rate, or out.
     fn take_turn(&mut self, slot: SendSlot, frame_bytes: u16, now: Instant, goes_on: bool) {
         let Some(limits) = &mut self.limits else {
             return;
@@ -176,7 +182,8 @@ impl RoceNic {
         let free_at = self.transmitter.free_at().min(limits.other_ports_free_at);
         let waits = ready_at > free_at;
         if waits {
-            // Slow queue pairs hear seldom from the other side: the timeout counts from here.
+            // A queue pair with a low rate rarely receives anything. Its timeout counts from its
+            // last packet, or waiting for the rate would count as a loss.
             queue_pair.last_progress = now;
         }
         if goes_on && !waits && queue_pair.has_packet(window) {
@@ -196,7 +203,7 @@ impl RoceNic {
         }
     }
 
-    /// Sends the first notification that waits, if its class may send; whether it did.
+    /// Sends the first waiting notification if its class may send, and returns true if it did.
     fn depart_notification(&mut self, now: Instant, medium: &mut impl Medium) -> bool {
         if self.pauses.until(self.classes.notification) > now {
             return false;
@@ -211,12 +218,14 @@ impl RoceNic {
         true
     }
 
-    /// Puts those into the round whose rates allow the next packet at `now`.
+    /// Puts queue pairs into the round whose rate allows the next packet at `now`.
     fn end_waits(&mut self, now: Instant) {
         while let Some(limits) = &mut self.limits
             && limits.paced.next_at() <= now
             && let Some(slot) = limits.paced.pop()
         {
+            // Without congestion signals, a queue pair whose time has come may send: no further
+            // check.
             if limits.held.is_none() {
                 let queue_pair = &mut self.send[slot];
                 let window = limits.window(slot, queue_pair);
@@ -239,11 +248,14 @@ impl RoceNic {
         }
     }
 
-    /// What a queue pair has to send again: a data packet, or word that there is nothing more.
+    /// Returns the next packet to resend, or the report that no more data follows. Returns `None`
+    /// if nothing is left to resend.
     fn next_repair(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) -> Option<Sent> {
         let limits = self.limits.as_mut()?;
         let queue_pair = &mut self.send[slot];
         let data = Packet::class_flags(queue_pair.class);
+        // Without loss recovery the sender resends nothing and reports the end of its sent data
+        // instead.
         if spec.loss_recovery == LossRecovery::None {
             queue_pair.repairs = false;
             let mut packet = queue_pair.control(PacketKind::EndOfData, ACK_FRAME_BYTES);
@@ -269,7 +281,8 @@ impl RoceNic {
         let mut sent = queue_pair.packet_again(&mut self.requests, slot, sequence, rules, now);
         sent.packet.flags |= data | Packet::ECN_CAPABLE;
         if queue_pair.retries > 0 {
-            // What the receiver has asked for since has been lost, or its question.
+            // A repeated timeout means that the receiver's requests were lost, or the question for
+            // them. Ask for the list of missing packets again.
             sent.packet.flags |= Packet::REPORT_REQUEST;
         }
         self.counters.retransmitted_packets += u64::from(sent.repeats);

@@ -1,5 +1,5 @@
-//! What holds queue pairs back beside the wire: rates, notifications, repairs, pauses of one class
-//! of several.
+//! Limits on queue pairs beyond the wire: rates, notifications, retransmissions, or pauses that
+//! stop one class and not another.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -26,13 +26,13 @@ use crate::send::{SendQueuePair, Sent, Turn};
 use crate::source_ports::Entropy;
 use crate::spec::NicSpec;
 
-/// Queue pairs that wait until their rate, or a signal, allows the next packet, each with the end
-/// of its wait.
+/// Queue pairs that wait for their rate or for the end of a pause by congestion signals, ordered by
+/// the end of the wait. Ties go by queue pair, so the order depends on content alone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paced(BTreeSet<(Instant, SendSlot)>);
 
 impl Paced {
-    /// The first end of a wait; [`Instant::NEVER`] if nobody waits.
+    /// Returns the end of the first wait, or [`Instant::NEVER`] if no queue pair waits.
     #[inline]
     pub(super) fn next_at(&self) -> Instant {
         self.0.first().map_or(Instant::NEVER, |&(at, _)| at)
@@ -47,8 +47,8 @@ impl Paced {
         self.0.pop_first().map(|(_, slot)| slot)
     }
 
-    /// Tells the congestion control something of a queue pair, which may change its rate, and with
-    /// it the end of its wait.
+    /// Passes an event to congestion control. If it changes the end of the queue pair's wait, the
+    /// queue pair is moved accordingly.
     pub(super) fn tell(
         &mut self,
         congestion: &mut Congestion,
@@ -58,67 +58,72 @@ impl Paced {
         let before = congestion.ready_at(slot);
         news(congestion);
         let after = congestion.ready_at(slot);
+        // A queue pair that does not wait, or waits for a signal, is not found and stays where it
+        // is.
         if before != after && self.0.remove(&(before, slot)) {
             self.push(after, slot);
         }
     }
 }
 
-/// What a NIC has beside the round of its queue pairs. A NIC without congestion control and
-/// notifications that goes back and sends in one class has none of it.
+/// State of a NIC that needs more than a round of queue pairs. A NIC has none if it uses go-back-N
+/// and a single class of data, without congestion control.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     pub(super) congestion: Option<Congestion>,
-    /// How long it holds queue pairs back, where there is any.
+    /// Time for which congestion control holds queue pairs back, if there is congestion control.
     pub(super) waits: Option<Box<RateWaits>>,
-    /// Packets that a queue pair may have unacknowledged whatever the congestion control says.
+    /// Most packets that a queue pair may have unacknowledged, independent of congestion control.
     window: Option<u32>,
-    /// Messages under way, if there may be only so many.
+    /// Messages in flight, if their number is limited.
     messages: Option<Outstanding>,
     pub(super) paced: Paced,
-    /// How senders are notified of marked packets, if they are.
+    /// Rules by which senders are notified of marked packets, if they are.
     pub(super) notification: Option<NotificationSpec>,
-    /// No notification goes to an address before, or by the port, where these have limits.
+    /// Earliest instant of the next notification by destination address, or under `None` for the
+    /// whole port, if notifications are limited by those.
     pub(super) notify_next: BTreeMap<Option<HostId>, Instant>,
-    /// Congestion notifications: sent before everything else.
+    /// Waiting congestion notifications, which leave before everything else.
     pub(super) notifications: Ring<Packet>,
     pub(super) repairs: Repairs,
     pub(super) gaps: Gaps,
-    /// In-band telemetry, if packets carry any.
+    /// In-band telemetry, if data packets carry any.
     pub(super) in_band: Option<Box<InBand>>,
-    /// Host memory that is slower than the wire.
+    /// DMA reads, if they are slower than the wire.
     pub(super) reads: Option<DmaReads>,
-    /// Receivers that it must not send to, if signals may say so.
+    /// Pauses by congestion signals, if the fabric has any.
     pub(super) held: Option<Box<Held>>,
-    /// Source ports, where queue pairs choose them for each packet.
+    /// Source ports, if queue pairs choose one for each packet.
     pub(super) ports: Option<Box<PortChoices>>,
-    /// When the first of the other ports is free that the NIC sends by, if it has several.
+    /// Earliest instant at which another port is free, if the NIC sends over several ports.
     pub(super) other_ports_free_at: Instant,
 }
 
 impl Limits {
-    /// Everything that a queue pair has unacknowledged, from packet `oldest` on, is about to be
-    /// sent again.
+    /// Handles a timeout: everything unacknowledged, from packet `oldest` on, is about to be
+    /// resent.
     pub(super) fn timed_out(&mut self, slot: SendSlot, oldest: u32, now: Instant) {
         self.tell(slot, |congestion| congestion.timed_out(slot, now));
         self.heard(slot, Missing::one(oldest), PathNews::TimedOut, now);
     }
 
-    /// Tells the congestion control something of a queue pair, which may change its rate.
+    /// Passes an event that may change a rate to congestion control.
     pub(super) fn tell(&mut self, slot: SendSlot, news: impl FnOnce(&mut Congestion)) {
         if let Some(congestion) = &mut self.congestion {
             self.paced.tell(congestion, slot, news);
         }
     }
 
-    /// There is bad news of packets of a queue pair, which are about to be sent again.
+    /// Reports the bad outcome of packets that are about to be resent to the choice of source
+    /// ports.
     pub(super) fn heard(&mut self, slot: SendSlot, packets: Missing, news: PathNews, now: Instant) {
         if let Some(ports) = &mut self.ports {
             ports.repeated(slot, packets, news, now);
         }
     }
 
-    /// A data packet of a queue pair leaves.
+    /// Passes a data packet that is about to leave to the choice of source ports and to congestion
+    /// control.
     #[inline]
     pub(super) fn leaves(&mut self, slot: SendSlot, packet: &mut Packet) {
         if let Some(ports) = self.ports.as_mut().filter(|_| packet.kind.is_data()) {
@@ -129,21 +134,23 @@ impl Limits {
         }
     }
 
-    /// Whether each data packet is answered, for senders to hear of its path.
+    /// Returns true if receivers answer each data packet, so that senders learn about its path.
     pub(super) fn answers_each(&self) -> bool {
         self.ports.as_ref().is_some_and(|ports| ports.learn())
     }
 
-    /// Whether a NIC of one class has any of this.
+    /// Returns true if a NIC with a single class of data needs limits.
     pub(super) fn are_needed(spec: &NicSpec) -> bool {
         let goes_back = spec.loss_recovery == LossRecovery::GoBackN;
         let endless = spec.outstanding_messages.is_none();
         spec.congestion_control.is_some() || !goes_back || !endless
     }
 
-    /// Of a NIC with so many send slots, each of which it sprays over some planes, on a line of
-    /// this rate.
+    /// Creates the limits for a NIC with `slots` send queue pairs on a line of rate `line`, which
+    /// sprays each queue pair over `planes` planes.
     pub(super) fn new(spec: &NicSpec, line: Rate, slots: usize, planes: u16) -> Limits {
+        // A receiver discards packets beyond its window, so selective repeat bounds the sender's as
+        // well.
         let mut window = spec.window_packets;
         if let LossRecovery::SelectiveRepeat(repeat) = &spec.loss_recovery {
             let own = repeat.window;
@@ -175,7 +182,7 @@ impl Limits {
         }
     }
 
-    /// When host memory has the next data packet ready.
+    /// Returns the instant at which host memory has the next data packet ready.
     #[inline]
     pub(super) fn read_at(&self) -> Instant {
         self.reads
@@ -183,8 +190,8 @@ impl Limits {
             .map_or(Instant::START, DmaReads::ready_at)
     }
 
-    /// The waits for congestion control, where there is any, and the wire as data find it: free
-    /// once host memory has some ready, too.
+    /// Returns the waits for congestion control, if there is any, and the wire as data sees it:
+    /// free only once host memory has data ready, too.
     #[inline]
     pub(super) fn waits_and_wire<'p>(
         &mut self,
@@ -200,11 +207,12 @@ impl Limits {
         Some((self.waits.as_mut()?, wire))
     }
 
-    /// Whether congestion control held a queue pair that leaves the round, and does still: it has
-    /// data, and nothing else can be what holds it.
+    /// Returns true if congestion control held a queue pair that leaves the round and still does:
+    /// the queue pair has data, and nothing else can be what holds it.
     #[inline]
     pub(super) fn stays_held(&self, slot: SendSlot, queue_pair: &SendQueuePair) -> bool {
         let is_paced = queue_pair.turn == Turn::Paced;
+        // With another window, the question which of both holds it needs a closer look.
         let is_alone = self.window.is_none() && self.messages.is_none();
         let waits = self.waits.as_ref();
         (is_paced || (is_alone && queue_pair.may_send(None)))
@@ -217,7 +225,8 @@ impl Limits {
         self.ports = Some(Box::new(ports));
     }
 
-    /// Packets that a queue pair may have unacknowledged.
+    /// Returns the most packets that a queue pair may have unacknowledged: the smallest window of
+    /// all.
     #[inline]
     pub(super) fn window(&self, slot: SendSlot, queue_pair: &SendQueuePair) -> Option<u32> {
         let narrow =
@@ -232,7 +241,7 @@ impl Limits {
         window
     }
 
-    /// A queue pair has heard of an acknowledgement.
+    /// Updates messages in flight and source ports after an acknowledgement.
     pub(super) fn note_acknowledged(&mut self, slot: SendSlot, queue_pair: &SendQueuePair) {
         if let Some(messages) = &mut self.messages {
             messages.acknowledge(slot, queue_pair.acknowledged);
@@ -242,7 +251,7 @@ impl Limits {
         }
     }
 
-    /// A queue pair has put a packet on the wire that it had not sent before, or goes back over.
+    /// Notes a data packet that was put onto the wire for the first time, or again after a rewind.
     pub(super) fn note_data(&mut self, slot: SendSlot, queue_pair: &SendQueuePair, sent: &Sent) {
         let begins = matches!(sent.packet.kind, PacketKind::First | PacketKind::Only);
         if let Some(messages) = self.messages.as_mut().filter(|_| begins) {
@@ -250,7 +259,8 @@ impl Limits {
         }
     }
 
-    /// Lets a queue pair wait if its rate does not allow the next packet at `now`.
+    /// Makes a queue pair wait if its rate or a congestion signal forbids the next packet at `now`,
+    /// and returns true if it does.
     pub(super) fn holds_back(
         &mut self,
         slot: SendSlot,
@@ -270,7 +280,7 @@ impl Limits {
         true
     }
 
-    /// Lets a queue pair wait until its receiver may be sent to again.
+    /// Makes a queue pair wait until packets may be sent to its receiver again.
     pub(super) fn hold(&mut self, slot: SendSlot, queue_pair: &mut SendQueuePair, until: Instant) {
         queue_pair.turn = Turn::Paced;
         let held = self.held.as_mut();
@@ -279,8 +289,9 @@ impl Limits {
         }
     }
 
-    /// Takes out those that wait with a queue pair whose wait is over: itself, and where it is the
-    /// first of those that its receiver made wait all of them; none if it must wait on.
+    /// Takes out the queue pairs that may send because the wait of `slot` is over: only itself, or
+    /// all that wait for the same receiver if it is the first of these. Returns none if it must go
+    /// on waiting.
     pub(super) fn released(
         &mut self,
         slot: SendSlot,
@@ -299,12 +310,13 @@ impl Limits {
         VecDeque::new()
     }
 
-    /// Until when the receiver of a queue pair must not be sent to; in the past when it may.
+    /// Returns the end of the pause towards a queue pair's receiver; in the past if there is none.
     fn held_until(&self, queue_pair: &SendQueuePair) -> Instant {
         let held = self.held.as_ref();
         held.map_or(Instant::START, |held| held.until(queue_pair))
     }
 
+    /// Makes a queue pair wait until its rate allows the next packet.
     pub(super) fn pace(
         &mut self,
         slot: SendSlot,
@@ -315,7 +327,7 @@ impl Limits {
         self.paced.push(ready_at, slot);
     }
 
-    /// The packets `from..to` of a queue pair are to be sent again.
+    /// Adds a run of packets that a queue pair must resend.
     pub(super) fn repair(
         &mut self,
         slot: SendSlot,

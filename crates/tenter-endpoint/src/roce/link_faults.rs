@@ -1,4 +1,4 @@
-//! What befalls a NIC: its link goes down and comes up, or it pauses its leaf for ever.
+//! Faults of a NIC: its link goes down and comes up, or it pauses its leaf without end.
 
 use tenter_net::{Medium, Transmitter, WireLosses};
 use tenter_units::{Instant, Time};
@@ -8,20 +8,22 @@ use super::features::Feature;
 use super::storm::Storm;
 use crate::spec::NicSpec;
 
-/// The longest pause there is, in quanta.
+/// Longest pause that a pause frame can ask for, in quanta.
 const LONGEST_PAUSE: u16 = u16::MAX;
 
 impl RoceNic {
-    /// The link goes down at `now`; what was under way from here is lost. Nothing is sent until it
-    /// comes up, and timeouts of what had been sent go on.
+    /// Takes the link down at `now`; `under_way` are the losses on the wire. The NIC sends nothing
+    /// until the link comes up, while timeouts for packets already sent keep running.
     pub fn link_down(&mut self, under_way: WireLosses, now: Instant) {
+        // The frame on the wire is cut off now, so it must not end later in reports.
         let last_end = self.last_end().min(now);
         self.transmitter.link_down(now, under_way);
         self.message_end = (last_end, self.transmitter.last_end());
         self.pauses.forget(now);
     }
 
-    /// The link comes up at `now`: the leaf, which knows of no pause, is told again.
+    /// Brings the link up at `now`. The leaf has forgotten all pauses by then, so the NIC repeats
+    /// those that still hold.
     pub fn link_up(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
         self.transmitter.link_up(now);
         self.renew_credit(now, medium);
@@ -36,13 +38,15 @@ impl RoceNic {
         }
     }
 
-    /// Its transmitter, to change at an edge.
+    /// Returns the transmitter for changes at a sync point.
     pub fn transmitter_mut(&mut self) -> &mut Transmitter {
         &mut self.transmitter
     }
 
-    /// Begins to pause the leaf at `now` in every lossless class, again and again.
+    /// Starts a pause storm at `now`: the NIC pauses every lossless class of its leaf, again and
+    /// again.
     pub fn begin_storm(&mut self, now: Instant, medium: &mut impl Medium) {
+        // Each pause is repeated after half its time, so that the leaf never resumes in between.
         let interval = (self.transmitter.pause_time(u32::from(LONGEST_PAUSE)) / 2).max(Time::LEAST);
         self.gain(Feature::Storm);
         self.storm = Some(Box::new(Storm {
@@ -52,7 +56,7 @@ impl RoceNic {
         self.repeat_storm(now, medium);
     }
 
-    /// Ends the storm: the leaf may go on, unless the receive buffer keeps it waiting.
+    /// Ends the pause storm: the leaf may resume unless the receive buffer still pauses it.
     pub fn end_storm(&mut self, now: Instant, medium: &mut impl Medium) {
         let buffer = self.receive_buffer.as_ref();
         let full = buffer.is_some_and(|buffer| buffer.is_pausing());
@@ -61,7 +65,7 @@ impl RoceNic {
         }
     }
 
-    /// Pauses the leaf once more.
+    /// Pauses the leaf once more and sets the time of the next repetition.
     pub(super) fn repeat_storm(&mut self, now: Instant, medium: &mut impl Medium) {
         if let Some(storm) = &mut self.storm {
             storm.next = now + storm.interval;

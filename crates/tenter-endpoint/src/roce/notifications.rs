@@ -1,4 +1,4 @@
-//! Marked packets, of which receivers notify senders.
+//! Congestion notifications from receivers of marked packets to their senders.
 
 use tenter_net::{CNP_FRAME_BYTES, Packet, PacketKind};
 
@@ -7,7 +7,8 @@ use crate::nic::context::Directory;
 use crate::notification::LimitedBy;
 
 impl RoceNic {
-    /// Counts a marked packet, and tells its sender unless that has been told a short time ago.
+    /// Counts a marked packet, and notifies its sender unless it was notified less than an interval
+    /// ago.
     #[inline(never)]
     pub(super) fn on_mark(&mut self, packet: &Packet, directory: &impl Directory) {
         self.counters.marked_packets += 1;

@@ -1,4 +1,4 @@
-//! Receiving packets that are not expected next, or that close a gap.
+//! Data packets that are not expected next, or that close a gap.
 
 use tenter_net::{ACK_FRAME_BYTES, EventKind, Medium, Missing, Packet, PacketKind};
 
@@ -10,7 +10,7 @@ use crate::receive::{Delivery, Verdict, latency};
 use crate::spec::NicSpec;
 
 impl RoceNic {
-    /// Takes a data packet that is not the one expected next, or before which another came.
+    /// Handles a data packet that is not the expected one, or that closes a gap.
     #[inline(never)]
     pub(super) fn on_out_of_order<M: Medium, D: Directory>(
         &mut self,
@@ -34,15 +34,18 @@ impl RoceNic {
             }
             (Verdict::Ahead, LossRecovery::None) => {
                 self.give_up_before(packet, cx.directory);
+                // The packet is now the expected one.
                 self.receive[packet.receive_slot()].take(packet);
                 let delivery = self.accept(spec, packet, medium);
+                // Transfers that the loss ended come first, in their order; the packet may end one
+                // more.
                 self.delivered.extend(delivery);
             }
         }
         self.delivered.pop_front()
     }
 
-    /// Drops a packet that has been received before.
+    /// Drops a packet that was received before, and acknowledges again if it asks for it.
     fn discard_duplicate<M: Medium>(&mut self, spec: &NicSpec, packet: &Packet, medium: &mut M) {
         self.counters.duplicate_request += 1;
         if packet.has(Packet::ACK_REQUEST) {
@@ -52,7 +55,7 @@ impl RoceNic {
         self.note(EventKind::Discarded, packet, medium);
     }
 
-    /// Drops a packet before which another is missing, and asks for that one.
+    /// Drops a packet beyond the missing one, and asks for that once per gap.
     fn discard_ahead<M: Medium>(&mut self, spec: &NicSpec, packet: &Packet, medium: &mut M) {
         self.counters.out_of_sequence += 1;
         let queue_pair = &mut self.receive[packet.receive_slot()];
@@ -66,13 +69,14 @@ impl RoceNic {
                 flags,
                 ..reply.packet(PacketKind::Nak, RoceNic::ack_frame_bytes(spec))
             });
+        // The sender learns from each answer about the path, even of a packet that is discarded.
         } else if self.answers_each() {
             self.acknowledge(spec, packet);
         }
         self.note(EventKind::Discarded, packet, medium);
     }
 
-    /// Keeps a packet before which another is missing, and asks for what counts as lost.
+    /// Stores a packet beyond the missing one, and requests packets that count as lost.
     fn place<M: Medium>(
         &mut self,
         spec: &NicSpec,
@@ -105,7 +109,7 @@ impl RoceNic {
                 self.note(EventKind::Accepted, packet, medium);
             }
             Placed::Duplicate => {
-                // It asks for what is missing by itself.
+                // A duplicate may carry the question for missing packets, which is answered there.
                 self.discard_duplicate(spec, packet, medium);
                 return;
             }
@@ -120,14 +124,16 @@ impl RoceNic {
         self.ask_for(packet, lost);
     }
 
-    /// Asks for runs of packets that count as lost, and for all that are missing if the packet just
-    /// served says so. Acknowledgements come before, so that senders know what they need not send.
+    /// Requests runs of packets that count as lost, or all missing ones if the packet just served
+    /// asks for them. Acknowledgements are queued before, so that senders know what they need not
+    /// resend.
     fn ask_for(&mut self, packet: &Packet, mut lost: Vec<Missing>) {
         let slot = packet.receive_slot();
         let queue_pair = &self.receive[slot];
         if packet.has(Packet::REPORT_REQUEST)
             && let Some(limits) = &mut self.limits
         {
+            // The full list contains the runs already found.
             lost.clear();
             let gaps = &mut limits.gaps;
             gaps.ask_again(queue_pair, slot, |missing| lost.push(missing));
@@ -141,7 +147,7 @@ impl RoceNic {
         }
     }
 
-    /// Books a packet that was missing, and what had arrived after it.
+    /// Accepts the missing packet, and with it what had arrived after it.
     fn close_gap<M: Medium>(
         &mut self,
         spec: &NicSpec,
@@ -176,7 +182,7 @@ impl RoceNic {
         self.note(EventKind::Accepted, packet, medium);
     }
 
-    /// Gives up for lost what is missing before a packet's number.
+    /// Gives up all packets missing before `packet`.
     fn give_up_before(&mut self, packet: &Packet, directory: &impl Directory) {
         let (host, slot) = (self.host, packet.receive_slot());
         let cut = self.cut;
@@ -195,13 +201,15 @@ impl RoceNic {
         self.counters.given_up += u64::from(lost);
     }
 
-    /// The sender has nothing more to send before a number, and has heard no acknowledgement.
+    /// Handles the report that the sender has no more data before a number and lacks an
+    /// acknowledgement.
     pub(super) fn on_end_of_data(
         &mut self,
         spec: &NicSpec,
         packet: &Packet,
         directory: &impl Directory,
     ) -> Option<Delivery> {
+        // The report may be the first packet of its queue pair to arrive.
         self.reply_path(packet.receive_slot(), directory);
         self.give_up_before(packet, directory);
         self.acknowledge(spec, packet);

@@ -1,19 +1,19 @@
-//! How many messages of a queue pair may be unacknowledged at once: the depth of its send queue.
+//! Messages that a queue pair may have in flight at once: the depth of its send queue.
 
 use std::collections::VecDeque;
 use tenter_net::SendSlot;
 use tenter_units::ById;
 
-/// The messages that the queue pairs of a NIC have begun and that are not acknowledged whole.
+/// Messages that queue pairs have begun and that are not fully acknowledged.
 #[derive(Clone, Debug)]
 pub(super) struct Outstanding {
     most: usize,
-    /// For each send slot the sequence numbers after those messages, oldest first.
+    /// For each send queue pair the PSN after each such message, oldest first.
     ends: ById<SendSlot, VecDeque<u32>>,
 }
 
 impl Outstanding {
-    /// At most so many messages for each of so many send slots.
+    /// Allows `most` messages in flight for each of `slots` send queue pairs.
     pub(super) fn new(most: u32, slots: usize) -> Outstanding {
         Outstanding {
             most: most as usize,
@@ -21,8 +21,8 @@ impl Outstanding {
         }
     }
 
-    /// Packets that a queue pair may have unacknowledged: to the end of the last message that it
-    /// may have begun, once it has begun it.
+    /// Returns the packets that a queue pair may have unacknowledged. At the limit these reach to
+    /// the end of the last message begun; below it there is no limit.
     pub(super) fn window(&self, slot: SendSlot, acknowledged: u32) -> u32 {
         let ends = &self.ends[slot];
         match ends.back() {
@@ -31,17 +31,18 @@ impl Outstanding {
         }
     }
 
-    /// The first packet of a message goes out, which ends before `end`; it may have been sent
-    /// before.
+    /// Notes that the first packet of a message goes out, which ends before `end`. After a rewind
+    /// the same message may begin again.
     pub(super) fn begin(&mut self, slot: SendSlot, end: u32) {
         let ends = &mut self.ends[slot];
+        // PSNs wrap, so compare by the sign of the difference.
         let is_new = |last: &u32| end.wrapping_sub(*last).cast_signed() > 0;
         if ends.back().is_none_or(is_new) {
             ends.push_back(end);
         }
     }
 
-    /// Everything before `sequence` has been acknowledged.
+    /// Removes messages that end at or before `sequence`, up to which everything is acknowledged.
     pub(super) fn acknowledge(&mut self, slot: SendSlot, sequence: u32) {
         let ends = &mut self.ends[slot];
         while ends

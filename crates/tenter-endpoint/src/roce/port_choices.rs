@@ -1,4 +1,4 @@
-//! Source ports that queue pairs choose for each packet, and what becomes of those.
+//! Source ports that queue pairs choose for each packet, and the outcomes from which they learn.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,40 +9,42 @@ use tenter_units::{ById, Instant};
 use crate::entropy::{Choice, PathNews, SplitMix};
 use crate::source_ports::Entropy;
 
-/// So many packets of a queue pair are remembered where no window says how many can be under way.
+/// Remembered packets per queue pair, if no window bounds the packets in flight.
 const PACKETS_MAX: u32 = 4096;
 
-/// The choices of the queue pairs of a NIC.
+/// Choices of all queue pairs at a NIC.
 #[derive(Clone, Debug)]
 pub(super) struct PortChoices {
     entropy: Arc<Entropy>,
-    /// So many packets of a queue pair are remembered at most: of older ones no news is heard.
+    /// Remembered packets per queue pair; if more are in flight, the oldest are forgotten and their
+    /// outcome is lost.
     most: usize,
-    /// Made when a queue pair sends its first packet.
+    /// State of each queue pair, created with its first packet.
     queue_pairs: ById<SendSlot, Option<Box<PortChoice>>>,
 }
 
-/// The choice of one queue pair.
+/// Choice of one queue pair.
 #[derive(Clone, Debug)]
 struct PortChoice {
     choice: Choice,
     random: SplitMix,
-    /// Packets of which nothing has been heard, in the order in which they were sent.
+    /// Packets without a known outcome, in the order sent.
     under_way: VecDeque<UnderWay>,
 }
 
-/// A packet and its entropy value.
+/// A packet in flight and its entropy value.
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
-    /// When it was sent, in units of [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS), by which its
-    /// answer names it: no two packets of a queue pair leave at once.
+    /// Send time in units of [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS), by which the answer names
+    /// the packet. It is unique, because packets of a queue pair leave one after the other.
     sent: u32,
     sequence: u32,
     value: u16,
 }
 
 impl PortChoices {
-    /// Those of so many queue pairs, each of which may have `window` packets unacknowledged.
+    /// Creates the choices of `slots` queue pairs, each with at most `window` packets
+    /// unacknowledged.
     pub(super) fn new(entropy: Arc<Entropy>, window: Option<u32>, slots: usize) -> PortChoices {
         PortChoices {
             entropy,
@@ -51,16 +53,17 @@ impl PortChoices {
         }
     }
 
-    /// Whether it goes by what becomes of packets, so that each must be answered.
+    /// Returns true if the kind learns from outcomes, so that each packet must be answered.
     pub(super) fn learn(&self) -> bool {
         self.entropy.kind().learns()
     }
 
-    /// Gives a data packet that leaves a source port.
+    /// Gives a source port to a data packet that is about to leave.
     pub(super) fn leaves(&mut self, slot: SendSlot, packet: &mut Packet) {
         let PortChoices { entropy, most, .. } = self;
         let differences = entropy.differences();
         let own = self.queue_pairs[slot].get_or_insert_with(|| {
+            // The hash differs between queue pairs, and hence their sequences of ports.
             let mut random = SplitMix::new(u64::from(packet.hash));
             let values = differences.len() as u16;
             Box::new(PortChoice {
@@ -70,6 +73,7 @@ impl PortChoices {
             })
         });
         let value = own.choice.next(&mut own.random);
+        // Hashes are linear: another source port changes each hash by a fixed exclusive or.
         packet.hash ^= differences[usize::from(value)];
         if !entropy.kind().learns() {
             return;
@@ -84,7 +88,7 @@ impl PortChoices {
         });
     }
 
-    /// The packet that left at `sent` is answered at `now`: it was marked, or not.
+    /// Learns that the packet which left at `sent` was answered at `now`, with a mark or without.
     pub(super) fn answered(&mut self, slot: SendSlot, sent: u32, marked: bool, now: Instant) {
         let Some(own) = &mut self.queue_pairs[slot] else {
             return;
@@ -100,7 +104,7 @@ impl PortChoices {
         own.choice.hear(packet.value, news, now);
     }
 
-    /// There is other news of some packets, which are sent again.
+    /// Learns the outcome `news` of packets that will be resent.
     pub(super) fn repeated(
         &mut self,
         slot: SendSlot,
@@ -124,7 +128,8 @@ impl PortChoices {
         });
     }
 
-    /// Everything before `sequence` has been acknowledged: whatever is answered of it has been.
+    /// Forgets packets before `sequence`, which are acknowledged: their answers have come or were
+    /// lost.
     pub(super) fn acknowledged(&mut self, slot: SendSlot, sequence: u32) {
         let Some(own) = &mut self.queue_pairs[slot] else {
             return;
@@ -137,9 +142,10 @@ impl PortChoices {
 }
 
 impl PortChoice {
-    /// Takes out the packet that left at `sent`. Packets overtake each other, so those before it
-    /// stay.
+    /// Takes out the packet that left at `sent`. Earlier packets stay: packets overtake each other,
+    /// so their answers may still come.
     fn take(&mut self, sent: u32) -> Option<UnderWay> {
+        // Times wrap, so compare by the distance from the oldest one.
         let first = self.under_way.front()?.sent;
         let age = |sent: u32| sent.wrapping_sub(first);
         let before = |packet: &UnderWay| age(packet.sent) < age(sent);

@@ -1,4 +1,4 @@
-//! Work that is posted to queue pairs, and what is prefetched for it.
+//! Work posted to queue pairs, and the prefetching for it.
 
 use tenter_engine::{prefetch, prefetch_at};
 use tenter_net::{CONNECT_FRAME_BYTES, Packet, PacketKind, SendSlot};
@@ -8,12 +8,12 @@ use super::RoceNic;
 use crate::send::{Connection, SendPeer, WorkRequest};
 use crate::spec::NicSpec;
 
-/// The state of so many queue pairs takes no longer to read when it is needed than ahead of time.
+/// Number of queue pairs up to which prefetching gains nothing: their state stays in the cache.
 const FEW_SLOTS: usize = 16;
 
 impl RoceNic {
-    /// Gives a send slot its peer and the class of its data, one of
-    /// [`NicClasses::all_data`](super::NicClasses::all_data); with connection set-up the request
+    /// Opens a send queue pair to `peer`. `class` is the class of its data, one of those in
+    /// [`NicClasses::all_data`](super::NicClasses::all_data). With connection set-up, the request
     /// goes out now.
     pub fn open(
         &mut self,
@@ -38,17 +38,18 @@ impl RoceNic {
         }
     }
 
-    /// Posts a work request to an open send slot.
+    /// Posts a work request to an open send queue pair.
     pub fn post(&mut self, spec: &NicSpec, slot: SendSlot, request: WorkRequest) {
         let cut = self.cut;
         self.expect_answer(request.posted);
+        // The accounts need the request before `join_round` may begin its wait.
         self.note_posted(slot, request.posted);
         self.send[slot].post(&mut self.requests, slot, request, cut);
         self.join_round(spec, slot, request.posted);
     }
 
-    /// One more request waits for its acknowledgement. Timers that would have fired in vain while
-    /// none did are dropped.
+    /// Counts one more request that waits for its acknowledgement. Stale timers are dropped first:
+    /// while no request waited none could fire.
     pub(super) fn expect_answer(&mut self, now: Instant) {
         while self.pending == 0 && self.timeouts.next_at() <= now {
             let Some(slot) = self.timeouts.pop() else {
@@ -59,7 +60,7 @@ impl RoceNic {
         self.pending += 1;
     }
 
-    /// Prefetches what every visit needs.
+    /// Prefetches the memory that each visit touches.
     #[inline]
     pub fn prefetch(&self) {
         prefetch(&self.transmitter);
@@ -71,8 +72,8 @@ impl RoceNic {
         prefetch(&self.marks);
     }
 
-    /// Prefetches the queue pairs that the next visit will need: for packets that have arrived, and
-    /// for about as many data packets as left in the visit before.
+    /// Prefetches the queue pairs that the next visit will touch: those of arrived packets, and as
+    /// many from the round as sent data in the last visit.
     #[inline]
     pub fn prefetch_for<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>) {
         if self.send.len() + self.receive.len() <= FEW_SLOTS {
@@ -95,7 +96,7 @@ impl RoceNic {
         }
     }
 
-    /// A visit begins.
+    /// Notes that a visit begins.
     #[inline]
     pub fn note_visit(&mut self) {
         self.sent_before = self.transmitter.sent_data().0;

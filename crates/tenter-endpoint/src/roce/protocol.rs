@@ -1,4 +1,4 @@
-//! `RoCEv2`: packets that are in host memory, and their answers.
+//! The `RoCEv2` protocol: packets that have reached host memory, and the answers to them.
 
 use tenter_net::{CONNECT_FRAME_BYTES, EventKind, Medium, Packet, PacketKind, ReceiveSlot};
 
@@ -8,7 +8,7 @@ use crate::receive::{Delivery, ReplyPath, Verdict};
 use crate::spec::NicSpec;
 
 impl RoceNic {
-    /// Takes a packet that is in host memory, as [`RoceNic::arrive`] does.
+    /// Handles a packet that has reached host memory, as [`RoceNic::arrive`] does.
     #[expect(
         clippy::inline_always,
         reason = "once a packet that is no data; a call costs a fifth of it"
@@ -50,7 +50,8 @@ impl RoceNic {
         None
     }
 
-    /// As [`RoceNic::on_data`], for those that do not come there straight from the wire.
+    /// Handles a data packet like [`RoceNic::on_data`], out of line for those that do not come
+    /// straight from the wire.
     #[inline(never)]
     pub(super) fn on_delayed<M: Medium, D: Directory>(
         &mut self,
@@ -60,7 +61,7 @@ impl RoceNic {
         self.on_data(packet, cx)
     }
 
-    /// Takes a data packet.
+    /// Handles a data packet.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a quarter of it"
@@ -83,7 +84,7 @@ impl RoceNic {
         self.accept(cx.spec, packet, cx.medium)
     }
 
-    /// Counts a packet that was expected next and has been accepted, and answers it.
+    /// Counts the accepted packet, which was expected next, and answers it if that is due.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a quarter of it"
@@ -103,7 +104,7 @@ impl RoceNic {
         self.answer(spec, packet, medium)
     }
 
-    /// Answers a packet that has been accepted and asks for an acknowledgement or ends a transfer.
+    /// Answers an accepted packet that asks for an acknowledgement or ends a transfer.
     #[inline(never)]
     pub(super) fn answer<M: Medium>(
         &mut self,
@@ -122,7 +123,7 @@ impl RoceNic {
         delivery
     }
 
-    /// Acknowledges, in answer to a packet, everything before the one that is expected.
+    /// Queues an acknowledgement in answer to a packet, for everything before the expected one.
     pub(super) fn acknowledge(&mut self, spec: &NicSpec, packet: &Packet) {
         let (sent, flags) = (self.answer_to(packet), self.echo(packet));
         self.counters.acknowledgements_sent += 1;
@@ -138,20 +139,21 @@ impl RoceNic {
         });
     }
 
-    /// What an answer to a data packet says of marks: that its queue pair has had some, and where
-    /// senders go by the path of each packet, whether this one has one.
+    /// Returns the flags by which an answer reports marks: one for earlier marks on the queue pair,
+    /// and, if senders learn from paths, one for a mark on the answered packet itself.
     pub(super) fn echo(&mut self, packet: &Packet) -> u8 {
         let of_queue_pair = self.marks.on_echo(packet.receive_slot());
         let tells = packet.has(Packet::CONGESTION_EXPERIENCED) && self.answers_each();
         of_queue_pair | (u8::from(tells) * Packet::ANSWERS_MARKED)
     }
 
-    /// Whether senders go by the path of each packet.
+    /// Returns true if senders learn from the answer to each packet.
     pub(super) fn answers_each(&self) -> bool {
         let limits = self.limits.as_ref();
         limits.is_some_and(|limits| limits.answers_each())
     }
 
+    /// Returns the way back to the sender, which is looked up with the first packet.
     pub(super) fn reply_path(
         &mut self,
         slot: ReceiveSlot,

@@ -1,4 +1,4 @@
-//! In-band telemetry: the records of data packets, and whom they are returned to.
+//! In-band telemetry: the records of data packets, and their return to the sender.
 
 use tenter_net::{ACK_FRAME_BYTES, Medium, Packet, RecordName};
 
@@ -13,12 +13,13 @@ impl RoceNic {
         self.limits.as_mut()?.in_band.as_deref_mut()
     }
 
-    /// Frame bytes of an acknowledgement: an answer returns what its packet has gathered.
+    /// Returns the frame bytes of an acknowledgement, which has room for the telemetry of its
+    /// packet.
     pub(super) fn ack_frame_bytes(spec: &NicSpec) -> u16 {
         ACK_FRAME_BYTES + spec.telemetry_bytes() as u16
     }
 
-    /// Gives a data packet that is about to be sent its record.
+    /// Gives a record to a data packet that is about to be sent.
     pub(super) fn begin_record(&mut self, packet: &mut Packet) {
         let host = self.host;
         if let Some(in_band) = self.in_band()
@@ -28,8 +29,8 @@ impl RoceNic {
         }
     }
 
-    /// What an answer to a packet says in [`Packet::sent`]: one answer to each packet returns its
-    /// record.
+    /// Returns the value of [`Packet::sent`] for an answer. With telemetry, exactly one answer to
+    /// each packet returns the packet's record.
     pub(super) fn answer_to(&mut self, packet: &Packet) -> u32 {
         match self.in_band() {
             Some(in_band) => RecordName::in_packet(in_band.answering.take()),
@@ -37,7 +38,7 @@ impl RoceNic {
         }
     }
 
-    /// Takes a data packet that may have a record, and answers it in any case if it has.
+    /// Handles a data packet that may have a record, and answers it in any case if it has one.
     #[inline(never)]
     pub(super) fn on_recorded<M: Medium, D: Directory>(
         &mut self,
@@ -47,12 +48,15 @@ impl RoceNic {
         let mut packet = *packet;
         if let Some(in_band) = self.in_band() {
             in_band.answering = packet.record();
+            // From here on the packet carries its send time, as packets without telemetry do.
             packet.sent = match in_band.answering {
                 Some(name) => in_band.telemetry.sent(name),
+                // No record, no send time: the latency counts as zero.
                 None => (packet.at.ps() / tenter_net::SENT_UNIT_PS) as u32,
             };
         }
         let delivery = self.on_delayed(&packet, cx);
+        // No answer was due, or none that returned the record: without this one it would be lost.
         if self.in_band().is_some_and(|own| own.answering.is_some()) {
             self.acknowledge(cx.spec, &packet);
         }

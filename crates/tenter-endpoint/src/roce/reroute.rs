@@ -1,6 +1,6 @@
-//! Flows that change their way: a switch says that packets of a queue pair wait in a long queue,
-//! and the NIC gives the queue pair another UDP source port, so that switches that hash it may send
-//! it elsewhere.
+//! Flows that move: a switch reports that packets of a queue pair wait in a long queue, and the NIC
+//! gives the queue pair another UDP source port. Switches that hash the port may then send it
+//! elsewhere.
 
 use tenter_engine::mix64;
 use tenter_net::{Packet, Reroute};
@@ -10,14 +10,15 @@ use super::RoceNic;
 use super::features::Feature;
 
 impl RoceNic {
-    /// Notices of long queues received, and how often queue pairs have changed their source port.
+    /// Returns the number of received congestion notices, and the number of moves of queue pairs to
+    /// other source ports.
     pub fn reroutes(&self) -> (u64, u64) {
         let reroutes = self.reroutes.as_ref();
         reroutes.map_or((0, 0), |of| (of.received, of.moves))
     }
 
-    /// Takes a notice. One about a source port that the queue pair has left since, or that changes
-    /// it too soon, is of no use.
+    /// Handles a congestion notice. It has no effect if the queue pair has left that source port
+    /// since, or has moved too recently.
     #[inline(never)]
     pub(super) fn on_notice(&mut self, packet: &Packet) {
         let Some(rules) = self.reroute.as_ref() else {
@@ -33,11 +34,13 @@ impl RoceNic {
         if is_there && !held {
             let due = packet.at + response;
             own.held.insert(slot, due + hold_down);
+            // All moves wait the same response time, so the list stays in order of time.
             own.due.push_back((due, slot));
         }
     }
 
-    /// Gives the queue pair whose turn has come at `now` another source port, any but its own.
+    /// Moves the queue pair whose move is due at `now` to another source port, any but its present
+    /// one.
     pub(super) fn change_port(&mut self, now: Instant) {
         let (Some(rules), Some(own)) = (&self.reroute, &mut self.reroutes) else {
             return;
@@ -46,8 +49,11 @@ impl RoceNic {
             return;
         };
         own.moves += 1;
+        // The draw depends on host, queue pair and time alone, so it is the same on any number of
+        // threads.
         let place = u64::from(self.host.number()) << 32 | u64::from(slot.number());
         let drawn = mix64(now.ps() ^ mix64(place)) >> 32;
+        // The first difference is 0, which would keep the port.
         let others = &rules.differences[1..];
         let other = (drawn * others.len() as u64) >> 32;
         self.send[slot].change_hash(others[other as usize]);

@@ -1,4 +1,4 @@
-//! Which queue pairs may send, and whose turn it is.
+//! The round: the queue pairs that may send, in the order of their turns.
 
 use super::RoceNic;
 use crate::send::{Sent, Turn};
@@ -7,7 +7,7 @@ use tenter_net::SendSlot;
 use tenter_units::Instant;
 
 impl RoceNic {
-    /// Packets that a queue pair may have unacknowledged.
+    /// Returns the most packets that a queue pair may have unacknowledged.
     pub(super) fn window(&self, spec: &NicSpec, slot: SendSlot) -> Option<u32> {
         match &self.limits {
             None => spec.window_packets,
@@ -15,8 +15,8 @@ impl RoceNic {
         }
     }
 
-    /// Puts a queue pair that may send at the end of the round, or lets it wait until its rate
-    /// allows the next packet.
+    /// Appends a queue pair that may send to the round, or makes it wait until its rate allows the
+    /// next packet. One that may not send stays out.
     pub(super) fn join_round(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) {
         let window = self.window(spec, slot);
         let queue_pair = &self.send[slot];
@@ -27,7 +27,7 @@ impl RoceNic {
         }
     }
 
-    /// The same for one that may send and is in no round.
+    /// Appends a queue pair that may send and is outside the round, or makes it wait for its rate.
     pub(super) fn enter_round(&mut self, slot: SendSlot, now: Instant) {
         let queue_pair = &mut self.send[slot];
         queue_pair.turn = Turn::InRound;
@@ -40,12 +40,13 @@ impl RoceNic {
         self.round.push(slot);
     }
 
-    /// Counts a packet in the turn of the queue pair that sends it; whether the turn goes on.
+    /// Counts a packet in the turn of its queue pair, and returns true if the turn goes on.
     pub(super) fn turn_goes_on(&mut self, spec: &NicSpec, slot: SendSlot, sent: &Sent) -> bool {
         match spec.interleave {
             Interleave::Packet => false,
             Interleave::Message => !sent.ends_message,
             Interleave::Burst(bytes) => {
+                // The bytes of an earlier turn count only if no other queue pair had one since.
                 let before = self.turn.filter(|(of, _)| *of == slot);
                 let sent = before.map_or(0, |(_, sent)| sent) + u64::from(sent.packet.frame_bytes);
                 self.turn = (sent < bytes.count()).then_some((slot, sent));
@@ -54,8 +55,8 @@ impl RoceNic {
         }
     }
 
-    /// Takes a queue pair out of the round, wherever it stands there. One that waits for its rate
-    /// is passed over when its time has come.
+    /// Takes a queue pair out of the round, at whatever position. One that waits for its rate stays
+    /// among those that wait, and is passed over when its time has come.
     pub(super) fn leave_round(&mut self, slot: SendSlot) {
         if self.send[slot].turn == Turn::Paced {
             return;

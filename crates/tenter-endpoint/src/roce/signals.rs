@@ -1,5 +1,5 @@
-//! Source flow control in the NIC: what goes to a receiver whose queue is too long stands still,
-//! and nothing else.
+//! Source flow control in the NIC: a congestion signal pauses the packets to one receiver whose
+//! queue is too long, and no others.
 
 use tenter_net::{EventKind, Medium, Packet, Signal};
 use tenter_topology::HostId;
@@ -10,18 +10,19 @@ use super::held::key;
 use crate::reactions::Reactions;
 
 impl RoceNic {
-    /// How fast it was told of long queues.
+    /// Returns the times from a long queue to a pause by a congestion signal.
     pub fn reactions(&self) -> &Reactions {
         &self.pauses.reactions
     }
 
-    /// How long what goes to a host stood still up to `now`, over all classes.
+    /// Returns the total time up to `now` for which packets to a receiver were paused, over all
+    /// classes.
     pub fn held(&self, receiver: HostId, now: Instant) -> Time {
         let held = self.limits.as_ref().and_then(|own| own.held.as_ref());
         held.map_or(Time::ZERO, |held| held.held(receiver, now))
     }
 
-    /// Applies a signal: the queue pairs to its receiver wait until the time has passed.
+    /// Applies a congestion signal: queue pairs to its receiver wait until the pause ends.
     #[inline(never)]
     pub(super) fn on_signal<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
         self.note(EventKind::Obeyed, packet, medium);
@@ -37,6 +38,7 @@ impl RoceNic {
             return;
         };
         let until = held.extend(&signal, packet.at, until);
+        // One full turn of the round keeps the order of those that stay.
         for _ in 0..self.round.len() {
             let Some(limits) = &mut self.limits else {
                 return;

@@ -1,4 +1,4 @@
-//! What a NIC for `RoCEv2` is.
+//! The state of a `RoCEv2` NIC, and its construction.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,60 +31,61 @@ use crate::send::{Requests, SendQueuePair};
 use crate::source_ports::{Entropy, RerouteSpec};
 use crate::timers::Timers;
 
-/// A NIC for `RoCEv2` with one port.
+/// A `RoCEv2` NIC with one port.
 #[derive(Clone, Debug)]
 pub struct RoceNic {
     pub(super) host: HostId,
     pub(super) cut: MessageCut,
     pub(super) transmitter: Transmitter,
-    /// The end of the last message, and when the wire was free after its gap.
+    /// End of the last message, and end of the gap after it.
     pub(super) message_end: (Instant, Instant),
-    /// Acknowledgements and connection set-up: sent before data.
+    /// Waiting acknowledgements and connection set-up, which leave before data.
     pub(super) control: Ring<Packet>,
     pub(super) send: ById<SendSlot, SendQueuePair>,
-    /// The work requests of each send queue pair.
+    /// Work requests of all send queue pairs.
     pub(super) requests: Requests,
     pub(super) receive: ById<ReceiveSlot, ReceiveQueuePair>,
-    /// The queue pairs that may send, in the order in which they are served.
+    /// Queue pairs that may send, in the order in which they are served.
     pub(super) round: Ring<SendSlot>,
-    /// The queue pair that had the last turn and the frame bytes that it sent in it, where turns
-    /// are of some bytes.
+    /// Queue pair that sent last, and the frame bytes of its turn so far, if turns are limited in
+    /// bytes.
     pub(super) turn: Option<(SendSlot, u64)>,
-    /// At most one deadline per send queue pair. Those of queue pairs that wait for nothing are
-    /// stale.
+    /// Retransmission timers, at most one per send queue pair. Those of queue pairs that wait for
+    /// nothing are stale.
     pub(super) timeouts: Timers,
-    /// Work requests and connection requests that are not acknowledged: while there are none, no
-    /// timer fires.
+    /// Work requests and connection requests without acknowledgement. While there are none, no
+    /// retransmission timer fires.
     pub(super) pending: u32,
-    /// Data frames sent when the last visit began.
+    /// Data frames sent up to the start of the last visit.
     pub(super) sent_before: u64,
     pub(super) errors: Vec<QueuePairError>,
     pub(super) classes: NicClasses,
     pub(super) pauses: Box<Pauses>,
     pub(super) receive_buffer: Option<Box<ReceiveBuffer>>,
     pub(super) marks: MarkBook,
-    /// Congestion control, notifications, repairs and classes, where there are any.
+    /// State for congestion control, notifications, retransmissions and classes, if the NIC needs
+    /// any.
     pub(super) limits: Option<Box<Limits>>,
-    /// Both ends of its lanes, in a fabric that sends by credit.
+    /// Both ends of the lanes, in a fabric that sends by credit.
     pub(super) lanes: Option<Box<NicLanes>>,
-    /// A pause storm that lasts.
+    /// The current pause storm, if there is one.
     pub(super) storm: Option<Box<Storm>>,
-    /// What keeps frames off the fast path.
+    /// Features that take frames off the fast path.
     pub(super) features: Features,
-    /// How the source port changes from packet to packet, if it is drawn; where queue pairs choose
-    /// it, that is in the limits.
+    /// Source ports per packet if they are drawn at random. Kinds that learn or take turns are in
+    /// `limits`.
     pub(super) entropy: Option<Arc<Entropy>>,
-    /// What it does about notices of long queues, if there are any.
+    /// Rules for congestion notices, if switches send any.
     pub(super) reroute: Option<Arc<RerouteSpec>>,
-    /// Flows that shall take other ways; made when the NIC is first told.
+    /// Moves of flows, created with the first congestion notice.
     pub(super) reroutes: Option<Box<Reroutes>>,
-    /// Transfers that the packet just served delivers beside the one it returned.
+    /// Transfers that the packet just served has completed beside the one that was returned.
     pub(super) delivered: VecDeque<Delivery>,
     pub(super) counters: NicCounters,
 }
 
 impl NicBuild<'_> {
-    /// DMA in a direction, where it falls behind the wire.
+    /// Returns DMA in one direction if it falls behind the wire.
     fn slow_dma(&self, rate: impl Fn(&DmaRates) -> Rate) -> Option<Dma> {
         let rate = rate(self.dma.as_ref()?);
         let telemetry = self.spec.telemetry_bytes();
@@ -92,7 +93,7 @@ impl NicBuild<'_> {
         Dma::new(pcie, rate, self.line, self.spec.mtu_bytes, telemetry)
     }
 
-    /// The receive side, where it is slower than the wire.
+    /// Returns the receive buffer if the receive side may fall behind the wire.
     fn receive_buffer(&self) -> Option<Box<ReceiveBuffer>> {
         let spec = self.spec.receive_buffer.as_ref()?;
         let drain = match spec.drain_rate {
@@ -103,7 +104,7 @@ impl NicBuild<'_> {
         Some(Box::new(ReceiveBuffer::new(spec, drain, quantum_ps)))
     }
 
-    /// What holds queue pairs back beside the wire, where anything does.
+    /// Returns the limits on queue pairs beyond the wire, if there are any.
     fn limits(&self) -> Option<Box<Limits>> {
         let reads = self.slow_dma(|rates| rates.read).map(DmaReads::new);
         let is_mixed = self.classes.is_mixed();
@@ -126,7 +127,7 @@ impl NicBuild<'_> {
 }
 
 impl RoceNic {
-    /// A NIC before anything has happened.
+    /// Creates a NIC in its initial state.
     pub fn new(build: NicBuild<'_>) -> RoceNic {
         let (receive_buffer, limits) = (build.receive_buffer(), build.limits());
         let spec = build.spec;
@@ -171,35 +172,36 @@ impl RoceNic {
         }
     }
 
-    /// Its frames leave the fast path from now on.
+    /// Takes frames off the fast path from now on.
     pub(super) fn gain(&mut self, feature: Feature) {
         self.features.add(feature);
     }
 
-    /// The host it belongs to.
+    /// Returns the host that the NIC belongs to.
     pub fn host(&self) -> HostId {
         self.host
     }
 
-    /// Sends by another port from now on; what it has for the one before is left in `port`.
+    /// Turns to another port: swaps the per-port state with that in `port`.
     pub(crate) fn swap_port(&mut self, port: &mut NicPort) {
         std::mem::swap(&mut self.transmitter, &mut port.transmitter);
         std::mem::swap(&mut self.pauses, &mut port.pauses);
         std::mem::swap(&mut self.message_end, &mut port.message_end);
     }
 
-    /// From when on one of the ports is free that it does not send by now.
+    /// Sets the instant at which the first of the other ports is free.
     pub(crate) fn note_other_ports(&mut self, others_free_at: Instant) {
         if let Some(limits) = &mut self.limits {
             limits.other_ports_free_at = others_free_at;
         }
     }
 
-    /// Its transmitter.
+    /// Returns the NIC's transmitter.
     pub fn transmitter(&self) -> &Transmitter {
         &self.transmitter
     }
 
+    /// Reports an event of a packet to the capture, at the packet's own time.
     #[inline]
     pub(super) fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, medium: &mut M) {
         self.transmitter.note(kind, packet.at, packet, medium);

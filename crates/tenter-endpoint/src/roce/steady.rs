@@ -1,4 +1,4 @@
-//! A NIC in a steady state.
+//! A `RoCEv2` NIC as part of a steady state.
 
 use tenter_net::{FlowEnd, ReceiveSlot, SendSlot, Visitor};
 use tenter_topology::HostId;
@@ -10,7 +10,8 @@ use crate::receive::{Latencies, ReceiveQueuePair};
 use crate::spec::NicSpec;
 
 impl RoceNic {
-    /// Goes through its state.
+    /// Passes the state to `visitor`. A NIC with limits, lanes, a receive buffer or rare events
+    /// refuses: their state has no pass.
     pub fn steady(&mut self, spec: &NicSpec, visitor: &mut impl Visitor) {
         let RoceNic {
             host,
@@ -74,23 +75,24 @@ impl RoceNic {
         }
     }
 
-    /// The next sequence number of each send slot.
+    /// Returns the next PSN of each send queue pair.
     pub fn next_sequences(&self) -> impl Iterator<Item = u32> + '_ {
         self.send.iter().map(|queue_pair| queue_pair.next_sequence)
     }
 
-    /// The sequence number that each receive slot expects.
+    /// Returns the PSN that each receive queue pair expects next.
     pub fn expected_sequences(&self) -> impl Iterator<Item = u32> + '_ {
         self.receive.iter().map(|queue_pair| queue_pair.expected)
     }
 
-    /// The host and the receive slot there to which a send slot sends.
+    /// Returns the host, and the receive queue pair there, to which a send queue pair sends.
     pub fn receiver_of(&self, slot: SendSlot) -> (HostId, ReceiveSlot) {
         let peer = self.send[slot].peer();
         (peer.destination, peer.slot)
     }
 
-    /// The fewest packets that a queue pair which may send has left of its request, and the most.
+    /// Returns the least and the greatest number of packets that queue pairs in the round have left
+    /// of their current request, or `None` if the round is empty.
     pub fn left_to_send(&self) -> Option<(u32, u32)> {
         let slots = self.round.iter().map(|&slot| self.send[slot].left());
         let bounds = |bounds: Option<(u32, u32)>, left: u32| {
@@ -100,13 +102,14 @@ impl RoceNic {
         slots.fold(None, bounds)
     }
 
-    /// How many packets each receive slot has accepted of the transfer that it receives.
+    /// Returns, per receive queue pair, the packets accepted for its current transfer.
     pub fn accepted(&self) -> impl Iterator<Item = u32> + '_ {
         self.receive.iter().map(ReceiveQueuePair::accepted)
     }
 
-    /// Sets the timers of timeouts anew after a jump to `now` over whole steps. They may go off
-    /// early, so that it need not be known what has set each of them last.
+    /// Sets retransmission timers anew after a jump to `now` over whole steps. Each goes to the
+    /// earliest instant at which it could matter: a timer that fires early changes nothing, so its
+    /// last owner need not be known.
     pub fn set_timeouts(&mut self, spec: &NicSpec, now: Instant) {
         let RoceNic { send, timeouts, .. } = self;
         timeouts.set_anew(|slot| {
@@ -115,12 +118,12 @@ impl RoceNic {
         });
     }
 
-    /// Sets the latencies of what a receive slot has accepted of the transfer that it receives.
+    /// Replaces the latencies recorded for a receive queue pair's current transfer.
     pub fn set_latencies(&mut self, slot: ReceiveSlot, latencies: Latencies) {
         self.receive[slot].set(latencies);
     }
 
-    /// Adds the latencies of packets that a jump has accepted on a receive slot.
+    /// Adds latencies of packets that a receive queue pair accepted within a jump.
     pub fn add_latencies(&mut self, slot: ReceiveSlot, latencies: Latencies) {
         self.receive[slot].add(latencies);
     }
@@ -159,7 +162,7 @@ impl NicCounters {
         for count in counts {
             visitor.total(count);
         }
-        // While anything is lost or sent again, nothing is jumped.
+        // A jump must not repeat losses: while any of these counts, states differ.
         let rare = [
             *out_of_sequence,
             *out_of_order,

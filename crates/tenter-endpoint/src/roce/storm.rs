@@ -1,11 +1,12 @@
-//! A pause storm that lasts.
+//! Pause storms.
 
 use tenter_units::{Instant, Time};
 
-/// A NIC that pauses its leaf whatever it receives.
+/// A NIC that pauses its leaf again and again, whatever it receives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Storm {
-    /// When it next says so.
+    /// Instant of the next pause frame.
     pub(super) next: Instant,
+    /// Time between pause frames, half the duration of a pause.
     pub(super) interval: Time,
 }

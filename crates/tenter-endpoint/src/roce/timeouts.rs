@@ -1,4 +1,4 @@
-//! Timers: frames that have drained, pauses to repeat, flows to move, timeouts.
+//! Timers of a `RoCEv2` NIC: drained frames, pauses to repeat, flows to move, retransmissions.
 
 use tenter_net::{CONNECT_FRAME_BYTES, Medium, Missing, PacketKind, SendSlot};
 use tenter_units::Instant;
@@ -20,10 +20,11 @@ impl RoceNic {
         self.timeouts.push(deadline, slot);
     }
 
-    /// When the next timer fires: a frame is in host memory, a pause must be repeated, a flow takes
-    /// another way, or an acknowledgement is overdue.
+    /// Returns the instant of the next timer: a frame has drained, a pause must be repeated, a flow
+    /// moves, or an acknowledgement is overdue.
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
+        // Timers of finished queue pairs are stale but still set; without pending requests all are.
         let timeout = if self.pending > 0 {
             self.timeouts.next_at()
         } else {
@@ -50,10 +51,10 @@ impl RoceNic {
         (!next.is_never()).then_some(next)
     }
 
-    /// Fires the one timer that is due at `now` and first in order: frames that have drained before
-    /// repeated pauses, these before those of a storm, then flows that take other ways, and
-    /// timeouts last. Returns the transfer that a frame completes, and puts the work requests it
-    /// acknowledges into `done`.
+    /// Fires the one timer that is first in order among those due at `now`: drained frames, then
+    /// repeated pauses, then those of a storm, then moves of flows, then retransmission timers.
+    /// Returns the transfer that a frame completes, if any, and appends acknowledged work requests
+    /// to the context's `done`.
     pub fn fire<M: Medium, D: Directory>(
         &mut self,
         now: Instant,
@@ -84,17 +85,21 @@ impl RoceNic {
         None
     }
 
+    /// Fires the first retransmission timer.
     pub(super) fn timeout(&mut self, spec: &NicSpec, now: Instant) {
         let Some(slot) = self.timeouts.pop() else {
             return;
         };
         let queue_pair = &mut self.send[slot];
+        // The queue pair may have finished since the timer was set.
         let waits = queue_pair.outstanding() > 0 || queue_pair.connection == Connection::Requested;
         if !waits || queue_pair.connection == Connection::Failed {
             queue_pair.timer_armed = false;
             return;
         }
         let deadline = queue_pair.last_progress + spec.retransmission_timeout;
+        // Progress was made since: move the timer. It is set once per timeout, not once per
+        // acknowledgement.
         if deadline > now {
             self.timeouts.push(deadline, slot);
             return;
@@ -119,21 +124,22 @@ impl RoceNic {
         self.timeouts.push(deadline, slot);
     }
 
-    /// Sends again what has to be after a timeout.
+    /// Resends what loss recovery resends after a timeout.
     pub(super) fn repeat_oldest(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) {
         let queue_pair = &mut self.send[slot];
         let oldest = queue_pair.acknowledged;
         match (&spec.loss_recovery, &mut self.limits) {
             (LossRecovery::SelectiveRepeat(_), Some(limits)) => {
                 limits.repair(slot, queue_pair, Missing::one(oldest));
-                // Of what was lost at the end the receiver knows nothing: the last packet of all
-                // shows it how much there is.
+                // The receiver cannot know about losses at the end. The last packet of all shows it
+                // how much was sent.
                 let last = queue_pair.next_sequence.wrapping_sub(1);
                 if queue_pair.outstanding() > 1 {
                     limits.repair(slot, queue_pair, Missing::one(last));
                 }
             }
-            // It cannot know what has arrived; the receiver must learn what was all.
+            // The sender cannot know what has arrived, so it tells the receiver where its data
+            // ends.
             (LossRecovery::None, _) => queue_pair.repairs = true,
             _ => {
                 queue_pair.rewind(&mut self.requests, slot, oldest, self.cut);
@@ -142,12 +148,13 @@ impl RoceNic {
         self.join_round(spec, slot, now);
     }
 
-    /// Uses up one of the retries of a queue pair; says whether there was none left.
+    /// Uses up one of a queue pair's retries. Returns true if none was left.
     pub(super) fn use_up_retry(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) -> bool {
         let queue_pair = &mut self.send[slot];
         if queue_pair.connection == Connection::Failed {
             return true;
         }
+        // NAKs and timeouts share one budget here, as in the specification.
         let used = queue_pair.naks.saturating_add(queue_pair.retries);
         queue_pair.naks = queue_pair.naks.saturating_add(1);
         if used < spec.retry_count {
@@ -157,6 +164,7 @@ impl RoceNic {
         true
     }
 
+    /// Gives a queue pair up: it sends no more, and the trial reports it.
     pub(super) fn fail(&mut self, slot: SendSlot, now: Instant) {
         let queue_pair = &mut self.send[slot];
         queue_pair.connection = Connection::Failed;

@@ -1,4 +1,4 @@
-//! Queue pairs with several requests, or with packets to be sent again.
+//! Queue pairs with several requests, or with packets to resend.
 
 use tenter_net::{Packet, SendSlot};
 use tenter_units::Instant;
@@ -10,7 +10,7 @@ use super::work::{Acknowledged, WorkRequest};
 use crate::message::MessageCut;
 
 impl SendQueuePair {
-    /// The requests that are not acknowledged, oldest first.
+    /// Returns the unacknowledged requests, oldest first.
     pub(crate) fn unfinished(&self, requests: &Requests, slot: SendSlot) -> Vec<WorkRequest> {
         if self.backlog != NO_BACKLOG {
             let backlog = &requests.backlogs[self.backlog as usize];
@@ -22,8 +22,8 @@ impl SendQueuePair {
         vec![requests.only[slot].request(self.bytes)]
     }
 
-    /// The place of the request that the next packet is of among those that are not acknowledged:
-    /// of packets to be sent again, the oldest.
+    /// Returns the position, among unacknowledged requests, of the one that the next packet belongs
+    /// to. For packets to resend it is the oldest.
     pub(crate) fn sending(&self, requests: &Requests) -> usize {
         if self.backlog == NO_BACKLOG || self.repairs {
             return 0;
@@ -31,7 +31,7 @@ impl SendQueuePair {
         requests.backlogs[self.backlog as usize].sending as usize
     }
 
-    /// How many requests are not acknowledged.
+    /// Returns the number of unacknowledged requests.
     pub(crate) fn unfinished_count(&self, requests: &Requests) -> usize {
         if self.backlog != NO_BACKLOG {
             return requests.backlogs[self.backlog as usize].posted.len();
@@ -39,7 +39,7 @@ impl SendQueuePair {
         usize::from(self.acknowledged != self.posted_sequence)
     }
 
-    /// Adds a request to those there are.
+    /// Appends a request to those that are not yet acknowledged.
     pub(super) fn append(
         &mut self,
         requests: &mut Requests,
@@ -51,12 +51,13 @@ impl SendQueuePair {
         let posted = Posted::new(request, self.posted_sequence, packets);
         let backlog = self.move_to_backlog(requests, slot);
         backlog.posted.push(posted);
+        // All earlier requests have been sent, so this one is next.
         if idle {
             backlog.sending = backlog.posted.len() as u32 - 1;
         }
     }
 
-    /// The queue pair's backlog; if it had none, its only request lies there from now on.
+    /// Returns the queue pair's backlog. If it had none, its only request moves there.
     fn move_to_backlog<'r>(
         &mut self,
         requests: &'r mut Requests,
@@ -76,7 +77,7 @@ impl SendQueuePair {
         requests.backlog(self.backlog)
     }
 
-    /// The packet `sequence` goes out; whether it has been sent before.
+    /// Notes that packet `sequence` goes out, and returns true if it was sent before.
     #[inline(never)]
     pub(super) fn note_sent(&self, requests: &mut Requests, sequence: u32) -> bool {
         let backlog = requests.backlog(self.backlog);
@@ -87,7 +88,7 @@ impl SendQueuePair {
         false
     }
 
-    /// The first packet of a message goes out.
+    /// Notes that the first packet of a message goes out: it may be the first of its request.
     pub(super) fn note_first_sent(
         &self,
         requests: &mut Requests,
@@ -97,6 +98,7 @@ impl SendQueuePair {
     ) {
         if self.backlog == NO_BACKLOG {
             let only = &mut requests.only[slot];
+            // This is called for each message of the request; the first one counts.
             only.first_sent = only.first_sent.min(now);
             return;
         }
@@ -107,7 +109,8 @@ impl SendQueuePair {
         }
     }
 
-    /// Goes to the request after the one whose last packet has just gone out, if there is one.
+    /// Continues with the request after the one whose last packet has just gone out, if there is
+    /// one.
     pub(super) fn next_request(&mut self, requests: &mut Requests, cut: MessageCut) {
         let backlog = requests.backlog(self.backlog);
         backlog.sending += 1;
@@ -117,7 +120,8 @@ impl SendQueuePair {
         }
     }
 
-    /// As [`SendQueuePair::acknowledge`], for news on several requests or after a rewind.
+    /// Handles an acknowledgement like [`SendQueuePair::acknowledge`], if there are several
+    /// requests or packets were resent.
     pub(super) fn acknowledge_backlog(
         &mut self,
         requests: &mut Requests,
@@ -128,8 +132,8 @@ impl SendQueuePair {
         mut done: impl FnMut(Acknowledged),
     ) {
         let backlog = requests.backlog(self.backlog);
-        // After a rewind, packets that were on their way all the same may be acknowledged before
-        // they are sent again.
+        // After a rewind, packets that were in flight may be acknowledged before they are resent.
+        // They are then skipped, and no longer count as resent.
         if self.outstanding() < sequence.wrapping_sub(self.acknowledged) {
             let range = self.next_sequence..sequence;
             backlog.count_repeats(&range, self.acknowledged, cut, false);
@@ -144,12 +148,13 @@ impl SendQueuePair {
             backlog.posted.pop();
             backlog.sending -= 1;
         }
+        // Everything is acknowledged: the backlog is free for another queue pair.
         requests.free.push(self.backlog);
         self.backlog = NO_BACKLOG;
     }
 
-    /// Goes back to `sequence`, which has been sent before: everything from there on is sent again.
-    /// Returns how many packets that is.
+    /// Goes back to `sequence`, which was sent before: everything from there on is sent again.
+    /// Returns the number of packets to resend, or 0 if `sequence` is not in flight.
     pub(crate) fn rewind(
         &mut self,
         requests: &mut Requests,
@@ -168,8 +173,7 @@ impl SendQueuePair {
         again
     }
 
-    /// The packet `sequence`, which has been sent before, once more; it asks for an
-    /// acknowledgement.
+    /// Makes packet `sequence`, which was sent before, once more. It asks for an acknowledgement.
     pub(crate) fn packet_again(
         &mut self,
         requests: &mut Requests,
@@ -183,6 +187,8 @@ impl SendQueuePair {
         let backlog = self.move_to_backlog(requests, slot);
         let range = sequence..sequence.wrapping_add(1);
         backlog.count_repeats(&range, self.acknowledged, cut, true);
+        // Step back for one packet and return: message and request of the present position are
+        // found anew, which costs time only when something was lost.
         self.go_to(backlog, sequence, cut);
         let mut sent = self.next_packet(requests, slot, rules, now);
         sent.packet.flags |= Packet::ACK_REQUEST;
@@ -191,6 +197,7 @@ impl SendQueuePair {
         sent
     }
 
+    /// Sets the position to packet `sequence`: finds its request and its message.
     fn go_to(&mut self, backlog: &mut Backlog, sequence: u32, cut: MessageCut) {
         self.next_sequence = sequence;
         for index in 0..backlog.posted.len() {
@@ -204,13 +211,15 @@ impl SendQueuePair {
                 return;
             }
         }
+        // Past the last request: everything has been sent.
         backlog.sending = backlog.posted.len() as u32;
     }
 
-    /// Goes to the message that packet number `packet` of the request, the next one, lies in.
+    /// Sets the message to the one in which the next packet, number `packet` of the request, lies.
     fn resume_message(&mut self, packet: u32, cut: MessageCut) {
         let before = (u64::from(packet) % cut.packets_per_message()) as u32;
         let next = self.next_sequence;
+        // A message begins at its first packet, so pretend for a moment to be there.
         self.next_sequence = next.wrapping_sub(before);
         self.begin_message(cut);
         self.next_sequence = next;

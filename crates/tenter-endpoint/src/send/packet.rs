@@ -1,4 +1,4 @@
-//! Data packets that go out.
+//! Data packets that leave.
 
 use std::sync::Arc;
 
@@ -8,26 +8,27 @@ use crate::message::MessageCut;
 use crate::source_ports::Entropy;
 use crate::spec::AckPolicy;
 
-/// What the packets of a NIC are made by: by reference, so that nothing is read for packets that do
-/// not need it.
+/// Rules by which a NIC makes its packets. They are references, so that nothing is loaded for
+/// packets that do not need it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketRules<'a> {
     pub(crate) acknowledge: &'a AckPolicy,
     pub(crate) cut: &'a MessageCut,
-    /// How the source port changes from packet to packet, if it is drawn.
+    /// Source ports per packet, if they are drawn at random.
     pub(crate) entropy: &'a Option<Arc<Entropy>>,
 }
 
-/// A data packet that goes out.
+/// A data packet that leaves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) packet: Packet,
     pub(crate) ends_message: bool,
-    /// Whether it has been sent before.
+    /// Set if the packet was sent before.
     pub(crate) repeats: bool,
 }
 
-/// The flag with which a packet that does not end its message asks for an acknowledgement, or none.
+/// Returns the flag by which a packet in the middle of its message asks for an acknowledgement, or
+/// 0.
 pub(super) fn ack_request(policy: AckPolicy, sequence: u32) -> u8 {
     match policy {
         AckPolicy::PerMessage => 0,

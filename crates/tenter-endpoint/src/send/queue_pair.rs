@@ -14,67 +14,79 @@ use crate::message::MessageCut;
 /// The other end of a send queue pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendPeer {
-    /// The host data goes to.
+    /// Host that receives the data.
     pub destination: HostId,
-    /// The receive slot there.
+    /// Receive queue pair at that host.
     pub slot: ReceiveSlot,
-    /// Hash of the 5-tuple of the data packets.
+    /// ECMP hash of the 5-tuple that data packets carry.
     pub hash: u32,
 }
 
-/// The state of a connection.
+/// State of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Connection {
+    /// Not opened yet.
     #[default]
     Unused,
+    /// The request is out, and no packet may be sent before the reply.
     Requested,
+    /// Open: packets may be sent.
     Ready,
+    /// Given up after the last retry.
     Failed,
 }
 
-/// Where a queue pair stands among those of its NIC that want to send.
+/// Place of a queue pair among those of its NIC that want to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// It has nothing to send, or may not send it.
+    /// It has nothing to send, or its window forbids to.
     #[default]
     Out,
+    /// It waits for its turn in the round.
     InRound,
-    /// It joins the round when its rate allows the next packet.
+    /// It joins the round once its rate, or a congestion signal, allows the next packet.
     Paced,
 }
 
-/// What the sending side of a queue pair needs for every packet: one cache line. What it needs once
-/// a request is in [`Requests`].
+/// The sending side of a queue pair, with the state that each packet needs in one cache line. State
+/// that only requests need is in [`Requests`].
 ///
-/// Where packets lie in messages is kept in sequence numbers, so that a packet in the middle of a
-/// message changes one of them and nothing else.
+/// Message and request boundaries are kept as sequence numbers, so that a packet in the middle of a
+/// message changes one number and nothing else.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct SendQueuePair {
+    /// Instant from which the retransmission timeout counts.
     pub(crate) last_progress: Instant,
-    /// Payload bytes of the request being sent.
+    /// Payload bytes of the current request.
     pub(super) bytes: u64,
+    /// PSN of the next packet.
     pub(crate) next_sequence: u32,
+    /// PSN of the oldest unacknowledged packet.
     pub(crate) acknowledged: u32,
-    /// The sequence numbers after the message and the request being sent, and after all requests.
+    /// PSN after the current message.
     pub(super) message_end: u32,
+    /// PSN after the current request.
     pub(super) request_end: u32,
+    /// PSN after all posted requests.
     pub(super) posted_sequence: u32,
-    /// Payload bytes of the last packet of the message being sent.
+    /// Payload bytes of the current message's last packet.
     last_payload: u32,
     peer: SendPeer,
-    /// Which backlog holds its requests; `NO_BACKLOG` while it has one request at most.
+    /// Index of the backlog that holds its requests, or `NO_BACKLOG` while it has at most one.
     pub(super) backlog: u32,
     pub(crate) turn: Turn,
     pub(crate) timer_armed: bool,
+    /// Set if the next packet is the first of its message.
     pub(super) starts_message: bool,
+    /// Timeouts in a row without progress.
     pub(crate) retries: u8,
-    /// NAKs since the last acknowledgement proper.
+    /// NAKs since the last acknowledgement that was not a NAK.
     pub(crate) naks: u8,
     pub(crate) connection: Connection,
-    /// Whether it has something to send again that is not the rest of a request.
+    /// Set while packets must be resent that lie before `next_sequence`.
     pub(crate) repairs: bool,
-    /// The class of its data packets.
+    /// Class of its data packets.
     pub(crate) class: u8,
 }
 
@@ -106,11 +118,13 @@ impl Default for SendQueuePair {
 }
 
 impl SendQueuePair {
+    /// Sets the other end and the class of data packets.
     pub(crate) fn open(&mut self, peer: SendPeer, class: u8) {
         self.peer = peer;
         self.class = class;
     }
 
+    /// Posts a work request.
     pub(crate) fn post(
         &mut self,
         requests: &mut Requests,
@@ -121,6 +135,7 @@ impl SendQueuePair {
         let packets = u32::try_from(cut.packets(request.bytes))
             .expect("a plan puts fewer than 2^30 packets of a collective on a queue pair");
         let idle = self.next_sequence == self.posted_sequence;
+        // A single request lies in the array of all queue pairs; only a second one needs a backlog.
         if self.acknowledged == self.posted_sequence {
             requests.only[slot] = Only::new(request, packets);
         } else {
@@ -132,14 +147,14 @@ impl SendQueuePair {
         }
     }
 
-    /// Whether it may send a packet now.
+    /// Returns true if it may send a packet now.
     #[inline]
     pub(crate) fn may_send(&self, window: Option<u32>) -> bool {
         self.connection == Connection::Ready && self.has_packet(window)
     }
 
-    /// Whether there is a packet to send and the window lets it out. What is sent again is within
-    /// the window.
+    /// Returns true if there is a packet to send and the window allows it. A packet to resend is
+    /// within the window already.
     #[inline]
     pub(crate) fn has_packet(&self, window: Option<u32>) -> bool {
         (self.next_sequence != self.posted_sequence
@@ -147,21 +162,22 @@ impl SendQueuePair {
             || self.repairs
     }
 
-    /// Whether its next packet is the first of a message, or the last one of its request.
+    /// Returns true if the next packet is the first of a message, or the last of its request.
     #[inline]
     pub(crate) fn is_at_edge(&self) -> bool {
         self.starts_message || self.next_sequence.wrapping_add(1) == self.request_end
     }
 
-    /// Packets sent and not acknowledged.
+    /// Returns the packets that are sent and not acknowledged.
     #[inline]
     pub(crate) fn outstanding(&self) -> u32 {
         self.next_sequence.wrapping_sub(self.acknowledged)
     }
 
-    /// The sequence number after the message that a packet goes out of, which has just been counted
-    /// as sent and is the first of it.
+    /// Returns the PSN after the message that `sent` belongs to. `sent` is its first packet and has
+    /// just been counted as sent.
     pub(crate) fn end_of_message(&self, sent: &Sent) -> u32 {
+        // A message of one packet is over, so `message_end` belongs to the next one already.
         if sent.packet.kind == PacketKind::Only {
             sent.packet.sequence.wrapping_add(1)
         } else {
@@ -169,7 +185,7 @@ impl SendQueuePair {
         }
     }
 
-    /// A packet of the connection set-up.
+    /// Returns a control packet for the other end, such as a connection request.
     pub(crate) fn control(&self, kind: PacketKind, frame_bytes: u16) -> Packet {
         Packet {
             at: Instant::START,
@@ -184,8 +200,8 @@ impl SendQueuePair {
         }
     }
 
-    /// Payload bytes of the message whose first packet is `sequence`, where it is the one that is
-    /// being sent; of a full message elsewhere.
+    /// Returns the payload bytes of the message that begins with packet `sequence`, if it is the
+    /// current one; for any other, those of a full message.
     pub(crate) fn message_bytes(&self, sequence: u32, cut: MessageCut) -> u64 {
         let packets = self.message_end.wrapping_sub(sequence);
         if packets == 0 || u64::from(packets) > cut.packets_per_message() {
@@ -194,7 +210,7 @@ impl SendQueuePair {
         cut.bytes_of(packets, self.last_payload)
     }
 
-    /// The next data packet, whose first bit leaves at `now`.
+    /// Makes the next data packet, whose first bit leaves at `now`.
     #[inline]
     pub(crate) fn next_packet(
         &mut self,
@@ -235,8 +251,8 @@ impl SendQueuePair {
         }
     }
 
-    /// Kind, frame bytes and flags of the packet `sequence`, which has just been counted as sent
-    /// and is the first or the last one of its message, or both.
+    /// Returns kind, frame bytes and flags of packet `sequence`, which is the first or last one of
+    /// its message, or both. It has just been counted as sent.
     #[inline(never)]
     fn first_or_last(
         &mut self,
@@ -252,6 +268,7 @@ impl SendQueuePair {
         let kind = match (first, last) {
             (true, true) => PacketKind::Only,
             (true, false) => PacketKind::First,
+            // Not reached: the caller asks only for a first or last packet.
             (false, false) => PacketKind::Middle,
             (false, true) => PacketKind::Last,
         };
@@ -273,14 +290,14 @@ impl SendQueuePair {
         (kind, frame_bytes, flags)
     }
 
-    /// Goes to the first message of a request, of which nothing has been sent.
+    /// Continues with the first message of a request of `bytes` in `packets` packets.
     pub(super) fn begin_request(&mut self, bytes: u64, packets: u32, cut: MessageCut) {
         self.bytes = bytes;
         self.request_end = self.next_sequence.wrapping_add(packets);
         self.begin_message(cut);
     }
 
-    /// Goes to the message that begins with the next packet.
+    /// Continues with the message that begins with the next packet.
     pub(super) fn begin_message(&mut self, cut: MessageCut) {
         let left = self.request_end.wrapping_sub(self.next_sequence);
         let packets = cut.packets_per_message().min(u64::from(left)) as u32;
@@ -293,6 +310,7 @@ impl SendQueuePair {
         };
     }
 
+    /// Continues with the next message of the request, or of the next request.
     fn next_message(&mut self, requests: &mut Requests, cut: MessageCut) {
         if self.next_sequence != self.request_end {
             self.begin_message(cut);
@@ -301,8 +319,8 @@ impl SendQueuePair {
         }
     }
 
-    /// Takes a cumulative acknowledgement of everything before `sequence`; hands finished requests
-    /// to `done`. Returns whether it was news.
+    /// Handles a cumulative acknowledgement of everything before `sequence`, and passes finished
+    /// requests to `done`. Returns true if it acknowledged anything new.
     pub(crate) fn acknowledge(
         &mut self,
         requests: &mut Requests,
@@ -313,6 +331,7 @@ impl SendQueuePair {
         mut done: impl FnMut(Acknowledged),
     ) -> bool {
         let (news, unfinished) = self.news(sequence);
+        // PSNs wrap: an overtaken acknowledgement appears as a distance beyond what is posted.
         if news == 0 || news > unfinished {
             return false;
         }
@@ -328,13 +347,13 @@ impl SendQueuePair {
         true
     }
 
-    /// As [`SendQueuePair::acknowledge`] of an acknowledgement proper that is news, finishes no
-    /// request and changes nothing about whose turn it is; says whether it was one. Nothing happens
-    /// otherwise.
+    /// Handles an acknowledgement, not a NAK, on the fast path and returns true, if it is new,
+    /// finishes no request and leaves the round as it is. For any other it does nothing and returns
+    /// false.
     ///
-    /// Without a backlog nothing has been sent twice, so that what is acknowledged has been sent.
-    /// In the round there is something to send, also when less is outstanding; out of it there is
-    /// nothing, unless the window was in the way.
+    /// Without a backlog nothing was sent twice, so everything acknowledged has been sent. A queue
+    /// pair in the round has packets to send, and fewer outstanding ones do not change that. One
+    /// outside has none, unless its window was in the way.
     #[inline]
     pub(crate) fn acknowledge_part(
         &mut self,
@@ -355,14 +374,15 @@ impl SendQueuePair {
         true
     }
 
-    /// How many packets an acknowledgement of everything before `sequence` is news of, and how many
-    /// were not acknowledged.
+    /// Returns the number of packets that an acknowledgement of everything before `sequence` would
+    /// acknowledge anew, and the number of unacknowledged ones.
     #[inline]
     fn news(&self, sequence: u32) -> (u32, u32) {
         let since = |later: u32| later.wrapping_sub(self.acknowledged);
         (since(sequence), since(self.posted_sequence))
     }
 
+    /// Restarts the timeout and the count of retries.
     #[inline]
     fn note_progress(&mut self, now: Instant) {
         self.last_progress = now;
@@ -373,13 +393,13 @@ impl SendQueuePair {
         self.peer.destination
     }
 
-    /// The hash of its data packets, unless it sprays them.
+    /// Returns the ECMP hash of its data packets, before per-packet source ports are applied.
     pub(crate) fn hash(&self) -> u32 {
         self.peer.hash
     }
 
-    /// Gives its data packets from now on another source port, which changes their hash by an
-    /// exclusive or.
+    /// Moves its data packets to another source port, which changes their hash by an exclusive or
+    /// with `difference`.
     pub(crate) fn change_hash(&mut self, difference: u32) {
         self.peer.hash ^= difference;
     }

@@ -1,9 +1,9 @@
-//! What queue pairs have been asked to send and is not acknowledged whole.
+//! Work requests of send queue pairs that are not fully acknowledged.
 //!
-//! Most queue pairs have one request at a time, of which no packet is sent twice; it lies in an
-//! array under the slot's number. A second request, or a packet to be sent again, moves the queue
-//! pair's requests to a backlog, which knows them all and what was repeated; once all are
-//! acknowledged the backlog is free for another queue pair.
+//! Most queue pairs have one request at a time and never resend a packet; that request lies in an
+//! array by queue pair. A second request, or a packet to resend, moves the queue pair's requests to
+//! a backlog, which holds several and counts what was resent. Once all are acknowledged, the
+//! backlog is free for another queue pair.
 
 mod steady;
 
@@ -18,12 +18,10 @@ use super::work::{Acknowledged, WorkRequest};
 use crate::message::MessageCut;
 use crate::nic::held_by_rate::HeldByRate;
 
-/// In place of a backlog's number.
+/// Stands for a backlog's index while a queue pair has none.
 pub(super) const NO_BACKLOG: u32 = u32::MAX;
 
-/// The only request of a queue pair: half a cache line.
-///
-/// Its payload bytes are in the queue pair.
+/// The only request of a queue pair, in half a cache line. Its payload bytes are in the queue pair.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Only {
     tag: u64,
@@ -35,38 +33,41 @@ pub(super) struct Only {
 
 const _: () = assert!(size_of::<Only>() == 32);
 
-/// A request of a backlog.
+/// A request in a backlog.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Posted {
     pub(super) request: WorkRequest,
     pub(super) first_sent: Instant,
     pub(super) first_sequence: u32,
     pub(super) packets: u32,
-    /// Frames that were sent and had to be sent again, and their bytes.
+    /// Frames that were sent and have been, or will be, sent again.
     pub(super) repeated_frames: u64,
+    /// Frame bytes of those frames.
     pub(super) repeated_bytes: u64,
 }
 
-/// The requests of a queue pair with several, oldest first.
+/// The requests of one queue pair, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Backlog {
     pub(super) posted: Ring<Posted>,
-    /// Which of them is being sent.
+    /// Index in `posted` of the request being sent; past the end if all have been sent.
     pub(super) sending: u32,
-    /// What has this sequence number or a later one has never been sent.
+    /// PSN of the first packet that has never been sent.
     pub(super) first_unsent: u32,
 }
 
-/// The requests of all send queue pairs of a NIC.
+/// The requests of all send queue pairs at a NIC.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
+    /// The only request of each queue pair, unless it has a backlog.
     pub(super) only: ById<SendSlot, Only>,
     pub(super) backlogs: Vec<Backlog>,
+    /// Indices of backlogs that no queue pair uses.
     pub(super) free: Vec<u32>,
 }
 
 impl Requests {
-    /// For so many send slots.
+    /// Creates the state for `slots` send queue pairs.
     pub(crate) fn new(slots: usize) -> Requests {
         Requests {
             only: vec![Only::default(); slots].into(),
@@ -75,7 +76,7 @@ impl Requests {
         }
     }
 
-    /// Prefetches a slot's request.
+    /// Prefetches the request of a queue pair.
     #[inline]
     pub(crate) fn prefetch(&self, slot: SendSlot) {
         prefetch_at(&self.only, slot.index());
@@ -85,6 +86,7 @@ impl Requests {
         &mut self.backlogs[number as usize]
     }
 
+    /// Returns the index of a free backlog.
     pub(super) fn claim_backlog(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.backlogs.push(Backlog::default());
@@ -136,7 +138,8 @@ impl Only {
 }
 
 impl Backlog {
-    /// Counts the packets `from..to` as sent for nothing, or takes that back.
+    /// Counts packets in `range` as sent in vain, or with `more` unset takes that back. `base` is
+    /// the oldest unacknowledged PSN.
     pub(super) fn count_repeats(
         &mut self,
         range: &Range<u32>,
@@ -162,10 +165,11 @@ impl Posted {
         }
     }
 
-    /// Counts the packets of this request among `from..to` as sent for nothing, or takes that back.
+    /// Counts this request's packets in `range` as sent in vain, or with `more` unset takes that
+    /// back.
     fn repeat(&mut self, range: &Range<u32>, base: u32, cut: MessageCut, more: bool) {
-        // Sequence numbers wrap, so all are compared by their distance from the oldest one
-        // outstanding.
+        // PSNs wrap, so compare all by their distance from the oldest unacknowledged one. The
+        // request itself may begin before it, hence the signed difference.
         let first = i64::from(self.first_sequence.wrapping_sub(base).cast_signed());
         let within = |sequence: u32| {
             (i64::from(sequence.wrapping_sub(base)) - first).clamp(0, i64::from(self.packets))

@@ -1,40 +1,40 @@
-//! Work that queue pairs are given, and its end.
+//! Work requests of the workload, and their completion.
 
 use tenter_net::SendSlot;
 use tenter_units::Instant;
 
 use crate::nic::held_by_rate::HeldByRate;
 
-/// What the workload asks a queue pair to send.
+/// One work request: data that the workload posts to a queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkRequest {
-    /// The workload's name for it.
+    /// Identifies the request to the workload; the NIC passes it back.
     pub tag: u64,
-    /// The workload's name for the requests it belongs with.
+    /// Identifies the workload's group of requests; the NIC passes it back.
     pub group: u32,
-    /// Payload bytes.
+    /// Payload bytes to send.
     pub bytes: u64,
-    /// When it is posted, in ps.
+    /// Instant of posting.
     pub posted: Instant,
 }
 
-/// A work request whose last packet has been acknowledged.
+/// A work request that is fully acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledged {
-    /// The send slot.
+    /// Send queue pair at this NIC.
     pub slot: SendSlot,
-    /// The request.
+    /// The request as it was posted.
     pub request: WorkRequest,
-    /// When its first bit left, in ps.
+    /// Departure of the request's first bit.
     pub first_sent: Instant,
-    /// When the acknowledgement arrived, in ps.
+    /// Arrival of the last acknowledgement.
     pub at: Instant,
-    /// Frames sent for it, retransmissions included.
+    /// Frames sent for the request, retransmissions included.
     pub sent_frames: u64,
-    /// Their frame bytes.
+    /// Frame bytes of the sent frames.
     pub sent_bytes: u64,
-    /// How many of the frames had been sent before.
+    /// Frames among them that were retransmissions.
     pub retransmitted_frames: u64,
-    /// How long congestion control held it back.
+    /// Time for which congestion control held the request back.
     pub held: HeldByRate,
 }

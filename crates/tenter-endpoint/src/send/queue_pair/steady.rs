@@ -1,4 +1,4 @@
-//! The sending side of a queue pair in a steady state.
+//! Send queue pairs as part of a steady state.
 
 use tenter_net::{FlowEnd, SendSlot, Visitor};
 
@@ -8,19 +8,19 @@ use crate::send::{Connection, Turn};
 use crate::spec::AckPolicy;
 
 impl SendQueuePair {
-    /// The receiving end of its data.
+    /// Returns the other end.
     pub(crate) fn peer(&self) -> SendPeer {
         self.peer
     }
 
-    /// Packets of the request being sent that have not been.
+    /// Returns the packets of the current request that have not been sent.
     pub(crate) fn left(&self) -> u32 {
         self.request_end.wrapping_sub(self.next_sequence)
     }
 
-    /// Goes through its state and its requests. A request that no other follows in the same way
-    /// does not end within a jump, and its last message, which may be shorter than others, does not
-    /// begin in it.
+    /// Passes the state and the requests to `visitor`. A request that is not followed by a similar
+    /// one must not end within a jump, and its last message, which may be shorter, must not begin
+    /// in it.
     pub(crate) fn steady(
         &mut self,
         of: FlowEnd,
@@ -66,8 +66,9 @@ impl SendQueuePair {
         let flags = [*turn as u8, armed, starts, *retries, *naks, *class];
         visitor.exact((flags.iter()).fold(0, |all, &flag| all << 8 | u64::from(flag)));
         if let AckPolicy::EveryPackets(packets) = acknowledge {
-            // Which packets ask for an acknowledgement goes by their numbers.
+            // The packet's number decides whether it asks for an acknowledgement.
             visitor.exact(u64::from(*next_sequence % packets));
+            // Otherwise the pattern breaks where PSNs wrap, so no jump may cross that.
             if !packets.is_power_of_two() {
                 visitor.left(of, u32::MAX - *next_sequence);
             }

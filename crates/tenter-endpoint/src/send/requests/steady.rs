@@ -1,4 +1,4 @@
-//! Requests in a steady state.
+//! Work requests as part of a steady state.
 
 use tenter_net::{FlowEnd, SendSlot, Visitor};
 
@@ -6,7 +6,7 @@ use super::{Backlog, NO_BACKLOG, Only, Posted, Requests};
 use crate::send::WorkRequest;
 
 impl Requests {
-    /// Goes through the requests of a queue pair that has begun to send.
+    /// Passes the requests of a queue pair to `visitor`.
     pub(in crate::send) fn steady(
         &mut self,
         of: FlowEnd,
@@ -40,8 +40,8 @@ impl Only {
 }
 
 impl Backlog {
-    /// The oldest request is not acknowledged whole within a jump, unless others follow it in the
-    /// same way.
+    /// Passes the requests to `visitor`. The oldest must not be fully acknowledged within a jump,
+    /// unless similar requests follow it.
     fn steady(&mut self, of: FlowEnd, acknowledged: u32, visitor: &mut impl Visitor) {
         let Backlog {
             posted,
@@ -64,7 +64,7 @@ impl Backlog {
 }
 
 impl Posted {
-    /// Whether it is a later request.
+    /// Passes the request to `visitor`. Returns true if it corresponds to a later request.
     fn steady(&mut self, of: FlowEnd, visitor: &mut impl Visitor) -> bool {
         let Posted {
             request,
