@@ -1,9 +1,9 @@
 //! Spraying by the NIC: packets of one queue pair differ in their UDP source port, so that switches
-//! that hash it send them different ways.
+//! that hash it send them over different paths.
 //!
-//! Sources: Annex A17 of the `InfiniBand` Architecture Specification, which leaves the source port
-//! to the sender, as a flow's entropy; the Ultra Ethernet Specification, whose senders choose an
-//! *entropy value* for each packet among many.
+//! Sources: Annex A17 of the `InfiniBand` Architecture Specification leaves the source port to the
+//! sender, as a flow's entropy. In the Ultra Ethernet Specification senders choose an *entropy
+//! value* for each packet, one among many.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ component! {
     }
 }
 
-/// Refuses what the choice of a port for each packet does not go with.
+/// Refuses combinations that the choice of a port for each packet does not support.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "a check is given a reference"
@@ -57,7 +57,8 @@ fn ports_can_be_chosen(ports: &SourcePorts, reader: &mut dyn Reader) -> bool {
 }
 
 impl SourcePorts {
-    /// One of so many ports for each packet, by NICs that take packets in any order.
+    /// Returns a choice among `values` ports for each packet, for NICs that take packets in any
+    /// order.
     pub(crate) fn per_packet(kind: EntropyKind, values: u16) -> SourcePorts {
         SourcePorts {
             kind,
@@ -68,22 +69,22 @@ impl SourcePorts {
     }
 }
 
-/// Source ports that a queue pair has any of when a notice makes it change its own: as many as
-/// `values` are by default.
+/// Source ports among which a queue pair draws when a congestion notice moves it: the default of
+/// `values`.
 const REROUTE_PORTS: u16 = 64;
 
-/// How NICs change source ports, as the switches of a fabric see it.
+/// Changes of source ports, with the hash differences that they cause in a fabric's switches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortChanges {
-    /// From packet to packet; `None`: each QP keeps its own.
+    /// Changes from packet to packet, or `None` if each queue pair keeps its port.
     pub entropy: Option<Arc<Entropy>>,
-    /// When a switch sends a notice that packets of a QP wait in a long queue; `None`: there are
-    /// none.
+    /// Moves at congestion notices, or `None` if switches send none.
     pub reroute: Option<Arc<RerouteSpec>>,
 }
 
 impl PortChanges {
-    /// Those of NICs whose packets get hashes of switches that choose paths like this.
+    /// Creates the changes for switches with this load balancing, which decides how ports affect
+    /// hashes.
     pub fn new(ports: Option<&SourcePorts>, load_balancing: &LoadBalancing) -> PortChanges {
         let entropy = ports.map(|ports| {
             let differences = load_balancing.source_port_differences(ports.values);
@@ -100,36 +101,36 @@ impl PortChanges {
     }
 }
 
-/// How queue pairs change their source port when a switch says that their packets wait in a long
-/// queue.
+/// Rules by which a queue pair moves to another source port after a congestion notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RerouteSpec {
-    /// From the arrival of a notice to the change.
+    /// Time from the arrival of a notice to the move.
     pub response: Time,
-    /// So long a queue pair that has changed its port keeps it.
+    /// Time after a move in which the queue pair keeps its port.
     pub hold_down: Time,
-    /// What the ports there are make of the hash that switches see, by exclusive or: two or more,
-    /// the first of them nothing.
+    /// Exclusive ors by which ports change the hash that switches see. There are two or more, and
+    /// the first is 0, the present port.
     pub differences: Box<[u32]>,
 }
 
-/// How the source port of data packets changes.
+/// Source ports of data packets, which change from packet to packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entropy {
-    /// How it is chosen.
+    /// Rule by which the port is chosen.
     kind: EntropyKind,
-    /// So many packets in a row have the same one; 1 unless it is random.
+    /// Packets in a row with the same port; 1 unless ports are drawn at random.
     packets: u32,
-    /// What each value makes of the hash that switches see, by exclusive or.
+    /// Exclusive ors by which each value changes the hash that switches see.
     differences: Box<[u32]>,
 }
 
 impl Entropy {
-    /// Values that change the hash by these differences, at least one, each for so many packets in
-    /// a row, at least one. Unless they are random, they are 1, 2, 4, ... values for a packet each.
+    /// Creates the choice among values with these hash `differences`, at least one. Each value
+    /// holds for `packets` packets in a row, at least one. Unless values are drawn at random, their
+    /// number must be a power of two and `packets` must be 1.
     ///
     /// # Panics
-    /// When there are others.
+    /// Panics if these conditions do not hold.
     pub fn new(kind: EntropyKind, packets: u32, differences: Vec<u32>) -> Entropy {
         assert!(packets > 0 && !differences.is_empty());
         let chosen = kind != EntropyKind::Random;
@@ -141,28 +142,30 @@ impl Entropy {
         }
     }
 
-    /// How a value is chosen.
+    /// Returns the rule by which values are chosen.
     pub fn kind(&self) -> EntropyKind {
         self.kind
     }
 
-    /// The hash of a packet of a queue pair whose packets would all have the hash `base`, with
-    /// [`EntropyKind::Random`]. What is sent again after a timeout, when `retries` is one more,
-    /// goes another way.
+    /// Returns the hash of a packet with [`EntropyKind::Random`]. `base` is the hash of the queue
+    /// pair's own port. A retransmission after a timeout takes another path, because `retries` has
+    /// changed.
     #[inline(never)]
     pub(crate) fn hash(&self, base: u32, sequence: u32, retries: u8) -> u32 {
+        // The draw depends on the run's number alone, so a queue pair keeps no state for it.
         let run = u64::from(sequence / self.packets) | u64::from(retries) << 32;
         let drawn = mix64(run ^ mix64(u64::from(base))) >> 32;
+        // This maps 32 random bits onto the values without a division.
         let value = (drawn * self.differences.len() as u64) >> 32;
         base ^ self.differences[value as usize]
     }
 
-    /// What each value makes of the hash that switches see, by exclusive or.
+    /// Returns the exclusive ors by which each value changes the hash.
     pub fn differences(&self) -> &[u32] {
         &self.differences
     }
 
-    /// All hashes that packets of such a queue pair have.
+    /// Returns all hashes that packets of a queue pair with hash `base` may have.
     pub fn hashes(&self, base: u32) -> impl Iterator<Item = u32> + '_ {
         self.differences
             .iter()

@@ -1,4 +1,4 @@
-//! `endpoint.nic`: what all NICs of a trial are.
+//! The section `endpoint.nic`: the model of all NICs in a trial.
 
 use std::ops::RangeInclusive;
 
@@ -96,27 +96,27 @@ component! {
     }
 }
 
-/// How a NIC chooses the plane of a packet.
+/// Choice of the plane for a packet, on a NIC with several ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaneChoice {
-    /// Each packet by the next free port.
+    /// Each packet leaves by the next free port.
     Spray,
-    /// Each queue pair by the hash of its 5-tuple.
+    /// Each queue pair keeps the plane that its 5-tuple hashes to.
     Hash,
 }
 
 choice!(PlaneChoice { "spray" => Spray, "hash" => Hash });
 
-/// The smallest frame of Ethernet.
+/// Smallest Ethernet frame, FCS included.
 const SHORTEST_FRAME_BYTES: u32 = 64;
-/// No latency of a machine is longer.
+/// Upper bound of delays.
 const SECOND: Time = Time::from_us(1_000_000);
 const DELAYS: RangeInclusive<Time> = Time::ZERO..=SECOND;
 const TIMEOUTS: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(20_000_000);
-/// The longest message of the `InfiniBand` architecture.
+/// Longest message in the `InfiniBand` architecture.
 const MESSAGE_MAX: Bytes = Bytes::new(1 << 31);
-/// IPv4 20, UDP 8, BTH 12, RETH 16 and ICRC 4: what an Ethernet MTU holds beside the payload of the
-/// longest packet.
+/// Headers that an Ethernet MTU holds besides the payload of the longest packet: IPv4 20, UDP 8,
+/// BTH 12, RETH 16 and ICRC 4.
 const HEADER_BYTES: u64 = 60;
 
 impl Default for NicSpec {
@@ -125,7 +125,7 @@ impl Default for NicSpec {
     }
 }
 
-/// A path MTU of the `InfiniBand` architecture.
+/// A path MTU of the `InfiniBand` architecture: the payload of a full packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathMtu {
     /// 256 bytes.
@@ -148,7 +148,7 @@ choice!(PathMtu {
     "4096" => Bytes4096,
 });
 
-/// In bytes.
+/// Kept as a number of bytes.
 impl KeptAs<u32> for PathMtu {
     fn kept(self) -> u32 {
         256 << self as u32
@@ -159,7 +159,7 @@ impl KeptAs<u32> for PathMtu {
     }
 }
 
-/// The largest path MTU that fits an Ethernet MTU, or the smallest there is.
+/// Returns the largest path MTU that fits an Ethernet MTU, or 256 bytes if none does.
 fn path_mtu(port_mtu: u64) -> PathMtu {
     let payload = port_mtu.saturating_sub(HEADER_BYTES);
     let mut mtus = PathMtu::ALL.iter().rev().copied();
@@ -167,17 +167,17 @@ fn path_mtu(port_mtu: u64) -> PathMtu {
     largest.unwrap_or(PathMtu::Bytes256)
 }
 
-/// The timeout of a queue pair with such an exponent (InfiniBand Architecture Specification).
+/// Returns the timeout for an exponent n, 4.096 us · 2ⁿ (InfiniBand Architecture Specification).
 fn timeout_of_exponent(exponent: u8) -> Time {
     Time::from_ns(4_096) * (1 << exponent)
 }
 
-/// How many data packets one acknowledgement covers.
+/// Number of data packets that one acknowledgement covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
-    /// One acknowledgement for the last packet of each message.
+    /// The last packet of each message asks for an acknowledgement.
     PerMessage,
-    /// One for every `n`-th packet and for the last of each message; 1 acknowledges each packet.
+    /// Every `n`-th packet asks as well; with 1 each packet does.
     EveryPackets(u32),
 }
 
@@ -219,27 +219,27 @@ impl Value for AckPolicy {
     }
 }
 
-/// When the turn of a QP is over, where several have something to send.
+/// End of a queue pair's turn, if several have something to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interleave {
-    /// After each packet.
+    /// The turn ends after each packet.
     Packet,
-    /// After each message.
+    /// The turn ends after each message.
     Message,
-    /// After so many frame bytes, rounded up to whole packets.
+    /// The turn ends after this number of frame bytes, rounded up to whole packets.
     Burst(Bytes),
 }
 
 word_or!(Interleave { "packet" => Packet, "message" => Message, Burst(Bytes) });
 
-/// PCIe drains a buffer.
+/// Returns the default receive buffer if PCIe is modelled, since DMA then drains one.
 #[expect(clippy::ref_option, reason = "defaults are made from references")]
 fn before_pcie(pcie: &Option<Pcie>) -> Option<ReceiveBufferSpec> {
     pcie.map(|_| default_of())
 }
 
-/// Refuses what does not go together. What is read is given on all the same, so that what else is
-/// wrong shows as well.
+/// Refuses keys that contradict each other. Most checks report and go on, so that the user sees all
+/// problems at once.
 fn keys_go_together(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
     if nic.ultra_ethernet().is_some() {
         return check_keys_of_roce(reader);
@@ -250,7 +250,7 @@ fn keys_go_together(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
     check_receive_buffer(nic, reader)
 }
 
-/// The keys that mean nothing with another transport than `RoCEv2`.
+/// Keys that have a meaning for `RoCEv2` only.
 const KEYS_OF_ROCE: [&str; 18] = [
     "entropy",
     "mtu",
@@ -272,8 +272,8 @@ const KEYS_OF_ROCE: [&str; 18] = [
     "timeout_exponent",
 ];
 
-/// Refuses keys of `RoCEv2` beside another transport, and leaves their defaults out of what is
-/// written.
+/// Refuses keys of `RoCEv2` beside another transport, and removes their defaults from the resolved
+/// configuration.
 fn check_keys_of_roce(reader: &mut dyn Reader) -> bool {
     let mut holds = true;
     for key in KEYS_OF_ROCE {
@@ -287,7 +287,7 @@ fn check_keys_of_roce(reader: &mut dyn Reader) -> bool {
     holds
 }
 
-/// A window that closes before the first acknowledgement is due never opens again.
+/// Refuses a window that closes before the first acknowledgement is due: it would never open again.
 fn check_windows(nic: &NicSpec, reader: &mut dyn Reader) {
     let due = nic.first_acknowledgement();
     let what = |window: u32| {
@@ -312,7 +312,7 @@ fn check_windows(nic: &NicSpec, reader: &mut dyn Reader) {
     }
 }
 
-/// A congestion control may need more answers than receivers give.
+/// Refuses fewer acknowledgements than the congestion control requires.
 fn check_answers(nic: &NicSpec, reader: &mut dyn Reader) {
     let Some(control) = nic.reacting() else {
         return;
@@ -330,7 +330,7 @@ fn check_answers(nic: &NicSpec, reader: &mut dyn Reader) {
     reader.refuse_all(&what, "set `acknowledge: per-packet`");
 }
 
-/// Source ports may be chosen by what answers say of each packet.
+/// Refuses entropy kinds that learn from answers, if receivers do not answer each packet.
 fn check_news(nic: &NicSpec, reader: &mut dyn Reader) {
     let kind = nic.entropy.map(|ports| ports.kind);
     let Some(kind) = kind.filter(|kind| kind.learns()) else {
@@ -347,7 +347,7 @@ fn check_news(nic: &NicSpec, reader: &mut dyn Reader) {
     }
 }
 
-/// Something must drain the buffer, and it must hold a frame.
+/// Requires something that drains the receive buffer, and room for a frame.
 fn check_receive_buffer(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
     const KEY: &str = "receive_buffer";
     let longest = Bytes::new(u64::from(nic.longest_frame_bytes()));
@@ -376,7 +376,9 @@ fn check_receive_buffer(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
 }
 
 impl NicSpec {
-    /// How it chooses among planes, where it has several ports.
+    /// Returns the choice among planes, for NICs with several ports.
+    // Spraying reorders packets, so it is the default only for receivers that accept them in any
+    // order.
     pub fn plane_choice(&self) -> PlaneChoice {
         let recovers = matches!(self.loss_recovery, LossRecovery::SelectiveRepeat(_));
         let reorders = recovers || self.ultra_ethernet().is_some();
@@ -388,37 +390,40 @@ impl NicSpec {
         self.planes.unwrap_or(usual)
     }
 
-    /// The plane of a queue pair whose packets have this hash; none where they take all in turn.
+    /// Returns the plane of a queue pair with this hash, or `None` if its packets take all planes
+    /// in turn.
     pub fn plane_of(&self, hash: u32, planes: u16) -> Option<u16> {
+        // Switches use the hash as it is; mixing keeps plane and path independent.
         let mixed = mix64(u64::from(hash)) >> 32;
         let plane = (mixed * u64::from(planes)) >> 32;
         let is_one = planes == 1 || self.plane_choice() == PlaneChoice::Hash;
         is_one.then_some(plane as u16)
     }
 
-    /// The time until it obeys a pause frame, where switches take such a time.
+    /// Returns the pause response: the NIC's own, or else that of the switches.
     pub fn pause_response(&self, of_switches: PauseResponse) -> PauseResponse {
         self.pause_response.unwrap_or(of_switches)
     }
 
-    /// The class of acknowledgements and of connection set-up; `None`: that of the data.
+    /// Returns the class of acknowledgements and connection set-up, or `None` if it is that of the
+    /// data.
     pub fn control_class(&self) -> Option<u8> {
         self.control_dscp.map(|dscp| dscp >> 3)
     }
 
-    /// How receivers notify senders of marked packets; `None`: they do not.
+    /// Returns how receivers notify senders of marked packets, or `None` if they do not.
     pub fn notification(&self) -> Option<NotificationSpec> {
         let control = self.congestion_control.as_ref();
         control.and_then(CongestionControl::notification)
     }
 
-    /// The congestion control by which senders slow down, if they do.
+    /// Returns the congestion control, if senders react to it.
     pub fn reacting(&self) -> Option<&CongestionControl> {
         let control = self.congestion_control.as_ref();
         control.filter(|control| control.reacts())
     }
 
-    /// After so many packets of a message comes an acknowledgement.
+    /// Returns the number of packets after which the first acknowledgement in a message comes.
     pub fn first_acknowledgement(&self) -> u64 {
         let message_packets = self.message_bytes.div_ceil(u64::from(self.mtu_bytes));
         match self.acknowledge {
@@ -427,7 +432,8 @@ impl NicSpec {
         }
     }
 
-    /// Frame bytes of a full packet that is the first of its message, the longest there is.
+    /// Returns the frame bytes of the longest frame: a full packet that is the first of its
+    /// message.
     pub fn longest_frame_bytes(&self) -> u32 {
         let first = if self.ultra_ethernet().is_some() {
             0
@@ -437,19 +443,19 @@ impl NicSpec {
         self.mtu_bytes + self.header_bytes() + first
     }
 
-    /// Frame bytes of the smallest frame.
+    /// Returns the frame bytes of the shortest frame.
     pub fn shortest_frame_bytes(&self) -> u32 {
         let own = self.ultra_ethernet().map(|own| own.control_bytes);
         own.map_or(SHORTEST_FRAME_BYTES, |own| own.min(SHORTEST_FRAME_BYTES))
     }
 
-    /// Frame bytes of an acknowledgement.
+    /// Returns the frame bytes of an acknowledgement.
     pub fn answer_frame_bytes(&self) -> u32 {
         let own = self.ultra_ethernet().map(|own| own.control_bytes);
         own.unwrap_or(u32::from(ACK_FRAME_BYTES) + self.telemetry_bytes())
     }
 
-    /// The transport of Ultra Ethernet, if it is that.
+    /// Returns the transport of Ultra Ethernet, if NICs have it.
     pub fn ultra_ethernet(&self) -> Option<&UltraEthernet> {
         match &self.transport {
             Transport::Roce => None,
@@ -457,9 +463,9 @@ impl NicSpec {
         }
     }
 
-    /// Takes over from the transport what stands in keys of `RoCEv2`: sizes, that packets may come
-    /// in any order, and that the source port changes. So whoever reads those need not know which
-    /// transport there is.
+    /// Copies the transport's values into the corresponding keys of `RoCEv2`: sizes, acceptance of
+    /// packets in any order, and changing source ports. Readers of those keys need not know the
+    /// transport, therefore.
     pub fn adopt_transport(&mut self) {
         let Some(own) = self.ultra_ethernet().copied() else {
             return;
@@ -476,26 +482,27 @@ impl NicSpec {
         ));
     }
 
-    /// Frame bytes of a data packet beside its payload, if it is not the first of its message.
+    /// Returns the frame bytes of a data packet besides its payload, if it is not the first of its
+    /// message.
     pub fn header_bytes(&self) -> u32 {
         let own = self.ultra_ethernet().map(|own| own.header_bytes);
         own.unwrap_or(DATA_OVERHEAD_BYTES + self.telemetry_bytes())
     }
 
-    /// Frame bytes that data packets and their answers have for in-band telemetry.
+    /// Returns the frame bytes that telemetry takes in each data packet and its answer.
     pub fn telemetry_bytes(&self) -> u32 {
         let control = self.congestion_control.as_ref();
         control.map_or(0, CongestionControl::telemetry_bytes)
     }
 
-    /// Whether DMA at a rate of link bytes never falls behind a wire of rate `line`; without PCIe
-    /// it never does.
+    /// Returns true if DMA at `rate`, in bits per second on the PCIe link, keeps up with a wire of
+    /// rate `line`. Without PCIe it always does.
     pub fn dma_keeps_up(&self, rate: Rate, line: Rate) -> bool {
         let pcie = self.pcie.as_ref();
         pcie.is_none_or(|pcie| pcie.keeps_up(rate, line, self.mtu_bytes, self.header_bytes()))
     }
 
-    /// How it cuts work requests.
+    /// Returns the sizes by which work requests are cut into messages and packets.
     pub fn cut(&self) -> MessageCut {
         if let Some(own) = self.ultra_ethernet() {
             return MessageCut::uncut(own.payload_bytes, own.header_bytes);

@@ -1,4 +1,4 @@
-//! Deadlines of queue pairs, earliest first.
+//! Retransmission timers of a NIC's queue pairs.
 
 mod steady;
 
@@ -8,15 +8,17 @@ use std::collections::{BinaryHeap, VecDeque};
 use tenter_net::SendSlot;
 use tenter_units::Instant;
 
-/// Deadlines with the send slots they belong to, in the order of both.
+/// Deadlines with their queue pairs, ordered by both.
 ///
 /// All timeouts of a NIC are equally long, so nearly every deadline is later than those set before
-/// it and goes to the end of a list. The others, of timers that are set to less than a whole
-/// timeout or at the same instant, go to a heap.
+/// and is appended to a list. The others, set to less than a full timeout or to the same instant,
+/// go to a heap.
 #[derive(Clone, Debug)]
 pub(crate) struct Timers {
+    /// Earliest deadline of both, or [`Instant::NEVER`].
     next_at: Instant,
     ascending: VecDeque<(Instant, SendSlot)>,
+    /// Deadlines that did not fit at the end of the list.
     others: BinaryHeap<Reverse<(Instant, SendSlot)>>,
 }
 
@@ -29,14 +31,16 @@ impl Timers {
         }
     }
 
-    /// The earliest deadline; [`Instant::NEVER`] when there is none.
+    /// Returns the earliest deadline, or [`Instant::NEVER`] without any.
     #[inline]
     pub(crate) fn next_at(&self) -> Instant {
         self.next_at
     }
 
+    /// Adds a deadline.
     pub(crate) fn push(&mut self, at: Instant, slot: SendSlot) {
         self.next_at = self.next_at.min(at);
+        // An equal instant goes to the heap, which orders by queue pair as well.
         if self.ascending.back().is_none_or(|&(last, _)| last < at) {
             self.ascending.push_back((at, slot));
         } else {
@@ -44,7 +48,7 @@ impl Timers {
         }
     }
 
-    /// Takes the first deadline out; its slot.
+    /// Takes out the first deadline and returns its queue pair.
     pub(crate) fn pop(&mut self) -> Option<SendSlot> {
         let listed = self.ascending.front().copied();
         let heaped = self.others.peek().map(|&Reverse(first)| first);

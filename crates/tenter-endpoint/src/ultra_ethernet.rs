@@ -1,7 +1,7 @@
-//! The transport of Ultra Ethernet: packet delivery contexts instead of queue pairs.
+//! The transport of Ultra Ethernet, with packet delivery contexts instead of queue pairs.
 //!
 //! Packets are numbered per connection, take any path, are placed as they arrive, and are
-//! acknowledged selectively. A packet that a switch has trimmed is reported at once and sent again
+//! acknowledged selectively. A packet that a switch has trimmed is reported at once and resent
 //! before anything else. Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim,
 //! 2025); the text of the specification 1.0 was not at hand.
 //!

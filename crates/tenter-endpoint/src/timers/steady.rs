@@ -1,4 +1,4 @@
-//! Deadlines in a steady state.
+//! Timers as part of a steady state.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,8 @@ use tenter_units::Instant;
 use super::Timers;
 
 impl Timers {
-    /// Goes through them: none is reached within a jump but over whole steps.
+    /// Passes all deadlines to `visitor`. None may be reached within a jump, except over whole
+    /// steps.
     pub(crate) fn steady(&self, visitor: &mut impl Visitor) {
         let Timers {
             next_at: _,
@@ -22,7 +23,7 @@ impl Timers {
         }
     }
 
-    /// Sets all anew.
+    /// Sets all deadlines anew, each as `deadline` returns it for its queue pair.
     pub(crate) fn set_anew(&mut self, deadline: impl Fn(SendSlot) -> Instant) {
         let ascending = self.ascending.drain(..).map(|(_, slot)| slot);
         let others = self.others.drain().map(|Reverse((_, slot))| slot);

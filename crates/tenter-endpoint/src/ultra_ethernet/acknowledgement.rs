@@ -1,10 +1,10 @@
-//! What acknowledgements say.
+//! Contents of acknowledgements.
 //!
-//! A packet has 32 bytes, and no room for a map of 64 packets. It lies beside the packets in a
-//! record, which the acknowledgement names in [`Packet::sent`]. A record belongs to the receiver
-//! that wrote it until its acknowledgement has been read; one whose acknowledgement is lost is
-//! never used again. Names depend on when threads have read others, and so nothing may depend on a
-//! name.
+//! A packet in the model has 32 bytes, too few for a map of 64 packets. The map lies in a record
+//! beside the packets, and the acknowledgement names the record in [`Packet::sent`]. A record
+//! belongs to the receiver that wrote it, until the sender has read the acknowledgement. If the
+//! acknowledgement is lost, its record is never reused. Names depend on the order in which threads
+//! read, and so no result may depend on a name.
 //!
 //! [`Packet::sent`]: tenter_net::Packet::sent
 
@@ -14,59 +14,61 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tenter_engine::prefetch;
 use tenter_topology::HostId;
 
-/// Records in the first block of a host; each further block has twice as many.
+/// Records in a host's first block; each further block has twice as many.
 const FIRST_BLOCK: u32 = 64;
-/// With this number of blocks a host has more than 2^30 records.
+/// Blocks per host: enough for more than 2³⁰ records.
 const BLOCKS: usize = 25;
-/// What the first word of a record has while it is in use, beside `ahead`.
+/// Flag in the first word of a record that is in use; the rest of the word is `ahead`.
 const IN_USE: u64 = 1 << 63;
 
-/// What an acknowledgement says beside everything before a number having arrived.
+/// Contents of an acknowledgement, in addition to the number before which everything has arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Report {
-    /// The packet that it answers.
+    /// Number of the packet that is answered.
     pub(super) answered: u32,
-    /// The packet that the first bit of the map is about.
+    /// Number of the packet that the map's lowest bit stands for.
     pub(super) first: u32,
-    /// Which packets from there on have arrived, the first in the lowest bit.
+    /// Arrivals among the 64 packets from `first` on, one bit each.
     pub(super) map: u64,
-    /// Wire bytes that have arrived in all.
+    /// Total wire bytes that have arrived on the connection.
     pub(super) received_bytes: u64,
-    /// Packets that have arrived before one that was sent earlier.
+    /// Packets that have arrived beyond a missing one.
     pub(super) ahead: u32,
 }
 
-/// A record, two of which are a cache line.
+/// A record; two of them fill a cache line.
 #[derive(Debug, Default)]
 #[repr(align(32))]
 struct Record([AtomicU64; 4]);
 
-/// The records of one host, made as they are needed.
+/// Records of one host, allocated block by block as they are needed.
 #[derive(Debug, Default)]
 struct Region {
     blocks: [OnceLock<Box<[Record]>>; BLOCKS],
 }
 
-/// The records of all receivers of a network.
+/// Records of all receivers in a network.
 #[derive(Debug)]
 pub struct Acknowledgements {
-    /// Bits of a name that count the records of one host; those above are the host.
+    /// Bits of a name that number the records of one host; the bits above name the host.
     bits: u32,
     regions: Box<[Region]>,
 }
 
-/// Which records a host uses next.
+/// A host's position among its records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cursor {
+    /// Record to try next.
     next: u32,
+    /// Records ever used.
     made: u32,
 }
 
-/// Records that are looked at before another one is made.
+/// Records tried before another one is used: a longer search would cost more than the memory.
 const LOOKS: u32 = 4;
 
 impl Acknowledgements {
-    /// For a number of hosts.
+    /// Creates the table for `hosts` writers.
     pub fn new(hosts: usize) -> Acknowledgements {
         let of_hosts = usize::BITS - hosts.saturating_sub(1).leading_zeros();
         Acknowledgements {
@@ -75,9 +77,10 @@ impl Acknowledgements {
         }
     }
 
-    /// Writes a record of a host; its name.
+    /// Writes a record for `host` and returns its name.
     pub(super) fn write(&self, host: HostId, cursor: &mut Cursor, report: &Report) -> u32 {
         let number = self.free(host, cursor);
+        // Relaxed stores suffice: the acknowledgement arrives in a later window, behind a barrier.
         let name = host.number() << self.bits | number;
         let values = [
             IN_USE | u64::from(report.ahead),
@@ -91,13 +94,14 @@ impl Acknowledgements {
         name
     }
 
-    /// A record of a host that is not in use.
+    /// Returns the number of a record that is not in use.
     fn free(&self, host: HostId, cursor: &mut Cursor) -> u32 {
         for _ in 0..LOOKS.min(cursor.made) {
             let number = cursor.next;
             cursor.next = (cursor.next + 1) % cursor.made;
             let Record(words) = self.record(host.number() << self.bits | number);
-            // What was read is read before it is written anew.
+            // Acquire pairs with the release in `take`: the sender has read the old contents before
+            // they are overwritten.
             if words[0].load(Ordering::Acquire) == 0 {
                 return number;
             }
@@ -111,7 +115,7 @@ impl Acknowledgements {
         cursor.made - 1
     }
 
-    /// Reads a record, which is free from then on.
+    /// Reads a record and frees it.
     pub(super) fn take(&self, name: u32) -> Report {
         let Record(words) = self.record(name);
         let word = |index: usize| words[index].load(Ordering::Relaxed);
@@ -126,7 +130,7 @@ impl Acknowledgements {
         report
     }
 
-    /// Fetches a record that will be read.
+    /// Prefetches a record that is about to be read.
     #[inline]
     pub(super) fn prefetch(&self, name: u32) {
         prefetch(self.record(name));
@@ -135,6 +139,7 @@ impl Acknowledgements {
     #[inline]
     fn record(&self, name: u32) -> &Record {
         let record = name & ((1 << self.bits) - 1);
+        // Block b holds `FIRST_BLOCK` · 2ᵇ records and begins at `FIRST_BLOCK` · (2ᵇ - 1).
         let block = (record / FIRST_BLOCK + 1).ilog2();
         let first = FIRST_BLOCK * ((1 << block) - 1);
         let blocks = &self.regions[(name >> self.bits) as usize].blocks;

@@ -1,35 +1,35 @@
-//! A set of packet numbers, one bit each, in a window that moves up.
+//! A set of packet numbers, one bit each, in a window that moves upwards.
 
 use std::collections::VecDeque;
 
-/// Numbers that a word covers.
+/// Numbers per word.
 const WORD: u32 = u64::BITS;
-/// Words that all numbers, modulo 2³², take.
+/// Mask for word indices: all numbers modulo 2³² take one word more than this.
 const WORDS: u32 = u32::MAX / WORD;
 
-/// Packet numbers modulo 2³², none far from the others.
+/// A set of packet numbers modulo 2³², all close to each other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bits {
-    /// The number of the first word.
+    /// Index of the first word: its lowest number divided by [`WORD`].
     first: u32,
     words: VecDeque<u64>,
 }
 
 impl Bits {
-    /// How far the word of a number is behind the first.
+    /// Returns the position in `words` of the word that holds a number.
     #[inline]
     fn place(&self, number: u32) -> usize {
         ((number / WORD).wrapping_sub(self.first) & WORDS) as usize
     }
 
-    /// Whether a number is in the set.
+    /// Returns true if the number is in the set.
     #[inline]
     pub(super) fn has(&self, number: u32) -> bool {
         let word = self.words.get(self.place(number)).copied().unwrap_or(0);
         word >> (number % WORD) & 1 != 0
     }
 
-    /// Adds a number that is not before the window.
+    /// Adds a number, which must not lie before the window.
     #[inline]
     pub(super) fn add(&mut self, number: u32) {
         let place = self.place(number);
@@ -39,7 +39,8 @@ impl Bits {
         self.words[place] |= 1 << (number % WORD);
     }
 
-    /// Which of the 64 numbers from one on are in the set, the first in the lowest bit.
+    /// Returns which of the 64 numbers from `number` on are in the set, the first in the lowest
+    /// bit.
     #[inline]
     pub(super) fn from(&self, number: u32) -> u64 {
         let place = self.place(number);
@@ -51,7 +52,7 @@ impl Bits {
         word(place) >> shift | word(place + 1) << (WORD - shift)
     }
 
-    /// Moves the window up to a number: those before it are not asked for any more.
+    /// Moves the window up to `number`; smaller numbers must not be looked up any more.
     #[inline]
     pub(super) fn drop_before(&mut self, number: u32) {
         let passed = self.place(number);

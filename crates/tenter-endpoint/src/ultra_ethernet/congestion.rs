@@ -1,7 +1,8 @@
-//! How senders of Ultra Ethernet slow down: one file per member, listed in [`UetControl`].
+//! Congestion control of Ultra Ethernet: how senders slow down. There is one file per member;
+//! [`UetControl`] lists them.
 //!
-//! A sender has a window, credit of its receiver, or both: data leave only with all that there are.
-//! [`nscc`] and its kin say how large a window is, [`credit`] what receivers grant.
+//! A sender has a window, credit from its receiver, or both, and data leave only if all of them
+//! allow it. [`nscc`] and its relatives compute windows; [`credit`] states what receivers grant.
 
 use tenter_config::variants;
 use tenter_units::Time;
@@ -58,7 +59,7 @@ variants! {
     }
 }
 
-/// The rules of all windows of a NIC.
+/// Rules for the windows of all connections at a NIC.
 #[derive(Clone, Debug)]
 pub(crate) enum WindowRules {
     Nscc(nscc::Rules),
@@ -67,7 +68,7 @@ pub(crate) enum WindowRules {
     Smartt(smartt::Rules),
 }
 
-/// The window of a connection.
+/// Window of one connection.
 #[derive(Clone, Debug)]
 pub(crate) enum Window {
     Nscc(nscc::Flow),
@@ -77,7 +78,7 @@ pub(crate) enum Window {
 }
 
 impl UetControl {
-    /// The rules of windows, where senders have any.
+    /// Returns the rules for windows, if senders have any.
     pub(crate) fn window_rules(&self, link: &Link) -> Option<WindowRules> {
         Some(match self {
             UetControl::Nscc(own) => WindowRules::Nscc(nscc::Rules::new(own, link, false)),
@@ -91,7 +92,7 @@ impl UetControl {
         })
     }
 
-    /// The rules of credit, where receivers grant any.
+    /// Returns the rules for credit, if receivers grant any.
     pub(crate) fn credit_rules(&self, link: &Link) -> Option<CreditRules> {
         Some(match self {
             UetControl::Rccc(own) => own.rules(link, false),
@@ -107,7 +108,7 @@ impl UetControl {
 }
 
 impl WindowRules {
-    /// The window of a new connection.
+    /// Creates the window of a new connection.
     pub(crate) fn start(&self) -> Window {
         match self {
             WindowRules::Nscc(rules) => Window::Nscc(rules.start()),
@@ -119,7 +120,7 @@ impl WindowRules {
 }
 
 impl Window {
-    /// Bytes that may be under way.
+    /// Returns the wire bytes that may be in flight.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         match self {
@@ -130,17 +131,19 @@ impl Window {
         }
     }
 
-    /// An acknowledgement has arrived.
+    /// Handles an acknowledgement.
     pub(crate) fn answered(&mut self, rules: &WindowRules, answer: &Answer) {
         match (self, rules) {
             (Window::Nscc(flow), WindowRules::Nscc(rules)) => flow.answered(rules, answer),
             (Window::Dctcp(flow), WindowRules::Dctcp(rules)) => flow.answered(rules, answer),
             (Window::Smartt(flow), WindowRules::Smartt(rules)) => flow.answered(rules, answer),
+            // Constant windows ignore all events; a window and the rules of another kind never
+            // meet.
             _ => {}
         }
     }
 
-    /// The report of a trimmed packet has arrived.
+    /// Handles the report that a packet was trimmed.
     pub(crate) fn trimmed(&mut self, rules: &WindowRules, trim: &Trim) {
         match (self, rules) {
             (Window::Nscc(flow), WindowRules::Nscc(rules)) => flow.trimmed(rules, trim),
@@ -150,7 +153,7 @@ impl Window {
         }
     }
 
-    /// A packet of so many bytes has timed out.
+    /// Handles the timeout of a packet of `bytes` wire bytes.
     pub(crate) fn timed_out(&mut self, rules: &WindowRules, bytes: u64) {
         match (self, rules) {
             (Window::Nscc(flow), WindowRules::Nscc(rules)) => flow.timed_out(rules, bytes),
@@ -160,7 +163,8 @@ impl Window {
         }
     }
 
-    /// The round trip without load and the queueing delay that it aims at, where it knows them.
+    /// Returns the round trip without load and the target for the queueing delay, if the member has
+    /// both.
     pub(crate) fn delays(&self, rules: &WindowRules) -> Option<(Time, Time)> {
         match (self, rules) {
             (Window::Nscc(flow), WindowRules::Nscc(rules)) => Some(flow.delays(rules)),

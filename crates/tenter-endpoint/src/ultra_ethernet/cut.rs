@@ -1,17 +1,17 @@
-//! How requests become packets: full ones, and a last one with the rest.
+//! Packet sizes: a request becomes full packets and a last one with the rest.
 
 use tenter_net::WIRE_OVERHEAD_BYTES;
 
 use super::spec::UltraEthernet;
 
-/// The sizes a NIC cuts by.
+/// Sizes by which a NIC cuts requests into packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
     payload: u64,
     header: u64,
 }
 
-/// Wire bytes of a frame.
+/// Returns the wire bytes of a frame: preamble and gap added.
 #[inline]
 pub(super) fn on_wire(frame_bytes: u16) -> u64 {
     u64::from(frame_bytes) + u64::from(WIRE_OVERHEAD_BYTES)
@@ -25,29 +25,29 @@ impl Cut {
         }
     }
 
-    /// Packets of a request of `bytes`; an empty one still takes one.
+    /// Returns the number of packets in a request of `bytes`. An empty request takes one.
     pub(super) fn packets(self, bytes: u64) -> u64 {
         bytes.div_ceil(self.payload).max(1)
     }
 
-    /// Frame bytes of the n-th packet of a request of `bytes`.
+    /// Returns the frame bytes of the n-th packet, counted from 0, in a request of `bytes`.
     pub(super) fn frame_bytes(self, bytes: u64, nth: u64) -> u16 {
         let left = bytes - (nth * self.payload).min(bytes);
         (left.min(self.payload) + self.header) as u16
     }
 
-    /// Wire bytes of a full packet.
+    /// Returns the wire bytes of a full packet.
     #[inline]
     pub(super) fn most_wire_bytes(self) -> i64 {
         (self.payload + self.header).cast_signed() + i64::from(WIRE_OVERHEAD_BYTES)
     }
 
-    /// Frame bytes of all packets of a request of `bytes`.
+    /// Returns the frame bytes of all packets in a request of `bytes`.
     pub(super) fn all_frame_bytes(self, bytes: u64) -> u64 {
         bytes + self.packets(bytes) * self.header
     }
 
-    /// Wire bytes of all packets of a request of `bytes`.
+    /// Returns the wire bytes of all packets in a request of `bytes`.
     pub(super) fn all_wire_bytes(self, bytes: u64) -> u64 {
         let overhead = u64::from(WIRE_OVERHEAD_BYTES);
         self.all_frame_bytes(bytes) + self.packets(bytes) * overhead

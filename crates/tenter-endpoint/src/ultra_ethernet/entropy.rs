@@ -1,4 +1,4 @@
-//! `endpoint.nic.transport.entropy`: how senders of Ultra Ethernet choose entropy values.
+//! The section `endpoint.nic.transport.entropy`: the choice of entropy values.
 
 use tenter_config::component;
 

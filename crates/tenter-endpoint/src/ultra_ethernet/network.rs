@@ -1,4 +1,4 @@
-//! What all NICs of a fabric know of it.
+//! Facts about the network that all NICs share.
 
 use std::sync::Arc;
 
@@ -9,29 +9,29 @@ use super::acknowledgement::Acknowledgements;
 use super::congestion::Link;
 use super::spec::UltraEthernet;
 
-/// What all NICs of a fabric know of it, and share.
+/// Facts about the network that all NICs share.
 #[derive(Debug)]
 pub struct Network {
-    /// The transport.
+    /// Parameters of the transport.
     pub spec: UltraEthernet,
-    /// The longest round trip without load.
+    /// Longest round trip of the fabric without load.
     pub round_trip: Time,
-    /// How long a full queue takes to drain.
+    /// Time in which a full queue drains.
     pub queue_drain: Time,
-    /// Whether switches trim packets rather than drop them.
+    /// Set if switches trim packets rather than drop them.
     pub trims: bool,
-    /// The rate of hosts over that of the core; 1 where no tier is oversubscribed.
+    /// Total rate of the hosts over that of the core; 1 if no tier is oversubscribed.
     pub oversubscription: f64,
-    /// What each entropy value makes of the hash that switches see, by exclusive or.
+    /// Exclusive or by which each entropy value changes the hash that switches see.
     pub differences: Box<[u32]>,
-    /// From which all entropy values are drawn.
+    /// Seed of all choices of entropy values.
     pub seed: u64,
-    /// What acknowledgements say that does not fit into a packet.
+    /// Records with the contents of acknowledgements that do not fit into packets.
     pub acknowledgements: Arc<Acknowledgements>,
 }
 
 impl Network {
-    /// What a congestion control knows, of a NIC on a line.
+    /// Returns the facts that a congestion control needs, for a NIC on a line of rate `line`.
     pub(super) fn link(&self, line: Rate) -> Link {
         let full = u64::from(self.spec.full_frame_bytes() + WIRE_OVERHEAD_BYTES);
         Link {
@@ -48,20 +48,21 @@ impl Network {
         }
     }
 
-    /// The longest round trip, measured or given.
+    /// Returns the longest round trip: the one in the scenario, or else the measured one.
     pub(super) fn round_trip(&self) -> Time {
         self.spec.round_trip.unwrap_or(self.round_trip)
     }
 
-    /// Full packets after which a receiver acknowledges unasked.
+    /// Returns the number of full packets after which a receiver acknowledges without being asked.
     pub(super) fn answered_together(&self) -> u32 {
         let bytes = self.spec.acknowledge_after.count();
         let packets = bytes.div_ceil(u64::from(self.spec.payload_bytes));
         u32::try_from(packets.max(1)).unwrap_or(u32::MAX)
     }
 
-    /// For how long a packet may stay unacknowledged.
+    /// Returns the time after which an unacknowledged packet is resent.
     pub(super) fn timeout(&self) -> Time {
+        // Default of the Ultra Ethernet Consortium's simulator.
         let own = Time::from_us(15) + self.queue_drain * 6;
         self.spec.retransmission_timeout.unwrap_or(own)
     }

@@ -1,4 +1,4 @@
-//! The NIC for Ultra Ethernet: connections, and the order in which they send.
+//! The Ultra Ethernet NIC: its connections, and the order in which they send.
 
 mod timers;
 mod view;
@@ -32,50 +32,56 @@ use crate::receive::Delivery;
 use crate::send::{SendPeer, WorkRequest};
 use crate::timers::Timers;
 
-/// Of so many frames one is data, while control packets and data both wait.
+/// One in this many frames is data while both data and control packets wait.
 const TURNS: u8 = 11;
 
-/// A NIC for Ultra Ethernet with one port.
+/// An Ultra Ethernet NIC with one port.
 #[derive(Clone, Debug)]
 pub struct UltraEthernetNic {
     host: HostId,
-    /// Its number among those that write acknowledgements.
+    /// Number under which the NIC writes acknowledgements.
     writer: HostId,
     transmitter: Transmitter,
-    /// The plane of the port that it sends by.
+    /// Plane of the port that the NIC has turned to.
     plane: u8,
-    /// When the first of the other ports is free that it sends by, if it has several.
+    /// Earliest instant at which another port is free, if the NIC sends over several.
     other_ports_free_at: Instant,
+    /// Clock of the time in which the NIC could have sent data.
     clock: IdleClock,
     rules: Rules,
-    /// Acknowledgements, reports, grants and requests.
+    /// Waiting control packets: acknowledgements, reports of trimming, grants and requests for
+    /// credit.
     control: Ring<Packet>,
-    /// Frames since data last had its turn beside control packets.
+    /// Frames since data last had its turn while control packets waited, modulo [`TURNS`].
     control_turns: u8,
     send: ById<SendSlot, Option<Box<Sender>>>,
     receive: ById<ReceiveSlot, Receiver>,
-    /// The connections that may send, in the order in which they are served.
+    /// Connections that may send, in the order in which they are served.
     round: Ring<SendSlot>,
-    /// At most one deadline per connection.
+    /// Retransmission timers, at most one per connection.
     timeouts: Timers,
+    /// Timers of probes, for loss detection by SLEEK.
     probes: Timers,
-    /// Requests that are not acknowledged: while there are none, no timeout fires.
+    /// Unacknowledged requests. While there are none, no timer of senders fires.
     pending: u32,
+    /// Grants of credit, if receivers grant any.
     pacer: Option<Box<Pacer>>,
+    /// Position among the NIC's acknowledgement records.
     records: Cursor,
     classes: NicClasses,
     pauses: Box<Pauses>,
     marks: MarkBook,
     counters: NicCounters,
     errors: Vec<QueuePairError>,
+    /// Transfers that the packet just served has completed beside the one that was returned.
     delivered: VecDeque<Delivery>,
 }
 
 impl UltraEthernetNic {
-    /// A NIC before anything has happened.
+    /// Creates a NIC in its initial state.
     ///
     /// # Panics
-    /// Without a network.
+    /// Panics if `build` has no network of Ultra Ethernet.
     pub(crate) fn new(build: NicBuild<'_>) -> UltraEthernetNic {
         let network = build.ultra_ethernet.expect("the transport has a network");
         let link = network.link(build.line);
@@ -130,26 +136,29 @@ impl UltraEthernetNic {
         &mut self.transmitter
     }
 
-    /// Sends by another port from now on; what it has for the one before is left in `port`.
+    /// Turns to another port: swaps the per-port state with that in `port`.
     pub(crate) fn swap_port(&mut self, port: &mut NicPort) {
         std::mem::swap(&mut self.transmitter, &mut port.transmitter);
         std::mem::swap(&mut self.pauses, &mut port.pauses);
         std::mem::swap(&mut self.plane, &mut port.plane);
     }
 
-    /// From when on one of the ports is free that it does not send by now.
+    /// Sets the instant at which the first of the other ports is free.
     pub(crate) fn note_other_ports(&mut self, others_free_at: Instant) {
         self.other_ports_free_at = others_free_at;
     }
 
+    /// Reports an event of a packet to the capture, at the packet's own time.
     fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, medium: &mut M) {
         self.transmitter.note(kind, packet.at, packet, medium);
     }
 
+    /// Opens a connection to `peer`; `class` is the class of its data.
     pub(crate) fn open(&mut self, slot: SendSlot, peer: SendPeer, class: u8) {
         self.send[slot] = Some(Box::new(Sender::new(peer, class, &self.rules)));
     }
 
+    /// Posts a work request to an open connection.
     pub(crate) fn post(&mut self, slot: SendSlot, request: WorkRequest) {
         let now = request.posted;
         self.expect_answer(now);
@@ -165,8 +174,8 @@ impl UltraEthernetNic {
         self.join_round(slot, now);
     }
 
-    /// One more request waits for its acknowledgement. Timers that would have fired in vain while
-    /// none did are dropped.
+    /// Counts one more request that waits for its acknowledgement. Stale timers are dropped first:
+    /// while no request waited none could fire.
     fn expect_answer(&mut self, now: Instant) {
         while self.pending == 0 && self.timeouts.next_at() <= now {
             let Some(slot) = self.timeouts.pop() else {
@@ -187,7 +196,7 @@ impl UltraEthernetNic {
         self.pending += 1;
     }
 
-    /// Puts a connection that may send at the end of the round.
+    /// Appends a connection that may send to the round.
     fn join_round(&mut self, slot: SendSlot, now: Instant) {
         let Some(sender) = &mut self.send[slot] else {
             return;
@@ -203,7 +212,8 @@ impl UltraEthernetNic {
         }
     }
 
-    /// Notes whether window or credit hold a connection back from `now` on that may not send.
+    /// Starts or ends a wait of a connection that may not send: window or credit hold it back, or
+    /// it has nothing to send.
     fn note_wait(&mut self, slot: SendSlot, now: Instant) {
         let Some(sender) = &mut self.send[slot] else {
             return;
@@ -216,6 +226,7 @@ impl UltraEthernetNic {
         }
     }
 
+    /// Returns the earliest instant, not before `now`, at which the next frame can leave.
     pub(crate) fn next_departure(&self, now: Instant) -> Option<Instant> {
         let wire = Wire {
             free_at: self.transmitter.free_at(),
@@ -224,7 +235,7 @@ impl UltraEthernetNic {
         self.next_departure_by(wire, now)
     }
 
-    /// The same by any port of the NIC.
+    /// Returns the same for any port of the NIC.
     pub(crate) fn next_departure_by(&self, wire: Wire<'_>, now: Instant) -> Option<Instant> {
         let data = (!self.round.is_empty()).then(|| wire.pauses.until(self.classes.data));
         let control = (!self.control.is_empty()).then(|| wire.pauses.until(self.classes.control));
@@ -235,6 +246,7 @@ impl UltraEthernetNic {
         Some(earliest.max(wire.free_at).max(now))
     }
 
+    /// Sends one frame, whose first bit leaves at `now`.
     pub(crate) fn depart(&mut self, now: Instant, medium: &mut impl Medium) {
         let wire = Wire::of_any_port(&self.transmitter, self.other_ports_free_at, &self.pauses);
         self.clock.departs(wire.free_at, now);
@@ -244,6 +256,8 @@ impl UltraEthernetNic {
             self.control_turns = (self.control_turns + 1) % TURNS;
         }
         let is_turn_of_data = data && (!control || self.control_turns == 0);
+        // Every connection in the round may have lost its window: then the control packet goes
+        // after all.
         if is_turn_of_data && self.depart_data(now, medium) {
             return;
         }
@@ -252,16 +266,18 @@ impl UltraEthernetNic {
         }
     }
 
-    /// Sends a data packet of the first connection that may send one; whether there is any.
+    /// Sends a data packet of the first connection that may send one. Returns false if none may.
     fn depart_data(&mut self, now: Instant, medium: &mut impl Medium) -> bool {
         while let Some(&slot) = self.round.front() {
+            // The sender counts itself among those that wait: it divides its demand by their
+            // number.
             let active = self.round.len() as u64;
             self.round.pop();
             let Some(sender) = &mut self.send[slot] else {
                 continue;
             };
             if !sender.may_send(&self.rules) {
-                // Its window has closed since it joined.
+                // Its window has shrunk since it joined.
                 sender.in_round = false;
                 self.note_wait(slot, now);
                 continue;
@@ -286,6 +302,8 @@ impl UltraEthernetNic {
         false
     }
 
+    /// Handles a packet. Returns the transfer that it completes, if any, and appends acknowledged
+    /// work requests to the context's `done`.
     pub(crate) fn arrive<M: Medium, D: Directory>(
         &mut self,
         packet: &Packet,
@@ -311,6 +329,7 @@ impl UltraEthernetNic {
         None
     }
 
+    /// Applies a pause frame from the leaf.
     fn obey<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
         if packet.kind == PacketKind::Pause {
             self.note(EventKind::Obeyed, packet, medium);
@@ -319,7 +338,7 @@ impl UltraEthernetNic {
         }
     }
 
-    /// The receiver of a packet, opened.
+    /// Returns the receiver of a connection, which is opened with its first packet.
     fn receiver(&mut self, slot: ReceiveSlot, directory: &impl Directory) -> &mut Receiver {
         let receiver = &mut self.receive[slot];
         if !receiver.books.open {
@@ -328,6 +347,7 @@ impl UltraEthernetNic {
         receiver
     }
 
+    /// Handles a data packet at its receiver.
     fn on_data<M: Medium, D: Directory>(
         &mut self,
         packet: &Packet,
@@ -343,6 +363,8 @@ impl UltraEthernetNic {
             control.received(packet.at, marked);
         }
         let after = self.rules.network.spec.acknowledge_after.count();
+        // The queue is taken out for the call: the closure fills it while the receiver is borrowed
+        // from the NIC.
         let mut delivered = std::mem::take(&mut self.delivered);
         let receiver = self.receiver(slot, cx.directory);
         let taken = receiver.take(slot, packet, |delivery| delivered.push_back(delivery));
@@ -371,11 +393,13 @@ impl UltraEthernetNic {
         first
     }
 
+    /// Returns oversubscription control, if this receiver has it.
     fn oversubscription(&mut self) -> Option<&mut Oversubscription> {
         self.pacer.as_mut()?.oversubscription.as_mut()
     }
 
-    /// What a packet says of credit that its sender wants; `needs`: it needs some whatever that is.
+    /// Notes the demand for credit in a packet. With `needs` the sender gets a turn even if its
+    /// demand is not new.
     fn note_demand(&mut self, slot: ReceiveSlot, packet: &Packet, needs: bool) {
         if let Some(pacer) = &mut self.pacer {
             let demand = &mut self.receive[slot].demand;
@@ -385,7 +409,7 @@ impl UltraEthernetNic {
         }
     }
 
-    /// Acknowledges in answer to a packet; `from_itself`: the map begins with it.
+    /// Acknowledges a packet. With `from_itself` the map begins at that packet, else before it.
     fn acknowledge(&mut self, slot: ReceiveSlot, packet: &Packet, from_itself: bool) {
         let marked = packet.has(Packet::CONGESTION_EXPERIENCED);
         let repeated = packet.has(Packet::REPEATED);
@@ -405,7 +429,7 @@ impl UltraEthernetNic {
         self.push_control(answer);
     }
 
-    /// An answer to the sender of a connection, without content; each takes another path.
+    /// Returns an empty answer to a connection's sender. Each answer takes another path, in turn.
     fn answer(&mut self, slot: ReceiveSlot, kind: PacketKind) -> Packet {
         let receiver = &mut self.receive[slot];
         let differences = &self.rules.network.differences;
@@ -419,11 +443,13 @@ impl UltraEthernetNic {
         }
     }
 
+    /// Queues a control packet in the class of control packets.
     fn push_control(&mut self, mut packet: Packet) {
         packet.flags |= Packet::class_flags(self.classes.control);
         self.control.push(packet);
     }
 
+    /// Handles a data packet that arrives trimmed: reports it, unless it has arrived whole before.
     fn on_trimmed<M: Medium, D: Directory>(
         &mut self,
         packet: &Packet,
@@ -436,6 +462,7 @@ impl UltraEthernetNic {
             control.trimmed(packet.at, at_last_hop);
         }
         if self.receiver(slot, cx.directory).has(packet.sequence) {
+            // The packet arrived with an earlier transmission, so nothing is said about this one.
             let whole = Packet {
                 flags: packet.flags & !(Packet::REPEATED | Packet::CONGESTION_EXPERIENCED),
                 ..*packet
@@ -458,18 +485,21 @@ impl UltraEthernetNic {
         self.counters.nak_sent += 1;
     }
 
+    /// Handles a request for credit.
     fn on_request(&mut self, packet: &Packet, directory: &impl Directory) {
         let slot = PullTarget::slot(packet);
         self.receiver(slot, directory);
         self.note_demand(slot, packet, true);
     }
 
+    /// Handles a probe: answers what has arrived.
     fn on_probe(&mut self, packet: &Packet, directory: &impl Directory) {
         let slot = PullTarget::slot(packet);
         self.receiver(slot, directory);
         self.acknowledge(slot, packet, false);
     }
 
+    /// Handles an acknowledgement at its sender.
     fn on_acknowledgement<M: Medium, D: Directory>(
         &mut self,
         packet: &Packet,
@@ -484,6 +514,8 @@ impl UltraEthernetNic {
         let rules = &self.rules;
         let finished = sender.on_acknowledgement(rules, slot, packet, &report, cx.done);
         let probe_at = sender.probe_at();
+        // The queue has at most one timer per connection; a probe that moved is found when it
+        // fires.
         if !probe_at.is_never() && probe_before.is_never() {
             self.probes.push(probe_at, slot);
         }
@@ -491,6 +523,7 @@ impl UltraEthernetNic {
         self.join_round(slot, packet.at);
     }
 
+    /// Handles a report of trimming at its sender.
     fn on_trim_report(&mut self, packet: &Packet) {
         self.counters.packet_seq_err += 1;
         let slot = packet.send_slot();
@@ -500,6 +533,7 @@ impl UltraEthernetNic {
         self.join_round(slot, packet.at);
     }
 
+    /// Handles a grant at its sender.
     fn on_pull(&mut self, packet: &Packet) {
         let slot = packet.send_slot();
         if let Some(sender) = &mut self.send[slot] {

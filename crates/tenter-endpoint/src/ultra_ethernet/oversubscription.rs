@@ -1,41 +1,45 @@
-//! Oversubscription control: a receiver grants less while its packets come marked, or trimmed
-//! before the last hop, for then the network before it is the bottleneck and not its own port.
+//! Oversubscription control: a receiver grants less while packets arrive marked, or trimmed before
+//! the last hop. Then the network before it is the bottleneck, not its own port.
 //!
 //! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025), whose main
-//! program has it only where the topology is oversubscribed and senders have no window. Its periods
-//! vary by a quarter at random; here all are 1.5 round trips. The timer is caught up when something
-//! next happens.
+//! program enables it only if the topology is oversubscribed and senders have no window. Its
+//! periods vary at random by a quarter; here each is 1.5 round trips. There is no timer: periods
+//! are caught up when something next happens.
 
 use tenter_units::{Instant, Time};
 
-/// Parts of a share.
+/// Unit of shares: parts per million.
 const WHOLE: i64 = 1_000_000;
-/// Above this share of marks it grants less.
+/// Share of marked packets above which the receiver grants less.
 const TARGET: i64 = 300_000;
-/// By how much more it grants after a period without marks, doubled with each further one.
+/// Increase of the granted share after each period without marks, doubled with each further one.
 const STEP: i64 = 10_000;
-/// After so many periods in which nothing arrived all is forgotten.
+/// Periods without any arrival after which the state starts anew.
 const FORGOTTEN: u64 = 64;
 
-/// What has arrived in a period, and the share of the rate that is granted.
+/// Arrivals in the present period, and the share of the rate that is granted.
 #[derive(Clone, Debug)]
 pub(super) struct Oversubscription {
     period: Time,
     ends: Instant,
     packets: i64,
     marked: i64,
+    /// Packets trimmed at the receiver's own port.
     trimmed_last: i64,
+    /// Packets trimmed before.
     trimmed_before: i64,
-    /// The smoothed share of marks.
+    /// Smoothed share of marked packets.
     marks: i64,
+    /// Share of the rate that is granted.
     share: i64,
     least: i64,
+    /// Periods in a row without a decrease.
     rises: u32,
 }
 
 impl Oversubscription {
-    /// With the longest round trip of the network without load, and the least share that it grants,
-    /// in parts per million.
+    /// Creates the state for the longest round trip without load, and for the lowest share to
+    /// grant, in parts per million.
     pub(super) fn new(round_trip: Time, least_ppm: u64) -> Oversubscription {
         let period = Time::from_ps(round_trip.ps() / 2 * 3);
         Oversubscription {
@@ -52,18 +56,20 @@ impl Oversubscription {
         }
     }
 
-    /// The share of the rate that is granted at `now`, in parts per million.
+    /// Returns the share of the rate that is granted at `now`, in parts per million.
     pub(super) fn share(&mut self, now: Instant) -> u64 {
         self.catch_up(now);
         self.share.unsigned_abs()
     }
 
+    /// Counts a data packet that arrived whole.
     pub(super) fn received(&mut self, now: Instant, marked: bool) {
         self.catch_up(now);
         self.packets += 1;
         self.marked += i64::from(marked);
     }
 
+    /// Counts a data packet that arrived trimmed.
     pub(super) fn trimmed(&mut self, now: Instant, at_last_hop: bool) {
         self.catch_up(now);
         self.packets += 1;
@@ -74,8 +80,10 @@ impl Oversubscription {
         }
     }
 
+    /// Closes the periods that have ended by `now`.
     fn catch_up(&mut self, now: Instant) {
         let behind = now.saturating_since(self.ends).ps() / self.period.ps().max(1);
+        // After a long silence the old state says nothing, and the loop below would take long.
         if behind > FORGOTTEN {
             self.ends = now + self.period;
             (self.packets, self.marked) = (0, 0);
@@ -89,6 +97,7 @@ impl Oversubscription {
         }
     }
 
+    /// Adjusts the share by the arrivals of a period.
     fn end_period(&mut self) {
         let whole = self.packets - self.trimmed_last - self.trimmed_before;
         let share = if whole > 0 {
@@ -98,6 +107,7 @@ impl Oversubscription {
         };
         let mut falls = false;
         if self.trimmed_before > 0 {
+            // `packets` includes trimmed ones, so it is not zero here.
             self.share -= self.trimmed_before * WHOLE / self.packets;
             falls = true;
         }

@@ -1,4 +1,4 @@
-//! The pull pacer: a receiver grants at nearly the rate of its line, one sender after the other.
+//! The pull pacer: a receiver grants credit at nearly its line rate, one sender after the other.
 
 use std::collections::VecDeque;
 
@@ -10,22 +10,22 @@ use super::congestion::credit::{CreditRules, QUANTUM_BYTES};
 use super::oversubscription::Oversubscription;
 use super::receiver::Demand;
 
-/// Quanta after which the next grant comes where one grants nothing.
+/// Quanta whose time passes after a grant of nothing, so that time advances.
 const PAUSE_QUANTA: u64 = 1024 / QUANTUM_BYTES;
 const WHOLE_PPM: u128 = 1_000_000;
 
-/// The grants of a NIC.
+/// Grants of one NIC.
 #[derive(Clone, Debug)]
 pub(super) struct Pacer {
     rules: CreditRules,
     line: u64,
-    /// Those that want credit, in the order of their turns.
+    /// Connections whose senders want credit, in the order of their turns.
     active: VecDeque<ReceiveSlot>,
-    /// Those that have what they want, and may get more.
+    /// Connections whose senders have what they want, and may be granted more unasked.
     idle: VecDeque<ReceiveSlot>,
-    /// When the next grant is due; [`Instant::NEVER`] where nobody waits for one.
+    /// Instant of the next grant, or [`Instant::NEVER`] while no sender waits for one.
     next: Instant,
-    /// When the one after the last is due at the earliest.
+    /// Earliest instant of the grant after the last one.
     free: Instant,
     pub(super) oversubscription: Option<Oversubscription>,
 }
@@ -44,17 +44,17 @@ impl Pacer {
         }
     }
 
-    /// The grant for each packet that arrives trimmed, in quanta, if there is one.
+    /// Returns the grant for each packet that arrives trimmed, in quanta, if there is such a grant.
     pub(super) fn quanta_per_trim(&self) -> Option<u32> {
         self.rules.quanta_per_trim
     }
 
-    /// When the next grant is due.
+    /// Returns the instant of the next grant, or [`Instant::NEVER`].
     pub(super) fn next(&self) -> Instant {
         self.next
     }
 
-    /// A sender wants credit at `now`.
+    /// Queues a sender that wants credit at `now`.
     pub(super) fn request(&mut self, slot: ReceiveSlot, demand: &mut Demand, now: Instant) {
         if std::mem::replace(&mut demand.is_pulled, true) {
             return;
@@ -65,13 +65,15 @@ impl Pacer {
         }
     }
 
-    /// The sender whose turn it is at `now`, and whether it wants credit.
+    /// Takes out the connection whose turn it is, with a flag that is set if its sender wants
+    /// credit.
     pub(super) fn turn(&mut self) -> Option<(ReceiveSlot, bool)> {
         let active = self.active.pop_front().map(|slot| (slot, true));
         active.or_else(|| self.idle.pop_front().map(|slot| (slot, false)))
     }
 
-    /// Grants the sender whose turn it is what it wants, or something unasked; up to which number.
+    /// Grants credit to the sender whose turn it is, as demanded or unasked. Returns the number up
+    /// to which it is granted now.
     pub(super) fn grant(
         &mut self,
         slot: ReceiveSlot,
@@ -108,15 +110,17 @@ impl Pacer {
         number
     }
 
-    /// Nobody's turn has come.
+    /// Stops granting: no sender has a turn.
     pub(super) fn rest(&mut self) {
         self.next = Instant::NEVER;
     }
 
+    /// Returns the time for `quanta` at the present rate of grants.
     fn time_of(&mut self, quanta: u64, now: Instant) -> Time {
         let share = self.oversubscription.as_mut().map(|of| of.share(now));
         let share = u128::from(share.unwrap_or(1_000_000));
         let bits = u128::from(quanta * QUANTUM_BYTES * 8);
+        // The order of divisions keeps the product within 128 bits.
         let ps = bits * 1_000_000_000_000 * WHOLE_PPM / u128::from(self.line);
         let ps = ps / u128::from(self.rules.rate_ppm) * WHOLE_PPM / share;
         Time::from_ps(ps as u64)

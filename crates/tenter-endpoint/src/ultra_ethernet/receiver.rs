@@ -11,7 +11,7 @@ use super::cut::on_wire;
 use super::sender::FIRST_GRANT;
 use crate::receive::{Delivery, ReceiveQueuePair, Verdict, latency};
 
-/// A packet that arrived before one that was sent earlier.
+/// A packet that arrived while an earlier one was missing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stored {
     latency: u32,
@@ -19,37 +19,39 @@ struct Stored {
     ends_transfer: bool,
 }
 
-/// What a sender wants and has been granted, in quanta.
+/// Credit that a sender wants and has been granted, as running totals in quanta.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Demand {
     target: u32,
     granted: u32,
-    /// Whether it has its turn among those that want more.
+    /// Set while the sender has a place among those that want more.
     pub(super) is_pulled: bool,
 }
 
 /// The receiving side of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
+    /// Expected number, current transfer and way back, as in a queue pair.
     pub(super) books: ReceiveQueuePair,
-    /// From the packet after the first missing one on; what is there of one that is missing means
-    /// nothing.
+    /// One entry per packet from the one after the first missing packet on. Entries of missing
+    /// packets are meaningless.
     stored: VecDeque<Stored>,
-    /// Which of them have arrived.
+    /// Which of these packets have arrived.
     arrived: Bits,
-    /// How many of them have arrived.
+    /// Number of these packets that have arrived.
     ahead: u32,
+    /// Wire bytes received in all, without duplicates.
     received_bytes: u64,
     /// Wire bytes since the last acknowledgement.
     unanswered: u64,
-    /// Whether an acknowledgement is asked for when nothing is missing.
+    /// Set if an acknowledgement must be sent as soon as nothing is missing.
     asks_when_whole: bool,
-    /// Answers so far: each takes another path.
+    /// Answers so far, modulo 2¹⁶: each takes another path.
     pub(super) answers: u16,
     pub(super) demand: Demand,
 }
 
-/// What becomes of a data packet.
+/// Outcome of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     InOrder,
@@ -81,9 +83,11 @@ impl Default for Receiver {
 }
 
 impl Demand {
-    /// A packet says up to which number its sender wants credit; whether that is news.
+    /// Notes up to which total a sender wants credit, and returns true if it wants more than
+    /// before.
     pub(super) fn hear(&mut self, packet: &Packet) -> bool {
         let target = PullTarget::of(packet, self.target).quanta;
+        // Totals wrap: only a step upwards by less than half the range is new demand.
         let is_more = target.wrapping_sub(self.target).wrapping_sub(1) < u32::MAX / 2;
         if is_more {
             self.target = target;
@@ -91,22 +95,22 @@ impl Demand {
         is_more
     }
 
-    /// The sender needs so many quanta more than it has been granted and wants.
+    /// Raises the demand by `quanta`, above both what was wanted and what was granted.
     pub(super) fn owe(&mut self, quanta: u32) {
         self.target = self.target.max(self.granted) + quanta;
     }
 
-    /// Quanta that the sender wants and has not been granted.
+    /// Returns the quanta that the sender wants and has not been granted.
     pub(super) fn open(&self) -> u32 {
         self.target.saturating_sub(self.granted)
     }
 
-    /// Quanta that it has been granted and did not want.
+    /// Returns the quanta that were granted beyond the demand.
     pub(super) fn unasked(&self) -> u32 {
         self.granted.saturating_sub(self.target)
     }
 
-    /// Grants so many quanta more; up to which number.
+    /// Grants `quanta` more and returns the new total.
     pub(super) fn grant(&mut self, quanta: u32) -> u32 {
         self.granted += quanta;
         self.granted
@@ -114,7 +118,7 @@ impl Demand {
 }
 
 impl Receiver {
-    /// Fetches what a packet touches.
+    /// Prefetches the memory that a packet touches.
     #[inline]
     pub(super) fn prefetch(&self) {
         prefetch(self);
@@ -122,19 +126,21 @@ impl Receiver {
         prefetch(&self.demand);
     }
 
-    /// Whether a packet has arrived.
+    /// Returns true if a packet has arrived.
     pub(super) fn has(&self, number: u32) -> bool {
+        // Numbers wrap: a distance beyond half the range means an old packet.
         let ahead = number.wrapping_sub(self.books.expected);
         ahead > u32::MAX / 2 || self.arrived.has(number)
     }
 
-    /// Takes a data packet, and hands the transfers that end with it to `delivered`.
+    /// Accepts a data packet, and passes the transfers that end with it to `delivered`.
     pub(super) fn take(
         &mut self,
         slot: ReceiveSlot,
         packet: &Packet,
         mut delivered: impl FnMut(Delivery),
     ) -> Taken {
+        // A duplicate counts towards the next acknowledgement, but not as received.
         self.unanswered += on_wire(packet.frame_bytes);
         if self.has(packet.sequence) {
             return Taken::Duplicate;
@@ -161,7 +167,8 @@ impl Receiver {
         if packet.has(Packet::END_OF_TRANSFER) {
             delivered(self.books.deliver(slot, packet.at));
         }
-        // Whatever stands for the packet that has come is passed over with it.
+        // The first entry stands for the packet after the missing one; the loop drops it with the
+        // packet.
         while let Some(stored) = self.stored.pop_front()
             && self.arrived.has(self.books.expected)
         {
@@ -175,9 +182,10 @@ impl Receiver {
         Taken::InOrder
     }
 
-    /// Whether a packet that was taken is to be answered: where it is marked, the first, asks for
-    /// it, closes the last gap of one that did, or completes `after` bytes.
+    /// Returns true if a packet must be answered now: it is marked, is the first one, asks for an
+    /// answer, closes the last gap after one that asked, or completes `after` bytes.
     pub(super) fn answers_now(&mut self, packet: &Packet, taken: Taken, after: u64) -> bool {
+        // The first packet is answered at once, so that its sender learns of the receiver.
         let is_first = self.received_bytes == on_wire(packet.frame_bytes);
         let asks = packet.has(Packet::ACK_REQUEST);
         self.asks_when_whole |= asks;
@@ -187,11 +195,14 @@ impl Receiver {
         is_marked || is_first || asks || closes || self.unanswered >= after
     }
 
-    /// What an answer to a packet says; `from_itself`: its map begins with that packet.
+    /// Returns the contents of an answer to packet `answered`. With `from_itself` the map begins at
+    /// it.
     pub(super) fn report(&mut self, answered: u32, from_itself: bool) -> Report {
         self.unanswered = 0;
         let expected = self.books.expected;
         let earliest = expected.wrapping_add(1);
+        // Else the map ends at the answered packet, or begins after the first missing one if that
+        // is later.
         let before = answered.wrapping_sub(MAP - 1);
         let is_later = before.wrapping_sub(earliest) <= u32::MAX / 2;
         let first = match (from_itself, is_later) {
@@ -208,16 +219,17 @@ impl Receiver {
         }
     }
 
-    /// Which of the packets from one on have arrived ahead of a missing one.
+    /// Returns which of the 64 packets from `first` on have arrived beyond a missing one.
     fn map(&self, first: u32) -> u64 {
         let place = first.wrapping_sub(self.books.expected);
+        // Packets before the expected one are acknowledged by number, not by map.
         if self.ahead == 0 || place > u32::MAX / 2 {
             return 0;
         }
         self.arrived.from(first)
     }
 
-    /// Frame bytes accepted of transfers that have not been taken whole.
+    /// Returns the frame bytes accepted of incomplete transfers.
     pub(super) fn in_part(&self) -> u64 {
         let numbers = 1_u32..;
         let stored = numbers.zip(&self.stored);

@@ -4,16 +4,18 @@
 
 use tenter_units::Instant;
 
-/// What a connection notes of losses. Places count from the first packet that is not acknowledged.
+/// SLEEK's state for one connection. Places count from the first unacknowledged packet.
 #[derive(Clone, Debug)]
 pub(super) struct Sleek {
-    /// The place at which recovery ends, and up to which packets have been sent again.
+    /// Place at which recovery ends, while there is one.
     end: Option<u32>,
+    /// Place up to which missing packets have been resent in this recovery.
     repeated: u32,
-    /// The last acknowledged packet that places count from.
+    /// Number of the packet at place 0.
     base: u32,
-    /// When a probe is due, and when the last one left.
+    /// Instant of the next probe.
     pub(super) probe_at: Instant,
+    /// Departure of the last probe.
     pub(super) probed: Instant,
 }
 
@@ -30,18 +32,18 @@ impl Default for Sleek {
 }
 
 impl Sleek {
-    /// Whether it sends again what is missing.
+    /// Returns true during recovery, while missing packets are resent.
     pub(super) fn recovers(&self) -> bool {
         self.end.is_some()
     }
 
-    /// Begins to send again what is missing before a place.
+    /// Starts recovery: everything missing before the place `end` will be resent.
     pub(super) fn begin(&mut self, end: u32) {
         self.end = Some(end);
         self.repeated = 0;
     }
 
-    /// Everything before a packet is acknowledged.
+    /// Moves place 0 to `acknowledged`. Recovery ends once it has passed its end.
     pub(super) fn follow(&mut self, acknowledged: u32) {
         let more = acknowledged.wrapping_sub(self.base);
         self.base = acknowledged;
@@ -52,14 +54,14 @@ impl Sleek {
             .filter(|end| *end > 0);
     }
 
-    /// Places of packets that may have to be sent again: within `reach` packets, and before the end
-    /// of the recovery.
+    /// Returns the places of packets that may have to be resent: below `reach`, and before the end
+    /// of recovery.
     pub(super) fn holes(&self, reach: u32) -> std::ops::Range<u32> {
         let end = self.end.unwrap_or(0).min(reach);
         self.repeated.min(end)..end
     }
 
-    /// The packet at a place is sent again.
+    /// Notes that the packet at a place is resent.
     pub(super) fn repeated(&mut self, place: u32) {
         self.repeated = self.repeated.max(place + 1);
     }

@@ -1,4 +1,4 @@
-//! The work requests of a connection that are not acknowledged whole.
+//! Work requests of a connection that are not fully acknowledged.
 
 use std::collections::VecDeque;
 
@@ -9,26 +9,28 @@ use super::cut::Cut;
 use crate::nic::held_by_rate::Waits;
 use crate::send::{Acknowledged, WorkRequest};
 
-/// A request whose packets have the numbers from `first` on.
+/// A request, whose packets are numbered from `first` on.
 #[derive(Clone, Copy, Debug)]
 struct Posted {
     request: WorkRequest,
     first_sent: Instant,
     first: u32,
     packets: u32,
+    /// Frames sent again.
     repeated_frames: u64,
+    /// Frame bytes of those.
     repeated_bytes: u64,
 }
 
-/// The requests of a connection, oldest first.
+/// Requests of a connection, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Requests {
     posted: VecDeque<Posted>,
-    /// Requests all of whose packets have been sent.
+    /// Number of requests at the front whose packets have all been sent.
     sent_whole: usize,
 }
 
-/// A packet that has not been sent.
+/// A packet that has not been sent before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unsent {
     pub(super) frame_bytes: u16,
@@ -36,7 +38,7 @@ pub(super) struct Unsent {
 }
 
 impl Requests {
-    /// Appends a request, whose packets have numbers from `first` on; how many packets it has.
+    /// Appends a request whose packets are numbered from `first` on. Returns its number of packets.
     pub(super) fn post(&mut self, request: WorkRequest, first: u32, cut: Cut) -> u32 {
         let packets = u32::try_from(cut.packets(request.bytes))
             .expect("a plan puts fewer than 2^30 packets of a collective on a connection");
@@ -51,7 +53,7 @@ impl Requests {
         packets
     }
 
-    /// The packet with this number, which is the next one and leaves at `now`.
+    /// Makes packet `number` of the current request, which is the next one and leaves at `now`.
     pub(super) fn send(&mut self, number: u32, cut: Cut, now: Instant) -> Unsent {
         let posted = &mut self.posted[self.sent_whole];
         let nth = number.wrapping_sub(posted.first);
@@ -66,14 +68,14 @@ impl Requests {
         }
     }
 
-    /// Frame bytes of the packet with this number, which has not been sent.
+    /// Returns the frame bytes of packet `number`, which is the next one and has not been sent.
     pub(super) fn next_frame_bytes(&self, number: u32, cut: Cut) -> u16 {
         let posted = &self.posted[self.sent_whole];
         let nth = number.wrapping_sub(posted.first);
         cut.frame_bytes(posted.request.bytes, u64::from(nth))
     }
 
-    /// A packet is sent again.
+    /// Counts a packet that is sent again.
     pub(super) fn repeat(&mut self, number: u32, frame_bytes: u16) {
         let holds = |posted: &&mut Posted| number.wrapping_sub(posted.first) < posted.packets;
         if let Some(posted) = self.posted.iter_mut().find(holds) {
@@ -82,8 +84,8 @@ impl Requests {
         }
     }
 
-    /// The place of the request that the next packet is of among those here: of a packet that is
-    /// lost where there is one, else of the one that has not been sent.
+    /// Returns the position of the request that the next packet belongs to: that of packet `lost`,
+    /// if one must be resent, or else of the first unsent one.
     pub(super) fn sending(&self, lost: Option<u32>) -> usize {
         let holds =
             |posted: &Posted, number: u32| number.wrapping_sub(posted.first) < posted.packets;
@@ -94,7 +96,8 @@ impl Requests {
         of_lost.unwrap_or(self.sent_whole)
     }
 
-    /// Takes out the requests all of whose packets are before a number.
+    /// Removes requests whose packets all lie before `before`, and appends them to `done`. Returns
+    /// their number.
     pub(super) fn acknowledge(
         &mut self,
         before: u32,
@@ -127,12 +130,12 @@ impl Requests {
         finished
     }
 
-    /// Those that are not acknowledged whole, oldest first.
+    /// Returns the requests, oldest first.
     pub(super) fn unfinished(&self) -> impl Iterator<Item = WorkRequest> + '_ {
         self.posted.iter().map(|posted| posted.request)
     }
 
-    /// How many there are.
+    /// Returns the number of requests.
     pub(super) fn count(&self) -> usize {
         self.posted.len()
     }

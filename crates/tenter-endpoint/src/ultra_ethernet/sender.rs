@@ -23,7 +23,7 @@ use crate::entropy::{Choices, PathNews, Sent, SplitMix};
 use crate::nic::held_by_rate::Waits;
 use crate::send::{Acknowledged, Connection, SendPeer, WorkRequest};
 
-/// What is the same for all connections of a NIC.
+/// Rules and facts that all connections of a NIC share.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) network: Arc<Network>,
@@ -32,30 +32,31 @@ pub(super) struct Rules {
     pub(super) window: Option<WindowRules>,
     pub(super) credit: Option<CreditRules>,
     pub(super) timeout: Time,
-    /// Full packets after which a receiver acknowledges unasked.
+    /// Full packets after which a receiver acknowledges without being asked.
     pub(super) answered_together: u32,
-    /// Planes that packets of a connection take.
+    /// Planes over which the packets of a connection are sprayed.
     pub(super) planes: u16,
 }
 
-/// What has become of a packet.
+/// Outcome of a packet so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     UnderWay,
-    /// It has to be sent again.
+    /// It must be resent.
     Lost,
     Arrived,
 }
 
-/// A packet that is not acknowledged with all before it.
+/// A packet at or beyond the first unacknowledged one.
 #[derive(Clone, Copy, Debug)]
 struct Record {
+    /// Departure of the latest transmission.
     sent: Instant,
     entropy: u16,
     plane: u8,
     frame_bytes: u16,
     state: State,
-    /// How often it has been sent; no more is counted than a few.
+    /// Number of transmissions, saturating.
     sends: u8,
     ends_request: bool,
 }
@@ -63,7 +64,7 @@ struct Record {
 const _: () = assert!(size_of::<Record>() == 16);
 
 impl Record {
-    /// The path that it was last sent on.
+    /// Returns the path of the latest transmission.
     fn path(&self) -> Sent {
         Sent {
             value: self.entropy,
@@ -72,19 +73,22 @@ impl Record {
     }
 }
 
-/// The credit of a connection.
+/// Credit of one connection.
 #[derive(Clone, Debug)]
 struct Credit {
+    /// Wire bytes that may still be sent; negative after a packet that exceeded the rest.
     bytes: i64,
-    /// The number of the last grant, in quanta.
+    /// Total of the last grant, in quanta.
     granted: u32,
-    /// Whether nothing has been heard of the receiver: credit is only presumed.
+    /// Set until the receiver is first heard of: the credit of the first window is not granted but
+    /// presumed.
     is_presumed: bool,
-    /// A round trip after something was first heard: until then grants for what went without
-    /// credit are on their way, and nothing is asked for.
+    /// Instant one round trip after the receiver was first heard of. Until then grants for the
+    /// first window are on their way, so running out of credit is no reason to ask.
     settled: Instant,
-    /// When more was last asked for, and last granted.
+    /// Instant of the last request for credit.
     asked: Instant,
+    /// Arrival of the last grant.
     heard: Instant,
 }
 
@@ -97,29 +101,36 @@ pub(super) struct Sender {
     pub(super) in_round: bool,
     pub(super) timer_armed: bool,
     pub(super) requests: Requests,
-    /// How long window and credit hold it back.
+    /// Time for which window and credit hold it back.
     pub(super) waits: Waits,
+    /// Number of the next new packet.
     next: u32,
-    /// Packets that asked for an answer when they were sent first, ascending, without those that
-    /// are acknowledged.
+    /// Numbers of packets that asked for an answer with their first transmission, ascending;
+    /// acknowledged ones are removed.
     asked: VecDeque<u32>,
+    /// Number of the first unacknowledged packet.
     acknowledged: u32,
+    /// Number after the last packet of all posted requests.
     posted: u32,
-    /// From the first packet that is not acknowledged to the last one sent.
+    /// One record per packet, from the first unacknowledged one to the last one sent.
     records: VecDeque<Record>,
-    /// Which of them have arrived, ahead of one that has not.
+    /// Which of these packets have arrived, beyond a missing one.
     arrived: Bits,
-    /// When packets were sent again, in the order of time; stale where that was done once more, or
-    /// they arrived.
+    /// Retransmissions as (departure, number), in order of time. An entry is stale if the packet
+    /// was sent once more or has arrived.
     repeats: VecDeque<(Instant, u32)>,
-    /// Packets to send again, ascending, and their wire bytes.
+    /// Numbers of packets to resend, ascending.
     lost: VecDeque<u32>,
+    /// Wire bytes of those packets.
     lost_bytes: u64,
-    /// Wire bytes that have not been sent.
+    /// Wire bytes of packets that have never been sent.
     backlog: u64,
+    /// Wire bytes in flight. It is signed: a packet that counted as lost and arrives after all is
+    /// subtracted twice, until its record is corrected.
     in_flight: i64,
-    /// Wire bytes that the receiver has reported.
+    /// Total wire bytes that the receiver has reported.
     received: u64,
+    /// Instant from which the time to give up counts.
     last_progress: Instant,
     window: Option<Window>,
     credit: Option<Credit>,
@@ -128,26 +139,27 @@ pub(super) struct Sender {
     sleek: Option<Box<Sleek>>,
 }
 
-/// What a timeout leads to.
+/// Outcome of a retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expiry {
-    /// Nothing waits for an answer any more.
+    /// Nothing waits for an answer any more; no timer is needed.
     Idle,
-    /// It is not due before then.
+    /// No timeout is due before this instant.
     Later(Instant),
-    /// A packet is to be sent again; the next timeout is not due before then.
+    /// A packet must be resent; the next timeout is due at `next`, and `asks` is set if credit is
+    /// lacking.
     Repeats { next: Instant, asks: bool },
-    /// Nothing is under way, and nothing has been heard of credit for long: it asks for some, and
-    /// again then.
+    /// Nothing is in flight, and no grant has come for long: the sender asks for credit, and again
+    /// at `next`.
     Asks { next: Instant },
-    /// Nothing has been acknowledged for too long.
+    /// Nothing was acknowledged for `give_up_after`.
     GivesUp,
 }
 
-/// Cache lines of records that are fetched for an answer.
+/// Cache lines of records that are prefetched for an acknowledgement.
 const RECORDS_AHEAD: usize = 4;
 
-/// The first number of grants: targets below it do not underflow.
+/// First total of grants. It is far above 0, so that demands below it do not underflow.
 pub(super) const FIRST_GRANT: u32 = 1 << 20;
 
 impl Sender {
@@ -196,8 +208,8 @@ impl Sender {
         }
     }
 
-    /// Fetches what an answer touches that acknowledges everything before a number: it answers one
-    /// of the packets thereafter.
+    /// Prefetches the memory for an acknowledgement of everything before `acknowledged`, which
+    /// answers one of the packets after that.
     #[inline]
     pub(super) fn prefetch(&self, acknowledged: u32) {
         let place = self.place(acknowledged);
@@ -216,7 +228,7 @@ impl Sender {
         prefetch(&self.entropy);
     }
 
-    /// A request is posted, while the clock of idle time has this reading.
+    /// Posts a request; `reading` is that of the NIC's idle clock.
     pub(super) fn post(&mut self, request: WorkRequest, reading: i64, rules: &Rules) {
         self.waits.post(reading);
         if self.requests.count() == 0 {
@@ -227,22 +239,22 @@ impl Sender {
         self.backlog += rules.cut.all_wire_bytes(request.bytes);
     }
 
-    /// How many packets have been acknowledged with all before them, modulo 2³².
+    /// Returns the number of packets acknowledged together with all before them, modulo 2³².
     pub(super) fn acknowledged(&self) -> u32 {
         self.acknowledged
     }
 
-    /// Whether anything waits to be sent or to be acknowledged.
+    /// Returns true if anything waits to be sent or acknowledged.
     pub(super) fn is_busy(&self) -> bool {
         self.requests.count() > 0
     }
 
-    /// Whether anything waits to be sent.
+    /// Returns true if anything waits to be sent.
     fn has_packet(&self) -> bool {
         !self.lost.is_empty() || self.next != self.posted
     }
 
-    /// Wire bytes of the packet that goes out next.
+    /// Returns the wire bytes of the packet that leaves next.
     fn next_bytes(&self, cut: Cut) -> u64 {
         let frame = match self.lost.front() {
             Some(&number) => self.records[self.place(number)].frame_bytes,
@@ -251,31 +263,32 @@ impl Sender {
         on_wire(frame)
     }
 
-    /// The place of the record of a packet that is not acknowledged.
+    /// Returns the index in `records` of an unacknowledged packet. For an acknowledged one it is
+    /// out of range.
     fn place(&self, number: u32) -> usize {
         number.wrapping_sub(self.acknowledged) as usize
     }
 
-    /// Whether window or credit hold it back, if it may not send.
+    /// Returns true if window or credit hold it back, for a connection that may not send.
     pub(super) fn is_held(&self) -> bool {
         self.connection == Connection::Ready && self.has_packet()
     }
 
-    /// Window and credit hold it back from now on, or no longer.
+    /// Starts or ends a wait for window or credit.
     pub(super) fn note_wait(&mut self, is_held: bool, reading: i64) {
         let sending = self.requests.sending(self.lost.front().copied());
         self.waits.turn(is_held, sending, reading);
     }
 
-    /// The place of the request that a packet, which has just been sent for the first time, is the
-    /// first or the last one of.
+    /// Returns the position of the request that begins or ends with `packet`, which has just been
+    /// sent for the first time; `None` for packets between.
     pub(super) fn edge(&self, packet: &Packet) -> Option<usize> {
         let ends = packet.has(Packet::END_OF_TRANSFER);
         let sending = self.requests.sending(None) - usize::from(ends);
         (ends || self.waits.begins(sending)).then_some(sending)
     }
 
-    /// Whether it may send a packet now.
+    /// Returns true if it may send a packet now.
     pub(super) fn may_send(&self, rules: &Rules) -> bool {
         if self.connection != Connection::Ready || !self.has_packet() {
             return false;
@@ -286,18 +299,20 @@ impl Sender {
         let Some(window) = &self.window else {
             return true;
         };
+        // `in_flight` may exceed the window after a cut, so the difference is signed.
         let room = window.bytes().cast_signed() - self.in_flight;
+        // Most packets fit with room to spare: their exact size need not be looked up.
         if room >= rules.cut.most_wire_bytes() {
             return true;
         }
-        // While it recovers, what is lost goes out whatever the window is.
+        // During recovery lost packets leave regardless of the window.
         let recovers = self.sleek.as_ref().is_some_and(|sleek| sleek.recovers());
         let fits = self.next_bytes(rules.cut).cast_signed() <= room;
         fits || (recovers && !self.lost.is_empty())
     }
 
-    /// The next packet, whose first bit leaves at `now` on a plane; `active` connections of the NIC
-    /// wait to send. Also says whether it has been sent before.
+    /// Makes the next packet, whose first bit leaves at `now` on `plane`, with a flag that is set
+    /// if it was sent before. `active` is the number of connections at this NIC that wait to send.
     pub(super) fn next_packet(
         &mut self,
         rules: &Rules,
@@ -320,6 +335,7 @@ impl Sender {
         if let Some(credit) = &mut self.credit {
             credit.bytes -= bytes;
         }
+        // Demand is stated after this packet is charged, so that it covers what is left.
         let target = self.pull_target(rules, active);
         let asks = repeats || self.asks_for_answer(bytes, now);
         if asks && !repeats {
@@ -339,7 +355,7 @@ impl Sender {
         (packet, repeats)
     }
 
-    /// A packet to the receiver without content.
+    /// Returns an empty packet to the receiver, which states the demand for credit.
     fn packet(&self, kind: PacketKind, entropy: u16, target: u32, rules: &Rules) -> Packet {
         let difference = rules.network.differences[usize::from(entropy)];
         Packet {
@@ -355,6 +371,7 @@ impl Sender {
         }
     }
 
+    /// Updates the record of a lost packet that is sent again.
     fn repeat(&mut self, number: u32, entropy: Sent, now: Instant) -> Record {
         let place = self.place(number);
         let record = &mut self.records[place];
@@ -370,6 +387,7 @@ impl Sender {
         record
     }
 
+    /// Adds the record of a packet that is sent for the first time.
     fn send_first(&mut self, rules: &Rules, entropy: Sent, now: Instant) -> Record {
         let unsent = self.requests.send(self.next, rules.cut, now);
         let record = Record {
@@ -387,7 +405,8 @@ impl Sender {
         record
     }
 
-    /// Whether the packet just sent must be answered at once: nothing more may go out before.
+    /// Returns true if the packet just sent must be answered at once, because no other may follow
+    /// before.
     fn asks_for_answer(&self, bytes: i64, now: Instant) -> bool {
         let credit = self.credit.as_ref();
         let full = |window: &Window| self.in_flight + bytes >= window.bytes().cast_signed();
@@ -396,7 +415,8 @@ impl Sender {
             || self.window.as_ref().is_some_and(full)
     }
 
-    /// Up to which number the receiver shall grant, in quanta; 0 without credit.
+    /// Returns the total up to which the receiver should grant credit, in quanta, or 0 without
+    /// credit.
     fn pull_target(&self, rules: &Rules, active: u64) -> u32 {
         let (Some(credit), Some(own)) = (&self.credit, &rules.credit) else {
             return 0;
@@ -408,7 +428,7 @@ impl Sender {
         }
         wanted = wanted.min(own.most.cast_signed()) - credit.bytes;
         if credit.is_presumed && wanted < full && self.backlog > 0 {
-            // A short transfer asks for a packet, whatever it has already.
+            // A short transfer asks for one packet, even if presumed credit covers it.
             wanted = full;
         }
         if own.divides_demand {
@@ -418,7 +438,7 @@ impl Sender {
         ((granted + wanted).max(0) as u64).div_ceil(QUANTUM_BYTES) as u32
     }
 
-    /// Presumed credit ends when the receiver is first heard of.
+    /// Ends presumed credit when the receiver is first heard of; what was overdrawn stays so.
     fn end_presumption(&mut self, rules: &Rules, now: Instant) {
         if let Some(credit) = &mut self.credit
             && std::mem::take(&mut credit.is_presumed)
@@ -428,7 +448,8 @@ impl Sender {
         }
     }
 
-    /// An acknowledgement of everything before `packet.sequence`, and of what its report says.
+    /// Handles an acknowledgement of everything before `packet.sequence`, and of the arrivals in
+    /// its report. Returns the number of requests that it finishes.
     pub(super) fn on_acknowledgement(
         &mut self,
         rules: &Rules,
@@ -439,13 +460,15 @@ impl Sender {
     ) -> u32 {
         let now = packet.at;
         let marked = packet.has(Packet::CONGESTION_ECHO);
+        // Reports may overtake each other; an older one adds nothing.
         let news = report.received_bytes.saturating_sub(self.received);
         self.received += news;
         self.in_flight -= news.cast_signed();
         let answered = self.record(report.answered);
         let repeated = packet.has(Packet::ANSWERS_REPEATED);
         let is_probe = packet.has(Packet::ANSWERS_PROBE);
-        // Of a packet that was sent several times it may be unknown which one is answered.
+        // A round trip is known only if the answer's flag tells which transmission it belongs to:
+        // the first is answered without it, and of two transmissions it means the second.
         let sends = if repeated { 2 } else { 1 };
         let timed = answered
             .filter(|record| record.state == State::UnderWay && record.sends == sends && !is_probe);
@@ -453,6 +476,8 @@ impl Sender {
         if news > 0 {
             self.last_progress = now;
         }
+        // The round trip above comes from the record as it was: this call removes acknowledged
+        // records.
         let finished = self.take_arrivals(slot, packet.sequence, report, rules, now, done);
         if let Some(record) = answered.filter(|_| !is_probe) {
             let news = if marked {
@@ -481,7 +506,8 @@ impl Sender {
         self.records.get(self.place(number)).copied()
     }
 
-    /// Takes what has arrived out of what is under way; how many requests that finishes.
+    /// Updates records by the arrivals in an acknowledgement. Returns the number of finished
+    /// requests.
     fn take_arrivals(
         &mut self,
         slot: SendSlot,
@@ -493,6 +519,8 @@ impl Sender {
     ) -> u32 {
         let news = before.wrapping_sub(self.acknowledged);
         let mut finished = 0;
+        // An overtaken acknowledgement lies behind the present one, which makes the difference
+        // wrap.
         if news as usize <= self.records.len() {
             for _ in 0..news {
                 if let Some(record) = self.records.pop_front()
@@ -514,13 +542,17 @@ impl Sender {
             let (before, waits) = (self.acknowledged, &mut self.waits);
             finished = requests.acknowledge(before, waits, slot, rules.cut, now, done);
         }
-        // Most of it is known from earlier reports; what is before the window is ignored.
+        // Most arrivals are known from earlier reports. Numbers before the first unacknowledged one
+        // have no record and are ignored.
         let mut map = report.map & !self.known(report.first);
+        // Visit the set bits only, from the lowest on.
         while map != 0 {
             let number = report.first.wrapping_add(map.trailing_zeros());
             map &= map - 1;
             self.arrives(number);
         }
+        // Without a packet in flight there are no bytes in flight: any drift between reports and
+        // records ends here.
         if self.records.is_empty() {
             self.in_flight = 0;
             self.repeats.clear();
@@ -528,12 +560,12 @@ impl Sender {
         finished
     }
 
-    /// Whether a packet is among those that are acknowledged with all before them.
+    /// Returns true if a packet is acknowledged together with all before it.
     fn is_acknowledged(&self, number: u32) -> bool {
         self.acknowledged.wrapping_sub(number).cast_signed() > 0
     }
 
-    /// Which of 64 packets from one on are known to have arrived.
+    /// Returns which of the 64 packets from `first` on are known to have arrived.
     fn known(&self, first: u32) -> u64 {
         if first.wrapping_sub(self.acknowledged) > u32::MAX / 2 {
             return 0;
@@ -541,7 +573,7 @@ impl Sender {
         self.arrived.from(first)
     }
 
-    /// A packet has arrived ahead of one that has not.
+    /// Notes that a packet has arrived beyond a missing one.
     fn arrives(&mut self, number: u32) {
         let place = self.place(number);
         let Some(record) = self.records.get_mut(place) else {
@@ -555,11 +587,11 @@ impl Sender {
         }
     }
 
-    /// A packet that counted as lost has arrived.
+    /// Corrects the accounts for a packet that counted as lost and has arrived.
     #[cold]
     fn not_lost(&mut self, number: u32, record: Record) {
         let bytes = on_wire(record.frame_bytes);
-        // It was taken out when it was lost, and again as it had arrived.
+        // Its bytes were subtracted twice: as it was lost, and as the receiver reported them.
         self.in_flight += bytes.cast_signed();
         self.lost_bytes -= bytes;
         let lost = self.lost.iter().position(|&lost| lost == number);
@@ -568,7 +600,8 @@ impl Sender {
         }
     }
 
-    /// A packet is lost and has to be sent again; its record before, if it was under way.
+    /// Marks a packet as lost, to be resent. Returns its record before, or `None` if it was not in
+    /// flight.
     fn lose(&mut self, number: u32) -> Option<Record> {
         let place = self.place(number);
         let record = self.records.get_mut(place)?;
@@ -581,6 +614,7 @@ impl Sender {
         self.in_flight -= bytes.cast_signed();
         self.lost_bytes += bytes;
         let acknowledged = self.acknowledged;
+        // The lowest numbers are resent first: they hold up delivery.
         let at = self
             .lost
             .partition_point(|lost| (lost.wrapping_sub(acknowledged) as usize) < place);
@@ -588,7 +622,7 @@ impl Sender {
         Some(before)
     }
 
-    /// The receiver reports that it has got a packet trimmed.
+    /// Handles a report that a packet arrived trimmed.
     pub(super) fn on_trimmed(&mut self, rules: &Rules, packet: &Packet) {
         let now = packet.at;
         let at_last_hop = packet.has(Packet::AT_LAST_HOP);
@@ -606,6 +640,7 @@ impl Sender {
             };
             window.trimmed(own, &trim);
         }
+        // A trim at the receiver's port says nothing about the path before it; only the mark does.
         let news = match (at_last_hop, packet.has(Packet::CONGESTION_ECHO)) {
             (false, _) => PathNews::Trimmed,
             (true, true) => PathNews::Marked,
@@ -615,7 +650,7 @@ impl Sender {
         self.end_presumption(rules, now);
     }
 
-    /// The receiver has granted up to a number.
+    /// Handles a grant up to the total `number`.
     pub(super) fn on_grant(&mut self, rules: &Rules, number: u32, now: Instant) {
         self.end_presumption(rules, now);
         let (Some(credit), Some(own)) = (&mut self.credit, &rules.credit) else {
@@ -623,6 +658,7 @@ impl Sender {
         };
         credit.heard = now;
         let more = number.wrapping_sub(credit.granted);
+        // Grants may overtake each other; an older one adds nothing.
         if more <= u32::MAX / 2 {
             let bytes = credit.bytes + (u64::from(more) * QUANTUM_BYTES).cast_signed();
             credit.bytes = bytes.min(own.most.cast_signed());

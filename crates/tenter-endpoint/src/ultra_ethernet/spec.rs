@@ -1,4 +1,4 @@
-//! `endpoint.nic.transport`: by which transport NICs send.
+//! The section `endpoint.nic.transport`: the transport by which NICs send.
 
 use std::ops::RangeInclusive;
 
@@ -44,34 +44,35 @@ const PAYLOADS: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::new(9000);
 const HEADERS: RangeInclusive<Bytes> = Bytes::new(40)..=Bytes::new(256);
 const TIMES: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(10_000_000);
 
-/// The word of the transport that has keys.
+/// Name of the transport that has keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Ultra Ethernet.
+    /// The transport of Ultra Ethernet.
     #[default]
     UltraEthernet,
 }
 
 choice!(Kind { "ultra-ethernet" => UltraEthernet });
 
-/// How lost packets are noticed that no switch has trimmed.
+/// Detection of losses that no switch has reported by trimming.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDetection {
-    /// By timeouts alone.
+    /// Timeouts alone.
     Timeout,
-    /// By how many packets have overtaken them, and by probes, too.
+    /// SLEEK: packets that were overtaken by too many others count as lost, and probes ask after a
+    /// silence.
     Sleek,
 }
 
 choice!(LossDetection { "timeout" => Timeout, "sleek" => Sleek });
 
-/// The transport of all NICs of a trial.
+/// Transport of all NICs in a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transport {
-    /// `RoCEv2` reliable connections.
+    /// Reliable connections of `RoCEv2`.
     #[default]
     Roce,
-    /// Ultra Ethernet.
+    /// Connections of Ultra Ethernet.
     UltraEthernet(UltraEthernet),
 }
 
@@ -114,12 +115,12 @@ impl Value for Transport {
 }
 
 impl UltraEthernet {
-    /// Frame bytes of a full packet.
+    /// Returns the frame bytes of a full packet.
     pub fn full_frame_bytes(&self) -> u32 {
         self.payload_bytes + self.header_bytes
     }
 
-    /// Whether receivers grant credit.
+    /// Returns true if receivers grant credit.
     pub fn has_credit(&self) -> bool {
         !matches!(
             self.congestion_control,

@@ -1,31 +1,31 @@
-//! What a congestion control hears of the packets of its connection.
+//! Events on a connection from which a congestion control learns.
 
 use tenter_units::{Instant, Time};
 
-/// What an acknowledgement says.
+/// An acknowledgement, as a congestion control sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
     pub(crate) now: Instant,
-    /// From the first bit of the packet that is answered to the answer; `None` where it is unknown
-    /// which of its transmissions is.
+    /// Time from the answered packet's first bit to the answer's arrival, or `None` if it is
+    /// unknown which transmission is answered.
     pub(crate) round_trip: Option<Time>,
-    /// Whether that packet was marked.
+    /// Set if the answered packet was marked.
     pub(crate) marked: bool,
-    /// Bytes that the receiver has got since the last answer.
+    /// Wire bytes that have reached the receiver since the last answer.
     pub(crate) news: u64,
-    /// Bytes under way now.
+    /// Wire bytes in flight after this answer.
     pub(crate) in_flight: u64,
 }
 
-/// What the report of a trimmed packet says.
+/// A report that a packet was trimmed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trim {
     pub(crate) now: Instant,
     pub(crate) round_trip: Time,
-    /// Bytes of the packet before it was trimmed.
+    /// Wire bytes of the packet before it was trimmed.
     pub(crate) bytes: u64,
-    /// Whether it was trimmed at the port of its receiver.
+    /// Set if the switch port towards the receiver trimmed it.
     pub(crate) at_last_hop: bool,
-    /// Bytes under way, with this packet.
+    /// Wire bytes in flight, this packet included.
     pub(crate) in_flight: u64,
 }

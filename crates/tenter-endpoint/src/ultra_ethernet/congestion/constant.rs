@@ -1,4 +1,4 @@
-//! Windows that stay as they are at first: `endpoint.nic.transport.initial_window`.
+//! Windows that keep their first value, `endpoint.nic.transport.initial_window`.
 
 use tenter_config::component;
 

@@ -1,9 +1,8 @@
-//! RCCC, receiver credit congestion control: receivers grant what senders may send.
+//! RCCC, receiver credit congestion control: receivers grant credit to senders.
 //!
-//! A sender says with each packet how much credit it wants in all (the pull target), and its
-//! receiver grants at nearly the rate of its line, one sender after the other. The first window
-//! goes without credit. Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim,
-//! 2025).
+//! With each packet a sender states up to which total it wants credit (the pull target). The
+//! receiver grants at nearly its line rate, one sender after the other. The first window goes
+//! without credit. Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025).
 
 use tenter_config::{Share, component};
 
@@ -22,33 +21,35 @@ component! {
     }
 }
 
-/// What credit is counted in: 256 bytes.
+/// Unit of credit, a quantum, in bytes.
 pub(crate) const QUANTUM_BYTES: u64 = 256;
 
-/// The rules of credit of a NIC, as a sender and as a receiver.
+/// Rules for credit at a NIC, both as a sender and as a receiver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CreditRules {
-    /// Quanta of a grant.
+    /// Quanta per grant.
     pub(crate) quanta_per_pull: u32,
-    /// The rate of grants, in parts per million of the line.
+    /// Rate of grants, in parts per million of the line rate.
     pub(crate) rate_ppm: u32,
-    /// Bytes that may be sent before the first grant, and the most that may be asked for at once.
+    /// Wire bytes that may be sent before the first grant; also the most that may be asked for at
+    /// once.
     pub(crate) most: u64,
-    /// Whether receivers that nobody asks of grant something all the same.
+    /// Set if a receiver without demand grants credit all the same.
     pub(crate) grants_unasked: bool,
-    /// The grant for each packet that arrives trimmed, in quanta: it shall be sent again. `None`
-    /// leaves that to what its sender asks for.
+    /// Grant for each packet that arrives trimmed, in quanta, so that it can be resent. `None` if
+    /// senders ask for that credit themselves.
     pub(crate) quanta_per_trim: Option<u32>,
-    /// Whether a sender divides what it wants among the connections of its NIC that wait, as the
-    /// reference simulator's does.
+    /// Set if a sender divides its demand by the number of waiting connections at its NIC, as in
+    /// the reference simulator.
     pub(crate) divides_demand: bool,
-    /// The least share of that rate, in parts per million, to which oversubscription control lowers
-    /// it; `None` without such control.
+    /// Lowest share of the rate, in parts per million, to which oversubscription control may lower
+    /// it, or `None` without such control.
     pub(crate) least_share_ppm: Option<u64>,
 }
 
 impl Rccc {
-    /// With windows, senders see the congestion of the core themselves.
+    /// Returns the rules for credit. `has_windows` is set if senders have windows and hence react
+    /// to congestion in the core themselves.
     pub(super) fn rules(&self, link: &Link, has_windows: bool) -> CreditRules {
         let usual = link.oversubscription > 1.0 && !has_windows;
         let controls = self.oversubscription_control.unwrap_or(usual);
@@ -65,8 +66,8 @@ impl Rccc {
     }
 }
 
-/// The share below which oversubscription control does not fall: 0.9 of what each host has of the
-/// core, as the reference simulator has it, and a hundredth where the core is not oversubscribed.
+/// Returns the lower bound for oversubscription control, in parts per million: 0.9 of each host's
+/// share of the core, as in the reference simulator, or 0.01 if the core is not oversubscribed.
 fn least_share_ppm(oversubscription: f64) -> u64 {
     let share = if oversubscription > 1.0 {
         0.9 / oversubscription

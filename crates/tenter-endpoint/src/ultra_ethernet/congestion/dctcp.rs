@@ -1,7 +1,8 @@
-//! Windows that rise by a packet in a round trip, and fall by a third of what is marked.
+//! A DCTCP-like window, which grows by one packet per round trip and falls by a third of the marked
+//! bytes.
 //!
 //! Source: the Ultra Ethernet Consortium's reference simulator, where it stands beside NSCC. It
-//! takes each mark by itself, unlike the DCTCP of RFC 8257, which goes by the share of marks.
+//! reacts to each mark by itself, unlike DCTCP (RFC 8257), which reacts to the share of marks.
 
 use tenter_config::component;
 
@@ -13,7 +14,7 @@ component! {
     pub struct WindowDctcp;
 }
 
-/// The rules of all windows of a NIC.
+/// Rules for all windows of a NIC, in wire bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     full: u64,
@@ -21,7 +22,7 @@ pub(crate) struct Rules {
     most: u64,
 }
 
-/// A window, in bytes.
+/// Window of a connection, in wire bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow(u64);
 
@@ -49,6 +50,7 @@ impl Flow {
         if answer.marked {
             self.lost(rules, answer.news / 3);
         } else {
+            // Over a whole window of acknowledged bytes this adds up to one full packet.
             self.0 = (self.0 + answer.news * rules.full / self.0).min(rules.most);
         }
     }

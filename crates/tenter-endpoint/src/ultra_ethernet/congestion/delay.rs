@@ -1,18 +1,20 @@
-//! Delays that a window goes by.
+//! Delays that windows follow.
 
 use tenter_units::Time;
 
-/// The shortest round trip that a connection has seen, and its mean queueing delay.
+/// Delays of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delays {
+    /// Shortest round trip seen so far; at first the longest of the unloaded network.
     pub(super) base: Time,
+    /// Smoothed queueing delay.
     pub(super) mean: Time,
 }
 
-/// Below this delay the network counts as idle.
+/// Queueing delay below which the network counts as idle.
 pub(super) const IDLE_DELAY: Time = Time::from_us(1);
 
-/// Parts of a weight.
+/// Unit of weights: parts per million.
 const WHOLE: u64 = 1_000_000;
 
 impl Delays {
@@ -23,7 +25,7 @@ impl Delays {
         }
     }
 
-    /// Notes a round trip; whether it is the shortest so far.
+    /// Notes a round trip, and returns true if it is the shortest so far.
     pub(super) fn lower(&mut self, round_trip: Time) -> bool {
         let lower = round_trip < self.base;
         if lower {
@@ -32,7 +34,7 @@ impl Delays {
         lower
     }
 
-    /// Draws the mean towards a delay by a weight in parts per million.
+    /// Moves the mean towards a sample, with a weight in parts per million.
     pub(super) fn draw(&mut self, towards: Time, weight_ppm: u32) {
         let weight = u128::from(weight_ppm);
         let (old, new) = (u128::from(self.mean.ps()), u128::from(towards.ps()));

@@ -1,7 +1,7 @@
-//! EQDS: receivers grant credit packet by packet, at nearly the rate of their line.
+//! EQDS: receivers grant credit packet by packet, at nearly their line rate.
 //!
 //! Source: Olteanu et al., "An edge-queued datagram service for all datacenter traffic" (2022),
-//! with the constants of the simulators that have it: one packet a grant, 0.99 of the line.
+//! with the constants of its simulators: one packet per grant, 0.99 of the line.
 
 use tenter_config::{Share, component};
 

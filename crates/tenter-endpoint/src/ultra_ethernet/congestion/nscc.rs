@@ -1,8 +1,8 @@
-//! NSCC, network signal based congestion control: a window that follows delay and marks.
+//! NSCC, network signal based congestion control: a window that follows delays and marks.
 //!
-//! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025), whose constants
-//! are for a network of 100 Gb/s and a round trip of 12 us and are scaled to others. The text of
-//! the specification 1.0 was not at hand.
+//! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025). Its constants are
+//! meant for 100 Gb/s and a round trip of 12 us, and are scaled to other networks. The text of the
+//! specification 1.0 was not at hand.
 //!
 //! ```text
 //!                      not marked                          marked
@@ -19,7 +19,7 @@ use super::answer::{Answer, Trim};
 use super::delay::{Delays, IDLE_DELAY};
 use super::link::Link;
 
-/// Delays that a window may aim at.
+/// Range of the target delay.
 pub(super) const DELAYS: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_us(1_000_000);
 
 component! {
@@ -37,16 +37,17 @@ component! {
     }
 }
 
-/// The network for which the constants are meant.
+/// Bandwidth-delay product of the network that the constants are meant for, in bytes.
 const REFERENCE_BYTES: u128 = 150_000;
+/// Round trip of that network.
 const REFERENCE_ROUND_TRIP: Time = Time::from_us(12);
-/// Full packets after which increases take effect.
+/// Full packets that must arrive before increases take effect.
 const ADJUST_PACKETS: u64 = 8;
-/// A window never falls to less than half of itself at once.
+/// Share of a window that one decrease leaves at least, in parts per million.
 const LEAST_LEFT_PPM: u64 = 500_000;
 const WHOLE_PPM: u64 = 1_000_000;
 
-/// The rules of all windows of a NIC.
+/// Rules for all windows of a NIC.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     link: Link,
@@ -54,32 +55,39 @@ pub(crate) struct Rules {
     decrease_ppm: u64,
     weight_ppm: u32,
     gate: u8,
-    /// Bytes that fill a round trip of the network.
+    /// Bandwidth-delay product of the network, in bytes.
     product: u64,
-    /// Whether receivers grant credit, too.
+    /// Set if receivers grant credit as well.
     has_credit: bool,
 }
 
-/// A window.
+/// Window of one connection. Sizes are wire bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     window: u64,
     most: u64,
     delays: Delays,
-    /// Increases that have not taken effect, in bytes squared.
+    /// Increases that have not taken effect, in bytes squared: divided by the window when they do.
     increase: u64,
-    /// Bytes since increases last took effect, and when that was.
+    /// Bytes received since increases last took effect.
     received: u64,
+    /// Instant of the last increase by `fulfil` that followed a full round trip.
     adjusted: Instant,
-    /// Bytes since quick adaptation was last due.
+    /// Bytes received since quick adaptation was last considered.
     achieved: u64,
+    /// End of the period over which `achieved` counts.
     quick_adapt_after: Option<Instant>,
+    /// Set by a trimmed packet: quick adaptation has a reason.
     asks_to_adapt: bool,
+    /// Bytes that were in flight at the last quick adaptation; their marks are ignored.
     to_ignore: u64,
+    /// Bytes received since then.
     ignored: u64,
+    /// Instant of the last decrease.
     fell: Instant,
-    /// Bytes since the network has been idle, and whether the window grows fast for it.
+    /// Bytes received in a row without queueing delay.
     idle: u64,
+    /// Set once `idle` exceeds a window.
     grows_fast: bool,
 }
 
@@ -121,7 +129,7 @@ impl Rules {
         }
     }
 
-    /// So many bytes in proportion to what fills the network, over a denominator.
+    /// Scales `bytes` / `denominator` from the reference network to this one.
     fn scaled(&self, bytes: u128, denominator: u128) -> u64 {
         (bytes * u128::from(self.product) / (REFERENCE_BYTES * denominator)) as u64
     }
@@ -146,7 +154,9 @@ impl Flow {
         }
     }
 
-    /// Draws the mean delay towards a sample; one that is high without a mark is not believed.
+    /// Moves the mean delay towards a sample. A high delay without a mark comes from a queue that
+    /// has drained since; like the reference simulator, the mean takes a quarter of the base round
+    /// trip instead.
     fn note_delay(&mut self, rules: &Rules, delay: Time, marked: bool) {
         let believed = if !marked && delay > rules.target {
             Time::from_ps(self.delays.base.ps() / 4)
@@ -167,6 +177,7 @@ impl Flow {
                 self.note_delay(rules, delay, answer.marked);
                 delay
             }
+            // Without a known round trip the mean stands in, and teaches nothing new.
             None => self.delays.mean,
         };
         if self.adapts_quickly(rules, answer.now, answer.marked, delay, answer.in_flight) {
@@ -187,11 +198,13 @@ impl Flow {
         self.bound(rules);
     }
 
+    /// Increases in proportion to the acknowledged bytes, the same for all flows.
     fn increase_fairly(&mut self, rules: &Rules, news: u64) {
         let bytes = 5 * u128::from(rules.link.payload) * u128::from(news);
         self.increase += rules.scaled(bytes, 1);
     }
 
+    /// Increases by the room between delay and target.
     fn increase_by_room(&mut self, rules: &Rules, news: u64, delay: Time) {
         self.increase_when_idle(rules, news, delay);
         if self.grows_fast {
@@ -202,7 +215,7 @@ impl Flow {
         self.increase += rules.scaled(bytes, u128::from(REFERENCE_ROUND_TRIP.ps()));
     }
 
-    /// Grows at once after a whole window without delay.
+    /// Grows at once, without waiting for `fulfil`, after a whole window without delay.
     fn increase_when_idle(&mut self, rules: &Rules, news: u64, delay: Time) {
         if delay >= IDLE_DELAY {
             self.idle = 0;
@@ -216,6 +229,7 @@ impl Flow {
         }
     }
 
+    /// Decreases by the mean delay above the target, once per round trip.
     fn decrease(&mut self, rules: &Rules, now: Instant) {
         self.grows_fast = false;
         self.idle = 0;
@@ -231,7 +245,7 @@ impl Flow {
         self.fell = now;
     }
 
-    /// Lets increases take effect.
+    /// Applies the gathered increases to the window.
     fn fulfil(&mut self, rules: &Rules, now: Instant, since: Time) {
         self.window += self.increase / self.window.max(1);
         if since >= rules.link.round_trip {
@@ -242,8 +256,9 @@ impl Flow {
         self.received = 0;
     }
 
-    /// Cuts the window to what got through in a round trip, where that is little and there is
-    /// reason to; whether it did, or what is under way from before is still to be ignored.
+    /// Cuts the window to the bytes that got through in the last period, if these are few and there
+    /// is a reason. Returns true if it did, or if this event concerns packets sent before and must
+    /// be ignored.
     fn adapts_quickly(
         &mut self,
         rules: &Rules,
@@ -278,11 +293,11 @@ impl Flow {
     pub(super) fn trimmed(&mut self, rules: &Rules, trim: &Trim) {
         self.note_round_trip(rules, trim.round_trip);
         self.ignored += trim.bytes;
-        // The queue was full: it holds about a round trip of the network.
+        // The queue was full. Its delay is unknown, so count a round trip of the network.
         self.note_delay(rules, rules.link.round_trip, true);
         self.asks_to_adapt = true;
         let adapts = self.adapts_quickly(rules, trim.now, true, Time::ZERO, trim.in_flight);
-        // With credit the receiver sees to its own link.
+        // With credit the receiver looks after its own link.
         let is_of_receiver = rules.has_credit && trim.at_last_hop;
         if !adapts && !is_of_receiver {
             self.window = self.window.saturating_sub(trim.bytes);

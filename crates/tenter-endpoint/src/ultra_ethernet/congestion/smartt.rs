@@ -1,8 +1,8 @@
-//! `SMaRTT`: windows that follow the round-trip time and marks, at each acknowledgement.
+//! `SMaRTT`: a window that follows the round-trip time and marks, at each acknowledgement.
 //!
 //! Source: Bonato et al., "SMaRTT-REPS: Sender-based Marked Rapidly-adapting Trimmed & Timed
-//! Transport with Recycled Entropies" (2024), with the constants of its authors' simulator. NSCC
-//! is the same idea with increases that are gathered and decreases that go by a mean.
+//! Transport with Recycled Entropies" (2024), with the constants of its authors' simulator. NSCC is
+//! the same idea, but it gathers increases and bases decreases on a mean.
 
 use tenter_config::component;
 use tenter_units::{Instant, Time};
@@ -20,23 +20,29 @@ component! {
     }
 }
 
-/// The rules of all windows of a NIC.
+/// Rules for all windows of a NIC.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     link: Link,
     target: Time,
 }
 
-/// A window.
+/// Window of one connection. Sizes are wire bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     window: u64,
+    /// Largest window, for the shortest round trip seen.
     most: u64,
     delays: Delays,
+    /// Bytes received in a row without queueing delay.
     idle: u64,
+    /// Bytes received in the present period.
     achieved: u64,
+    /// End of the present period.
     adapt_after: Option<Instant>,
+    /// Bytes in flight at the last quick adaptation; their marks are ignored.
     to_ignore: u64,
+    /// Bytes received since then.
     ignored: u64,
 }
 
@@ -62,7 +68,7 @@ impl Rules {
     }
 }
 
-/// `bytes` times one over the other.
+/// Returns `bytes` · `of` / `whole`, without overflow of the product.
 fn part(bytes: u64, of: u64, whole: u64) -> u64 {
     (u128::from(bytes) * u128::from(of) / u128::from(whole.max(1))) as u64
 }
@@ -89,6 +95,7 @@ impl Flow {
                 self.note_round_trip(rules, round_trip);
                 round_trip
             }
+            // Without a known round trip the latest delay stands in.
             None => self.delays.base + self.delays.mean,
         };
         self.delays.mean = round_trip.saturating_sub(self.delays.base);
@@ -117,14 +124,17 @@ impl Flow {
         }
     }
 
+    /// Increase that lets small windows catch up with large ones: a quarter packet per window.
     fn fair_increase(&self, rules: &Rules, news: u64) -> u64 {
         part(news, rules.link.full, self.window * 4)
     }
 
+    /// Decrease in proportion to the window, which costs large windows more.
     fn fair_decrease(&self, news: u64) -> u64 {
         part(part(news, 4, 5), self.window, self.most)
     }
 
+    /// Lowers the window; a sequence without delay is over.
     fn fall(&mut self, less: u64) {
         self.idle = 0;
         self.window = self.window.saturating_sub(less);
@@ -147,7 +157,7 @@ impl Flow {
         self.window += more + self.fair_increase(rules, news);
     }
 
-    /// Counts what gets through in a round trip anew.
+    /// Starts another period for `achieved` if the present one has ended.
     fn renew_period(&mut self, rules: &Rules, now: Instant) {
         if self.adapt_after.is_none_or(|after| now > after) {
             self.achieved = 0;
@@ -160,7 +170,7 @@ impl Flow {
         self.ignored += trim.bytes;
         let is_due = self.adapt_after.is_some_and(|after| trim.now > after);
         if is_due && self.ignored >= self.to_ignore {
-            // Quick adaptation: to what got through in the last round trip.
+            // Quick adaptation: the window becomes the bytes that got through in the last period.
             self.window = self.achieved;
             self.to_ignore = trim.in_flight;
             self.ignored = 0;

@@ -1,4 +1,4 @@
-//! Timers of a NIC for Ultra Ethernet: grants, probes and timeouts.
+//! Timers of an Ultra Ethernet NIC: grants, probes and retransmissions.
 
 use tenter_net::{Packet, PacketKind, SendSlot};
 use tenter_units::{Instant, Time};
@@ -9,6 +9,7 @@ use crate::send::Connection;
 use crate::ultra_ethernet::sender::Expiry;
 
 impl UltraEthernetNic {
+    /// Returns the instant of the next timer, or `None` if none is set.
     pub(crate) fn next_timer(&self) -> Option<Instant> {
         let pull = self
             .pacer
@@ -23,6 +24,7 @@ impl UltraEthernetNic {
         (!next.is_never()).then_some(next)
     }
 
+    /// Fires one timer: grants before probes, probes before retransmissions.
     pub(crate) fn fire(&mut self, now: Instant) {
         if self.pacer.as_ref().is_some_and(|pacer| pacer.next() <= now) {
             self.pull(now);
@@ -33,7 +35,7 @@ impl UltraEthernetNic {
         }
     }
 
-    /// Grants the sender whose turn it is.
+    /// Grants credit to the sender whose turn it is.
     fn pull(&mut self, now: Instant) {
         let Some(pacer) = &mut self.pacer else {
             return;
@@ -51,6 +53,7 @@ impl UltraEthernetNic {
         self.push_control(pull);
     }
 
+    /// Sends a probe if the first probe timer is due for its connection, and sets it anew.
     fn probe(&mut self, now: Instant) {
         let Some(slot) = self.probes.pop() else {
             return;
@@ -58,6 +61,7 @@ impl UltraEthernetNic {
         let Some(sender) = &mut self.send[slot] else {
             return;
         };
+        // The connection may have received acknowledgements since, which move its probe.
         let due = sender.probe_at();
         let packet = if due <= now {
             sender.probe(&self.rules, now)
@@ -66,6 +70,7 @@ impl UltraEthernetNic {
         };
         let next = sender.probe_at();
         if !next.is_never() {
+            // A timer must always move on, even if the round trip is zero.
             self.probes.push(next.max(now + Time::LEAST), slot);
         }
         if let Some(packet) = packet {
@@ -73,6 +78,7 @@ impl UltraEthernetNic {
         }
     }
 
+    /// Fires the first retransmission timer.
     fn time_out(&mut self, now: Instant) {
         let Some(slot) = self.timeouts.pop() else {
             return;
@@ -100,7 +106,7 @@ impl UltraEthernetNic {
         }
     }
 
-    /// Asks for credit.
+    /// Sends a request for credit.
     fn ask(&mut self, slot: SendSlot) {
         let active = self.round.len() as u64;
         if let Some(sender) = &mut self.send[slot] {
@@ -109,6 +115,7 @@ impl UltraEthernetNic {
         }
     }
 
+    /// Gives a connection up: it sends no more, and the trial reports it.
     fn fail(&mut self, slot: SendSlot, now: Instant) {
         if let Some(sender) = &mut self.send[slot] {
             sender.connection = Connection::Failed;

@@ -1,4 +1,4 @@
-//! What a NIC for Ultra Ethernet tells of itself.
+//! Read access to the state of an Ultra Ethernet NIC, as documented at [`Nic`](crate::Nic).
 
 use tenter_net::{PauseRecord, ReceiveSlot, SendSlot};
 use tenter_topology::HostId;

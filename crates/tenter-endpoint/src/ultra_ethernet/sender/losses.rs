@@ -1,4 +1,4 @@
-//! Losses that a connection notices by itself, by packets that overtake others and by probes.
+//! Losses that a connection detects by itself: SLEEK, by overtaking packets and by probes.
 
 use tenter_net::{Packet, PacketKind};
 use tenter_units::{Instant, Time};
@@ -8,7 +8,8 @@ use crate::send::Connection;
 use crate::ultra_ethernet::congestion::Window;
 
 impl Sender {
-    /// Finds packets that have been overtaken by too many, where that is how losses are noticed.
+    /// Detects packets that too many others have overtaken, if the connection uses SLEEK. `ahead`
+    /// is the number of packets that arrived beyond a missing one.
     pub(super) fn look_for_losses(
         &mut self,
         rules: &Rules,
@@ -25,12 +26,15 @@ impl Sender {
         let sent = self.next.wrapping_sub(self.acknowledged);
         let answered = is_probe.then(|| now.saturating_since(sleek.probed));
         let delays = self.delays(rules);
+        // A probe that met no queue arrived after all packets sent before it: whatever is missing
+        // is lost.
         if let Some(round_trip) = answered
             && round_trip.saturating_sub(delays.0) < delays.1
         {
             sleek.begin(sent);
         }
         sleek.follow(self.acknowledged);
+        // 1.5 windows, at least five packets and at most the largest window, counted in packets.
         let threshold = (window.saturating_mul(3) / 2).min(most).max(5 * payload) / payload;
         if u64::from(ahead) >= threshold && !sleek.recovers() && self.lost.is_empty() {
             sleek.begin(sent);
@@ -44,6 +48,7 @@ impl Sender {
         }
         let is_busy = self.next != self.posted || !self.records.is_empty();
         let waits = is_busy && self.connection == Connection::Ready;
+        // With nothing left to send there will be no later packets to show losses, so ask soon.
         let wait = if self.backlog == 0 {
             delays.0 + delays.1
         } else {
@@ -53,27 +58,27 @@ impl Sender {
         self.sleek = Some(sleek);
     }
 
-    /// The round trip without load, and the delay that counts as high.
+    /// Returns the round trip without load, and the queueing delay that counts as high.
     fn delays(&self, rules: &Rules) -> (Time, Time) {
         let own = self.window.as_ref().zip(rules.window.as_ref());
         let own = own.and_then(|(window, rules)| window.delays(rules));
         own.unwrap_or((rules.link.round_trip, rules.link.round_trip))
     }
 
-    /// When a probe is due.
+    /// Returns the instant of the next probe, or [`Instant::NEVER`].
     pub(in crate::ultra_ethernet) fn probe_at(&self) -> Instant {
         let sleek = self.sleek.as_ref();
         sleek.map_or(Instant::NEVER, |sleek| sleek.probe_at)
     }
 
-    /// No probe is due any more.
+    /// Cancels the next probe.
     pub(in crate::ultra_ethernet) fn forget_probe(&mut self) {
         if let Some(sleek) = &mut self.sleek {
             sleek.probe_at = Instant::NEVER;
         }
     }
 
-    /// A probe, which asks what has arrived.
+    /// Makes a probe, which asks what has arrived, or returns `None` if nothing is in flight.
     pub(in crate::ultra_ethernet) fn probe(
         &mut self,
         rules: &Rules,

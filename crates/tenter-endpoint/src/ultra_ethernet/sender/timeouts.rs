@@ -1,5 +1,5 @@
-//! Timeouts of a connection: what is overdue is sent again, lacking credit is asked for, and a
-//! sender without progress gives up.
+//! Timeouts of a connection: overdue packets are resent, lacking credit is requested, and a sender
+//! without progress gives up.
 
 use tenter_net::{Packet, PacketKind};
 use tenter_units::{Instant, Time};
@@ -9,11 +9,11 @@ use crate::entropy::PathNews;
 use crate::send::Connection;
 use crate::ultra_ethernet::cut::on_wire;
 
-/// After so many timeouts without word of credit a sender with nothing under way asks for some.
+/// Timeouts without a grant after which a sender with nothing in flight asks for credit.
 const PATIENCE: u64 = 16;
 
 impl Sender {
-    /// The oldest packet under way, and from when on its timeout counts.
+    /// Returns the oldest packet in flight, with the instant from which its timeout counts.
     fn oldest(&mut self, rules: &Rules) -> Option<(Instant, u32)> {
         let mut repeated = None;
         while let Some(&(sent, number)) = self.repeats.front() {
@@ -24,7 +24,7 @@ impl Sender {
             }
             self.repeats.pop_front();
         }
-        // What was sent once was sent in the order of numbers.
+        // Packets sent once were sent in the order of their numbers, so the first is the oldest.
         let is_once = |of: &Record| of.state == State::UnderWay && of.sends == 1;
         let once = self.records.iter().position(is_once).map(|place| {
             let number = self.acknowledged.wrapping_add(place as u32);
@@ -36,12 +36,12 @@ impl Sender {
         }
     }
 
-    /// From when on an answer to a packet that was sent once is due: the first packet from there on
-    /// that asked for one, or the one with which the receiver has enough to answer unasked.
+    /// Returns the instant from which an answer is due to the packet at `place`, which was sent
+    /// once: the departure of the first packet from there on that asked for an answer, or of the
+    /// one that completes `acknowledge_after` bytes.
     ///
-    /// Before that a sender that waits for its turn among many of its NIC is owed nothing: its
-    /// packets may have arrived and stay unanswered. [`Instant::NEVER`] then. What was sent again
-    /// counts from then on.
+    /// Before that a sender that waits for its turn among many connections is owed nothing: its
+    /// packets may have arrived and stay unanswered. It then returns [`Instant::NEVER`].
     fn waited_since(&self, place: usize, number: u32, rules: &Rules) -> Instant {
         let sent = |place: usize| self.records.get(place).map(|record| record.sent);
         let together = sent(place + rules.answered_together as usize - 1);
@@ -60,7 +60,7 @@ impl Sender {
         }
     }
 
-    /// A timeout may be due at `now`; `is_up` says whether the link is.
+    /// Handles a retransmission timer at `now`; `is_up` is set if the link is up.
     pub(in crate::ultra_ethernet) fn expire(
         &mut self,
         rules: &Rules,
@@ -70,9 +70,11 @@ impl Sender {
         if !self.is_busy() || self.connection != Connection::Ready {
             return Expiry::Idle;
         }
+        // A connection that only waits for its turn on a working link makes no progress through no
+        // fault of the network.
         let waits_for_turn = self.in_round && is_up && self.records.is_empty();
         let gives_up = self.last_progress + rules.network.spec.give_up_after;
-        // Before all else: what is sent again and again is never overdue.
+        // This comes first, because packets that are resent again and again are never overdue.
         if now >= gives_up && !waits_for_turn {
             return Expiry::GivesUp;
         }
@@ -100,8 +102,8 @@ impl Sender {
         }
     }
 
-    /// The same with nothing under way: it waits for its turn, or for credit, whose grant may have
-    /// been lost.
+    /// Handles a timer with nothing in flight: the connection waits for its turn, or for credit
+    /// whose grant may have been lost.
     fn expire_idle(&mut self, rules: &Rules, now: Instant) -> Expiry {
         let has_packet = self.has_packet();
         let Some(credit) = &mut self.credit else {
@@ -121,7 +123,8 @@ impl Sender {
         }
     }
 
-    /// Whether it lacks credit, and has not asked for some within a round trip; it does now.
+    /// Returns true, and notes the request, if credit is lacking and was not requested within a
+    /// round trip.
     fn may_ask(&mut self, rules: &Rules, now: Instant) -> bool {
         let Some(credit) = &mut self.credit else {
             return false;
@@ -134,7 +137,7 @@ impl Sender {
         true
     }
 
-    /// A request for credit.
+    /// Makes a request for credit.
     pub(in crate::ultra_ethernet) fn request(&mut self, rules: &Rules, active: u64) -> Packet {
         let entropy = self.entropy.next(0, &mut self.random).value;
         let target = self.pull_target(rules, active);
