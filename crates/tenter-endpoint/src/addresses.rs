@@ -1,21 +1,21 @@
-//! IPv4 addresses and DSCPs of NICs.
+//! NIC addresses: IPv4 and DSCP.
 
-/// The addresses of one NIC. The address feeds the ECMP hash and the DSCP sets the class. Prefix
-/// and gateway matter only while a scenario is read: they decide which addresses the NIC can reach.
+/// One NIC's addresses. The address feeds the ECMP hash and the DSCP sets the class. Prefix and
+/// gateway matter only while a scenario is read: they decide which addresses the NIC can reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NicAddress {
     /// IPv4 address in host byte order.
     pub address: u32,
-    /// Length of the subnet prefix, in bits.
+    /// Subnet prefix length, in bits.
     pub prefix: u8,
-    /// IPv4 address of the gateway. It is no node of the fabric.
+    /// IPv4 address of the gateway, which is no node in the fabric.
     pub gateway: u32,
-    /// DSCP of data packets, 0 to 63.
+    /// DSCP that data packets carry, 0 to 63.
     pub dscp: u8,
 }
 
 impl NicAddress {
-    /// Returns the class (priority) of data packets, which is the DSCP's class selector.
+    /// Returns the data packets' class (priority), which is the DSCP's class selector.
     pub fn class(&self) -> u8 {
         self.dscp >> 3
     }

@@ -24,18 +24,18 @@ use mixed::Mixed;
 use oblivious::Oblivious;
 use reps::Reps;
 
-/// Upper bound of entropy values: the dynamic UDP port range has 2¹⁴ ports.
+/// Most entropy values that a sender may have: the dynamic UDP port range has 2¹⁴ ports.
 pub(crate) const VALUES_MAX: u16 = 1 << 14;
 
-/// Returns the problem and the remedy if `values` is no power of two, which all kinds but `random`
-/// require.
+/// Returns the problem and the remedy unless `values` is a power of two. All kinds but `random`
+/// require one.
 pub(crate) fn no_power_of_two(values: u16) -> Option<(String, String)> {
     let help = "choose one up to 16384, such as 64";
     let wrong = !values.is_power_of_two();
     wrong.then(|| ("is no power of two".to_owned(), help.to_owned()))
 }
 
-/// Rule by which senders choose the entropy value of each packet.
+/// Rule by which senders choose each packet's entropy value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntropyKind {
     /// Draws each value at random.
@@ -58,7 +58,7 @@ choice!(EntropyKind {
     "mixed" => Mixed,
 });
 
-/// State of one sender's choice towards one receiver.
+/// One sender's choice towards one receiver, with its state.
 #[derive(Clone, Debug)]
 pub(crate) enum Choice {
     Random { values: u16 },
@@ -74,8 +74,8 @@ impl EntropyKind {
         Words::word(&self)
     }
 
-    /// Returns true if the kind adapts to the outcome of packets, so that receivers must answer
-    /// each one.
+    /// Returns true if the kind adapts to packet outcomes, so that receivers must answer each
+    /// packet.
     pub fn learns(self) -> bool {
         match self {
             EntropyKind::Random | EntropyKind::Oblivious => false,
@@ -96,7 +96,7 @@ impl EntropyKind {
 }
 
 impl Choice {
-    /// Returns the value of the next packet.
+    /// Returns the next packet's value.
     #[inline]
     pub(crate) fn next(&mut self, random: &mut SplitMix) -> u16 {
         match self {
@@ -108,7 +108,7 @@ impl Choice {
         }
     }
 
-    /// Learns the outcome of a packet that carried `value`, at `now`.
+    /// Learns at `now` how a packet with entropy value `value` fared.
     #[inline]
     pub(crate) fn hear(&mut self, value: u16, news: PathNews, now: Instant) {
         match self {

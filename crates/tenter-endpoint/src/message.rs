@@ -8,25 +8,25 @@ pub struct MessageCut {
     message_bytes: u64,
     packets_per_message: u64,
     mtu_bytes: u32,
-    /// Payload bytes of the last packet of a full message.
+    /// Payload bytes in a full message's last packet.
     full_message_tail: u32,
     middle_frame_bytes: u16,
-    /// Frame bytes of each packet beyond its payload.
+    /// Frame bytes that each packet has beyond its payload.
     overhead_bytes: u32,
-    /// Further frame bytes of a message's first packet, for its RETH.
+    /// Further frame bytes in a message's first packet, for its RETH.
     first_bytes: u32,
-    /// Alignment of the payload on the wire, in bytes.
+    /// Payload alignment on the wire, in bytes.
     pad_bytes: u32,
 }
 
-/// RDMA payloads are padded to a multiple of 4 bytes (the pad count of the BTH).
+/// RDMA payloads are padded to a multiple of 4 bytes (the BTH's pad count).
 const PAD_BYTES: u32 = 4;
 /// Message size that no request reaches, for transports with one message per request.
 const UNCUT_BYTES: u64 = 1 << 62;
 
 impl MessageCut {
-    /// Creates the sizes for RDMA messages of `message_bytes` in packets with at most `mtu_bytes`
-    /// of payload.
+    /// Creates the sizes for RDMA messages with `message_bytes` bytes, cut into packets with at
+    /// most `mtu_bytes` payload bytes each.
     pub fn new(message_bytes: u64, mtu_bytes: u32) -> MessageCut {
         let packets_per_message = message_bytes.div_ceil(u64::from(mtu_bytes));
         MessageCut {
@@ -42,9 +42,9 @@ impl MessageCut {
         }
     }
 
-    /// Creates the sizes for transports that send each request as one message, in packets with
-    /// `payload_bytes` of payload and `header_bytes` of headers, without padding. Ultra Ethernet
-    /// does so.
+    /// Creates the sizes for transports such as Ultra Ethernet that send each request as one
+    /// message. A packet carries `payload_bytes` payload bytes and `header_bytes` header bytes,
+    /// without padding.
     pub fn uncut(payload_bytes: u32, header_bytes: u32) -> MessageCut {
         MessageCut {
             middle_frame_bytes: (payload_bytes + header_bytes) as u16,
@@ -65,24 +65,24 @@ impl MessageCut {
         }
     }
 
-    /// Returns the number of packets in a full message.
+    /// Returns the packet count for a full message.
     #[inline]
     pub fn packets_per_message(self) -> u64 {
         self.packets_per_message
     }
 
-    /// Returns the payload bytes of a full message.
+    /// Returns a full message's payload bytes.
     pub(crate) fn message_bytes(self) -> u64 {
         self.message_bytes
     }
 
-    /// Returns the payload bytes of `packets` packets, at least one, if the last one carries `last`
-    /// bytes and all others a full MTU.
+    /// Returns the payload bytes in `packets` packets, at least one. The last packet carries `last`
+    /// bytes, all others a full MTU.
     pub(crate) fn bytes_of(self, packets: u32, last: u32) -> u64 {
         u64::from(packets - 1) * u64::from(self.mtu_bytes) + u64::from(last)
     }
 
-    /// Returns the number of packets for a request of `bytes`. An empty request takes one.
+    /// Returns the packet count for a request with `bytes` bytes. An empty request takes one.
     pub fn packets(self, bytes: u64) -> u64 {
         // A request of one message is the usual case and needs no division by the message size.
         if bytes <= self.message_bytes {
@@ -93,14 +93,14 @@ impl MessageCut {
         full + rest
     }
 
-    /// Returns the payload bytes of the last packet in a full message. It may be shorter than the
+    /// Returns the payload bytes in a full message's last packet, which may be shorter than the
     /// MTU.
     #[inline]
     pub fn full_message_tail(self) -> u32 {
         self.full_message_tail
     }
 
-    /// Returns the payload bytes of the last packet in a request of `bytes`.
+    /// Returns the payload bytes in the last packet for a request with `bytes` bytes.
     pub fn request_tail(self, bytes: u64) -> u32 {
         if bytes <= self.message_bytes {
             return tail(bytes, self.mtu_bytes);
@@ -111,7 +111,7 @@ impl MessageCut {
         }
     }
 
-    /// Returns the frame bytes of a whole request of `bytes` that takes `packets` packets.
+    /// Returns the frame bytes for a whole request with `bytes` bytes in `packets` packets.
     #[inline]
     pub fn request_frame_bytes(self, bytes: u64, packets: u64) -> u64 {
         if bytes <= self.message_bytes {
@@ -121,8 +121,8 @@ impl MessageCut {
         self.frame_bytes(bytes, 0, packets)
     }
 
-    /// Returns the frame bytes (FCS included, preamble and gap excluded) of packets `from..to` in a
-    /// request of `bytes`.
+    /// Returns the frame bytes (FCS included, preamble and gap excluded) for the packets `from..to`
+    /// in a request with `bytes` bytes.
     pub fn frame_bytes(self, bytes: u64, from: u64, to: u64) -> u64 {
         let payload = self.padded_offset(bytes, to) - self.padded_offset(bytes, from);
         // Each message whose first packet lies in the range adds a RETH.
@@ -133,8 +133,8 @@ impl MessageCut {
             + firsts * u64::from(self.first_bytes)
     }
 
-    /// Returns the padded payload bytes before packet number `packet`. Only the last packet of a
-    /// message may need padding, since the MTU is a multiple of the alignment.
+    /// Returns the padded payload bytes before packet number `packet`. Only a message's last packet
+    /// may need padding, since the MTU is a multiple of the alignment.
     fn padded_offset(self, bytes: u64, packet: u64) -> u64 {
         let messages = packet / self.packets_per_message;
         let rest = packet % self.packets_per_message * u64::from(self.mtu_bytes);
@@ -146,13 +146,13 @@ impl MessageCut {
         (messages * message + rest).min(total)
     }
 
-    /// Returns the frame bytes of a full packet that is not the first of its message.
+    /// Returns the frame bytes for a full packet that does not begin its message.
     #[inline]
     pub(crate) fn middle_frame_bytes(self) -> u16 {
         self.middle_frame_bytes
     }
 
-    /// Returns the frame bytes that a packet of `payload` bytes lacks compared with a full one.
+    /// Returns the frame bytes that a packet with `payload` bytes lacks compared with a full one.
     #[inline]
     pub(crate) fn short_of_full(self, payload: u32) -> u16 {
         let padded = |bytes: u32| bytes.next_multiple_of(self.pad_bytes);
@@ -160,7 +160,7 @@ impl MessageCut {
     }
 }
 
-/// Returns the payload bytes of the last packet in a message of `bytes`.
+/// Returns the payload bytes in the last packet for a message with `bytes` bytes.
 fn tail(bytes: u64, mtu_bytes: u32) -> u32 {
     match (bytes % u64::from(mtu_bytes)) as u32 {
         0 if bytes > 0 => mtu_bytes,

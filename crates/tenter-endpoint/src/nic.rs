@@ -1,7 +1,7 @@
-//! The NIC: one enum over the transports, and over NICs with a port on each of several planes.
+//! The NIC: one enum over the transports, and over NICs with one port per plane.
 //!
-//! `nic/` holds the parts that NICs of all transports share: classes, counters, marks, and the
-//! values that a NIC is built from and served with.
+//! `nic/` holds the parts that all NICs share: classes, counters, marks, and the values that a NIC
+//! is built from and served with.
 
 pub(crate) mod build;
 pub(crate) mod classes;
@@ -35,7 +35,7 @@ use error::QueuePairError;
 use marks::Marks;
 use port::Sprayed;
 
-/// A NIC of any transport, with one port or several.
+/// A NIC with either transport and one or several ports.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -44,18 +44,18 @@ use port::Sprayed;
 pub enum Nic {
     /// RDMA over Converged Ethernet, version 2.
     Roce(RoceNic),
-    /// Transport of Ultra Ethernet.
+    /// Connections over Ultra Ethernet's transport.
     UltraEthernet(Box<UltraEthernetNic>),
-    /// One port on each of several planes, with either transport.
+    /// One port per plane, with either transport.
     MultiPlane(Box<MultiPlaneNic>),
 }
 
-/// A NIC with a port on each of several planes.
+/// A NIC with one port per plane.
 #[derive(Clone, Debug)]
 pub struct MultiPlaneNic {
     /// A single NIC that sends by all ports (spray), or one NIC per port (hash).
     nics: Vec<Nic>,
-    /// Index in `nics` of the NIC that owns each send queue pair.
+    /// Index in `nics` for each send queue pair: the NIC that owns it.
     homes: ById<SendSlot, u8>,
     /// Per-port state, if a single NIC sends by all ports.
     sprayed: Option<Sprayed>,
@@ -110,23 +110,23 @@ impl Nic {
         of_any!(self, nic => nic.host())
     }
 
-    /// Returns the number of ports: 1, or one per plane.
+    /// Returns the port count: 1, or one per plane.
     pub fn ports(&self) -> u16 {
         at_port!(self, _nic => 1, nic => nic.ports())
     }
 
-    /// Returns the transmitter of a port.
+    /// Returns the transmitter at a port.
     #[inline]
     pub fn transmitter(&self, port: u16) -> &Transmitter {
         at_port!(self, nic => nic.transmitter(), nic => nic.transmitter(port))
     }
 
-    /// Returns the transmitter of a port for changes at a sync point.
+    /// Returns the transmitter at a port for changes at a sync point.
     pub fn transmitter_mut(&mut self, port: u16) -> &mut Transmitter {
         at_port!(self, nic => nic.transmitter_mut(), nic => nic.transmitter_mut(port))
     }
 
-    /// Opens a send queue pair to `peer`. `class` is the class of its data, one of those in
+    /// Opens a send queue pair to `peer`. `class` is the class for its data, taken from
     /// [`NicClasses::all_data`](classes::NicClasses::all_data). With connection set-up, the request
     /// goes out now.
     pub fn open(
@@ -201,7 +201,7 @@ impl Nic {
         at_port!(self, nic => nic.arrive(packet, cx), nic => nic.arrive(packet, input, cx))
     }
 
-    /// Returns the instant of the next timer, or `None` if none is set.
+    /// Returns the next timer's instant, or `None` if no timer is set.
     pub fn next_timer(&self) -> Option<Instant> {
         of_any!(self, nic => nic.next_timer())
     }
@@ -223,7 +223,7 @@ impl Nic {
         }
     }
 
-    /// Takes the link of a port down at `now`; `under_way` are the losses on the wire. The NIC
+    /// Takes the link at `port` down at `now`; `under_way` are the losses on the wire. The NIC
     /// sends nothing by this port until the link comes up, while timeouts for packets already sent
     /// keep running.
     pub fn link_down(&mut self, port: u16, under_way: WireLosses, now: Instant) {
@@ -234,7 +234,7 @@ impl Nic {
         );
     }
 
-    /// Brings the link of a port up at `now`. The leaf has forgotten all pauses by then, so the NIC
+    /// Brings the link at `port` up at `now`. The leaf has forgotten all pauses by then, so the NIC
     /// repeats those that still hold.
     pub fn link_up(&mut self, port: u16, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
         match self {
@@ -244,7 +244,7 @@ impl Nic {
         }
     }
 
-    /// Starts a pause storm at `now`: the NIC pauses every lossless class of its leaf, again and
+    /// Starts a pause storm at `now`: the NIC pauses every lossless class at its leaf, again and
     /// again. Plans allow storms only for `RoCEv2` NICs with one port.
     pub fn begin_storm(&mut self, now: Instant, medium: &mut impl Medium) {
         if let Nic::Roce(nic) = self {
@@ -269,13 +269,12 @@ impl Nic {
         self.roce()?.input_buffer(class)
     }
 
-    /// Returns the number of received congestion notices, and the number of moves of flows to other
-    /// source ports.
+    /// Returns the congestion notices received, and the moves to other source ports that followed.
     pub fn reroutes(&self) -> (u64, u64) {
         self.roce().map_or((0, 0), RoceNic::reroutes)
     }
 
-    /// Returns the times from a long queue to the pause of its sender by congestion signals, for
+    /// Returns the times from a long queue to the sender's pause by a congestion signal, for
     /// `RoCEv2`.
     pub fn reactions(&self) -> Option<&Reactions> {
         self.roce().map(RoceNic::reactions)
@@ -297,9 +296,9 @@ impl Nic {
         }
     }
 
-    /// Returns the payload bytes of the message that a send queue pair has just begun with packet
+    /// Returns the payload bytes in the message that a send queue pair has just begun with packet
     /// `sequence`. A retransmitted message counts as full unless it is the one being sent. Returns
-    /// 0 for transports other than `RoCEv2`.
+    /// 0 for other transports than `RoCEv2`.
     pub fn message_bytes(&self, slot: SendSlot, sequence: u32) -> u64 {
         self.roce()
             .map_or(0, |nic| nic.message_bytes(slot, sequence))
@@ -317,7 +316,7 @@ impl Nic {
         self.roce().map_or(0, |nic| nic.expected_sequence(slot))
     }
 
-    /// Returns the next PSN of each send queue pair; nothing for transports other than `RoCEv2`.
+    /// Returns each send queue pair's next PSN; nothing for other transports than `RoCEv2`.
     pub fn next_sequences(&self) -> impl Iterator<Item = u32> + '_ {
         self.roce().into_iter().flat_map(RoceNic::next_sequences)
     }
@@ -335,8 +334,8 @@ impl Nic {
         of_any!(self, nic => nic.receiver_of(slot))
     }
 
-    /// Returns the least and the greatest number of packets that queue pairs with something to send
-    /// have left of their current request.
+    /// Returns the least and the greatest packet count that a queue pair with something to send has
+    /// left in its current request.
     pub fn left_to_send(&self) -> Option<(u32, u32)> {
         self.roce()?.left_to_send()
     }
@@ -346,7 +345,7 @@ impl Nic {
         self.roce().into_iter().flat_map(RoceNic::accepted)
     }
 
-    /// Sets retransmission timers anew after a jump to `now` over whole steps of a collective.
+    /// Sets retransmission timers anew after a jump to `now` over whole collective steps.
     pub fn set_timeouts(&mut self, spec: &NicSpec, now: Instant) {
         if let Nic::Roce(nic) = self {
             nic.set_timeouts(spec, now);
@@ -360,19 +359,19 @@ impl Nic {
         }
     }
 
-    /// Adds latencies of packets that a receive queue pair accepted within a jump.
+    /// Adds the latencies for packets that a receive queue pair accepted within a jump.
     pub fn add_latencies(&mut self, slot: ReceiveSlot, latencies: Latencies) {
         if let Nic::Roce(nic) = self {
             nic.add_latencies(slot, latencies);
         }
     }
 
-    /// Returns the end of the last frame sent by any port, or [`Instant::START`] if there was none.
+    /// Returns the instant at which the last frame by any port ended, or [`Instant::START`].
     pub fn last_end(&self) -> Instant {
         of_any!(self, nic => nic.last_end())
     }
 
-    /// Returns the end of the last frame sent by a port, or [`Instant::START`] if there was none.
+    /// Returns the instant at which the last frame by this port ended, or [`Instant::START`].
     pub fn port_end(&self, port: u16) -> Instant {
         at_port!(self, nic => nic.last_end(), nic => nic.port_end(port))
     }
@@ -399,7 +398,8 @@ impl Nic {
         self.roce().map_or((0, 0), |nic| nic.pauses_sent(class))
     }
 
-    /// Returns the end of the pause of `class` by the leaf at a port; in the past if there is none.
+    /// Returns the instant until which the leaf at a port pauses `class`; in the past if it does
+    /// not.
     pub fn paused_until(&self, port: u16, class: u8) -> Instant {
         at_port!(self, nic => nic.paused_until(class), nic => nic.paused_until(port, class))
     }
@@ -410,7 +410,7 @@ impl Nic {
         at_port!(self, nic => nic.paused(class, now), nic => nic.paused(port, class, now))
     }
 
-    /// Returns the arrival of a port's first XOFF frame.
+    /// Returns the instant at which a port's first XOFF frame arrived.
     pub fn first_xoff(&self, port: u16) -> Option<Instant> {
         at_port!(self, nic => nic.first_xoff(), nic => nic.first_xoff(port))
     }
@@ -422,7 +422,7 @@ impl Nic {
         at_port!(self, nic => of_one(nic.counters()), nic => nic.received(port))
     }
 
-    /// Returns the frame bytes that a receive queue pair has accepted of incomplete transfers: the
+    /// Returns the frame bytes that a receive queue pair has accepted for incomplete transfers: the
     /// current one, and arrivals beyond a missing packet.
     pub fn received_in_part(&self, slot: ReceiveSlot) -> u64 {
         of_any!(self, nic => nic.received_in_part(slot))
@@ -455,18 +455,18 @@ impl Nic {
         at_port!(self, nic => nic.errors().iter().collect(), nic => nic.errors().collect())
     }
 
-    /// Returns, per send queue pair, the destination host and the number of acknowledged packets,
-    /// modulo 2³².
+    /// Returns, per send queue pair, the destination host and the acknowledged packet count, modulo
+    /// 2³².
     pub fn acknowledged(&self) -> Vec<(HostId, u32)> {
         of_any!(self, nic => nic.acknowledged().collect())
     }
 
-    /// Returns the unacknowledged work requests of a send queue pair, oldest first.
+    /// Returns a send queue pair's unacknowledged work requests, oldest first.
     pub fn unfinished(&self, slot: SendSlot) -> Vec<WorkRequest> {
         of_any!(self, nic => nic.unfinished(slot).collect())
     }
 
-    /// Returns the number of unacknowledged work requests of a send queue pair.
+    /// Returns a send queue pair's unacknowledged work request count.
     pub fn unfinished_count(&self, slot: SendSlot) -> usize {
         of_any!(self, nic => nic.unfinished_count(slot))
     }
@@ -476,7 +476,7 @@ impl Nic {
         of_any!(self, nic => nic.delivered(slot))
     }
 
-    /// Resets the count of delivered transfers for `count` receive queue pairs from `first` on.
+    /// Resets the delivery count for `count` receive queue pairs from `first` on.
     pub fn reset_delivered(&mut self, first: ReceiveSlot, count: usize) {
         of_any!(self, nic => nic.reset_delivered(first, count));
     }
@@ -488,7 +488,7 @@ impl Nic {
 
     /// Returns true if a send queue pair will act without further input: send, or retransmit after
     /// a timeout. Packets sent before are retransmitted, and in the end given up, even while the
-    /// link is down; `is_up` returns the link state of a port.
+    /// link is down; `is_up` returns a port's link state.
     pub fn goes_on(&self, slot: SendSlot, is_up: &dyn Fn(u16) -> bool) -> bool {
         at_port!(self, nic => nic.goes_on(slot, is_up(0)), nic => nic.goes_on(slot, is_up))
     }

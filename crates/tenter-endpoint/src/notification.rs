@@ -1,17 +1,17 @@
-//! How receivers notify senders of marked packets.
+//! Congestion notifications from receivers to senders whose packets were marked.
 
 use tenter_config::choice;
 use tenter_units::Time;
 
-/// Scope of the limit on notifications, which the `InfiniBand` Architecture Specification, Annex
-/// A17, leaves to the device.
+/// Scope within which notifications are limited. The `InfiniBand` Architecture Specification, Annex
+/// A17, leaves it to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedBy {
-    /// Each queue pair.
+    /// Each queue pair has its own limit.
     QueuePair,
-    /// The sending NIC's address: one limit for all queue pairs of that NIC.
+    /// The sending NIC's address: one limit for all its queue pairs.
     Address,
-    /// The port of the receiving NIC: one limit for everything it sends.
+    /// The receiving NIC's port: one limit for everything it sends.
     Port,
 }
 

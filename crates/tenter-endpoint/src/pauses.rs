@@ -1,4 +1,4 @@
-//! Pauses of a NIC's classes by its leaf.
+//! Pauses that the leaf imposes on a NIC's classes.
 
 mod steady;
 
@@ -7,14 +7,14 @@ use tenter_units::{Instant, Time};
 
 use crate::reactions::Reactions;
 
-/// Pauses of all classes at one port.
+/// Pauses in all classes at one port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pauses {
     until: [Instant; CLASSES],
     records: [PauseRecord; CLASSES],
-    /// Time from the end of a pause to the first frame of the class.
+    /// Time from a pause's end to the first frame in the class.
     resume_delay: Time,
-    /// Arrival of the first XOFF frame.
+    /// Arrival time for the first XOFF frame.
     pub(crate) first: Option<Instant>,
     /// Times from a long queue to a pause by a congestion signal.
     pub(crate) reactions: Reactions,
@@ -29,7 +29,7 @@ impl Pauses {
         }
     }
 
-    /// Returns the end of a class's pause; in the past if it is not paused.
+    /// Returns the instant until which a class is paused; in the past if it is not.
     #[inline]
     pub(crate) fn until(&self, class: u8) -> Instant {
         self.until[usize::from(class)]
@@ -70,7 +70,8 @@ impl Pauses {
         }
     }
 
-    /// Returns the pause frames of a class, and the total time up to `now` for which it was paused.
+    /// Returns the pause frames for a class, and the total time up to `now` for which it was
+    /// paused.
     pub(crate) fn record(&self, class: u8, now: Instant) -> (PauseRecord, Time) {
         let class = usize::from(class);
         let record = self.records[class];

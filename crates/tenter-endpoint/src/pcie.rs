@@ -60,15 +60,15 @@ fn one_peak(pcie: &Pcie, reader: &mut dyn Reader) -> bool {
     }
 }
 
-/// Range of the payload in transaction layer packets.
+/// Range for the payload in transaction layer packets.
 const PAYLOADS: RangeInclusive<Bytes> = Bytes::new(128)..=Bytes::new(4_096);
-/// Default link width.
+/// Link width without a key: 16 lanes.
 const LANES: u8 = 16;
-/// Range of the key `peak`.
+/// Range for the key `peak`.
 const PEAKS: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
 
-/// Returns the bit rate that a link carries after line coding: `of` out of `out_of` bits are data.
+/// Returns the bit rate that a link carries after line coding: `of` bits in `out_of` are data.
 fn peak(generation: u64, lanes: u64) -> Rate {
     let (transfers, of, out_of) = match generation {
         1 => (2_500_000_000, 8, 10),
@@ -81,12 +81,12 @@ fn peak(generation: u64, lanes: u64) -> Rate {
     Rate::from_bits_per_second(transfers * lanes * of / out_of)
 }
 
-/// DMA rates of one NIC, in bits per second on its PCIe link, packet headers included.
+/// One NIC's DMA rates, in bits per second on its PCIe link, packet headers included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DmaRates {
     /// Rate into host memory, for received data.
     pub write: Rate,
-    /// Rate out of host memory, for data to send.
+    /// Rate from host memory, for data to send.
     pub read: Rate,
 }
 
@@ -101,7 +101,7 @@ impl Pcie {
         }
     }
 
-    /// Returns the link's rate each way, headers of its packets included.
+    /// Returns the link's rate each way, packet headers included.
     pub fn peak(&self) -> Rate {
         let of_lanes = || {
             let generation = self.generation.unwrap_or_default();
@@ -110,21 +110,21 @@ impl Pcie {
         self.peak.unwrap_or_else(of_lanes)
     }
 
-    /// Returns the link bytes for `payload` bytes of payload.
+    /// Returns the link bytes that `payload` payload bytes take.
     pub fn link_bytes(&self, payload: u32) -> u32 {
         let packets = payload.div_ceil(self.max_payload_bytes.max(1));
         payload + packets * self.tlp_overhead_bytes
     }
 
-    /// Converts a rate of link bytes into one of payload, for packets with `payload` bytes each.
+    /// Converts a rate in link bytes into one in payload, for packets with `payload` bytes each.
     pub fn payload_rate(&self, rate: Rate, payload: u32) -> Rate {
         let bits = u128::from(rate.bits_per_second()) * u128::from(payload);
         let bits = bits / u128::from(self.link_bytes(payload).max(1));
         Rate::from_bits_per_second(bits as u64)
     }
 
-    /// Returns true if DMA at `rate` keeps up with a wire of rate `line` for any payload up to the
-    /// path MTU. `headers` are the frame bytes of a packet besides its payload.
+    /// Returns true if DMA at `rate` keeps up with a wire at `line`, for any payload up to the path
+    /// MTU. `headers` are a packet's frame bytes besides its payload.
     pub(crate) fn keeps_up(&self, rate: Rate, line: Rate, mtu: u32, headers: u32) -> bool {
         let falls_behind = |payload: u32| {
             let on_wire = payload + headers + WIRE_OVERHEAD_BYTES;
@@ -137,18 +137,18 @@ impl Pcie {
     }
 }
 
-/// One direction of DMA that may fall behind the wire.
+/// One DMA direction that may fall behind the wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dma {
     spec: Pcie,
     time: SerialisationTime,
-    /// Frame bytes of a data packet besides payload and RETH.
+    /// A data packet's frame bytes besides payload and RETH.
     headers: u32,
 }
 
 impl Dma {
-    /// Creates a direction with link rate `rate` behind a wire of rate `line`, or `None` if it
-    /// keeps up with the wire and needs no model.
+    /// Creates a direction with link rate `rate` behind a wire at `line`, or `None` if it keeps up
+    /// with the wire and needs no model.
     pub(crate) fn new(
         spec: &Pcie,
         rate: Rate,
@@ -165,8 +165,8 @@ impl Dma {
         })
     }
 
-    /// Returns the time for a packet's payload, and the fraction of a picosecond to carry into a
-    /// packet that follows without a gap. A packet without payload takes no time.
+    /// Returns the time for a packet's payload, and the fraction (in parts of a picosecond) to
+    /// carry into a packet that follows without a gap. A packet without payload takes no time.
     pub(crate) fn of(&self, packet: &Packet, carried: u32) -> (Time, u32) {
         let link_bytes = self.spec.link_bytes(self.payload(packet));
         let (time, carried) = self.time.of(link_bytes, carried);

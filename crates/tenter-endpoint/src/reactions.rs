@@ -6,10 +6,10 @@ use tenter_net::{Cause, SENT_UNIT_PS, Signal};
 use tenter_topology::HostId;
 use tenter_units::Instant;
 
-/// Resolution of the distribution: each doubling of the time has this many steps.
+/// Resolution: each doubling of a time is divided into this many steps.
 const STEPS: u32 = 64;
 
-/// Reaction times of a NIC, by receiver and cause.
+/// One NIC's reaction times, by receiver and cause.
 #[derive(Clone, Debug, Default)]
 pub struct Reactions(BTreeMap<(HostId, Cause), Reaction>);
 
@@ -28,15 +28,15 @@ impl Reactions {
     }
 }
 
-/// A distribution of reaction times. Sum and extremes are exact to 0.128 ns, percentiles to 1.6 %.
-/// The memory is bounded however long the run.
+/// A reaction time distribution. Sum and extremes are exact to 0.128 ns, percentiles to 1.6 %. The
+/// memory is bounded however long the run.
 #[derive(Clone, Debug, Default)]
 pub struct Reaction {
     count: u64,
     sum: u64,
     min: u32,
     max: u32,
-    /// Number of pauses in each step.
+    /// Number of pauses in each step that occurred.
     steps: BTreeMap<u32, u64>,
 }
 
@@ -53,7 +53,7 @@ impl Reaction {
         *self.steps.entry(step(units)).or_default() += 1;
     }
 
-    /// Returns the number of pauses.
+    /// Returns the number of pauses so far.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -65,8 +65,8 @@ impl Reaction {
         [min, mean, max]
     }
 
-    /// Returns the reaction time that `share` of 1,000 pauses did not exceed, in ps, rounded up to
-    /// the end of its step.
+    /// Returns the reaction time that `share` pauses in 1,000 did not exceed, in ps, rounded up to
+    /// its step's end.
     pub fn per_mille(&self, share: u64) -> u64 {
         let rank = (self.count * share).div_ceil(1_000).max(1);
         let mut seen = 0;

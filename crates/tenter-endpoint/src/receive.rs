@@ -1,4 +1,4 @@
-//! The receiving side of a queue pair.
+//! Receive queue pairs: the side that accepts data and answers it.
 
 mod steady;
 
@@ -7,14 +7,14 @@ use tenter_net::{Packet, PacketKind, ReceiveSlot, SENT_UNIT_PS, SendSlot};
 use tenter_topology::HostId;
 use tenter_units::Instant;
 
-/// Destination of a receive queue pair's acknowledgements and NAKs.
+/// Destination for a receive queue pair's acknowledgements and NAKs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplyPath {
     /// Host that sends the data.
     pub destination: HostId,
     /// Send queue pair at that host.
     pub slot: SendSlot,
-    /// ECMP hash of the 5-tuple that acknowledgements carry.
+    /// ECMP hash over the 5-tuple that acknowledgements carry.
     pub hash: u32,
 }
 
@@ -41,25 +41,25 @@ impl ReplyPath {
 pub struct Delivery {
     /// Receive queue pair at this NIC.
     pub slot: ReceiveSlot,
-    /// Index of the transfer: the number of transfers delivered before through this queue pair,
-    /// since the last reset.
+    /// Index of the transfer: the number delivered before it through this queue pair, since the
+    /// last reset.
     pub nth: u32,
     /// Arrival of the packet that completed the transfer.
     pub at: Instant,
     /// Data frames accepted for the transfer; fewer than were sent if some were given up.
     pub accepted_frames: u32,
-    /// Frame bytes of the accepted frames.
+    /// Frame bytes in the accepted frames.
     pub accepted_bytes: u64,
-    /// Shortest time from first bit sent to acceptance among the accepted frames, in units of
-    /// [`SENT_UNIT_PS`].
+    /// Shortest time from first bit sent to acceptance among the accepted frames, in
+    /// [`SENT_UNIT_PS`] units.
     pub latency_min: u32,
     /// Longest such time, in the same unit.
     pub latency_max: u32,
-    /// Sum of these times, in the same unit.
+    /// Sum over these times, in the same unit.
     pub latency_sum: u64,
 }
 
-/// Position of an arrived data packet relative to the expected one.
+/// Position at which a data packet arrived, relative to the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// The expected packet, and no later one has arrived.
@@ -79,11 +79,11 @@ pub(crate) enum Verdict {
 pub(crate) struct ReceiveQueuePair {
     accepted_bytes: u64,
     latency_sum: u64,
-    /// PSN of the packet expected next.
+    /// PSN of the packet that is expected next.
     pub(crate) expected: u32,
-    /// PSN of the current transfer's first packet.
+    /// PSN with which the current transfer began.
     pub(crate) first: u32,
-    /// Packets accepted of the current transfer.
+    /// Packets accepted in the current transfer.
     accepted: u32,
     latency_min: u32,
     latency_max: u32,
@@ -190,7 +190,7 @@ impl ReceiveQueuePair {
         self.delivered
     }
 
-    /// Returns the frame bytes accepted of the current transfer.
+    /// Returns the frame bytes accepted in the current transfer.
     pub(crate) fn accepted_bytes(&self) -> u64 {
         self.accepted_bytes
     }
@@ -200,7 +200,7 @@ impl ReceiveQueuePair {
     }
 }
 
-/// Returns the time from a packet's first bit to its arrival, in units of [`SENT_UNIT_PS`].
+/// Returns the time from a packet's first bit to its arrival, in [`SENT_UNIT_PS`] units.
 #[inline]
 pub(crate) fn latency(packet: &Packet) -> u32 {
     // Both ends round down to a unit and the difference wraps, so this is exact to one unit up to

@@ -1,5 +1,5 @@
-//! The receive side of a NIC that may be slower than its wire: a FIFO that drains into host memory
-//! and pauses the leaf.
+//! A NIC's receive side, if it may be slower than the wire: a FIFO that drains into host memory and
+//! pauses the leaf.
 
 use std::ops::RangeInclusive;
 
@@ -30,7 +30,7 @@ component! {
 
 const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
-/// Upper bound of capacity and thresholds.
+/// Upper bound for capacity and thresholds.
 const BYTES_MAX: Bytes = Bytes::new(1 << 40);
 
 #[expect(
@@ -68,17 +68,17 @@ fn thresholds_are_in_order(own: &ReceiveBufferSpec, reader: &mut dyn Reader) -> 
 }
 
 impl ReceiveBufferSpec {
-    /// Share of a pause's duration after which the NIC repeats it, in percent, so that the leaf
-    /// never resumes by itself.
+    /// Share of a pause after which the NIC repeats it, in percent, so that the leaf never resumes
+    /// by itself.
     pub const REFRESH_PERCENT: u8 = 50;
 }
 
-/// Counters of a NIC's receive buffer.
+/// Counters for a NIC's receive buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiveBufferCounters {
     /// Frames dropped because they found no room.
     pub dropped_frames: u64,
-    /// Frame bytes dropped.
+    /// Frame bytes in the dropped frames.
     pub dropped_bytes: u64,
     /// Highest fill so far, in frame bytes.
     pub high_water_bytes: u64,
@@ -102,20 +102,20 @@ impl Drain {
     }
 }
 
-/// FIFO of frames that have arrived and are not yet in host memory.
+/// FIFO for frames that have arrived and are not yet in host memory.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveBuffer {
     drain: Drain,
-    /// Fraction of a picosecond left over from the last drain time.
+    /// Fraction left over from the last drain time, in parts of a picosecond.
     carried: u32,
-    /// Waiting frames. Their `at` is the instant at which they will have drained.
+    /// Waiting frames, whose `at` is the instant at which they will have drained.
     frames: Ring<Packet>,
     bytes: u64,
     /// Instant at which the last frame in the FIFO will have drained.
     drained_at: Instant,
-    /// Start of the current pause of the leaf, or [`Instant::NEVER`] without one.
+    /// Instant at which the leaf's current pause began, or [`Instant::NEVER`] without one.
     paused_since: Instant,
-    /// Total duration of earlier pauses.
+    /// Total duration for which earlier pauses lasted.
     paused: Time,
     /// Instant at which the pause must be repeated, or [`Instant::NEVER`].
     refresh_at: Instant,
@@ -125,7 +125,7 @@ pub(crate) struct ReceiveBuffer {
 }
 
 impl ReceiveBuffer {
-    /// Creates an empty buffer. `quantum` is the duration of 512 bits on the link to the leaf.
+    /// Creates an empty buffer. `quantum` is the time that 512 bits take on the link to the leaf.
     pub(crate) fn new(spec: &ReceiveBufferSpec, drain: Drain, quantum: Time) -> ReceiveBuffer {
         ReceiveBuffer {
             drain,

@@ -1,4 +1,4 @@
-//! The NIC for `RoCEv2`: its state (`state.rs` and its parts), and the stages of its work.
+//! The NIC for `RoCEv2`: its state (`state.rs` and its parts), and the stages in which it works.
 //!
 //! ```text
 //!   posting ──▶ round ──▶ departure, limited ──▶ wire ──▶ arrival ──▶ protocol ──▶ delivered
@@ -6,7 +6,7 @@
 //!                 └────────── answers, timeouts ◀────────────┘
 //! ```
 //!
-//! Parts do not know the NIC. Each stage is a file with methods of [`RoceNic`]. The stages between
+//! Parts do not know the NIC. Each stage is a file with methods for [`RoceNic`]. The stages between
 //! the wire and the protocol depend on the NIC's features (`features.rs`), most of which are fixed
 //! when it is built.
 

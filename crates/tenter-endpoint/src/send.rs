@@ -1,4 +1,4 @@
-//! The sending side of queue pairs: packets in flight, work requests, and their acknowledgement.
+//! Send queue pairs: packets in flight, work requests, and their acknowledgement.
 
 mod backlog;
 mod packet;

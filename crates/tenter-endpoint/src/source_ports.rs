@@ -1,4 +1,4 @@
-//! Spraying by the NIC: packets of one queue pair differ in their UDP source port, so that switches
+//! Spraying by the NIC: packets on one queue pair differ in their UDP source port, so that switches
 //! that hash it send them over different paths.
 //!
 //! Sources: Annex A17 of the `InfiniBand` Architecture Specification leaves the source port to the
@@ -30,7 +30,7 @@ component! {
     }
 }
 
-/// Refuses combinations that the choice of a port for each packet does not support.
+/// Refuses keys that do not go with a port choice for each packet.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "a check is given a reference"
@@ -69,11 +69,11 @@ impl SourcePorts {
     }
 }
 
-/// Source ports among which a queue pair draws when a congestion notice moves it: the default of
-/// `values`.
+/// Source ports among which a queue pair draws when a congestion notice moves it: the same number
+/// as the default for `values`.
 const REROUTE_PORTS: u16 = 64;
 
-/// Changes of source ports, with the hash differences that they cause in a fabric's switches.
+/// Source port changes, with the hash differences that they cause in a fabric's switches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortChanges {
     /// Changes from packet to packet, or `None` if each queue pair keeps its port.
@@ -104,7 +104,7 @@ impl PortChanges {
 /// Rules by which a queue pair moves to another source port after a congestion notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RerouteSpec {
-    /// Time from the arrival of a notice to the move.
+    /// Time from a notice's arrival to the move.
     pub response: Time,
     /// Time after a move in which the queue pair keeps its port.
     pub hold_down: Time,
@@ -113,7 +113,7 @@ pub struct RerouteSpec {
     pub differences: Box<[u32]>,
 }
 
-/// Source ports of data packets, which change from packet to packet.
+/// Source ports for data packets, which change from packet to packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entropy {
     /// Rule by which the port is chosen.
@@ -147,7 +147,7 @@ impl Entropy {
         self.kind
     }
 
-    /// Returns the hash of a packet with [`EntropyKind::Random`]. `base` is the hash of the queue
+    /// Returns a packet's hash with [`EntropyKind::Random`], where `base` is the hash for the queue
     /// pair's own port. A retransmission after a timeout takes another path, because `retries` has
     /// changed.
     #[inline(never)]
@@ -165,7 +165,7 @@ impl Entropy {
         &self.differences
     }
 
-    /// Returns all hashes that packets of a queue pair with hash `base` may have.
+    /// Returns all hashes that packets may have on a queue pair with hash `base`.
     pub fn hashes(&self, base: u32) -> impl Iterator<Item = u32> + '_ {
         self.differences
             .iter()

@@ -1,4 +1,4 @@
-//! The section `endpoint.nic`: the model of all NICs in a trial.
+//! The section `endpoint.nic`: the NIC model that a trial uses.
 
 use std::ops::RangeInclusive;
 
@@ -96,7 +96,7 @@ component! {
     }
 }
 
-/// Choice of the plane for a packet, on a NIC with several ports.
+/// Rule by which a NIC with several ports chooses the plane for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaneChoice {
     /// Each packet leaves by the next free port.
@@ -125,18 +125,18 @@ impl Default for NicSpec {
     }
 }
 
-/// A path MTU of the `InfiniBand` architecture: the payload of a full packet.
+/// A path MTU in the `InfiniBand` architecture: a full packet's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathMtu {
-    /// 256 bytes.
+    /// A full packet carries 256 bytes.
     Bytes256,
-    /// 512 bytes.
+    /// A full packet carries 512 bytes.
     Bytes512,
-    /// 1,024 bytes.
+    /// A full packet carries 1,024 bytes.
     Bytes1024,
-    /// 2,048 bytes.
+    /// A full packet carries 2,048 bytes.
     Bytes2048,
-    /// 4,096 bytes.
+    /// A full packet carries 4,096 bytes.
     Bytes4096,
 }
 
@@ -148,7 +148,7 @@ choice!(PathMtu {
     "4096" => Bytes4096,
 });
 
-/// Kept as a number of bytes.
+/// The value is kept as bytes.
 impl KeptAs<u32> for PathMtu {
     fn kept(self) -> u32 {
         256 << self as u32
@@ -172,10 +172,10 @@ fn timeout_of_exponent(exponent: u8) -> Time {
     Time::from_ns(4_096) * (1 << exponent)
 }
 
-/// Number of data packets that one acknowledgement covers.
+/// Data packets that one acknowledgement covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
-    /// The last packet of each message asks for an acknowledgement.
+    /// Each message's last packet asks for an acknowledgement.
     PerMessage,
     /// Every `n`-th packet asks as well; with 1 each packet does.
     EveryPackets(u32),
@@ -219,14 +219,14 @@ impl Value for AckPolicy {
     }
 }
 
-/// End of a queue pair's turn, if several have something to send.
+/// Rule that ends a queue pair's turn, if several have something to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interleave {
     /// The turn ends after each packet.
     Packet,
     /// The turn ends after each message.
     Message,
-    /// The turn ends after this number of frame bytes, rounded up to whole packets.
+    /// The turn ends after this many frame bytes, rounded up to whole packets.
     Burst(Bytes),
 }
 
@@ -272,8 +272,8 @@ const KEYS_OF_ROCE: [&str; 18] = [
     "timeout_exponent",
 ];
 
-/// Refuses keys of `RoCEv2` beside another transport, and removes their defaults from the resolved
-/// configuration.
+/// Refuses keys that belong to `RoCEv2` beside another transport, and removes their defaults from
+/// the resolved configuration.
 fn check_keys_of_roce(reader: &mut dyn Reader) -> bool {
     let mut holds = true;
     for key in KEYS_OF_ROCE {
@@ -390,7 +390,7 @@ impl NicSpec {
         self.planes.unwrap_or(usual)
     }
 
-    /// Returns the plane of a queue pair with this hash, or `None` if its packets take all planes
+    /// Returns the plane for a queue pair with this hash, or `None` if its packets take all planes
     /// in turn.
     pub fn plane_of(&self, hash: u32, planes: u16) -> Option<u16> {
         // Switches use the hash as it is; mixing keeps plane and path independent.
@@ -400,18 +400,18 @@ impl NicSpec {
         is_one.then_some(plane as u16)
     }
 
-    /// Returns the pause response: the NIC's own, or else that of the switches.
+    /// Returns the pause response: the NIC's own, or else the switches'.
     pub fn pause_response(&self, of_switches: PauseResponse) -> PauseResponse {
         self.pause_response.unwrap_or(of_switches)
     }
 
-    /// Returns the class of acknowledgements and connection set-up, or `None` if it is that of the
-    /// data.
+    /// Returns the class for acknowledgements and connection set-up, or `None` if they share the
+    /// data's.
     pub fn control_class(&self) -> Option<u8> {
         self.control_dscp.map(|dscp| dscp >> 3)
     }
 
-    /// Returns how receivers notify senders of marked packets, or `None` if they do not.
+    /// Returns how receivers notify senders about marks, or `None` if they do not.
     pub fn notification(&self) -> Option<NotificationSpec> {
         let control = self.congestion_control.as_ref();
         control.and_then(CongestionControl::notification)
@@ -423,7 +423,7 @@ impl NicSpec {
         control.filter(|control| control.reacts())
     }
 
-    /// Returns the number of packets after which the first acknowledgement in a message comes.
+    /// Returns the packet count after which the first acknowledgement in a message comes.
     pub fn first_acknowledgement(&self) -> u64 {
         let message_packets = self.message_bytes.div_ceil(u64::from(self.mtu_bytes));
         match self.acknowledge {
@@ -432,8 +432,7 @@ impl NicSpec {
         }
     }
 
-    /// Returns the frame bytes of the longest frame: a full packet that is the first of its
-    /// message.
+    /// Returns the longest frame's bytes: a full packet that begins its message.
     pub fn longest_frame_bytes(&self) -> u32 {
         let first = if self.ultra_ethernet().is_some() {
             0
@@ -443,19 +442,19 @@ impl NicSpec {
         self.mtu_bytes + self.header_bytes() + first
     }
 
-    /// Returns the frame bytes of the shortest frame.
+    /// Returns the shortest frame's bytes.
     pub fn shortest_frame_bytes(&self) -> u32 {
         let own = self.ultra_ethernet().map(|own| own.control_bytes);
         own.map_or(SHORTEST_FRAME_BYTES, |own| own.min(SHORTEST_FRAME_BYTES))
     }
 
-    /// Returns the frame bytes of an acknowledgement.
+    /// Returns the frame bytes that an acknowledgement has.
     pub fn answer_frame_bytes(&self) -> u32 {
         let own = self.ultra_ethernet().map(|own| own.control_bytes);
         own.unwrap_or(u32::from(ACK_FRAME_BYTES) + self.telemetry_bytes())
     }
 
-    /// Returns the transport of Ultra Ethernet, if NICs have it.
+    /// Returns Ultra Ethernet's parameters, if NICs have that transport.
     pub fn ultra_ethernet(&self) -> Option<&UltraEthernet> {
         match &self.transport {
             Transport::Roce => None,
@@ -463,9 +462,9 @@ impl NicSpec {
         }
     }
 
-    /// Copies the transport's values into the corresponding keys of `RoCEv2`: sizes, acceptance of
-    /// packets in any order, and changing source ports. Readers of those keys need not know the
-    /// transport, therefore.
+    /// Copies the transport's values into the corresponding `RoCEv2` keys: sizes, acceptance in any
+    /// order, and changing source ports. Code that reads those keys need not know the transport,
+    /// therefore.
     pub fn adopt_transport(&mut self) {
         let Some(own) = self.ultra_ethernet().copied() else {
             return;
@@ -482,7 +481,7 @@ impl NicSpec {
         ));
     }
 
-    /// Returns the frame bytes of a data packet besides its payload, if it is not the first of its
+    /// Returns the frame bytes that a data packet has besides its payload, unless it begins its
     /// message.
     pub fn header_bytes(&self) -> u32 {
         let own = self.ultra_ethernet().map(|own| own.header_bytes);
@@ -495,8 +494,8 @@ impl NicSpec {
         control.map_or(0, CongestionControl::telemetry_bytes)
     }
 
-    /// Returns true if DMA at `rate`, in bits per second on the PCIe link, keeps up with a wire of
-    /// rate `line`. Without PCIe it always does.
+    /// Returns true if DMA at `rate`, in bits per second on the PCIe link, keeps up with a wire at
+    /// `line`. Without PCIe it always does.
     pub fn dma_keeps_up(&self, rate: Rate, line: Rate) -> bool {
         let pcie = self.pcie.as_ref();
         pcie.is_none_or(|pcie| pcie.keeps_up(rate, line, self.mtu_bytes, self.header_bytes()))

@@ -1,4 +1,4 @@
-//! Retransmission timers of a NIC's queue pairs.
+//! Retransmission timers for a NIC's queue pairs.
 
 mod steady;
 
@@ -10,15 +10,15 @@ use tenter_units::Instant;
 
 /// Deadlines with their queue pairs, ordered by both.
 ///
-/// All timeouts of a NIC are equally long, so nearly every deadline is later than those set before
+/// All timeouts at a NIC are equally long, so nearly every deadline is later than those set before
 /// and is appended to a list. The others, set to less than a full timeout or to the same instant,
 /// go to a heap.
 #[derive(Clone, Debug)]
 pub(crate) struct Timers {
-    /// Earliest deadline of both, or [`Instant::NEVER`].
+    /// Earliest deadline in both lists, or [`Instant::NEVER`].
     next_at: Instant,
     ascending: VecDeque<(Instant, SendSlot)>,
-    /// Deadlines that did not fit at the end of the list.
+    /// Deadlines that did not fit at the list's end.
     others: BinaryHeap<Reverse<(Instant, SendSlot)>>,
 }
 
@@ -37,7 +37,7 @@ impl Timers {
         self.next_at
     }
 
-    /// Adds a deadline.
+    /// Adds a deadline for a queue pair.
     pub(crate) fn push(&mut self, at: Instant, slot: SendSlot) {
         self.next_at = self.next_at.min(at);
         // An equal instant goes to the heap, which orders by queue pair as well.

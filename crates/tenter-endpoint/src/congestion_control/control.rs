@@ -8,9 +8,9 @@ use crate::notification::NotificationSpec;
 /// One acknowledgement, as a congestion control sees it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Feedback<'a> {
-    /// The acknowledgement's arrival.
+    /// Instant at which the acknowledgement arrived.
     pub(crate) now: Instant,
-    /// Time from the first bit of the acknowledged packet to the arrival of its acknowledgement.
+    /// Time from the acknowledged packet's first bit to the arrival of its acknowledgement.
     pub(crate) round_trip: Time,
     /// Number of packets that were not acknowledged before.
     pub(crate) packets: u32,
@@ -25,11 +25,11 @@ pub(crate) struct Feedback<'a> {
 /// One answer, as a statement about the path that the answered packet took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PathFeedback {
-    /// The answer's arrival.
+    /// Instant at which the answer arrived.
     pub(crate) now: Instant,
-    /// ECMP hash of the answered packet. The source port is part of it, so it identifies the path.
+    /// ECMP hash of the answered packet. It covers the source port, so it identifies the path.
     pub(crate) hash: u32,
-    /// Time from the first bit of the packet to the arrival of its answer.
+    /// Time from the packet's first bit to the arrival of its answer.
     pub(crate) round_trip: Time,
     /// Set if the answer carries a congestion notification.
     pub(crate) marked: bool,
@@ -38,7 +38,7 @@ pub(crate) struct PathFeedback {
 /// Acknowledgements that a congestion control requires from receivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answers {
-    /// Any policy will do.
+    /// Any policy for acknowledgements will do.
     Any,
     /// Windows may shrink to one packet. The receiver must acknowledge that packet without waiting
     /// for more, or the sender would stop.
@@ -91,7 +91,7 @@ pub(crate) trait Control: Copy {
     /// Returns the parameters for a NIC whose line carries `line` bits per second.
     fn on_line(self, line: u64) -> Self;
 
-    /// Creates the state of a queue pair that becomes limited at `now`, on a line of `line` bits
+    /// Creates the state for a queue pair that becomes limited at `now`, on a line with `line` bits
     /// per second.
     fn start(&self, line: u64, now: Instant) -> Self::Flow;
 
@@ -111,7 +111,8 @@ pub(crate) trait Control: Copy {
         u32::MAX
     }
 
-    /// Returns the window of a queue pair that is not limited, on a line of `line` bits per second.
+    /// Returns the window for a queue pair that is not limited, on a line with `line` bits per
+    /// second.
     fn line_window(&self, _line: u64, _payload: u64) -> u32 {
         u32::MAX
     }
@@ -122,7 +123,7 @@ pub(crate) trait Control: Copy {
     /// Handles a congestion notification. `first` is set if it starts the limit.
     fn notified(&self, flow: &mut Self::Flow, first: bool, now: Instant);
 
-    /// Handles an acknowledgement.
+    /// Handles an acknowledgement for the queue pair.
     fn acknowledged(&self, flow: &mut Self::Flow, feedback: &Feedback<'_>);
 
     /// Handles a NAK: the receiver lacks packets.

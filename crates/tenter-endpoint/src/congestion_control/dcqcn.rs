@@ -98,7 +98,7 @@ component! {
     }
 }
 
-/// Source of the constants.
+/// Source from which the constants are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
     /// Defaults of NVIDIA's `ConnectX-4` and later.
@@ -121,7 +121,7 @@ choice!(Preset {
     "tester" => Tester,
 });
 
-/// Carrier of congestion notifications.
+/// Carrier by which congestion notifications reach the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
     /// A congestion notification packet (CNP) of its own.
@@ -368,10 +368,10 @@ const KAI: Reaction = Reaction {
     ..NVIDIA
 };
 
-/// Example configuration of the simulator for "HPCC: High Precision Congestion Control": gain
+/// Example configuration in the simulator for "HPCC: High Precision Congestion Control": gain
 /// 1/256; alpha starts at 1 and falls every 1 us; the rate falls every 4 us at most and rises every
-/// 900 us by 50 or 100 Mb/s at 100G; minimum 100 Mb/s; no byte counter. Its receivers notify with
-/// each acknowledgement, which means once per mark.
+/// 900 us by 50 or 100 Mb/s at 100G; minimum 100 Mb/s; no byte counter. The simulator's receivers
+/// notify with each acknowledgement, which means once per mark.
 const HPCC: Reaction = Reaction {
     gain: PARTS / 256,
     alpha_initial: PARTS,

@@ -88,8 +88,8 @@ impl Hpcc {
         self.base_round_trip.unwrap_or(Time::from_us(13))
     }
 
-    /// Returns the bytes that a line of `line` bits per second carries in T, in units of 1/[`BYTE`]
-    /// byte.
+    /// Returns the bytes that a line with `line` bits per second carries in T, in units of
+    /// 1/[`BYTE`] byte.
     fn most(&self, line: u64) -> u64 {
         part_of(line * BYTE, self.round_trip().ps(), 8 * SECOND.ps()).max(BYTE)
     }

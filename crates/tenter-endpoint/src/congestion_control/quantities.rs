@@ -4,12 +4,12 @@ use std::ops::RangeInclusive;
 
 use tenter_units::{Rate, Time};
 
-/// Upper bound of timers and of round-trip thresholds.
+/// Upper bound for timers and round-trip thresholds.
 pub(crate) const SECOND: Time = Time::from_us(1_000_000);
 /// Lower bound of timers. Catching up takes one step per tick, so a finer timer would cost more
 /// than ten million steps per simulated second.
 pub(crate) const TICK_MIN: Time = Time::from_ns(100);
-/// Range of keys that state a rate of increase or a minimum rate.
+/// Range for keys that state an increase or a minimum rate.
 pub(crate) const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000)..=Rate::from_gbps(100_000);
 

@@ -16,7 +16,7 @@ const PACKETS_MAX: u32 = 1 << 20;
 const SCALING_MIN_WINDOW: u64 = PACKET / 10;
 /// Windows from 100 packets on add nothing to the target (section 3.5).
 const SCALING_MAX_WINDOW: u64 = 100 * PACKET;
-/// Smallest window, 0.001 packets: assumed.
+/// Smallest window, a thousandth of a packet: assumed.
 const MIN_WINDOW: u64 = PACKET / 1000;
 
 component! {
@@ -56,7 +56,7 @@ pub(crate) struct Flow {
     frame_bytes: u64,
 }
 
-/// Returns 1/√w of a window of w packets, in units of 2⁻¹⁶.
+/// Returns 1/√w for a window of w packets, in units of 2⁻¹⁶.
 fn inverse_root(window: u64) -> u64 {
     (1 << 32) / (window << 16).isqrt().max(1)
 }

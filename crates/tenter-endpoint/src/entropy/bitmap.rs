@@ -4,14 +4,14 @@
 use super::news::PathNews;
 use super::split_mix::SplitMix;
 
-/// Largest penalty.
+/// Largest penalty that a value can have.
 const MOST: u8 = 15;
 
 /// Penalties by value, and the present position in the round.
 #[derive(Clone, Debug)]
 pub(crate) struct Bitmap {
     penalties: Box<[u8]>,
-    /// Position in the round.
+    /// Position in the present round.
     next: u16,
     /// Mask of this round: the value at position p is p exclusive or `order`.
     order: u16,

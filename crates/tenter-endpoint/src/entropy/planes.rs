@@ -17,7 +17,7 @@ pub(crate) struct Sent {
 pub(crate) struct Choices {
     /// Plane 0, stored inline: most NICs have no other.
     first: Choice,
-    /// Planes 1 and up.
+    /// Choices for planes 1 and up.
     further: Box<[Choice]>,
 }
 

@@ -12,7 +12,7 @@ use super::split_mix::SplitMix;
 
 /// Recycled values that are remembered.
 const KEPT: usize = 8;
-/// Duration of a freeze.
+/// Time for which a freeze lasts.
 const FROZEN: Time = Time::from_us(10_000);
 /// Random values after a freeze, before any is recycled again.
 const EXPLORED: u32 = 16;
@@ -33,7 +33,7 @@ pub(crate) struct Reps {
     count: usize,
     /// Place of the next entry in `kept`.
     head: usize,
-    /// Number of fresh entries.
+    /// Number of entries that are fresh.
     fresh: usize,
     /// Random values still to be drawn after a freeze.
     explores: u32,

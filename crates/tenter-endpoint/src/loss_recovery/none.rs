@@ -1,7 +1,7 @@
-//! No recovery: lost packets are counted and never resent, as by the ports of a traffic tester.
+//! No recovery: lost packets are counted and never resent, as by a traffic tester's ports.
 //!
-//! Source: AI Fabric Test Methodology (Keysight). Its chunk tables show frames received as frames
-//! sent less frames lost, and none resent. A tester knows the contents of each flow, so its
+//! Source: AI Fabric Test Methodology (Keysight). In its chunk tables frames received are frames
+//! sent less frames lost, and none is resent. A tester knows what each flow contains, so its
 //! receiving ports know where a transfer ends whatever is lost.
 
 use crate::receive::{Delivery, ReceiveQueuePair};
@@ -10,10 +10,10 @@ use tenter_units::Instant;
 
 impl ReceiveQueuePair {
     /// Gives up all packets missing before `sequence`, passes the transfers that end there to
-    /// `delivered`, and returns the number of packets given up.
+    /// `delivered`, and returns how many packets it gave up.
     ///
-    /// `packets_of(n)` returns the packet count of the n-th transfer on this queue pair, 0 if there
-    /// is none.
+    /// `packets_of(n)` returns the packet count for the n-th transfer on this queue pair, 0 if
+    /// there is none.
     pub(crate) fn give_up_before(
         &mut self,
         sequence: u32,

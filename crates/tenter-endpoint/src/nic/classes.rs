@@ -1,22 +1,22 @@
-//! Traffic classes (priorities) of a NIC's packets.
+//! Traffic classes (priorities) in which a NIC sends.
 
-/// Traffic classes (priorities 0 to 7) of a NIC's packets.
+/// Traffic classes (priorities 0 to 7) in which a NIC sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NicClasses {
-    /// Class of data packets, unless queue pairs differ.
+    /// Class for data packets, unless queue pairs differ.
     pub data: u8,
-    /// Bit set of all classes that data packets may have.
+    /// All classes that data packets may have, as a bit set.
     pub all_data: u8,
-    /// Class of acknowledgements and connection set-up.
+    /// Class for acknowledgements and connection set-up.
     pub control: u8,
-    /// Class of congestion notifications.
+    /// Class for congestion notifications, such as CNPs.
     pub notification: u8,
-    /// Bit set of the classes that pause frames can stop.
+    /// Classes that pause frames can stop, as a bit set.
     pub lossless: u8,
 }
 
 impl NicClasses {
-    /// Returns true if queue pairs differ in the class of their data.
+    /// Returns true if queue pairs differ in their data's class.
     pub fn is_mixed(&self) -> bool {
         self.all_data.count_ones() > 1
     }

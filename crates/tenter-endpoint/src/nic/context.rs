@@ -21,9 +21,9 @@ pub trait Directory {
 /// The environment in which a NIC handles an arrival or a timer.
 #[derive(Debug)]
 pub struct RxContext<'a, M, D> {
-    /// Model parameters of the NIC.
+    /// Model parameters that all NICs share.
     pub spec: &'a NicSpec,
-    /// Look-ups about senders.
+    /// Look-ups about the NIC's senders.
     pub directory: &'a D,
     /// Medium that carries the NIC's packets away.
     pub medium: &'a mut M,

@@ -1,17 +1,17 @@
-//! Counters of a NIC.
+//! Counters that every NIC has.
 
 use tenter_net::Packet;
 
-/// Counters of a NIC, named as NIC drivers name them where a driver has the same counter.
+/// Counters at a NIC, named as NIC drivers name them where a driver has the same counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NicCounters {
     /// Frames received, MAC control frames excluded.
     pub received_frames: u64,
-    /// Bytes of the received frames, FCS included, preamble and gap excluded.
+    /// Bytes in the received frames, FCS included, preamble and gap excluded.
     pub received_bytes: u64,
-    /// Data packets accepted.
+    /// Data packets that receivers accepted.
     pub data_packets: u64,
-    /// Frame bytes of accepted data packets.
+    /// Frame bytes in accepted data packets.
     pub data_bytes: u64,
     /// Data packets dropped because an earlier one was missing.
     pub out_of_sequence: u64,
@@ -21,30 +21,30 @@ pub struct NicCounters {
     pub given_up: u64,
     /// Data packets dropped because they had been accepted or given up before.
     pub duplicate_request: u64,
-    /// Data packets sent again.
+    /// Data packets that were sent again.
     pub retransmitted_packets: u64,
     /// Packets received with an ECN mark (congestion experienced).
     pub marked_packets: u64,
     /// Data packets received without payload, because a switch had trimmed them.
     pub trimmed_packets: u64,
-    /// Acknowledgement packets sent.
+    /// Acknowledgement packets that receivers sent.
     pub acknowledgements_sent: u64,
     /// Packets sent that grant credit to a sender.
     pub grants_sent: u64,
-    /// NAKs sent.
+    /// Negative acknowledgements (NAKs) sent by receivers.
     pub nak_sent: u64,
-    /// NAKs received.
+    /// Negative acknowledgements (NAKs) that senders received.
     pub packet_seq_err: u64,
-    /// Retransmission timeouts of an oldest unacknowledged packet.
+    /// Retransmission timeouts for an oldest unacknowledged packet.
     pub local_ack_timeout_err: u64,
-    /// Congestion notifications sent, in packets of their own or within acknowledgements.
+    /// Congestion notifications sent, in own packets or within acknowledgements.
     pub np_cnp_sent: u64,
     /// Congestion notifications received by senders.
     pub rp_cnp_handled: u64,
 }
 
 impl NicCounters {
-    /// Counts a received frame.
+    /// Counts a frame on its arrival.
     #[inline]
     pub(crate) fn receive(&mut self, packet: &Packet) {
         self.received_frames += 1;

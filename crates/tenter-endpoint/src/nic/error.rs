@@ -11,6 +11,6 @@ pub struct QueuePairError {
     pub slot: SendSlot,
     /// Instant at which the last retry timed out.
     pub at: Instant,
-    /// Destination host.
+    /// Host to which it was sending.
     pub destination: HostId,
 }

@@ -26,7 +26,7 @@ pub struct HeldByRate {
 }
 
 impl HeldByRate {
-    /// Returns both parts together.
+    /// Returns the sum over both parts.
     pub fn sum(self) -> Time {
         self.before_first + self.after_first
     }
@@ -45,7 +45,7 @@ pub(crate) struct IdleClock {
 }
 
 impl IdleClock {
-    /// Creates the clock of a NIC that sprays each queue pair over `planes` planes.
+    /// Creates the clock for a NIC that sprays each queue pair over `planes` planes.
     pub(crate) fn new(planes: u16) -> IdleClock {
         IdleClock {
             idle: Time::ZERO,
@@ -74,7 +74,7 @@ impl IdleClock {
     }
 }
 
-/// An unacknowledged request.
+/// A request that is not yet acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Request {
     /// The queue pair's total held time when the request was posted.
@@ -82,8 +82,8 @@ struct Request {
     held: HeldByRate,
 }
 
-/// Waits of one queue pair. A request is known by its position, where 0 is the oldest
-/// unacknowledged one.
+/// One queue pair's waits. A request is known by its position, where 0 is the oldest unacknowledged
+/// one.
 ///
 /// A wait continues while other queue pairs send: the port is then busy, and the clock stands
 /// still. Nothing has to be noted per frame, therefore.
@@ -92,10 +92,10 @@ pub(crate) struct Waits {
     /// Clock reading at which the present wait began or was last accounted for; `None` without a
     /// wait.
     since: Option<i64>,
-    /// Total held time of the queue pair.
+    /// Total time for which the queue pair was held.
     sum: Time,
     requests: VecDeque<Request>,
-    /// Number of requests that have sent a frame.
+    /// Requests that have sent a frame.
     begun: usize,
 }
 
@@ -112,7 +112,7 @@ impl Waits {
         self.since.is_some()
     }
 
-    /// Records a posted request.
+    /// Records a request that is posted.
     pub(crate) fn post(&mut self, reading: i64) {
         let present = self
             .since

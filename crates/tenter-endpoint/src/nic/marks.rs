@@ -15,26 +15,26 @@ use tenter_units::{ById, Instant};
 pub struct Marks {
     /// Data frames with congestion experienced (CE), discarded ones included.
     pub frames: u32,
-    /// Congestion notifications (CNPs) sent because of them.
+    /// Congestion notifications (CNPs) sent for these marks.
     pub notifications: u32,
 }
 
-/// Marks of one receive queue pair, and the state of its notifications.
+/// One receive queue pair's marks and notifications.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Marked {
     pub(crate) since_delivery: Marks,
-    /// Earliest instant of the next notification.
+    /// Earliest instant for the next notification.
     pub(crate) next_notification: Instant,
     /// Set if the next acknowledgement must carry a notification.
     pub(crate) echoes: bool,
 }
 
-/// Marks of all receive queue pairs at a NIC; empty until the first mark.
+/// Marks at all receive queue pairs; empty until the first mark.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MarkBook(ById<ReceiveSlot, Marked>);
 
 impl MarkBook {
-    /// Counts a marked packet. `slots` is the number of receive queue pairs, for which the list is
+    /// Counts a marked packet. `slots` is the receive queue pair count, for which the list is
     /// allocated with the first mark.
     pub(crate) fn count(&mut self, slot: ReceiveSlot, slots: usize) -> &mut Marked {
         if self.0.len() < slots {
@@ -45,8 +45,8 @@ impl MarkBook {
         marked
     }
 
-    /// Takes out the flag for the next acknowledgement of a queue pair: it is set if a mark is
-    /// still to be reported to the sender.
+    /// Takes out the flag for a queue pair's next acknowledgement: it is set if a mark is still to
+    /// be reported to the sender.
     pub(crate) fn on_echo(&mut self, slot: ReceiveSlot) -> u8 {
         let marked = self.0.get_mut(slot.index());
         let echoes = marked.is_some_and(|marked| std::mem::take(&mut marked.echoes));

@@ -1,4 +1,4 @@
-//! A NIC with a port on each of several planes.
+//! A NIC with one port per plane.
 //!
 //! ```text
 //!   spray   one NIC that turns to the          hash   a NIC for each port,
@@ -67,7 +67,7 @@ impl Nic {
     }
 }
 
-/// Adds up the counters of two NICs.
+/// Adds up two NICs' counters.
 fn sum(counts: NicCounters, more: NicCounters) -> NicCounters {
     NicCounters {
         received_frames: counts.received_frames + more.received_frames,
@@ -189,8 +189,7 @@ impl MultiPlaneNic {
         self.at(port).transmitter_mut(0)
     }
 
-    /// Opens a send queue pair. If planes are chosen by hash, the hash of its packets decides its
-    /// plane.
+    /// Opens a send queue pair. If planes are chosen by hash, its packets' hash decides its plane.
     pub(super) fn open(
         &mut self,
         spec: &NicSpec,
@@ -222,7 +221,7 @@ impl MultiPlaneNic {
     }
 
     /// Sends one frame by the first port that can send, counted from the one after the last used.
-    /// Without spraying that is simply the lowest port: each port has queue pairs of its own.
+    /// Without spraying that is simply the lowest port: each port has its own queue pairs.
     pub(super) fn depart(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
         let ports = self.ports();
         let last = self.sprayed.as_ref().map_or(ports - 1, |of| of.last as u16);

@@ -1,23 +1,23 @@
-//! Per-port state of a NIC that sends over several ports.
+//! Per-port state for a NIC that sends over several ports.
 
 use tenter_net::Transmitter;
 use tenter_units::Instant;
 
 use crate::pauses::Pauses;
 
-/// State of a port that lies apart from the queue pairs.
+/// State that a port has apart from the queue pairs.
 #[derive(Clone, Debug)]
 pub(crate) struct NicPort {
     pub(crate) transmitter: Transmitter,
     pub(crate) plane: u8,
     /// Pauses by the leaf at this port.
     pub(crate) pauses: Box<Pauses>,
-    /// End of the last message sent by this port, and the end of the gap after it.
+    /// Instants at which this port's last message ended, and the gap after it.
     pub(crate) message_end: (Instant, Instant),
 }
 
 impl NicPort {
-    /// Creates the state of a port before anything has happened.
+    /// Creates a port's initial state.
     pub(crate) fn new(plane: u8, transmitter: Transmitter, pauses: Pauses) -> NicPort {
         NicPort {
             transmitter,
@@ -35,7 +35,7 @@ impl NicPort {
         }
     }
 
-    /// Returns the end of the last frame sent, or [`Instant::START`] if there was none.
+    /// Returns the instant at which the last frame ended, or [`Instant::START`] if there was none.
     pub(crate) fn last_end(&self) -> Instant {
         last_end(&self.transmitter, self.message_end)
     }
@@ -49,7 +49,7 @@ pub(crate) struct Wire<'p> {
 }
 
 impl<'p> Wire<'p> {
-    /// Returns the state of a port as if it were free as soon as any port of its NIC is.
+    /// Returns a port's state as if it were free as soon as any port at its NIC is.
     #[inline]
     pub(crate) fn of_any_port(
         transmitter: &Transmitter,
@@ -63,7 +63,8 @@ impl<'p> Wire<'p> {
     }
 }
 
-/// Returns the end of the last frame by a transmitter, the gap after its last message excluded.
+/// Returns the instant at which a transmitter's last frame ended, without the gap after its last
+/// message.
 pub(crate) fn last_end(transmitter: &Transmitter, message_end: (Instant, Instant)) -> Instant {
     let (end, resumed) = message_end;
     let free_at = transmitter.last_end();
@@ -71,13 +72,13 @@ pub(crate) fn last_end(transmitter: &Transmitter, message_end: (Instant, Instant
     if free_at == resumed { end } else { free_at }
 }
 
-/// Frames and frame bytes.
+/// A frame count and the frames' bytes.
 pub(super) type Frames = (u64, u64);
 
-/// Ports of a NIC that sprays packets over them.
+/// Ports at a NIC that sprays packets over them.
 #[derive(Clone, Debug)]
 pub(super) struct Sprayed {
-    /// State of each port. That of the current port is swapped with the NIC's own and lies there.
+    /// State of each port. The current port's state is swapped with the NIC's own and lies there.
     pub(super) ports: Vec<NicPort>,
     /// Port whose state lies in the NIC.
     pub(super) current: usize,
@@ -88,7 +89,7 @@ pub(super) struct Sprayed {
 }
 
 impl Sprayed {
-    /// Returns the earliest instant at which one of the ports other than `port` is free.
+    /// Returns the earliest instant at which a port other than `port` is free.
     pub(super) fn others_free_at(&self, port: usize) -> Instant {
         let ports = self.ports.iter().enumerate();
         let others = ports.filter(|(other, _)| *other != port);

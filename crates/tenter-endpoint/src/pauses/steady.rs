@@ -1,4 +1,4 @@
-//! Pauses as part of a steady state.
+//! The steady-state pass over pauses.
 
 use tenter_net::Visitor;
 use tenter_units::Instant;

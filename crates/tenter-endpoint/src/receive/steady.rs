@@ -7,11 +7,11 @@ use super::ReceiveQueuePair;
 /// Latencies of accepted packets, in units of [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latencies {
-    /// Shortest latency.
+    /// Shortest latency among the packets.
     pub min: u32,
-    /// Longest latency.
+    /// Longest latency among the packets.
     pub max: u32,
-    /// Sum over all packets.
+    /// Sum over the packets' latencies.
     pub sum: u64,
 }
 

@@ -58,7 +58,7 @@ impl RoceNic {
         }
     }
 
-    /// Handles a go-back-N NAK.
+    /// Handles a go-back-N NAK from the receiver.
     pub(super) fn on_nak(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
         let slot = packet.send_slot();
         self.counters.packet_seq_err += 1;
@@ -169,10 +169,10 @@ impl RoceNic {
         }
     }
 
-    /// Handles a report that switches trimmed packets of a send queue pair. They are resent by the
-    /// rules of loss recovery.
+    /// Handles a report that switches trimmed packets. The send queue pair resends them by the
+    /// rules of its loss recovery.
     ///
-    /// Nothing calls this today: switches trim data of Ultra Ethernet only.
+    /// Nothing calls this today: switches trim only Ultra Ethernet's data.
     pub fn on_trimmed(&mut self, spec: &NicSpec, slot: SendSlot, trimmed: Missing, now: Instant) {
         if let Some(limits) = &mut self.limits {
             limits.tell(slot, |congestion| congestion.trimmed(slot, now));
@@ -191,7 +191,7 @@ impl RoceNic {
         self.join_round(spec, slot, now);
     }
 
-    /// Handles a grant of payload bytes by the receiver of a send queue pair.
+    /// Handles a grant by a send queue pair's receiver, in payload bytes.
     ///
     /// Nothing calls this today: `RoCEv2` receivers grant no credit.
     pub fn on_grant(&mut self, spec: &NicSpec, slot: SendSlot, bytes: u64, now: Instant) {

@@ -5,8 +5,8 @@ use tenter_units::Instant;
 
 use crate::pcie::Dma;
 
-/// DMA out of host memory that is slower than the wire. A data packet begins to leave no sooner
-/// than the payload of the one before it has been read: DMA reads one packet ahead.
+/// DMA from host memory that is slower than the wire. A data packet begins to leave no sooner than
+/// the previous one's payload has been read: DMA reads one packet ahead.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DmaReads {
     dma: Dma,

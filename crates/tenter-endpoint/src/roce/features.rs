@@ -1,6 +1,6 @@
 //! Features that take a NIC's frames off the fast path.
 
-/// A feature that adds a stage to the way of frames, or timers of its own.
+/// A feature that adds a stage to each frame's way, or timers to the NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Feature {
     /// Lanes with credit, in a fabric that sends by credit.

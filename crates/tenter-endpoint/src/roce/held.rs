@@ -18,8 +18,8 @@ struct Hold {
     until: Instant,
     record: PauseRecord,
     /// Paused queue pairs in the order of their turns, which they keep when the pause ends.
-    /// Otherwise frequent signals could starve those at the end. Only the first has a timer, for
-    /// all of them.
+    /// Otherwise frequent signals could starve the last ones. Only the first has a timer, on behalf
+    /// of all.
     waiting: VecDeque<SendSlot>,
 }
 

@@ -12,7 +12,7 @@ use tenter_topology::HostId;
 #[derive(Clone, Debug)]
 pub(super) struct InBand {
     pub(super) telemetry: Arc<Telemetry>,
-    /// Records that were returned.
+    /// Records that answers have returned, to be used again.
     free: Vec<u32>,
     /// Number of records ever used; the next fresh one has this number.
     used: u32,

@@ -84,8 +84,8 @@ impl RoceNic {
         of_round.min(limits.paced.next_at().max(first))
     }
 
-    /// Returns the queue pair whose turn it is. Those whose class is paused go to the end of the
-    /// round.
+    /// Returns the queue pair whose turn it is. Queue pairs whose class is paused go to the round's
+    /// end.
     fn next_in_round(&mut self, now: Instant) -> Option<SendSlot> {
         if !self.classes.is_mixed() {
             return self.round.front().copied();

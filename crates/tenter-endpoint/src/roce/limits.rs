@@ -26,8 +26,9 @@ use crate::send::{SendQueuePair, Sent, Turn};
 use crate::source_ports::Entropy;
 use crate::spec::NicSpec;
 
-/// Queue pairs that wait for their rate or for the end of a pause by congestion signals, ordered by
-/// the end of the wait. Ties go by queue pair, so the order depends on content alone.
+/// Queue pairs that wait for their rate, or for a pause by congestion signals to end, ordered by
+/// the instant at which the wait ends. Ties go by queue pair, so the order depends on content
+/// alone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paced(BTreeSet<(Instant, SendSlot)>);
 
@@ -66,8 +67,8 @@ impl Paced {
     }
 }
 
-/// State of a NIC that needs more than a round of queue pairs. A NIC has none if it uses go-back-N
-/// and a single class of data, without congestion control.
+/// State for a NIC that needs more than a round of queue pairs. A NIC has none if it uses go-back-N
+/// and a single data class, without congestion control.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     pub(super) congestion: Option<Congestion>,
@@ -114,8 +115,7 @@ impl Limits {
         }
     }
 
-    /// Reports the bad outcome of packets that are about to be resent to the choice of source
-    /// ports.
+    /// Reports a bad outcome for packets that are about to be resent to the choice of source ports.
     pub(super) fn heard(&mut self, slot: SendSlot, packets: Missing, news: PathNews, now: Instant) {
         if let Some(ports) = &mut self.ports {
             ports.repeated(slot, packets, news, now);
@@ -289,9 +289,9 @@ impl Limits {
         }
     }
 
-    /// Takes out the queue pairs that may send because the wait of `slot` is over: only itself, or
-    /// all that wait for the same receiver if it is the first of these. Returns none if it must go
-    /// on waiting.
+    /// Takes out the queue pairs that may send because `slot` need not wait any longer: only
+    /// itself, or all that wait for the same receiver if it is the first of these. Returns none if
+    /// it must go on waiting.
     pub(super) fn released(
         &mut self,
         slot: SendSlot,

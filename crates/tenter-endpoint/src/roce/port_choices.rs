@@ -36,7 +36,7 @@ struct PortChoice {
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
     /// Send time in units of [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS), by which the answer names
-    /// the packet. It is unique, because packets of a queue pair leave one after the other.
+    /// the packet. It is unique, because a queue pair's packets leave one after the other.
     sent: u32,
     sequence: u32,
     value: u16,

@@ -12,7 +12,7 @@ use crate::spec::NicSpec;
 const FEW_SLOTS: usize = 16;
 
 impl RoceNic {
-    /// Opens a send queue pair to `peer`. `class` is the class of its data, one of those in
+    /// Opens a send queue pair to `peer`. `class` is the class for its data, taken from
     /// [`NicClasses::all_data`](super::NicClasses::all_data). With connection set-up, the request
     /// goes out now.
     pub fn open(

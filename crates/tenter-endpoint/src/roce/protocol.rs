@@ -61,7 +61,7 @@ impl RoceNic {
         self.on_data(packet, cx)
     }
 
-    /// Handles a data packet.
+    /// Handles a data packet in its receive queue pair.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a quarter of it"

@@ -13,8 +13,7 @@ impl RoceNic {
         self.limits.as_mut()?.in_band.as_deref_mut()
     }
 
-    /// Returns the frame bytes of an acknowledgement, which has room for the telemetry of its
-    /// packet.
+    /// Returns the frame bytes that an acknowledgement has, with room for its packet's telemetry.
     pub(super) fn ack_frame_bytes(spec: &NicSpec) -> u16 {
         ACK_FRAME_BYTES + spec.telemetry_bytes() as u16
     }

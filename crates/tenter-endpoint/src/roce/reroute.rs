@@ -10,8 +10,7 @@ use super::RoceNic;
 use super::features::Feature;
 
 impl RoceNic {
-    /// Returns the number of received congestion notices, and the number of moves of queue pairs to
-    /// other source ports.
+    /// Returns the congestion notices received, and the moves to other source ports that followed.
     pub fn reroutes(&self) -> (u64, u64) {
         let reroutes = self.reroutes.as_ref();
         reroutes.map_or((0, 0), |of| (of.received, of.moves))

@@ -37,7 +37,7 @@ pub struct RoceNic {
     pub(super) host: HostId,
     pub(super) cut: MessageCut,
     pub(super) transmitter: Transmitter,
-    /// End of the last message, and end of the gap after it.
+    /// Instants at which the last message ended, and the gap after it.
     pub(super) message_end: (Instant, Instant),
     /// Waiting acknowledgements and connection set-up, which leave before data.
     pub(super) control: Ring<Packet>,
@@ -50,8 +50,8 @@ pub struct RoceNic {
     /// Queue pair that sent last, and the frame bytes of its turn so far, if turns are limited in
     /// bytes.
     pub(super) turn: Option<(SendSlot, u64)>,
-    /// Retransmission timers, at most one per send queue pair. Those of queue pairs that wait for
-    /// nothing are stale.
+    /// Retransmission timers, at most one per send queue pair. Timers are stale for queue pairs
+    /// that wait for nothing.
     pub(super) timeouts: Timers,
     /// Work requests and connection requests without acknowledgement. While there are none, no
     /// retransmission timer fires.
@@ -196,7 +196,7 @@ impl RoceNic {
         }
     }
 
-    /// Returns the NIC's transmitter.
+    /// Returns the transmitter at the NIC's port.
     pub fn transmitter(&self) -> &Transmitter {
         &self.transmitter
     }

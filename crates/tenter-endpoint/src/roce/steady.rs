@@ -91,8 +91,8 @@ impl RoceNic {
         (peer.destination, peer.slot)
     }
 
-    /// Returns the least and the greatest number of packets that queue pairs in the round have left
-    /// of their current request, or `None` if the round is empty.
+    /// Returns the least and the greatest packet count that a queue pair in the round has left in
+    /// its current request, or `None` if the round is empty.
     pub fn left_to_send(&self) -> Option<(u32, u32)> {
         let slots = self.round.iter().map(|&slot| self.send[slot].left());
         let bounds = |bounds: Option<(u32, u32)>, left: u32| {

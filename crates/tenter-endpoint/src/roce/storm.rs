@@ -1,4 +1,4 @@
-//! Pause storms.
+//! Pause storms: a NIC that pauses its leaf without end.
 
 use tenter_units::{Instant, Time};
 

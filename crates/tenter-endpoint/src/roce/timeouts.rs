@@ -52,9 +52,9 @@ impl RoceNic {
     }
 
     /// Fires the one timer that is first in order among those due at `now`: drained frames, then
-    /// repeated pauses, then those of a storm, then moves of flows, then retransmission timers.
-    /// Returns the transfer that a frame completes, if any, and appends acknowledged work requests
-    /// to the context's `done`.
+    /// repeated pauses, then a storm's pauses, then moves of flows, then retransmissions. Returns
+    /// the transfer that a frame completes, if any, and appends acknowledged work requests to the
+    /// context's `done`.
     pub fn fire<M: Medium, D: Directory>(
         &mut self,
         now: Instant,

@@ -49,7 +49,7 @@ impl RoceNic {
         (mac.xoff_frames / classes, mac.xon_frames / classes)
     }
 
-    /// Returns the end of the pause of `class` by the leaf; in the past if there is none.
+    /// Returns the instant until which the leaf pauses `class`; in the past if it does not.
     pub fn paused_until(&self, class: u8) -> Instant {
         self.pauses.until(class)
     }
@@ -112,7 +112,7 @@ impl RoceNic {
         self.send[slot].unfinished(&self.requests, slot).into_iter()
     }
 
-    /// Returns the number of unacknowledged work requests of a send queue pair.
+    /// Returns a send queue pair's unacknowledged work request count.
     pub fn unfinished_count(&self, slot: SendSlot) -> usize {
         self.send[slot].unfinished_count(&self.requests)
     }

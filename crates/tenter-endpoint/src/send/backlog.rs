@@ -88,7 +88,7 @@ impl SendQueuePair {
         false
     }
 
-    /// Notes that the first packet of a message goes out: it may be the first of its request.
+    /// Notes that a message's first packet goes out; it may be the first of its request.
     pub(super) fn note_first_sent(
         &self,
         requests: &mut Requests,

@@ -1,4 +1,4 @@
-//! Data packets that leave.
+//! Data packets that leave, and the rules by which they are made.
 
 use std::sync::Arc;
 

@@ -22,10 +22,10 @@ pub struct SendPeer {
     pub hash: u32,
 }
 
-/// State of a connection.
+/// State in which a connection is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Connection {
-    /// Not opened yet.
+    /// The queue pair has not been opened.
     #[default]
     Unused,
     /// The request is out, and no packet may be sent before the reply.
@@ -36,7 +36,7 @@ pub(crate) enum Connection {
     Failed,
 }
 
-/// Place of a queue pair among those of its NIC that want to send.
+/// Place among the NIC's queue pairs that want to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// It has nothing to send, or its window forbids to.
@@ -124,7 +124,7 @@ impl SendQueuePair {
         self.class = class;
     }
 
-    /// Posts a work request.
+    /// Posts a work request to the queue pair.
     pub(crate) fn post(
         &mut self,
         requests: &mut Requests,
@@ -162,7 +162,7 @@ impl SendQueuePair {
             || self.repairs
     }
 
-    /// Returns true if the next packet is the first of a message, or the last of its request.
+    /// Returns true if the next packet is the first in its message, or the last in its request.
     #[inline]
     pub(crate) fn is_at_edge(&self) -> bool {
         self.starts_message || self.next_sequence.wrapping_add(1) == self.request_end
@@ -200,8 +200,8 @@ impl SendQueuePair {
         }
     }
 
-    /// Returns the payload bytes of the message that begins with packet `sequence`, if it is the
-    /// current one; for any other, those of a full message.
+    /// Returns the payload bytes in the message that begins with packet `sequence`, if it is the
+    /// current one; for any other, those in a full message.
     pub(crate) fn message_bytes(&self, sequence: u32, cut: MessageCut) -> u64 {
         let packets = self.message_end.wrapping_sub(sequence);
         if packets == 0 || u64::from(packets) > cut.packets_per_message() {
@@ -251,8 +251,8 @@ impl SendQueuePair {
         }
     }
 
-    /// Returns kind, frame bytes and flags of packet `sequence`, which is the first or last one of
-    /// its message, or both. It has just been counted as sent.
+    /// Returns kind, frame bytes and flags for packet `sequence`, which is the first or last in its
+    /// message, or both. It has just been counted as sent.
     #[inline(never)]
     fn first_or_last(
         &mut self,
@@ -290,7 +290,7 @@ impl SendQueuePair {
         (kind, frame_bytes, flags)
     }
 
-    /// Continues with the first message of a request of `bytes` in `packets` packets.
+    /// Continues with the first message in a request with `bytes` bytes and `packets` packets.
     pub(super) fn begin_request(&mut self, bytes: u64, packets: u32, cut: MessageCut) {
         self.bytes = bytes;
         self.request_end = self.next_sequence.wrapping_add(packets);
@@ -310,7 +310,7 @@ impl SendQueuePair {
         };
     }
 
-    /// Continues with the next message of the request, or of the next request.
+    /// Continues with the next message, in this request or the next one.
     fn next_message(&mut self, requests: &mut Requests, cut: MessageCut) {
         if self.next_sequence != self.request_end {
             self.begin_message(cut);
@@ -374,8 +374,8 @@ impl SendQueuePair {
         true
     }
 
-    /// Returns the number of packets that an acknowledgement of everything before `sequence` would
-    /// acknowledge anew, and the number of unacknowledged ones.
+    /// Returns the packets that an acknowledgement up to `sequence` would acknowledge anew, and all
+    /// that are unacknowledged.
     #[inline]
     fn news(&self, sequence: u32) -> (u32, u32) {
         let since = |later: u32| later.wrapping_sub(self.acknowledged);

@@ -21,7 +21,7 @@ use crate::nic::held_by_rate::HeldByRate;
 /// Stands for a backlog's index while a queue pair has none.
 pub(super) const NO_BACKLOG: u32 = u32::MAX;
 
-/// The only request of a queue pair, in half a cache line. Its payload bytes are in the queue pair.
+/// A queue pair's only request, in half a cache line. The payload byte count is in the queue pair.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Only {
     tag: u64,

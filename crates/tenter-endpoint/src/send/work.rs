@@ -12,9 +12,9 @@ pub struct WorkRequest {
     pub tag: u64,
     /// Identifies the workload's group of requests; the NIC passes it back.
     pub group: u32,
-    /// Payload bytes to send.
+    /// Payload bytes that are to be sent.
     pub bytes: u64,
-    /// Instant of posting.
+    /// Instant at which it is posted.
     pub posted: Instant,
 }
 

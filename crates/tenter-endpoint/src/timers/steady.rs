@@ -1,4 +1,4 @@
-//! Timers as part of a steady state.
+//! The steady-state pass over timers.
 
 use std::cmp::Reverse;
 

@@ -1,6 +1,6 @@
-//! Contents of acknowledgements.
+//! Acknowledgement contents that packets have no room for.
 //!
-//! A packet in the model has 32 bytes, too few for a map of 64 packets. The map lies in a record
+//! A packet in the model has 32 bytes, too few for a map over 64 packets. The map lies in a record
 //! beside the packets, and the acknowledgement names the record in [`Packet::sent`]. A record
 //! belongs to the receiver that wrote it, until the sender has read the acknowledgement. If the
 //! acknowledgement is lost, its record is never reused. Names depend on the order in which threads
@@ -18,13 +18,13 @@ use tenter_topology::HostId;
 const FIRST_BLOCK: u32 = 64;
 /// Blocks per host: enough for more than 2³⁰ records.
 const BLOCKS: usize = 25;
-/// Flag in the first word of a record that is in use; the rest of the word is `ahead`.
+/// Flag in a record's first word while the record is in use; the other bits are `ahead`.
 const IN_USE: u64 = 1 << 63;
 
-/// Contents of an acknowledgement, in addition to the number before which everything has arrived.
+/// An acknowledgement's contents, in addition to the number before which everything has arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Report {
-    /// Number of the packet that is answered.
+    /// Number of the answered packet.
     pub(super) answered: u32,
     /// Number of the packet that the map's lowest bit stands for.
     pub(super) first: u32,
@@ -36,21 +36,21 @@ pub(super) struct Report {
     pub(super) ahead: u32,
 }
 
-/// A record; two of them fill a cache line.
+/// A record, two to a cache line.
 #[derive(Debug, Default)]
 #[repr(align(32))]
 struct Record([AtomicU64; 4]);
 
-/// Records of one host, allocated block by block as they are needed.
+/// One host's records, allocated block by block as they are needed.
 #[derive(Debug, Default)]
 struct Region {
     blocks: [OnceLock<Box<[Record]>>; BLOCKS],
 }
 
-/// Records of all receivers in a network.
+/// The records that all receivers in a network write.
 #[derive(Debug)]
 pub struct Acknowledgements {
-    /// Bits of a name that number the records of one host; the bits above name the host.
+    /// Bits in a name that number a host's records; the bits above name the host.
     bits: u32,
     regions: Box<[Region]>,
 }
@@ -58,9 +58,9 @@ pub struct Acknowledgements {
 /// A host's position among its records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cursor {
-    /// Record to try next.
+    /// Record that is tried next.
     next: u32,
-    /// Records ever used.
+    /// Records that have ever been used.
     made: u32,
 }
 
@@ -94,7 +94,7 @@ impl Acknowledgements {
         name
     }
 
-    /// Returns the number of a record that is not in use.
+    /// Returns the number for a record that is not in use.
     fn free(&self, host: HostId, cursor: &mut Cursor) -> u32 {
         for _ in 0..LOOKS.min(cursor.made) {
             let number = cursor.next;

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-/// Numbers per word.
+/// Packet numbers that one word covers.
 const WORD: u32 = u64::BITS;
 /// Mask for word indices: all numbers modulo 2³² take one word more than this.
 const WORDS: u32 = u32::MAX / WORD;
 
-/// A set of packet numbers modulo 2³², all close to each other.
+/// A set of packet numbers, modulo 2³² and all close to each other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bits {
     /// Index of the first word: its lowest number divided by [`WORD`].
@@ -16,7 +16,7 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    /// Returns the position in `words` of the word that holds a number.
+    /// Returns the position in `words` at which a number's word lies.
     #[inline]
     fn place(&self, number: u32) -> usize {
         ((number / WORD).wrapping_sub(self.first) & WORDS) as usize
@@ -39,7 +39,7 @@ impl Bits {
         self.words[place] |= 1 << (number % WORD);
     }
 
-    /// Returns which of the 64 numbers from `number` on are in the set, the first in the lowest
+    /// Returns which among the 64 numbers from `number` on are in the set, the first in the lowest
     /// bit.
     #[inline]
     pub(super) fn from(&self, number: u32) -> u64 {

@@ -1,8 +1,8 @@
-//! Congestion control of Ultra Ethernet: how senders slow down. There is one file per member;
+//! Congestion control for Ultra Ethernet: how senders slow down. There is one file per member;
 //! [`UetControl`] lists them.
 //!
-//! A sender has a window, credit from its receiver, or both, and data leave only if all of them
-//! allow it. [`nscc`] and its relatives compute windows; [`credit`] states what receivers grant.
+//! A sender has a window, credit from its receiver, or both, and data leave only if each allows it.
+//! [`nscc`] and its relatives compute windows; [`credit`] states what receivers grant.
 
 use tenter_config::variants;
 use tenter_units::Time;
@@ -59,7 +59,7 @@ variants! {
     }
 }
 
-/// Rules for the windows of all connections at a NIC.
+/// Rules for all windows at a NIC.
 #[derive(Clone, Debug)]
 pub(crate) enum WindowRules {
     Nscc(nscc::Rules),
@@ -68,7 +68,7 @@ pub(crate) enum WindowRules {
     Smartt(smartt::Rules),
 }
 
-/// Window of one connection.
+/// One connection's window, by member.
 #[derive(Clone, Debug)]
 pub(crate) enum Window {
     Nscc(nscc::Flow),
@@ -108,7 +108,7 @@ impl UetControl {
 }
 
 impl WindowRules {
-    /// Creates the window of a new connection.
+    /// Creates the window for a new connection.
     pub(crate) fn start(&self) -> Window {
         match self {
             WindowRules::Nscc(rules) => Window::Nscc(rules.start()),
@@ -131,7 +131,7 @@ impl Window {
         }
     }
 
-    /// Handles an acknowledgement.
+    /// Handles an acknowledgement for the connection.
     pub(crate) fn answered(&mut self, rules: &WindowRules, answer: &Answer) {
         match (self, rules) {
             (Window::Nscc(flow), WindowRules::Nscc(rules)) => flow.answered(rules, answer),
@@ -153,7 +153,7 @@ impl Window {
         }
     }
 
-    /// Handles the timeout of a packet of `bytes` wire bytes.
+    /// Handles a timeout for a packet with `bytes` wire bytes.
     pub(crate) fn timed_out(&mut self, rules: &WindowRules, bytes: u64) {
         match (self, rules) {
             (Window::Nscc(flow), WindowRules::Nscc(rules)) => flow.timed_out(rules, bytes),

@@ -11,7 +11,7 @@ pub(super) struct Cut {
     header: u64,
 }
 
-/// Returns the wire bytes of a frame: preamble and gap added.
+/// Returns a frame's wire bytes: preamble and gap added.
 #[inline]
 pub(super) fn on_wire(frame_bytes: u16) -> u64 {
     u64::from(frame_bytes) + u64::from(WIRE_OVERHEAD_BYTES)
@@ -25,29 +25,30 @@ impl Cut {
         }
     }
 
-    /// Returns the number of packets in a request of `bytes`. An empty request takes one.
+    /// Returns the packet count for a request with `bytes` bytes. An empty request takes one.
     pub(super) fn packets(self, bytes: u64) -> u64 {
         bytes.div_ceil(self.payload).max(1)
     }
 
-    /// Returns the frame bytes of the n-th packet, counted from 0, in a request of `bytes`.
+    /// Returns the frame bytes for the n-th packet, counted from 0, in a request with `bytes`
+    /// bytes.
     pub(super) fn frame_bytes(self, bytes: u64, nth: u64) -> u16 {
         let left = bytes - (nth * self.payload).min(bytes);
         (left.min(self.payload) + self.header) as u16
     }
 
-    /// Returns the wire bytes of a full packet.
+    /// Returns a full packet's wire bytes.
     #[inline]
     pub(super) fn most_wire_bytes(self) -> i64 {
         (self.payload + self.header).cast_signed() + i64::from(WIRE_OVERHEAD_BYTES)
     }
 
-    /// Returns the frame bytes of all packets in a request of `bytes`.
+    /// Returns the frame bytes over all packets in a request with `bytes` bytes.
     pub(super) fn all_frame_bytes(self, bytes: u64) -> u64 {
         bytes + self.packets(bytes) * self.header
     }
 
-    /// Returns the wire bytes of all packets in a request of `bytes`.
+    /// Returns the wire bytes over all packets in a request with `bytes` bytes.
     pub(super) fn all_wire_bytes(self, bytes: u64) -> u64 {
         let overhead = u64::from(WIRE_OVERHEAD_BYTES);
         self.all_frame_bytes(bytes) + self.packets(bytes) * overhead

@@ -1,4 +1,4 @@
-//! The section `endpoint.nic.transport.entropy`: the choice of entropy values.
+//! The section `endpoint.nic.transport.entropy`: how senders choose entropy values.
 
 use tenter_config::component;
 

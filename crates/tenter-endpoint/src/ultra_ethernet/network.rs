@@ -12,26 +12,26 @@ use super::spec::UltraEthernet;
 /// Facts about the network that all NICs share.
 #[derive(Debug)]
 pub struct Network {
-    /// Parameters of the transport.
+    /// The transport's parameters, as the scenario sets them.
     pub spec: UltraEthernet,
-    /// Longest round trip of the fabric without load.
+    /// Longest round trip through the unloaded fabric.
     pub round_trip: Time,
     /// Time in which a full queue drains.
     pub queue_drain: Time,
     /// Set if switches trim packets rather than drop them.
     pub trims: bool,
-    /// Total rate of the hosts over that of the core; 1 if no tier is oversubscribed.
+    /// The hosts' total rate over the core's; 1 if no tier is oversubscribed.
     pub oversubscription: f64,
     /// Exclusive or by which each entropy value changes the hash that switches see.
     pub differences: Box<[u32]>,
-    /// Seed of all choices of entropy values.
+    /// Seed for all choices among entropy values.
     pub seed: u64,
-    /// Records with the contents of acknowledgements that do not fit into packets.
+    /// Records for the acknowledgement contents that do not fit into packets.
     pub acknowledgements: Arc<Acknowledgements>,
 }
 
 impl Network {
-    /// Returns the facts that a congestion control needs, for a NIC on a line of rate `line`.
+    /// Returns the facts that a congestion control needs, for a NIC whose line has rate `line`.
     pub(super) fn link(&self, line: Rate) -> Link {
         let full = u64::from(self.spec.full_frame_bytes() + WIRE_OVERHEAD_BYTES);
         Link {
@@ -53,7 +53,7 @@ impl Network {
         self.spec.round_trip.unwrap_or(self.round_trip)
     }
 
-    /// Returns the number of full packets after which a receiver acknowledges without being asked.
+    /// Returns the full packets after which a receiver acknowledges without being asked.
     pub(super) fn answered_together(&self) -> u32 {
         let bytes = self.spec.acknowledge_after.count();
         let packets = bytes.div_ceil(u64::from(self.spec.payload_bytes));

@@ -42,15 +42,14 @@ pub struct UltraEthernetNic {
     /// Number under which the NIC writes acknowledgements.
     writer: HostId,
     transmitter: Transmitter,
-    /// Plane of the port that the NIC has turned to.
+    /// Plane at whose port the NIC sends now.
     plane: u8,
     /// Earliest instant at which another port is free, if the NIC sends over several.
     other_ports_free_at: Instant,
-    /// Clock of the time in which the NIC could have sent data.
+    /// Clock that counts the time in which the NIC could have sent data.
     clock: IdleClock,
     rules: Rules,
-    /// Waiting control packets: acknowledgements, reports of trimming, grants and requests for
-    /// credit.
+    /// Waiting control packets: acknowledgements, trim reports, grants and requests for credit.
     control: Ring<Packet>,
     /// Frames since data last had its turn while control packets waited, modulo [`TURNS`].
     control_turns: u8,
@@ -60,11 +59,11 @@ pub struct UltraEthernetNic {
     round: Ring<SendSlot>,
     /// Retransmission timers, at most one per connection.
     timeouts: Timers,
-    /// Timers of probes, for loss detection by SLEEK.
+    /// Probe timers, for loss detection by SLEEK.
     probes: Timers,
-    /// Unacknowledged requests. While there are none, no timer of senders fires.
+    /// Unacknowledged requests. While there are none, no sender's timer fires.
     pending: u32,
-    /// Grants of credit, if receivers grant any.
+    /// Pacer for credit grants, if receivers grant any.
     pacer: Option<Box<Pacer>>,
     /// Position among the NIC's acknowledgement records.
     records: Cursor,
@@ -81,7 +80,7 @@ impl UltraEthernetNic {
     /// Creates a NIC in its initial state.
     ///
     /// # Panics
-    /// Panics if `build` has no network of Ultra Ethernet.
+    /// Panics if `build` has no Ultra Ethernet network.
     pub(crate) fn new(build: NicBuild<'_>) -> UltraEthernetNic {
         let network = build.ultra_ethernet.expect("the transport has a network");
         let link = network.link(build.line);
@@ -143,7 +142,7 @@ impl UltraEthernetNic {
         std::mem::swap(&mut self.plane, &mut port.plane);
     }
 
-    /// Sets the instant at which the first of the other ports is free.
+    /// Sets the earliest instant at which another port is free.
     pub(crate) fn note_other_ports(&mut self, others_free_at: Instant) {
         self.other_ports_free_at = others_free_at;
     }
@@ -153,7 +152,7 @@ impl UltraEthernetNic {
         self.transmitter.note(kind, packet.at, packet, medium);
     }
 
-    /// Opens a connection to `peer`; `class` is the class of its data.
+    /// Opens a connection to `peer`; `class` is the class for its data.
     pub(crate) fn open(&mut self, slot: SendSlot, peer: SendPeer, class: u8) {
         self.send[slot] = Some(Box::new(Sender::new(peer, class, &self.rules)));
     }
@@ -212,7 +211,7 @@ impl UltraEthernetNic {
         }
     }
 
-    /// Starts or ends a wait of a connection that may not send: window or credit hold it back, or
+    /// Starts or ends a wait for a connection that may not send: window or credit hold it back, or
     /// it has nothing to send.
     fn note_wait(&mut self, slot: SendSlot, now: Instant) {
         let Some(sender) = &mut self.send[slot] else {
@@ -235,7 +234,7 @@ impl UltraEthernetNic {
         self.next_departure_by(wire, now)
     }
 
-    /// Returns the same for any port of the NIC.
+    /// Returns the same for any port at the NIC.
     pub(crate) fn next_departure_by(&self, wire: Wire<'_>, now: Instant) -> Option<Instant> {
         let data = (!self.round.is_empty()).then(|| wire.pauses.until(self.classes.data));
         let control = (!self.control.is_empty()).then(|| wire.pauses.until(self.classes.control));
@@ -266,7 +265,7 @@ impl UltraEthernetNic {
         }
     }
 
-    /// Sends a data packet of the first connection that may send one. Returns false if none may.
+    /// Sends a data packet for the first connection that may send one. Returns false if none may.
     fn depart_data(&mut self, now: Instant, medium: &mut impl Medium) -> bool {
         while let Some(&slot) = self.round.front() {
             // The sender counts itself among those that wait: it divides its demand by their
@@ -338,7 +337,7 @@ impl UltraEthernetNic {
         }
     }
 
-    /// Returns the receiver of a connection, which is opened with its first packet.
+    /// Returns a connection's receiver, which is opened with its first packet.
     fn receiver(&mut self, slot: ReceiveSlot, directory: &impl Directory) -> &mut Receiver {
         let receiver = &mut self.receive[slot];
         if !receiver.books.open {
@@ -443,7 +442,7 @@ impl UltraEthernetNic {
         }
     }
 
-    /// Queues a control packet in the class of control packets.
+    /// Queues a control packet, in the class for control packets.
     fn push_control(&mut self, mut packet: Packet) {
         packet.flags |= Packet::class_flags(self.classes.control);
         self.control.push(packet);
@@ -523,7 +522,7 @@ impl UltraEthernetNic {
         self.join_round(slot, packet.at);
     }
 
-    /// Handles a report of trimming at its sender.
+    /// Handles a trim report at its sender.
     fn on_trim_report(&mut self, packet: &Packet) {
         self.counters.packet_seq_err += 1;
         let slot = packet.send_slot();

@@ -1,23 +1,23 @@
 //! Oversubscription control: a receiver grants less while packets arrive marked, or trimmed before
-//! the last hop. Then the network before it is the bottleneck, not its own port.
+//! the last hop. In that case the network before it is the bottleneck, not its own port.
 //!
 //! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025), whose main
-//! program enables it only if the topology is oversubscribed and senders have no window. Its
-//! periods vary at random by a quarter; here each is 1.5 round trips. There is no timer: periods
-//! are caught up when something next happens.
+//! program enables it only if the topology is oversubscribed and senders have no window. The
+//! simulator's periods vary at random by a quarter; here each is 1.5 round trips. There is no
+//! timer: periods are caught up when something next happens.
 
 use tenter_units::{Instant, Time};
 
-/// Unit of shares: parts per million.
+/// Unit for shares: parts per million.
 const WHOLE: i64 = 1_000_000;
 /// Share of marked packets above which the receiver grants less.
 const TARGET: i64 = 300_000;
-/// Increase of the granted share after each period without marks, doubled with each further one.
+/// Growth of the granted share after each period without marks, doubled with each further one.
 const STEP: i64 = 10_000;
 /// Periods without any arrival after which the state starts anew.
 const FORGOTTEN: u64 = 64;
 
-/// Arrivals in the present period, and the share of the rate that is granted.
+/// Arrivals in the present period, and the granted share of the rate.
 #[derive(Clone, Debug)]
 pub(super) struct Oversubscription {
     period: Time,
@@ -26,11 +26,11 @@ pub(super) struct Oversubscription {
     marked: i64,
     /// Packets trimmed at the receiver's own port.
     trimmed_last: i64,
-    /// Packets trimmed before.
+    /// Packets trimmed before the last hop.
     trimmed_before: i64,
-    /// Smoothed share of marked packets.
+    /// Share of packets that are marked, smoothed.
     marks: i64,
-    /// Share of the rate that is granted.
+    /// Granted share, in parts per million.
     share: i64,
     least: i64,
     /// Periods in a row without a decrease.
@@ -56,7 +56,7 @@ impl Oversubscription {
         }
     }
 
-    /// Returns the share of the rate that is granted at `now`, in parts per million.
+    /// Returns the share that is granted at `now`, in parts per million of the full rate.
     pub(super) fn share(&mut self, now: Instant) -> u64 {
         self.catch_up(now);
         self.share.unsigned_abs()
@@ -97,7 +97,7 @@ impl Oversubscription {
         }
     }
 
-    /// Adjusts the share by the arrivals of a period.
+    /// Adjusts the share by a period's arrivals.
     fn end_period(&mut self) {
         let whole = self.packets - self.trimmed_last - self.trimmed_before;
         let share = if whole > 0 {

@@ -10,22 +10,22 @@ use super::congestion::credit::{CreditRules, QUANTUM_BYTES};
 use super::oversubscription::Oversubscription;
 use super::receiver::Demand;
 
-/// Quanta whose time passes after a grant of nothing, so that time advances.
+/// Quanta whose time passes after an empty grant, so that time advances.
 const PAUSE_QUANTA: u64 = 1024 / QUANTUM_BYTES;
 const WHOLE_PPM: u128 = 1_000_000;
 
-/// Grants of one NIC.
+/// The grants that one NIC gives.
 #[derive(Clone, Debug)]
 pub(super) struct Pacer {
     rules: CreditRules,
     line: u64,
-    /// Connections whose senders want credit, in the order of their turns.
+    /// Connections whose senders want credit, in the order in which they take turns.
     active: VecDeque<ReceiveSlot>,
     /// Connections whose senders have what they want, and may be granted more unasked.
     idle: VecDeque<ReceiveSlot>,
-    /// Instant of the next grant, or [`Instant::NEVER`] while no sender waits for one.
+    /// Instant at which the next grant is due, or [`Instant::NEVER`] while no sender waits for one.
     next: Instant,
-    /// Earliest instant of the grant after the last one.
+    /// Earliest instant at which a grant may follow the last one.
     free: Instant,
     pub(super) oversubscription: Option<Oversubscription>,
 }
@@ -49,7 +49,7 @@ impl Pacer {
         self.rules.quanta_per_trim
     }
 
-    /// Returns the instant of the next grant, or [`Instant::NEVER`].
+    /// Returns the instant at which the next grant is due, or [`Instant::NEVER`].
     pub(super) fn next(&self) -> Instant {
         self.next
     }
@@ -115,7 +115,7 @@ impl Pacer {
         self.next = Instant::NEVER;
     }
 
-    /// Returns the time for `quanta` at the present rate of grants.
+    /// Returns the time that `quanta` take at the present grant rate.
     fn time_of(&mut self, quanta: u64, now: Instant) -> Time {
         let share = self.oversubscription.as_mut().map(|of| of.share(now));
         let share = u128::from(share.unwrap_or(1_000_000));

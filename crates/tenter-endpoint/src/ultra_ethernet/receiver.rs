@@ -1,4 +1,4 @@
-//! The receiving side of a connection.
+//! Receivers: the end of a connection that accepts data, answers it and grants credit.
 
 use std::collections::VecDeque;
 
@@ -28,17 +28,17 @@ pub(super) struct Demand {
     pub(super) is_pulled: bool,
 }
 
-/// The receiving side of a connection.
+/// A connection at its receiving end.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
     /// Expected number, current transfer and way back, as in a queue pair.
     pub(super) books: ReceiveQueuePair,
-    /// One entry per packet from the one after the first missing packet on. Entries of missing
+    /// One entry per packet from the one after the first missing packet on. Entries for missing
     /// packets are meaningless.
     stored: VecDeque<Stored>,
-    /// Which of these packets have arrived.
+    /// Set with those among these packets that have arrived.
     arrived: Bits,
-    /// Number of these packets that have arrived.
+    /// Count of those that have arrived.
     ahead: u32,
     /// Wire bytes received in all, without duplicates.
     received_bytes: u64,
@@ -51,7 +51,7 @@ pub(super) struct Receiver {
     pub(super) demand: Demand,
 }
 
-/// Outcome of a data packet.
+/// Outcome for an arriving data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     InOrder,
@@ -195,8 +195,8 @@ impl Receiver {
         is_marked || is_first || asks || closes || self.unanswered >= after
     }
 
-    /// Returns the contents of an answer to packet `answered`. With `from_itself` the map begins at
-    /// it.
+    /// Returns the contents for an answer to packet `answered`. With `from_itself` the map begins
+    /// at it.
     pub(super) fn report(&mut self, answered: u32, from_itself: bool) -> Report {
         self.unanswered = 0;
         let expected = self.books.expected;
@@ -219,7 +219,7 @@ impl Receiver {
         }
     }
 
-    /// Returns which of the 64 packets from `first` on have arrived beyond a missing one.
+    /// Returns which among the 64 packets from `first` on have arrived beyond a missing one.
     fn map(&self, first: u32) -> u64 {
         let place = first.wrapping_sub(self.books.expected);
         // Packets before the expected one are acknowledged by number, not by map.
@@ -229,7 +229,7 @@ impl Receiver {
         self.arrived.from(first)
     }
 
-    /// Returns the frame bytes accepted of incomplete transfers.
+    /// Returns the frame bytes accepted for incomplete transfers.
     pub(super) fn in_part(&self) -> u64 {
         let numbers = 1_u32..;
         let stored = numbers.zip(&self.stored);

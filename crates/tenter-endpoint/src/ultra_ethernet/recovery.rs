@@ -13,9 +13,9 @@ pub(super) struct Sleek {
     repeated: u32,
     /// Number of the packet at place 0.
     base: u32,
-    /// Instant of the next probe.
+    /// Instant at which the next probe is due, or [`Instant::NEVER`].
     pub(super) probe_at: Instant,
-    /// Departure of the last probe.
+    /// Instant at which the last probe left.
     pub(super) probed: Instant,
 }
 
@@ -54,8 +54,8 @@ impl Sleek {
             .filter(|end| *end > 0);
     }
 
-    /// Returns the places of packets that may have to be resent: below `reach`, and before the end
-    /// of recovery.
+    /// Returns the places at which packets may have to be resent: below `reach`, and before
+    /// recovery ends.
     pub(super) fn holes(&self, reach: u32) -> std::ops::Range<u32> {
         let end = self.end.unwrap_or(0).min(reach);
         self.repeated.min(end)..end

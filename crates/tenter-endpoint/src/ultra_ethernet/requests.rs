@@ -1,4 +1,4 @@
-//! Work requests of a connection that are not fully acknowledged.
+//! A connection's work requests that are not fully acknowledged.
 
 use std::collections::VecDeque;
 
@@ -16,17 +16,17 @@ struct Posted {
     first_sent: Instant,
     first: u32,
     packets: u32,
-    /// Frames sent again.
+    /// Frames that were sent again.
     repeated_frames: u64,
-    /// Frame bytes of those.
+    /// Frame bytes in the frames that were sent again.
     repeated_bytes: u64,
 }
 
-/// Requests of a connection, oldest first.
+/// A connection's requests, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Requests {
     posted: VecDeque<Posted>,
-    /// Number of requests at the front whose packets have all been sent.
+    /// Requests at the front whose packets have all been sent.
     sent_whole: usize,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Unsent {
 }
 
 impl Requests {
-    /// Appends a request whose packets are numbered from `first` on. Returns its number of packets.
+    /// Appends a request whose packets are numbered from `first` on, and returns its packet count.
     pub(super) fn post(&mut self, request: WorkRequest, first: u32, cut: Cut) -> u32 {
         let packets = u32::try_from(cut.packets(request.bytes))
             .expect("a plan puts fewer than 2^30 packets of a collective on a connection");
@@ -53,7 +53,7 @@ impl Requests {
         packets
     }
 
-    /// Makes packet `number` of the current request, which is the next one and leaves at `now`.
+    /// Makes packet `number` for the current request. It is the next one and leaves at `now`.
     pub(super) fn send(&mut self, number: u32, cut: Cut, now: Instant) -> Unsent {
         let posted = &mut self.posted[self.sent_whole];
         let nth = number.wrapping_sub(posted.first);
@@ -68,7 +68,7 @@ impl Requests {
         }
     }
 
-    /// Returns the frame bytes of packet `number`, which is the next one and has not been sent.
+    /// Returns the frame bytes for packet `number`, which is the next one and has not been sent.
     pub(super) fn next_frame_bytes(&self, number: u32, cut: Cut) -> u16 {
         let posted = &self.posted[self.sent_whole];
         let nth = number.wrapping_sub(posted.first);
@@ -84,8 +84,8 @@ impl Requests {
         }
     }
 
-    /// Returns the position of the request that the next packet belongs to: that of packet `lost`,
-    /// if one must be resent, or else of the first unsent one.
+    /// Returns the position at which the request for the next packet lies: the one with packet
+    /// `lost`, if that must be resent, or else the first unsent one.
     pub(super) fn sending(&self, lost: Option<u32>) -> usize {
         let holds =
             |posted: &Posted, number: u32| number.wrapping_sub(posted.first) < posted.packets;
@@ -135,7 +135,7 @@ impl Requests {
         self.posted.iter().map(|posted| posted.request)
     }
 
-    /// Returns the number of requests.
+    /// Returns the number of unacknowledged requests.
     pub(super) fn count(&self) -> usize {
         self.posted.len()
     }

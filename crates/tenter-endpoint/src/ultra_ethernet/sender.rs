@@ -1,4 +1,4 @@
-//! The sending side of a connection.
+//! Senders: the end of a connection that sends data, within a window, credit or both.
 
 mod losses;
 mod timeouts;
@@ -23,7 +23,7 @@ use crate::entropy::{Choices, PathNews, Sent, SplitMix};
 use crate::nic::held_by_rate::Waits;
 use crate::send::{Acknowledged, Connection, SendPeer, WorkRequest};
 
-/// Rules and facts that all connections of a NIC share.
+/// Rules and facts that all connections at a NIC share.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) network: Arc<Network>,
@@ -34,15 +34,15 @@ pub(super) struct Rules {
     pub(super) timeout: Time,
     /// Full packets after which a receiver acknowledges without being asked.
     pub(super) answered_together: u32,
-    /// Planes over which the packets of a connection are sprayed.
+    /// Planes over which a connection's packets are sprayed.
     pub(super) planes: u16,
 }
 
-/// Outcome of a packet so far.
+/// A packet's outcome so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     UnderWay,
-    /// It must be resent.
+    /// The packet must be resent.
     Lost,
     Arrived,
 }
@@ -50,13 +50,13 @@ enum State {
 /// A packet at or beyond the first unacknowledged one.
 #[derive(Clone, Copy, Debug)]
 struct Record {
-    /// Departure of the latest transmission.
+    /// Instant at which the latest transmission left.
     sent: Instant,
     entropy: u16,
     plane: u8,
     frame_bytes: u16,
     state: State,
-    /// Number of transmissions, saturating.
+    /// Transmissions so far, counted up to 255.
     sends: u8,
     ends_request: bool,
 }
@@ -64,7 +64,7 @@ struct Record {
 const _: () = assert!(size_of::<Record>() == 16);
 
 impl Record {
-    /// Returns the path of the latest transmission.
+    /// Returns the path that the latest transmission took.
     fn path(&self) -> Sent {
         Sent {
             value: self.entropy,
@@ -73,26 +73,26 @@ impl Record {
     }
 }
 
-/// Credit of one connection.
+/// One connection's credit for sending.
 #[derive(Clone, Debug)]
 struct Credit {
     /// Wire bytes that may still be sent; negative after a packet that exceeded the rest.
     bytes: i64,
-    /// Total of the last grant, in quanta.
+    /// Total up to which the last grant went, in quanta.
     granted: u32,
-    /// Set until the receiver is first heard of: the credit of the first window is not granted but
+    /// Set until the first answer from the receiver: the first window's credit is not granted but
     /// presumed.
     is_presumed: bool,
-    /// Instant one round trip after the receiver was first heard of. Until then grants for the
-    /// first window are on their way, so running out of credit is no reason to ask.
+    /// Instant one round trip after the first answer from the receiver. Until then grants for the
+    /// first window are on their way, so a lack of credit is no reason to ask.
     settled: Instant,
-    /// Instant of the last request for credit.
+    /// Instant at which credit was last asked for.
     asked: Instant,
-    /// Arrival of the last grant.
+    /// Instant at which the last grant arrived.
     heard: Instant,
 }
 
-/// The sending side of a connection.
+/// A connection at its sending end.
 #[derive(Clone, Debug)]
 pub(super) struct Sender {
     pub(super) peer: SendPeer,
@@ -103,27 +103,27 @@ pub(super) struct Sender {
     pub(super) requests: Requests,
     /// Time for which window and credit hold it back.
     pub(super) waits: Waits,
-    /// Number of the next new packet.
+    /// Number for the next new packet.
     next: u32,
-    /// Numbers of packets that asked for an answer with their first transmission, ascending;
+    /// Packets that asked for an answer with their first transmission, ascending by number;
     /// acknowledged ones are removed.
     asked: VecDeque<u32>,
     /// Number of the first unacknowledged packet.
     acknowledged: u32,
-    /// Number after the last packet of all posted requests.
+    /// Number after the last packet posted.
     posted: u32,
     /// One record per packet, from the first unacknowledged one to the last one sent.
     records: VecDeque<Record>,
-    /// Which of these packets have arrived, beyond a missing one.
+    /// Set with those among these packets that have arrived, beyond a missing one.
     arrived: Bits,
-    /// Retransmissions as (departure, number), in order of time. An entry is stale if the packet
-    /// was sent once more or has arrived.
+    /// Retransmissions as (departure, number), in time order. An entry is stale if the packet was
+    /// sent once more or has arrived.
     repeats: VecDeque<(Instant, u32)>,
-    /// Numbers of packets to resend, ascending.
+    /// Packets to resend, ascending by number.
     lost: VecDeque<u32>,
-    /// Wire bytes of those packets.
+    /// Wire bytes in those packets.
     lost_bytes: u64,
-    /// Wire bytes of packets that have never been sent.
+    /// Wire bytes in packets that have never been sent.
     backlog: u64,
     /// Wire bytes in flight. It is signed: a packet that counted as lost and arrives after all is
     /// subtracted twice, until its record is corrected.
@@ -139,7 +139,7 @@ pub(super) struct Sender {
     sleek: Option<Box<Sleek>>,
 }
 
-/// Outcome of a retransmission timer.
+/// Outcome when a retransmission timer fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expiry {
     /// Nothing waits for an answer any more; no timer is needed.
@@ -156,10 +156,10 @@ pub(super) enum Expiry {
     GivesUp,
 }
 
-/// Cache lines of records that are prefetched for an acknowledgement.
+/// Cache lines with records that are prefetched for an acknowledgement.
 const RECORDS_AHEAD: usize = 4;
 
-/// First total of grants. It is far above 0, so that demands below it do not underflow.
+/// Total with which grants begin. It is far above 0, so that demands below it do not underflow.
 pub(super) const FIRST_GRANT: u32 = 1 << 20;
 
 impl Sender {
@@ -208,8 +208,8 @@ impl Sender {
         }
     }
 
-    /// Prefetches the memory for an acknowledgement of everything before `acknowledged`, which
-    /// answers one of the packets after that.
+    /// Prefetches the memory for an acknowledgement up to `acknowledged`, which answers a packet
+    /// after that.
     #[inline]
     pub(super) fn prefetch(&self, acknowledged: u32) {
         let place = self.place(acknowledged);
@@ -228,7 +228,7 @@ impl Sender {
         prefetch(&self.entropy);
     }
 
-    /// Posts a request; `reading` is that of the NIC's idle clock.
+    /// Posts a request; `reading` comes from the NIC's idle clock.
     pub(super) fn post(&mut self, request: WorkRequest, reading: i64, rules: &Rules) {
         self.waits.post(reading);
         if self.requests.count() == 0 {
@@ -239,7 +239,7 @@ impl Sender {
         self.backlog += rules.cut.all_wire_bytes(request.bytes);
     }
 
-    /// Returns the number of packets acknowledged together with all before them, modulo 2³².
+    /// Returns the packet count acknowledged without gaps, modulo 2³².
     pub(super) fn acknowledged(&self) -> u32 {
         self.acknowledged
     }
@@ -254,7 +254,7 @@ impl Sender {
         !self.lost.is_empty() || self.next != self.posted
     }
 
-    /// Returns the wire bytes of the packet that leaves next.
+    /// Returns the wire bytes in the packet that leaves next.
     fn next_bytes(&self, cut: Cut) -> u64 {
         let frame = match self.lost.front() {
             Some(&number) => self.records[self.place(number)].frame_bytes,
@@ -263,7 +263,7 @@ impl Sender {
         on_wire(frame)
     }
 
-    /// Returns the index in `records` of an unacknowledged packet. For an acknowledged one it is
+    /// Returns the index in `records` for an unacknowledged packet. For an acknowledged one it is
     /// out of range.
     fn place(&self, number: u32) -> usize {
         number.wrapping_sub(self.acknowledged) as usize
@@ -312,7 +312,7 @@ impl Sender {
     }
 
     /// Makes the next packet, whose first bit leaves at `now` on `plane`, with a flag that is set
-    /// if it was sent before. `active` is the number of connections at this NIC that wait to send.
+    /// if it was sent before. `active` counts the connections at this NIC that wait to send.
     pub(super) fn next_packet(
         &mut self,
         rules: &Rules,
@@ -371,7 +371,7 @@ impl Sender {
         }
     }
 
-    /// Updates the record of a lost packet that is sent again.
+    /// Updates the record when a lost packet is sent again.
     fn repeat(&mut self, number: u32, entropy: Sent, now: Instant) -> Record {
         let place = self.place(number);
         let record = &mut self.records[place];
@@ -387,7 +387,7 @@ impl Sender {
         record
     }
 
-    /// Adds the record of a packet that is sent for the first time.
+    /// Adds the record when a packet is sent for the first time.
     fn send_first(&mut self, rules: &Rules, entropy: Sent, now: Instant) -> Record {
         let unsent = self.requests.send(self.next, rules.cut, now);
         let record = Record {
@@ -438,7 +438,8 @@ impl Sender {
         ((granted + wanted).max(0) as u64).div_ceil(QUANTUM_BYTES) as u32
     }
 
-    /// Ends presumed credit when the receiver is first heard of; what was overdrawn stays so.
+    /// Ends presumed credit when the first answer comes from the receiver; what was overdrawn stays
+    /// so.
     fn end_presumption(&mut self, rules: &Rules, now: Instant) {
         if let Some(credit) = &mut self.credit
             && std::mem::take(&mut credit.is_presumed)
@@ -448,8 +449,8 @@ impl Sender {
         }
     }
 
-    /// Handles an acknowledgement of everything before `packet.sequence`, and of the arrivals in
-    /// its report. Returns the number of requests that it finishes.
+    /// Handles an acknowledgement up to `packet.sequence`, and the arrivals in its report. Returns
+    /// the count of requests that it finishes.
     pub(super) fn on_acknowledgement(
         &mut self,
         rules: &Rules,
@@ -506,7 +507,7 @@ impl Sender {
         self.records.get(self.place(number)).copied()
     }
 
-    /// Updates records by the arrivals in an acknowledgement. Returns the number of finished
+    /// Updates records by the arrivals in an acknowledgement, and returns the count of finished
     /// requests.
     fn take_arrivals(
         &mut self,
@@ -565,7 +566,7 @@ impl Sender {
         self.acknowledged.wrapping_sub(number).cast_signed() > 0
     }
 
-    /// Returns which of the 64 packets from `first` on are known to have arrived.
+    /// Returns which among the 64 packets from `first` on are known to have arrived.
     fn known(&self, first: u32) -> u64 {
         if first.wrapping_sub(self.acknowledged) > u32::MAX / 2 {
             return 0;

@@ -44,10 +44,10 @@ const PAYLOADS: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::new(9000);
 const HEADERS: RangeInclusive<Bytes> = Bytes::new(40)..=Bytes::new(256);
 const TIMES: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(10_000_000);
 
-/// Name of the transport that has keys.
+/// Name for the transport that has keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// The transport of Ultra Ethernet.
+    /// Ultra Ethernet's transport, the only one with keys.
     #[default]
     UltraEthernet,
 }
@@ -115,7 +115,7 @@ impl Value for Transport {
 }
 
 impl UltraEthernet {
-    /// Returns the frame bytes of a full packet.
+    /// Returns a full packet's frame bytes.
     pub fn full_frame_bytes(&self) -> u32 {
         self.payload_bytes + self.header_bytes
     }

@@ -1,4 +1,4 @@
-//! Marks as part of a steady state.
+//! The steady-state pass over marks.
 
 use tenter_net::Visitor;
 

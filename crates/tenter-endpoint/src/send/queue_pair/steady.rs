@@ -8,7 +8,7 @@ use crate::send::{Connection, Turn};
 use crate::spec::AckPolicy;
 
 impl SendQueuePair {
-    /// Returns the other end.
+    /// Returns the other end of its data.
     pub(crate) fn peer(&self) -> SendPeer {
         self.peer
     }

@@ -22,7 +22,7 @@ pub(crate) struct Answer {
 pub(crate) struct Trim {
     pub(crate) now: Instant,
     pub(crate) round_trip: Time,
-    /// Wire bytes of the packet before it was trimmed.
+    /// The packet's wire bytes before it was trimmed.
     pub(crate) bytes: u64,
     /// Set if the switch port towards the receiver trimmed it.
     pub(crate) at_last_hop: bool,

@@ -21,15 +21,15 @@ component! {
     }
 }
 
-/// Unit of credit, a quantum, in bytes.
+/// Bytes in a quantum, the unit in which credit is counted.
 pub(crate) const QUANTUM_BYTES: u64 = 256;
 
 /// Rules for credit at a NIC, both as a sender and as a receiver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CreditRules {
-    /// Quanta per grant.
+    /// Quanta that one grant is for.
     pub(crate) quanta_per_pull: u32,
-    /// Rate of grants, in parts per million of the line rate.
+    /// Grant rate, in parts per million of the line rate.
     pub(crate) rate_ppm: u32,
     /// Wire bytes that may be sent before the first grant; also the most that may be asked for at
     /// once.
@@ -39,11 +39,11 @@ pub(crate) struct CreditRules {
     /// Grant for each packet that arrives trimmed, in quanta, so that it can be resent. `None` if
     /// senders ask for that credit themselves.
     pub(crate) quanta_per_trim: Option<u32>,
-    /// Set if a sender divides its demand by the number of waiting connections at its NIC, as in
-    /// the reference simulator.
+    /// Set if a sender divides its demand by the count of waiting connections at its NIC, as in the
+    /// reference simulator.
     pub(crate) divides_demand: bool,
-    /// Lowest share of the rate, in parts per million, to which oversubscription control may lower
-    /// it, or `None` without such control.
+    /// Lowest rate to which oversubscription control may reduce grants, in parts per million of the
+    /// usual one; `None` without such control.
     pub(crate) least_share_ppm: Option<u64>,
 }
 
@@ -66,8 +66,9 @@ impl Rccc {
     }
 }
 
-/// Returns the lower bound for oversubscription control, in parts per million: 0.9 of each host's
-/// share of the core, as in the reference simulator, or 0.01 if the core is not oversubscribed.
+/// Returns the lower bound for oversubscription control, in parts per million: 0.9 times each
+/// host's share in the core, as in the reference simulator, or 0.01 if the core is not
+/// oversubscribed.
 fn least_share_ppm(oversubscription: f64) -> u64 {
     let share = if oversubscription > 1.0 {
         0.9 / oversubscription

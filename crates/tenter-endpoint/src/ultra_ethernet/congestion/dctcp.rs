@@ -1,8 +1,8 @@
 //! A DCTCP-like window, which grows by one packet per round trip and falls by a third of the marked
 //! bytes.
 //!
-//! Source: the Ultra Ethernet Consortium's reference simulator, where it stands beside NSCC. It
-//! reacts to each mark by itself, unlike DCTCP (RFC 8257), which reacts to the share of marks.
+//! Source: the Ultra Ethernet Consortium's reference simulator, where it stands beside NSCC. Unlike
+//! DCTCP (RFC 8257), which reacts to the share of marks, it reacts to each mark by itself.
 
 use tenter_config::component;
 
@@ -14,7 +14,7 @@ component! {
     pub struct WindowDctcp;
 }
 
-/// Rules for all windows of a NIC, in wire bytes.
+/// Rules for all windows at a NIC, in wire bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     full: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Rules {
     most: u64,
 }
 
-/// Window of a connection, in wire bytes.
+/// One connection's window, in wire bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow(u64);
 

@@ -1,20 +1,20 @@
-//! Delays that windows follow.
+//! The delays that windows follow, as a connection measures them.
 
 use tenter_units::Time;
 
-/// Delays of one connection.
+/// One connection's view of delays.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delays {
-    /// Shortest round trip seen so far; at first the longest of the unloaded network.
+    /// Shortest round trip so far; at first the longest through the unloaded network.
     pub(super) base: Time,
-    /// Smoothed queueing delay.
+    /// Smoothed queueing delay, by which windows fall.
     pub(super) mean: Time,
 }
 
 /// Queueing delay below which the network counts as idle.
 pub(super) const IDLE_DELAY: Time = Time::from_us(1);
 
-/// Unit of weights: parts per million.
+/// Unit for weights: parts per million.
 const WHOLE: u64 = 1_000_000;
 
 impl Delays {

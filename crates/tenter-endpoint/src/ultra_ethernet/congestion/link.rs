@@ -5,19 +5,19 @@ use tenter_units::Time;
 /// Facts about the network and the NIC. Sizes are wire bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
-    /// Longest round trip of the network without load.
+    /// Longest round trip through the unloaded network.
     pub(crate) round_trip: Time,
     /// Line rate, in bits per second.
     pub(crate) line: u64,
-    /// Payload bytes of a full packet.
+    /// A full packet's payload bytes.
     pub(crate) payload: u64,
-    /// Wire bytes of a full packet.
+    /// A full packet's wire bytes.
     pub(crate) full: u64,
     /// Set if switches trim packets rather than drop them.
     pub(crate) trims: bool,
-    /// Total rate of the hosts over that of the core; 1 if no tier is oversubscribed.
+    /// The hosts' total rate over the core's; 1 if no tier is oversubscribed.
     pub(crate) oversubscription: f64,
-    /// Window of a new connection in wire bytes, if the scenario sets it.
+    /// Window for a new connection in wire bytes, if the scenario sets it.
     pub(crate) initial_window: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ impl Link {
         window.clamp(self.full, most.max(self.full))
     }
 
-    /// Returns the window of a new connection.
+    /// Returns the window for a new connection.
     pub(crate) fn first_window(&self) -> u64 {
         let most = self.max_window(self.round_trip);
         self.initial_window.unwrap_or(most).max(self.full)

@@ -1,9 +1,9 @@
 //! NDP: a small first window, then one packet per pull; receivers send pulls at their line rate.
 //!
 //! Source: Handley et al., "Re-architecting datacenter networks and stacks for low latency and high
-//! performance" (2017), with the first window of its simulator. In this model pulls answer the
-//! demand of senders, as with other credit, and each trimmed packet; the original sends one per
-//! arriving packet.
+//! performance" (2017), with its simulator's first window. In this model pulls answer what senders
+//! ask for, as with other credit, and each trimmed packet; the original sends one per arriving
+//! packet.
 
 use tenter_config::component;
 

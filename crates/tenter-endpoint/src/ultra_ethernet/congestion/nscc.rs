@@ -1,7 +1,7 @@
 //! NSCC, network signal based congestion control: a window that follows delays and marks.
 //!
-//! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025). Its constants are
-//! meant for 100 Gb/s and a round trip of 12 us, and are scaled to other networks. The text of the
+//! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025). The constants are
+//! meant for 100 Gb/s and a 12 us round trip, and are scaled to other networks. The text of the
 //! specification 1.0 was not at hand.
 //!
 //! ```text
@@ -19,7 +19,7 @@ use super::answer::{Answer, Trim};
 use super::delay::{Delays, IDLE_DELAY};
 use super::link::Link;
 
-/// Range of the target delay.
+/// Range for the target delay.
 pub(super) const DELAYS: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_us(1_000_000);
 
 component! {
@@ -37,17 +37,17 @@ component! {
     }
 }
 
-/// Bandwidth-delay product of the network that the constants are meant for, in bytes.
+/// Bandwidth-delay product, in bytes, in the network for which the constants are meant.
 const REFERENCE_BYTES: u128 = 150_000;
-/// Round trip of that network.
+/// Round trip in that network.
 const REFERENCE_ROUND_TRIP: Time = Time::from_us(12);
 /// Full packets that must arrive before increases take effect.
 const ADJUST_PACKETS: u64 = 8;
-/// Share of a window that one decrease leaves at least, in parts per million.
+/// Share that one decrease leaves at least, in parts per million of the window.
 const LEAST_LEFT_PPM: u64 = 500_000;
 const WHOLE_PPM: u64 = 1_000_000;
 
-/// Rules for all windows of a NIC.
+/// Rules for all windows at a NIC.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     link: Link,
@@ -55,13 +55,13 @@ pub(crate) struct Rules {
     decrease_ppm: u64,
     weight_ppm: u32,
     gate: u8,
-    /// Bandwidth-delay product of the network, in bytes.
+    /// The network's bandwidth-delay product, in bytes.
     product: u64,
     /// Set if receivers grant credit as well.
     has_credit: bool,
 }
 
-/// Window of one connection. Sizes are wire bytes.
+/// One connection's window. Sizes are wire bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     window: u64,
@@ -71,19 +71,19 @@ pub(crate) struct Flow {
     increase: u64,
     /// Bytes received since increases last took effect.
     received: u64,
-    /// Instant of the last increase by `fulfil` that followed a full round trip.
+    /// Instant at which `fulfil` last saw a full round trip and added its increase.
     adjusted: Instant,
     /// Bytes received since quick adaptation was last considered.
     achieved: u64,
-    /// End of the period over which `achieved` counts.
+    /// Instant at which the period for `achieved` ends.
     quick_adapt_after: Option<Instant>,
     /// Set by a trimmed packet: quick adaptation has a reason.
     asks_to_adapt: bool,
     /// Bytes that were in flight at the last quick adaptation; their marks are ignored.
     to_ignore: u64,
-    /// Bytes received since then.
+    /// Bytes received since the last quick adaptation.
     ignored: u64,
-    /// Instant of the last decrease.
+    /// Instant at which the window last fell.
     fell: Instant,
     /// Bytes received in a row without queueing delay.
     idle: u64,
@@ -155,8 +155,8 @@ impl Flow {
     }
 
     /// Moves the mean delay towards a sample. A high delay without a mark comes from a queue that
-    /// has drained since; like the reference simulator, the mean takes a quarter of the base round
-    /// trip instead.
+    /// has drained since. Like the reference simulator, the mean then takes a quarter of the base
+    /// round trip instead.
     fn note_delay(&mut self, rules: &Rules, delay: Time, marked: bool) {
         let believed = if !marked && delay > rules.target {
             Time::from_ps(self.delays.base.ps() / 4)

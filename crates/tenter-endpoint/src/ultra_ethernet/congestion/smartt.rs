@@ -20,14 +20,14 @@ component! {
     }
 }
 
-/// Rules for all windows of a NIC.
+/// Rules for all windows at a NIC.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     link: Link,
     target: Time,
 }
 
-/// Window of one connection. Sizes are wire bytes.
+/// One connection's window. Sizes are wire bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     window: u64,
@@ -38,11 +38,11 @@ pub(crate) struct Flow {
     idle: u64,
     /// Bytes received in the present period.
     achieved: u64,
-    /// End of the present period.
+    /// Instant at which the present period ends.
     adapt_after: Option<Instant>,
     /// Bytes in flight at the last quick adaptation; their marks are ignored.
     to_ignore: u64,
-    /// Bytes received since then.
+    /// Bytes received since the last quick adaptation.
     ignored: u64,
 }
 
@@ -68,7 +68,7 @@ impl Rules {
     }
 }
 
-/// Returns `bytes` · `of` / `whole`, without overflow of the product.
+/// Returns `bytes` · `of` / `whole`, computed with 128 bits.
 fn part(bytes: u64, of: u64, whole: u64) -> u64 {
     (u128::from(bytes) * u128::from(of) / u128::from(whole.max(1))) as u64
 }

@@ -1,4 +1,4 @@
-//! Timers of an Ultra Ethernet NIC: grants, probes and retransmissions.
+//! Timers at an Ultra Ethernet NIC: grants, probes and retransmissions.
 
 use tenter_net::{Packet, PacketKind, SendSlot};
 use tenter_units::{Instant, Time};
@@ -9,7 +9,7 @@ use crate::send::Connection;
 use crate::ultra_ethernet::sender::Expiry;
 
 impl UltraEthernetNic {
-    /// Returns the instant of the next timer, or `None` if none is set.
+    /// Returns the next timer's instant, or `None` if no timer is set.
     pub(crate) fn next_timer(&self) -> Option<Instant> {
         let pull = self
             .pacer

@@ -1,4 +1,4 @@
-//! Read access to the state of an Ultra Ethernet NIC, as documented at [`Nic`](crate::Nic).
+//! Read access to an Ultra Ethernet NIC, as documented at [`Nic`](crate::Nic).
 
 use tenter_net::{PauseRecord, ReceiveSlot, SendSlot};
 use tenter_topology::HostId;

@@ -9,7 +9,7 @@ use crate::ultra_ethernet::congestion::Window;
 
 impl Sender {
     /// Detects packets that too many others have overtaken, if the connection uses SLEEK. `ahead`
-    /// is the number of packets that arrived beyond a missing one.
+    /// counts the packets that arrived beyond a missing one.
     pub(super) fn look_for_losses(
         &mut self,
         rules: &Rules,
@@ -65,13 +65,13 @@ impl Sender {
         own.unwrap_or((rules.link.round_trip, rules.link.round_trip))
     }
 
-    /// Returns the instant of the next probe, or [`Instant::NEVER`].
+    /// Returns the instant at which the next probe is due, or [`Instant::NEVER`].
     pub(in crate::ultra_ethernet) fn probe_at(&self) -> Instant {
         let sleek = self.sleek.as_ref();
         sleek.map_or(Instant::NEVER, |sleek| sleek.probe_at)
     }
 
-    /// Cancels the next probe.
+    /// Cancels the probe that is due next.
     pub(in crate::ultra_ethernet) fn forget_probe(&mut self) {
         if let Some(sleek) = &mut self.sleek {
             sleek.probe_at = Instant::NEVER;

@@ -1,4 +1,4 @@
-//! Timeouts of a connection: overdue packets are resent, lacking credit is requested, and a sender
+//! A connection's timeouts: overdue packets are resent, lacking credit is requested, and a sender
 //! without progress gives up.
 
 use tenter_net::{Packet, PacketKind};
@@ -37,8 +37,8 @@ impl Sender {
     }
 
     /// Returns the instant from which an answer is due to the packet at `place`, which was sent
-    /// once: the departure of the first packet from there on that asked for an answer, or of the
-    /// one that completes `acknowledge_after` bytes.
+    /// once. An answer is due from when the first packet from there on left that asked for one, or
+    /// that completed `acknowledge_after` bytes.
     ///
     /// Before that a sender that waits for its turn among many connections is owed nothing: its
     /// packets may have arrived and stay unanswered. It then returns [`Instant::NEVER`].
