@@ -466,7 +466,7 @@ impl Nic {
         of_any!(self, nic => nic.unfinished(slot).collect())
     }
 
-    /// Returns a send queue pair's unacknowledged work request count.
+    /// Returns the number of unacknowledged work requests on a send queue pair.
     pub fn unfinished_count(&self, slot: SendSlot) -> usize {
         of_any!(self, nic => nic.unfinished_count(slot))
     }

@@ -14,7 +14,7 @@ pub(crate) struct Pauses {
     records: [PauseRecord; CLASSES],
     /// Time from a pause's end to the first frame in the class.
     resume_delay: Time,
-    /// Arrival time for the first XOFF frame.
+    /// Arrival of the first XOFF frame, if there was one.
     pub(crate) first: Option<Instant>,
     /// Times from a long queue to a pause by a congestion signal.
     pub(crate) reactions: Reactions,
@@ -54,8 +54,8 @@ impl Pauses {
         self.until[class] = until;
     }
 
-    /// Pauses a class from `now` until `until`, or ends its pause, without a pause frame. Link
-    /// credit and storms do so.
+    /// Pauses a class from `now` until `until`, or ends its pause, without a pause frame. Lanes
+    /// that run out of link credit use it.
     pub(crate) fn turn(&mut self, class: u8, now: Instant, until: Instant) {
         let class = usize::from(class);
         self.records[class].turn(now, self.until[class], until);

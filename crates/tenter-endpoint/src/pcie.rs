@@ -165,8 +165,8 @@ impl Dma {
         })
     }
 
-    /// Returns the time for a packet's payload, and the fraction (in parts of a picosecond) to
-    /// carry into a packet that follows without a gap. A packet without payload takes no time.
+    /// Returns the time for a packet's payload, and the fraction of a picosecond to carry into a
+    /// packet that follows without a gap. A packet without payload takes no time.
     pub(crate) fn of(&self, packet: &Packet, carried: u32) -> (Time, u32) {
         let link_bytes = self.spec.link_bytes(self.payload(packet));
         let (time, carried) = self.time.of(link_bytes, carried);

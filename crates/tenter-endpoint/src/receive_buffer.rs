@@ -106,7 +106,7 @@ impl Drain {
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveBuffer {
     drain: Drain,
-    /// Fraction left over from the last drain time, in parts of a picosecond.
+    /// Fraction of a picosecond left over from the last drain time.
     carried: u32,
     /// Waiting frames, whose `at` is the instant at which they will have drained.
     frames: Ring<Packet>,

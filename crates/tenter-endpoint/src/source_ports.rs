@@ -108,8 +108,8 @@ pub struct RerouteSpec {
     pub response: Time,
     /// Time after a move in which the queue pair keeps its port.
     pub hold_down: Time,
-    /// Exclusive ors by which ports change the hash that switches see. There are two or more, and
-    /// the first is 0, the present port.
+    /// XOR masks by which ports change the hash that switches see. There are two or more, and the
+    /// first is 0, the present port.
     pub differences: Box<[u32]>,
 }
 
@@ -120,7 +120,7 @@ pub struct Entropy {
     kind: EntropyKind,
     /// Packets in a row with the same port; 1 unless ports are drawn at random.
     packets: u32,
-    /// Exclusive ors by which each value changes the hash that switches see.
+    /// XOR mask by which each value changes the hash that switches see.
     differences: Box<[u32]>,
 }
 
@@ -160,7 +160,7 @@ impl Entropy {
         base ^ self.differences[value as usize]
     }
 
-    /// Returns the exclusive ors by which each value changes the hash.
+    /// Returns the XOR masks by which the values change the hash.
     pub fn differences(&self) -> &[u32] {
         &self.differences
     }

@@ -286,7 +286,7 @@ impl Dcqcn {
             if change.is_never() {
                 break;
             }
-            // Timers act strictly after their instant, so catch up to one picosecond behind it.
+            // Timers act strictly after their instant, so catch up to one picosecond after it.
             control.reaction.catch_up(&mut flow, change + Time::LEAST);
             share = share.min(flow.rate);
             let after = change.saturating_since(Instant::START);

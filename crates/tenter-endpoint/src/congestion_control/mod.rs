@@ -136,8 +136,8 @@ members! {
 }
 
 impl CongestionControl {
-    /// Supplies the longest round trip of the unloaded fabric to a control that needs it and lacks
-    /// it in the scenario. `measure` computes it and is called only then.
+    /// Supplies the longest round trip of the unloaded fabric to a control that needs it, unless
+    /// the scenario has set it. `measure` computes it and is called only then.
     pub fn know_round_trip(&mut self, measure: impl FnOnce() -> Time) {
         if let CongestionControl::Hpcc(own) = self {
             own.base_round_trip.get_or_insert_with(measure);

@@ -64,7 +64,7 @@ impl<F: Clone> Limited<F> {
             if change >= now {
                 return;
             }
-            // Timers act strictly after their instant, so catch up to one picosecond behind it.
+            // Timers act strictly after their instant, so catch up to one picosecond after it.
             caught_up = change + Time::LEAST;
         }
     }
@@ -196,8 +196,7 @@ impl<C: Control> Table<C> {
             control.sent(&mut limited.flow, frame_bytes);
             limited.empty(control, wire_bytes, now);
         } else {
-            // Without timed-anew packets the next one waits at the rate that applied when this one
-            // left.
+            // The next packet waits at the rate that applied while this one left.
             limited.empty(control, wire_bytes, now);
             control.sent(&mut limited.flow, frame_bytes);
         }

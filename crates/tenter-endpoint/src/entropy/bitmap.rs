@@ -13,7 +13,7 @@ pub(crate) struct Bitmap {
     penalties: Box<[u8]>,
     /// Position in the present round.
     next: u16,
-    /// Mask of this round: the value at position p is p exclusive or `order`.
+    /// Mask for the present round: the value at position p is p XOR `order`.
     order: u16,
 }
 
@@ -32,8 +32,8 @@ impl Bitmap {
 
     /// Returns the value at the present position and advances; each new round draws another order.
     fn turn(&mut self, random: &mut SplitMix) -> u16 {
-        // Exclusive or with a constant permutes a power of two of values: each occurs once per
-        // round.
+        // XOR with a constant permutes the values, because their number is a power of two: each
+        // occurs once per round.
         let value = (self.next ^ self.order) & (self.values() - 1);
         self.next += 1;
         if self.next == self.values() {

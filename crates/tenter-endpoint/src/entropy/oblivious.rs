@@ -3,7 +3,7 @@
 use super::split_mix::SplitMix;
 
 /// Position in a round over all values. Each round has its own order: the value at position p is p
-/// exclusive or `order`.
+/// XOR `order`.
 #[derive(Clone, Debug)]
 pub(crate) struct Oblivious {
     values: u16,
@@ -22,8 +22,8 @@ impl Oblivious {
 
     #[inline]
     pub(super) fn next(&mut self, random: &mut SplitMix) -> u16 {
-        // Exclusive or with a constant permutes a power of two of values: each occurs once per
-        // round.
+        // XOR with a constant permutes the values, because their number is a power of two: each
+        // occurs once per round.
         let value = (self.next ^ self.order) & (self.values - 1);
         self.next += 1;
         if self.next == self.values {

@@ -11,7 +11,7 @@ pub(crate) struct SplitMix {
 }
 
 impl SplitMix {
-    /// Seeds are often consecutive numbers; the mix spreads them over all states.
+    /// Creates a generator. The seed is mixed first, so that similar seeds give unrelated numbers.
     pub(crate) fn new(seed: u64) -> SplitMix {
         SplitMix { state: mix64(seed) }
     }

@@ -130,8 +130,8 @@ impl Gap {
         for _ in 0..late {
             let asked = self.asked.pop_front();
             let ahead = asked.map_or(u32::MAX, |asked| asked.wrapping_sub(expected));
-            // Skip packets that have arrived in the meantime: they are behind `expected` or beyond
-            // the stored range.
+            // A packet behind `expected` has arrived meanwhile; its distance wraps and is out of
+            // range.
             if ahead <= self.stored.len() as u32 {
                 self.ask(expected, ahead..ahead + 1, lost);
             }

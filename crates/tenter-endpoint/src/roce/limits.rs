@@ -212,7 +212,7 @@ impl Limits {
     #[inline]
     pub(super) fn stays_held(&self, slot: SendSlot, queue_pair: &SendQueuePair) -> bool {
         let is_paced = queue_pair.turn == Turn::Paced;
-        // With another window, the question which of both holds it needs a closer look.
+        // If there is another window, a closer look must tell which of them holds it.
         let is_alone = self.window.is_none() && self.messages.is_none();
         let waits = self.waits.as_ref();
         (is_paced || (is_alone && queue_pair.may_send(None)))

@@ -73,7 +73,7 @@ impl PortChoices {
             })
         });
         let value = own.choice.next(&mut own.random);
-        // Hashes are linear: another source port changes each hash by a fixed exclusive or.
+        // Hashes are linear: another source port changes each hash by a fixed XOR mask.
         packet.hash ^= differences[usize::from(value)];
         if !entropy.kind().learns() {
             return;

@@ -164,7 +164,7 @@ impl RoceNic {
         true
     }
 
-    /// Gives a queue pair up: it sends no more, and the trial reports it.
+    /// Gives up a queue pair: it sends no more, and the trial reports it.
     pub(super) fn fail(&mut self, slot: SendSlot, now: Instant) {
         let queue_pair = &mut self.send[slot];
         queue_pair.connection = Connection::Failed;

@@ -112,7 +112,7 @@ impl RoceNic {
         self.send[slot].unfinished(&self.requests, slot).into_iter()
     }
 
-    /// Returns a send queue pair's unacknowledged work request count.
+    /// Returns the number of unacknowledged work requests on a send queue pair.
     pub fn unfinished_count(&self, slot: SendSlot) -> usize {
         self.send[slot].unfinished_count(&self.requests)
     }

@@ -398,8 +398,8 @@ impl SendQueuePair {
         self.peer.hash
     }
 
-    /// Moves its data packets to another source port, which changes their hash by an exclusive or
-    /// with `difference`.
+    /// Moves its data packets to another source port, which changes their hash by XOR with
+    /// `difference`.
     pub(crate) fn change_hash(&mut self, difference: u32) {
         self.peer.hash ^= difference;
     }

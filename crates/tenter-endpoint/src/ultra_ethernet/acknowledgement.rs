@@ -80,7 +80,6 @@ impl Acknowledgements {
     /// Writes a record for `host` and returns its name.
     pub(super) fn write(&self, host: HostId, cursor: &mut Cursor, report: &Report) -> u32 {
         let number = self.free(host, cursor);
-        // Relaxed stores suffice: the acknowledgement arrives in a later window, behind a barrier.
         let name = host.number() << self.bits | number;
         let values = [
             IN_USE | u64::from(report.ahead),
@@ -88,6 +87,7 @@ impl Acknowledgements {
             report.map,
             report.received_bytes,
         ];
+        // Relaxed stores suffice: the acknowledgement arrives in a later window, behind a barrier.
         for (word, value) in self.record(name).0.iter().zip(values) {
             word.store(value, Ordering::Relaxed);
         }

@@ -22,7 +22,7 @@ pub struct Network {
     pub trims: bool,
     /// The hosts' total rate over the core's; 1 if no tier is oversubscribed.
     pub oversubscription: f64,
-    /// Exclusive or by which each entropy value changes the hash that switches see.
+    /// XOR mask by which each entropy value changes the hash that switches see.
     pub differences: Box<[u32]>,
     /// Seed for all choices among entropy values.
     pub seed: u64,

@@ -36,7 +36,7 @@ pub(super) struct Receiver {
     /// One entry per packet from the one after the first missing packet on. Entries for missing
     /// packets are meaningless.
     stored: VecDeque<Stored>,
-    /// Set with those among these packets that have arrived.
+    /// Numbers of these packets that have arrived.
     arrived: Bits,
     /// Count of those that have arrived.
     ahead: u32,

@@ -114,7 +114,7 @@ pub(super) struct Sender {
     posted: u32,
     /// One record per packet, from the first unacknowledged one to the last one sent.
     records: VecDeque<Record>,
-    /// Set with those among these packets that have arrived, beyond a missing one.
+    /// Numbers of these packets that have arrived, beyond a missing one.
     arrived: Bits,
     /// Retransmissions as (departure, number), in time order. An entry is stale if the packet was
     /// sent once more or has arrived.
@@ -239,7 +239,7 @@ impl Sender {
         self.backlog += rules.cut.all_wire_bytes(request.bytes);
     }
 
-    /// Returns the packet count acknowledged without gaps, modulo 2³².
+    /// Returns the number of packets acknowledged without gaps, modulo 2³².
     pub(super) fn acknowledged(&self) -> u32 {
         self.acknowledged
     }

@@ -115,7 +115,7 @@ impl UltraEthernetNic {
         }
     }
 
-    /// Gives a connection up: it sends no more, and the trial reports it.
+    /// Gives up a connection: it sends no more, and the trial reports it.
     fn fail(&mut self, slot: SendSlot, now: Instant) {
         if let Some(sender) = &mut self.send[slot] {
             sender.connection = Connection::Failed;
