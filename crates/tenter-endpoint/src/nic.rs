@@ -216,6 +216,7 @@ impl Nic {
         match self {
             Nic::Roce(nic) => nic.fire(now, cx),
             Nic::UltraEthernet(nic) => {
+                // Its timers only make packets to send: none completes a transfer.
                 nic.fire(now);
                 None
             }

@@ -73,6 +73,7 @@ impl Reaction {
         for (&step, &count) in &self.steps {
             seen += count;
             if seen >= rank {
+                // The last step may reach beyond the greatest time.
                 return u64::from(last_of(step).min(self.max)) * SENT_UNIT_PS;
             }
         }

@@ -57,6 +57,7 @@ impl IdleClock {
     /// Notes a frame that starts at `now` on a wire that was free from `free_at` on.
     #[inline]
     pub(crate) fn departs(&mut self, free_at: Instant, now: Instant) {
+        // Idle time up to `counted` is in the sum already.
         self.idle += now.saturating_since(free_at.max(self.counted));
         self.counted = now;
     }
@@ -144,6 +145,8 @@ impl Waits {
         if self.begins(sending)
             && let Some(request) = self.requests.get_mut(sending)
         {
+            // All waits since posting count, also those in which an earlier request had the next
+            // frame.
             request.held.before_first = self.sum.saturating_sub(request.sum_when_posted);
             self.begun += 1;
         }

@@ -281,8 +281,8 @@ impl RoceNic {
         let mut sent = queue_pair.packet_again(&mut self.requests, slot, sequence, rules, now);
         sent.packet.flags |= data | Packet::ECN_CAPABLE;
         if queue_pair.retries > 0 {
-            // A repeated timeout means that the receiver's requests were lost, or the question for
-            // them. Ask for the list of missing packets again.
+            // After a timeout the receiver's requests have been lost, or it made none: ask for the
+            // list of missing packets.
             sent.packet.flags |= Packet::REPORT_REQUEST;
         }
         self.counters.retransmitted_packets += u64::from(sent.repeats);

@@ -45,6 +45,7 @@ impl RoceNic {
             PacketKind::SelectiveNak => self.on_selective_nak(cx.spec, packet),
             PacketKind::Reroute => self.on_notice(packet),
             PacketKind::EndOfData => return self.on_end_of_data(cx.spec, packet, cx.directory),
+            // Connection replies are the only other kind that reaches this NIC.
             _ => self.on_connect_reply(cx.spec, packet.send_slot(), packet.at),
         }
         None

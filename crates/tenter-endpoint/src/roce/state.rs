@@ -109,6 +109,7 @@ impl NicBuild<'_> {
         let reads = self.slow_dma(|rates| rates.read).map(DmaReads::new);
         let is_mixed = self.classes.is_mixed();
         let entropy = self.port_changes.entropy.as_ref();
+        // Ports drawn at random need no state: packets compute theirs from a hash.
         let chosen = entropy.filter(|entropy| entropy.kind() != EntropyKind::Random);
         let needed = Limits::are_needed(self.spec) || self.applies_signals || chosen.is_some();
         if !needed && !is_mixed && reads.is_none() {
@@ -134,6 +135,7 @@ impl RoceNic {
         let entropy = build.port_changes.entropy.clone();
         let mut transmitter = build.transmitter;
         let lanes = build.credit.map(|(credit, classes)| {
+            // A frame lost on the link has used credit that its receiver cannot return by itself.
             transmitter.return_lost_credit();
             Box::new(NicLanes::new(&credit, classes, spec.longest_frame_bytes()))
         });

@@ -95,6 +95,8 @@ impl Pacer {
             }
         } else {
             let most = (self.rules.most / QUANTUM_BYTES) as u32;
+            // A sender that has asked meanwhile is among the active ones. One that has a whole
+            // window unasked gets no more.
             if demand.open() == 0 && demand.unasked() < most {
                 self.idle.push_back(slot);
             }

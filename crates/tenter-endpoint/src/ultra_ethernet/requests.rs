@@ -110,6 +110,7 @@ impl Requests {
         let mut finished = 0;
         while let Some(posted) = self.posted.front() {
             let end = posted.first.wrapping_add(posted.packets);
+            // Numbers wrap: a distance beyond half the range means that packets are missing.
             if self.sent_whole == 0 || before.wrapping_sub(end) > u32::MAX / 2 {
                 break;
             }

@@ -338,6 +338,7 @@ impl Sender {
         // Demand is stated after this packet is charged, so that it covers what is left.
         let target = self.pull_target(rules, active);
         let asks = repeats || self.asks_for_answer(bytes, now);
+        // Retransmissions are not listed here: `repeats` has their times.
         if asks && !repeats {
             self.asked.push_back(number);
         }

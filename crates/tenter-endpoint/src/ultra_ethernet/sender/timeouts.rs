@@ -95,6 +95,7 @@ impl Sender {
             }
         }
         self.end_presumption(rules, now);
+        // Packets that are owed no answer yet count from now on.
         let next = self.oldest(rules).map_or(now, |(since, _)| since.min(now));
         Expiry::Repeats {
             next: (next + rules.timeout).max(now + Time::LEAST),
