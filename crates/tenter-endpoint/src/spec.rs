@@ -377,9 +377,9 @@ fn check_receive_buffer(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
 
 impl NicSpec {
     /// Returns the choice among planes, for NICs with several ports.
-    // Spraying reorders packets, so it is the default only for receivers that accept them in any
-    // order.
     pub fn plane_choice(&self) -> PlaneChoice {
+        // Spraying reorders packets, so it is the default only for receivers that accept them in
+        // any order.
         let recovers = matches!(self.loss_recovery, LossRecovery::SelectiveRepeat(_));
         let reorders = recovers || self.ultra_ethernet().is_some();
         let usual = if reorders {
@@ -423,7 +423,7 @@ impl NicSpec {
         control.filter(|control| control.reacts())
     }
 
-    /// Returns the packet count after which the first acknowledgement in a message comes.
+    /// Returns the number of packets after which the first acknowledgement in a message comes.
     pub fn first_acknowledgement(&self) -> u64 {
         let message_packets = self.message_bytes.div_ceil(u64::from(self.mtu_bytes));
         match self.acknowledge {
@@ -432,7 +432,7 @@ impl NicSpec {
         }
     }
 
-    /// Returns the longest frame's bytes: a full packet that begins its message.
+    /// Returns the frame bytes of the longest frame, a full packet that begins its message.
     pub fn longest_frame_bytes(&self) -> u32 {
         let first = if self.ultra_ethernet().is_some() {
             0
@@ -442,13 +442,13 @@ impl NicSpec {
         self.mtu_bytes + self.header_bytes() + first
     }
 
-    /// Returns the shortest frame's bytes.
+    /// Returns the frame bytes of the shortest frame.
     pub fn shortest_frame_bytes(&self) -> u32 {
         let own = self.ultra_ethernet().map(|own| own.control_bytes);
         own.map_or(SHORTEST_FRAME_BYTES, |own| own.min(SHORTEST_FRAME_BYTES))
     }
 
-    /// Returns the frame bytes that an acknowledgement has.
+    /// Returns the frame bytes of an acknowledgement.
     pub fn answer_frame_bytes(&self) -> u32 {
         let own = self.ultra_ethernet().map(|own| own.control_bytes);
         own.unwrap_or(u32::from(ACK_FRAME_BYTES) + self.telemetry_bytes())

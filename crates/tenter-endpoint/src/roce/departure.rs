@@ -109,8 +109,8 @@ impl RoceNic {
                 packet.kind,
                 PacketKind::Ack | PacketKind::Nak | PacketKind::SelectiveNak
             );
-            // An answer carries the send time of the packet that it answers, so its own would
-            // overwrite it.
+            // In answers this field means something else: the send time of the answered packet, or
+            // the end of a requested run.
             if !answers {
                 packet.sent = (now.ps() / SENT_UNIT_PS) as u32;
             }

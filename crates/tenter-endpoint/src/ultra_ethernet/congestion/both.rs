@@ -1,4 +1,4 @@
-//! NSCC and RCCC together: data need both a window and credit.
+//! NSCC and RCCC together: data needs both a window and credit.
 
 use tenter_config::component;
 
