@@ -1,8 +1,8 @@
 //! Congestion control for Ultra Ethernet: how senders slow down. There is one file per member;
 //! [`UetControl`] lists them.
 //!
-//! A sender has a window, credit from its receiver, or both, and data leaves only if each allows it.
-//! [`nscc`] and its relatives compute windows; [`credit`] states what receivers grant.
+//! A sender has a window, credit from its receiver, or both, and data leaves only if each allows
+//! it. [`nscc`] and its relatives compute windows; [`credit`] states what receivers grant.
 
 use tenter_config::variants;
 use tenter_units::Time;
