@@ -97,22 +97,31 @@ impl Demand {
 
     /// Raises the demand by `quanta`, above both what was wanted and what was granted.
     pub(super) fn owe(&mut self, quanta: u32) {
-        self.target = self.target.max(self.granted) + quanta;
+        if self.open() == 0 {
+            self.target = self.granted;
+        }
+        self.target = self.target.wrapping_add(quanta);
     }
 
     /// Returns the quanta that the sender wants and has not been granted.
     pub(super) fn open(&self) -> u32 {
-        self.target.saturating_sub(self.granted)
+        self.wanted().max(0).cast_unsigned()
     }
 
     /// Returns the quanta that were granted beyond the demand.
     pub(super) fn unasked(&self) -> u32 {
-        self.granted.saturating_sub(self.target)
+        (-self.wanted()).max(0).cast_unsigned()
+    }
+
+    /// Returns the quanta that the sender wants beyond those granted; negative if it has more than
+    /// it wants. Totals wrap after 1.1 TB, and differ by far less than half of that.
+    fn wanted(&self) -> i32 {
+        self.target.wrapping_sub(self.granted).cast_signed()
     }
 
     /// Grants `quanta` more and returns the new total.
     pub(super) fn grant(&mut self, quanta: u32) -> u32 {
-        self.granted += quanta;
+        self.granted = self.granted.wrapping_add(quanta);
         self.granted
     }
 }
@@ -238,5 +247,28 @@ impl Receiver {
         let stored = stored.filter(|(nth, _)| is_there(*nth));
         let stored: u64 = stored.map(|(_, of)| u64::from(of.frame_bytes)).sum();
         self.books.accepted_bytes() + stored
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Demand;
+
+    #[test]
+    fn totals_of_credit_wrap() {
+        let mut demand = Demand {
+            target: u32::MAX - 3,
+            granted: u32::MAX - 3,
+            is_pulled: false,
+        };
+        demand.owe(10);
+        assert_eq!((demand.open(), demand.unasked()), (10, 0));
+        assert_eq!(demand.grant(4), 0);
+        assert_eq!((demand.open(), demand.unasked()), (6, 0));
+        demand.grant(9);
+        assert_eq!((demand.open(), demand.unasked()), (0, 3));
+        // What is owed comes on top of what was granted without demand.
+        demand.owe(2);
+        assert_eq!((demand.open(), demand.unasked()), (2, 0));
     }
 }

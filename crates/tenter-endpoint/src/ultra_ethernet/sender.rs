@@ -436,7 +436,9 @@ impl Sender {
             wanted /= active.max(1).cast_signed();
         }
         let granted = i64::from(credit.granted) * QUANTUM_BYTES.cast_signed();
-        ((granted + wanted).max(0) as u64).div_ceil(QUANTUM_BYTES) as u32
+        let quantum = QUANTUM_BYTES.cast_signed();
+        // Rounded up; the total wraps, as that of grants does.
+        (granted + wanted + quantum - 1).div_euclid(quantum) as u32
     }
 
     /// Ends presumed credit when the first answer comes from the receiver; what was overdrawn stays

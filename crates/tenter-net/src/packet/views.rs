@@ -101,7 +101,7 @@ impl PullTarget {
         let is_later = more < PullTarget::MODULUS / 2;
         let more = if is_later { more * PullTarget::UNIT } else { 0 };
         PullTarget {
-            quanta: last + more,
+            quanta: last.wrapping_add(more),
         }
     }
 
