@@ -1,72 +1,73 @@
-//! How long a collective takes on an ideal switch, by formula: what simulations are tested against.
+//! Closed forms: the time of a collective on an ideal switch, against which simulations are tested.
 
 use tenter_units::Time;
 
-/// What a closed form runs over: ranks that hang on one switch that never makes any of them wait.
+/// The network of a closed form: ranks on one switch that never makes any of them wait.
 ///
-/// Chunks and blocks are taken as equally long (sizes divisible by their number), endpoints as free
-/// of delays. Times on it are lower bounds for any fabric with ports of that speed. Where transfers
-/// of different steps share a port, how well they fill each other's pauses depends on how they meet
-/// there; closed forms are then lower bounds, the largest of several.
+/// The forms take chunks and blocks as equally long (sizes divisible by their number) and endpoints
+/// as free of delays. Results are lower bounds for any fabric with ports of that speed. Where
+/// transfers of different steps share a port, the time depends on how well they fill each other's
+/// gaps; the form is then the largest of several lower bounds.
 ///
-/// In the closed form of each algorithm S is the size, n the number of ranks, c(x) the port time of
-/// x bytes, c that of S/n bytes and L the latency. Exchanges take place between 2ᵏ ranks, with n
-/// between 2ᵏ and 2ᵏ⁺¹; the others add c(S) + L before (reduce-scatter), c(S·(n−1)/n) + L after
-/// (all-gather), or c(S) + L both before and after (all-reduce); S/2ʲ is then 2ᵏ⁻ʲ blocks of S/n,
-/// but for all-reduce. Trees and the ring broadcast pass on chunks of x bytes. A binary tree of n
-/// ranks is h = 1 + ⌊log₂(n−1)⌋ hops deep, and from 4 ranks on a rank h−1 hops down has f = 2 ranks
-/// below (else 1).
+/// Notation in the forms of all algorithms: S is the size, n the number of ranks, c(x) the port
+/// time of x bytes, c the port time of S/n bytes, L the latency. Exchanges take place between 2ᵏ
+/// ranks, with n between 2ᵏ and 2ᵏ⁺¹. The other ranks add c(S) + L before (reduce-scatter),
+/// c(S·(n−1)/n) + L after (all-gather), or c(S) + L both before and after (all-reduce); S/2ʲ then
+/// stands for 2ᵏ⁻ʲ blocks of S/n, except in all-reduce. Trees and the ring broadcast pass on chunks
+/// of x bytes. A binary tree of n ranks is h = 1 + ⌊log₂(n−1)⌋ hops deep, and from 4 ranks on a
+/// rank h−1 hops down has f = 2 ranks below it (else 1).
 ///
-/// Times beyond 64 bits of picoseconds saturate at [`Time::MAX`].
+/// Times that exceed 64 bits of picoseconds saturate at [`Time::MAX`].
 pub struct IdealSwitch<'a> {
-    /// The number of ranks.
+    /// Number of ranks, n in the forms.
     pub ranks: u32,
-    /// The size in bytes, as nccl-tests counts it.
+    /// Size S in bytes, as nccl-tests counts it.
     pub size_bytes: u64,
-    /// How long a transfer of a number of bytes occupies a port: all its frames with preamble and
-    /// gap, back to back at line rate.
+    /// Port time c(x): time for which a transfer of x bytes occupies a port, with all frames,
+    /// preambles and gaps back to back at line rate.
     pub port_time: &'a dyn Fn(u64) -> Time,
-    /// From the end of the last frame at the sender to its end at the receiver in an empty network.
+    /// Latency L: from the end of the last frame at the sender to its end at the receiver in an
+    /// empty network.
     pub latency: Time,
 }
 
 impl IdealSwitch<'_> {
-    /// n − 1.
+    /// Returns n − 1, the number of peers that each rank has.
     pub fn others(&self) -> u64 {
         u64::from(self.ranks.saturating_sub(1))
     }
 
-    /// n, at least 1.
+    /// Returns n, but at least 1, so that it can divide.
     pub fn parts(&self) -> u64 {
         u64::from(self.ranks.max(1))
     }
 
-    /// c(S).
+    /// Returns c(S), the port time of the whole size.
     pub fn whole(&self) -> Time {
         (self.port_time)(self.size_bytes)
     }
 
-    /// c.
+    /// Returns c, the port time of one rank's share.
     pub fn share(&self) -> Time {
         (self.port_time)(self.size_bytes / self.parts())
     }
 
-    /// c(x) + L.
+    /// Returns c(x) + L for a transfer of `bytes`.
     pub fn hop(&self, bytes: u64) -> Time {
         (self.port_time)(bytes).saturating_add(self.latency)
     }
 
-    /// So many times c + L.
+    /// Returns `count`·(c + L): steps of one share each that wait for each other.
     pub fn steps(&self, count: u64) -> Time {
         times(self.share().saturating_add(self.latency), count)
     }
 
-    /// So many times c, and L: what one port sends or receives.
+    /// Returns `blocks`·c + L: the time in which one port sends or receives that many shares.
     pub fn one_port(&self, blocks: u64) -> Time {
         times(self.share(), blocks).saturating_add(self.latency)
     }
 
-    /// c of so many bytes, in chunks.
+    /// Returns the port time of `bytes` that are sent in chunks.
     pub fn all(&self, bytes: u64, chunk_bytes: u64) -> Time {
         let chunk_bytes = chunk_bytes.max(1);
         let full = times((self.port_time)(chunk_bytes), bytes / chunk_bytes);
@@ -76,12 +77,13 @@ impl IdealSwitch<'_> {
         }
     }
 
-    /// h: how many hops deep a binary tree is.
+    /// Returns h, the depth of a binary tree in hops.
     pub fn height(&self) -> u32 {
         self.ranks.saturating_sub(1).max(1).ilog2() + 1
     }
 
-    /// Chunk by chunk along a number of hops, where a port sends all of it that many times.
+    /// Returns the time of a pipeline: `hops`·(c(x) + L) until the first chunk reaches the busiest
+    /// port, `copies`·c(S) in which that port sends all chunks `copies` times, and L.
     pub fn pipeline(&self, chunk_bytes: u64, hops: u32, copies: u64) -> Time {
         let first = self.hop(self.size_bytes.min(chunk_bytes.max(1)));
         let all = self.all(self.size_bytes, chunk_bytes);
@@ -90,14 +92,16 @@ impl IdealSwitch<'_> {
             .saturating_add(self.latency)
     }
 
-    /// Chunk by chunk along a binary tree, down or up.
+    /// Returns the time of a pipeline along a binary tree, down or up.
     pub fn along_a_tree(&self, chunk_bytes: u64) -> Time {
+        // From 4 ranks on a rank at the second-lowest level has two children, so its port carries
+        // all chunks twice.
         let copies = if self.ranks < 4 { 1 } else { 2 };
         self.pipeline(chunk_bytes, self.height() - 1, copies)
     }
 }
 
-/// So many times a time.
+/// Returns `count` times a time, saturating at [`Time::MAX`].
 pub fn times(time: Time, count: u64) -> Time {
     Time::from_ps(time.ps().saturating_mul(count))
 }

@@ -1,9 +1,11 @@
-//! Things of which several have to happen before something else may.
+//! Counters for events that must all have happened before something else may start.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// How many things are left, for each that waits for more than one and has seen some of them.
+/// Remaining events of each key that waits for several and has seen some, but not all, of them.
+///
+/// Keys that have seen nothing take no memory, so the map holds only what is in progress.
 #[derive(Clone, Debug)]
 pub struct Countdown<K>(BTreeMap<K, u32>);
 
@@ -14,7 +16,7 @@ impl<K> Default for Countdown<K> {
 }
 
 impl<K: Ord> Countdown<K> {
-    /// Counts one of the `all` things that `key` waits for; whether it was the last.
+    /// Counts one of the `all` events that `key` waits for and returns true if it was the last.
     pub fn is_last(&mut self, key: K, all: u32) -> bool {
         if all <= 1 {
             return true;
@@ -35,12 +37,12 @@ impl<K: Ord> Countdown<K> {
         }
     }
 
-    /// Whether nothing that waits has seen a part of what it waits for.
+    /// Returns true if no key has seen part of its events.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Forgets those that are over.
+    /// Removes the counters of keys for which `is_over` holds.
     pub fn forget(&mut self, is_over: impl Fn(&K) -> bool) {
         self.0.retain(|key, _| !is_over(key));
     }

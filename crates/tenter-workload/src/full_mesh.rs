@@ -1,40 +1,45 @@
-//! How long the same transfers take over a full mesh of point-to-point links at port speed: what an
-//! ideal ratio is a ratio to.
+//! Times of transfers over a full mesh of point-to-point links at port speed: the denominators of
+//! ideal ratios.
 //!
 //! Source: the metric of the simulation report on scheduled Ethernet fabrics (Scala Computing and
-//! DriveNets, 2023). Links carry payload alone, so that headers count in the ratio; a rank has one
-//! port, which all its links share, and those of the other ranks of its NIC.
+//! DriveNets, 2023). Links carry payload alone, so the ratio includes the cost of headers. A rank
+//! has one port, which all its links share; ranks on the same NIC share that NIC's port.
 
 use tenter_topology::HostId;
 use tenter_units::{Rate, Time};
 
 use crate::{Schedule, Transfer};
 
-/// The ideal times of the transfers of a schedule.
+/// Ideal times of a schedule's transfers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FullMesh {
-    /// The rate of each port.
+    /// Rate of each port, by the port's dense number.
     rates: Vec<Rate>,
-    /// The port of each rank.
+    /// Port number of each rank.
     port_of: Vec<u32>,
     whole: Time,
     loads: Loads,
 }
 
-/// What ports carry in each step of the algorithm, where that is not one transfer at a time.
+/// Bytes that each port carries in each algorithm step; not stored if a transfer never shares its
+/// port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Loads {
-    /// No port sends two transfers of a step, or receives two.
+    /// No port sends, or receives, two transfers of the same step, so each transfer has its ports
+    /// to itself.
     Apart,
-    /// There is one step: bytes sent and received by each port.
+    /// The algorithm has a single step: bytes sent and received by each port.
     OneStep(Vec<[u64; 2]>),
-    /// Bytes sent and bytes received, by step and port, ascending.
+    /// Bytes sent (index 0) and received (index 1) for each (step, port), in ascending order.
     Steps([Vec<((u32, u32), u64)>; 2]),
 }
 
 impl FullMesh {
-    /// Of a schedule whose rank r sends and receives by the NIC `nics[r]`, given by its host and
-    /// rate; some transfers pass none. Takes a look at every transfer.
+    /// Computes the times for a schedule whose rank r uses the NIC `nics[r]`, given by host and
+    /// rate.
+    ///
+    /// Transfers for which `passes_no_port` holds, such as those within a scale-up domain, are left
+    /// out. Visits every transfer.
     pub fn new(
         schedule: &dyn Schedule,
         nics: &[(HostId, Rate)],
@@ -55,6 +60,8 @@ impl FullMesh {
                 let sum: &mut u64 = &mut ports[port as usize][side];
                 *sum = sum.saturating_add(transfer.bytes);
                 let last = &mut last[port as usize][side];
+                // A port whose transfers come in strictly ascending steps never has two of one step.
+                // Any other order merely misses the shortcut: its loads are stored.
                 apart &= last.is_none_or(|last| last < transfer.step);
                 *last = Some(transfer.step);
             }
@@ -79,13 +86,14 @@ impl FullMesh {
         }
     }
 
-    /// How long all transfers take together: as long as the busiest port sends or receives.
+    /// Returns the time of all transfers together: the busiest port sends or receives for that
+    /// long.
     pub fn whole(&self) -> Time {
         self.whole
     }
 
-    /// How long one transfer takes: as long as its sender's port sends the transfers of the same
-    /// step, or its receiver's port receives them, whichever is longer.
+    /// Returns the time of one transfer: its sender's port sends all transfers of the same step in
+    /// it, or its receiver's port receives them, whichever takes longer.
     pub fn of(&self, transfer: &Transfer) -> Time {
         let side = |side: usize| {
             let port = self.port_of[ends(transfer)[side] as usize];
@@ -104,7 +112,8 @@ impl FullMesh {
     }
 }
 
-/// The rates of the ports there are, numbered densely, and the port of each rank.
+/// Numbers the ports densely, in ascending order of hosts; returns their rates and the port of each
+/// rank.
 fn ports_of(nics: &[(HostId, Rate)]) -> (Vec<Rate>, Vec<u32>) {
     let mut ports = nics.to_vec();
     ports.sort_unstable_by_key(|&(nic, _)| nic);
@@ -115,12 +124,12 @@ fn ports_of(nics: &[(HostId, Rate)]) -> (Vec<Rate>, Vec<u32>) {
     (ports.iter().map(|&(_, rate)| rate).collect(), port_of)
 }
 
-/// Who sends and who receives.
+/// Returns the sending and the receiving rank, in this order.
 fn ends(transfer: &Transfer) -> [u32; 2] {
     [transfer.src, transfer.dst]
 }
 
-/// The bytes of transfers with the same key, by key.
+/// Sums the bytes of transfers with equal keys; the result ascends by key.
 fn sums<K: Ord + Copy>(
     transfers: impl Iterator<Item = Transfer>,
     key: impl Fn(&Transfer) -> K,
@@ -135,7 +144,7 @@ fn sums<K: Ord + Copy>(
     loads
 }
 
-/// How long so many bytes take at a rate, rounded up to a picosecond.
+/// Returns the time that `bytes` take at `rate`, rounded up to a picosecond.
 fn port_time(bytes: u64, rate: Rate) -> Time {
     rate.time_of_bits(8 * u128::from(bytes))
 }

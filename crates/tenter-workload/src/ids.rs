@@ -1,13 +1,13 @@
-//! The numbers of jobs and ranks, each a type of its own.
+//! Typed numbers of jobs and ranks: one cannot be passed where the other is meant.
 
 use tenter_units::id;
 
 id! {
-    /// A rank of a job, by its number in the job.
+    /// Number of a rank within its job, from 0.
     pub struct RankId(u32);
 }
 
 id! {
-    /// A job, by its number among all of a trial.
+    /// Number of a job within its trial, from 0, background jobs included.
     pub struct JobId(u16);
 }

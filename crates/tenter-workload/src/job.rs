@@ -1,4 +1,4 @@
-//! Jobs: who takes part, and which collectives they run one after the other.
+//! Jobs: the participating ranks and the collectives that they run one after the other.
 
 use tenter_config::Words as _;
 use tenter_topology::HostId;
@@ -7,94 +7,99 @@ use tenter_units::{ById, Time};
 use crate::ids::{JobId, RankId};
 use crate::{QueuePairScope, Schedule, Traffic, Transfer, WorkloadError};
 
-/// Time that all ranks of a job compute before they start a collective.
+/// Computing time of all ranks before a collective starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compute {
-    /// On average.
+    /// Mean of the drawn times.
     pub mean: Time,
-    /// At most so much less or more, each time equally likely; no more than the mean.
+    /// Half-width of the uniform distribution around the mean; at most the mean.
     pub spread: Time,
 }
 
 impl Compute {
-    /// One time; `below` draws a number below its argument, each equally likely.
+    /// Draws one time. `below(n)` returns a number from 0 to n − 1, each equally likely.
     pub fn draw(self, below: impl FnOnce(u64) -> u64) -> Time {
         let least = self.mean.saturating_sub(self.spread);
         if self.spread.is_zero() {
             return self.mean;
         }
+        // Both ends are possible, hence one picosecond more than twice the spread.
         let width = self.spread.ps().saturating_mul(2).saturating_add(1);
         least.saturating_add(Time::from_ps(below(width)))
     }
 }
 
-/// One collective operation of a job.
+/// One collective operation in a job's sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CollectiveRun {
-    /// What the ranks send.
+    /// Collective, pattern, flows or graph that the ranks carry out.
     pub traffic: Traffic,
-    /// The size as nccl-tests counts it, in bytes; the largest, where it is drawn each time.
+    /// Size in bytes, as nccl-tests counts it; the largest size if sizes are drawn.
     pub size_bytes: u64,
-    /// The least size, where it is drawn each time, every number of bytes equally likely.
+    /// Least size in bytes if a size is drawn for each run; all sizes from here to `size_bytes` are
+    /// equally likely. `None` for a fixed size.
     pub drawn_from_bytes: Option<u64>,
-    /// What the ranks compute before it.
+    /// Computing time before the collective.
     pub compute: Compute,
 }
 
-/// One job: ranks bound to hosts, and a sequence of collectives with a barrier between them.
+/// A job: ranks bound to hosts, and a sequence of collectives with a barrier between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// Its name in every table.
+    /// Name of the job in all tables.
     pub name: String,
-    /// The host that each rank runs on. Ranks of the same host have NPUs of their own, which share
-    /// its NIC.
+    /// Host of each rank. Ranks on the same host have separate NPUs, which share its NIC.
     pub hosts: ById<RankId, HostId>,
-    /// Whether it is load for others: it is not judged, repeats its sequence for as long as a job
-    /// under test runs, and is cut off then.
+    /// Set for load that is not measured. A background job repeats its sequence as long as a
+    /// measured job runs, and is cut off then.
     pub background: bool,
-    /// What it runs, in order; the whole list is repeated `warm_up + iterations` times. A job with
-    /// nothing to run never starts.
+    /// Collectives in order; the whole list is repeated `warm_up + iterations` times. A job with an
+    /// empty list never starts.
     pub sequence: Vec<CollectiveRun>,
-    /// Repetitions that count.
+    /// Number of measured repetitions of the sequence.
     pub iterations: u32,
-    /// Repetitions before them that are run but not judged.
+    /// Repetitions before the measured ones; they run, but are left out of the results.
     pub warm_up: u32,
-    /// When it starts: computing, if it does, and then its first collective. From time 0, or from
-    /// the end of another job.
+    /// Start of the job: the beginning of its computing time if it has one, or else of its first
+    /// collective. Counted from time 0, or from the end of the job in `after`.
     pub start: Time,
-    /// The job whose end it waits for, if it does; that one ends by itself, and no jobs wait for
-    /// each other.
+    /// Job whose end this one waits for. That job ends by itself, and no jobs wait for each other.
     pub after: Option<JobId>,
-    /// From the end of one collective (its last arrival at any rank) to the start of the next.
+    /// Time from the end of one collective (its last arrival at any rank) to the start of the next.
     pub gap: Time,
-    /// QPs per rank pair (or per chunk and hop); a transfer is split evenly over them.
+    /// QPs per rank pair, or per chunk and hop, by `queue_pair_scope`; a transfer is split evenly
+    /// over them.
     pub queue_pairs: u16,
-    /// The class of its data packets, 0 to 7; `None` for that of each NIC.
+    /// Traffic class of the job's data packets, 0 to 7; `None` leaves each NIC its own default.
     pub class: Option<u8>,
-    /// What a QP is shared by.
+    /// Scope in which transfers share QPs.
     pub queue_pair_scope: QueuePairScope,
 }
 
 impl Job {
-    /// How many ranks take part.
+    /// Returns the number of ranks in this job.
     pub fn ranks(&self) -> u32 {
         self.hosts.len() as u32
     }
 
-    /// The hosts between which a transfer goes: that of its sender, and that of its receiver.
+    /// Returns the hosts of the transfer's sender and receiver, in this order.
     pub fn ends(&self, transfer: &Transfer) -> [HostId; 2] {
         [transfer.sender(), transfer.receiver()].map(|rank| self.hosts[rank])
     }
 
-    /// How many collectives it runs; `None` for as many as others leave it time for.
+    /// Returns the number of collectives that the job runs. `None` for a background job with
+    /// something to run: it goes on until the measured jobs end.
     pub fn turns(&self) -> Option<u64> {
         let rounds = u64::from(self.warm_up) + u64::from(self.iterations);
         let length = self.sequence.len() as u64;
         (!self.background || length == 0).then_some(rounds * length)
     }
 
-    /// Which ways NCCL chooses for its collectives, of those that run as NCCL chooses: the name of
-    /// each, and its ways with the sizes in bytes from which each is taken.
+    /// Returns what NCCL chooses for those collectives that use NCCL's choice: the name of each
+    /// collective, and its algorithm with protocol, each with the size in bytes from which it is
+    /// taken.
+    ///
+    /// Sizes are visited in the order of the sequence; a run of equal choices is one entry.
     pub fn nccl_choices(&self) -> Vec<(&'static str, Vec<(String, u64)>)> {
         let mut found: Vec<(&str, Vec<(String, u64)>)> = Vec::new();
         for run in &self.sequence {
@@ -117,10 +122,10 @@ impl Job {
         found
     }
 
-    /// One schedule per entry of the sequence, in its order.
+    /// Builds one schedule for each entry of the sequence, in order.
     ///
     /// # Errors
-    /// Those of [`Traffic::schedule`], of the first entry that has one.
+    /// Those of [`Traffic::schedule`], for the first entry that fails.
     pub fn schedules(&self) -> Result<Vec<Box<dyn Schedule>>, WorkloadError> {
         self.sequence
             .iter()

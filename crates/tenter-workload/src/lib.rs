@@ -1,20 +1,19 @@
-//! Collective algorithms and jobs: who sends how many bytes to whom, and what each of these sends
-//! waits for.
+//! Collective algorithms and jobs: which rank sends how many bytes to which, and which arrivals
+//! each send waits for.
 //!
 //! ```text
 //!      Traffic ─────schedule(ranks, size)─▶ dyn Schedule ─▶ transfers, released as arrivals allow
 //!        Job ─────────────for_job─────────▶ QueuePairs   ─▶ slots of every queue pair, both ends
 //! ```
 //!
-//! A collective algorithm is a [`Schedule`] over dense transfer ids and answers by arithmetic: an
-//! all-to-all of 2,048 ranks has 4.2 million transfers and none of them is stored. Nothing here
-//! knows packets, links or hosts' addresses; the endpoint turns a transfer into messages and frames
-//! with the help of [`split`].
-//!
+//! A collective algorithm is a [`Schedule`] over dense transfer ids that answers by arithmetic: an
+//! all-to-all of 2,048 ranks has 4.2 million transfers, and none of them is stored. Packets, links
+//! and host addresses are unknown here; the endpoint turns a transfer into messages and frames with
+//! the help of [`split`].
 //! Invariants, each checked on real vectors in random order by this crate's tests: a transfer is
-//! released exactly once, a release needs knowledge of the releasing rank only, and the bytes of
-//! all transfers add up to what the algorithm's source states.
-//!
+//! This crate's tests check three invariants on real vectors with arrivals in random order: each
+//! transfer is released exactly once, a release depends only on what the releasing rank knows, and
+//! the bytes of all transfers add up to what the algorithm's source states.
 //! ```
 //! use tenter_workload::collective::CollectiveKind;
 //!

@@ -1,37 +1,37 @@
-//! Binding ranks to hosts.
+//! Binding of ranks to hosts.
 //!
 //! A binding is a list: rank r runs on host `hosts[r]`. Within a job a host carries one rank, or as
-//! many as NPUs share its NIC; two jobs may share hosts, and then share their ports. Where several
-//! NPUs share a NIC, ranks are placed on these, which are numbered host after host.
+//! many ranks as NPUs share its NIC. Two jobs may share hosts, and then share the ports. Where
+//! several NPUs share a NIC, ranks are placed on NPUs, which are numbered host after host.
 
 use std::collections::BTreeMap;
 
 use tenter_topology::HostId;
 
-/// How the ranks of a job are spread over hosts, where no list says it.
+/// Policy that spreads the ranks of a job over hosts if no list of hosts is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// Rank r on the r-th host.
+    /// Places rank r on the r-th free host.
     #[default]
     Packed,
-    /// Each rank on a host of its own drawn at random.
+    /// Places each rank on a free host drawn at random.
     Random,
-    /// As [`Placement::Random`], for as many ranks in a row as a group of hosts has: hosts are
-    /// grouped by so many that follow each other in the fabric, as the NICs of one server.
+    /// Draws groups of hosts at random and fills each with consecutive ranks. A group is this many
+    /// consecutive hosts, such as the NICs of one server.
     RandomGroups(u32),
-    /// As [`Placement::RandomGroups`], for the hosts of a leaf: whole leaves at random.
+    /// Draws whole leaves at random and fills the hosts of each with consecutive ranks.
     RandomLeaves,
-    /// One rank below each leaf in turn.
+    /// Places ranks on the leaves in turn, one rank below each leaf per round.
     RoundRobin,
 }
 
 impl Placement {
-    /// Rank r on host `placed[r]`, of the hosts `free` (ascending, at least `ranks` of them); fewer
-    /// ranks when there are not enough.
+    /// Returns the hosts of ranks 0 to `ranks` − 1, taken from the hosts `free` (ascending, at
+    /// least `ranks` of them). The list is shorter if hosts do not suffice.
     ///
-    /// `leaf_of` names the leaf of a host, `below` draws a number below its argument, each equally
-    /// likely. Groups are cut from the numbers of the hosts, not from what is free: of a group that
-    /// is partly free, those hosts are taken that are.
+    /// `leaf_of` names the leaf of a host. `below(n)` draws a number from 0 to n − 1, each equally
+    /// likely. Groups are cut by host numbers, not by what is free: of a partly free group, the
+    /// free hosts are taken.
     pub fn place(
         self,
         ranks: u32,
@@ -47,6 +47,8 @@ impl Placement {
                 shuffled(groups.map(<[u32]>::to_vec).collect(), below)
             }
             Placement::RandomLeaves => {
+                // An ordered map: the shuffle starts from leaves in ascending order, so equal draws
+                // give equal results.
                 let mut leaves: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
                 for &host in free {
                     leaves.entry(leaf_of(host)).or_default().push(host);
@@ -60,7 +62,7 @@ impl Placement {
     }
 }
 
-/// The groups in random order, one after the other: a Fisher–Yates shuffle from the front.
+/// Concatenates the groups in random order, by a Fisher–Yates shuffle from the front.
 fn shuffled(mut groups: Vec<Vec<u32>>, mut below: impl FnMut(u64) -> u64) -> Vec<u32> {
     for first in 0..groups.len() {
         let other = first + below((groups.len() - first) as u64) as usize;
@@ -69,7 +71,7 @@ fn shuffled(mut groups: Vec<Vec<u32>>, mut below: impl FnMut(u64) -> u64) -> Vec
     groups.concat()
 }
 
-/// The first host of each leaf, then the second of each, and so on.
+/// Returns the first host of each leaf, then the second of each, and so on.
 fn in_turn(free: &[u32], leaf_of: impl Fn(u32) -> u32) -> Vec<u32> {
     let mut turns: BTreeMap<u32, u32> = BTreeMap::new();
     let mut placed: Vec<(u32, u32, u32)> = Vec::with_capacity(free.len());
@@ -83,7 +85,7 @@ fn in_turn(free: &[u32], leaf_of: impl Fn(u32) -> u32) -> Vec<u32> {
     placed.into_iter().map(|(_, _, host)| host).collect()
 }
 
-/// The hosts of a job in words: `3`, or `8-15` for hosts that follow each other.
+/// Returns the hosts of a job in words: `3`, or `8-15` for consecutive hosts.
 pub fn stretches(hosts: &[HostId]) -> Vec<String> {
     let runs = hosts.chunk_by(|a, b| a.number().checked_add(1) == Some(b.number()));
     let word = |run: &[HostId]| match run {
@@ -94,75 +96,75 @@ pub fn stretches(hosts: &[HostId]) -> Vec<String> {
     runs.map(word).collect()
 }
 
-/// Why ranks cannot be bound as asked.
+/// The reason why ranks cannot be bound to hosts as requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlacementError {
-    /// A rank with two hosts.
+    /// A rank is bound to two hosts.
     #[error("rank {rank} is bound twice, to hosts {first} and {second}; keep one of the two")]
     RankBoundTwice {
-        /// The rank.
+        /// Rank that is bound twice.
         rank: u32,
-        /// Its first host.
+        /// Host that is bound first.
         first: u32,
-        /// Its second host.
+        /// Host that is bound second.
         second: u32,
     },
-    /// A rank with no host, though higher ranks have one.
+    /// A rank has no host, although higher ranks have one.
     #[error(
         "rank {rank} has no host though {bound} ranks are bound; \
          number the ranks from 0 without gaps"
     )]
     RankUnbound {
-        /// The lowest such rank.
+        /// Lowest rank without a host.
         rank: u32,
-        /// How many ranks have a host.
+        /// Ranks that have a host.
         bound: u32,
     },
-    /// A host that carries two ranks of one job.
+    /// A host carries two ranks of one job.
     #[error(
         "ranks {first} and {second} are both bound to host {host}; \
          give each rank of a job a host of its own"
     )]
     HostSharedWithinJob {
-        /// The host.
+        /// Host that is bound twice.
         host: u32,
-        /// The lower rank.
+        /// Lower of the two ranks.
         first: u32,
-        /// The higher rank.
+        /// Higher of the two ranks.
         second: u32,
     },
-    /// A host the fabric does not have.
+    /// The fabric does not have the host.
     #[error(
         "rank {rank} is bound to host {host}, but the fabric has hosts 0 to {}; \
          choose one of those or enlarge the fabric", .hosts.saturating_sub(1)
     )]
     HostOutOfRange {
-        /// The rank.
+        /// Rank that is bound to it.
         rank: u32,
-        /// The host it was to run on.
+        /// Host that was requested.
         host: u32,
-        /// How many hosts there are.
+        /// Hosts that the fabric has.
         hosts: u32,
     },
-    /// More ranks in a row than hosts left.
+    /// Consecutive ranks need more hosts than are left.
     #[error(
         "{ranks} ranks from host {first_host} on need hosts up to {}, but the fabric has {hosts}; \
          use fewer ranks or enlarge the fabric", u64::from(*.first_host) + u64::from(*.ranks) - 1
     )]
     NotEnoughHosts {
-        /// The host of rank 0.
+        /// Host of rank 0.
         first_host: u32,
-        /// How many ranks there are; at least 1.
+        /// Ranks to be placed, at least 1.
         ranks: u32,
-        /// How many hosts there are.
+        /// Hosts that the fabric has.
         hosts: u32,
     },
 }
 
-/// Ranks on consecutive hosts: rank r on host `first_host + r`, of `hosts` there are.
+/// Places rank r on host `first_host + r`, in a fabric of `hosts` hosts.
 ///
 /// # Errors
-/// When the hosts do not reach.
+/// [`PlacementError::NotEnoughHosts`] if the range exceeds the fabric.
 pub fn packed(first_host: u32, ranks: u32, hosts: u32) -> Result<Vec<u32>, PlacementError> {
     match first_host.checked_add(ranks) {
         Some(end) if end <= hosts || ranks == 0 => Ok((first_host..end).collect()),
@@ -174,10 +176,10 @@ pub fn packed(first_host: u32, ranks: u32, hosts: u32) -> Result<Vec<u32>, Place
     }
 }
 
-/// Ranks on the hosts of a list, in its order, of `hosts` there are.
+/// Places rank r on host `list[r]`, in a fabric of `hosts` hosts.
 ///
 /// # Errors
-/// A host that does not exist, or is in the list twice.
+/// A host that does not exist, or that is in the list twice.
 pub fn listed(list: &[u32], hosts: u32) -> Result<Vec<u32>, PlacementError> {
     let mut rank_on = BTreeMap::new();
     for (rank, &host) in (0..).zip(list) {
@@ -195,10 +197,10 @@ pub fn listed(list: &[u32], hosts: u32) -> Result<Vec<u32>, PlacementError> {
     Ok(list.to_vec())
 }
 
-/// Ranks on hosts as (rank, host) pairs say, in any order, of `hosts` there are.
+/// Places ranks as (rank, host) pairs say, in any order, in a fabric of `hosts` hosts.
 ///
 /// # Errors
-/// A rank bound twice or left out, a host that does not exist or carries two ranks.
+/// A rank that is bound twice or left out; a host that does not exist or carries two ranks.
 pub fn bound(bindings: &[(u32, u32)], hosts: u32) -> Result<Vec<u32>, PlacementError> {
     let mut host_of = BTreeMap::new();
     for &(rank, second) in bindings {

@@ -1,4 +1,4 @@
-//! Scale-up domains: what connects the NPUs of a host past their NICs.
+//! Scale-up domains: the interconnect between the NPUs of a host that bypasses their NICs.
 
 use std::ops::RangeInclusive;
 
@@ -23,23 +23,24 @@ component! {
     }
 }
 
-/// Rates of a scale-up domain.
+/// Permitted rates of a scale-up domain.
 const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(1_000_000);
 
 impl ScaleUp {
-    /// Whether two NPUs, by their numbers among all, are of one host.
+    /// Returns true if two NPUs, numbered across all hosts, belong to the same host.
     pub fn joins(self, a: u32, b: u32) -> bool {
         a / self.npus_per_host == b / self.npus_per_host
     }
 
-    /// Whether the NPUs of two NICs are of one host, where so many NPUs share each NIC.
+    /// Returns true if the NPUs of two NICs belong to the same host. `npus_per_nic` NPUs share each
+    /// NIC.
     pub fn joins_nics(self, npus_per_nic: u32, a: HostId, b: HostId) -> bool {
         self.joins(a.number() * npus_per_nic, b.number() * npus_per_nic)
     }
 
-    /// How long an NPU is busy with sending so many bytes, rounded up to a picosecond; saturates at
-    /// [`Time::MAX`].
+    /// Returns the time for which an NPU is busy sending `bytes` into its domain, rounded up to a
+    /// picosecond; saturates at [`Time::MAX`].
     pub fn time_of(self, bytes: u64) -> Time {
         self.rate.time_of_bits(8 * u128::from(bytes))
     }

@@ -1,4 +1,4 @@
-//! What a collective algorithm answers: its transfers, and which arrivals release which of them.
+//! The interface of collective algorithms: transfers, and the arrivals that release them.
 
 use std::any::Any;
 
@@ -7,97 +7,104 @@ use tenter_units::Time;
 use crate::flow_workload::FlowSchedule;
 use crate::{Destination, QueuePairScope, Transfer};
 
-/// Rings side by side: in each step each rank sends one transfer to the rank `stride` further on,
-/// all of the same bytes, and waits for its arrival there before the next.
+/// Rings that run side by side, each with the same payload per transfer.
+///
+/// In each step every rank sends one transfer to the rank `stride` further on. It waits for the
+/// arrival from its own predecessor before it sends the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rings {
-    /// From a rank to the next of its ring, around the end.
+    /// Distance from a rank to its successor in the ring, modulo the rank count.
     pub stride: u32,
-    /// Steps.
+    /// Steps of each ring; a rank sends one transfer per step.
     pub steps: u32,
-    /// Payload of each transfer.
+    /// Payload of each transfer in bytes.
     pub bytes: u64,
 }
 
-/// A collective algorithm over `ranks()` ranks as a graph of transfers with dense ids
+/// A collective algorithm over `ranks()` ranks: a graph of transfers with dense ids
 /// `0..transfer_count()`.
 ///
-/// The graph is answered by arithmetic and not stored. It is acyclic, each transfer waits for
-/// arrivals at its own source only (a rank needs no news from elsewhere to go on), and the numbers
-/// of [`dependencies`] and of [`released_by`] agree: every transfer is named by exactly as many
+/// Implementations compute the graph instead of storing it. The graph is acyclic. Each transfer
+/// waits only for arrivals at its own source, so a rank never needs to know what happens elsewhere.
+/// [`dependencies`] and [`released_by`] agree: each transfer is released by exactly as many
 /// arrivals as it waits for.
 ///
-/// Ids and ranks out of range are a caller's mistake: the answer is then meaningless, or a panic.
+/// Passing an id or a rank that is out of range is a caller's mistake; the answer is then
+/// meaningless, or the call panics.
 ///
-/// [`dependencies`]: Schedule::dependencies
-/// [`released_by`]: Schedule::released_by
+/// [`dependencies`]: Schedule::dependencies [`released_by`]: Schedule::released_by
 pub trait Schedule: Send + Sync {
-    /// How many ranks take part; at least 2.
+    /// Returns the number of participating ranks, at least 2.
     fn ranks(&self) -> u32;
 
-    /// How many transfers there are; the greatest id where there are [more](Schedule::transfers).
+    /// Returns the number of transfers, capped at [`u32::MAX`] if there are
+    /// [more](Schedule::transfers).
     fn transfer_count(&self) -> u32;
 
-    /// How many transfers there are, also where ids cannot number them all: then it can be run only
-    /// as what [`Schedule::rings`] says.
+    /// Returns the exact number of transfers, even if it exceeds the 32-bit ids. Such a schedule
+    /// cannot be simulated transfer by transfer; it runs at flow level as the [`Schedule::rings`]
+    /// that it reports.
     fn transfers(&self) -> u64 {
         u64::from(self.transfer_count())
     }
 
-    /// The rings that it consists of, where it is nothing else.
+    /// Returns the rings if the whole schedule consists of equal rings, so that it can be run as a
+    /// unit.
     fn rings(&self) -> Option<Rings> {
         None
     }
 
-    /// The transfer of that id.
+    /// Returns the transfer with this id.
     fn transfer(&self, id: u32) -> Transfer;
 
-    /// Appends the ids `rank` may send at once, in posting order.
+    /// Appends the ids that `rank` may send at the start of the collective, in posting order.
     fn initial(&self, rank: u32, out: &mut Vec<u32>);
 
-    /// Appends the ids that lose one dependency when `id` has arrived; the source of each is the
-    /// destination of `id`.
+    /// Appends the ids that lose one dependency when `id` arrives. All of them are sent by the
+    /// receiver of `id`.
     fn released_by(&self, id: u32, out: &mut Vec<u32>);
 
-    /// How many arrivals the transfer waits for; 0 for the initial ones.
+    /// Returns the number of arrivals that the transfer waits for; 0 for initial transfers.
     fn dependencies(&self, id: u32) -> u32;
 
-    /// From the start of the collective to the first sends, on top of what the hosts add.
+    /// Returns the time from the start of the collective to the first sends, in addition to the
+    /// delays of the hosts. NCCL's base latency is one.
     fn start_up(&self) -> Time {
         Time::ZERO
     }
 
-    /// What a transfer takes from its release to its arrival, its bytes aside, where the library
-    /// that carries it out says so: a transfer over links that are faster waits before it is
-    /// posted.
+    /// Returns the time from release to arrival that the modelled library adds up for this
+    /// transfer, its bytes not counted. If the links on the path are faster than that, the transfer
+    /// waits before it is posted.
     fn latency(&self, _id: u32) -> Time {
         Time::ZERO
     }
 
-    /// The transfer that its source posts a stated time after this one, whatever arrives, and that
-    /// time; it waits for nothing else. Collectives have none.
+    /// Returns the transfer that the same source posts a fixed time after this one, and that time.
+    /// Such a transfer waits for no arrival. Streams use this; collectives return `None`.
     fn followed_by(&self, _id: u32) -> Option<(u32, Time)> {
         None
     }
 
-    /// The flows it consists of, where it is no collective but a workload of flows, each of which
-    /// starts when one before it is acknowledged.
+    /// Returns the flow workload behind this schedule, if it is one. Its flows start when an
+    /// earlier flow is acknowledged, not when data arrives.
     fn flow_workload(&self) -> Option<&FlowSchedule> {
         None
     }
 
-    /// Itself, where it is a graph of operations, whose ranks post in an order that the run
-    /// decides: [`GraphSchedule::of`](crate::graph::GraphSchedule::of) tells.
+    /// Returns `self` if this is a graph of operations, whose ranks post in an order that the run
+    /// decides. Callers get it back through [`GraphSchedule::of`](crate::graph::GraphSchedule::of).
     fn operations(&self) -> Option<&dyn Any> {
         None
     }
 
-    /// Appends every destination `rank` ever sends to, each once and in ascending order.
+    /// Appends every destination that `rank` ever sends to, each once, in ascending order.
     ///
-    /// A larger size of the same collective has at least the destinations of a smaller one.
+    /// A larger size of the same collective has at least the destinations of a smaller one, so
+    /// tables built for the largest size serve all sizes.
     ///
-    /// This default walks all transfers, which is quadratic when asked for every rank. An algorithm
-    /// that knows its neighbours says so directly, as all members of [`crate::collective`] do.
+    /// The default walks all transfers, which is quadratic if it is called for every rank.
+    /// Algorithms that know their neighbours override it; all members of [`crate::collective`] do.
     fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
         let start = out.len();
         for id in 0..self.transfer_count() {
@@ -112,14 +119,13 @@ pub trait Schedule: Send + Sync {
         out.append(&mut found);
     }
 
-    /// The id of the `nth` transfer (from 0) on the way from `src` to a destination, in ascending
+    /// Returns the id of the `nth` transfer (from 0) from `src` to a destination, in ascending
     /// order of ids.
     ///
-    /// Queue pairs keep their order, so this is how a receiver knows what has just arrived:
-    /// transfers of one way must become ready in ascending order of their ids.
+    /// A queue pair delivers in order, so the receiver identifies an arrival by counting. Transfers
+    /// to one destination must therefore become ready in ascending order of their ids.
     ///
-    /// This default walks all transfers; an algorithm that knows the answer says so directly, as
-    /// all members of [`crate::collective`] do.
+    /// The default walks all transfers; all members of [`crate::collective`] override it.
     fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
         let on_the_way = |id: &u32| {
             let transfer = self.transfer(*id);

@@ -1,8 +1,8 @@
-//! How the ranks of a group lie on hosts, and what collectives ask of these hosts.
+//! Placement of a group's ranks on hosts, and the values that collectives take from these hosts.
 //!
-//! A collective that goes by hosts (`hierarchical`, `pxn`, `nccl`) has keys for what its hosts are.
-//! The scenario says it already, in `endpoint.host` and `fabric`: so these keys are left out, or
-//! say the same.
+//! Algorithms that distinguish hosts (`hierarchical`, `pxn`, `nccl`) have keys that describe them.
+//! The scenario already says the same in `endpoint.host` and `fabric`, so these keys are left out
+//! or must agree.
 
 use std::collections::BTreeSet;
 
@@ -12,18 +12,20 @@ use tenter_units::Rate;
 use crate::collective::{CollectiveKind, HOST_KEYS, NPUS_KEY};
 use crate::scale_up::ScaleUp;
 
-/// What a group of ranks has at each host.
+/// Ranks and NICs that a group has at each host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtHost {
-    /// Ranks.
+    /// Ranks of the group at each host.
     pub ranks: u32,
-    /// The NICs next to them; of these as many as divide the ranks.
+    /// NICs next to these ranks, reduced to a number that divides the ranks.
     pub nics: u32,
 }
 
 impl AtHost {
-    /// What is at each host, from the host and the NIC of each rank; `None` where hosts differ or
-    /// the ranks of one do not follow each other.
+    /// Counts ranks and NICs at each host from the (host, NIC) of each rank, in rank order.
+    ///
+    /// Returns `None` if the counts differ between hosts, or if the ranks of a host are not
+    /// consecutive.
     pub fn of(ranks: impl Iterator<Item = (u32, u32)>) -> Option<AtHost> {
         let ranks: Vec<(u32, u32)> = ranks.collect();
         let mut hosts = BTreeSet::new();
@@ -35,6 +37,7 @@ impl AtHost {
                 ranks: count,
                 nics: fitting.unwrap_or(1),
             };
+            // A host that comes a second time has ranks that are not consecutive.
             hosts.insert(part[0].0).then_some(here)
         });
         let first = each.next()??;
@@ -42,91 +45,95 @@ impl AtHost {
     }
 }
 
-/// The hosts of a group of ranks, as far as collectives ask for them.
+/// Hosts of a group of ranks, reduced to what collectives depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// What the group has at each host; `None` where ranks are not spread evenly, host after host,
-    /// and where nothing says what a host is.
+    /// Ranks and NICs of the group at each host; `None` if the ranks are not spread evenly, host
+    /// after host, or if the host size is unknown.
     pub at_each: Option<AtHost>,
-    /// NPUs of a host; `None` where nothing says it.
+    /// NPUs that a host has; `None` if neither the scenario nor a recording says it.
     pub npus_per_host: Option<u32>,
-    /// NICs of a host.
+    /// NICs that a host has.
     pub nics_per_host: u32,
-    /// The rate of the slowest NIC of the group.
+    /// Rate of the slowest NIC in the group.
     pub nic_rate: Rate,
-    /// What joins the NPUs of a host.
+    /// Scale-up domain that joins the NPUs of a host, if there is one.
     pub scale_up: Option<ScaleUp>,
 }
 
-/// Why the usual algorithm is in place of the one that was asked for.
+/// Reason why the collective's usual algorithm replaces the one that was requested or is the
+/// default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Instead {
-    /// Ranks that do not lie as NCCL's choice and PXN need it.
+    /// The ranks are not placed as NCCL's choice and PXN need it.
     #[error("their ranks are not spread evenly, host after host")]
     Uneven,
-    /// Nothing says what a host is.
+    /// Nothing says which NPUs share a host.
     #[error("nothing says which NPUs share a host (`endpoint.host.scale_up`)")]
     Unknown,
 }
 
-/// A collective at its site.
+/// A collective whose host keys are filled in, as [`Site::fit`] returns it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sited {
-    /// What carries it out.
+    /// Collective that is to be run.
     pub kind: CollectiveKind,
-    /// Why that is the usual algorithm, where another one was asked for.
+    /// Reason for the usual algorithm if it replaces another; `None` if nothing was replaced.
     pub instead: Option<Instead>,
 }
 
-/// Why a collective does not suit its site.
+/// Reason why a collective does not suit its site.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
-    /// A key says something else than the hosts.
+    /// A key contradicts the hosts.
     #[error(
         "`{key}` of {collective} is {written}, and {place} says {known}; leave `{key}` out, or \
          make the two agree"
     )]
     Differs {
-        /// The key of the collective.
+        /// Key of the collective.
         key: &'static str,
-        /// The collective and its algorithm.
+        /// Collective and algorithm in words.
         collective: String,
-        /// What the key says.
+        /// Value that is written in the key.
         written: String,
-        /// What the hosts say.
+        /// Value that follows from the hosts.
         known: String,
-        /// Where they say it.
+        /// Keys of the scenario that `known` comes from.
         place: &'static str,
     },
-    /// Ranks that an algorithm by hosts cannot be run on.
+    /// The algorithm needs ranks that are spread evenly over hosts, and these are not.
     #[error(
         "{collective}: the ranks are not spread evenly, host after host, over hosts of {npus} NPUs; \
          place them so, or give another algorithm"
     )]
     Uneven {
-        /// The collective and its algorithm.
+        /// Collective and algorithm in words.
         collective: String,
-        /// NPUs of a host.
+        /// NPUs that a host has.
         npus: u32,
     },
 }
 
-/// A value that the hosts say, and the place.
+/// A value that follows from the hosts, and where the scenario says it.
 struct Known {
     key: &'static str,
     value: String,
-    /// Another way to say the same.
+    /// Another value that is accepted: the whole host's count where `value` counts only the group's
+    /// part.
     also: Option<String>,
     place: &'static str,
 }
 
 impl Site {
-    /// The collective with what it asks of its hosts, among so many ranks. NCCL's choice and PXN
-    /// give way to the usual algorithm where ranks do not lie as they need it.
+    /// Returns the collective with the values of its hosts filled in, for a group of `ranks` ranks.
+    ///
+    /// NCCL's choice and PXN are replaced by the collective's usual algorithm if the ranks are not
+    /// placed as they need it. Collectives that do not depend on hosts are returned unchanged.
     ///
     /// # Errors
-    /// Keys that say something else than the hosts, and other algorithms by hosts on ranks that are
-    /// not spread evenly.
+    /// A key that contradicts the hosts; another algorithm that distinguishes hosts on ranks that
+    /// are not spread evenly.
     pub fn fit(&self, kind: &CollectiveKind, ranks: u32) -> Result<Sited, Misfit> {
         if !kind.has_key(NPUS_KEY) {
             return Ok(Sited::of(kind.clone()));
@@ -138,7 +145,9 @@ impl Site {
                 npus,
             }),
             (Some(_), None) => Ok(Sited::usual(kind, Some(Instead::Uneven))),
-            // Within one host PXN has nothing to hand over.
+            // Within one host PXN has nothing to hand over: the parallel all-to-all is the same
+            // traffic. The keys are still compared with the hosts, so that a contradiction does not
+            // go unnoticed.
             (Some(_), Some(each)) if each.ranks == ranks && kind.hands_over_only() => {
                 self.with_hosts(kind)?;
                 Ok(Sited::usual(kind, None))
@@ -150,7 +159,7 @@ impl Site {
         }
     }
 
-    /// The collective with the values of its hosts in the keys that it leaves out.
+    /// Fills in the keys that are left out from the hosts, and compares the others with them.
     fn with_hosts(&self, kind: &CollectiveKind) -> Result<CollectiveKind, Misfit> {
         let mut keys = kind.texts();
         for known in self.known().into_iter().filter(|of| kind.has_key(of.key)) {
@@ -174,7 +183,7 @@ impl Site {
         Ok(kind.with(&keys).unwrap_or_else(|| kind.clone()))
     }
 
-    /// What the hosts say, by the keys of collectives.
+    /// Lists what follows from the hosts, by the keys of collectives.
     fn known(&self) -> Vec<Known> {
         let [
             npus_key,

@@ -1,46 +1,49 @@
-//! How a transfer becomes work for queue pairs: shares of bytes, and the RDMA messages of a share.
+//! The split of a transfer into work for queue pairs: byte shares, and the RDMA messages of a
+//! share.
 
-/// The bytes queue pair `index` of `queue_pairs` carries of a transfer: an even share, the
-/// remainder going to the first ones.
+/// Returns the bytes of a transfer that queue pair `index` of `queue_pairs` carries. Shares are
+/// even; the first queue pairs carry one byte more if the division leaves a remainder.
 ///
 /// Source: parallel queue pairs per rank pair in "AI Fabric Test Methodology" (Keysight).
 ///
 /// # Panics
-/// When `queue_pairs` is 0, which [`crate::QueuePairs`] refuses.
+/// If `queue_pairs` is 0, which [`crate::QueuePairs`] refuses.
 pub fn share(bytes: u64, queue_pairs: u16, index: u16) -> u64 {
     let count = u64::from(queue_pairs);
     bytes / count + u64::from(u64::from(index) < bytes % count)
 }
 
-/// How many of the queue pairs, from the first, have something to send for a transfer of `bytes`.
+/// Returns the number of queue pairs, counted from the first, that carry part of a transfer of
+/// `bytes`.
 ///
-/// All of them, unless there are fewer bytes than queue pairs. A transfer of 0 bytes goes over the
-/// first one, as one message without payload: whoever waits for it has to be told.
+/// That is all of them, unless there are fewer bytes than queue pairs. A transfer of 0 bytes goes
+/// over the first queue pair as one message without payload, because its receiver still has to see
+/// it arrive.
 pub fn sharers(bytes: u64, queue_pairs: u16) -> u16 {
     bytes.clamp(1, u64::from(queue_pairs)) as u16
 }
 
-/// The shares of all queue pairs that have something to send, from the first.
+/// Returns the shares of all queue pairs that carry something, starting with the first.
 ///
 /// # Panics
-/// When `queue_pairs` is 0, which [`crate::QueuePairs`] refuses.
+/// If `queue_pairs` is 0, which [`crate::QueuePairs`] refuses.
 pub fn shares(bytes: u64, queue_pairs: u16) -> impl Iterator<Item = u64> {
     (0..sharers(bytes, queue_pairs)).map(move |index| share(bytes, queue_pairs, index))
 }
 
-/// The RDMA messages that carry one share: all of one size but for the last.
+/// RDMA messages that carry one share; all have the same size except the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Messages {
-    /// How many; at least 1.
+    /// Number of messages, at least 1.
     pub count: u64,
-    /// Payload of each but the last, in bytes.
+    /// Payload of each message except the last, in bytes.
     pub full_bytes: u64,
-    /// Payload of the last, in bytes: 1 to `full_bytes`, or 0 when there is nothing to carry.
+    /// Payload of the last message in bytes: 1 to `full_bytes`, or 0 if the share is empty.
     pub last_bytes: u64,
 }
 
 impl Messages {
-    /// The payload of one of them, in bytes.
+    /// Returns the payload of message `index` in bytes.
     pub fn bytes(&self, index: u64) -> u64 {
         if index + 1 < self.count {
             self.full_bytes
@@ -50,10 +53,10 @@ impl Messages {
     }
 }
 
-/// Cuts `bytes` into messages of `message_bytes`; 0 bytes are one message without payload.
+/// Cuts `bytes` into messages of `message_bytes`; 0 bytes make one message without payload.
 ///
 /// # Panics
-/// When `message_bytes` is 0; scenarios are checked for it before.
+/// If `message_bytes` is 0. Scenarios are validated for that earlier.
 pub fn messages(bytes: u64, message_bytes: u64) -> Messages {
     let count = bytes.div_ceil(message_bytes).max(1);
     Messages {

@@ -1,48 +1,49 @@
-//! Transfers: what one rank sends another, and over which queue pairs.
+//! Transfers: the payload that one rank sends another, and the queue pairs that carry it.
 
 use tenter_config::choice;
 
 use crate::ids::RankId;
 
-/// One send from a rank to another.
+/// One send from a rank to another in a collective, a pattern or a workload.
 ///
-/// `src` and `dst` are ranks of the job, not hosts: plain numbers, with which algorithms compute.
-/// `bytes` may be 0 when the size is smaller than
-/// the number of chunks: such a transfer carries nothing but still has to arrive, because others
-/// may wait for it.
+/// `src` and `dst` are plain numbers rather than [`RankId`]s, because algorithms compute with them.
+/// They count ranks within the job, not hosts. `bytes` is 0 if the size has fewer bytes than
+/// chunks: such a transfer has no payload, but it still has to arrive because other transfers may
+/// wait for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// The rank that sends.
+    /// Number of the sending rank within its job.
     pub src: u32,
-    /// The rank that receives; never `src`.
+    /// Number of the receiving rank; never equal to `src`.
     pub dst: u32,
-    /// Payload in bytes.
+    /// Payload in bytes, without headers; may be 0.
     pub bytes: u64,
-    /// The data chunk it carries, numbered as the algorithm's page says.
+    /// Number of the data chunk; each algorithm's model page says how it numbers chunks.
     pub chunk: u32,
-    /// The channel it belongs to: 0, unless the algorithm runs several rings or trees side by side
-    /// whose transfers overtake each other between two ranks.
+    /// Number of the ring or tree that this transfer belongs to. Stays 0 unless the algorithm runs
+    /// several of them side by side, whose transfers may overtake each other between the same two
+    /// ranks.
     pub channel: u32,
-    /// The algorithm's step it belongs to, from 0.
+    /// Algorithm step, counted from 0; in a list of steps and in graphs, the depth.
     pub step: u32,
-    /// Whether the receiver adds the data to its own instead of storing it.
+    /// Set if the receiver adds the data to its own, clear if it stores the data.
     pub reduce: bool,
 }
 
 impl Transfer {
-    /// The rank that sends.
+    /// Returns `src` as a typed rank.
     #[inline]
     pub const fn sender(&self) -> RankId {
         RankId::new(self.src)
     }
 
-    /// The rank that receives.
+    /// Returns `dst` as a typed rank.
     #[inline]
     pub const fn receiver(&self) -> RankId {
         RankId::new(self.dst)
     }
 
-    /// Where it goes.
+    /// Returns the destination whose queue pairs carry this transfer under `scope`.
     pub const fn way(&self, scope: QueuePairScope) -> Destination {
         Destination {
             dst: self.dst,
@@ -51,31 +52,32 @@ impl Transfer {
     }
 }
 
-/// A place a rank sends to: another rank, and the lane on the way there.
+/// A destination of a sender: the receiving rank and the lane on the way there.
 ///
-/// The lane is what keeps apart transfers of one rank pair that do not share queue pairs; see
-/// [`QueuePairScope::lane`].
+/// Each destination has queue pairs of its own. The lane separates transfers of one rank pair that
+/// must not share queue pairs; [`QueuePairScope::lane`] says which these are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Destination {
-    /// The rank that receives.
+    /// Number of the receiving rank within the job.
     pub dst: u32,
-    /// The channel in the scope of a rank pair, the chunk in the scope of a chunk.
+    /// Channel number under [`QueuePairScope::RankPair`], chunk number under
+    /// [`QueuePairScope::Chunk`].
     pub lane: u32,
 }
 
-/// Whether the transfers between two ranks share their queue pairs.
+/// Scope in which the transfers between two ranks share queue pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueuePairScope {
-    /// The QPs of a rank pair carry every transfer of that pair, in order; an algorithm with
-    /// several channels has QPs of its own for each.
+    /// The QPs of a rank pair carry all its transfers in order. An algorithm with several channels
+    /// has separate QPs for each channel.
     RankPair,
-    /// Each data chunk on each hop has QPs of its own, as collective testers emulate it.
+    /// Each data chunk has its own QPs on each hop, as collective testers emulate it.
     Chunk,
 }
 
 impl QueuePairScope {
-    /// What tells the queue pairs of one (source, destination) from each other; the hop is implied
-    /// by that pair.
+    /// Returns the lane of a transfer: the number that separates the queue pairs between one source
+    /// and one destination. The hop needs no number, because source and destination imply it.
     pub const fn lane(self, channel: u32, chunk: u32) -> u32 {
         match self {
             QueuePairScope::RankPair => channel,
