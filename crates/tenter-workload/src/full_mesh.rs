@@ -60,8 +60,8 @@ impl FullMesh {
                 let sum: &mut u64 = &mut ports[port as usize][side];
                 *sum = sum.saturating_add(transfer.bytes);
                 let last = &mut last[port as usize][side];
-                // A port whose transfers come in strictly ascending steps never has two of one step.
-                // Any other order merely misses the shortcut: its loads are stored.
+                // A port whose transfers come in strictly ascending steps never has two in one
+                // step. Any other order merely misses the shortcut: its loads are stored.
                 apart &= last.is_none_or(|last| last < transfer.step);
                 *last = Some(transfer.step);
             }

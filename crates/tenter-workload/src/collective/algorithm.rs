@@ -1,4 +1,4 @@
-//! What a collective by one algorithm must answer.
+//! The trait that every collective algorithm implements.
 
 use tenter_config::Component;
 use tenter_units::Time;
@@ -8,70 +8,73 @@ use super::nccl::{NcclCollective, NcclKeys};
 use crate::closed_form::IdealSwitch;
 use crate::{Schedule, WorkloadError};
 
-/// A collective by one algorithm: a component with its keys, of which each value is a schedule for
-/// any number of ranks.
+/// A collective by one algorithm: a component with its keys. Each value makes a schedule for any
+/// rank count that suits it.
 pub(crate) trait Collective: Component {
-    /// What is known of it without running it.
+    /// Static description: names, limits, bus bandwidth.
     const MEMBER: CollectiveMember;
 
-    /// Its transfers, where ranks and size are within the limits of its member.
+    /// Builds the transfers for a rank count and a size within the limits in [`Self::MEMBER`].
     ///
     /// # Errors
-    /// A number of ranks that does not suit it, a root that is no rank, or more chunks than ids.
+    /// A rank count that does not suit the algorithm, a root that is no rank, or more chunks than
+    /// ids.
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError>;
 
-    /// Its completion time on an ideal switch, by formula, or a lower bound.
+    /// Returns the completion time on an ideal switch, or a lower bound for it.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time;
 
-    /// What passes within the hosts before the first transfer can be sent, and once more after the
-    /// last has arrived; zero where the algorithm does not tell hosts apart.
+    /// Returns the time spent within the hosts before the first transfer can be sent; the same time
+    /// passes again after the last arrival. Zero if the algorithm does not distinguish hosts.
     fn within_hosts(&self, _size_bytes: u64) -> Time {
         Time::ZERO
     }
 
-    /// Algorithm bandwidth over size per time.
+    /// Returns the ratio between algorithm bandwidth and size over time.
     ///
-    /// Source: the `*GetBw` functions of NVIDIA/nccl-tests.
+    /// Source: the `*GetBw` functions in NVIDIA/nccl-tests.
     fn algbw(&self) -> Factor {
         Factor::One
     }
 
-    /// The bytes of a chunk, where the algorithm passes on one chunk after the other.
+    /// Returns the chunk length in bytes if the algorithm passes on one chunk after the other.
     fn chunk_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// The NPUs of a host, where the algorithm counts on a domain that joins them.
+    /// Returns the NPUs per host if the algorithm counts on a scale-up domain that joins them.
     fn hands_over(&self) -> Option<u32> {
         None
     }
 
-    /// The size that it has by itself, in bytes, where none is given with it.
+    /// Returns the size in bytes if it follows from the keys, so that no `size` is given.
     fn own_size(&self) -> Option<u64> {
         None
     }
 
-    /// How many transfers a rank may send another beside two for each rank and one for each chunk.
+    /// Returns the transfers that one rank may send another, beyond two for each rank and one for
+    /// each chunk.
     fn more_of_a_way(&self) -> u64 {
         0
     }
 
-    /// How many bytes a byte of the buffer is on the wire at most.
+    /// Returns the most wire bytes for one buffer byte.
     fn wire_times(&self) -> u64 {
         1
     }
 
-    /// What NCCL chooses by, where it carries out the collective as NCCL does.
+    /// Returns the collective and the keys by which NCCL chooses, if the algorithm follows NCCL's
+    /// choice.
     fn nccl(&self) -> Option<(NcclCollective, &NcclKeys)> {
         None
     }
 
-    /// The same with other keys of that kind.
+    /// Returns the same algorithm with other keys for NCCL's choice.
     fn with_nccl(&self, _keys: NcclKeys) -> Option<Self> {
         None
     }
 
-    /// Whether it depends on a random draw.
+    /// Returns true if the transfers depend on a random draw.
     fn draws(&self) -> bool {
         false
     }

@@ -1,8 +1,8 @@
-//! All-gather, recursive doubling: log₂ n exchanges, each of all that has been gathered.
+//! All-gather, recursive doubling: log₂ n exchanges, each with all data gathered so far.
 //!
 //! Origin: "Optimization of Collective Communication Operations in MPICH" (Thakur, Rabenseifner,
 //! Gropp, 2005). It has no parameters. Ranks beyond a power of two are folded into their
-//! neighbours, as there in all-reduce.
+//! neighbours, as that paper does for all-reduce.
 
 use tenter_config::component;
 use tenter_units::Time;
@@ -24,9 +24,9 @@ impl Collective for AllGatherRecursiveDoubling {
         algorithm: "recursive-doubling",
         summary: "ranks exchange all they have, twice as much each time",
         model_page: "docs/models/collective-all-gather-recursive-doubling.md",
-        // k·2ᵏ + 2·extras ≤ 2³²−1, with k = 27 at most.
+        // k·2ᵏ + 2·extras transfers must not exceed 2³²−1 ids, so k = 27 at most.
         ranks_max: (1 << 28) - 1,
-        // Each rank has its own block already.
+        // Each rank already has its own block.
         busbw: Factor::AllButOwn,
     };
 
@@ -38,7 +38,7 @@ impl Collective for AllGatherRecursiveDoubling {
         )))
     }
 
-    /// Σ (c(S/2ʲ) + L), j = k … 1: exchanges follow each other.
+    /// Takes Σ (c(S/2ʲ) + L), j = k … 1: exchanges follow each other.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         Exchanges::Doubling.ideal(switch)
     }

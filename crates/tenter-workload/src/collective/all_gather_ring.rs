@@ -25,19 +25,19 @@ impl Collective for AllGatherRing {
         algorithm: "ring",
         summary: "the block of each rank travels once round a ring",
         model_page: "docs/models/collective-all-gather-ring.md",
-        // n(n−1) ≤ 2³²−1.
+        // n(n−1) transfers must not exceed 2³²−1 ids.
         ranks_max: 65_536,
-        // Each rank has its own block already.
+        // Each rank already has its own block.
         busbw: Factor::AllButOwn,
     };
 
-    /// In step s rank r sends block (r − s) mod n to rank r + 1; it starts with its own.
+    /// In step s rank r sends block (r − s) mod n to rank r + 1, starting with its own block.
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         let blocks = Chunks::new(size_bytes, ranks);
         Ok(Box::new(Ring::new(blocks, 0, ranks - 1, 0)))
     }
 
-    /// (n−1)·(c + L): a step waits for the arrival of the last.
+    /// Takes (n−1)·(c + L): each step waits for the arrival from the previous one.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         switch.steps(switch.others())
     }

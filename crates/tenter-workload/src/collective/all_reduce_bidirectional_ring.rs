@@ -1,8 +1,8 @@
-//! All-reduce, bidirectional ring: two rings in opposite directions, each with half of the buffer.
+//! All-reduce, bidirectional ring: two rings in opposite directions, each with half the buffer.
 //!
-//! Origin: all-reduce, bidirectional ring, of "AI Fabric Test Methodology" (Keysight); the ring
+//! Origin: all-reduce, bidirectional ring, in "AI Fabric Test Methodology" (Keysight); the ring
 //! itself as in "Bandwidth optimal all-reduce algorithms for clusters of workstations" (Patarasuk,
-//! Yuan, 2009). It has no parameters; the rings are the order of the ranks.
+//! Yuan, 2009). It has no parameters; the rings follow the order of the ranks.
 
 use tenter_config::component;
 use tenter_units::Time;
@@ -24,9 +24,9 @@ impl Collective for AllReduceBidirectionalRing {
         algorithm: "bidirectional-ring",
         summary: "two rings in opposite directions, each with half of the buffer",
         model_page: "docs/models/collective-all-reduce-bidirectional-ring.md",
-        // 4n(n−1) ≤ 2³²−1.
+        // 4n(n−1) transfers must not exceed 2³²−1 ids.
         ranks_max: 32_768,
-        // That of all-reduce, whatever the algorithm.
+        // The factor of all-reduce, whatever the algorithm.
         busbw: Factor::TwiceAllButOwn,
     };
 
@@ -34,8 +34,8 @@ impl Collective for AllReduceBidirectionalRing {
         Ok(Box::new(Rings::new(ranks, size_bytes)))
     }
 
-    /// ≥ 4(n−1)·c(S/2n) + L: each port sends 4(n−1) chunks. ≥ 2(n−1)·(c(S/2n) + L): a step waits
-    /// for the arrival of the last.
+    /// Takes at least 4(n−1)·c(S/2n) + L, because each port sends 4(n−1) chunks, and at least
+    /// 2(n−1)·(c(S/2n) + L), because each step waits for the arrival from the previous one.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         let half = switch.size_bytes / switch.parts() / 2;
         let port = times((switch.port_time)(half), 4 * switch.others());
@@ -44,8 +44,8 @@ impl Collective for AllReduceBidirectionalRing {
     }
 }
 
-/// The direction of a ring, which is a channel of its own: up to the next rank, or down to the one
-/// before.
+/// Direction of a ring: up to the next rank, or down to the previous one. Each direction is a
+/// channel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Up,
@@ -63,10 +63,10 @@ impl Way {
     }
 }
 
-/// Transfer id = (2 · step + way) · n + source, up being 0 and down 1.
+/// The schedule. Transfer id = (2 · step + way) · n + source, with way 0 for up and 1 for down.
 ///
-/// The chunks of the upward ring are 0 to n−1, those of the downward ring n to 2n−1. In step s rank
-/// r sends chunk (r − s) mod n upwards and chunk n + (r + s) mod n downwards.
+/// Chunks 0 to n−1 travel on the upward ring, n to 2n−1 on the downward ring. In step s rank r
+/// sends chunk (r − s) mod n upwards and chunk n + (r + s) mod n downwards.
 struct Rings {
     chunks: Chunks,
     ranks: u32,
@@ -88,7 +88,7 @@ impl Rings {
         (2 * step + way.channel()) * self.ranks + src
     }
 
-    /// Step, way and source of a transfer.
+    /// Splits an id into step, way and source.
     fn parts(&self, id: u32) -> (u32, Way, u32) {
         let (row, src) = (id / self.ranks, id % self.ranks);
         (row / 2, Way::BOTH[(row % 2) as usize], src)
@@ -105,12 +105,13 @@ impl Rings {
 
     fn chunk(&self, rank: u32, way: Way, step: u32) -> u32 {
         match way {
+            // 2n keeps the difference positive: steps go up to 2n − 3.
             Way::Up => (rank + 2 * self.ranks - step) % self.ranks,
             Way::Down => self.ranks + (rank + step) % self.ranks,
         }
     }
 
-    /// The way a chunk goes and the step in which a rank sends it for the first time.
+    /// Returns the direction in which a chunk travels, and the step in which `rank` first sends it.
     fn first_step(&self, rank: u32, chunk: u32) -> (Way, u32) {
         if chunk < self.ranks {
             (Way::Up, (rank + self.ranks - chunk) % self.ranks)
@@ -173,7 +174,7 @@ impl Schedule for Rings {
         let mut ways = Way::BOTH.map(|way| (self.next(rank, way), way.channel()));
         ways.sort_unstable();
         for (dst, channel) in ways {
-            // As in one ring, both passes together touch every chunk.
+            // Reduce-scatter and all-gather together send every chunk over every hop.
             let lanes = match scope {
                 QueuePairScope::RankPair => channel..channel + 1,
                 QueuePairScope::Chunk => channel * self.ranks..(channel + 1) * self.ranks,

@@ -1,10 +1,10 @@
-//! All-reduce, double binary tree: sums go up two trees, each with half of the buffer, and the
-//! results back down.
+//! All-reduce, double binary tree: sums go up two trees, each with half the buffer, and results
+//! come back down.
 //!
 //! Origin: "Two-tree algorithms for full bandwidth broadcast, reduction and scan" (Sanders, Speck,
-//! Träff, 2009), as in NCCL, and all-reduce, double binary tree, of "AI Fabric Test Methodology"
-//! (Keysight). Parameter: the bytes of a chunk, 512 KiB by default, which is NCCL's buffer of 4 MiB
-//! in 8 slots.
+//! Träff, 2009), as in NCCL, and all-reduce, double binary tree, in "AI Fabric Test Methodology"
+//! (Keysight). Parameter: the chunk size, by default 512 KiB, one slot of NCCL's 4 MiB buffer with
+//! 8 slots.
 
 use tenter_config::component;
 use tenter_units::{Bytes, Time};
@@ -31,9 +31,9 @@ impl Collective for AllReduceDoubleBinaryTree {
         algorithm: "double-binary-tree",
         summary: "sums go up two trees, each with half of the buffer, and the results back down",
         model_page: "docs/models/collective-all-reduce-double-binary-tree.md",
-        // 4(n−1) ≤ 2³²−1.
+        // 4(n−1) transfers for each chunk must not exceed 2³²−1 ids.
         ranks_max: 1 << 30,
-        // That of all-reduce, whatever the algorithm.
+        // The factor of all-reduce, whatever the algorithm.
         busbw: Factor::TwiceAllButOwn,
     };
 
@@ -42,8 +42,8 @@ impl Collective for AllReduceDoubleBinaryTree {
         Ok(Box::new(trees))
     }
 
-    /// ≥ f·c(S)/2 + L: a port sends f = min(n, 4) halves. ≥ 2h·(c(x) + L): the first chunk goes up
-    /// and down.
+    /// Takes at least f·c(S)/2 + L, because a port sends f = min(n, 4) halves, and at least
+    /// 2h·(c(x) + L), because the first chunk goes up and down.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         let half = switch.size_bytes.div_ceil(2);
         let port = times(
@@ -60,11 +60,12 @@ impl Collective for AllReduceDoubleBinaryTree {
     }
 }
 
-/// The two trees. Inner ranks of one are leaves of the other, but of an odd number of ranks the
-/// root of the first stands among the inner ranks of the second.
+/// Returns the two trees. The inner ranks of one are leaves in the other, so each rank's port is
+/// used both ways. With an odd rank count the first tree's root is also an inner rank in the
+/// second.
 pub(super) fn trees(ranks: u32) -> [Tree; 2] {
     let other = if ranks.is_multiple_of(2) {
-        // Odd ranks stand at even positions and even ranks at odd ones.
+        // Reversing the order puts odd ranks at even positions and even ranks at odd ones.
         Order::Descending
     } else {
         Order::From(1)
@@ -72,8 +73,8 @@ pub(super) fn trees(ranks: u32) -> [Tree; 2] {
     [Order::From(0), other].map(|order| Tree::new(ranks, Shape::Binary, order))
 }
 
-/// A transfer by what it is: the tree and the chunk in it, whether it goes up, and the position of
-/// the lower end.
+/// Coordinates of a transfer: the tree, the chunk within the tree, the direction, and the position
+/// at the lower end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     tree: u32,
@@ -82,11 +83,11 @@ struct Part {
     child: u32,
 }
 
-/// Transfer id = ((2 · chunk + tree) · 2 + 1 if down) · (n−1) + position of the lower end − 1; the
-/// chunk in the buffer is 2 · chunk + tree, and the tree is the channel.
+/// The schedule. Transfer id = ((2 · chunk + tree) · 2 + 1 if down) · (n−1) + position at the lower
+/// end − 1. The chunk within the buffer is 2 · chunk + tree, and the tree is the channel.
 struct TwoTrees {
     trees: [Tree; 2],
-    /// The first half, which is the longer one, and the second.
+    /// First half, which is the longer one by up to a byte, and second half.
     pieces: [Pieces; 2],
 }
 
@@ -105,7 +106,7 @@ impl TwoTrees {
         })
     }
 
-    /// How many chunks each tree has.
+    /// Returns the number of chunks in each tree.
     fn chunks(&self) -> u32 {
         self.pieces[0].count()
     }
@@ -133,7 +134,7 @@ impl TwoTrees {
         self.trees[number as usize]
     }
 
-    /// The parts a rank sends of one chunk of one tree: up first, then down to those below.
+    /// Lists what a rank sends for one chunk of one tree: up first, then down to its children.
     fn sent(&self, rank: u32, tree: u32, chunk: u32) -> impl Iterator<Item = Part> {
         let position = self.tree(tree).position_of(rank);
         let part = move |up, child| Part {
@@ -201,7 +202,8 @@ impl Schedule for TwoTrees {
             let child = parent;
             out.push(self.id(Part { child, ..part }));
         } else {
-            // At the root the sum is complete and turns round; further down it is passed on.
+            // At the root the sum is complete and turns round; at an inner rank the result is
+            // passed on.
             let at = if part.up { parent } else { part.child };
             let down = |child| Part {
                 up: false,
@@ -217,7 +219,8 @@ impl Schedule for TwoTrees {
         if part.up {
             self.tree(part.tree).child_count(part.child)
         } else {
-            // Of what is above; the root has one rank below.
+            // A rank waits for the result from its parent; the root has one child and waits for its
+            // sum.
             1
         }
     }

@@ -1,9 +1,9 @@
 //! All-reduce, halving-doubling: reduce-scatter by recursive halving, then all-gather by recursive
-//! doubling back.
+//! doubling.
 //!
-//! Origin: all-reduce, vector halving-doubling, of "AI Fabric Test Methodology" (Keysight), whose
+//! Origin: all-reduce, vector halving-doubling, in "AI Fabric Test Methodology" (Keysight), whose
 //! order of distances is the default, and "Optimization of Collective Communication Operations in
-//! MPICH" (Thakur, Rabenseifner, Gropp, 2005), where the other one is Rabenseifner's algorithm.
+//! MPICH" (Thakur, Rabenseifner, Gropp, 2005), where the other order is Rabenseifner's algorithm.
 //! Ranks beyond a power of two are folded into their neighbours, as there.
 
 use tenter_config::component;
@@ -32,9 +32,9 @@ impl Collective for AllReduceHalvingDoubling {
         algorithm: "halving-doubling",
         summary: "ranks exchange halves, quarters, … of their sums, then the results backwards",
         model_page: "docs/models/collective-all-reduce-halving-doubling.md",
-        // 2k·2ᵏ + 2·extras ≤ 2³²−1, with k = 26 at most.
+        // 2k·2ᵏ + 2·extras transfers must not exceed 2³²−1 ids, so k = 26 at most.
         ranks_max: (1 << 27) - 1,
-        // That of all-reduce, whatever the algorithm.
+        // The factor of all-reduce, whatever the algorithm.
         busbw: Factor::TwiceAllButOwn,
     };
 
@@ -43,7 +43,7 @@ impl Collective for AllReduceHalvingDoubling {
         Ok(Box::new(Butterfly::new(ranks, size_bytes, exchanges)))
     }
 
-    /// 2·Σ (c(S/2ʲ) + L), j = 1 … k: exchanges follow each other.
+    /// Takes 2·Σ (c(S/2ʲ) + L), j = 1 … k: exchanges follow each other.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         Exchanges::Both(self.distances).ideal(switch)
     }

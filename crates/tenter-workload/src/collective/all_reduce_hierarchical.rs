@@ -2,8 +2,8 @@
 //! each host.
 //!
 //! Origin: "Massively Distributed SGD: ImageNet/ResNet-50 Training in a Flash" (Mikami and others,
-//! 2018) and NCCL, whose rings enter and leave a host through one NIC per NPU. What moves within a
-//! host does so over its scale-up domain, whose time is a formula and not simulated.
+//! 2018) and NCCL, whose rings enter and leave a host through one NIC per NPU. Data within a host
+//! move over its scale-up domain; a formula gives their time, and they are not simulated.
 
 use std::ops::RangeInclusive;
 
@@ -18,7 +18,7 @@ use super::ring::Ring;
 use crate::closed_form::{IdealSwitch, times};
 use crate::{ScaleUp, Schedule, WorkloadError};
 
-/// Rates of a scale-up domain.
+/// Permitted rates of a scale-up domain.
 const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(1_000_000);
 
@@ -41,14 +41,14 @@ impl Collective for AllReduceHierarchical {
         algorithm: "hierarchical",
         summary: "reduce-scatter within hosts, a ring per NPU across them, all-gather within hosts",
         model_page: "docs/models/collective-all-reduce-hierarchical.md",
-        // More transfers than 32 bits can number are run at flow level only.
+        // Beyond 32-bit ids the rings run at flow level only, as a unit.
         ranks_max: 1 << 20,
-        // That of all-reduce, whatever the algorithm.
+        // The factor of all-reduce, whatever the algorithm.
         busbw: Factor::TwiceAllButOwn,
     };
 
-    /// The rings across hosts. Rank h·g + i is NPU i of host h, of g in each host; its ring is that
-    /// of all NPUs i, over part i of the buffer.
+    /// Builds the rings across hosts. With g NPUs per host, rank h·g + i is NPU i on host h. All
+    /// NPUs i form one ring, which carries part i of the buffer.
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         let npus = Self::MEMBER.known_npus(self.npus_per_host)?;
         Self::MEMBER.check_hosts(ranks, npus)?;
@@ -56,8 +56,8 @@ impl Collective for AllReduceHierarchical {
         Ok(Box::new(Ring::side_by_side(chunks, npus)))
     }
 
-    /// 2(N−1)·(c + L) + 2·w: as the ring, between N hosts, with w = (g−1)·S/g at the rate of the
-    /// scale-up domain and its latency, within a host of g NPUs.
+    /// Takes 2(N−1)·(c + L) + 2·w with N hosts of g NPUs: the ring across hosts, and w before and
+    /// after it. w is (g−1)·S/g at the rate of the scale-up domain, plus its latency.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         let hosts = switch.ranks / self.npus_per_host.unwrap_or(1).max(1);
         let within = times(self.within_hosts(switch.size_bytes), 2);
@@ -65,9 +65,9 @@ impl Collective for AllReduceHierarchical {
         steps.saturating_add(within)
     }
 
-    /// How long the reduce-scatter within a host takes, or the all-gather: each NPU sends the
-    /// others their parts of its buffer, all at once, over a switch that makes no NPU wait. Zero
-    /// for a single NPU. Saturates at [`Time::MAX`].
+    /// Returns the time of the reduce-scatter, or of the all-gather, within a host. Each NPU sends
+    /// the others their parts of its buffer, all at once, over a switch that makes no NPU wait.
+    /// Zero for a single NPU; saturates at [`Time::MAX`].
     fn within_hosts(&self, size_bytes: u64) -> Time {
         let npus = u128::from(self.npus_per_host.unwrap_or(1));
         if npus < 2 {

@@ -23,7 +23,7 @@ impl NcclMember for AllReduceNccl {
         algorithm: "nccl",
         summary: "the algorithm, protocol and channels that NCCL's model chooses",
         model_page: "docs/models/collective-all-reduce-nccl.md",
-        // A ring on one channel: 2n(n−1) ≤ 2³²−1.
+        // A ring on one channel has 2n(n−1) transfers, which must not exceed 2³²−1 ids.
         ranks_max: 46_341,
         busbw: Factor::TwiceAllButOwn,
     };

@@ -25,22 +25,22 @@ impl Collective for AllReduceRing {
         algorithm: "ring",
         summary: "sums travel round a ring in one direction, then the results do",
         model_page: "docs/models/collective-all-reduce-ring.md",
-        // More transfers than 32 bits can number are run at flow level only.
+        // Beyond 32-bit ids the rings run at flow level only, as a unit.
         ranks_max: 1 << 20,
-        // Every byte crosses each rank's port twice, but for one chunk each time.
+        // Every byte crosses each rank's port twice, except one chunk each time.
         busbw: Factor::TwiceAllButOwn,
     };
 
     /// In step s rank r sends chunk (r − s) mod n to rank r + 1.
     ///
     /// One formula serves both halves: the reduce-scatter ends (s = n−2) with chunk r+1 complete at
-    /// rank r, which is what (r − s) mod n names at s = n−1, the first step of the all-gather.
+    /// rank r, and at s = n−1, the first all-gather step, (r − s) mod n is that chunk.
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         let chunks = Chunks::new(size_bytes, ranks);
         Ok(Box::new(Ring::new(chunks, 0, 2 * (ranks - 1), ranks - 1)))
     }
 
-    /// 2(n−1)·(c + L): a step waits for the arrival of the last.
+    /// Takes 2(n−1)·(c + L): each step waits for the arrival from the previous one.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         switch.steps(2 * switch.others())
     }

@@ -24,7 +24,7 @@ impl Collective for AllToAllPairwise {
         algorithm: "pairwise",
         summary: "every rank sends a block to one other rank after the other",
         model_page: "docs/models/collective-all-to-all-pairwise.md",
-        // n(n−1) ≤ 2³²−1.
+        // n(n−1) transfers must not exceed 2³²−1 ids.
         ranks_max: 65_536,
         // Each rank keeps its own block.
         busbw: Factor::AllButOwn,
@@ -34,17 +34,17 @@ impl Collective for AllToAllPairwise {
         Ok(Box::new(Transfers::new(ranks, size_bytes)))
     }
 
-    /// (n−1)·(c + L): a step waits for the arrival of the last.
+    /// Takes (n−1)·(c + L): each step waits for the arrival from the previous one.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         switch.steps(switch.others())
     }
 }
 
-/// In step s rank r sends to rank r + s + 1; transfer id = step · n + source.
+/// The schedule: in step s rank r sends to rank r + s + 1. Transfer id = step · n + source.
 ///
-/// Chunks are the blocks by source, then by destination, as in the parallel all-to-all.
+/// Chunks number the blocks by source, then by destination, as in the parallel all-to-all.
 struct Transfers {
-    /// One block per rank, of the buffer each rank sends from.
+    /// Blocks in each rank's send buffer, one for each rank.
     blocks: Chunks,
 }
 
@@ -93,6 +93,7 @@ impl Schedule for Transfers {
 
     fn released_by(&self, id: u32, out: &mut Vec<u32>) {
         let (step, src) = (id / self.ranks(), id % self.ranks());
+        // The last step is n − 2.
         if step + 2 < self.ranks() {
             out.push((step + 1) * self.ranks() + self.destination(src, step));
         }

@@ -26,7 +26,7 @@ impl Collective for AllToAllParallel {
         algorithm: "parallel",
         summary: "every rank sends a block to every other rank at once",
         model_page: "docs/models/collective-all-to-all-parallel.md",
-        // n(n−1) ≤ 2³²−1.
+        // n(n−1) transfers must not exceed 2³²−1 ids.
         ranks_max: 65_536,
         // Each rank keeps its own block.
         busbw: Factor::AllButOwn,
@@ -36,15 +36,15 @@ impl Collective for AllToAllParallel {
         Ok(Box::new(Transfers::new(ranks, size_bytes)))
     }
 
-    /// (n−1)·c + L: each port sends n−1 blocks.
+    /// Takes (n−1)·c + L: each port sends n−1 blocks.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         switch.one_port(switch.others())
     }
 }
 
-/// Transfer id and chunk are the same number, ordered by source, then by destination.
+/// The schedule. Transfer id and chunk are the same number, ordered by source, then by destination.
 struct Transfers {
-    /// One block per rank, of the buffer each rank sends from.
+    /// Blocks in each rank's send buffer, one for each rank.
     blocks: Chunks,
 }
 
@@ -85,6 +85,7 @@ impl Schedule for Transfers {
     }
 
     fn initial(&self, rank: u32, out: &mut Vec<u32>) {
+        // A rotation, so that no two ranks post to the same destination in the same round.
         let destinations = (rank + 1..self.ranks()).chain(0..rank);
         out.extend(destinations.map(|dst| self.id(rank, dst)));
     }

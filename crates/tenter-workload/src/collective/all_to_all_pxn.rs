@@ -1,10 +1,10 @@
-//! All-to-all, PXN: what goes to an NPU of another host is first handed, within the host, to the
-//! NPU in the same place there, whose NIC is on the same rail as the destination's.
+//! All-to-all, PXN: a block for an NPU on another host is first handed, within the sending host, to
+//! the NPU whose NIC is on the destination's rail.
 //!
-//! Origin: PXN ("PCI × `NVLink`") of NCCL 2.12 (*Doubling all2all Performance with NVIDIA
-//! Collective Communication Library 2.12*, NVIDIA, 2022), which also puts the messages of all NPUs
-//! of a host for one destination together; named as an algorithm of the all-to-all in AI Fabric
-//! Test Methodology (Keysight).
+//! Origin: PXN ("PCI × `NVLink`") in NCCL 2.12 (*Doubling all2all Performance with NVIDIA
+//! Collective Communication Library 2.12*, NVIDIA, 2022), which also combines the messages that all
+//! NPUs on a host have for one destination. AI Fabric Test Methodology (Keysight) names it as an
+//! all-to-all algorithm.
 
 use tenter_config::component;
 use tenter_units::Time;
@@ -30,7 +30,7 @@ impl Collective for AllToAllPxn {
         algorithm: "pxn",
         summary: "blocks are gathered within hosts and leave by the NIC on the destination's rail",
         model_page: "docs/models/collective-all-to-all-pxn.md",
-        // n·(n−h) + n·(h−1) = n(n−1) ≤ 2³²−1, with h hosts.
+        // n·(n−h) + n·(h−1) = n(n−1) transfers with h hosts must not exceed 2³²−1 ids.
         ranks_max: 65_536,
         // Each rank keeps its own block.
         busbw: Factor::AllButOwn,
@@ -45,8 +45,8 @@ impl Collective for AllToAllPxn {
         Ok(Box::new(transfers))
     }
 
-    /// ≥ (2n−N−g)·c + L: each port sends (g−1)·N and (N−1)·g blocks, with g NPUs in each of N
-    /// hosts; without a scale-up domain.
+    /// Takes at least (2n−N−g)·c + L: each port sends (g−1)·N and (N−1)·g blocks, with g NPUs on
+    /// each of N hosts. Without a scale-up domain, blocks within a host pass the ports too.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         let npus = u64::from(self.npus_per_host.unwrap_or(1).max(1));
         let hosts = switch.parts() / npus;
@@ -58,29 +58,29 @@ impl Collective for AllToAllPxn {
     }
 }
 
-/// With g NPUs in each of h hosts, rank a·g + i is NPU i of host a.
+/// The schedule. With g NPUs on each of h hosts, rank a·g + i is NPU i on host a.
 ///
-/// The first n·(g−1)·h transfers hand blocks over within hosts, ordered by source, then by other
-/// NPU of its host, then by turn: turn t is about destinations in host a + 1 + t, so the last of
-/// the h turns is about the host itself. The n·(h−1) others go along the rails, ordered by source,
+/// The first n·(g−1)·h transfers hand blocks over within hosts, ordered by source, then by
+/// receiving NPU, then by turn. Turn t covers destinations on host a + 1 + t, so the last of the h
+/// turns covers the host itself. The other n·(h−1) transfers go along the rails, ordered by source,
 /// then by turn. Transfer id and chunk are the same number.
 struct Transfers {
-    /// One block per rank, of the buffer each rank sends from.
+    /// Blocks in each rank's send buffer, one for each rank.
     blocks: Chunks,
     npus: u32,
 }
 
-/// Where a transfer is in the schedule.
+/// Coordinates of a transfer in the schedule.
 enum Place {
-    /// Within a host: source, the other NPU's place in its host, turn.
+    /// Handover within a host: source, the receiving NPU's place on the host, turn.
     Handed(u32, u32, u32),
-    /// Along a rail: source, turn.
+    /// Transfer along a rail: source, turn.
     Sent(u32, u32),
 }
 
 impl Transfers {
     /// # Errors
-    /// A number of ranks that does not fill two hosts or more.
+    /// A rank count that does not fill two or more hosts.
     fn new(ranks: u32, size_bytes: u64, npus: u32) -> Result<Transfers, WorkloadError> {
         AllToAllPxn::MEMBER.check_hosts(ranks, npus)?;
         let blocks = Chunks::new(size_bytes, ranks);
@@ -91,7 +91,7 @@ impl Transfers {
         self.ranks() / self.npus
     }
 
-    /// How many transfers hand something over within a host.
+    /// Returns the number of handovers within hosts.
     fn handed(&self) -> u32 {
         self.ranks() * (self.npus - 1) * self.hosts()
     }
@@ -116,12 +116,12 @@ impl Transfers {
         self.handed() + src * (self.hosts() - 1) + turn
     }
 
-    /// The host that a turn of a rank is about.
+    /// Returns the destination host in the given turn for rank `src`.
     fn host_of(&self, src: u32, turn: u32) -> u32 {
         (src / self.npus + 1 + turn) % self.hosts()
     }
 
-    /// The turn of a rank that is about a host.
+    /// Returns the turn in which rank `src` covers `host`; the inverse of [`Self::host_of`].
     fn turn_of(&self, src: u32, host: u32) -> u32 {
         (host + self.hosts() - src / self.npus - 1) % self.hosts()
     }
@@ -148,6 +148,8 @@ impl Schedule for Transfers {
             }
             Place::Sent(src, turn) => {
                 let dst = self.host_of(src, turn) * self.npus + src % self.npus;
+                // Blocks differ by a byte at most; all NPUs on the host are counted as having the
+                // same one.
                 let bytes = self.blocks.bytes(dst) * u64::from(self.npus);
                 (src, dst, bytes, 1)
             }
@@ -167,10 +169,14 @@ impl Schedule for Transfers {
         let own = rank % self.npus;
         let rails = self.hosts() - 1;
         if self.npus == 1 {
+            // Without other NPUs nothing is handed over, so transfers along the rails wait for
+            // nothing.
             out.extend((0..rails).map(|turn| self.sent_id(rank, turn)));
             return;
         }
         for turn in 0..self.hosts() {
+            // Destinations rotate as in the parallel all-to-all, and all NPUs of one turn come
+            // before the next turn: transfers along a rail are then released in the order of turns.
             let others = (own + 1..self.npus).chain(0..own);
             out.extend(others.map(|npu| self.handed_id(rank, npu, turn)));
         }
@@ -178,6 +184,7 @@ impl Schedule for Transfers {
 
     fn released_by(&self, id: u32, out: &mut Vec<u32>) {
         if let Place::Handed(src, npu, turn) = self.place(id)
+            // The last turn stays on the host and goes no further.
             && turn + 1 < self.hosts()
         {
             out.push(self.sent_id(self.in_host_of(src, npu), turn));

@@ -28,7 +28,7 @@ impl Collective for BroadcastParallel {
         summary: "one root sends the same message to every rank at once",
         model_page: "docs/models/collective-broadcast-parallel.md",
         ranks_max: u32::MAX,
-        // As if the message left the root only once.
+        // Counted as if the message left the root only once, as in nccl-tests.
         busbw: Factor::One,
     };
 
@@ -37,7 +37,7 @@ impl Collective for BroadcastParallel {
         Ok(Box::new(star))
     }
 
-    /// (n−1)·c(S) + L: the root's port sends n−1 copies.
+    /// Takes (n−1)·c(S) + L: the root's port sends n−1 copies.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         times(switch.whole(), switch.others()).saturating_add(switch.latency)
     }

@@ -1,8 +1,8 @@
 //! Broadcast, ring: the message goes from each rank to the next, chunk by chunk.
 //!
-//! Origin: the ring broadcast of NCCL, a pipelined chain; size and bus bandwidth as in
-//! NVIDIA/nccl-tests. Parameters: the root, 0 by default, and the bytes of a chunk, 512 KiB by
-//! default, which is NCCL's buffer of 4 MiB in 8 slots.
+//! Origin: NCCL's ring broadcast, a pipelined chain; size and bus bandwidth as in
+//! NVIDIA/nccl-tests. Parameters: the root, by default 0, and the chunk size, by default 512 KiB,
+//! one slot of NCCL's 4 MiB buffer with 8 slots.
 
 use tenter_config::component;
 use tenter_units::{Bytes, Time};
@@ -36,7 +36,7 @@ impl Collective for BroadcastRing {
         busbw: Factor::One,
     };
 
-    /// The ranks from the root on, one behind the other.
+    /// Chains the ranks in ascending order, starting with the root.
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         let root = self.root;
         let flow = TreeFlow::rooted(
@@ -51,7 +51,8 @@ impl Collective for BroadcastRing {
         Ok(Box::new(flow))
     }
 
-    /// (n−2)·(c(x) + L) + c(S) + L: the last but one sends all.
+    /// Takes (n−2)·(c(x) + L) + c(S) + L: the first chunk reaches the last sender, which then sends
+    /// all chunks.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         switch.pipeline(self.chunk_bytes, switch.ranks.saturating_sub(2), 1)
     }

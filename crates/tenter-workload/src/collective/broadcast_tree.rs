@@ -1,9 +1,9 @@
 //! Broadcast, tree: the message goes down a binary tree, chunk by chunk.
 //!
-//! Origin: the pipelined binary tree of "Two-tree algorithms for full bandwidth broadcast,
+//! Origin: the pipelined binary tree in "Two-tree algorithms for full bandwidth broadcast,
 //! reduction and scan" (Sanders, Speck, Träff, 2009); size and bus bandwidth as in
-//! NVIDIA/nccl-tests. Parameters: the root, 0 by default, and the bytes of a chunk, 512 KiB by
-//! default, which is NCCL's buffer of 4 MiB in 8 slots.
+//! NVIDIA/nccl-tests. Parameters: the root, by default 0, and the chunk size, by default 512 KiB,
+//! one slot of NCCL's 4 MiB buffer with 8 slots.
 
 use tenter_config::component;
 use tenter_units::{Bytes, Time};
@@ -37,7 +37,7 @@ impl Collective for BroadcastTree {
         busbw: Factor::One,
     };
 
-    /// A binary tree in the order of the ranks, from the root on.
+    /// Builds a binary tree with the ranks in ascending order from the root on.
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         let root = self.root;
         let flow = TreeFlow::rooted(
@@ -52,7 +52,8 @@ impl Collective for BroadcastTree {
         Ok(Box::new(flow))
     }
 
-    /// ≥ (h−1)·(c(x) + L) + f·c(S) + L: as the ring, f times all.
+    /// Takes at least (h−1)·(c(x) + L) + f·c(S) + L: as the ring, but a port sends everything f
+    /// times.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         switch.along_a_tree(self.chunk_bytes)
     }

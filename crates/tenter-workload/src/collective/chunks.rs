@@ -1,12 +1,12 @@
-//! A buffer cut into a number of chunks, or into chunks of a length.
+//! Buffers that are cut into a given number of chunks, or into chunks with a given length.
 
 use super::member::CollectiveMember;
 use crate::WorkloadError;
 
-/// A buffer of a size in bytes, cut into chunks that differ by at most one byte.
+/// A buffer that is cut into `count` chunks, which differ by at most one byte.
 ///
-/// Chunk i is bytes ⌊i·S/n⌋ to ⌊(i+1)·S/n⌋, so the chunks add up to exactly S and the longer ones
-/// are spread evenly.
+/// Chunk i covers bytes ⌊i·S/n⌋ to ⌊(i+1)·S/n⌋. So the chunks add up to exactly S, and the longer
+/// ones are spread evenly.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunks {
     quotient: u64,
@@ -28,20 +28,21 @@ impl Chunks {
         self.count
     }
 
-    /// The length of all chunks together, in bytes.
+    /// Returns the buffer's length in bytes.
     pub(super) fn total(self) -> u64 {
         self.offset(self.count)
     }
 
-    /// Where a chunk begins, in bytes; of the number of chunks itself, where the last one ends.
+    /// Returns the byte at which `chunk` begins; for `chunk == count`, the end of the buffer.
     #[inline]
     pub(super) fn offset(self, chunk: u32) -> u64 {
-        // i·S/n = i·quotient + i·remainder/n; the products stay below n² < 2⁶⁴ where i·S might not.
+        // i·S/n = i·quotient + i·remainder/n; these products stay below n² < 2⁶⁴, where i·S might
+        // not.
         let i = u64::from(chunk);
         i * self.quotient + i * self.remainder / u64::from(self.count)
     }
 
-    /// The length of one chunk in bytes.
+    /// Returns the length of `chunk` in bytes.
     #[inline]
     pub(super) fn bytes(self, chunk: u32) -> u64 {
         if self.remainder == 0 {
@@ -51,10 +52,10 @@ impl Chunks {
     }
 }
 
-/// A buffer is cut into no more chunks than this: a tebibyte into chunks of 512 KiB.
+/// Most chunks in a buffer: one tebibyte in chunks of 512 KiB.
 const PIECES_MAX: u32 = 1 << 21;
 
-/// A buffer cut into chunks of a length in bytes, the last one shorter where it has to be.
+/// A buffer that is cut into chunks of `chunk_bytes`, the last of which may be shorter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
     size_bytes: u64,
@@ -63,8 +64,8 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Cuts `size_bytes` for a member that makes so many transfers of each chunk; a buffer of no
-    /// bytes is one empty chunk.
+    /// Cuts `size_bytes` for an algorithm that makes `transfers_per_chunk` transfers for each
+    /// chunk. An empty buffer is one empty chunk.
     ///
     /// # Errors
     /// More than [`PIECES_MAX`] chunks, or more transfers than ids.
@@ -91,7 +92,9 @@ impl Pieces {
         })
     }
 
-    /// A buffer of no more bytes, cut at the same places; the chunks it does not reach are empty.
+    /// Returns a buffer of at most the same length that is cut at the same places; chunks beyond
+    /// its end are empty. Two trees with halves that differ by a byte thus have equally many
+    /// chunks.
     pub(super) fn shortened(self, size_bytes: u64) -> Pieces {
         Pieces { size_bytes, ..self }
     }
@@ -100,7 +103,7 @@ impl Pieces {
         self.count
     }
 
-    /// The length of one chunk in bytes.
+    /// Returns the length of `chunk` in bytes.
     #[inline]
     pub(super) fn bytes(self, chunk: u32) -> u64 {
         let before = u64::from(chunk).saturating_mul(self.chunk_bytes);

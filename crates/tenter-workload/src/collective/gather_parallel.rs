@@ -29,7 +29,7 @@ impl Collective for GatherParallel {
         summary: "all ranks send their share to one root at once",
         model_page: "docs/models/collective-gather-parallel.md",
         ranks_max: u32::MAX,
-        // The root has its own share already.
+        // The root already has its own share.
         busbw: Factor::AllButOwn,
     };
 
@@ -44,7 +44,7 @@ impl Collective for GatherParallel {
         Ok(Box::new(star))
     }
 
-    /// (n−1)·c + L: the root's port receives n−1 blocks.
+    /// Takes (n−1)·c + L: the root's port receives n−1 blocks.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         switch.one_port(switch.others())
     }

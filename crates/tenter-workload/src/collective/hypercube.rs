@@ -2,7 +2,7 @@
 //! the other.
 //!
 //! Origin: NVIDIA/nccl-tests `hypercube.cu`; sizes and bandwidths as there. It has no parameters
-//! and runs on powers of two only, as there.
+//! and, as there, runs on powers of two only.
 
 use tenter_config::component;
 use tenter_units::Time;
@@ -24,9 +24,9 @@ impl Collective for Hypercube {
         algorithm: "recursive-doubling",
         summary: "an all-gather along the edges of a hypercube, as nccl-tests has it",
         model_page: "docs/models/collective-hypercube.md",
-        // k·2ᵏ ≤ 2³²−1, with k = 27 at most.
+        // k·2ᵏ transfers must not exceed 2³²−1 ids, so k = 27 at most.
         ranks_max: 1 << 27,
-        // Nccl-tests counts what is moved already in the algorithm bandwidth.
+        // Nccl-tests already counts only moved bytes in the algorithm bandwidth.
         busbw: Factor::One,
     };
 
@@ -42,12 +42,12 @@ impl Collective for Hypercube {
         )))
     }
 
-    /// As all-gather, recursive doubling: it is the same traffic.
+    /// Takes as long as the all-gather by recursive doubling, which is the same traffic.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         Exchanges::Doubling.ideal(switch)
     }
 
-    /// Nccl-tests leaves out the block that a rank has already.
+    /// Leaves out the block that a rank already has, as nccl-tests does.
     fn algbw(&self) -> Factor {
         Factor::AllButOwn
     }

@@ -28,7 +28,7 @@ impl Collective for Incast {
         summary: "all other ranks send a block to one root at once",
         model_page: "docs/models/collective-incast.md",
         ranks_max: u32::MAX,
-        // The root has its own block already.
+        // The root already has its own block.
         busbw: Factor::AllButOwn,
     };
 
@@ -43,7 +43,7 @@ impl Collective for Incast {
         Ok(Box::new(star))
     }
 
-    /// (n−1)·c + L: the root's port receives n−1 blocks.
+    /// Takes (n−1)·c + L: the root's port receives n−1 blocks.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         switch.one_port(switch.others())
     }

@@ -1,25 +1,24 @@
-//! What is known of a collective algorithm without running it.
+//! The static description that each collective algorithm has.
 
 use std::fmt;
 
 use crate::WorkloadError;
 
-/// What algorithm bandwidth is multiplied with to get bus bandwidth, as a function of the number
-/// of ranks n.
+/// Factor that turns algorithm bandwidth into bus bandwidth, as a function of the rank count n.
 ///
 /// Source: "Performance reported by NCCL tests" (NVIDIA/nccl-tests, `doc/PERFORMANCE.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Factor {
-    /// 1: every byte of the size crosses the busiest port once.
+    /// Factor 1: every byte crosses the busiest port once.
     One,
-    /// (n−1)/n: a rank's own share stays where it is.
+    /// Factor (n−1)/n: a rank's own share stays where it is.
     AllButOwn,
-    /// 2(n−1)/n: every share crosses each rank's port twice, but for its own.
+    /// Factor 2(n−1)/n: every share except a rank's own crosses the rank's port twice.
     TwiceAllButOwn,
 }
 
 impl Factor {
-    /// Its value for `ranks` ranks, at least 1.
+    /// Returns the factor for `ranks` ranks, at least 1.
     pub fn of(self, ranks: u32) -> f64 {
         let all_but_own = f64::from(ranks - 1) / f64::from(ranks);
         match self {
@@ -30,18 +29,19 @@ impl Factor {
     }
 }
 
-/// What is known of a collective algorithm without running it.
+/// Static description of a collective algorithm: everything that is known without a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollectiveMember {
-    /// The collective's name in scenarios and tables.
+    /// Collective's name in scenarios and tables.
     pub collective: &'static str,
-    /// The algorithm's name, unique within the collective.
+    /// Algorithm's name, unique within the collective.
     pub algorithm: &'static str,
-    /// One line on what it does.
+    /// One line for users that says what the algorithm does.
     pub summary: &'static str,
-    /// Its model page, from the top of the repository.
+    /// Path to the model page, from the top of the repository.
     pub model_page: &'static str,
-    /// The most ranks it can have, so that every transfer has an id of 32 bits.
+    /// Most ranks for which every transfer has a 32-bit id; the ring all-reduce permits more and
+    /// then runs at flow level only.
     pub ranks_max: u32,
     /// Bus bandwidth over algorithm bandwidth.
     pub busbw: Factor,
@@ -54,7 +54,8 @@ impl fmt::Display for CollectiveMember {
 }
 
 impl CollectiveMember {
-    /// Refuses what no algorithm can run: a rank alone, nothing to send, more transfers than ids.
+    /// Refuses what no algorithm can run: a single rank, 0 bytes, or more ranks than
+    /// [`Self::ranks_max`].
     pub(crate) fn check(&self, ranks: u32, size_bytes: u64) -> Result<(), WorkloadError> {
         let collective = self.to_string();
         if ranks < 2 {
@@ -74,7 +75,7 @@ impl CollectiveMember {
         Ok(())
     }
 
-    /// The NPUs of a host, which an algorithm by hosts has to know.
+    /// Returns the NPUs per host, without which an algorithm that distinguishes hosts cannot run.
     pub(super) fn known_npus(&self, npus_per_host: Option<u32>) -> Result<u32, WorkloadError> {
         let unknown = || WorkloadError::HostsUnknown {
             collective: self.to_string(),
@@ -82,7 +83,7 @@ impl CollectiveMember {
         npus_per_host.ok_or_else(unknown)
     }
 
-    /// Refuses a number of ranks that does not fill two hosts or more.
+    /// Refuses a rank count that does not fill two or more hosts.
     pub(super) fn check_hosts(&self, ranks: u32, npus_per_host: u32) -> Result<(), WorkloadError> {
         let full = npus_per_host > 0 && ranks.is_multiple_of(npus_per_host);
         if full && ranks / npus_per_host >= 2 {
@@ -95,7 +96,7 @@ impl CollectiveMember {
         })
     }
 
-    /// Refuses a root that is no rank.
+    /// Refuses a root that is not one of the ranks.
     pub(super) fn check_root(&self, root: u32, ranks: u32) -> Result<(), WorkloadError> {
         if root < ranks {
             return Ok(());

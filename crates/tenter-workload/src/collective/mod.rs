@@ -1,8 +1,8 @@
 //! Collective algorithms: one file per member, listed in [`CollectiveKind`].
 //!
-//! A member's file holds all of it: its keys with their defaults and origins, its limits, its bus
-//! bandwidth factor, its [`Schedule`] and its closed form. What several members share is a file of
-//! its own and no member (`butterfly`, `chunks`, `one_each`, `ring`, `star`, `tree`, `tree_flow`).
+//! A member's file holds everything about it: keys with defaults and origins, limits, bus bandwidth
+//! factor, [`Schedule`] and closed form. Code that several members share has a file without a
+//! member (`butterfly`, `chunks`, `one_each`, `ring`, `star`, `tree`, `tree_flow`).
 
 pub(crate) mod algorithm;
 mod all_gather_nccl;
@@ -94,8 +94,8 @@ pub use scatter_parallel::ScatterParallel;
 pub use send_recv::SendRecv;
 pub use steps::{StepError, StepList, StepSpec, Steps};
 
-/// Declares the list of collectives, and with it all that asks each of them the same: its words,
-/// its keys, how it is read and written, its schedule and what it says of itself.
+/// Declares the enum with all collectives, and each question that every member answers: its words
+/// and keys, how it is read and written, its schedule and its properties.
 macro_rules! collectives {
     (
         $(#[$about:meta])*
@@ -105,7 +105,7 @@ macro_rules! collectives {
         #[derive(Clone, Debug, PartialEq)]
         pub enum $list {
             $(#[doc = concat!("[`", stringify!($name), "`].")] $name($name),)+
-            /// An algorithm that files have.
+            /// An algorithm that is read from a file, or from several files by size.
             FromFile(AlgorithmFiles),
         }
 
@@ -116,21 +116,21 @@ macro_rules! collectives {
         })+
 
         impl $list {
-            /// All members but those from files, in the order they are listed to users; the first
-            /// of a collective is its usual algorithm.
+            /// All members except those from files, in the order in which users see them. The first
+            /// member of a collective is its usual algorithm.
             pub const MEMBERS: &'static [&'static CollectiveMember] =
                 &[$(&<$name as Collective>::MEMBER),+];
 
-            /// The keys of each member.
+            /// Key tables, in the order of [`Self::MEMBERS`].
             pub const TABLES: &'static [&'static KeyTable] =
                 &[$(&<$name as Component>::TABLE),+];
 
-            /// All members with their keys at their defaults.
+            /// Returns all members with default keys, in the order of [`Self::MEMBERS`].
             pub fn defaults() -> Vec<$list> {
                 vec![$($name::default().into()),+]
             }
 
-            /// What is known of this algorithm.
+            /// Returns the static description of this algorithm.
             pub fn member(&self) -> &'static CollectiveMember {
                 match self {
                     $($list::$name(_) => &<$name as Collective>::MEMBER,)+
@@ -138,7 +138,7 @@ macro_rules! collectives {
                 }
             }
 
-            /// Reads the keys of a member, by its place in [`Self::MEMBERS`].
+            /// Reads the keys of the member at `place` in [`Self::MEMBERS`].
             fn read_member(place: usize, reader: &mut dyn Reader) -> Option<$list> {
                 type Read = fn(&mut dyn Reader) -> Option<$list>;
                 let members: &[Read] = &[
@@ -148,7 +148,8 @@ macro_rules! collectives {
                 members[place](reader)
             }
 
-            /// Its keys as they are written.
+            /// Returns the keys as they are written; none for algorithms from files, whose key is
+            /// `algorithm`.
             fn keys(&self) -> Vec<(&'static str, Written)> {
                 match self {
                     $($list::$name(own) => Component::written(own),)+
@@ -167,8 +168,8 @@ macro_rules! collectives {
                 }
             }
 
-            /// How long it takes on an ideal switch that never makes a rank wait, by formula, or a
-            /// lower bound: what simulations are tested against.
+            /// Returns the completion time on an ideal switch that never makes a rank wait, or a
+            /// lower bound. Simulations are tested against it.
             pub fn ideal_completion(&self, switch: &IdealSwitch<'_>) -> Time {
                 match self {
                     $($list::$name(own) => own.ideal(switch),)+
@@ -176,8 +177,9 @@ macro_rules! collectives {
                 }
             }
 
-            /// What passes within the hosts before the first transfer can be sent, and once more
-            /// after the last has arrived; zero for all algorithms that do not tell hosts apart.
+            /// Returns the time spent within the hosts before the first transfer can be sent; the
+            /// same time passes again after the last arrival. Zero for algorithms that do not
+            /// distinguish hosts.
             pub fn within_hosts(&self, size_bytes: u64) -> Time {
                 match self {
                     $($list::$name(own) => own.within_hosts(size_bytes),)+
@@ -185,7 +187,8 @@ macro_rules! collectives {
                 }
             }
 
-            /// Algorithm bandwidth over size per time.
+            /// Returns the ratio between algorithm bandwidth and size over time, as nccl-tests
+            /// defines it.
             pub fn algbw(&self) -> Factor {
                 match self {
                     $($list::$name(own) => own.algbw(),)+
@@ -193,7 +196,8 @@ macro_rules! collectives {
                 }
             }
 
-            /// The bytes of a chunk, where the algorithm passes on one chunk after the other.
+            /// Returns the chunk length in bytes if the algorithm passes on one chunk after the
+            /// other.
             pub fn chunk_bytes(&self) -> Option<u64> {
                 match self {
                     $($list::$name(own) => own.chunk_bytes(),)+
@@ -201,7 +205,8 @@ macro_rules! collectives {
                 }
             }
 
-            /// The NPUs of a host, where the algorithm counts on a domain that joins them.
+            /// Returns the NPUs per host if the algorithm counts on a scale-up domain that joins
+            /// them.
             pub fn hands_over(&self) -> Option<u32> {
                 match self {
                     $($list::$name(own) => own.hands_over(),)+
@@ -209,7 +214,7 @@ macro_rules! collectives {
                 }
             }
 
-            /// The size that it has by itself, so that none is given with it.
+            /// Returns the size in bytes if it follows from the keys, so that no `size` is given.
             pub fn own_size(&self) -> Option<u64> {
                 match self {
                     $($list::$name(own) => own.own_size(),)+
@@ -217,8 +222,8 @@ macro_rules! collectives {
                 }
             }
 
-            /// How many transfers a rank may send another beside two for each rank and one for each
-            /// chunk.
+            /// Returns the transfers that one rank may send another, beyond two for each rank and
+            /// one for each chunk. Tests bound the counts by it.
             pub fn more_of_a_way(&self) -> u64 {
                 match self {
                     $($list::$name(own) => own.more_of_a_way(),)+
@@ -226,7 +231,8 @@ macro_rules! collectives {
                 }
             }
 
-            /// How many bytes a byte of the buffer is on the wire at most.
+            /// Returns the most wire bytes for one buffer byte: 2 if a protocol adds as many flags
+            /// as data.
             pub fn wire_times(&self) -> u64 {
                 match self {
                     $($list::$name(own) => own.wire_times(),)+
@@ -234,8 +240,8 @@ macro_rules! collectives {
                 }
             }
 
-            /// What NCCL chooses by, where it carries out the collective as NCCL does: its
-            /// algorithm depends on the size.
+            /// Returns the collective and the keys by which NCCL chooses, if this member follows
+            /// NCCL's choice. The algorithm that carries it out then depends on the size.
             pub fn nccl(&self) -> Option<(NcclCollective, &NcclKeys)> {
                 match self {
                     $($list::$name(own) => own.nccl(),)+
@@ -243,8 +249,8 @@ macro_rules! collectives {
                 }
             }
 
-            /// The same collective of NCCL with other keys; `None` of one that NCCL's model does
-            /// not choose.
+            /// Returns the same collective with other keys for NCCL's choice; `None` if the member
+            /// does not follow it.
             pub(crate) fn with_nccl(&self, keys: NcclKeys) -> Option<$list> {
                 match self {
                     $($list::$name(own) => own.with_nccl(keys).map($list::$name),)+
@@ -252,7 +258,7 @@ macro_rules! collectives {
                 }
             }
 
-            /// Whether it depends on a random draw.
+            /// Returns true if the transfers depend on a random draw.
             pub fn draws(&self) -> bool {
                 match self {
                     $($list::$name(own) => own.draws(),)+
@@ -264,7 +270,7 @@ macro_rules! collectives {
 }
 
 collectives! {
-    /// Every collective by every algorithm there is.
+    /// Every collective by every algorithm.
     pub enum CollectiveKind {
         AllToAllParallel,
         AllToAllPairwise,
@@ -295,11 +301,11 @@ collectives! {
     }
 }
 
-/// The key of algorithms that go by hosts.
+/// Key that all algorithms which distinguish hosts have.
 pub(crate) const NPUS_KEY: &str = "npus_per_host";
 
-/// The keys by which collectives say what a host has beside its ranks: NPUs, NICs and their rate,
-/// the generation of the NPUs, and the rate and latency of what joins them.
+/// Keys by which collectives describe a host beyond its ranks: NPUs, NICs, NIC rate, NPU
+/// generation, and the rate and latency of the scale-up domain.
 pub(crate) const HOST_KEYS: [&str; 6] = [
     NPUS_KEY,
     "nics_per_host",
@@ -309,7 +315,7 @@ pub(crate) const HOST_KEYS: [&str; 6] = [
     "scale_up_latency",
 ];
 
-/// The collectives, each once.
+/// Collective names, each once, in the order of the members.
 static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let mut names: Vec<_> = CollectiveKind::MEMBERS
         .iter()
@@ -319,7 +325,7 @@ static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     names
 });
 
-/// The algorithms of each collective, as the reference has them.
+/// Text for the reference: the algorithms of each collective.
 static ALGORITHMS: LazyLock<String> = LazyLock::new(|| {
     let of = |name: &&str| {
         let algorithms: Vec<&str> = CollectiveKind::algorithms_of(name).collect();
@@ -329,36 +335,36 @@ static ALGORITHMS: LazyLock<String> = LazyLock::new(|| {
 });
 
 impl CollectiveKind {
-    /// The collective's name, such as `all-to-all`.
+    /// Returns the name of the collective, such as `all-to-all`.
     pub fn name(&self) -> &'static str {
         self.member().collective
     }
 
-    /// The algorithm's name, such as `parallel`.
+    /// Returns the name of the algorithm, such as `parallel`.
     pub fn algorithm(&self) -> &'static str {
         self.member().algorithm
     }
 
-    /// The algorithms of a collective, its usual one first; empty when there is no such collective.
+    /// Lists a collective's algorithms, the usual one first; empty for an unknown name.
     pub fn algorithms_of(collective: &str) -> impl Iterator<Item = &'static str> {
         let members = Self::MEMBERS.iter();
         let of_it = members.filter(move |member| member.collective == collective);
         of_it.map(|member| member.algorithm)
     }
 
-    /// The member of these two names, its keys at their defaults.
+    /// Returns the member with these two names and default keys.
     ///
     /// # Errors
-    /// A name that is not known, with the known one nearest to it.
+    /// An unknown name; the error suggests the nearest known one.
     pub fn parse(collective: &str, algorithm: &str) -> Result<CollectiveKind, WorkloadError> {
         let place = Self::find(collective, algorithm)?;
         Ok(Self::defaults().swap_remove(place))
     }
 
-    /// The same algorithm with other values of some keys, as they would be written; `None` where it
-    /// has no such values.
+    /// Returns the same algorithm with some keys changed, given as they are written; `None` if a
+    /// key or a value does not exist.
     pub fn with(&self, keys: &[(&str, String)]) -> Option<CollectiveKind> {
-        // Steps have no default to begin with.
+        // `Steps` cannot be read without keys, because either `file` or `steps` must be there.
         if keys.is_empty() {
             return Some(self.clone());
         }
@@ -368,8 +374,8 @@ impl CollectiveKind {
         known.then(|| Self::read_member(place, &mut Texts::new(table.keys, keys)))?
     }
 
-    /// The algorithm that a collective has on servers whose NPUs are known, where NCCL chooses by
-    /// them or hands over within them.
+    /// Returns the algorithm that a collective has by default on servers with known NPUs: NCCL's
+    /// choice, or PXN for all-to-all.
     pub fn algorithm_of_servers(collective: &str) -> Option<&'static str> {
         match collective {
             "all-reduce" | "all-gather" | "reduce-scatter" => Some("nccl"),
@@ -378,24 +384,25 @@ impl CollectiveKind {
         }
     }
 
-    /// Whether it gives way to the usual algorithm where ranks do not fill hosts in order.
+    /// Returns true if the usual algorithm replaces this one where ranks do not fill hosts in
+    /// order.
     pub(crate) fn gives_way(&self) -> bool {
         Self::algorithm_of_servers(self.name()) == Some(self.algorithm())
     }
 
-    /// Whether all that it does within a host is to hand over what is for others.
+    /// Returns true if the algorithm only hands data over within a host, and adds nothing up there.
     pub(crate) fn hands_over_only(&self) -> bool {
         matches!(self, CollectiveKind::AllToAllPxn(_))
     }
 
-    /// The same collective by its usual algorithm.
+    /// Returns the same collective by its usual algorithm.
     pub(crate) fn usual(&self) -> CollectiveKind {
         let usual = Self::algorithms_of(self.name()).next();
         let found = usual.and_then(|usual| Self::parse(self.name(), usual).ok());
         found.unwrap_or_else(|| self.clone())
     }
 
-    /// The NPUs of a host and its NICs, where its keys say so.
+    /// Returns NPUs and NICs per host if the keys say so; NICs default to one per NPU.
     pub fn hosts(&self) -> Option<(u32, u32)> {
         let nics = self.nccl().and_then(|(_, keys)| keys.nics_per_host);
         self.npus().map(|npus| (npus, nics.unwrap_or(npus)))
@@ -408,19 +415,19 @@ impl CollectiveKind {
         }
     }
 
-    /// Its keys with what is written in them, but for those that are left out.
+    /// Returns the written keys as texts; keys that are left out are missing.
     pub(crate) fn texts(&self) -> Vec<(&'static str, String)> {
         let keys = self.keys().into_iter();
         keys.map(|(key, value)| (key, value.to_string())).collect()
     }
 
-    /// Whether it has a key of that name.
+    /// Returns true if the algorithm has a key with this name.
     pub fn has_key(&self, name: &str) -> bool {
         let place = Self::find(self.name(), self.algorithm());
         place.is_ok_and(|place| Self::TABLES[place].get(name).is_some())
     }
 
-    /// The place of the member of these two names.
+    /// Returns the place in [`Self::MEMBERS`] of the member with these two names.
     fn find(collective: &str, algorithm: &str) -> Result<usize, WorkloadError> {
         let members = || Self::MEMBERS.iter().copied();
         let Some(found) = members().find(|member| member.collective == collective) else {
@@ -446,12 +453,13 @@ impl CollectiveKind {
         }
     }
 
-    /// Whether the number of transfers on a way depends on the size.
+    /// Returns true if the transfer count between two ranks depends on the size.
     pub(crate) fn counts_depend_on_size(&self) -> bool {
         self.chunk_bytes().is_some() || self.nccl().is_some()
     }
 
-    /// Each algorithm among which NCCL chooses for so many ranks, as the only one.
+    /// Returns one kind for each algorithm that NCCL may choose on `ranks` ranks, restricted to
+    /// that algorithm.
     pub(crate) fn nccl_ways(&self, ranks: u32) -> Vec<CollectiveKind> {
         if self.nccl().is_none() {
             return Vec::new();
@@ -467,7 +475,7 @@ impl CollectiveKind {
             .collect()
     }
 
-    /// What NCCL chooses for a size, where it carries out the collective as NCCL does.
+    /// Returns NCCL's choice for a size; `None` if the member does not follow NCCL's choice.
     ///
     /// # Errors
     /// Those of [`CollectiveKind::schedule`].
@@ -485,12 +493,12 @@ impl CollectiveKind {
         choice.map(Some)
     }
 
-    /// The transfers of this algorithm over `ranks` ranks for a size of `size_bytes`, as nccl-tests
-    /// counts sizes.
+    /// Builds the transfers over `ranks` ranks for `size_bytes`, counted as nccl-tests counts
+    /// sizes.
     ///
     /// # Errors
-    /// Fewer than 2 ranks, a size of 0, a number of ranks that does not suit the algorithm, a root
-    /// that is no rank, or more transfers than ids.
+    /// Fewer than 2 ranks, a size of 0, a rank count that does not suit the algorithm, a root that
+    /// is no rank, or more transfers than ids.
     pub fn schedule(
         &self,
         ranks: u32,
@@ -501,7 +509,7 @@ impl CollectiveKind {
     }
 }
 
-/// Two keys choose the others.
+/// The keys `collective` and `algorithm` choose which other keys exist.
 impl Component for CollectiveKind {
     const KEYS: &'static [Key] = &[
         Key {
@@ -547,7 +555,7 @@ impl Component for CollectiveKind {
             let place = usual.or_else(|| reader.choice("algorithm", &algorithms));
             place.map(|place| algorithms[place])
         } else {
-            // Whether it is one of the collective's is not known.
+            // Without a collective there is no list of algorithms to compare the name with.
             reader.any("algorithm");
             None
         };
@@ -580,7 +588,7 @@ impl Component for CollectiveKind {
     }
 }
 
-/// Reads an algorithm from files, which must be one of the collective.
+/// Reads an algorithm from files and refuses files for another collective.
 fn from_file(collective: Option<&'static str>, reader: &mut dyn Reader) -> Option<CollectiveKind> {
     let files = <AlgorithmFiles as Value>::read(reader, "algorithm", ())?;
     let own = CollectiveKind::FromFile(files);
@@ -597,7 +605,7 @@ fn from_file(collective: Option<&'static str>, reader: &mut dyn Reader) -> Optio
     None
 }
 
-/// The key of an algorithm where it is a mapping.
+/// Table for `algorithm` as a mapping, which names files.
 static FROM_FILE: KeyTable = KeyTable {
     title: "",
     keys: &[Key {

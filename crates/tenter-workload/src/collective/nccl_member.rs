@@ -1,4 +1,4 @@
-//! Collectives that NCCL carries out: what a member gives, and what all of them answer alike.
+//! The common part of all collectives that NCCL carries out.
 
 use tenter_config::{Component, Reader};
 use tenter_units::Time;
@@ -9,21 +9,22 @@ use super::nccl::{self, MORE_OF_A_WAY, NcclCollective, NcclKeys, WIRE_TIMES, ide
 use crate::closed_form::IdealSwitch;
 use crate::{Schedule, WorkloadError};
 
-/// A collective whose algorithm, protocol and channels NCCL's model chooses.
+/// A collective whose algorithm, protocol and channels NCCL's model chooses; every one is a
+/// [`Collective`].
 pub(super) trait NcclMember: Component {
-    /// Which collective of NCCL it is.
+    /// Collective that NCCL's model is asked for.
     const OF: NcclCollective;
-    /// What is known of it without running it.
+    /// Static description: names, limits, bus bandwidth.
     const MEMBER: CollectiveMember;
 
-    /// With what the choice depends on.
+    /// Makes the collective from the keys that NCCL's choice depends on.
     fn with(keys: NcclKeys) -> Self;
 
-    /// What the choice depends on.
+    /// Returns the keys that NCCL's choice depends on.
     fn keys(&self) -> &NcclKeys;
 }
 
-/// Refuses NICs that do not divide the NPUs of a server.
+/// Refuses a NIC count that does not divide the NPUs of a server.
 pub(super) fn nics_divide<M: NcclMember>(own: &M, reader: &mut dyn Reader) -> bool {
     nccl::nics_divide(own.keys(), reader)
 }
@@ -36,7 +37,7 @@ impl<M: NcclMember> Collective for M {
         self.keys().schedule(M::OF, member, ranks, size_bytes)
     }
 
-    /// The busiest port, or the longest chain of steps with their latencies.
+    /// Takes the busiest port's time, or the longest chain of steps with their latencies.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         let schedule = self.schedule(switch.ranks, switch.size_bytes);
         schedule.map_or(Time::ZERO, |schedule| ideal(&*schedule, switch))

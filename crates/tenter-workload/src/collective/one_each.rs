@@ -1,15 +1,15 @@
-//! One transfer from each rank to one other: what send-recv and permutations have in common.
+//! One transfer from each rank to one other rank: the core of send-recv and permutations.
 
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
-/// Transfer id and chunk are the sender's rank.
+/// A schedule in which rank r sends once; the transfer's id and chunk are both r.
 pub(super) struct OneEach {
     destination: Box<[u32]>,
     size_bytes: u64,
 }
 
 impl OneEach {
-    /// Rank r sends so many bytes to `destination[r]`.
+    /// Lets rank r send `size_bytes` to `destination[r]`.
     pub(super) fn new(destination: Box<[u32]>, size_bytes: u64) -> OneEach {
         OneEach {
             destination,

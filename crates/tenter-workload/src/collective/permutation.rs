@@ -31,17 +31,18 @@ impl Collective for Permutation {
         summary: "each rank sends everything to one other rank, each receives from one",
         model_page: "docs/models/collective-permutation.md",
         ranks_max: u32::MAX,
-        // That of send-recv: every byte crosses one port each way.
+        // As for send-recv: every byte crosses each port once in each direction.
         busbw: Factor::One,
     };
 
-    /// By a derangement drawn from the seed, which a scenario has filled in.
+    /// Draws the derangement from the seed. A scenario has filled in the seed by now; 0 stands in
+    /// for tests.
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         let destinations = derangement(ranks, self.seed.unwrap_or_default());
         Ok(Box::new(OneEach::new(destinations, size_bytes)))
     }
 
-    /// c(S) + L: no port is shared.
+    /// Takes c(S) + L: each port sends one transfer and receives one.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         switch.hop(switch.size_bytes)
     }
@@ -51,17 +52,16 @@ impl Collective for Permutation {
     }
 }
 
-/// A permutation of `0..ranks` (at least 2) without a fixed point, every one of them equally
-/// likely.
+/// Draws a permutation of `0..ranks` (at least 2) without a fixed point; all are equally likely.
 ///
-/// A Fisher–Yates shuffle that starts afresh as soon as it settles a rank on itself; e ≈ 2.7
-/// attempts on average.
+/// A Fisher–Yates shuffle starts again as soon as it leaves a rank at its own place, which takes e
+/// ≈ 2.7 attempts on average.
 fn derangement(ranks: u32, seed: u64) -> Box<[u32]> {
     let mut random = stream(seed);
     let mut destination: Box<[u32]> = (0..ranks).collect();
     while !shuffle_without_fixed_point(&mut destination, &mut random) {
-        // Which order an attempt starts from does not matter, but a fixed one keeps it independent
-        // of the failures before.
+        // Each attempt starts from the same order, so its result is independent of the failed ones
+        // before.
         for (rank, slot) in (0..).zip(&mut destination) {
             *slot = rank;
         }
@@ -69,7 +69,8 @@ fn derangement(ranks: u32, seed: u64) -> Box<[u32]> {
     destination
 }
 
-/// Shuffles `slots`, or gives up at the first position that is left holding its own number.
+/// Shuffles `slots` and returns true, or returns false at the first position that keeps its own
+/// number.
 fn shuffle_without_fixed_point(slots: &mut [u32], random: &mut ChaCha8Rng) -> bool {
     for last in (1..slots.len()).rev() {
         let other = below(last as u32 + 1, random) as usize;
@@ -81,18 +82,19 @@ fn shuffle_without_fixed_point(slots: &mut [u32], random: &mut ChaCha8Rng) -> bo
     slots[0] != 0
 }
 
-/// The stream's key is spelled out here, so that no release of the generator's crate changes the
-/// derangements.
+/// Makes the random stream for a seed. The key is spelled out, so that no release of the
+/// generator's crate changes the derangements.
 fn stream(seed: u64) -> ChaCha8Rng {
     let mut key = *b"\0\0\0\0\0\0\0\0collective permutation\0\0";
     key[..8].copy_from_slice(&seed.to_le_bytes());
     ChaCha8Rng::from_seed(key)
 }
 
-/// A number below `bound` (at least 1), each equally likely: Lemire's multiplication with
+/// Draws a number below `bound` (at least 1), each equally likely, by Lemire's multiplication with
 /// rejection.
 fn below(bound: u32, random: &mut ChaCha8Rng) -> u32 {
-    // 2³² mod bound of the products would make some numbers likelier than others.
+    // 2³² is no multiple of most bounds: without rejection some results would come from one product
+    // more.
     let surplus = bound.wrapping_neg() % bound;
     loop {
         let product = u64::from(random.next_u32()) * u64::from(bound);

@@ -23,7 +23,8 @@ impl NcclMember for ReduceScatterNccl {
         algorithm: "nccl",
         summary: "the algorithm, protocol and channels that NCCL's model chooses",
         model_page: "docs/models/collective-reduce-scatter-nccl.md",
-        // A ring on one channel: n(n−1) ≤ 2³²−1.
+        // A ring on one channel has n(n−1) transfers. The limit is the all-reduce's, which has
+        // twice as many.
         ranks_max: 46_341,
         busbw: Factor::AllButOwn,
     };

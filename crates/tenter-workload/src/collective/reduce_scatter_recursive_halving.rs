@@ -1,4 +1,4 @@
-//! Reduce-scatter, recursive halving: log₂ n exchanges, each of half as much as the one before.
+//! Reduce-scatter, recursive halving: log₂ n exchanges, each with half as much as the one before.
 //!
 //! Origin: "Optimization of Collective Communication Operations in MPICH" (Thakur, Rabenseifner,
 //! Gropp, 2005). It has no parameters. Ranks beyond a power of two are folded into their
@@ -24,9 +24,9 @@ impl Collective for ReduceScatterRecursiveHalving {
         algorithm: "recursive-halving",
         summary: "ranks exchange sums of what the other must end with, half as much each time",
         model_page: "docs/models/collective-reduce-scatter-recursive-halving.md",
-        // k·2ᵏ + 2·extras ≤ 2³²−1, with k = 27 at most.
+        // k·2ᵏ + 2·extras transfers must not exceed 2³²−1 ids, so k = 27 at most.
         ranks_max: (1 << 28) - 1,
-        // Each rank's own contribution to its block stays.
+        // Each rank's own contribution to its block stays where it is.
         busbw: Factor::AllButOwn,
     };
 
@@ -38,7 +38,7 @@ impl Collective for ReduceScatterRecursiveHalving {
         )))
     }
 
-    /// Σ (c(S/2ʲ) + L), j = 1 … k: as all-gather, backwards.
+    /// Takes Σ (c(S/2ʲ) + L), j = 1 … k: the exchanges of the all-gather, backwards.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         Exchanges::Halving.ideal(switch)
     }

@@ -25,20 +25,20 @@ impl Collective for ReduceScatterRing {
         algorithm: "ring",
         summary: "the sum of each block travels once round a ring to its rank",
         model_page: "docs/models/collective-reduce-scatter-ring.md",
-        // n(n−1) ≤ 2³²−1.
+        // n(n−1) transfers must not exceed 2³²−1 ids.
         ranks_max: 65_536,
-        // Each rank's own contribution to its block stays.
+        // Each rank's own contribution to its block stays where it is.
         busbw: Factor::AllButOwn,
     };
 
-    /// In step s rank r sends block (r − 1 − s) mod n to rank r + 1, so that the last to arrive at
-    /// a rank (s = n−2, from rank r−1) is block r.
+    /// In step s rank r sends block (r − 1 − s) mod n to rank r + 1. The last block to arrive at a
+    /// rank (s = n−2, from rank r−1) is therefore block r.
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         let blocks = Chunks::new(size_bytes, ranks);
         Ok(Box::new(Ring::new(blocks, ranks - 1, ranks - 1, ranks - 1)))
     }
 
-    /// (n−1)·(c + L): a step waits for the arrival of the last.
+    /// Takes (n−1)·(c + L): each step waits for the arrival from the previous one.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         switch.steps(switch.others())
     }

@@ -1,28 +1,30 @@
-//! Chunks that travel round a ring, one hop per step: what the ring algorithms have in common.
+//! Chunks that travel round a ring, one hop per step: the core of all ring algorithms.
 
 use super::chunks::Chunks;
 use crate::{Destination, QueuePairScope, Rings, Schedule, Transfer};
 
-/// Rings side by side: with a stride of g, each g-th rank is in the same one, of m = n/g ranks.
-/// Ring i carries chunks i·m to (i+1)·m − 1, and in step s its rank r sends chunk (r + first − s)
-/// mod m of them to its next one. Transfer id = step · n + source. The usual ring has a stride of
-/// 1.
+/// Rings that run side by side. With stride g, every g-th rank is in the same ring, which has m =
+/// n/g ranks; the usual ring has stride 1.
 ///
-/// What a rank receives in a step is what it sends in the next, so a send waits for exactly one
-/// arrival and chunks travel independently of each other.
+/// Ring i carries chunks i·m to (i+1)·m − 1. In step s the rank at place r in its ring sends chunk
+/// (r + `first` − s) mod m of these to its successor. Transfer id = step · n + source.
+///
+/// The chunk that a rank receives in one step is the one that it sends in the next. A send
+/// therefore waits for exactly one arrival, and chunks travel independently.
 #[derive(Debug)]
 pub(super) struct Ring {
     chunks: Chunks,
     stride: u32,
-    /// The chunk of a ring that its first rank starts with.
+    /// Chunk, within a ring, that the ring's first rank starts with.
     first: u32,
     steps: u32,
-    /// How many of the steps, from the first, add to what the receiver has.
+    /// Number of steps, from the first, in which the receiver adds to its own data.
     reducing: u32,
 }
 
 impl Ring {
-    /// A ring over as many ranks as there are chunks, at least 2, for at most 2n − 2 steps.
+    /// Makes one ring over as many ranks as there are chunks: at least 2 ranks, at most 2n − 2
+    /// steps.
     pub(super) fn new(chunks: Chunks, first: u32, steps: u32, reducing: u32) -> Ring {
         Ring {
             chunks,
@@ -33,8 +35,8 @@ impl Ring {
         }
     }
 
-    /// The reduce-scatter and all-gather of `stride` rings side by side, which divides the number
-    /// of chunks and leaves at least 2 ranks in each.
+    /// Makes the reduce-scatter and all-gather for `stride` rings side by side. `stride` divides
+    /// the chunk count and leaves at least 2 ranks in each ring.
     pub(super) fn side_by_side(chunks: Chunks, stride: u32) -> Ring {
         let length = chunks.count() / stride;
         Ring {
@@ -46,19 +48,19 @@ impl Ring {
         }
     }
 
-    /// Ranks of a ring.
+    /// Returns the number of ranks in each ring.
     fn length(&self) -> u32 {
         self.ranks() / self.stride
     }
 
-    /// Chunks that the ring of a rank carries.
+    /// Returns the chunks that `rank`'s ring carries.
     fn part(&self, rank: u32) -> std::ops::Range<u32> {
         let first = rank % self.stride * self.length();
         first..first + self.length()
     }
 
-    /// The step in which a rank sends a chunk of its ring for the first time, had it enough of
-    /// them.
+    /// Returns the step in which `rank` first sends `chunk` of its ring; it may lie beyond the last
+    /// step.
     fn first_step(&self, rank: u32, chunk: u32) -> u32 {
         let within = chunk - self.part(rank).start;
         (rank / self.stride + self.first + self.length() - within) % self.length()
@@ -88,6 +90,8 @@ impl Schedule for Ring {
     }
 
     fn rings(&self) -> Option<Rings> {
+        // Only equal transfers can be run as a unit, and chunks are equal if the ranks divide the
+        // size.
         let (ranks, bytes) = (self.ranks(), self.chunks.bytes(0));
         let is_even = bytes * u64::from(ranks) == self.chunks.total();
         is_even.then_some(Rings {
@@ -99,6 +103,7 @@ impl Schedule for Ring {
 
     fn transfer(&self, id: u32) -> Transfer {
         let (step, src) = (id / self.ranks(), id % self.ranks());
+        // 2m keeps the difference positive: a ring has at most 2m − 2 steps.
         let within = (src / self.stride + self.first + 2 * self.length() - step) % self.length();
         let chunk = self.part(src).start + within;
         Transfer {
@@ -130,7 +135,7 @@ impl Schedule for Ring {
     fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
         let step = match scope {
             QueuePairScope::RankPair => nth,
-            // A chunk comes by again after a round.
+            // A chunk comes round again after m steps.
             QueuePairScope::Chunk => self.first_step(src, to.lane) + nth * self.length(),
         };
         (step < self.steps).then(|| step * self.ranks() + src)

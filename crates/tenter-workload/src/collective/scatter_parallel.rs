@@ -43,7 +43,7 @@ impl Collective for ScatterParallel {
         Ok(Box::new(star))
     }
 
-    /// (n−1)·c + L: the root's port sends n−1 blocks.
+    /// Takes (n−1)·c + L: the root's port sends n−1 blocks.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         switch.one_port(switch.others())
     }

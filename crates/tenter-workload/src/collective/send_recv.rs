@@ -1,7 +1,8 @@
-//! Send-recv: each rank sends its whole buffer to the next one and receives that of the one before.
+//! Send-recv: each rank sends its whole buffer to the next rank and receives the previous rank's
+//! buffer.
 //!
 //! Origin: NVIDIA/nccl-tests `sendrecv.cu`; size and bus bandwidth as there. It has no parameters;
-//! the ring is the order of the ranks.
+//! the ranks form a ring in ascending order.
 
 use tenter_config::component;
 use tenter_units::Time;
@@ -24,17 +25,17 @@ impl Collective for SendRecv {
         summary: "each rank sends everything to the next one",
         model_page: "docs/models/collective-send-recv.md",
         ranks_max: u32::MAX,
-        // Every byte crosses one port each way.
+        // Every byte crosses each port once in each direction.
         busbw: Factor::One,
     };
 
-    /// Round the ring of the ranks.
+    /// Rank r sends to rank r + 1, the last rank to rank 0.
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         let next = (1..ranks).chain([0]).collect();
         Ok(Box::new(OneEach::new(next, size_bytes)))
     }
 
-    /// c(S) + L: no port is shared.
+    /// Takes c(S) + L: each port sends one transfer and receives one.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         switch.hop(switch.size_bytes)
     }

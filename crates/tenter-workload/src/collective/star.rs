@@ -1,29 +1,29 @@
-//! The traffic between one rank, the root, and all others, each way: what gather, scatter, incast
-//! and broadcast have in common when nothing waits for anything.
+//! Transfers between a root and all other ranks without dependencies: the core of gather, scatter,
+//! incast and parallel broadcast.
 
 use super::chunks::Chunks;
 use super::member::CollectiveMember;
 use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
 
-/// Who sends.
+/// Direction in which the transfers go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
-    /// All others, to the root.
+    /// All other ranks send to the root.
     ToRoot,
-    /// The root, to all others.
+    /// The root sends to all other ranks.
     FromRoot,
 }
 
-/// What goes over one arm of the star.
+/// Data that a transfer carries.
 #[derive(Clone, Copy, Debug)]
 enum Payload {
-    /// The block of the rank at its outer end; the chunk is that rank.
+    /// The block that belongs to the rank at the outer end; the chunk is that rank.
     Block(Chunks),
-    /// All of so many bytes, the same on every arm: chunk 0.
+    /// The whole buffer in bytes, the same for each rank; the chunk is 0.
     Whole(u64),
 }
 
-/// Transfer ids follow the ranks other than the root in ascending order.
+/// The schedule. Transfer ids number the ranks except the root in ascending order.
 pub(super) struct Star {
     ranks: u32,
     root: u32,
@@ -32,7 +32,7 @@ pub(super) struct Star {
 }
 
 impl Star {
-    /// Each rank's share of `size_bytes` goes between it and the root.
+    /// Moves each rank's share of `size_bytes` between that rank and the root.
     pub(super) fn of_blocks(
         member: &CollectiveMember,
         ranks: u32,
@@ -49,7 +49,7 @@ impl Star {
         })
     }
 
-    /// All of `size_bytes` goes from the root to each of the others.
+    /// Sends all `size_bytes` from the root to each other rank.
     pub(super) fn of_copies(
         member: &CollectiveMember,
         ranks: u32,

@@ -1,8 +1,7 @@
 //! Steps: a collective that the user gives transfer by transfer.
 //!
-//! Origin: that of the steps. A rank sends a step when the steps that it waits for have arrived at
-//! the rank. A list of steps is a graph of sends as in the execution traces of `MLCommons` Chakra,
-//! for one collective.
+//! A rank sends a step when all steps that it waits for have arrived at the rank. The list is a
+//! graph of sends for one collective, as execution traces in `MLCommons` Chakra have them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -47,18 +46,19 @@ component! {
     }
 }
 
-/// A path is no longer.
+/// Longest accepted path in bytes.
 const PATH_MAX: usize = 4_096;
-/// More steps than anyone simulates packet by packet.
+/// Most steps in a list, more than anyone simulates packet by packet.
 const STEPS_MAX: usize = 1 << 18;
-/// The most queue pairs that a rank pair may have.
+/// Most queue pairs that a rank pair may have.
 const QUEUE_PAIRS_MAX: u16 = 4_096;
-/// Steps looked at to find out whether one arrives before another.
+/// Steps that [`follows`] examines before it gives up. The search is a heuristic for sharing
+/// channels, so giving up costs a queue pair but never correctness.
 const LOOKED_AT_MAX: usize = 64;
-/// Channels of a way that a step may share with earlier ones.
+/// Earlier channels that a step is compared with before it gets a new one.
 const CHANNELS_TRIED: usize = 8;
 
-/// What a file holds stands in `steps` by now.
+/// Refuses a mapping without steps; the steps from a `file` have been put into `steps` by now.
 fn has_steps(own: &Steps, reader: &mut dyn Reader) -> bool {
     let has = own.steps.is_some();
     if !has {
@@ -68,7 +68,7 @@ fn has_steps(own: &Steps, reader: &mut dyn Reader) -> bool {
     has
 }
 
-/// Two ranks that send each other a MiB.
+/// By default two ranks send each other 1 MiB.
 impl Default for Steps {
     fn default() -> Steps {
         let step = |rank, peer| StepSpec {
@@ -92,7 +92,7 @@ impl Collective for Steps {
         summary: "ranks send what a list says, each step after others that have arrived",
         model_page: "docs/models/collective-steps.md",
         ranks_max: u32::MAX,
-        // What the busiest rank sends or receives crosses its port once.
+        // The size is what the busiest rank sends or receives, and crosses its port once.
         busbw: Factor::One,
     };
 
@@ -105,7 +105,8 @@ impl Collective for Steps {
         Ok(Box::new(Listed { ranks, table }))
     }
 
-    /// The longest chain of hops, each c(x) + L, and what the busiest port takes for its transfers.
+    /// Takes the longest chain of hops, each c(x) + L, or the busiest port's time for its transfers
+    /// plus L.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         let table = self.table();
         let mut ports: BTreeMap<(u32, bool), Time> = BTreeMap::new();
@@ -145,67 +146,67 @@ impl Steps {
     }
 }
 
-/// A list of steps that makes sense for enough ranks, and the graph that it is.
+/// A validated list of steps and its graph, both shared because collectives are cloned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepList {
     steps: Arc<Vec<StepSpec>>,
     table: Arc<Table>,
 }
 
-/// Why a list of steps makes no sense.
+/// Reason why a list of steps is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StepError {
-    /// There is none.
+    /// The list is empty.
     #[error("there is no step; list at least one, for example `{{rank: 0, peer: 1, bytes: 1MiB}}`")]
     Empty,
-    /// More than anyone simulates.
+    /// The list has more than [`STEPS_MAX`] steps.
     #[error("there are more than {STEPS_MAX} steps; give fewer and larger ones")]
     TooMany,
-    /// A rank that sends to itself.
+    /// A rank sends to itself.
     #[error("rank {rank} sends to itself; name another `peer`")]
     ToItself {
-        /// Which step.
+        /// Place in the list, from 0.
         step: usize,
-        /// The rank.
+        /// Rank that is both sender and receiver.
         rank: u32,
     },
-    /// A step that is not there.
+    /// A step waits for a step that does not exist.
     #[error("there is no step {after}; steps are 0 to {last}")]
     Unknown {
-        /// Which step waits.
+        /// Step that waits, by its place.
         step: usize,
-        /// For which.
+        /// Step that it names.
         after: u32,
-        /// The last step there is.
+        /// Last step in the list.
         last: usize,
     },
-    /// A step that arrives at another rank.
+    /// A step waits for one that arrives at another rank, where it cannot be seen.
     #[error(
         "step {after} arrives at rank {arrives_at}, and rank {rank} knows nothing of it; wait for a \
          step whose `peer` is {rank}"
     )]
     Elsewhere {
-        /// Which step waits.
+        /// Step that waits, by its place.
         step: usize,
-        /// For which.
+        /// Step that it waits for.
         after: u32,
-        /// The rank where that arrives.
+        /// Rank at which that step arrives.
         arrives_at: u32,
-        /// The rank that waits.
+        /// Rank that waits for it.
         rank: u32,
     },
-    /// Steps that wait for each other.
+    /// Steps wait for each other in a circle.
     #[error(
         "step {step} waits for itself, by way of the steps that it waits for; let one of them start without"
     )]
     Circle {
-        /// One of them.
+        /// One step in the circle, or behind it.
         step: usize,
     },
 }
 
 impl StepError {
-    /// Where in the list it is.
+    /// Returns the path to the faulty key, below the list's own `key`.
     fn path(&self, key: &str) -> String {
         match self {
             StepError::Empty | StepError::TooMany => key.to_owned(),
@@ -218,11 +219,11 @@ impl StepError {
 }
 
 impl StepList {
-    /// A list of steps, by their places in it.
+    /// Validates steps, which are numbered by their places in the list, and builds their graph.
     ///
     /// # Errors
-    /// No steps or too many, a rank that sends to itself, a step that waits for one that is not
-    /// there or arrives at another rank, and steps that wait for each other.
+    /// No steps or too many; a rank that sends to itself; a step that waits for a missing one or
+    /// for one that arrives at another rank; steps that wait for each other.
     pub fn new(steps: Vec<StepSpec>) -> Result<StepList, StepError> {
         let order = order(&steps)?;
         let table = Arc::new(Table::new(&steps, &order));
@@ -256,8 +257,8 @@ impl Value for StepList {
     }
 }
 
-/// The steps in an order in which each comes behind those that it waits for, the first in the list
-/// first.
+/// Returns the steps in an order in which each follows all steps that it waits for. Among steps
+/// that are ready, the first in the list comes first.
 fn order(steps: &[StepSpec]) -> Result<Vec<u32>, StepError> {
     if steps.is_empty() {
         return Err(StepError::Empty);
@@ -291,6 +292,7 @@ fn order(steps: &[StepSpec]) -> Result<Vec<u32>, StepError> {
         }
     }
     let ready = (0..).zip(&waiting).filter(|(_, waiting)| **waiting == 0);
+    // A heap rather than a queue: ids must not depend on how the steps became ready.
     let mut ready: BinaryHeap<Reverse<u32>> = ready.map(|(step, _)| Reverse(step)).collect();
     let mut order = Vec::with_capacity(steps.len());
     while let Some(Reverse(step)) = ready.pop() {
@@ -308,35 +310,35 @@ fn order(steps: &[StepSpec]) -> Result<Vec<u32>, StepError> {
     }
 }
 
-/// A step as a transfer.
+/// A step in the form of a transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sent {
     src: u32,
     dst: u32,
     bytes: u64,
-    /// Its place in the list.
+    /// Place in the list.
     place: u32,
     channel: u32,
-    /// How many steps wait for each other before it.
+    /// Longest chain of steps before this one.
     depth: u32,
-    /// The transfers that it waits for, ascending, each once.
+    /// Transfers that it waits for, in ascending order, each once.
     after: Vec<u32>,
-    /// Those that wait for it, ascending.
+    /// Transfers that wait for it, in ascending order.
     released: Vec<u32>,
 }
 
-/// The graph of the steps. Transfer ids are their numbers in an order in which each comes behind
-/// those that it waits for; the chunk of a transfer is its place in the list.
+/// Graph of the steps. Transfer ids number them in an order in which each follows those that it
+/// waits for; a transfer's chunk is its place in the list.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Table {
-    /// One more than the highest rank.
+    /// One more than the highest rank in the list.
     ranks: u32,
     transfers: Vec<Sent>,
-    /// Ids of transfers that wait for nothing, by source and id.
+    /// (Source, id) of each transfer that waits for nothing, in ascending order.
     initial: Vec<(u32, u32)>,
-    /// Ids by source, destination, channel and id.
+    /// ((Source, destination, channel), id), in ascending order.
     by_way: Vec<((u32, u32, u32), u32)>,
-    /// The id of each step of the list.
+    /// Transfer id of each step, by its place in the list.
     of_place: Vec<u32>,
 }
 
@@ -390,7 +392,7 @@ impl Table {
         table
     }
 
-    /// The most bytes that a rank sends or receives, at least 1.
+    /// Returns the most bytes that any rank sends or receives, at least 1.
     fn busiest_bytes(&self) -> u64 {
         let mut ends: BTreeMap<(u32, bool), u64> = BTreeMap::new();
         for of in &self.transfers {
@@ -401,16 +403,16 @@ impl Table {
     }
 }
 
-/// Which channel each transfer has: queue pairs keep their order, so transfers of one way share a
-/// channel only where they become ready one after the other whatever the network does.
+/// Assigns channels. A queue pair keeps its order, so two transfers between the same ranks share a
+/// channel only if one becomes ready after the other whatever the network does.
 #[derive(Default)]
 struct Channels {
-    /// The last transfer of each channel of a way.
+    /// Last transfer in each channel, by (source, destination).
     last: BTreeMap<(u32, u32), Vec<u32>>,
 }
 
 impl Channels {
-    /// The channel of the next transfer, which goes this way and waits for these.
+    /// Returns the channel for the next transfer, which goes `way` and waits for `after`.
     fn choose(&mut self, sent: &[Sent], way: (u32, u32), bytes: u64, after: &[u32]) -> u32 {
         let id = sent.len() as u32;
         let last = self.last.entry(way).or_default();
@@ -427,14 +429,16 @@ impl Channels {
     }
 }
 
-/// Over how many queue pairs a transfer goes, where there are as many as there may be: with another
-/// number of them arrivals on a channel would not be in order, nor would their counts agree.
+/// Returns the number of queue pairs that carry a transfer if there are as many as permitted.
+/// Transfers in one channel must agree on it: arrivals are counted per queue pair, and a small
+/// transfer skips some.
 fn in_all_pairs(bytes: u64) -> u16 {
     split::sharers(bytes, QUEUE_PAIRS_MAX)
 }
 
-/// Whether all that a transfer waits for has arrived when these have, which are in ascending order:
-/// each of them is among these, or arrives before one of them.
+/// Returns true if everything that transfer `first` waits for has arrived once all of `after`
+/// (ascending) have: each is among `after`, or arrives before one of them. May return false where
+/// the proof is too long.
 fn follows(sent: &[Sent], first: u32, after: &[u32]) -> bool {
     let waited = &sent[first as usize].after;
     let mut missing: Vec<u32> = waited
@@ -450,14 +454,15 @@ fn follows(sent: &[Sent], first: u32, after: &[u32]) -> bool {
     let mut next = 0;
     while next < seen.len() && !missing.is_empty() {
         let of = &sent[seen[next] as usize];
-        // What goes ahead of it on its queue pairs has arrived before it.
+        // Earlier transfers in the same channel arrive before this one, in the order of the queue
+        // pair.
         let ahead = |other: u32| {
             let other_sent = &sent[other as usize];
             let way = |of: &Sent| (of.src, of.dst, of.channel);
             other < seen[next] && way(other_sent) == way(of)
         };
         missing.retain(|&other| !ahead(other));
-        // And so has what it waited for.
+        // So do the transfers that it waited for.
         let room = LOOKED_AT_MAX - seen.len().min(LOOKED_AT_MAX);
         let earlier: Vec<u32> = of.after.iter().copied().take(room).collect();
         missing.retain(|other| of.after.binary_search(other).is_err());
@@ -467,7 +472,7 @@ fn follows(sent: &[Sent], first: u32, after: &[u32]) -> bool {
     missing.is_empty()
 }
 
-/// The steps over a number of ranks, some of which may have none.
+/// The steps as a schedule over `ranks` ranks, some of which may have no step.
 struct Listed {
     ranks: u32,
     table: Arc<Table>,

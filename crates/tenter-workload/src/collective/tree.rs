@@ -1,31 +1,31 @@
-//! Trees of ranks, by arithmetic: who is above and who is below whom.
+//! Trees of ranks, by arithmetic: the parent and the children of each rank.
 //!
-//! A tree is a shape over positions, of which 0 is the root, and an order that says which rank
-//! stands at which position.
+//! A tree is a shape over positions, of which 0 is the root, and an order that assigns ranks to
+//! positions.
 
-/// What the tree looks like.
+/// Shape of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// One behind the other.
+    /// Each position behind the one before it.
     Chain,
-    /// Position 0 above the root of a binary tree in which the others stand in order: everything in
-    /// the left subtree of a position comes before it, everything in the right one after.
+    /// Position 0 is above the root of a binary tree in which the other positions are in order: the
+    /// left subtree of a position comes before it, the right one after.
     ///
-    /// A position stands the higher, the more zeros its binary number ends with. Odd positions are
-    /// leaves.
+    /// The more zeros the binary number of a position ends with, the higher the position. Odd
+    /// positions are leaves.
     Binary,
 }
 
-/// Which rank stands at which position.
+/// Assignment of ranks to positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// In ascending order and round again, beginning with this rank.
+    /// Ascending and round again, beginning with this rank.
     From(u32),
-    /// In descending order, beginning with the last one.
+    /// Descending, beginning with the last rank.
     Descending,
 }
 
-/// A tree over all ranks.
+/// A tree over all ranks of a group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tree {
     ranks: u32,
@@ -34,7 +34,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// A tree over at least 2 ranks.
+    /// Makes a tree over at least 2 ranks.
     pub(super) fn new(ranks: u32, shape: Shape, order: Order) -> Tree {
         Tree {
             ranks,
@@ -63,14 +63,15 @@ impl Tree {
         }
     }
 
-    /// The position above one other than 0.
+    /// Returns the position above `position`, which is not 0.
     pub(super) fn parent(self, position: u32) -> u32 {
         match self.shape {
             Shape::Chain => position - 1,
             Shape::Binary => {
                 let lowest = u64::from(position & position.wrapping_neg());
                 let below = u64::from(position) - lowest;
-                // One bit further up; where nobody stands there, the next one above is on the left.
+                // The parent is one bit higher up. If that position does not exist, the next one
+                // above is to the left.
                 let above = below | (lowest << 1);
                 let parent = if above < u64::from(self.ranks) {
                     above
@@ -82,7 +83,7 @@ impl Tree {
         }
     }
 
-    /// The positions below one, at most two, in ascending order.
+    /// Returns the positions below `position`, at most two, in ascending order.
     pub(super) fn children(self, position: u32) -> impl Iterator<Item = u32> {
         let (left, right) = match self.shape {
             Shape::Chain => (None, (position + 1 < self.ranks).then_some(position + 1)),
@@ -90,7 +91,7 @@ impl Tree {
             Shape::Binary => {
                 let half = (position & position.wrapping_neg()) >> 1;
                 let left = (half > 0).then(|| position - half);
-                // Where the right subtree is not full, its highest position that exists.
+                // An incomplete right subtree has its highest existing position as root.
                 let last = self.ranks - 1 - position;
                 let right = (half > 0 && last > 0).then(|| position + half.min(1 << last.ilog2()));
                 (left, right)
@@ -103,7 +104,7 @@ impl Tree {
         self.children(position).count() as u32
     }
 
-    /// How many hops a position is from the root.
+    /// Returns the hops between a position and the root.
     pub(super) fn depth(self, position: u32) -> u32 {
         match self.shape {
             Shape::Chain => position,
@@ -119,11 +120,11 @@ impl Tree {
         }
     }
 
-    /// How many hops the furthest position is from the root.
+    /// Returns the hops between the deepest position and the root.
     pub(super) fn height(self) -> u32 {
         match self.shape {
             Shape::Chain => self.ranks - 1,
-            // That of position 1, the leftmost.
+            // Position 1, the leftmost leaf, is deepest.
             Shape::Binary => (self.ranks - 1).ilog2() + 1,
         }
     }

@@ -1,23 +1,23 @@
-//! One buffer, chunk by chunk, down a tree or up: what broadcasts and reductions along trees and
-//! chains have in common.
+//! One buffer that moves chunk by chunk down or up a tree: the core of broadcasts and reductions
+//! along trees and chains.
 
 use super::chunks::Pieces;
 use super::member::CollectiveMember;
 use super::tree::{Order, Shape, Tree};
 use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
 
-/// Which way chunks go.
+/// Direction in which chunks move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
-    /// From the root, and from each rank to those below: a broadcast.
+    /// Away from the root: a broadcast.
     Down,
-    /// To the root, each rank adding what those below send: a reduction.
+    /// Towards the root, each rank adding what its children send: a reduction.
     Up,
 }
 
-/// Transfer id = chunk · (n−1) + position of the lower end − 1.
+/// The schedule. Transfer id = chunk · (n−1) + position of the lower end − 1.
 ///
-/// A rank passes a chunk on as soon as it has it: from above, or from all below.
+/// A rank passes a chunk on as soon as it has the chunk from its parent, or from all its children.
 pub(super) struct TreeFlow {
     tree: Tree,
     pieces: Pieces,
@@ -25,7 +25,7 @@ pub(super) struct TreeFlow {
 }
 
 impl TreeFlow {
-    /// Over a tree of the ranks in their order from the root on.
+    /// Builds the schedule over a tree with the ranks in ascending order from the root on.
     ///
     /// # Errors
     /// A root that is no rank; those of [`Pieces::new`].
@@ -50,17 +50,17 @@ impl TreeFlow {
         self.tree.ranks() - 1
     }
 
-    /// The transfer of a chunk over the edge above a position.
+    /// Returns the id of a chunk on the edge above a position.
     fn id(&self, chunk: u32, child: u32) -> u32 {
         chunk * self.edges() + child - 1
     }
 
-    /// Chunk and lower end of a transfer.
+    /// Splits an id into chunk and lower end.
     fn parts(&self, id: u32) -> (u32, u32) {
         (id / self.edges(), id % self.edges() + 1)
     }
 
-    /// Whether a position has all chunks at the start.
+    /// Returns true if a position has all chunks at the start.
     fn is_source(&self, position: u32) -> bool {
         match self.flow {
             Flow::Down => position == 0,
@@ -68,7 +68,7 @@ impl TreeFlow {
         }
     }
 
-    /// The lower ends of the edges a position sends over.
+    /// Lists the edges that a position sends over, by their lower ends.
     fn sends_over(&self, position: u32) -> impl Iterator<Item = u32> {
         let down = self.flow == Flow::Down;
         let above = (!down && position != 0).then_some(position);

@@ -1,17 +1,17 @@
-//! The algorithms of NCCL, and the collectives for which it has them here.
+//! Algorithms of NCCL, and the collectives that its model covers here.
 
 use tenter_config::choice;
 
-/// An algorithm of NCCL.
+/// An algorithm that NCCL chooses from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NcclAlgorithm {
-    /// Rings through all ranks, one for each channel.
+    /// Rings through all ranks, one per channel.
     Ring,
-    /// Chains within nodes, and binary trees across them.
+    /// Chains within nodes, binary trees across them.
     Tree,
     /// The switch of the scale-up domain adds and copies (`NVLink` SHARP).
     Nvls,
-    /// NVLS within nodes, and binary trees across them.
+    /// NVLS within nodes, binary trees across them.
     NvlsTree,
 }
 
@@ -22,13 +22,13 @@ choice!(NcclAlgorithm {
     "nvls-tree" => NvlsTree,
 });
 
-/// A collective for which NCCL has a model here.
+/// A collective for which NCCL's model is implemented here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NcclCollective {
-    /// All-reduce.
+    /// All-reduce, the only one that also has trees and NVLS.
     AllReduce,
-    /// All-gather.
+    /// All-gather, by rings in all protocols.
     AllGather,
-    /// Reduce-scatter.
+    /// Reduce-scatter, by rings in all protocols.
     ReduceScatter,
 }

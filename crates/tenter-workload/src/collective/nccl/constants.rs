@@ -1,14 +1,14 @@
-//! The constants of NCCL's tuning model.
+//! Constants of NCCL's tuning model.
 //!
 //! Origin, unless a constant says otherwise: NVIDIA/nccl 5067397 (2026-06-11),
-//! `src/graph/tuning.cc`. Latencies are in microseconds, bandwidths in GB/s (10⁹).
+//! `src/graph/tuning.cc`. Latencies are in µs, bandwidths in GB/s (10⁹).
 
 use tenter_config::choice;
 
 use super::algorithms::NcclAlgorithm;
 use crate::collective::WireProtocol;
 
-/// What the GPUs of a server are: the compute capability by which NCCL looks up its limits.
+/// Generation of a server's GPUs: the compute capability by which NCCL looks up its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NpuGeneration {
     /// Compute capability 8.0, such as A100.
@@ -25,12 +25,12 @@ choice!(NpuGeneration {
     "blackwell" => Blackwell,
 });
 
-/// Whose processors a server has: NCCL's costs of a network step and limits of LL differ.
+/// Vendor of a server's processors; NCCL's costs of network steps and its LL limits depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostCpu {
-    /// Intel.
+    /// Intel processors: posting takes 1 µs.
     Intel,
-    /// AMD.
+    /// AMD processors: posting takes 2 µs.
     Amd,
 }
 
@@ -39,13 +39,13 @@ choice!(HostCpu {
     "amd" => Amd,
 });
 
-/// Values of LL, LL128 and Simple.
+/// Values for LL, LL128 and Simple.
 type ByProtocol = [f64; 3];
 
-/// Values of one node, two nodes, and more.
+/// Values for one node, two nodes, and more.
 type ByNodes = [f64; 3];
 
-/// Which of the values of a protocol.
+/// Returns the index of a protocol's value.
 const fn place(protocol: WireProtocol) -> usize {
     match protocol {
         WireProtocol::Ll => 0,
@@ -54,7 +54,7 @@ const fn place(protocol: WireProtocol) -> usize {
     }
 }
 
-/// The latency that a collective has once.
+/// Returns the latency that passes once per collective.
 pub(super) fn base_latency(algorithm: NcclAlgorithm, protocol: WireProtocol) -> f64 {
     let of: ByProtocol = match algorithm {
         NcclAlgorithm::Tree => [6.8, 14.0, 8.4],
@@ -64,7 +64,7 @@ pub(super) fn base_latency(algorithm: NcclAlgorithm, protocol: WireProtocol) -> 
     of[place(protocol)]
 }
 
-/// The latency of a step over `NVLink`; that of NVLS is for going to the switch and back.
+/// Returns the latency of a step over `NVLink`; for NVLS, to the switch and back.
 pub(super) fn scale_up_latency(algorithm: NcclAlgorithm, protocol: WireProtocol) -> f64 {
     let of: ByProtocol = match algorithm {
         NcclAlgorithm::Tree => [0.6, 1.25, 4.0],
@@ -74,7 +74,7 @@ pub(super) fn scale_up_latency(algorithm: NcclAlgorithm, protocol: WireProtocol)
     of[place(protocol)]
 }
 
-/// The latency of a step over the network.
+/// Returns the latency of a step over the network.
 pub(super) fn network_latency(algorithm: NcclAlgorithm, protocol: WireProtocol) -> f64 {
     let of: ByProtocol = match algorithm {
         NcclAlgorithm::Tree => [5.0, 8.5, 14.0],
@@ -85,7 +85,8 @@ pub(super) fn network_latency(algorithm: NcclAlgorithm, protocol: WireProtocol) 
     of[place(protocol)]
 }
 
-/// What posting a network step costs a ring across nodes; three times as much with Simple.
+/// Returns the cost of posting a network step in a ring across nodes; three times as much with
+/// Simple.
 pub(super) fn post_latency(cpu: HostCpu, protocol: WireProtocol) -> f64 {
     let once = match cpu {
         HostCpu::Intel => 1.0,
@@ -97,21 +98,21 @@ pub(super) fn post_latency(cpu: HostCpu, protocol: WireProtocol) -> f64 {
     }
 }
 
-/// The factor on the latency of a Simple ring over several nodes.
+/// Returns the factor on the latency of a Simple ring across nodes.
 pub(super) fn ring_plateau(generation: NpuGeneration) -> f64 {
     match generation {
-        // The model has 1.9 for what is older than Ampere.
+        // The model has 1.9 for generations before Ampere, which do not exist here.
         NpuGeneration::Ampere | NpuGeneration::Hopper | NpuGeneration::Blackwell => 1.4,
     }
 }
 
-/// The least bytes for each channel and rank for that factor.
+/// Least bytes per channel and rank from which [`ring_plateau`] applies.
 pub(super) const RING_PLATEAU_BYTES: u64 = 64;
 
-/// The channels of one node over `NVLink`, and the bandwidth of each.
+/// Returns the channel count on one node over `NVLink`, and each channel's bandwidth.
 ///
-/// Origin: as many channels of 20, 30 and 40 GB/s as [`scale_up_bandwidth`] has room for; which
-/// channels NCCL's search finds is assumed.
+/// Origin: as many channels with 20, 30 and 40 GB/s as [`scale_up_bandwidth`] has room for. The
+/// channels that NCCL's search would find are assumed.
 pub(super) const fn scale_up_channels(generation: NpuGeneration) -> (u32, f64) {
     match generation {
         NpuGeneration::Ampere => (12, 20.0),
@@ -120,9 +121,9 @@ pub(super) const fn scale_up_channels(generation: NpuGeneration) -> (u32, f64) {
     }
 }
 
-/// What the links of a GPU carry each way.
+/// Returns the bandwidth of a GPU's links in each direction.
 ///
-/// Origin: 12, 18 and 18 links of 20.0, 20.6 and 40.1 GB/s (`src/graph/topo.h`).
+/// Origin: 12, 18 and 18 links with 20.0, 20.6 and 40.1 GB/s (`src/graph/topo.h`).
 pub(super) const fn scale_up_bandwidth(generation: NpuGeneration) -> f64 {
     match generation {
         NpuGeneration::Ampere => 240.0,
@@ -131,9 +132,10 @@ pub(super) const fn scale_up_bandwidth(generation: NpuGeneration) -> f64 {
     }
 }
 
-/// Whether the search gives each channel across nodes a twin and halves their bandwidth, so that
-/// limits of channels count twice: from 25 GB/s on, and on NPUs after Ampere with more than four
-/// channels from 50 GB/s on.
+/// Returns true if the search gives each channel across nodes a twin and halves the bandwidth of
+/// both. Limits per channel then count twice.
+///
+/// That happens from 25 GB/s on; after Ampere, with more than four channels, from 50 GB/s on.
 ///
 /// Origin: NVIDIA/nccl, `src/graph/search.cc`.
 pub(super) fn has_twice_the_channels(generation: NpuGeneration, channels: f64, each: f64) -> bool {
@@ -144,7 +146,7 @@ pub(super) fn has_twice_the_channels(generation: NpuGeneration, channels: f64, e
     each >= least
 }
 
-/// What LL reaches at most, on all channels together.
+/// Returns the upper limit for LL on all channels together.
 pub(super) fn ll_most(generation: NpuGeneration, cpu: HostCpu, nodes: u32) -> f64 {
     if nodes == 1 {
         return match generation {
@@ -161,7 +163,7 @@ pub(super) fn ll_most(generation: NpuGeneration, cpu: HostCpu, nodes: u32) -> f6
     }
 }
 
-/// What a channel of a ring of LL128 reaches at most.
+/// Returns the upper limit for one channel in an LL128 ring.
 pub(super) const fn ring_ll128_most(generation: NpuGeneration) -> f64 {
     match generation {
         NpuGeneration::Ampere => 20.0,
@@ -170,7 +172,7 @@ pub(super) const fn ring_ll128_most(generation: NpuGeneration) -> f64 {
     }
 }
 
-/// What a channel of a tree reaches at most.
+/// Returns the upper limit for one channel in a tree.
 pub(super) const fn tree_most(generation: NpuGeneration, nodes: u32) -> f64 {
     by_nodes(
         nodes,
@@ -182,7 +184,7 @@ pub(super) const fn tree_most(generation: NpuGeneration, nodes: u32) -> f64 {
     )
 }
 
-/// What a channel of a tree of LL128 reaches at most.
+/// Returns the upper limit for one channel in an LL128 tree.
 pub(super) const fn tree_ll128_most(generation: NpuGeneration, nodes: u32) -> f64 {
     by_nodes(
         nodes,
@@ -194,7 +196,7 @@ pub(super) const fn tree_ll128_most(generation: NpuGeneration, nodes: u32) -> f6
     )
 }
 
-/// What a channel of an NVLS tree reaches at most; none on GPUs without NVLS.
+/// Returns the upper limit for one channel in an NVLS tree; `None` for GPUs without NVLS.
 pub(super) fn nvls_tree_most(generation: NpuGeneration, nodes: u32) -> Option<f64> {
     match generation {
         NpuGeneration::Ampere => None,
@@ -203,7 +205,7 @@ pub(super) fn nvls_tree_most(generation: NpuGeneration, nodes: u32) -> Option<f6
     }
 }
 
-/// What NVLS reaches of `NVLink`, in per cent; none on GPUs without NVLS.
+/// Returns the share of `NVLink` that NVLS reaches, in per cent; `None` for GPUs without NVLS.
 pub(super) const fn nvls_efficiency(generation: NpuGeneration) -> Option<u32> {
     match generation {
         NpuGeneration::Ampere => None,
@@ -212,18 +214,18 @@ pub(super) const fn nvls_efficiency(generation: NpuGeneration) -> Option<u32> {
     }
 }
 
-/// What rings of LL128 and trees reach of a bus.
+/// Shares of the bus bandwidth that LL128 rings and trees reach.
 pub(super) const LL128_SHARE: f64 = 0.92;
 pub(super) const TREE_SHARE: f64 = 0.92;
-/// By which LL divides the bandwidth of a tree.
+/// Divisor between a tree's bandwidth with Simple and with LL.
 pub(super) const TREE_LL: f64 = 3.8;
 
-/// What a tree of LL128 reaches of that of Simple.
+/// Returns the share of a Simple tree's bandwidth that an LL128 tree reaches.
 pub(super) fn tree_ll128_share(nodes: u32) -> f64 {
     if nodes == 1 { 7.0 / 9.0 } else { 120.0 / 128.0 }
 }
 
-/// What trees reach by size, for each power of two from 64 bytes on.
+/// Corrections of tree bandwidths by protocol, for each power of two from 64 bytes on.
 const TREE_CORRECTIONS: [[f64; 24]; 3] = [
     [
         1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7, 0.8,
@@ -239,7 +241,7 @@ const TREE_CORRECTIONS: [[f64; 24]; 3] = [
     ],
 ];
 
-/// The share of its bandwidth that a tree all-reduce reaches at a size.
+/// Returns the share of its bandwidth that a tree all-reduce reaches at a size; 1 beyond the table.
 pub(super) fn tree_correction(protocol: WireProtocol, bytes: u64) -> f64 {
     let power = (bytes >> 6).checked_ilog2();
     let of = &TREE_CORRECTIONS[place(protocol)];
@@ -247,18 +249,20 @@ pub(super) fn tree_correction(protocol: WireProtocol, bytes: u64) -> f64 {
     known.copied().unwrap_or(1.0)
 }
 
-/// A channel is used for no fewer bytes than these, times the ranks for a ring of LL: threads of a
-/// channel times bytes of a thread (512 · 8, 640 · 8, 512 · 64).
+/// Returns the least bytes for which NCCL uses a channel; an LL ring needs this for each rank.
+///
+/// They are threads per channel times bytes per thread (512 · 8, 640 · 8, 512 · 64).
 ///
 /// Origin: NVIDIA/nccl, `src/include/comm.h` and `src/include/device.h`.
 pub(super) fn channel_least_bytes(protocol: WireProtocol) -> u64 {
     [4_096, 5_120, 32_768][place(protocol)]
 }
 
-/// What a tree passes on at a time: a slot of the buffer of 4 MiB with 8 slots, halved for small
-/// sizes until there are enough pieces for the depth of the tree.
+/// Largest piece that a tree passes on: a slot in the 4 MiB buffer with 8 slots. Small sizes halve
+/// it until there are enough pieces for the tree's depth.
 pub(super) const TREE_PIECE_BYTES: u64 = 512 << 10;
-/// Down to so many bytes as long as there are fewer pieces than so many for each hop.
+/// Pairs (least piece, pieces per hop): a piece is halved down to `least` as long as there are
+/// fewer than that many pieces per hop.
 ///
 /// Origin: NVIDIA/nccl, `src/enqueue.cc`.
 pub(super) const TREE_PIECE_STEPS: [(u64, u64); 3] = [(128 << 10, 8), (64 << 10, 4), (32 << 10, 1)];

@@ -1,4 +1,4 @@
-//! What NCCL's choice depends on beside the size.
+//! Keys that NCCL's choice depends on, in addition to the size.
 
 use std::ops::RangeInclusive;
 
@@ -35,13 +35,13 @@ component! {
     }
 }
 
-/// NPUs of a server.
+/// Permitted NPU and NIC counts per server.
 const NPUS: RangeInclusive<u32> = 1..=1024;
-/// Rates of a NIC.
+/// Permitted rates of a NIC.
 const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(1_000_000);
 
-/// Refuses NICs that do not divide the NPUs of a server.
+/// Refuses a NIC count that does not divide the NPUs of a server.
 pub(crate) fn nics_divide(keys: &NcclKeys, reader: &mut dyn Reader) -> bool {
     let (Some(npus), Some(nics)) = (keys.npus_per_host, keys.nics_per_host) else {
         return true;
@@ -56,7 +56,7 @@ pub(crate) fn nics_divide(keys: &NcclKeys, reader: &mut dyn Reader) -> bool {
 }
 
 impl NcclKeys {
-    /// What the NPUs are.
+    /// Returns the NPU generation, Hopper if neither the keys nor the hosts say it.
     pub fn generation(&self) -> NpuGeneration {
         self.generation.unwrap_or(NpuGeneration::Hopper)
     }

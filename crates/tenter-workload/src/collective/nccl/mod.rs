@@ -1,12 +1,12 @@
-//! Collectives as NCCL carries them out: its choice of algorithm, protocol and channels by size.
+//! Collectives as NCCL carries them out: a model chooses algorithm, protocol and channels by size.
 //!
 //! ```text
 //!   NcclKeys + ranks ─▶ Communicator ── estimates ──▶ NcclChoice, the least time of the model
 //!   NcclChoice ─────▶ ChannelRings or ChannelTrees, with the latencies of its steps
 //! ```
 //!
-//! Origin: the tuning model of NVIDIA/nccl; [`constants`] has its numbers. The model chooses, and
-//! gives steps their latencies; what their bytes take is simulated.
+//! Origin: the tuning model in NVIDIA/nccl; [`constants`] has its numbers. The model chooses, and
+//! gives steps their latencies. The time that the bytes of a step take is simulated.
 
 mod algorithms;
 mod constants;

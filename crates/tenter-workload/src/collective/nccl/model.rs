@@ -1,4 +1,4 @@
-//! NCCL's tuning model: how long each algorithm and protocol would take, and which it chooses.
+//! NCCL's tuning model: estimates for each algorithm and protocol, and the choice between them.
 
 use tenter_units::{Rate, Time};
 
@@ -7,14 +7,14 @@ use super::constants as table;
 use super::constants::{HostCpu, NpuGeneration};
 use crate::collective::WireProtocol;
 
-/// What the model asks about a communicator.
+/// Inputs to the model: a collective and the communicator that runs it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Communicator {
     pub(super) collective: NcclCollective,
     pub(super) nodes: u32,
-    /// Ranks of each node.
+    /// Ranks on each node.
     pub(super) npus: u32,
-    /// NICs that these use.
+    /// NICs per node that these ranks use.
     pub(super) nics: u32,
     pub(super) nic_rate: Rate,
     pub(super) generation: NpuGeneration,
@@ -23,29 +23,29 @@ pub(super) struct Communicator {
     pub(super) plug_in_latency: Time,
 }
 
-/// One way to carry out a collective, and what the model says of it.
+/// One algorithm with one protocol, and the model's estimate for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NcclChoice {
-    /// The algorithm.
+    /// Algorithm that carries the collective out.
     pub algorithm: NcclAlgorithm,
-    /// The protocol.
+    /// Protocol that carries data and flags.
     pub protocol: WireProtocol,
-    /// The latency, in microseconds.
+    /// Latency without any bytes, in µs.
     pub latency_us: f64,
-    /// The algorithm bandwidth, in GB/s.
+    /// Algorithm bandwidth in GB/s (10⁹).
     pub bandwidth: f64,
-    /// The time at the size that was asked for, in microseconds.
+    /// Estimated time at the requested size, in µs.
     pub time_us: f64,
 }
 
-/// What steps take, their bytes aside.
+/// Latencies of steps, without their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct StepLatencies {
-    /// Once for each collective.
+    /// Base latency, once for each collective.
     pub(super) start_up: Time,
-    /// Of a step within a node.
+    /// Latency of a step within a node.
     pub(super) within: Time,
-    /// Of a step across nodes.
+    /// Latency of a step across nodes.
     pub(super) across: Time,
 }
 
@@ -58,9 +58,9 @@ const ALGORITHMS: [NcclAlgorithm; 4] = [
     NcclAlgorithm::Nvls,
 ];
 
-/// A time of the tables, to a nanosecond.
+/// Converts a table value from µs, rounded to a nanosecond.
 fn time(microseconds: f64) -> Time {
-    // The tables have less than a second.
+    // Values in the tables are far below a second; the clamp only keeps the cast safe.
     Time::from_ns((microseconds * 1e3).round().clamp(0.0, 1e9) as u64)
 }
 
@@ -74,7 +74,7 @@ impl Communicator {
         self.times() * once
     }
 
-    /// How often data pass the ranks: all-reduce gathers what it has scattered.
+    /// Returns how often data pass the ranks: an all-reduce gathers what it has scattered.
     fn times(&self) -> f64 {
         match self.collective {
             NcclCollective::AllReduce => 2.0,
@@ -82,20 +82,22 @@ impl Communicator {
         }
     }
 
-    /// The channels of the model and the bandwidth of each.
+    /// Returns the channel count in the model and each channel's bandwidth in GB/s.
     fn channels(&self, algorithm: NcclAlgorithm) -> (f64, f64) {
         if self.nodes == 1 {
             let (channels, bandwidth) = table::scale_up_channels(self.generation);
             return (f64::from(channels), bandwidth);
         }
         let nics = f64::from(self.nics);
+        // 8e9 bits per second are 1 GB/s.
         let nic = self.nic_rate.bits_per_second() as f64 / 8e9;
         if self.nodes > 2 || algorithm == NcclAlgorithm::NvlsTree {
             return (nics, nic);
         }
         let each = match algorithm {
-            // Each of two nodes sends and receives the buffer once, where a ring does it twice: so
-            // the model goes by the bandwidth within a node, up to twice the NIC's.
+            // With two nodes a tree sends and receives the buffer once per node, where a ring does
+            // so twice. The model therefore starts from the bandwidth within a node, up to twice
+            // the NIC's.
             NcclAlgorithm::Tree => {
                 let within = table::scale_up_bandwidth(self.generation) / nics;
                 within.clamp(nic, 2.0 * nic)
@@ -108,7 +110,7 @@ impl Communicator {
         (nics, each)
     }
 
-    /// Whether NCCL has the algorithm for this communicator.
+    /// Returns true if NCCL has the algorithm with this protocol on this communicator.
     fn has(&self, algorithm: NcclAlgorithm, protocol: WireProtocol) -> bool {
         let reduces_all = self.collective == NcclCollective::AllReduce;
         let in_switch = self.nvls
@@ -118,15 +120,17 @@ impl Communicator {
         match algorithm {
             NcclAlgorithm::Ring => true,
             NcclAlgorithm::Tree => reduces_all,
-            // Across nodes NVLS needs a plug-in that reduces in the network.
+            // Across nodes NVLS would need a plug-in that reduces in the network.
             NcclAlgorithm::Nvls => reduces_all && in_switch && self.nodes == 1,
             NcclAlgorithm::NvlsTree => reduces_all && in_switch && self.nodes > 1 && self.nics > 1,
         }
     }
 
-    /// A step over the network: with Simple the plug-in has to flush, too.
+    /// Returns the latency of a step over the network, in µs. With Simple the plug-in must flush as
+    /// well, so its latency counts twice.
     fn across_us(&self, algorithm: NcclAlgorithm, protocol: WireProtocol) -> f64 {
         let own = match (algorithm, self.npus) {
+            // With one NPU per node NCCL gives rings the network latency of trees.
             (NcclAlgorithm::Ring, 1) => NcclAlgorithm::Tree,
             _ => algorithm,
         };
@@ -137,11 +141,12 @@ impl Communicator {
         table::network_latency(own, protocol) + times * self.plug_in_latency.as_ns() / 1e3
     }
 
-    /// A step within a node.
+    /// Returns the latency of a step within a node, in µs.
     fn within_us(&self, algorithm: NcclAlgorithm, protocol: WireProtocol) -> f64 {
         let own = table::scale_up_latency(algorithm, protocol);
         if algorithm == NcclAlgorithm::Ring && self.nodes > 1 {
-            // While data go round within nodes, messages are posted all the same.
+            // Posting goes on while data travel within nodes, so a step takes at least as long as
+            // one post.
             return own.max(table::post_latency(self.cpu, protocol));
         }
         own
@@ -164,7 +169,7 @@ impl Communicator {
         base + sum
     }
 
-    /// The algorithm bandwidth of large sizes.
+    /// Returns the algorithm bandwidth for large sizes, in GB/s.
     fn bandwidth(&self, algorithm: NcclAlgorithm, protocol: WireProtocol) -> f64 {
         let (channels, each) = self.channels(algorithm);
         let bus = channels * each;
@@ -197,7 +202,8 @@ impl Communicator {
         }
     }
 
-    /// The bus bandwidth of a channel of NVLS: it sums up and copies at the same time.
+    /// Returns the bus bandwidth of an NVLS channel, in GB/s. It adds and copies at the same time,
+    /// hence twice the channel's own bandwidth.
     fn nvls_channel(&self, algorithm: NcclAlgorithm, channels: f64, each: f64) -> f64 {
         let efficiency = f64::from(table::nvls_efficiency(self.generation).unwrap_or(0)) / 100.0;
         let within = 2.0 * each * efficiency * (channels - 1.0) / channels;
@@ -211,7 +217,7 @@ impl Communicator {
         }
     }
 
-    /// What the model says of one way.
+    /// Returns the estimate for one algorithm and protocol; `None` if NCCL does not have it here.
     fn estimate(
         &self,
         algorithm: NcclAlgorithm,
@@ -226,6 +232,8 @@ impl Communicator {
         if algorithm == NcclAlgorithm::Tree {
             bandwidth *= table::tree_correction(protocol, bytes);
         }
+        // In the model the latency of this ring rises by a constant factor once each channel has
+        // enough bytes per rank.
         let is_plateau = algorithm == NcclAlgorithm::Ring
             && protocol == WireProtocol::Simple
             && self.nodes > 1
@@ -240,11 +248,13 @@ impl Communicator {
             protocol,
             latency_us,
             bandwidth,
+            // `bandwidth` is in GB/s, so 1e3 times it is bytes per µs.
             time_us: latency_us + bytes as f64 / (1e3 * bandwidth),
         })
     }
 
-    /// All ways that NCCL has, or those of an algorithm or a protocol.
+    /// Returns the estimates for all that NCCL has, restricted to one algorithm or protocol if
+    /// given.
     pub(super) fn estimates(
         &self,
         only_algorithm: Option<NcclAlgorithm>,
@@ -264,7 +274,7 @@ impl Communicator {
             .collect()
     }
 
-    /// What steps of a choice take in the simulation.
+    /// Returns the step latencies that the simulation uses for a choice.
     pub(super) fn step_latencies(
         &self,
         algorithm: NcclAlgorithm,
@@ -274,13 +284,13 @@ impl Communicator {
         let is_nvls = matches!(algorithm, NcclAlgorithm::Nvls | NcclAlgorithm::NvlsTree);
         StepLatencies {
             start_up: time(table::base_latency(algorithm, protocol)),
-            // Half of it to the switch, and half of it back.
+            // Half of an NVLS step leads to the switch, the other half back.
             within: time(if is_nvls { within / 2.0 } else { within }),
             across: time(self.across_us(algorithm, protocol)),
         }
     }
 
-    /// How many of `channels` a size is spread over.
+    /// Returns the number of channels, out of `channels`, over which a size is spread.
     pub(super) fn channels_for(
         &self,
         algorithm: NcclAlgorithm,
@@ -297,8 +307,10 @@ impl Communicator {
         filled.clamp(1, channels.max(1))
     }
 
-    /// What NVLS reaches of the rate of the scale-up domain, in parts per million. The limit of the
-    /// channels of an NVLS tree is one of the estimate alone: two servers are measured beyond it.
+    /// Returns the share of the scale-up domain's rate that NVLS reaches, in parts per million.
+    ///
+    /// The limit for NVLS tree channels applies to the estimate alone: two servers have been
+    /// measured beyond it.
     pub(super) fn nvls_share_ppm(&self) -> u64 {
         let per_cent = table::nvls_efficiency(self.generation).unwrap_or(100);
         u64::from(per_cent) * 10_000

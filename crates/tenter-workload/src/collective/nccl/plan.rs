@@ -1,4 +1,4 @@
-//! From a choice to transfers.
+//! Transfers for a choice, and the closed form for them.
 
 use super::algorithms::{NcclAlgorithm, NcclCollective};
 use super::constants as table;
@@ -13,19 +13,21 @@ use crate::collective::member::CollectiveMember;
 use crate::{Schedule, WorkloadError};
 use tenter_units::{Rate, Time};
 
-/// The NIC of a collective that no scenario has bound to hosts.
+/// Rate of a NIC if no scenario has bound the ranks to hosts.
 const USUAL_NIC: Rate = Rate::from_gbps(400);
-/// A tree passes on no more pieces.
+/// Most pieces that a tree passes on; larger sizes get longer pieces.
 const PIECES_MAX: u64 = 1 << 16;
-/// LL has as many flags as data; NVLS reaches more than a third of its links.
+/// Most wire bytes for one buffer byte. LL has as many flags as data (2); NVLS sends a piece twice
+/// over links of which it reaches 74 % or more (2.7).
 pub(in crate::collective) const WIRE_TIMES: u64 = 3;
-/// Transfers from a rank to another: those of some channels, or pieces both ways.
+/// Most transfers between two ranks beyond the usual ones: those on several channels, or pieces
+/// both ways.
 pub(in crate::collective) const MORE_OF_A_WAY: u64 = 1 << 24;
-/// The closed form looks at the transfers of collectives with no more of them.
+/// Most transfers that the closed form walks; beyond that it falls back on the time of one share.
 const TRANSFERS_MAX: u32 = 1 << 20;
 
 impl NcclKeys {
-    /// Where so many ranks are.
+    /// Returns the servers on which `ranks` ranks run.
     fn servers(&self, member: &CollectiveMember, ranks: u32) -> Result<Servers, WorkloadError> {
         let npus_per_host = member.known_npus(self.npus_per_host)?;
         if ranks > npus_per_host {
@@ -36,7 +38,7 @@ impl NcclKeys {
         Ok(Servers {
             nodes: ranks / npus,
             npus,
-            // Within one node no ring passes a NIC.
+            // Within one node no ring passes a NIC, so any count that fits will do.
             nics: if npus.is_multiple_of(of_each) {
                 npus / of_each
             } else {
@@ -59,7 +61,8 @@ impl NcclKeys {
         }
     }
 
-    /// What the model says of each way to carry out a collective of so many bytes.
+    /// Returns the model's estimates for a collective with `bytes`, one for each algorithm and
+    /// protocol.
     ///
     /// # Errors
     /// Ranks that do not fill servers.
@@ -75,11 +78,10 @@ impl NcclKeys {
         Ok(of.estimates(self.only_algorithm, self.only_protocol, bytes))
     }
 
-    /// The way of least time.
+    /// Returns the estimate with the least time.
     ///
     /// # Errors
-    /// Ranks that do not fill servers, and no way with the algorithm and the protocol that were
-    /// asked for.
+    /// Ranks that do not fill servers; no algorithm with the requested protocol.
     pub(in crate::collective) fn choose(
         &self,
         collective: NcclCollective,
@@ -89,6 +91,7 @@ impl NcclKeys {
     ) -> Result<NcclChoice, WorkloadError> {
         let estimates = self.estimates(collective, member, ranks, bytes)?;
         let least = |a: &NcclChoice, b: &NcclChoice| a.time_us.total_cmp(&b.time_us);
+        // Of equal times the first in the model's list of algorithms counts.
         let chosen = estimates.into_iter().min_by(least);
         chosen.ok_or_else(|| WorkloadError::NoNcclAlgorithm {
             collective: member.to_string(),
@@ -96,7 +99,7 @@ impl NcclKeys {
         })
     }
 
-    /// The transfers of the way of least time.
+    /// Builds the transfers for the estimate with the least time.
     ///
     /// # Errors
     /// Those of [`NcclKeys::choose`].
@@ -136,8 +139,9 @@ fn rings(of: &Communicator, servers: Servers, choice: &NcclChoice, bytes: u64) -
             reducing: others,
         },
     };
-    // The channels of one node share the ports of the same NPUs, so that one is as fast as all.
+    // Channels on one node share the ports of the same NPUs, so one channel is as fast as all.
     let most = if servers.nodes > 1 { servers.nics } else { 1 };
+    // Channels multiply the transfers, which ids must still be able to number.
     let numbered = u32::MAX / (round.steps * servers.ranks());
     let channels = of.channels_for(choice.algorithm, choice.protocol, bytes, most.min(numbered));
     ChannelRings {
@@ -165,6 +169,7 @@ fn trees(of: &Communicator, servers: Servers, choice: &NcclChoice, bytes: u64) -
         },
         _ => servers,
     };
+    // Across nodes each NIC has a channel in both of the two trees.
     let both = if servers.nodes > 1 { 2 } else { 1 };
     let channels = match within {
         Within::Switch { .. } => both * heads.nics,
@@ -175,7 +180,7 @@ fn trees(of: &Communicator, servers: Servers, choice: &NcclChoice, bytes: u64) -
     let depth = u64::from(servers.nodes.ilog2() + servers.npus - 1);
     let most = u64::from(u32::MAX / (2 * (servers.ranks() - 1).max(1))).min(PIECES_MAX);
     let pieces = match within {
-        // Nothing is passed on beyond the switch.
+        // The switch returns the sums itself: nothing is passed on that pieces could pipeline.
         Within::Switch { .. } if servers.nodes == 1 => u64::from(channels),
         _ => pieces(bytes, u64::from(channels), depth),
     };
@@ -190,7 +195,7 @@ fn trees(of: &Communicator, servers: Servers, choice: &NcclChoice, bytes: u64) -
     }
 }
 
-/// Into how many pieces a size is cut on its channels, each of which has as many.
+/// Returns the piece count for a size; each channel has equally many pieces.
 fn pieces(bytes: u64, channels: u64, depth: u64) -> u64 {
     let each = bytes.div_ceil(channels);
     let mut piece = table::TREE_PIECE_BYTES;
@@ -202,7 +207,8 @@ fn pieces(bytes: u64, channels: u64, depth: u64) -> u64 {
     channels * each.div_ceil(piece).max(1)
 }
 
-/// The busiest port and the longest chain of steps, whichever takes longer: a lower bound.
+/// Returns the busiest port's time or the longest chain of steps, whichever is longer: a lower
+/// bound.
 pub(in crate::collective) fn ideal(schedule: &dyn Schedule, switch: &IdealSwitch<'_>) -> Time {
     let count = schedule.transfer_count();
     if count > TRANSFERS_MAX {

@@ -1,4 +1,4 @@
-//! Rings of NCCL: one for each channel, each of which enters and leaves nodes by NICs of its own.
+//! NCCL's rings: one per channel, each of which enters and leaves nodes by its own NICs.
 
 use super::model::StepLatencies;
 use super::servers::Servers;
@@ -7,32 +7,32 @@ use crate::collective::chunks::Chunks;
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 use tenter_units::Time;
 
-/// What goes round the rings, and how often.
+/// Content and length of the rings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
-    /// The chunk that the first rank of a ring starts with.
+    /// Position of the rank whose share the rank at position 0 sends in step 0.
     pub(super) first: u32,
     pub(super) steps: u32,
-    /// How many of the steps, from the first, add to what the receiver has.
+    /// Number of steps, from the first, in which the receiver adds to its own data.
     pub(super) reducing: u32,
 }
 
-/// Rings side by side through the same n ranks: channel c carries the c-th part of each rank's
-/// share of the buffer. Transfer id = (step · channels + channel) · n + position of the source.
+/// Rings that run side by side through the same n ranks. Channel c carries the c-th part of each
+/// rank's share. Transfer id = (step · channels + channel) · n + position of the source.
 ///
-/// In step s the rank at position p of a ring sends what belongs to the rank at position
-/// (p + first − s) mod n.
+/// In step s the rank at position p of a ring sends the share that belongs to the rank at position
+/// (p + `first` − s) mod n.
 pub(super) struct ChannelRings {
     pub(super) servers: Servers,
     pub(super) channels: u32,
-    /// As many as ranks times channels.
+    /// One chunk for each rank and channel.
     pub(super) chunks: Chunks,
     pub(super) round: Round,
     pub(super) protocol: WireProtocol,
     pub(super) latencies: StepLatencies,
 }
 
-/// A transfer by what it is.
+/// Coordinates of a transfer.
 #[derive(Clone, Copy)]
 struct Part {
     step: u32,
@@ -64,7 +64,7 @@ impl ChannelRings {
         self.servers.rank_at(channel, self.next(position))
     }
 
-    /// The position whose share a rank sends.
+    /// Returns the position whose share is sent.
     fn owner(&self, part: Part) -> u32 {
         let ranks = u64::from(self.ranks());
         let ahead = u64::from(part.position) + u64::from(self.round.first) + 2 * ranks;
@@ -75,7 +75,7 @@ impl ChannelRings {
         self.servers.rank_at(part.channel, self.owner(part)) * self.channels + part.channel
     }
 
-    /// The step in which a position sends a chunk for the first time, had it enough of them.
+    /// Returns the step in which a position first sends a chunk; it may lie beyond the last step.
     fn first_step(&self, position: u32, chunk: u32) -> u32 {
         let (owner, channel) = (chunk / self.channels, chunk % self.channels);
         let owner = u64::from(self.servers.position_of(channel, owner));
@@ -157,7 +157,7 @@ impl Schedule for ChannelRings {
         let position = self.servers.position_of(channel, src);
         let step = match scope {
             QueuePairScope::RankPair => nth,
-            // A chunk comes by again after a round.
+            // A chunk comes round again after n steps.
             QueuePairScope::Chunk => self.first_step(position, to.lane) + nth * self.ranks(),
         };
         (step < self.round.steps).then(|| {

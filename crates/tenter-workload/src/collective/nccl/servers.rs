@@ -1,11 +1,11 @@
-//! Where ranks are: nodes of so many NPUs that use so many NICs.
+//! Placement of ranks on servers (NCCL's nodes), and the path of each ring through them.
 
-/// The ranks of a communicator: rank h·g + i is NPU i of node h, of g in each.
+/// Servers of a communicator: rank h·g + i is NPU i on node h, with g NPUs per node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Servers {
     pub(super) nodes: u32,
     pub(super) npus: u32,
-    /// NICs of a node, no more than its NPUs.
+    /// NICs per node, at most as many as NPUs and a divisor of them.
     pub(super) nics: u32,
 }
 
@@ -14,18 +14,18 @@ impl Servers {
         self.nodes * self.npus
     }
 
-    /// Whether two ranks are of one node.
+    /// Returns true if two ranks are on the same node.
     pub(super) fn are_joined(self, a: u32, b: u32) -> bool {
         a / self.npus == b / self.npus
     }
 
-    /// The NPU next to the NIC of a channel.
+    /// Returns the NPU next to the channel's NIC.
     pub(super) fn head(self, channel: u32) -> u32 {
         channel % self.nics * (self.npus / self.nics)
     }
 
-    /// The NPUs by which a ring enters even nodes and leaves them: next to different NICs, so that
-    /// each NIC has a ring to send and one to receive.
+    /// Returns the NPUs by which a ring enters and leaves an even node. They are next to different
+    /// NICs, so that each NIC serves one ring that sends and one that receives.
     fn ends(self, channel: u32) -> (u32, u32) {
         let first = self.head(channel);
         let last = if self.nics > 1 {
@@ -36,14 +36,20 @@ impl Servers {
         (first, last)
     }
 
-    /// Where an NPU stands in a ring, of those of its node. Odd nodes are passed the other way, so
-    /// that rings go from node to node between NICs of the same number; where the number of nodes
-    /// is odd, they do not between the last and the first.
+    /// Returns an NPU's place, from 0, in the ring's path through its node.
+    ///
+    /// Odd nodes are passed in the opposite direction, so rings go from node to node between NICs
+    /// with the same number. With an odd node count this fails between the last node and the first,
+    /// where the ring changes rails.
     fn place(self, channel: u32, node: u32, npu: u32) -> u32 {
+        // On one node, or with one NPU per node, no NIC has to be reached: NPUs come in ascending
+        // order.
         if self.nodes == 1 || self.npus == 1 {
             return npu;
         }
         let (first, last) = self.ends(channel);
+        // From the entry the path goes down through the NPU numbers, leaving out the exit, which
+        // comes last.
         let ahead = |npu: u32| (first + self.npus - npu) % self.npus;
         let place = match ahead(npu) {
             _ if npu == last => self.npus - 1,
@@ -75,13 +81,13 @@ impl Servers {
         (first + self.npus - back) % self.npus
     }
 
-    /// The position of a rank in the ring of a channel.
+    /// Returns the position of a rank in the channel's ring.
     pub(super) fn position_of(self, channel: u32, rank: u32) -> u32 {
         let (node, npu) = (rank / self.npus, rank % self.npus);
         node * self.npus + self.place(channel, node, npu)
     }
 
-    /// The rank at a position of the ring of a channel.
+    /// Returns the rank at a position in the channel's ring; the inverse of [`Self::position_of`].
     pub(super) fn rank_at(self, channel: u32, position: u32) -> u32 {
         let (node, place) = (position / self.npus, position % self.npus);
         node * self.npus + self.npu_at(channel, node, place)

@@ -1,4 +1,4 @@
-//! Trees of NCCL: sums go up and results down, piece by piece, over trees within nodes and across.
+//! NCCL's trees: sums go up and results down, piece by piece, within nodes and across them.
 
 use super::model::StepLatencies;
 use super::servers::Servers;
@@ -9,22 +9,22 @@ use crate::collective::tree::Tree;
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 use tenter_units::Time;
 
-/// How the NPUs of a node hang together.
+/// Connection between the NPUs of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Within {
-    /// One behind the other.
+    /// Each NPU behind the next, up to the head.
     Chain,
-    /// All below the head, by way of a switch that adds and copies. It takes this share of the rate
-    /// of the domain, in parts per million.
+    /// All NPUs below the head, through a switch that adds and copies. NVLS reaches `share_ppm` of
+    /// the domain's rate, in parts per million.
     Switch { share_ppm: u64 },
 }
 
-/// A tree through all ranks for each channel. The head of a node is the NPU next to the NIC of the
-/// channel; heads stand in the first of two binary trees, or in the second one from channel `nics`
-/// on. Piece q belongs to channel q mod `channels`.
+/// One tree per channel through all ranks. A node's head is the NPU next to the channel's NIC.
+/// Heads form the first of two binary trees, or the second from channel `nics` on. Piece q belongs
+/// to channel q mod `channels`.
 ///
-/// Transfer id = (2·piece + direction) · (n−1) + number of the lower end among those that are not
-/// the root; 0 is up and 1 down.
+/// Transfer id = (2·piece + direction) · (n−1) + number of the lower end among the ranks other than
+/// the root; direction 0 is up, 1 is down.
 pub(super) struct ChannelTrees {
     pub(super) servers: Servers,
     pub(super) within: Within,
@@ -34,7 +34,7 @@ pub(super) struct ChannelTrees {
     pub(super) latencies: StepLatencies,
 }
 
-/// A transfer by what it is; `lower` is the rank at the lower end.
+/// Coordinates of a transfer; `lower` is the rank at the lower end.
 #[derive(Clone, Copy)]
 struct Part {
     piece: u32,
@@ -47,13 +47,13 @@ impl ChannelTrees {
         piece % self.channels
     }
 
-    /// The tree across nodes, where there is more than one.
+    /// Returns the tree across nodes; `None` if there is a single node.
     fn across(&self, channel: u32) -> Option<Tree> {
         let second = usize::from(channel / self.servers.nics % 2 == 1);
         (self.servers.nodes > 1).then(|| trees(self.servers.nodes)[second])
     }
 
-    /// How far an NPU is behind the head of its node.
+    /// Returns an NPU's distance behind the head of its node, in ascending order round the node.
     fn behind_head(&self, channel: u32, rank: u32) -> u32 {
         let Servers { npus, .. } = self.servers;
         (rank % npus + npus - self.servers.head(channel)) % npus
@@ -63,7 +63,7 @@ impl ChannelTrees {
         node * self.servers.npus + self.servers.head(channel)
     }
 
-    /// The rank so far behind the head of a node.
+    /// Returns the rank that is `behind` places behind the head of `node`.
     fn at(&self, channel: u32, node: u32, behind: u32) -> u32 {
         let Servers { npus, .. } = self.servers;
         node * npus + (self.servers.head(channel) + behind) % npus
@@ -107,7 +107,7 @@ impl ChannelTrees {
         children
     }
 
-    /// How many hops a rank is from the root.
+    /// Returns the hops from a rank to the root.
     fn depth(&self, channel: u32, rank: u32) -> u32 {
         let node = rank / self.servers.npus;
         let tree = self.across(channel);
@@ -120,7 +120,7 @@ impl ChannelTrees {
             }
     }
 
-    /// The most hops that a rank may be from a root.
+    /// Returns the most hops from any rank to a root.
     fn height(&self) -> u32 {
         let across = self.across(0).map_or(0, Tree::height);
         across
@@ -148,11 +148,11 @@ impl ChannelTrees {
         (2 * part.piece + u32::from(!part.is_up)) * (self.ranks() - 1) + number
     }
 
-    /// What a piece takes between a rank and the one above it.
+    /// Returns the wire bytes of a piece between a rank and its parent.
     ///
-    /// A switch that copies gets a piece once: what the first NPU behind the head gets occupies the
-    /// head for the copies of all, and for the head's own share, which passes the switch as that of
-    /// each other NPU does.
+    /// A switch that copies receives a piece only once. The transfer to the first NPU behind the
+    /// head stands for all copies, so it is the only one with bytes. It carries the piece twice,
+    /// because the head's own share passes the switch as well, as that of every other NPU does.
     fn bytes(&self, part: Part) -> u64 {
         let channel = self.channel(part.piece);
         let data = self.pieces.bytes(part.piece);
@@ -164,6 +164,7 @@ impl ChannelTrees {
             let wire = (u128::from(data) * times * 1_000_000).div_ceil(u128::from(share_ppm));
             u64::try_from(wire).unwrap_or(u64::MAX)
         };
+        // NVLS reaches only a share of the links; longer transfers have the same effect.
         match (behind, part.is_up) {
             (0, _) => self.protocol.bytes(data),
             (_, true) => on_links(1),
@@ -176,7 +177,8 @@ impl ChannelTrees {
         self.behind_head(self.channel(part.piece), part.lower) > 0
     }
 
-    /// The transfer from a rank to another on a channel.
+    /// Returns direction and lower end of the transfer from `src` to `dst`; `None` if they are no
+    /// neighbours.
     fn between(&self, channel: u32, src: u32, dst: u32) -> Option<(bool, u32)> {
         if self.parent(channel, src) == Some(dst) {
             return Some((true, src));
@@ -184,7 +186,7 @@ impl ChannelTrees {
         (self.parent(channel, dst) == Some(src)).then_some((false, dst))
     }
 
-    /// What a rank passes on down.
+    /// Appends the transfers by which a rank passes a piece down.
     fn down_from(&self, piece: u32, rank: u32, out: &mut Vec<u32>) {
         let below = self.children(self.channel(piece), rank);
         out.extend(below.into_iter().map(|lower| {
@@ -209,7 +211,7 @@ impl Schedule for ChannelTrees {
     fn transfer(&self, id: u32) -> Transfer {
         let part = self.part(id);
         let channel = self.channel(part.piece);
-        // A lower end is not the root.
+        // A lower end always has a parent, so the fallback is never taken.
         let upper = self.parent(channel, part.lower).unwrap_or(part.lower);
         let depth = self.depth(channel, part.lower);
         let (src, dst, step) = if part.is_up {
