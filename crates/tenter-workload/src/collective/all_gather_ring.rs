@@ -1,8 +1,8 @@
 //! All-gather, ring: each rank's block travels once round the ring.
 //!
-//! Origin: the ring of NCCL, all-gather, ring, of "AI Fabric Test Methodology" (Keysight), and the
-//! second half of "Bandwidth optimal all-reduce algorithms for clusters of workstations"
-//! (Patarasuk, Yuan, 2009). It has no parameters; the ring is the order of the ranks.
+//! Origin: NCCL's ring; all-gather, ring, in "AI Fabric Test Methodology" (Keysight); the second
+//! half of "Bandwidth optimal all-reduce algorithms for clusters of workstations" (Patarasuk, Yuan,
+//! 2009). It has no parameters; the ring follows the order of the ranks.
 
 use tenter_config::component;
 use tenter_units::Time;

@@ -60,9 +60,8 @@ impl Collective for AllReduceDoubleBinaryTree {
     }
 }
 
-/// Returns the two trees. The inner ranks of one are leaves in the other, so each rank's port is
-/// used both ways. With an odd rank count the first tree's root is also an inner rank in the
-/// second.
+/// Returns the two trees. The inner ranks of one are leaves in the other, so ports carry equal
+/// loads. With an odd rank count the first tree's root is also an inner rank in the second.
 pub(super) fn trees(ranks: u32) -> [Tree; 2] {
     let other = if ranks.is_multiple_of(2) {
         // Reversing the order puts odd ranks at even positions and even ranks at odd ones.

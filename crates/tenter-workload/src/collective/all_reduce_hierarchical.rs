@@ -65,9 +65,10 @@ impl Collective for AllReduceHierarchical {
         steps.saturating_add(within)
     }
 
-    /// Returns the time of the reduce-scatter, or of the all-gather, within a host. Each NPU sends
-    /// the others their parts of its buffer, all at once, over a switch that makes no NPU wait.
-    /// Zero for a single NPU; saturates at [`Time::MAX`].
+    /// Returns the time for the reduce-scatter within a host; the all-gather takes equally long.
+    ///
+    /// Each NPU sends the others their parts of its buffer, all at once, over a switch that makes
+    /// no NPU wait. Zero for a single NPU; saturates at [`Time::MAX`].
     fn within_hosts(&self, size_bytes: u64) -> Time {
         let npus = u128::from(self.npus_per_host.unwrap_or(1));
         if npus < 2 {

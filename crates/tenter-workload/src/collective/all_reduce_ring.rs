@@ -2,7 +2,7 @@
 //!
 //! Origin: "Bandwidth optimal all-reduce algorithms for clusters of workstations" (Patarasuk, Yuan,
 //! 2009), as in NCCL and in "AI Fabric Test Methodology" (Keysight). It has no parameters; the ring
-//! is the order of the ranks.
+//! follows the order of the ranks.
 
 use tenter_config::component;
 use tenter_units::Time;

@@ -1,7 +1,7 @@
 //! All-to-all, pairwise: every rank sends its block for one other rank at a time.
 //!
-//! Origin: "Optimization of Collective Communication Operations in MPICH" (Thakur, Rabenseifner,
-//! Gropp, 2005), pairwise exchange, in its form for any number of ranks; sizes and bus bandwidth as
+//! Origin: pairwise exchange in "Optimization of Collective Communication Operations in MPICH"
+//! (Thakur, Rabenseifner, Gropp, 2005), in its form for any rank count; sizes and bus bandwidth as
 //! in NVIDIA/nccl-tests `alltoall.cu`. It has no parameters.
 
 use tenter_config::component;

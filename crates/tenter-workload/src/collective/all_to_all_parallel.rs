@@ -1,9 +1,9 @@
 //! All-to-all, parallel: every rank sends its block for each other rank at once.
 //!
-//! Origin: the parallel all-to-all of "AI Fabric Test Methodology" (Keysight) and the grouped
-//! send/receive loop of NVIDIA/nccl-tests `alltoall.cu`; sizes and bus bandwidth as in nccl-tests.
+//! Origin: the parallel all-to-all in "AI Fabric Test Methodology" (Keysight) and the grouped
+//! send/receive loop in NVIDIA/nccl-tests `alltoall.cu`; sizes and bus bandwidth as in nccl-tests.
 //! It has no parameters. The posting order is a rotation (rank r posts to r+1, r+2, …), the "linear
-//! shift" all-to-all of MPI libraries, so that in no round do two ranks post to the same
+//! shift" all-to-all in MPI libraries, so that in no round do two ranks post to the same
 //! destination.
 
 use tenter_config::component;

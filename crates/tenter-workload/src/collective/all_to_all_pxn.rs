@@ -79,6 +79,8 @@ enum Place {
 }
 
 impl Transfers {
+    /// Builds the schedule over hosts with `npus` NPUs each.
+    ///
     /// # Errors
     /// A rank count that does not fill two or more hosts.
     fn new(ranks: u32, size_bytes: u64, npus: u32) -> Result<Transfers, WorkloadError> {
@@ -148,8 +150,7 @@ impl Schedule for Transfers {
             }
             Place::Sent(src, turn) => {
                 let dst = self.host_of(src, turn) * self.npus + src % self.npus;
-                // Blocks differ by a byte at most; all NPUs on the host are counted as having the
-                // same one.
+                // Each NPU on the host contributes its block for `dst`; these are equally long.
                 let bytes = self.blocks.bytes(dst) * u64::from(self.npus);
                 (src, dst, bytes, 1)
             }
@@ -175,8 +176,8 @@ impl Schedule for Transfers {
             return;
         }
         for turn in 0..self.hosts() {
-            // Destinations rotate as in the parallel all-to-all, and all NPUs of one turn come
-            // before the next turn: transfers along a rail are then released in the order of turns.
+            // Destinations rotate as in the parallel all-to-all. Turn by turn, so that the first
+            // transfers along the rails need not wait for all handovers.
             let others = (own + 1..self.npus).chain(0..own);
             out.extend(others.map(|npu| self.handed_id(rank, npu, turn)));
         }

@@ -1,7 +1,7 @@
 //! Broadcast, parallel: the root sends the same whole message to each of the others, all at once.
 //!
-//! Origin: broadcast, parallel, of "AI Fabric Test Methodology" (Keysight); size and bus bandwidth
-//! as the broadcast of NVIDIA/nccl-tests. Parameter: the root, 0 by default.
+//! Origin: broadcast, parallel, in "AI Fabric Test Methodology" (Keysight); size and bus bandwidth
+//! as for the broadcast in NVIDIA/nccl-tests. Parameter: the root, by default 0.
 
 use tenter_config::component;
 use tenter_units::Time;

@@ -1,9 +1,9 @@
 //! Exchanges between ranks whose numbers differ in one bit: recursive halving, recursive doubling,
-//! and one after the other.
+//! and the two in sequence.
 //!
-//! With p = 2ᵏ the greatest power of two that is no more than the number of ranks n, p ranks take
-//! part in the exchanges. Each of the other n − p, the *extras*, hands what it has to a neighbour
-//! before (fold), and gets from it what it must end with (unfold).
+//! With p = 2ᵏ the greatest power of two up to the rank count n, p ranks take part in the
+//! exchanges, the *participants*. Each of the other n − p ranks, the *extras*, hands its data to a
+//! neighbour beforehand (fold) and receives its result afterwards (unfold).
 
 use tenter_config::choice;
 use tenter_units::Time;
@@ -12,8 +12,8 @@ use super::chunks::Chunks;
 use crate::closed_form::{IdealSwitch, times};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
-/// How far apart the ranks of an exchange are while vectors are halved; on the way back the same
-/// exchanges come in the reverse order.
+/// Distance between the ranks of an exchange while vectors are halved. On the way back the same
+/// exchanges come in reverse order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Distances {
     /// The largest exchange is between ranks n/2 apart, the next n/4, the smallest 1.
@@ -29,20 +29,20 @@ choice!(Distances {
     "doubling" => Doubling,
 });
 
-/// Which half of the work, or both.
+/// Exchanges of a collective: halving, doubling, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exchanges {
-    /// Each exchange adds up half of what the one before did: a reduce-scatter.
+    /// Each exchange adds up half as much as the one before: a reduce-scatter.
     Halving,
     /// Each exchange passes on twice as much as the one before: an all-gather.
     Doubling,
-    /// Halving and then doubling: an all-reduce, with its distances while it halves.
+    /// Halving and then doubling, an all-reduce. The distances apply to the halving.
     Both(Distances),
 }
 
 impl Exchanges {
-    /// Exchanges follow each other between 2ᵏ ranks; the others have what they hold taken over
-    /// before and get the result after.
+    /// Returns the completion time on an ideal switch. Exchanges between 2ᵏ ranks follow each
+    /// other; an extra adds its fold and its unfold.
     pub(super) fn ideal(self, switch: &IdealSwitch<'_>) -> Time {
         let levels = switch.ranks.max(1).ilog2();
         let participants = 1_u64 << levels;
@@ -63,37 +63,37 @@ impl Exchanges {
     }
 }
 
-/// What a transfer is, *participants* being the p ranks of the exchanges, numbered from 0.
+/// Kind and coordinates of a transfer; the p participants are numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// From the extra of a participant to it.
+    /// From a participant's extra to the participant.
     Fold(u32),
-    /// Number of the exchange and the participant that sends.
+    /// Exchange number and the participant that sends.
     Exchange(u32, u32),
     /// From a participant to its extra.
     Unfold(u32),
 }
 
-/// The rank that a participant stands in for; it comes right behind it.
+/// Returns the rank of a participant's extra, which comes right after the participant.
 fn extra_of(participant: u32) -> u32 {
     2 * participant + 1
 }
 
-/// Ids: the folds, the exchanges in their order and by sender, the unfolds.
+/// The schedule. Ids number the folds, then the exchanges in order and by sender, then the unfolds.
 ///
-/// Halving at level l, from 0 to k−1, splits the segment a participant holds in two; it keeps one
-/// and sends the other, so that segments at level l are 2ˡ, each p/2ˡ parts long. Doubling goes
-/// through the levels backwards. Chunks are numbered 2ˡ − 1 + segment, the whole buffer being 0;
-/// behind those come the block of each extra, then for each extra all but its block.
+/// Halving at level l, from 0 to k−1, splits the segment that a participant holds; the participant
+/// keeps one half and sends the other. So level l has 2ˡ segments, each p/2ˡ parts long. Doubling
+/// goes through the levels backwards. Chunks are numbered 2ˡ − 1 + segment, the whole buffer being
+/// 0. After those come the block of each extra, then for each extra everything but its block.
 ///
-/// An exchange waits for all that has arrived before it: of the fold and of each exchange before.
+/// An exchange waits for everything that arrives before it: the fold and all earlier exchanges.
 pub(super) struct Butterfly {
     ranks: u32,
     exchanges: Exchanges,
-    /// k.
+    /// Number k of levels: log₂ of the participants.
     levels: u32,
-    /// The parts that segments are made of: one per rank, or one per participant where nobody ends
-    /// with a part of the buffer.
+    /// Parts that segments consist of: one per rank, or one per participant in an all-reduce, where
+    /// no rank ends with a part of its own.
     parts: Chunks,
 }
 
@@ -120,7 +120,7 @@ impl Butterfly {
         self.ranks - self.participants()
     }
 
-    /// How many exchanges there are.
+    /// Returns the number of exchanges.
     fn steps(&self) -> u32 {
         match self.exchanges {
             Exchanges::Both(_) => 2 * self.levels,
@@ -128,12 +128,12 @@ impl Butterfly {
         }
     }
 
-    /// The rank of a participant; one that has an extra stands just before it.
+    /// Returns the rank of a participant. A participant with an extra comes right before it.
     fn rank_of(&self, participant: u32) -> u32 {
         participant + participant.min(self.extras())
     }
 
-    /// The participant a rank is, or the one whose extra it is.
+    /// Returns the participant that `rank` is, or whose extra it is.
     fn participant(&self, rank: u32) -> u32 {
         if rank < 2 * self.extras() {
             rank / 2
@@ -143,10 +143,11 @@ impl Butterfly {
     }
 
     fn is_extra(&self, rank: u32) -> bool {
+        // The extras are the odd ranks at the start; behind them every rank is a participant.
         rank < 2 * self.extras() && rank % 2 == 1
     }
 
-    /// Level of an exchange, and whether it is one of halving.
+    /// Returns the level of an exchange, and true if it halves.
     fn level(&self, step: u32) -> (u32, bool) {
         match self.exchanges {
             Exchanges::Halving => (step, true),
@@ -156,15 +157,16 @@ impl Butterfly {
         }
     }
 
-    /// Whether distances grow with the level: the most is then exchanged with the nearest.
+    /// Returns true if distances grow with the level, so that the largest exchange is between
+    /// neighbours.
     ///
-    /// Where everybody must end with its own block (or starts with it), level 0 decides about the
-    /// upper half of the participants. An all-reduce is free to do either.
+    /// If each rank must start or end with its own block, level 0 has to decide about the upper
+    /// half of the participants. An all-reduce is free to use either order.
     fn near_first(&self) -> bool {
         self.exchanges == Exchanges::Both(Distances::Doubling)
     }
 
-    /// Distance of the two participants that exchange at a level.
+    /// Returns the distance between the two participants of an exchange.
     fn distance(&self, level: u32) -> u32 {
         if self.near_first() {
             1 << level
@@ -173,19 +175,20 @@ impl Butterfly {
         }
     }
 
-    /// The segment that a participant holds at a level: its bits of the levels before, the first
-    /// one highest.
+    /// Returns the segment that a participant holds at a level: its bits for the earlier levels,
+    /// the first one highest.
     fn segment(&self, participant: u32, level: u32) -> u32 {
         if level == 0 {
             0
         } else if self.near_first() {
+            // Here level l decides about bit l; the first decision must become the highest bit.
             participant.reverse_bits() >> (u32::BITS - level)
         } else {
             participant >> (self.levels - level)
         }
     }
 
-    /// Bytes of a segment at a level.
+    /// Returns the length of a segment in bytes.
     fn segment_bytes(&self, segment: u32, level: u32) -> u64 {
         let first = |segment: u32| {
             let participant = segment << (self.levels - level);
@@ -223,6 +226,7 @@ impl Butterfly {
     fn exchange(&self, step: u32, participant: u32) -> Transfer {
         let (level, halving) = self.level(step);
         let partner = participant ^ self.distance(level);
+        // Halving hands over the partner's half; doubling hands over the sender's own segment.
         let holder = if halving { partner } else { participant };
         let segment = self.segment(holder, level + 1);
         Transfer {
@@ -231,13 +235,14 @@ impl Butterfly {
             bytes: self.segment_bytes(segment, level + 1),
             chunk: (2 << level) - 1 + segment,
             channel: 0,
+            // The folds are step 0 if there are any.
             step: step + u32::from(self.extras() > 0),
             reduce: halving,
         }
     }
 
-    /// Between a participant and its extra: bytes and chunk of all, of the extra's block, and of
-    /// all but that.
+    /// Returns bytes and chunk of the whole buffer, which passes between a participant and its
+    /// extra.
     fn all(&self) -> (u64, u32) {
         (self.parts.total(), 0)
     }
@@ -287,7 +292,7 @@ impl Butterfly {
         }
     }
 
-    /// The ids of what a participant sends from an exchange on.
+    /// Lists the ids that a participant sends from exchange `step` on.
     fn sent_from(&self, step: u32, participant: u32) -> impl Iterator<Item = u32> {
         let unfold = (participant < self.extras()).then(|| self.id(Part::Unfold(participant)));
         (step..self.steps())
@@ -295,7 +300,7 @@ impl Butterfly {
             .chain(unfold)
     }
 
-    /// The ids of all a rank sends, ascending.
+    /// Lists the ids that a rank sends, in ascending order.
     fn sent_by(&self, rank: u32) -> impl Iterator<Item = u32> {
         let participant = self.participant(rank);
         let extra = self.is_extra(rank);
@@ -352,7 +357,7 @@ impl Schedule for Butterfly {
     }
 
     fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
-        // A rank sends 2k + 1 transfers at most.
+        // A rank sends at most 2k + 1 transfers, so a search is cheap.
         let on_the_way = |id: &u32| self.transfer(*id).way(scope) == to;
         self.sent_by(src).filter(on_the_way).nth(nth as usize)
     }

@@ -1,8 +1,8 @@
 //! Gather, parallel: all ranks send their share to the root at once (N:1).
 //!
-//! Origin: gather, parallel, of "AI Fabric Test Methodology" (Keysight) and the grouped sends and
-//! receives of NVIDIA/nccl-tests `gather.cu`; sizes and bus bandwidth as there. Parameter: the
-//! root, 0 by default.
+//! Origin: gather, parallel, in "AI Fabric Test Methodology" (Keysight) and the grouped sends and
+//! receives in NVIDIA/nccl-tests `gather.cu`; sizes and bus bandwidth as there. Parameter: the
+//! root, by default 0.
 
 use tenter_config::component;
 use tenter_units::Time;

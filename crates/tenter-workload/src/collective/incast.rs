@@ -1,7 +1,7 @@
 //! Incast: all other ranks send to the root at once.
 //!
-//! Origin: gather, parallel (N:1), of "AI Fabric Test Methodology" (Keysight); sizes and bus
-//! bandwidth as the gather of NVIDIA/nccl-tests. Parameter: the root, 0 by default.
+//! Origin: gather, parallel (N:1), in "AI Fabric Test Methodology" (Keysight); sizes and bus
+//! bandwidth as for the gather in NVIDIA/nccl-tests. Parameter: the root, by default 0.
 
 use tenter_config::component;
 use tenter_units::Time;

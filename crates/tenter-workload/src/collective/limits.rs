@@ -7,7 +7,7 @@ use tenter_units::Bytes;
 /// Rank numbers; whether the job has the rank is checked when the schedule is built.
 pub(super) const RANKS: RangeInclusive<u32> = 0..=u32::MAX;
 
-/// NPU counts per host.
+/// Numbers of NPUs that a host may have.
 pub(super) const COUNTS: RangeInclusive<u32> = 1..=u32::MAX;
 
 /// Bytes in a transfer, which may be empty.

@@ -321,6 +321,7 @@ static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         .iter()
         .map(|member| member.collective)
         .collect();
+    // The members of a collective are adjacent in the list.
     names.dedup();
     names
 });

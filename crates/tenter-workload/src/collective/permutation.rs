@@ -1,8 +1,8 @@
 //! Permutation: each rank sends its whole buffer to one other rank, and each receives one.
 //!
-//! Origin: the random permutation traffic matrix of the load-balancing literature, e.g.
+//! Origin: the random permutation traffic matrix in the load-balancing literature, e.g.
 //! "Re-architecting datacenter networks and stacks for low latency and high performance" (Handley
-//! et al., 2017). Parameter: the seed of the derangement.
+//! et al., 2017). Parameter: the seed that selects the derangement.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

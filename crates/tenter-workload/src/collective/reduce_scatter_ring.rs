@@ -1,8 +1,8 @@
 //! Reduce-scatter, ring: sums travel once round the ring and end where they belong.
 //!
-//! Origin: the ring of NCCL, reduce-scatter, ring, of "AI Fabric Test Methodology" (Keysight), and
-//! the first half of "Bandwidth optimal all-reduce algorithms for clusters of workstations"
-//! (Patarasuk, Yuan, 2009). It has no parameters; the ring is the order of the ranks.
+//! Origin: NCCL's ring; reduce-scatter, ring, in "AI Fabric Test Methodology" (Keysight); the first
+//! half of "Bandwidth optimal all-reduce algorithms for clusters of workstations" (Patarasuk, Yuan,
+//! 2009). It has no parameters; the ring follows the order of the ranks.
 
 use tenter_config::component;
 use tenter_units::Time;

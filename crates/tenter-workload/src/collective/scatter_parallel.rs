@@ -1,7 +1,7 @@
 //! Scatter, parallel: the root sends each rank its share, all at once.
 //!
-//! Origin: the grouped sends and receives of NVIDIA/nccl-tests `scatter.cu`; sizes and bus
-//! bandwidth as there. Parameter: the root, 0 by default.
+//! Origin: the grouped sends and receives in NVIDIA/nccl-tests `scatter.cu`; sizes and bus
+//! bandwidth as there. Parameter: the root, by default 0.
 
 use tenter_config::component;
 use tenter_units::Time;

@@ -175,7 +175,7 @@ pub enum StepError {
     Unknown {
         /// Step that waits, by its place.
         step: usize,
-        /// Step that it names.
+        /// Step that it names in `after`.
         after: u32,
         /// Last step in the list.
         last: usize,
@@ -316,7 +316,7 @@ struct Sent {
     src: u32,
     dst: u32,
     bytes: u64,
-    /// Place in the list.
+    /// Place of the step in the list.
     place: u32,
     channel: u32,
     /// Longest chain of steps before this one.
@@ -420,6 +420,8 @@ impl Channels {
             let alike = in_all_pairs(sent[last as usize].bytes) == in_all_pairs(bytes);
             alike && follows(sent, last, after)
         };
+        // A step with too many concurrent channels before it gets a new one rather than a long
+        // search.
         let channel = last.iter().take(CHANNELS_TRIED).position(fits);
         match channel {
             Some(channel) => last[channel] = id,

@@ -1,9 +1,9 @@
-//! Trees of ranks, by arithmetic: the parent and the children of each rank.
+//! Trees of ranks, by arithmetic: each rank's parent and children.
 //!
 //! A tree is a shape over positions, of which 0 is the root, and an order that assigns ranks to
 //! positions.
 
-/// Shape of a tree.
+/// Shape of a tree over positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Each position behind the one before it.

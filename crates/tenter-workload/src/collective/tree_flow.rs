@@ -127,6 +127,7 @@ impl Schedule for TreeFlow {
     fn dependencies(&self, id: u32) -> u32 {
         let (_, child) = self.parts(id);
         match self.flow {
+            // The root has all chunks from the start.
             Flow::Down => u32::from(self.tree.parent(child) != 0),
             Flow::Up => self.tree.child_count(child),
         }

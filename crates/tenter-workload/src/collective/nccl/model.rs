@@ -12,7 +12,7 @@ use crate::collective::WireProtocol;
 pub(super) struct Communicator {
     pub(super) collective: NcclCollective,
     pub(super) nodes: u32,
-    /// Ranks on each node.
+    /// Ranks on each node, one per NPU.
     pub(super) npus: u32,
     /// NICs per node that these ranks use.
     pub(super) nics: u32,
@@ -113,6 +113,7 @@ impl Communicator {
     /// Returns true if NCCL has the algorithm with this protocol on this communicator.
     fn has(&self, algorithm: NcclAlgorithm, protocol: WireProtocol) -> bool {
         let reduces_all = self.collective == NcclCollective::AllReduce;
+        // NCCL has NVLS with Simple only.
         let in_switch = self.nvls
             && self.npus > 1
             && protocol == WireProtocol::Simple

@@ -34,6 +34,7 @@ impl NcclKeys {
             member.check_hosts(ranks, npus_per_host)?;
         }
         let npus = ranks.min(npus_per_host);
+        // NPUs per NIC; a group on part of a server has its share of the NICs.
         let of_each = npus_per_host / self.nics_per_host.unwrap_or(npus_per_host);
         Ok(Servers {
             nodes: ranks / npus,

@@ -32,7 +32,7 @@ pub(super) struct ChannelRings {
     pub(super) latencies: StepLatencies,
 }
 
-/// Coordinates of a transfer.
+/// Coordinates of a transfer; `position` is that of the sender in the ring.
 #[derive(Clone, Copy)]
 struct Part {
     step: u32,
@@ -67,6 +67,7 @@ impl ChannelRings {
     /// Returns the position whose share is sent.
     fn owner(&self, part: Part) -> u32 {
         let ranks = u64::from(self.ranks());
+        // 2n keeps the difference positive: a ring has at most 2n − 2 steps.
         let ahead = u64::from(part.position) + u64::from(self.round.first) + 2 * ranks;
         ((ahead - u64::from(part.step)) % ranks) as u32
     }

@@ -160,11 +160,11 @@ impl ChannelTrees {
         let Within::Switch { share_ppm } = self.within else {
             return self.protocol.bytes(data);
         };
+        // NVLS reaches only a share of the links; longer transfers have the same effect.
         let on_links = |times: u128| {
             let wire = (u128::from(data) * times * 1_000_000).div_ceil(u128::from(share_ppm));
             u64::try_from(wire).unwrap_or(u64::MAX)
         };
-        // NVLS reaches only a share of the links; longer transfers have the same effect.
         match (behind, part.is_up) {
             (0, _) => self.protocol.bytes(data),
             (_, true) => on_links(1),
@@ -291,6 +291,7 @@ impl Schedule for ChannelTrees {
     fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
         let piece = match scope {
             QueuePairScope::RankPair if to.lane < self.channels => {
+                // Pieces go round the channels, so those of one channel are `channels` apart.
                 nth.checked_mul(self.channels)?.checked_add(to.lane)?
             }
             QueuePairScope::Chunk if nth == 0 => to.lane,

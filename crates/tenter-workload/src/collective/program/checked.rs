@@ -1,4 +1,4 @@
-//! Algorithms that do what their collectives promise.
+//! Algorithms that are proven to do what their collectives promise.
 
 use std::ops::RangeInclusive;
 
@@ -7,22 +7,22 @@ use super::order::{Preference, Wired, order};
 use super::parts::{Buffer, ProgramCollective, ProgramParts, ProgramStep, Slot};
 use super::values;
 
-/// More ranks are no fabric that anyone writes an algorithm for by hand.
+/// Most ranks in an algorithm; nobody writes one by hand for a larger fabric.
 const RANKS_MAX: u32 = 4_096;
 const STEPS_MAX: usize = Program::STEPS_MAX;
 const CHUNKS_MAX: u64 = Program::CHUNKS_MAX;
 
-/// An algorithm that has been run on symbols: no step waits for ever, each send meets a receive,
-/// and every output is what the collective promises.
+/// An algorithm that has been run on symbols: no step waits forever, each send meets a receive, and
+/// every output is what the collective promises.
 #[derive(Debug)]
 pub struct Program {
     parts: ProgramParts,
     wired: Wired,
-    /// The steps in an order in which they can be run.
+    /// Steps in an order in which they can run.
     order: Vec<u32>,
 }
 
-/// What it has been made of says all.
+/// Equal parts make equal algorithms; the rest follows from them.
 impl PartialEq for Program {
     fn eq(&self, other: &Program) -> bool {
         self.parts == other.parts
@@ -30,15 +30,15 @@ impl PartialEq for Program {
 }
 
 impl Program {
-    /// No algorithm has more steps of all ranks together.
+    /// Most steps that all ranks may have together.
     pub const STEPS_MAX: usize = 1 << 20;
-    /// Nor more chunks of all ranks together, nor do all steps together move more.
+    /// Most chunks that all ranks may have together, and most chunks that all steps may move.
     pub const CHUNKS_MAX: u64 = 1 << 22;
 
     /// Checks an algorithm.
     ///
     /// # Errors
-    /// The first thing that is wrong with it, with its step where one is to blame.
+    /// The first mistake, with the step to blame if there is one.
     pub fn new(mut parts: ProgramParts) -> Result<Program, ProgramError> {
         parts.blocks.sort_by_key(|block| (block.rank, block.number));
         check_numbers(&parts)?;
@@ -47,6 +47,8 @@ impl Program {
         let usual = order(&parts, &wired, Preference::Shallowest)?;
         let places = [(parts.out_of_place, false), (parts.in_place, true)];
         for (_, in_place) in places.into_iter().filter(|(is_meant, _)| *is_meant) {
+            // If nothing orders two steps, their order must not matter. Four orders find most
+            // missing waits, not all.
             values::run(&parts, &wired, &usual, in_place)?;
             for preference in Preference::OTHERS {
                 let other = order(&parts, &wired, preference)?;
@@ -60,27 +62,27 @@ impl Program {
         })
     }
 
-    /// What it has been made of.
+    /// Returns the parts as they were written.
     pub fn parts(&self) -> &ProgramParts {
         &self.parts
     }
 
-    /// The collective that it carries out.
+    /// Returns the collective that the algorithm carries out.
     pub fn collective(&self) -> ProgramCollective {
         self.parts.collective
     }
 
-    /// The number of its ranks.
+    /// Returns the number of ranks that it is written for.
     pub fn ranks(&self) -> u32 {
         self.parts.ranks
     }
 
-    /// The sizes for which it is meant.
+    /// Returns the sizes in bytes for which it is meant.
     pub fn sizes(&self) -> &RangeInclusive<u64> {
         &self.parts.sizes
     }
 
-    /// Its steps in an order in which they can be run, each with its rank.
+    /// Lists the steps in an order in which they can run: number, rank and step.
     pub(super) fn steps(&self) -> impl Iterator<Item = (u32, u32, &ProgramStep)> {
         self.order.iter().map(|&step| {
             let (rank, of) = self.wired.step(&self.parts, step);
@@ -93,7 +95,7 @@ impl Program {
     }
 }
 
-/// One order was right, and another is not.
+/// Rephrases an error that occurs in one order but not in another.
 fn racing(error: &ProgramError) -> ProgramError {
     ProgramError {
         what: format!(
@@ -148,7 +150,7 @@ fn check_numbers(parts: &ProgramParts) -> Result<(), ProgramError> {
     Ok(())
 }
 
-/// Refuses chunks beyond their buffer, and steps that make no sense by themselves.
+/// Refuses chunks beyond their buffer, and steps that use data without having any.
 fn check_slots(parts: &ProgramParts) -> Result<(), ProgramError> {
     let (input, output) = parts.lengths();
     for block in &parts.blocks {
@@ -191,9 +193,9 @@ fn check_data(step: &ProgramStep) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// A slot that all buffers have.
+/// Constructor that all readers of algorithms share.
 impl Slot {
-    /// A chunk of a buffer.
+    /// Names a chunk in a buffer.
     pub fn new(buffer: Buffer, chunk: u32) -> Slot {
         Slot { buffer, chunk }
     }

@@ -1,15 +1,15 @@
-//! What is wrong with an algorithm step by step.
+//! Errors of step-by-step algorithms, with the step to blame.
 
 use std::fmt;
 
-/// A step of a thread block, or the block as a whole.
+/// A step in a thread block, or the block as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At {
-    /// The rank that runs it.
+    /// Rank that runs the block.
     pub rank: u32,
-    /// The number of the thread block among those of its rank.
+    /// Number of the thread block within its rank.
     pub block: u32,
-    /// The number of the step in the block, from 0.
+    /// Number of the step within its block, from 0; `None` for the whole block.
     pub step: Option<u32>,
 }
 
@@ -23,15 +23,15 @@ impl fmt::Display for At {
     }
 }
 
-/// Why a program is none, or does not do what its collective promises.
+/// Reason why an algorithm is refused: it cannot run, or does not do what its collective promises.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{what}; {remedy}", in_front(*.at))]
 pub struct ProgramError {
-    /// Where, where one place is to blame.
+    /// Step or block to blame, if there is one.
     pub at: Option<At>,
-    /// What is wrong.
+    /// Description of the mistake, which follows the place.
     pub what: String,
-    /// What to do.
+    /// Advice that follows the description.
     pub remedy: String,
 }
 
@@ -40,7 +40,7 @@ fn in_front(at: Option<At>) -> String {
 }
 
 impl ProgramError {
-    /// Of a place.
+    /// Makes an error at a place.
     pub(super) fn new(at: Option<At>, what: impl Into<String>, remedy: &str) -> ProgramError {
         ProgramError {
             at,

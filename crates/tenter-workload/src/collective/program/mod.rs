@@ -1,11 +1,11 @@
-//! Algorithms that others write step by step, such as those of MSCCL.
+//! Algorithms that others write step by step, such as those in MSCCL.
 //!
 //! ```text
 //!   ProgramParts ── Program::new: sends meet receives, no deadlock, right outputs ──▶ Program
-//!   Program ─────── Table::new: what each send must have got before, for a size ───▶ Schedule
+//!   Program ─────── Table::new: arrivals that each send needs, for a size ─────────▶ Schedule
 //! ```
 //!
-//! Thread blocks run their steps in order. What ranks send each other on a channel arrives in
+//! Thread blocks run their steps in order. Messages from one rank to another on a channel arrive in
 //! order.
 
 mod checked;

@@ -1,5 +1,5 @@
-//! Algorithms as Tenter writes them: a line for the whole, one for each thread block, one for each
-//! step. Semicolons may stand for the ends of lines.
+//! Algorithms in Tenter's own notation: one line for the whole, one per thread block, one per step.
+//! Semicolons may replace line ends.
 //!
 //! ```text
 //!   algorithm all-reduce ranks 2 chunks 2 in-place protocol simple sizes 0 1073741824
@@ -8,8 +8,8 @@
 //!   step 1 from 1.0 of i1 into i1 after 0.0
 //! ```
 //!
-//! `1.0` behind `to` and `from` is rank 1 on channel 0, behind `after` step 0 of block 1; `i1` is
-//! chunk 1 of the input, `o` and `s` are output and scratch.
+//! After `to` and `from`, `1.0` is rank 1 on channel 0; after `after`, `0.0` is step 0 in block 0.
+//! `i1` is chunk 1 in the input; `o` and `s` stand for output and scratch.
 
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -24,20 +24,20 @@ use super::parts::{
     WireProtocol,
 };
 
-/// What a text begins with.
+/// First characters of every text in this notation.
 pub const HEADING: &str = "algorithm ";
 
-/// What is wrong in which line of a text.
+/// A mistake in a text, with its line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {error}")]
 pub struct NotationError {
-    /// The line, from 1.
+    /// Number of the line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// Mistake that was found there.
     pub error: ProgramError,
 }
 
-/// The text of an algorithm, its lines with `end` behind each.
+/// Writes an algorithm as text, with `end` after each line.
 pub fn write(program: &Program, end: char) -> String {
     let parts = program.parts();
     let mut out = format!(
@@ -95,10 +95,10 @@ fn write_step(step: &ProgramStep, out: &mut String) {
     }
 }
 
-/// The algorithm of a text.
+/// Reads an algorithm from its text and checks it.
 ///
 /// # Errors
-/// The first line that is not understood, and what is wrong with the algorithm.
+/// The first line that is not understood; otherwise the first mistake in the algorithm.
 pub fn read(text: &str) -> Result<Program, NotationError> {
     let mut lines = Lines::default();
     let mut parts: Option<ProgramParts> = None;

@@ -1,7 +1,7 @@
-//! Which steps meet, and orders in which all of them can be run.
+//! Pairs of sends and receives, and orders in which all steps can run.
 //!
 //! Steps are numbered block after block. The k-th step that sends to a rank on a channel meets the
-//! k-th there that receives from it.
+//! k-th step there that receives from it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -9,23 +9,24 @@ use std::collections::{BTreeMap, BinaryHeap};
 use super::error::{At, ProgramError};
 use super::parts::{Port, ProgramParts, ProgramStep};
 
-/// Steps of a circle that a message names.
+/// Most steps of a circle that an error message names.
 const NAMED: usize = 8;
 
-/// What each step waits for.
+/// Dependencies of each step, by its number.
 #[derive(Debug, Default)]
 pub(super) struct Wired {
-    /// The number of the first step of each block, and of one more than the last.
+    /// Number of each block's first step, followed by the step count.
     first: Vec<u32>,
-    /// The block of each step.
+    /// Place of each step's block in the list of blocks.
     block: Vec<u32>,
-    /// The step whose message a step receives.
+    /// For each step that receives, the step that sends its message.
     sender: Vec<Option<u32>>,
-    /// The steps of the same rank that a step waits for, without the one before it.
+    /// For each step, other steps of the same rank that it waits for; its predecessor in the block
+    /// is implied.
     after: Vec<Vec<u32>>,
 }
 
-/// What messages of a channel go over.
+/// A connection, over which the messages of a channel go.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Connection {
     src: u32,
@@ -33,7 +34,7 @@ struct Connection {
     channel: u32,
 }
 
-/// What meets on a connection: the blocks of both ends, and their steps.
+/// Steps at the two ends of a connection, in order; each end belongs to one block.
 #[derive(Default)]
 struct Ends {
     sends: Vec<u32>,
@@ -41,11 +42,11 @@ struct Ends {
 }
 
 impl Wired {
-    /// Finds out which steps meet.
+    /// Pairs sends with receives and resolves the names of steps.
     ///
     /// # Errors
-    /// Sends and receives that do not match, different numbers of chunks,
-    /// ends that several blocks share, and waits for steps that there are not.
+    /// Sends and receives that do not match; different chunk counts; an end that several blocks
+    /// share; a wait for a step that does not exist.
     pub(super) fn new(parts: &ProgramParts) -> Result<Wired, ProgramError> {
         let mut wired = Wired::default();
         let mut blocks: BTreeMap<(u32, u32), u32> = BTreeMap::new();
@@ -69,12 +70,12 @@ impl Wired {
         Ok(wired)
     }
 
-    /// How many steps there are.
+    /// Returns the number of steps.
     pub(super) fn len(&self) -> u32 {
         self.block.len() as u32
     }
 
-    /// The block of a step, and the step.
+    /// Returns the rank that runs a step, and the step.
     pub(super) fn step<'p>(&self, parts: &'p ProgramParts, step: u32) -> (u32, &'p ProgramStep) {
         let block = self.block[step as usize];
         let within = step - self.first[block as usize];
@@ -82,22 +83,23 @@ impl Wired {
         (of.rank, &of.steps[within as usize])
     }
 
-    /// The block of a step.
+    /// Returns the place of a step's block.
     pub(super) fn block_of(&self, step: u32) -> u32 {
         self.block[step as usize]
     }
 
-    /// The step whose message a step receives.
+    /// Returns the step whose message `step` receives.
     pub(super) fn sender(&self, step: u32) -> Option<u32> {
         self.sender[step as usize]
     }
 
-    /// The steps of the same rank that a step waits for, without the one before it.
+    /// Returns other steps of the same rank that `step` waits for, without its predecessor in the
+    /// block.
     pub(super) fn after(&self, step: u32) -> &[u32] {
         &self.after[step as usize]
     }
 
-    /// Where a step is written.
+    /// Returns the place of a step for error messages.
     pub(super) fn at(&self, parts: &ProgramParts, step: u32) -> At {
         let block = self.block[step as usize];
         let within = step - self.first[block as usize];
@@ -132,7 +134,7 @@ impl Wired {
         Ok(found)
     }
 
-    /// Pairs sends and receives.
+    /// Pairs the k-th send with the k-th receive on each connection.
     fn meet(&mut self, parts: &ProgramParts) -> Result<(), ProgramError> {
         let mut connections: BTreeMap<Connection, Ends> = BTreeMap::new();
         for step in 0..self.len() {
@@ -176,7 +178,8 @@ impl Wired {
         Ok(())
     }
 
-    /// Adds a step to an end, which only one block may have.
+    /// Adds a step to an end, which only one block may use: between blocks nothing would order the
+    /// messages.
     fn push(
         &self,
         end: &mut Vec<u32>,
@@ -244,7 +247,8 @@ impl Wired {
         Err(ProgramError::new(Some(self.at(parts, alone)), what, remedy))
     }
 
-    /// What a step waits for: the step before it, the sender of what it receives, and others.
+    /// Lists what a step waits for: its predecessor in the block, the sender of its message, and
+    /// others.
     fn all_before(&self, step: u32) -> impl Iterator<Item = u32> + '_ {
         let begins = self.first[self.block_of(step) as usize] == step;
         let before = (!begins).then(|| step - 1);
@@ -253,43 +257,43 @@ impl Wired {
     }
 }
 
-/// Which of the steps that can be run comes next.
+/// Rule that chooses the next step among those that can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Preference {
-    /// The one that the shortest chain of others comes before.
+    /// Step with the shortest chain of steps before it.
     Shallowest,
-    /// The one with the lowest number.
+    /// Step with the lowest number.
     Lowest,
-    /// The one with the highest number.
+    /// Step with the highest number.
     Highest,
-    /// Some other one.
+    /// Step with the lowest hash, an order that no structure in the numbers predicts.
     Scattered,
 }
 
 impl Preference {
-    /// All but the usual one.
+    /// All preferences except the one that becomes the schedule.
     pub(super) const OTHERS: [Preference; 3] = [
         Preference::Lowest,
         Preference::Highest,
         Preference::Scattered,
     ];
 
-    /// The lowest key comes next.
+    /// Returns the sort key of a step; the lowest comes next.
     fn key(self, step: u32, depth: u32) -> u32 {
         match self {
             Preference::Shallowest => depth,
             Preference::Lowest => step,
             Preference::Highest => u32::MAX - step,
-            // Any odd number mixes.
+            // An odd factor permutes the numbers, so keys stay distinct.
             Preference::Scattered => step.wrapping_mul(0x9E37_79B1),
         }
     }
 }
 
-/// All steps, each behind those that it waits for.
+/// Returns all steps, each after those that it waits for.
 ///
 /// # Errors
-/// Steps that wait for each other, by their names.
+/// A deadlock, naming the steps that wait for each other.
 pub(super) fn order(
     parts: &ProgramParts,
     wired: &Wired,
@@ -328,7 +332,8 @@ pub(super) fn order(
     Ok(order)
 }
 
-/// Follows a step that never runs to what it waits for, until that comes round.
+/// Describes a deadlock: follows a step that never runs to what it waits for, until a step comes
+/// twice.
 fn deadlock(parts: &ProgramParts, wired: &Wired, waiting: &[u32]) -> ProgramError {
     let stuck = |step: &u32| waiting[*step as usize] > 0;
     let mut step = (0..wired.len()).find(stuck).unwrap_or(0);
@@ -342,6 +347,7 @@ fn deadlock(parts: &ProgramParts, wired: &Wired, waiting: &[u32]) -> ProgramErro
         };
         step = next;
     }
+    // The chain may begin with steps that only wait for the circle; these are not named.
     let circle = chain.get(place[step as usize]..).unwrap_or_default();
     let mut names: Vec<String> = circle
         .iter()

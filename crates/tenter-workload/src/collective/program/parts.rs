@@ -1,4 +1,4 @@
-//! What an algorithm step by step consists of.
+//! Parts that a step-by-step algorithm consists of.
 
 use std::ops::RangeInclusive;
 
@@ -6,20 +6,20 @@ use tenter_config::choice;
 
 use super::error::At;
 
-/// A collective whose result can be checked.
+/// A collective for which the result of an algorithm can be checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProgramCollective {
-    /// Every rank gets the sum of all buffers.
+    /// Every rank receives the sum over all buffers.
     AllReduce,
-    /// Every rank gets what every rank has.
+    /// Every rank receives the inputs of all ranks.
     AllGather,
-    /// Every rank gets its part of the sum of all buffers.
+    /// Every rank receives its part of the sum over all buffers.
     ReduceScatter,
     /// Every rank has a part for every rank.
     AllToAll,
-    /// Every rank gets what one rank has.
+    /// Every rank receives the root's buffer.
     Broadcast,
-    /// One rank gets the sum of all buffers.
+    /// The root receives the sum over all buffers.
     Reduce,
 }
 
@@ -32,14 +32,14 @@ choice!(ProgramCollective {
     "reduce" => Reduce,
 });
 
-/// How data are laid out on the wire, which decides how many bytes they take there.
+/// Layout of data on the wire, which decides how many bytes they take there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireProtocol {
-    /// Data alone.
+    /// Data alone, without flags.
     Simple,
-    /// Four bytes of flags behind every four bytes of data.
+    /// Four bytes of flags after every four bytes of data.
     Ll,
-    /// Eight bytes of flags in every 128.
+    /// Eight bytes of flags in every 128 bytes.
     Ll128,
 }
 
@@ -50,9 +50,9 @@ choice!(WireProtocol {
 });
 
 impl WireProtocol {
-    /// The bytes that `data` bytes take on the wire, rounded up.
+    /// Returns the wire bytes for `data` bytes, rounded up.
     ///
-    /// Source: the lines of the protocols LL and LL128 of NCCL.
+    /// Source: the lines of the protocols LL and LL128 in NCCL.
     pub fn bytes(self, data: u64) -> u64 {
         let (times, of) = match self {
             WireProtocol::Simple => (1, 1),
@@ -64,19 +64,19 @@ impl WireProtocol {
     }
 }
 
-/// A buffer of a rank.
+/// A buffer that each rank has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Buffer {
-    /// What the rank brings.
+    /// Data that the rank contributes.
     Input,
-    /// What it gets.
+    /// Result that the rank ends with.
     Output,
-    /// What the algorithm needs beside.
+    /// Extra memory that the algorithm needs.
     Scratch,
 }
 
 impl Buffer {
-    /// The letter that stands for it.
+    /// Returns the buffer's letter in the notation.
     pub(super) fn letter(self) -> char {
         match self {
             Buffer::Input => 'i',
@@ -85,7 +85,7 @@ impl Buffer {
         }
     }
 
-    /// The buffer of a letter.
+    /// Returns the buffer for a letter, `None` for an unknown one.
     pub fn of_letter(letter: &str) -> Option<Buffer> {
         match letter {
             "i" => Some(Buffer::Input),
@@ -96,59 +96,59 @@ impl Buffer {
     }
 }
 
-/// The first of the chunks of a step in a buffer.
+/// The first of a step's chunks in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// The buffer.
+    /// Buffer that holds the chunks.
     pub buffer: Buffer,
-    /// The chunk.
+    /// Number of the first chunk.
     pub chunk: u32,
 }
 
-/// The other end of a message: what a rank sends another on a channel arrives there in order.
+/// The other end of a message. Messages between two ranks on a channel arrive in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// The other rank.
+    /// Rank at the other end.
     pub peer: u32,
-    /// The channel.
+    /// Number of the channel, which connects two ranks.
     pub channel: u32,
 }
 
-/// A step of a thread block of the same rank.
+/// A step in a thread block of the same rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepName {
-    /// The number of the block among those of the rank.
+    /// Number of the block within its rank.
     pub block: u32,
-    /// The number of the step in the block.
+    /// Number of the step within its block, from 0.
     pub step: u32,
 }
 
-/// What a thread block does at once: it takes chunks, adds them up, stores the sum and sends it on.
-/// Each part may be missing.
+/// A step of a thread block: it takes chunks, adds them up, stores the sum and sends it on. Each
+/// part may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramStep {
-    /// How many chunks.
+    /// Chunks that the step handles, consecutive from each slot.
     pub count: u32,
-    /// Chunks that arrive.
+    /// Port at which chunks arrive, if the step receives.
     pub receive: Option<Port>,
-    /// Chunks of the rank's own; all of them and what arrives are added up.
+    /// The rank's own chunks; the step adds up all of them and what arrives.
     pub sources: Vec<Slot>,
-    /// Where the sum is stored.
+    /// Slot in which the sum is stored.
     pub store: Option<Slot>,
-    /// Where the sum is sent.
+    /// Port to which the sum is sent.
     pub send: Option<Port>,
-    /// What must be done before.
+    /// Steps that must be done before.
     pub after: Vec<StepName>,
 }
 
-/// Steps of a rank, one after the other.
+/// A thread block: steps of a rank that run one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramBlock {
-    /// The rank.
+    /// Rank that runs the block.
     pub rank: u32,
-    /// Its number among the blocks of the rank.
+    /// Number of the block within its rank.
     pub number: u32,
-    /// What it does.
+    /// Steps in the order in which they run.
     pub steps: Vec<ProgramStep>,
 }
 
@@ -162,34 +162,34 @@ impl ProgramBlock {
     }
 }
 
-/// An algorithm as it is written, which may be wrong.
+/// An algorithm as written, not yet checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramParts {
-    /// What it promises.
+    /// Collective whose result the algorithm promises.
     pub collective: ProgramCollective,
-    /// For how many ranks.
+    /// Ranks that the algorithm is written for.
     pub ranks: u32,
-    /// Into how many chunks it cuts the size of the collective.
+    /// Chunks into which the collective's size is cut.
     pub chunks: u32,
-    /// Whether input and output may be one buffer.
+    /// Set if input and output may be the same buffer.
     pub in_place: bool,
-    /// Whether they may be two.
+    /// Set if input and output may be separate buffers.
     pub out_of_place: bool,
-    /// Its protocol.
+    /// Protocol that all its messages use.
     pub protocol: WireProtocol,
-    /// The sizes in bytes for which it is meant.
+    /// Sizes in bytes for which the algorithm is meant.
     pub sizes: RangeInclusive<u64>,
-    /// What its ranks do; the blocks of a rank in any order.
+    /// Thread blocks of all ranks, in any order.
     pub blocks: Vec<ProgramBlock>,
 }
 
 impl ProgramParts {
-    /// How many chunks of a size a rank has as its own, of all-gathers and reduce-scatters.
+    /// Returns the chunks that one rank owns, in collectives whose size is shared among ranks.
     pub(super) fn share(&self) -> u32 {
         self.chunks / self.ranks.max(1)
     }
 
-    /// Whether the size is what all ranks have a share of.
+    /// Returns true if the size consists of one share per rank.
     pub(super) fn has_shares(&self) -> bool {
         matches!(
             self.collective,
@@ -199,7 +199,7 @@ impl ProgramParts {
         )
     }
 
-    /// Chunks of the input and of the output of a rank.
+    /// Returns the lengths of a rank's input and output, in chunks.
     pub(super) fn lengths(&self) -> (u32, u32) {
         match self.collective {
             ProgramCollective::AllGather => (self.share(), self.chunks),

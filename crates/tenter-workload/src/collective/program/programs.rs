@@ -1,4 +1,4 @@
-//! The algorithm of a collective that files have.
+//! A collective whose algorithm comes from a file, or from several files by size.
 
 use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
@@ -15,11 +15,11 @@ use crate::collective::limits::CHUNKS;
 use crate::collective::member::{CollectiveMember, Factor};
 use crate::{Destination, QueuePairScope, Schedule, WorkloadError};
 
-/// A path is no longer.
+/// Longest accepted path in bytes.
 const PATH_MAX: usize = 4_096;
-/// An algorithm in Tenter's notation is no longer.
+/// Longest text in Tenter's notation, in bytes.
 const TEXT_MAX: usize = 64 << 20;
-/// A size is cut into no more slices.
+/// Most slices into which a size is cut.
 const ROUNDS_MAX: u64 = 1 << 20;
 
 component! {
@@ -39,7 +39,7 @@ component! {
     }
 }
 
-/// Without an algorithm.
+/// By default there is no algorithm; reading one without an algorithm is refused.
 impl Default for AlgorithmFiles {
     fn default() -> AlgorithmFiles {
         AlgorithmFiles {
@@ -51,7 +51,8 @@ impl Default for AlgorithmFiles {
     }
 }
 
-/// What files hold stands in `programs` by now.
+/// Refuses a mapping without algorithms, and files that differ in collective or rank count. File
+/// contents have been put into `programs` by now.
 fn has_programs(own: &AlgorithmFiles, reader: &mut dyn Reader) -> bool {
     let count = own.programs.as_ref().map_or(0, |of| of.0.len());
     if count == 0 {
@@ -85,11 +86,12 @@ fn has_programs(own: &AlgorithmFiles, reader: &mut dyn Reader) -> bool {
     !collectives && !ranks
 }
 
-/// Algorithms of one collective.
+/// Algorithms for one collective, for different sizes.
 #[derive(Clone, Debug)]
 pub struct Programs(pub Vec<Arc<Program>>);
 
-/// Graphs compare those of each of their collectives, which mostly are the same.
+/// Compares pointers first: graphs compare the algorithms of all their collectives, which are
+/// mostly shared.
 impl PartialEq for Programs {
     fn eq(&self, other: &Programs) -> bool {
         let alike =
@@ -133,7 +135,7 @@ impl Value for Programs {
     }
 }
 
-/// What is known of algorithms from files, by collective.
+/// Static descriptions of algorithms from files, by collective.
 static MEMBERS: LazyLock<Vec<(ProgramCollective, CollectiveMember)>> = LazyLock::new(|| {
     let member = |&collective: &ProgramCollective| {
         let busbw = match collective {
@@ -157,7 +159,7 @@ static MEMBERS: LazyLock<Vec<(ProgramCollective, CollectiveMember)>> = LazyLock:
 });
 
 impl AlgorithmFiles {
-    /// One that carries out this algorithm.
+    /// Wraps a single algorithm, which runs at all sizes.
     pub fn of(program: Program) -> AlgorithmFiles {
         AlgorithmFiles {
             programs: Some(Programs(vec![Arc::new(program)])),
@@ -165,12 +167,12 @@ impl AlgorithmFiles {
         }
     }
 
-    /// The algorithms.
+    /// Returns the algorithms in the order in which they are tried.
     pub fn list(&self) -> impl Iterator<Item = &Arc<Program>> {
         self.programs.iter().flat_map(|of| &of.0)
     }
 
-    /// The collective of all of them.
+    /// Returns the collective that all algorithms carry out.
     pub fn collective(&self) -> Option<ProgramCollective> {
         self.list().next().map(|of| of.collective())
     }
@@ -178,11 +180,11 @@ impl AlgorithmFiles {
     pub(in crate::collective) fn member(&self) -> &'static CollectiveMember {
         let own = self.collective();
         let found = MEMBERS.iter().find(|(of, _)| Some(*of) == own);
-        // Without an algorithm it has been refused.
+        // The first member stands in for a missing algorithm, which has been refused earlier.
         &found.unwrap_or(&MEMBERS[0]).1
     }
 
-    /// The algorithm for a size.
+    /// Returns the algorithm for a size.
     fn choose(&self, ranks: u32, size_bytes: u64) -> Result<&Program, WorkloadError> {
         let collective = self.member().to_string();
         let mut list = self.list();
@@ -207,7 +209,8 @@ impl AlgorithmFiles {
         Ok(chosen)
     }
 
-    /// The first size of these for which there is no algorithm; one that is alone runs at all.
+    /// Returns the first size in the range without an algorithm. A single algorithm runs at all
+    /// sizes.
     pub fn gap(&self, sizes: RangeInclusive<u64>) -> Option<u64> {
         if self.list().count() < 2 {
             return None;
@@ -218,17 +221,18 @@ impl AlgorithmFiles {
             let Some(fits) = fits else {
                 return Some(size);
             };
+            // The next size that this algorithm does not cover; none if it covers the largest.
             size = fits.sizes().end().checked_add(1)?;
         }
         None
     }
 
-    /// Whether it runs on that number of ranks at a size.
+    /// Returns true if there is an algorithm for this rank count and size.
     pub fn suits(&self, ranks: u32, size_bytes: u64) -> bool {
         self.choose(ranks, size_bytes).is_ok()
     }
 
-    /// The sizes for which there are algorithms.
+    /// Returns the size ranges of all algorithms in words.
     pub fn ranges(&self) -> String {
         let range = |of: &Arc<Program>| {
             let (least, most) = (of.sizes().start(), of.sizes().end());
@@ -237,7 +241,7 @@ impl AlgorithmFiles {
         self.list().map(range).collect::<Vec<_>>().join(", ")
     }
 
-    /// How often the steps are run.
+    /// Returns the number of rounds in which the steps run, one per slice of a chunk.
     fn rounds(&self, program: &Program, size_bytes: u64) -> u64 {
         let chunk = size_bytes.div_ceil(u64::from(program.parts().chunks));
         self.slice
@@ -264,7 +268,8 @@ impl AlgorithmFiles {
         let chosen = self.choose(ranks, size_bytes)?;
         let table = self.table(chosen, size_bytes)?;
         let mut others: [Vec<(u32, Destination)>; 2] = Default::default();
-        // Sizes of one collective share queue pairs.
+        // Collectives with different sizes share queue pairs, so each must know the destinations of
+        // all.
         for other in self.list().filter(|of| ***of != *chosen) {
             if other.ranks() != ranks {
                 continue;
@@ -282,7 +287,7 @@ impl AlgorithmFiles {
         Ok(Box::new(Listed { table, others }))
     }
 
-    /// The longest chain of hops, each c(x) + L, and what the busiest port takes for its transfers.
+    /// Takes the longest chain of hops, each c(x) + L, or the busiest port's time plus L.
     pub(in crate::collective) fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         let table = self
             .choose(switch.ranks, switch.size_bytes)
@@ -295,15 +300,14 @@ impl AlgorithmFiles {
         chain.max((switch.port_time)(port).saturating_add(switch.latency))
     }
 
-    /// Whether the number of its transfers depends on the size: the length of slices, or any where
-    /// the size chooses the algorithm.
+    /// Returns a length if the transfer count depends on the size: the slice length, or a maximal
+    /// value if the size chooses among several algorithms.
     pub(in crate::collective) fn chunk_bytes(&self) -> Option<u64> {
         let several = (self.list().count() > 1).then_some(u64::MAX);
         self.slice.map(Bytes::count).or(several)
     }
 
-    /// The most transfers that a rank may send another, where each slice has as many bytes as may
-    /// be and the size is the largest that is simulated.
+    /// Returns the most transfers that one rank sends another in one round.
     pub(in crate::collective) fn more_of_a_way(&self) -> u64 {
         let steps = self.list().map(|of| of.steps().count() as u64).max();
         steps.unwrap_or(0)

@@ -1,9 +1,9 @@
-//! Algorithms step by step as graphs of transfers.
+//! Step-by-step algorithms as graphs of transfers.
 //!
-//! A transfer waits for all that had to arrive at its rank before its step could run. Queue pairs
-//! keep their order, so the last arrival of each chunk on each way into the rank says all, whether
-//! chunks have queue pairs of their own or not. Copies and sums take no time, and sends never wait
-//! for room at their receiver.
+//! A transfer waits for everything that must arrive at its rank before its step can run. Queue
+//! pairs keep their order, so for each way into the rank and each chunk the last arrival implies
+//! the earlier ones, whether chunks have separate queue pairs or not. Copies and sums take no time,
+//! and sends never wait for room at the receiver.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -14,42 +14,44 @@ use crate::collective::chunks::Chunks;
 use crate::of_rank::of_rank;
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
-/// No collective has more transfers, nor do these wait for more arrivals together.
+/// Most transfers in a collective, and most arrivals that these wait for together.
 const TRANSFERS_MAX: usize = 1 << 22;
 const WAITS_MAX: usize = 1 << 26;
 
-/// A transfer, and what it waits for.
+/// A transfer with its dependencies.
 #[derive(Clone, Debug)]
 struct Sent {
     transfer: Transfer,
-    /// The transfers that it waits for, ascending.
+    /// Transfers that it waits for, in ascending order.
     after: Vec<u32>,
-    /// Those that wait for it, ascending.
+    /// Transfers that wait for it, in ascending order.
     released: Vec<u32>,
 }
 
-/// The transfers of an algorithm for a size.
+/// Transfers of an algorithm for one size.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     ranks: u32,
     sent: Vec<Sent>,
-    /// Ids by source, and by what tells the ways of a source from each other in both scopes.
+    /// (Source, destination, id) of each transfer, in ascending order, once for each of [`SCOPES`].
     ways: [Vec<(u32, Destination, u32)>; 2],
-    /// Ids of transfers that wait for nothing, by source and id.
+    /// (Source, id) of each transfer that waits for nothing, in ascending order.
     initial: Vec<(u32, u32)>,
 }
 
-/// The scopes in the order of [`Table::ways`].
+/// Scopes in the order of [`Table::ways`].
 const SCOPES: [QueuePairScope; 2] = [QueuePairScope::RankPair, QueuePairScope::Chunk];
 
-/// A connection of all, and the label of a chunk there.
+/// A connection by its number among all, and the label of a chunk there.
 type Way = (u32, u32);
 
-/// How far arrivals at a rank have come: the last of each way, by the way.
+/// Progress of arrivals at a rank, as a vector clock: the last arrival on each way, in ascending
+/// order.
 type Clock = Rc<Vec<(Way, u32)>>;
 
-/// The later of two clocks, way by way.
+/// Merges two clocks: the later arrival on each way.
 fn later(one: &Clock, other: &Clock) -> Clock {
+    // Steps that receive nothing share the clock of the step before: no merge, no memory.
     if Rc::ptr_eq(one, other) || other.is_empty() {
         return Rc::clone(one);
     }
@@ -64,18 +66,19 @@ fn later(one: &Clock, other: &Clock) -> Clock {
     Rc::new(both.into_iter().collect())
 }
 
-/// Numbers the connections of an algorithm: each pair of ranks has one for every channel and number
-/// of chunks. Transfers of different lengths may overtake each other on parallel queue pairs.
+/// Numbers the connections of an algorithm. Each pair of ranks has one for every channel and chunk
+/// count, because transfers with different lengths may overtake each other on parallel queue pairs.
 #[derive(Debug, Default)]
 struct Connections {
-    /// By source, destination, channel and count; the connection of the pair, and its number among
-    /// all.
+    /// By source, destination, channel and count: the connection's number within its pair, and
+    /// among all.
     known: BTreeMap<(u32, u32, u32, u32), (u32, u32)>,
-    /// What has a chunk of a pair as its label: source, destination and label to the connection.
+    /// By source, destination and label: the connection on which this label is used.
     labels: BTreeMap<(u32, u32, u32), u32>,
-    /// The label of the chunks of a connection that cannot have their own.
+    /// By source, destination, connection and chunk: the label of a chunk whose own number is
+    /// taken.
     other_labels: BTreeMap<(u32, u32, u32, u32), u32>,
-    /// The next label of a pair that no chunk has.
+    /// Next free label of each pair.
     next_label: BTreeMap<(u32, u32), u32>,
 }
 
@@ -100,8 +103,9 @@ impl Connections {
         connections
     }
 
-    /// The chunk as which records have the transfer: the one of its step, unless a transfer of
-    /// another connection has it, whose order to this one is not known.
+    /// Returns the chunk number under which records have a transfer. It is the step's own chunk,
+    /// unless another connection of the pair uses that number: the order between the two is
+    /// unknown, so they need separate queue pairs in the scope of a chunk.
     fn label(&mut self, src: u32, dst: u32, connection: u32, chunk: u32) -> u32 {
         if *self.labels.entry((src, dst, chunk)).or_insert(connection) == connection {
             return chunk;
@@ -117,20 +121,21 @@ impl Connections {
     }
 }
 
-/// How the size of a collective is cut.
+/// Division of a collective's size into chunks and rounds.
 struct Cut<'p> {
     program: &'p Program,
     chunks: Chunks,
-    /// How often the steps are run, each time with a part of each chunk.
+    /// Number of times that the steps run, each time with a part of each chunk.
     rounds: u32,
 }
 
 impl Cut<'_> {
-    /// Bytes on the wire of a step in a round.
+    /// Returns the wire bytes that a step sends in a round.
     fn bytes(&self, step: &ProgramStep, round: u32) -> u64 {
         let count = self.chunks.count();
         let first = first_chunk(step);
         let of_chunk = |place: u32| {
+            // Scratch may have more chunks than the size; lengths differ by a byte at most.
             let bytes = self.chunks.bytes((first + place) % count);
             Chunks::new(bytes, self.rounds).bytes(round)
         };
@@ -140,15 +145,14 @@ impl Cut<'_> {
     }
 }
 
-/// The chunk that tells which a step is about.
+/// Returns the chunk that identifies a step's data.
 fn first_chunk(step: &ProgramStep) -> u32 {
     let slot = step.sources.first().or(step.store.as_ref());
     slot.map_or(0, |slot| slot.chunk)
 }
 
 impl Table {
-    /// The transfers of an algorithm for a size, in that number of rounds; `None`
-    /// where there are too many of them.
+    /// Builds the transfers for a size in `rounds` rounds; `None` if there are too many.
     pub(super) fn new(program: &Program, size_bytes: u64, rounds: u32) -> Option<Table> {
         let cut = Cut {
             program,
@@ -173,7 +177,7 @@ impl Table {
         Some(table)
     }
 
-    /// Runs all steps once; gives how many arrivals their transfers wait for.
+    /// Runs all steps once and returns the number of arrivals that their transfers wait for.
     fn round(
         &mut self,
         cut: &Cut<'_>,
@@ -185,7 +189,7 @@ impl Table {
         let (program, mut waits) = (cut.program, 0);
         let count = program.wired().len() as usize;
         let mut done: Vec<Clock> = vec![Clock::default(); count];
-        // What a step has sent: its way and id.
+        // (Way, id) of each step's transfer in this round.
         let mut sent: Vec<Option<(Way, u32)>> = vec![None; count];
         for (number, rank, step) in program.steps() {
             let block = program.wired().block_of(number) as usize;
@@ -249,7 +253,7 @@ impl Table {
         }
     }
 
-    /// Adds the ways of another table, on which nothing is sent.
+    /// Lists the destinations of each source in this table, each once, in ascending order.
     pub(super) fn destinations(&self, scope: QueuePairScope) -> Vec<(u32, Destination)> {
         let ways = self.ways(scope).iter();
         let mut found: Vec<_> = ways.map(|&(src, to, _)| (src, to)).collect();
@@ -264,8 +268,9 @@ impl Table {
         }
     }
 
-    /// Transfers and how long the longest chain of hops is, each of which takes what `hop` says;
-    /// the bytes that the busiest port sends or receives.
+    /// Returns the longest chain of hops, and the most bytes that any port sends or receives.
+    ///
+    /// `hop` adds one hop with the given bytes to the length of a chain.
     pub(super) fn bounds<T: Copy + Default + Ord>(&self, hop: impl Fn(T, u64) -> T) -> (T, u64) {
         let mut ends: Vec<T> = Vec::with_capacity(self.sent.len());
         let mut ports: BTreeMap<(u32, bool), u64> = BTreeMap::new();
@@ -282,10 +287,10 @@ impl Table {
     }
 }
 
-/// Labels of chunks begin behind those that any buffer has.
+/// First label beyond the chunk numbers of any buffer.
 const LABELS: u32 = 1 << 30;
 
-/// Whether what a step sends is added to something where it arrives.
+/// Returns, for each step, true if its receiver adds the data to its own.
 fn receivers_that_reduce(program: &Program) -> Vec<bool> {
     let mut reduces = vec![false; program.wired().len() as usize];
     for (number, _, step) in program.steps() {
@@ -296,10 +301,10 @@ fn receivers_that_reduce(program: &Program) -> Vec<bool> {
     reduces
 }
 
-/// A table beside the ways of others.
+/// A table, together with the destinations of other sizes' tables.
 pub(super) struct Listed {
     pub(super) table: Table,
-    /// Further ways, which larger or smaller sizes use, in both scopes; sorted.
+    /// Destinations that larger or smaller sizes use, in both scopes, in ascending order.
     pub(super) others: [Vec<(u32, Destination)>; 2],
 }
 

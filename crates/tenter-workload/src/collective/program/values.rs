@@ -1,7 +1,7 @@
-//! Algorithms run on symbols: each chunk is the sum of what named ranks had in named chunks.
+//! Symbolic execution: each chunk is the sum of named ranks' inputs in named chunks.
 //!
-//! Where the order of two steps is open, the result must not depend on it; so an algorithm is run
-//! in several orders.
+//! If nothing orders two steps, the result must not depend on their order. Each algorithm is
+//! therefore run in several orders.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,14 +11,14 @@ use super::error::ProgramError;
 use super::order::Wired;
 use super::parts::{Buffer, ProgramCollective, ProgramParts, Slot};
 
-/// What a rank had in a chunk of its input.
+/// Content of one rank's input chunk, as a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Term {
     rank: u32,
     chunk: u32,
 }
 
-/// What neighbouring ranks had in a chunk of their inputs, each once.
+/// Terms of consecutive ranks with the same chunk number, each once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Run {
     chunk: u32,
@@ -26,39 +26,39 @@ struct Run {
     last: u32,
 }
 
-/// No sums of one order have more runs together: 200 MB if all of them are live at once.
+/// Most runs that all sums in one order may have together; 200 MB if all of them are live at once.
 const RUNS_MAX: usize = 1 << 24;
 
-/// What is in a chunk.
+/// Symbolic content of a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Content {
-    /// No step has written it.
+    /// No step has written the chunk.
     Nothing,
-    /// The sum of these, ascending; as few as can be.
+    /// Sum of these runs, in ascending order, with adjacent runs merged.
     Sum(Arc<[Run]>),
-    /// A sum of more than any collective asks for.
+    /// A sum with more terms than any collective needs; no output is right any more.
     TooMuch,
 }
 
-/// A chunk, and the step that has stored it.
+/// A chunk's content and the step that stored it.
 #[derive(Clone, Debug)]
 struct Cell {
     content: Content,
     writer: Option<u32>,
 }
 
-/// What ranks have in their buffers.
+/// Buffers of all ranks, chunk by chunk.
 struct Memory<'p> {
     parts: &'p ProgramParts,
     in_place: bool,
     cells: BTreeMap<(u32, Buffer, u32), Cell>,
 }
 
-/// Runs an algorithm in an order of its steps, with input and output in one buffer or not.
+/// Runs an algorithm in the given step order, with input and output in one buffer if `in_place`.
 ///
 /// # Errors
-/// A step that reads what no step has written, the first chunk of an output that is wrong, and sums
-/// with more terms than can be checked.
+/// A step that reads an unwritten chunk; the first wrong output chunk; sums with more terms than
+/// can be checked.
 pub(super) fn run(
     parts: &ProgramParts,
     wired: &Wired,
@@ -70,6 +70,7 @@ pub(super) fn run(
     let mut runs = 0;
     for &step in order {
         let (rank, of) = wired.step(parts, step);
+        // A message is taken out when it is received: each send meets exactly one receive.
         let arrived = wired.sender(step).and_then(|sender| flying.remove(&sender));
         let mut values = Vec::with_capacity(of.count as usize);
         for place in 0..of.count {
@@ -118,7 +119,7 @@ impl Content {
         Content::Sum([terms].into())
     }
 
-    /// How many runs it has.
+    /// Returns the number of runs in the sum.
     fn runs(&self) -> usize {
         match self {
             Content::Sum(runs) => runs.len(),
@@ -152,7 +153,7 @@ fn added(one: &Content, other: &Content, most: u32) -> Content {
     let (Content::Sum(one), Content::Sum(other)) = (one, other) else {
         return Content::TooMuch;
     };
-    // No output has more than what each rank had once; the sum of both is below 2 x 4,096.
+    // No output has more than one term per rank. With at most 4,096 ranks the sum cannot overflow.
     let terms = |runs: &[Run]| runs.iter().map(Run::len).sum::<u32>();
     if terms(one) + terms(other) > most {
         return Content::TooMuch;
@@ -160,7 +161,7 @@ fn added(one: &Content, other: &Content, most: u32) -> Content {
     let mut sum: Vec<Run> = Vec::with_capacity(one.len() + other.len());
     let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
     loop {
-        // Both are ascending; sums of one run and of a thousand are as usual as any.
+        // Both lists ascend, so a merge is linear. Neither short nor long lists are typical.
         let next = match (one.peek(), other.peek()) {
             (Some(a), Some(b)) if a <= b => one.next(),
             (Some(_), None) => one.next(),
@@ -170,7 +171,7 @@ fn added(one: &Content, other: &Content, most: u32) -> Content {
             break;
         };
         match sum.last_mut() {
-            // Runs that overlap stay apart: no output is right that has a term twice.
+            // Overlapping runs stay separate: no output with a repeated term is right.
             Some(last) if (last.chunk, last.last + 1) == (next.chunk, next.first) => {
                 last.last = next.last;
             }
@@ -228,7 +229,8 @@ impl Memory<'_> {
         memory
     }
 
-    /// In place the smaller of input and output is a part of the larger one.
+    /// Returns the key of a cell. In place, the smaller of input and output is a part of the larger
+    /// one.
     fn key(&self, rank: u32, slot: Slot) -> (u32, Buffer, u32) {
         let Slot { buffer, chunk } = slot;
         if !self.in_place || buffer == Buffer::Scratch {
@@ -268,8 +270,8 @@ impl Memory<'_> {
         })
     }
 
-    /// The root of a collective that has one: the rank with which the fewest chunks are wrong, and
-    /// of those of a reduce the one whose output has the most terms.
+    /// Returns the root of a broadcast or a reduce, which the algorithm does not name: the rank for
+    /// which most chunks are right. For a reduce, the rank whose output has most terms breaks ties.
     fn root(&self) -> u32 {
         let collective = self.parts.collective;
         let mut right = vec![(0_u64, 0_u64); self.parts.ranks as usize];
@@ -291,7 +293,8 @@ impl Memory<'_> {
                     _ => rank,
                 };
                 let is_right = runs[..] == [self.promised(rank, chunk, root)];
-                // What the root of a broadcast has itself is not asked for.
+                // The root of a broadcast already has its data, and nobody asks whether it copies
+                // them.
                 let counts = collective == ProgramCollective::Reduce || rank != root;
                 if let Some(of_root) = right.get_mut(root as usize)
                     && counts
@@ -301,18 +304,19 @@ impl Memory<'_> {
                 }
             }
         }
+        // Of equally good ranks the lowest counts, so that the message is the same every time.
         let best = (0..)
             .zip(right)
             .max_by_key(|&(rank, of)| (of, Reverse(rank)));
         best.map_or(0, |(rank, _)| rank)
     }
 
-    /// The first wrong chunk of the output of a rank.
+    /// Returns rank and chunk of the first wrong output chunk on a rank.
     fn wrong(&self, rank: u32, root: u32) -> Option<(u32, u32)> {
         let (_, output) = self.parts.lengths();
         let asked = match self.parts.collective {
             ProgramCollective::Reduce => rank == root,
-            // Whether the root copies its own is up to it.
+            // A broadcast's root may copy its own data or not.
             ProgramCollective::Broadcast => rank != root,
             _ => true,
         };
@@ -331,7 +335,7 @@ impl Memory<'_> {
         self.cell(rank, Slot { buffer, chunk }, 0)
     }
 
-    /// What a chunk of an output must be the sum of.
+    /// Returns the sum that an output chunk must hold.
     fn promised(&self, rank: u32, chunk: u32, root: u32) -> Run {
         let share = self.parts.share().max(1);
         let of_all = |chunk: u32| Run {
