@@ -1,71 +1,72 @@
-//! The distribution of flow sizes: points of a cumulative distribution, drawn from by its inverse.
+//! Flow-size distributions: points of a cumulative distribution function, inverted for draws.
 //!
-//! Probabilities are integers out of 2⁶⁴ and sizes whole bytes, so a draw is the same everywhere.
+//! Probabilities are integers out of 2⁶⁴ and sizes are whole bytes, so a draw is the same on every
+//! system.
 
-/// What lies between two points of a distribution.
+/// Interpolation between two points of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
-    /// Nothing: only the sizes of the points occur.
+    /// Only the sizes in the points occur.
     Steps,
-    /// Every size, each as likely as the next.
+    /// All sizes between two points occur, each equally likely.
     Lines,
 }
 
-/// A size and how likely a flow is no longer.
+/// A size and the probability that a flow is at most this long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// In bytes.
+    /// Flow size in bytes.
     pub size_bytes: u64,
-    /// The probability, out of 2⁶⁴; that of the last point is taken as 1.
+    /// Cumulative probability out of 2⁶⁴; the last point counts as 1.
     pub up_to: u64,
 }
 
-/// Why points are no distribution.
+/// Reason why points are no distribution.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DistributionError {
-    /// Nothing to draw.
+    /// The list has no points.
     #[error(
         "a distribution of flow sizes needs a point; give at least one, such as `{{size: 1000B, cumulative: 1}}`"
     )]
     Empty,
-    /// No packet carries less than a byte.
+    /// The largest size is 0 bytes, and a flow has at least one.
     #[error("every size of the distribution is 0 bytes; give a last point above it")]
     NoBytes,
-    /// Sizes or probabilities go down.
+    /// A size or a probability is below the one before it; points count from 1.
     #[error(
         "point {0} of the distribution is below the one before it; sizes and cumulative probabilities must ascend"
     )]
     Descends(usize),
-    /// It does not end at 1.
+    /// The last cumulative probability is not 1.
     #[error(
         "the last cumulative probability of the distribution is not 1; divide all by the last one"
     )]
     NotWhole,
 }
 
-/// A distribution of flow sizes.
+/// A distribution that flow sizes are drawn from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeDistribution {
     points: Vec<Point>,
     between: Between,
 }
 
-/// The scale of [`Point::up_to`].
+/// Scale of [`Point::up_to`], 2⁶⁴.
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
-/// Sums of rounded shares miss 1 by a little.
+/// Least value accepted as 1, because sums of rounded shares miss 1 by a little.
 const NEARLY_WHOLE: u64 = u64::MAX - (u64::MAX >> 30);
 
 impl Point {
-    /// The point at a probability from 0 to 1.
+    /// Makes a point from a probability between 0 and 1.
     pub fn new(size_bytes: u64, probability: f64) -> Point {
-        // The cast saturates: a probability of 1 is the greatest value.
+        // The cast saturates, so a probability of 1 becomes the greatest value.
         let up_to = (probability * WHOLE) as u64;
         Point { size_bytes, up_to }
     }
 }
 
 impl SizeDistribution {
-    /// Every flow has this size, in bytes.
+    /// Makes the distribution in which every flow has this size in bytes.
     pub fn fixed(size_bytes: u64) -> SizeDistribution {
         let up_to = u64::MAX;
         SizeDistribution {
@@ -74,10 +75,10 @@ impl SizeDistribution {
         }
     }
 
-    /// By its points.
+    /// Makes a distribution from its points.
     ///
     /// # Errors
-    /// No points, points that descend, or a last one that is not 1.
+    /// No points, points that descend, a last size of 0, or a last probability other than 1.
     pub fn new(
         mut points: Vec<Point>,
         between: Between,
@@ -95,16 +96,17 @@ impl SizeDistribution {
         if last.up_to < NEARLY_WHOLE {
             return Err(DistributionError::NotWhole);
         }
+        // 2⁶⁴ itself does not fit; no draw exceeds this value.
         last.up_to = u64::MAX;
         Ok(SizeDistribution { points, between })
     }
 
-    /// Its points.
+    /// Returns the points, the last with the probability 1.
     pub fn points(&self) -> &[Point] {
         &self.points
     }
 
-    /// The size of a flow, at least a byte; `draw` is uniform over all 64-bit values.
+    /// Returns the size, at least 1 byte, that a uniform 64-bit `draw` leads to.
     pub fn draw(&self, draw: u64) -> u64 {
         let last = self.points.len() - 1;
         let index = self.points[..last].partition_point(|point| point.up_to <= draw);
@@ -122,20 +124,21 @@ impl SizeDistribution {
         size.max(1)
     }
 
-    /// The size that so many flows of a thousand do not exceed, in bytes.
+    /// Returns the size in bytes that `per_mille` out of 1,000 flows do not exceed.
     pub fn quantile(&self, per_mille: u32) -> u64 {
-        // By the same arithmetic as the points, so that a share of theirs is on their side of it.
+        // Computed as the points are, so that a share which equals a point's falls on the point's
+        // side.
         let share = (f64::from(per_mille.min(1_000)) / 1_000.0 * WHOLE) as u64;
         self.draw(share.saturating_sub(1))
     }
 
-    /// The largest size, in bytes.
+    /// Returns the largest size in bytes.
     pub fn largest(&self) -> u64 {
         let last = self.points.last().map_or(0, |point| point.size_bytes);
         last.max(1)
     }
 
-    /// The mean over flows of something that depends on their size: of sizes between two points, 64
+    /// Returns the mean of `of(size)` over all flows. Between two points, 64 equally likely sizes
     /// stand for all.
     pub fn mean_of(&self, of: impl Fn(u64) -> u64) -> f64 {
         let (mut mean, mut before) = (0.0, 0);
@@ -159,7 +162,7 @@ impl SizeDistribution {
         mean
     }
 
-    /// The mean size in bytes, from the points themselves.
+    /// Returns the mean size in bytes, computed from the points.
     pub fn mean(&self) -> f64 {
         let (mut mean, mut before) = (0.0, None);
         for point in &self.points {

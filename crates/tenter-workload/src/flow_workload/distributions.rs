@@ -1,19 +1,19 @@
-//! Published distributions of flow sizes by name.
+//! Published flow-size distributions, by name.
 //!
-//! The points are data files, each of which says in its first line where it is from.
+//! The points are data files; each says in its first line where it is from.
 
 use super::distribution::{Between, DistributionError, Point, SizeDistribution};
 
-/// A distribution of flow sizes that is part of the program.
+/// A flow-size distribution that is built into the program.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedDistribution {
-    /// Its name in a scenario.
+    /// Name by which a scenario chooses it.
     pub name: &'static str,
-    /// Its points: lines of a size in bytes and a cumulative probability.
+    /// Points as text: a size in bytes and a cumulative probability on each line.
     pub text: &'static str,
-    /// How its source fills the gaps between its points.
+    /// Interpolation between points that the source uses.
     pub between: Between,
-    /// The mean its source states, in bytes.
+    /// Mean that the source states, in bytes.
     pub stated_mean: Option<f64>,
 }
 
@@ -28,7 +28,7 @@ macro_rules! distribution {
     };
 }
 
-/// All of them.
+/// All built-in distributions, in the order in which they are listed.
 pub const DISTRIBUTIONS: [NamedDistribution; 9] = [
     distribution!("facebook-hadoop-homa", Steps, Some(127_796.6)),
     distribution!("facebook-hadoop-hpcc", Lines, None),
@@ -42,24 +42,23 @@ pub const DISTRIBUTIONS: [NamedDistribution; 9] = [
 ];
 
 impl NamedDistribution {
-    /// The distribution of that name.
+    /// Returns the built-in distribution with this name.
     pub fn find(name: &str) -> Option<&'static NamedDistribution> {
         DISTRIBUTIONS
             .iter()
             .find(|distribution| distribution.name == name)
     }
 
-    /// The distribution itself.
+    /// Reads the points into a distribution.
     ///
     /// # Errors
-    /// None for those of [`DISTRIBUTIONS`]; a test reads them all.
+    /// None for those in [`DISTRIBUTIONS`]; a test reads them all.
     pub fn distribution(&self) -> Result<SizeDistribution, DistributionError> {
         SizeDistribution::new(read_points(self.text), self.between)
     }
 }
 
-/// Points from lines of a size in bytes and a cumulative probability; what is no such line is
-/// passed over.
+/// Reads lines with a size in bytes and a cumulative probability; other lines are skipped.
 fn read_points(text: &str) -> Vec<Point> {
     let point = |line: &str| {
         let (size, probability) = line.split_once(',')?;

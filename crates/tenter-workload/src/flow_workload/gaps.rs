@@ -1,44 +1,45 @@
-//! Times between the arrivals of flows in an open loop.
+//! Gaps between flow arrivals in an open loop.
 //!
-//! Logarithm and exponential are made here of additions, multiplications and divisions, which IEEE
-//! 754 defines to the last bit: a library's differ among systems.
+//! Logarithm and exponential are computed here from additions, multiplications and divisions, which
+//! IEEE 754 defines to the last bit. Library functions differ between systems, and results must
+//! not.
 
 use tenter_engine::Draws;
 use tenter_units::Time;
 
-/// How the times between arrivals are distributed.
+/// Distribution that gaps between arrivals follow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GapLaw {
-    /// Exponentially: a Poisson process.
+    /// Exponential gaps: arrivals form a Poisson process.
     Exponential,
-    /// Log-normally: arrivals in bursts.
+    /// Log-normal gaps: arrivals come in bursts.
     LogNormal {
-        /// Standard deviation of the logarithm.
+        /// Standard deviation σ of the gap's logarithm.
         sigma: f64,
     },
 }
 
 impl GapLaw {
-    /// The time before arrival `number`.
+    /// Draws the gap before arrival `number`. Any arrival can be drawn alone, in any order.
     pub fn draw(self, mean: Time, draws: Draws, number: u64) -> Time {
         let own = draws.of(number);
         let factor = match self {
             GapLaw::Exponential => -ln(unit(own.at(0))),
-            // The mean of exp(σz) is exp(σ²/2).
+            // exp(σz) has the mean exp(σ²/2); subtracting σ²/2 in the exponent makes it 1.
             GapLaw::LogNormal { sigma } => exp(sigma * (normal(own) - sigma / 2.0)),
         };
-        // A cast saturates.
+        // The cast saturates for gaps beyond 64 bits.
         Time::from_ps((mean.ps() as f64 * factor) as u64)
     }
 }
 
-/// A number above 0 and up to 1.
+/// Maps a 64-bit draw to (0, 1]; 0 is left out because its logarithm is taken.
 fn unit(draw: u64) -> f64 {
     const STEP: f64 = 1.0 / 9_007_199_254_740_992.0;
     ((draw >> 11) as f64 + 1.0) * STEP
 }
 
-/// A draw of the standard normal distribution, by Marsaglia's polar method.
+/// Draws from the standard normal distribution, by Marsaglia's polar method.
 fn normal(draws: Draws) -> f64 {
     let mut number = 0;
     loop {
@@ -55,7 +56,7 @@ fn normal(draws: Draws) -> f64 {
 const SQRT_2: f64 = std::f64::consts::SQRT_2;
 const LN_2: f64 = std::f64::consts::LN_2;
 
-/// The natural logarithm of a normal number above 0.
+/// Returns the natural logarithm of a positive number that is not subnormal.
 fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
     let mut exponent = ((bits >> 52) & 0x7ff) as i32 - 1_023;
@@ -64,7 +65,7 @@ fn ln(x: f64) -> f64 {
         mantissa /= 2.0;
         exponent += 1;
     }
-    // ln m = 2 artanh s with s = (m − 1)/(m + 1), at most 0.172: eleven terms reach 10⁻¹⁸.
+    // ln m = 2 artanh s with s = (m − 1)/(m + 1). s is at most 0.172, so eleven terms reach 10⁻¹⁸.
     let s = (mantissa - 1.0) / (mantissa + 1.0);
     let square = s * s;
     let series = (0..11_u32).rev().fold(0.0, |sum, term| {
@@ -73,12 +74,12 @@ fn ln(x: f64) -> f64 {
     f64::from(exponent) * LN_2 + 2.0 * s * series
 }
 
-/// The exponential of a number between −700 and 700.
+/// Returns the exponential of `x`, which is clamped to ±700.
 fn exp(x: f64) -> f64 {
     let x = x.clamp(-700.0, 700.0);
     let doublings = (x / LN_2).round();
     let rest = x - doublings * LN_2;
-    // At most 0.347: seventeen terms reach 10⁻²².
+    // The remainder is at most 0.347, so seventeen terms reach 10⁻²².
     let series = (1..17_u32)
         .rev()
         .fold(1.0, |sum, term| 1.0 + rest * sum / f64::from(term));

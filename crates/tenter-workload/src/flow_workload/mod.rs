@@ -1,5 +1,4 @@
-//! What workloads of flows are made of: distributions of flow sizes and of times, and the flows
-//! themselves.
+//! Flow workloads: distributions for sizes and gaps, and the flows that follow from them.
 
 mod distribution;
 mod distributions;

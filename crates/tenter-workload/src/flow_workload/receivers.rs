@@ -1,20 +1,20 @@
-//! Whom the senders of an open loop send to: all their receivers alike, or as a matrix says.
+//! Choice among receivers in an open loop: all equally likely, or weighted by a matrix.
 
 use std::ops::Range;
 
 use tenter_engine::Draws;
 
-/// Which of its ways a sender's next flow goes.
+/// Rule by which a sender chooses the receiver for its next flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Receivers {
-    /// Any, all equally likely.
+    /// All receivers are equally likely.
     Alike,
-    /// Each as often as its weight is large.
+    /// Each receiver is as likely as its weight is large.
     Weighted(Weights),
 }
 
 impl Receivers {
-    /// One of some ways, as an index among all: the draw of that number.
+    /// Draws one way from the range `ways`, as an index among all ways. `number` numbers the draw.
     pub(crate) fn draw(&self, ways: Range<usize>, draws: Draws, number: u64) -> usize {
         match self {
             Receivers::Alike => ways.start + draws.below(number, ways.len() as u64) as usize,
@@ -25,18 +25,19 @@ impl Receivers {
 
 /// A weight for each way, such as the bytes between two ranks in a communication matrix.
 ///
-/// Sums are kept, so a draw is a binary search: O(log n) per flow, in integers alone.
+/// Prefix sums are stored, so a draw is a binary search: O(log n) per flow, in integers alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weights {
-    /// The weights of all ways before each, and at the end that of all.
+    /// Sum over all ways before each way, followed by the total.
     before: Vec<u64>,
 }
 
 impl Weights {
-    /// Sums have at most so many bits, by which the bias of a draw is beyond measure.
+    /// Bits in the total weight. A draw's relative bias is at most 2⁻¹⁶, beyond measure in any run.
     const BITS: u32 = 48;
 
-    /// From one for each way. Larger ones are scaled down together; none is less than 1 then.
+    /// Makes weights from one number per way. Large weights are shifted right together so that the
+    /// total has at most [`Self::BITS`] bits; each stays at least 1.
     pub fn new(weights: &[u64]) -> Weights {
         let total: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
         let shift = (u128::BITS - total.leading_zeros()).saturating_sub(Self::BITS);
@@ -50,29 +51,30 @@ impl Weights {
         Weights { before }
     }
 
-    /// That of one way.
+    /// Returns the weight of one way.
     pub fn of(&self, way: usize) -> u64 {
         self.sum(&(way..way + 1))
     }
 
-    /// That of all ways.
+    /// Returns the total weight.
     pub fn total(&self) -> u64 {
         self.before.last().copied().unwrap_or_default()
     }
 
-    /// That of some ways.
+    /// Returns the weight of a range.
     pub(crate) fn sum(&self, ways: &Range<usize>) -> u64 {
         self.before[ways.end] - self.before[ways.start]
     }
 
-    /// How many of so many flows in all go some ways; these add up over all ways.
+    /// Returns the flows, out of `flows` in total, that go by the given ways. Shares of disjoint
+    /// ranges add up exactly.
     pub(crate) fn share(&self, flows: u64, ways: &Range<usize>) -> u64 {
         let total = u128::from(self.total().max(1));
         let until = |way: usize| u128::from(flows) * u128::from(self.before[way]) / total;
         (until(ways.end) - until(ways.start)) as u64
     }
 
-    /// The way that so much out of 2⁶⁴ of all weight comes before.
+    /// Returns the way at which `fraction`/2⁶⁴ of the total weight lies before.
     pub(crate) fn at(&self, fraction: u64) -> usize {
         let weight = (u128::from(fraction) * u128::from(self.total())) >> 64;
         self.before

@@ -1,10 +1,10 @@
-//! Flow workloads: flows with sizes by a distribution, in a closed loop or an open one.
+//! Flow workloads: flows with sizes from a distribution, in a closed or an open loop.
 //!
-//! No collective: nobody waits for what others send. Each flow has a number, from which its ends
-//! and its size follow, so nothing is stored for flows that are over or have not begun. Sizes are
-//! as published with the distributions in `flow-sizes/`; closed loops as load generators have them,
-//! so many flows at a time for each pair; open loops as simulations of data-centre transports have
-//! them, at a share of the senders' rate.
+//! They are no collective: no rank waits for data that others send. Each flow has a number, from
+//! which its ends and its size follow, so nothing is stored for flows that are over or have not
+//! begun. Sizes come from the published distributions in `flow-sizes/`. Closed loops keep a given
+//! number of flows under way for each pair, as load generators do; open loops offer a share of the
+//! senders' rate, as simulations of data-centre transports do.
 
 mod transfers;
 
@@ -37,68 +37,68 @@ static OPEN_LOOP: CollectiveMember = CollectiveMember {
 /// Flows from one rank to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowWay {
-    /// The rank that sends.
+    /// Number of the sending rank within its job.
     pub src: u32,
-    /// The rank that receives; never `src`.
+    /// Number of the receiving rank; never equal to `src`.
     pub dst: u32,
-    /// How many flows are under way at a time in a closed loop; in an open one the queue pairs
-    /// that flows take in turn.
+    /// In a closed loop, the flows under way at a time; in an open loop, the queue pairs that flows
+    /// use in turn.
     pub parallel: u32,
 }
 
-/// When flows start.
+/// Rule that decides when flows start.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrivals {
-    /// When the one before it in its slot is acknowledged.
+    /// A flow starts when its predecessor in the same slot is acknowledged.
     ClosedLoop,
-    /// At random times, each sender by itself and each time to one of its receivers.
+    /// Each sender starts flows at random times, each to one of its receivers.
     EachSender {
-        /// The distribution of the times between two.
+        /// Distribution of the gaps between a sender's flows.
         gaps: GapLaw,
-        /// For each rank their mean; not asked of one that sends nothing.
+        /// Mean gap of each rank; unused for ranks that send nothing.
         means: Vec<Time>,
-        /// Which of them how often.
+        /// Rule that chooses among a sender's receivers.
         receivers: Receivers,
     },
-    /// At random times, several flows at once from different senders to one receiver, each receiver
-    /// and each choice of its senders equally likely.
+    /// At random times several senders start a flow to the same receiver. All receivers, and all
+    /// choices among their senders, are equally likely.
     Incasts {
-        /// The distribution of the times between two incasts.
+        /// Distribution of the gaps between incasts.
         gaps: GapLaw,
-        /// Their mean.
+        /// Mean gap between incasts.
         mean: Time,
-        /// Senders of an incast; where a receiver has fewer, all of them.
+        /// Senders in an incast; all of them if the receiver has fewer.
         degree: u32,
     },
 }
 
-/// Who sends flows of which sizes to whom, and how many.
+/// A flow workload: senders, receivers, sizes, starting rule and limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowWorkload {
-    /// The size distribution.
+    /// Distribution that sizes are drawn from.
     pub sizes: SizeDistribution,
-    /// The ways, ascending by source and destination, each once.
+    /// Ways in ascending order by source and destination, each once.
     pub ways: Vec<FlowWay>,
-    /// How many flows there are in all, if that ends it: a slot (one of the parallel flows of a
-    /// way) starts its share of them.
+    /// Total number of flows, if that is the limit. A slot (one of a way's parallel flows) starts
+    /// its share of them.
     pub flows: Option<u32>,
-    /// From the start of the job to when no flow starts any more, if that ends it.
+    /// Time since the start of the job from which no flow starts any more, if that is the limit.
     pub duration: Option<Time>,
-    /// When they start.
+    /// Rule that decides when flows start.
     pub arrivals: Arrivals,
-    /// Where sizes come from.
+    /// Random draws for sizes.
     pub draws: Draws,
-    /// Where the times of an open loop come from, and who sends to whom in it.
+    /// Random draws for arrival times and receivers in an open loop.
     pub arrival_draws: Draws,
 }
 
 impl FlowWorkload {
-    /// How many flows are under way at a time, over all ways.
+    /// Returns the flows that are under way at a time, over all ways.
     pub fn slots(&self) -> u64 {
         self.ways.iter().map(|way| u64::from(way.parallel)).sum()
     }
 
-    /// What is known of it.
+    /// Returns the static description: names, limits, bus bandwidth.
     pub(crate) fn member(&self) -> &'static CollectiveMember {
         if self.is_open() {
             &OPEN_LOOP
@@ -107,13 +107,13 @@ impl FlowWorkload {
         }
     }
 
-    /// Whether flows start whatever becomes of those before.
+    /// Returns true if flows start regardless of earlier flows.
     pub fn is_open(&self) -> bool {
         self.arrivals != Arrivals::ClosedLoop
     }
 
-    /// How long it takes at least, on average: as long as flows start, or as the busiest port takes
-    /// for its share of them.
+    /// Returns the least time that the workload takes on average: as long as flows arrive, or as
+    /// the busiest port needs for its share of them.
     pub(crate) fn ideal_time(&self, ranks: u32, port_time: &dyn Fn(u64) -> Time) -> Time {
         let Some(flows) = self.flows else {
             return self.duration.unwrap_or_default();
@@ -135,7 +135,7 @@ impl FlowWorkload {
         time.max(self.arriving().unwrap_or_default())
     }
 
-    /// How often flows go each way, where that is said way by way.
+    /// Returns the relative frequency of each way, if the workload gives one per way.
     pub fn weights(&self) -> Option<&Weights> {
         match &self.arrivals {
             Arrivals::EachSender {
@@ -146,7 +146,7 @@ impl FlowWorkload {
         }
     }
 
-    /// Flows per second of an open loop, on average.
+    /// Returns the mean arrival rate in flows per second; `None` for a closed loop.
     pub fn arrivals_per_second(&self) -> Option<f64> {
         let per_second = |mean: Time| 1.0 / mean.as_s().max(1e-12);
         match &self.arrivals {
@@ -159,11 +159,11 @@ impl FlowWorkload {
         }
     }
 
-    /// How long flows arrive in an open loop, on average.
+    /// Returns the mean time for which flows arrive in an open loop.
     fn arriving(&self) -> Option<Time> {
         let flows = u64::from(self.flows?);
         if self.weights().is_some() {
-            // Senders of more flows start them faster, and all are done at about the same time.
+            // Senders with more flows start them faster, so all finish at about the same time.
             let seconds = flows as f64 / self.arrivals_per_second()?;
             let time = Time::from_ps((seconds * 1e12) as u64);
             return Some(self.duration.map_or(time, |limit| time.min(limit)));
@@ -181,7 +181,7 @@ impl FlowWorkload {
         Some(self.duration.map_or(time, |limit| time.min(limit)))
     }
 
-    /// The ranks that send, ascending.
+    /// Lists the ranks that send, in ascending order.
     fn senders(&self) -> Vec<u32> {
         let mut senders: Vec<u32> = self.ways.iter().map(|way| way.src).collect();
         senders.dedup();
@@ -189,31 +189,32 @@ impl FlowWorkload {
     }
 }
 
-/// Where a sender of an open loop stands.
+/// Progress of a sender in an open loop.
 #[derive(Clone, Debug, Default)]
 pub struct Sender {
-    /// Its next arrival, or the next incast of all.
+    /// Number of its next arrival, or of the job's next incast.
     number: u64,
-    /// When that is, counted from its start, in ps.
+    /// Time of that arrival since the sender's start, in ps.
     at: u64,
-    /// Flows it has started, in all and on each of its ways.
+    /// Flows that it has started, in total (`started`) and on each of its ways (`on_way`).
     started: u64,
     on_way: Vec<u32>,
 }
 
-/// The flows of a workload: slot s has those of the numbers s, s + slots, s + 2·slots and so on.
+/// The schedule. Slot s has the flows s, s + slots, s + 2·slots and so on.
 #[derive(Clone, Debug)]
 pub struct FlowSchedule {
     workload: Arc<FlowWorkload>,
     ranks: u32,
-    /// The first slot of each way, and at the end how many there are.
+    /// First slot of each way, followed by the slot count.
     first: Vec<u32>,
-    /// Flows in all.
+    /// Total number of flows, or the greatest number if there is no limit.
     count: u32,
-    /// The ranks that send, ascending, and for each rank the ways to it; in an open loop alone.
+    /// Ranks that send, in ascending order (`senders`), and the ways that lead to each rank
+    /// (`ways_to`). Both are empty in a closed loop, which does not need them.
     senders: Vec<u32>,
     ways_to: Vec<Vec<u32>>,
-    /// The ranks that receive, ascending.
+    /// Ranks that receive, in ascending order.
     receivers: Vec<u32>,
 }
 
@@ -252,31 +253,31 @@ impl FlowSchedule {
         self.first.last().copied().unwrap_or(0).max(1)
     }
 
-    /// The way and the lane of a slot.
+    /// Returns the way of a slot, and the slot's lane on it.
     fn way_of(&self, slot: u32) -> (FlowWay, u32) {
         let index = self.first.partition_point(|&first| first <= slot) - 1;
         (self.workload.ways[index], slot - self.first[index])
     }
 
-    /// The ways of a rank, as a range of indices.
+    /// Returns the ways that start at a rank, as a range of indices.
     fn ways_from(&self, rank: u32) -> std::ops::Range<usize> {
         let ways = &self.workload.ways;
         ways.partition_point(|way| way.src < rank)..ways.partition_point(|way| way.src <= rank)
     }
 
-    /// What it is a schedule of.
+    /// Returns the workload that this schedule carries out.
     pub fn workload(&self) -> &FlowWorkload {
         &self.workload
     }
 
-    /// Which of the workload's ways a flow goes.
+    /// Returns the index of the way on which a flow goes.
     pub fn way_index(&self, id: u32) -> usize {
         let slot = id % self.slots();
         self.first.partition_point(|&first| first <= slot) - 1
     }
 
-    /// What must be done before the workload is: in a closed loop the slots that start a flow at
-    /// all, in an open one the senders.
+    /// Returns the number of sources that must finish before the workload is complete: slots that
+    /// start a flow in a closed loop, senders in an open loop.
     pub fn sources(&self) -> u64 {
         if self.workload.is_open() {
             return self.senders.len() as u64;
@@ -284,8 +285,8 @@ impl FlowSchedule {
         u64::from(self.slots().min(self.count))
     }
 
-    /// The flow that follows one in its slot, started so long after the start of the job; none
-    /// where that was the last one.
+    /// Returns the flow after `id` in its slot; `None` if there is none, or if no flow may start
+    /// any more. `elapsed` is the time since the start of the job.
     pub fn next_in_slot(&self, id: u32, elapsed: Time) -> Option<u32> {
         if self.workload.is_open() {
             return None;
@@ -294,8 +295,8 @@ impl FlowSchedule {
         (next < self.count && self.may_start(elapsed)).then_some(next)
     }
 
-    /// The next flow of a sender in an open loop, and when it starts after the sender's start; none
-    /// where there is none any more.
+    /// Returns a sender's next flow in an open loop, and the time from the sender's start to the
+    /// flow's start; `None` if there are no more.
     pub fn next_arrival(&self, rank: u32, sender: &mut Sender) -> Option<(Time, u32)> {
         let ways = self.ways_from(rank);
         sender.on_way.resize(ways.len(), 0);
@@ -331,8 +332,7 @@ impl FlowSchedule {
         Some((at, id))
     }
 
-    /// How many flows of an open loop are a sender's at most: its share where their number is
-    /// given.
+    /// Returns the most flows that a sender starts in an open loop: its share if there is a limit.
     fn share(&self, rank: u32) -> u64 {
         let Some(all) = self.workload.flows.map(u64::from) else {
             return u64::MAX;
@@ -347,16 +347,18 @@ impl FlowSchedule {
         all / senders + u64::from((place as u64) < all % senders)
     }
 
-    /// A flow of the way that so much out of 2⁶⁴ of all flows go before, where that is said way by
-    /// way: evenly spread places stand for all flows.
+    /// Returns a flow on the way before which `place`/2⁶⁴ of all flows lie, if the workload has
+    /// weights. Evenly spaced places thus represent all flows.
     pub fn typical(&self, place: u64, number: u32) -> Option<u32> {
         let slots = self.slots();
         let slot = self.first[self.workload.weights()?.at(place)];
         Some(number % (u32::MAX / slots) * slots + slot)
     }
 
-    /// Goes to the next incast that a sender takes part in; which of its ways it sends on. All
-    /// senders draw the same, each by itself.
+    /// Advances to the next incast that a sender takes part in and returns the index of its way
+    /// there.
+    ///
+    /// Every sender computes the same sequence of incasts, so no state is shared between nodes.
     fn next_incast(&self, rank: u32, sender: &mut Sender) -> Option<usize> {
         let Arrivals::Incasts { gaps, mean, degree } = &self.workload.arrivals else {
             return None;
@@ -371,6 +373,8 @@ impl FlowSchedule {
             if incasts.is_some_and(|incasts| sender.number >= incasts) {
                 return None;
             }
+            // A sequence that no rank's number can name: these draws belong to all senders
+            // together.
             let gap = gaps.draw(*mean, draws.of(u64::MAX), sender.number);
             sender.at = sender.at.saturating_add(gap.ps());
             sender.number += 1;
@@ -393,18 +397,19 @@ impl FlowSchedule {
                 .iter()
                 .filter(|way| place(**way) < place(mine))
                 .count();
+            // The `degree` senders with the lowest draws take part.
             if before < *degree as usize {
                 return Some(mine as usize - ways.start);
             }
         }
     }
 
-    /// Whether a rank sends any.
+    /// Returns true if the rank sends flows.
     pub fn sends(&self, rank: u32) -> bool {
         !self.ways_from(rank).is_empty()
     }
 
-    /// Whether a flow may start so long after the start of the job.
+    /// Returns true if a flow may start at the time `elapsed` since the start of the job.
     pub fn may_start(&self, elapsed: Time) -> bool {
         self.workload.duration.is_none_or(|limit| elapsed < limit)
     }

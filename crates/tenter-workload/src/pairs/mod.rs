@@ -1,9 +1,9 @@
-//! The queue pairs of a job, numbered from both ends.
+//! Queue pairs of a job, numbered at both ends.
 //!
-//! Each rank numbers the queue pairs it sends on (*send slots*, in order of destination and lane)
-//! and those it receives on (*receive slots*, in order of source and lane). A simulation keeps
-//! per-flow state in flat arrays under these numbers, and a packet can carry the number its
-//! receiver knows it by.
+//! Each rank numbers the queue pairs that it sends on (*send slots*, ordered by destination and
+//! lane) and those that it receives on (*receive slots*, ordered by source and lane). A simulation
+//! keeps its per-flow state in flat arrays under these numbers, and a packet can carry the number
+//! by which its receiver knows it.
 
 mod table;
 #[cfg(test)]
@@ -17,41 +17,42 @@ use crate::{QUEUE_PAIRS_MAX, QueuePairScope, Schedule, Traffic, Transfer, Worklo
 use table::{FarEntry, Table, TableBuilder};
 
 id! {
-    /// The number of a queue pair among those by which a rank sends.
+    /// Number of a queue pair among those on which a rank sends.
     pub struct RankSendSlot(u32);
 }
 
 id! {
-    /// The number of a queue pair among those by which a rank receives.
+    /// Number of a queue pair among those on which a rank receives.
     pub struct RankReceiveSlot(u32);
 }
 
-/// The first of the queue pairs from one rank to another on one lane; the q-th has q added to both
-/// numbers.
+/// First queue pair from one rank to another on one lane. Adding q to both numbers gives the lane's
+/// q-th.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FirstSlots {
-    /// Its number at the sender.
+    /// Number at the sender of the lane's first queue pair.
     pub send: RankSendSlot,
-    /// Its number at the receiver.
+    /// Number at the receiver of the lane's first queue pair.
     pub receive: RankReceiveSlot,
 }
 
-/// What is at the other end of a queue pair.
+/// The other end of a queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FarEnd<S> {
-    /// The rank there.
+    /// Rank at the other end.
     pub rank: RankId,
-    /// The slot the queue pair has there: a receive slot seen from the sender, a send slot seen
-    /// from the receiver.
+    /// Slot there: a receive slot if this end sends, a send slot if it receives.
     pub slot: S,
-    /// The lane: the channel in the scope of a rank pair, else the chunk.
+    /// Lane: the channel in the scope of a rank pair, otherwise the chunk.
     pub lane: u32,
-    /// Which of the lane's queue pairs it is, from 0.
+    /// Index within the lane's queue pairs, from 0.
     pub queue_pair: u16,
 }
 
-/// All queue pairs of a job: a table of at most 16 bytes per (source, destination, lane), and none
-/// at all when every rank sends to every other, where numbers are arithmetic.
+/// All queue pairs of a job.
+///
+/// The table takes at most 16 bytes per (source, destination, lane). It takes none if every rank
+/// sends to every other, because numbers then follow by arithmetic.
 #[derive(Debug)]
 pub struct QueuePairs {
     scope: QueuePairScope,
@@ -60,16 +61,15 @@ pub struct QueuePairs {
 }
 
 impl QueuePairs {
-    /// The queue pairs all collectives of a job need together.
+    /// Builds the queue pairs that all collectives of a job need together.
     ///
-    /// Two collectives that send between the same ranks on the same lane share the queue pairs
-    /// there.
+    /// Two collectives that send between the same ranks on the same lane share queue pairs there.
     ///
     /// # Errors
     /// Those of [`Traffic::schedule`] and of [`QueuePairs::build`].
     pub fn for_job(job: &Job, budget: &Budget) -> Result<QueuePairs, WorkloadError> {
-        // A larger size needs at least the pairs of a smaller one, so one schedule per kind does,
-        // but where the algorithm depends on the size.
+        // A larger size needs at least the destinations of a smaller one, so the largest size per
+        // kind is enough. If the size decides about the algorithm, every size counts.
         let mut largest: Vec<(&Traffic, u64)> = Vec::new();
         let mut schedules = Vec::new();
         for run in &job.sequence {
@@ -101,12 +101,12 @@ impl QueuePairs {
         )
     }
 
-    /// The queue pairs that `schedules` over `ranks` ranks need together, `queue_pairs` of them per
-    /// lane.
+    /// Builds the queue pairs that `schedules` over `ranks` ranks need together, `queue_pairs` on
+    /// each lane.
     ///
     /// # Errors
-    /// No queue pairs at all, a schedule over another number of ranks, more queue pairs than
-    /// [`QUEUE_PAIRS_MAX`], or a table beyond the budget.
+    /// No queue pairs at all; a schedule over another rank count; more queue pairs than
+    /// [`QUEUE_PAIRS_MAX`]; a table beyond the budget.
     pub fn build(
         ranks: u32,
         schedules: &[&dyn Schedule],
@@ -131,11 +131,12 @@ impl QueuePairs {
             for schedule in schedules {
                 schedule.pairs(rank, scope, &mut row);
             }
+            // The destinations of one schedule are in order already; sorting is for several.
             if !row.is_sorted_by(|a, b| a < b) {
                 row.sort_unstable();
                 row.dedup();
             }
-            // Refused as soon as it is certain: to count all pairs of a large job takes seconds.
+            // Refused as soon as it is certain: counting all pairs of a large job takes seconds.
             entries += row.len() as u64;
             if entries * u64::from(queue_pairs) > QUEUE_PAIRS_MAX {
                 return Err(WorkloadError::TooManyQueuePairs);
@@ -152,32 +153,33 @@ impl QueuePairs {
         })
     }
 
-    /// How many ranks there are.
+    /// Returns the number of ranks in the job.
     pub fn ranks(&self) -> u32 {
         self.table.ranks()
     }
 
-    /// How many queue pairs each lane has.
+    /// Returns the number of queue pairs on each lane.
     pub fn per_lane(&self) -> u16 {
         self.per_lane
     }
 
-    /// How many queue pairs the rank sends on.
+    /// Returns the number of queue pairs that the rank sends on.
     pub fn send_count(&self, rank: RankId) -> usize {
         self.table.sends(rank.number()) as usize * usize::from(self.per_lane)
     }
 
-    /// The queue pairs that the rank sends on.
+    /// Lists the queue pairs that the rank sends on.
     pub fn send_slots(&self, rank: RankId) -> impl Iterator<Item = RankSendSlot> + Clone {
         RankSendSlot::new(0).run(self.send_count(rank) as u32)
     }
 
-    /// How many queue pairs the rank receives on.
+    /// Returns the number of queue pairs that the rank receives on.
     pub fn receive_count(&self, rank: RankId) -> usize {
         self.table.receives(rank.number()) as usize * usize::from(self.per_lane)
     }
 
-    /// The first queue pair from `src` to `dst` on `lane`, or none when nothing is ever sent there.
+    /// Returns the first queue pair from `src` to `dst` on `lane`; `None` if nothing is ever sent
+    /// there.
     pub fn find(&self, src: RankId, dst: RankId, lane: u32) -> Option<FirstSlots> {
         let (send, receive) = self.table.find(src.number(), dst.number(), lane)?;
         let per_lane = u32::from(self.per_lane);
@@ -187,34 +189,34 @@ impl QueuePairs {
         })
     }
 
-    /// The first queue pair a transfer is sent on, or none when no schedule given to the build has
-    /// it.
+    /// Returns the first queue pair that carries a transfer; `None` if no schedule given to the
+    /// build has it.
     pub fn find_for(&self, transfer: &Transfer) -> Option<FirstSlots> {
         let lane = transfer.way(self.scope).lane;
         self.find(transfer.sender(), transfer.receiver(), lane)
     }
 
-    /// Where the queue pair in a rank's send slot leads.
+    /// Returns the receiving end of the queue pair in a rank's send slot.
     ///
     /// # Panics
-    /// When the rank has no such slot.
+    /// If the rank has no such slot.
     pub fn peer_of(&self, rank: RankId, slot: RankSendSlot) -> FarEnd<RankReceiveSlot> {
         let entry = slot.number() / u32::from(self.per_lane);
         let far = self.table.peer_of(rank.number(), entry);
         self.far_end(far, slot.number(), RankReceiveSlot::new)
     }
 
-    /// Where the queue pair in a rank's receive slot comes from.
+    /// Returns the sending end of the queue pair in a rank's receive slot.
     ///
     /// # Panics
-    /// When the rank has no such slot.
+    /// If the rank has no such slot.
     pub fn source_of(&self, rank: RankId, slot: RankReceiveSlot) -> FarEnd<RankSendSlot> {
         let entry = slot.number() / u32::from(self.per_lane);
         let far = self.table.source_of(rank.number(), entry);
         self.far_end(far, slot.number(), RankSendSlot::new)
     }
 
-    /// The queue pair that has a slot at this end, at the other one.
+    /// Returns the other end of the queue pair that has `slot` at this end.
     fn far_end<S>(&self, far: FarEntry, slot: u32, numbered: impl Fn(u32) -> S) -> FarEnd<S> {
         let per_lane = u32::from(self.per_lane);
         let queue_pair = slot % per_lane;
@@ -226,7 +228,7 @@ impl QueuePairs {
         }
     }
 
-    /// The memory the table takes, in bytes.
+    /// Returns the memory that the table takes, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.table.memory_bytes()
     }

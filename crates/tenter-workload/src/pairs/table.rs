@@ -1,15 +1,15 @@
-//! Which (destination, lane) entries each rank has, and the numbers both ends give them.
+//! The (destination, lane) entries of each rank, and their numbers at both ends.
 
 use crate::Destination;
 
-/// What is at the other end of an entry.
+/// Far end of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FarEntry {
-    /// The rank there.
+    /// Rank at the other end.
     pub(super) rank: u32,
     /// The entry's number there.
     pub(super) entry: u32,
-    /// The entry's lane.
+    /// Lane that the entry stands for.
     pub(super) lane: u32,
 }
 
@@ -28,7 +28,7 @@ impl Table {
         }
     }
 
-    /// How many entries the rank sends on.
+    /// Counts the entries that the rank sends on.
     pub(super) fn sends(&self, rank: u32) -> u32 {
         match self {
             Table::Dense(dense) => dense.ranks - 1,
@@ -36,7 +36,7 @@ impl Table {
         }
     }
 
-    /// How many entries the rank receives on.
+    /// Counts the entries that the rank receives on.
     pub(super) fn receives(&self, rank: u32) -> u32 {
         match self {
             Table::Dense(dense) => dense.ranks - 1,
@@ -44,7 +44,7 @@ impl Table {
         }
     }
 
-    /// The entry's numbers at the sender and at the receiver.
+    /// Returns the entry's numbers at the sender and at the receiver.
     pub(super) fn find(&self, src: u32, dst: u32, lane: u32) -> Option<(u32, u32)> {
         match self {
             Table::Dense(dense) => dense.find(src, dst, lane),
@@ -52,7 +52,7 @@ impl Table {
         }
     }
 
-    /// The receiver of a rank's send entry.
+    /// Returns where a rank's send entry arrives.
     pub(super) fn peer_of(&self, rank: u32, send: u32) -> FarEntry {
         match self {
             Table::Dense(dense) => dense.far_end(rank, send, true),
@@ -60,7 +60,7 @@ impl Table {
         }
     }
 
-    /// The sender of a rank's receive entry.
+    /// Returns where a rank's receive entry comes from.
     pub(super) fn source_of(&self, rank: u32, receive: u32) -> FarEntry {
         match self {
             Table::Dense(dense) => dense.far_end(rank, receive, false),
@@ -76,25 +76,25 @@ impl Table {
     }
 }
 
-/// Every rank has exactly one entry to every other rank: all numbers are arithmetic.
+/// A table in which every rank has exactly one entry to every other rank, so that numbers follow by
+/// arithmetic.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dense {
     ranks: u32,
     lanes: DenseLanes,
 }
 
-/// The two ways lanes are numbered in practice when every pair has one.
+/// Lane numbering in a dense table; these two occur in practice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DenseLanes {
-    /// All are 0.
+    /// All lanes are 0.
     Zero,
-    /// They count the entries, by source and then by destination, as the chunks of an all-to-all
-    /// do.
+    /// Lanes count the entries by source and then by destination, as an all-to-all's chunks do.
     Counted,
 }
 
 impl Dense {
-    /// The number rank `of` has in a list of all ranks but `at`.
+    /// Returns rank `of`'s position in a list with all ranks except `at`.
     fn position(of: u32, at: u32) -> u32 {
         of - u32::from(of > at)
     }
@@ -138,23 +138,23 @@ impl Dense {
     }
 }
 
-/// Rows of entries one after the other (compressed sparse rows), and the same entries by receiver.
+/// A table in compressed sparse rows, with a second index by receiver.
 ///
-/// An entry's global number is its place in `dst`. Within a receiver, ascending global numbers are
-/// ascending sources and lanes, so filling the receive lists in global order sorts them.
+/// An entry's global number is its place in `dst`. For a given receiver, ascending global numbers
+/// mean ascending sources and lanes, so filling the receive lists in global order sorts them.
 #[derive(Debug, Default)]
 pub(super) struct Sparse {
     /// Rank r sends on the global entries `send_start[r]..send_start[r + 1]`.
     send_start: Vec<u32>,
-    /// Destination of each entry.
+    /// Each entry's destination, by global number.
     dst: Vec<u32>,
-    /// Lane of each entry; empty while all are 0.
+    /// Each entry's lane, by global number; empty while all are 0.
     lane: Vec<u32>,
-    /// The number each entry has at its receiver.
+    /// Each entry's number at its receiver.
     receive: Vec<u32>,
     /// Rank r receives on `entry[receive_start[r]..receive_start[r + 1]]`.
     receive_start: Vec<u32>,
-    /// Global number of each receive entry.
+    /// Each receive entry's global number.
     entry: Vec<u32>,
 }
 
@@ -210,9 +210,11 @@ impl Sparse {
         }
     }
 
-    /// Appends a rank's entries.
+    /// Appends the next rank's entries.
     fn push_row(&mut self, row: impl Iterator<Item = Destination>) {
         for Destination { dst, lane } in row {
+            // The first lane other than 0: earlier entries get their zeros now. Most tables never
+            // need this column.
             if lane != 0 && self.lane.is_empty() {
                 self.lane.resize(self.dst.len(), 0);
                 self.lane.reserve(self.dst.capacity() - self.dst.len());
@@ -222,11 +224,11 @@ impl Sparse {
             }
             self.dst.push(dst);
         }
-        // `QUEUE_PAIRS_MAX` is far below 2³².
+        // `QUEUE_PAIRS_MAX` is far below 2³², so the cast is lossless.
         self.send_start.push(self.dst.len() as u32);
     }
 
-    /// Numbers all entries at their receivers.
+    /// Numbers all entries at their receivers, once all rows are there.
     fn number_receivers(&mut self, ranks: u32) {
         let mut start = vec![0; ranks as usize + 1];
         // Counting first and then turning counts into starts leaves no list to grow.
@@ -247,11 +249,12 @@ impl Sparse {
     }
 }
 
-/// Takes one row per rank and keeps none of them as long as the table is dense.
+/// Builds a table from one row per rank, without storing rows as long as the table is dense.
 pub(super) struct TableBuilder {
     ranks: u32,
     rows: u32,
-    /// The dense tables all rows so far fit; of two ranks, the first row may fit both.
+    /// Dense tables that all rows so far agree with. With two ranks, the first row may agree with
+    /// both.
     dense: Vec<Dense>,
     sparse: Sparse,
 }
@@ -264,7 +267,7 @@ impl TableBuilder {
                 ranks,
                 lanes: DenseLanes::Zero,
             });
-            // Beyond that many ranks the count itself would not fit.
+            // With more ranks the lanes would not fit into 32 bits.
             if ranks.checked_mul(ranks - 1).is_some() {
                 dense.push(Dense {
                     ranks,
@@ -284,7 +287,7 @@ impl TableBuilder {
         }
     }
 
-    /// Adds the next rank's entries, in ascending order and none twice.
+    /// Adds the next rank's entries, in ascending order without repetition.
     pub(super) fn push_row(&mut self, row: &[Destination]) {
         let before = self.dense.first().copied();
         let src = self.rows;
@@ -295,6 +298,8 @@ impl TableBuilder {
         if !self.dense.is_empty() {
             return;
         }
+        // The table has just stopped being dense: earlier rows were not stored and are generated
+        // again.
         if let Some(dense) = before {
             for earlier in 0..src {
                 self.sparse.push_row(dense.row(earlier));
@@ -303,10 +308,11 @@ impl TableBuilder {
         self.sparse.push_row(row.iter().copied());
     }
 
-    /// The bytes that the table of these rows takes once it is finished.
+    /// Returns the bytes that the table takes once it is finished.
     pub(super) fn finished_bytes(&self) -> u64 {
         let sparse = &self.sparse;
-        // Where an entry goes, its lane, its number at the receiver, and its place in that order.
+        // Per entry: destination, number at the receiver and place in that order, and the lane; per
+        // rank: two starts.
         let words = 3 * sparse.dst.len() + sparse.lane.len() + 2 * sparse.send_start.len();
         4 * words as u64
     }

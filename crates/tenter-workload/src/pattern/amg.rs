@@ -1,10 +1,10 @@
 //! AMG: one cycle of algebraic multigrid, a three-dimensional stencil at several distances.
 //!
-//! Origin: the AMG benchmark of Lawrence Livermore National Laboratory (`BoomerAMG` of hypre). Each
-//! level halves the points of a rank along each edge. Once a rank would have fewer than it should
-//! keep, two ranks along each dimension hand theirs to one of them, and neighbours are twice as far
-//! away from then on. That ranks fall out at a threshold and that the stencil keeps 26 neighbours
-//! is assumed, as are the numbers of points and the time to compute.
+//! Origin: the AMG benchmark from Lawrence Livermore National Laboratory (`BoomerAMG` in hypre).
+//! Each level halves the points of a rank along each edge. Once a rank would have fewer than it
+//! should keep, two ranks along each dimension hand their points to one of them, and from then on
+//! neighbours are twice as far away. Assumed are the threshold at which ranks drop out, the 26
+//! neighbours on all levels, the point counts and the computing time.
 
 use std::ops::RangeInclusive;
 
@@ -26,7 +26,7 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     busbw: Factor::One,
 };
 
-/// Bytes of a point.
+/// Bytes per point, one number of double precision.
 const POINT_BYTES: u64 = 8;
 
 component! {
@@ -45,10 +45,10 @@ component! {
     }
 }
 
-/// Their cube is a number of bytes.
+/// Permitted points along an edge; their cube must still fit a byte count.
 const POINTS: RangeInclusive<u32> = 1..=10_000;
 
-/// A level: how far neighbours are apart, and points along an edge of a rank's block.
+/// A level: the distance between neighbours, and the points along an edge of a rank's block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Level {
     distance: u32,
@@ -56,7 +56,7 @@ struct Level {
 }
 
 impl Amg {
-    /// From the finest to the coarsest that more than one rank takes part in.
+    /// Lists the levels from the finest to the coarsest on which more than one rank takes part.
     fn levels(&self, longest: u32) -> Vec<Level> {
         let least = u64::from(self.least_points.max(1));
         let finest = Level {
@@ -75,7 +75,8 @@ impl Amg {
                     ..*level
                 }
             };
-            // The ranks that take part are those at multiples of the distance.
+            // Ranks at multiples of the distance take part; with one rank left, nothing is
+            // exchanged.
             (next.distance < longest).then_some(next)
         };
         std::iter::successors(Some(finest), coarser).collect()
@@ -95,7 +96,8 @@ impl Amg {
             down.push(grid.halo(level.distance, &[face, edge, POINT_BYTES]));
             last = level;
         }
-        // Back up: what was handed over is given back, and each level is smoothed once more.
+        // On the way up, points that were handed over are given back, and each level is smoothed
+        // once more. The coarsest level is not repeated.
         let back = |matrix: &CommunicationMatrix| {
             CommunicationMatrix::of(ranks, matrix.iter().map(|(a, b, n)| (b, a, n)).collect())
         };
@@ -109,8 +111,8 @@ impl Amg {
     }
 }
 
-/// What ranks that fall out before a level hand to the one that goes on: their points on it, an
-/// eighth of the block that this one then has.
+/// Returns what ranks that drop out before a level hand to the rank that goes on: their points on
+/// it, an eighth of the block that the other rank then has.
 fn handed_over(grid: &Grid, level: Level) -> CommunicationMatrix {
     let half = level.distance / 2;
     let bytes = level.points.pow(3).div_ceil(8) * POINT_BYTES;

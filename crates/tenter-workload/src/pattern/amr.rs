@@ -1,11 +1,11 @@
-//! AMR: adaptive mesh refinement, irregular partners with volumes of a heavy tail, which change as
+//! AMR: adaptive mesh refinement, with irregular partners and heavy-tailed volumes that change as
 //! the mesh does.
 //!
 //! Origin: block-structured refinement with blocks dealt out along a space-filling curve, as in
-//! `AMReX` (`BoxLib`) and Chombo. No published matrix is reproduced. Partners are drawn near along
-//! the curve, half as likely at twice the distance; volumes by a Pareto distribution of shape 1,
-//! the heaviest tail whose logarithm is still evenly spread, cut off at a most; and before each
-//! step a share of the pairs is drawn anew. All of these are assumed.
+//! `AMReX` (`BoxLib`) and Chombo. No published matrix is reproduced; all of the following is
+//! assumed. Partners are close along the curve, half as likely at twice the distance. Volumes
+//! follow a Pareto distribution with shape 1, the heaviest tail whose logarithm is still evenly
+//! spread, cut off at a maximum. Before each step a share of the pairs is drawn anew.
 
 use tenter_config::{Chance, Reader, component};
 use tenter_engine::Draws;
@@ -70,6 +70,9 @@ impl Amr {
             for slot in 0..slots {
                 let own = draws.of(u64::from(rank) << 32 | u64::from(slot));
                 let anew = |at: &u32| own.at(u64::from(*at)) < regrid;
+                // The number of times this pair has been drawn anew decides its draws, so any step
+                // can be computed without the ones before. Counting down keeps these numbers apart
+                // from the steps' own draws.
                 let epoch = (1..=step).filter(anew).count() as u64;
                 let pair = own.of(u64::MAX - epoch);
                 let other = (rank + distance(pair, ranks)) % ranks;
@@ -82,8 +85,8 @@ impl Amr {
         phases
     }
 
-    /// The volume of a draw that is uniform over all 64-bit values: more than x with a probability
-    /// of least/x.
+    /// Returns the volume for a `draw` that is uniform over all 64-bit values: above x with the
+    /// probability `least`/x, and never more than `most`.
     fn volume(&self, draw: u64) -> u64 {
         let distribution = (u128::from(self.least_bytes) << 64) / (u128::from(draw) + 1);
         u64::try_from(distribution)
@@ -92,8 +95,8 @@ impl Amr {
     }
 }
 
-/// How far along the curve a partner is, at most half round: each doubling equally likely, and each
-/// distance within.
+/// Returns a partner's distance along the curve, at most half way round. Each doubling of the
+/// distance is equally likely, and so is each distance within a doubling.
 fn distance(pair: Draws, ranks: u32) -> u32 {
     let most = (ranks / 2).max(1);
     let octave = pair.below(0, u64::from(most.ilog2()) + 1) as u32;

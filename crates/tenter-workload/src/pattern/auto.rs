@@ -1,13 +1,13 @@
-//! Counts that follow from the number of ranks unless they are given.
+//! Counts that follow from the rank count unless they are given.
 
 use tenter_config::word_or;
 
-/// A count, or the one that suits the ranks.
+/// A count that is given, or derived from the rank count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Auto {
-    /// As the ranks have it.
+    /// Derived from the rank count; each key says how.
     Auto,
-    /// As given.
+    /// Given in the scenario.
     Given(u32),
 }
 

@@ -1,28 +1,28 @@
-//! Communication matrices: bytes from each rank to each other, stored where there are any.
+//! Communication matrices: bytes from each rank to each other, stored sparsely.
 
 use std::fmt::Write as _;
 
-/// Bytes per ordered pair of ranks; nobody sends to itself.
+/// Bytes per ordered pair of ranks; no rank sends to itself.
 ///
-/// Entries are stored, 16 bytes each, by source and then by destination. An entry may have 0 bytes:
-/// a message that only says that its sender has come so far.
+/// Entries take 16 bytes each, ordered by source and then by destination. An entry may have 0
+/// bytes: a message that only says how far its sender has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommunicationMatrix {
-    /// Where the entries of a rank begin, and at the end how many there are.
+    /// First entry of each rank, followed by the entry count.
     first: Vec<u32>,
-    /// Destination and bytes, ascending by destination within each rank.
+    /// Destination and bytes of each entry; destinations ascend within each rank.
     entries: Vec<(u32, u64)>,
 }
 
 impl CommunicationMatrix {
-    /// The most entries of one matrix; a table of them takes a quarter of a gibibyte.
+    /// Most entries in a matrix; they take 256 MiB.
     pub const ENTRIES_MAX: usize = 1 << 24;
 
-    /// From (source, destination, bytes) in any order, of ranks below `ranks`. Bytes of the same
-    /// pair are added up, and what a rank sends to itself is left out.
+    /// Builds a matrix from (source, destination, bytes) in any order. Bytes of the same pair are
+    /// added up, and sends from a rank to itself are left out.
     ///
     /// # Panics
-    /// When a rank is out of range, which is the caller's mistake.
+    /// If a rank is not below `ranks`, which is the caller's mistake.
     pub fn of(ranks: u32, mut sends: Vec<(u32, u32, u64)>) -> CommunicationMatrix {
         sends.retain(|(src, dst, _)| src != dst);
         sends.sort_unstable();
@@ -48,7 +48,8 @@ impl CommunicationMatrix {
         }
     }
 
-    /// The sum of several over as many ranks; nothing over no ranks where there are none.
+    /// Adds up several matrices over equally many ranks; without any, returns a matrix over no
+    /// ranks.
     pub fn sum<'a>(matrices: impl IntoIterator<Item = &'a Self>) -> CommunicationMatrix {
         let mut ranks = 0;
         let mut sends = Vec::new();
@@ -59,49 +60,49 @@ impl CommunicationMatrix {
         CommunicationMatrix::of(ranks, sends)
     }
 
-    /// How many ranks it is over.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> u32 {
         self.first.len() as u32 - 1
     }
 
-    /// How many ordered pairs have an entry.
+    /// Returns the number of ordered pairs with an entry.
     pub fn pairs(&self) -> usize {
         self.entries.len()
     }
 
-    /// What a rank sends: destinations, ascending, and bytes.
+    /// Returns the entries of a sender: destinations in ascending order, with their bytes.
     pub fn row(&self, rank: u32) -> &[(u32, u64)] {
         let [begin, end] = [0, 1].map(|next| self.first[rank as usize + next] as usize);
         &self.entries[begin..end]
     }
 
-    /// All entries by source and destination.
+    /// Lists all entries, ordered by source and destination.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32, u64)> {
         let of_rank = |src| self.row(src).iter().map(move |&(dst, b)| (src, dst, b));
         (0..self.ranks()).flat_map(of_rank)
     }
 
-    /// Bytes from one rank to another.
+    /// Returns the bytes from one rank to another; 0 without an entry.
     pub fn bytes(&self, src: u32, dst: u32) -> u64 {
         let row = self.row(src);
         let found = row.binary_search_by_key(&dst, |(dst, _)| *dst);
         found.map_or(0, |place| row[place].1)
     }
 
-    /// All bytes.
+    /// Returns the sum over all entries, in bytes.
     pub fn total(&self) -> u64 {
         let bytes = self.entries.iter().map(|(_, bytes)| *bytes);
         bytes.fold(0, u64::saturating_add)
     }
 
-    /// Whether each pair sends as much one way as the other.
+    /// Returns true if each pair sends equally much in both directions.
     pub fn is_symmetric(&self) -> bool {
         self.iter()
             .all(|(src, dst, bytes)| self.bytes(dst, src) == bytes)
     }
 
-    /// The same between groups of ranks, of which there are `groups`: entry `a · groups + b` is
-    /// what ranks of group a send to those of group b, the same group included.
+    /// Adds up the bytes between `groups` groups of ranks: entry `a · groups + b` is the sum from
+    /// group a to group b, also for a = b.
     pub fn between(&self, groups: u32, group_of: impl Fn(u32) -> u32) -> Vec<u64> {
         let mut between = vec![0_u64; groups as usize * groups as usize];
         for (src, dst, bytes) in self.iter() {
@@ -112,9 +113,9 @@ impl CommunicationMatrix {
         between
     }
 
-    /// A drawing of at most `cells` rows and columns, one line for each row, sources downwards and
-    /// destinations to the right: the darker a cell, the more bytes, `@` being the most, and a dot
-    /// none. A step of darkness is a factor of four.
+    /// Draws the matrix with at most `cells` rows and columns, one line per row: sources downwards,
+    /// destinations to the right. `@` marks the most bytes, each lighter shade a quarter of the one
+    /// before, and a dot nothing.
     pub fn heat_map(&self, cells: u32) -> String {
         const SHADES: [char; 8] = ['\'', '-', ':', '=', '+', '*', '%', '@'];
         let cells = cells.min(self.ranks()).max(1);
@@ -124,6 +125,8 @@ impl CommunicationMatrix {
         let most = between.iter().copied().max().unwrap_or(0);
         let shade = |bytes: u64| match bytes {
             0 => '.',
+            // `most / bytes` is a factor of four per shade; smaller values than the lightest shade
+            // keep it.
             _ => SHADES[SHADES.len() - 1 - ((most / bytes).ilog2() as usize / 2).min(7)],
         };
         let mut drawing = String::new();

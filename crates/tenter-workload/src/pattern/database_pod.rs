@@ -1,10 +1,10 @@
-//! Database pod: many-to-many between the machines of racks, some of which have most of the load.
+//! Database pod: many-to-many between machines in racks, some of which carry most of the load.
 //!
-//! Origin: the rack-level matrices of production data centres, such as those of A. Roy and others,
+//! Origin: rack-level matrices from production data centres, such as those in A. Roy and others,
 //! "Inside the Social Network's (Datacenter) Network" (SIGCOMM 2015), whose databases talk mostly
-//! to other racks. The matrix itself is not published. Racks have loads by a Zipf distribution,
-//! what a rack sends and receives is in proportion to its load, and within racks nothing is sent;
-//! numbers and sizes are assumed.
+//! to other racks. The matrix itself is not published. Rack loads follow a Zipf distribution, a
+//! rack sends and receives in proportion to its load, and nothing is sent within racks. Numbers and
+//! sizes are assumed.
 
 use tenter_config::component;
 use tenter_engine::Draws;
@@ -23,7 +23,7 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     busbw: Factor::One,
 };
 
-/// The weight of the rack with the greatest load; the n-th has an n-th of it.
+/// Weight of the rack with the greatest load; the n-th rack has an n-th of it.
 const WEIGHT: u64 = 1 << 32;
 
 component! {
@@ -40,7 +40,7 @@ component! {
     }
 }
 
-/// The weight of each rack: a random order of W, W/2, W/3 and so on.
+/// Returns the weight of each rack: W, W/2, W/3 and so on in a random order.
 fn weights(draws: Draws, racks: u32) -> Vec<u64> {
     let mut order: Vec<u64> = (0..u64::from(racks)).collect();
     let draws = draws.of(u64::MAX);
@@ -67,7 +67,7 @@ impl DatabasePod {
         }
         let weights = weights(draws, racks);
         let sum: u64 = weights.iter().sum();
-        // Where the share of each rack ends, one after the other.
+        // End of each rack's share on the line of all weights.
         let ends: Vec<u64> = weights
             .iter()
             .scan(0, |end, weight| {
@@ -82,7 +82,8 @@ impl DatabasePod {
             let count = self.sent_by(weights[home as usize], sum, racks);
             for number in 0..count {
                 let draw = own.of(number);
-                // Among all racks but its own, each as likely as its weight says.
+                // Choose among all racks except the own one, each as likely as its weight: cut the
+                // own share out of the line.
                 let own_weight = weights[home as usize];
                 let mut along = draw.below(0, sum - own_weight);
                 if along >= ends[home as usize] - own_weight {
@@ -98,7 +99,7 @@ impl DatabasePod {
         Ok(vec![CommunicationMatrix::of(ranks, sends)])
     }
 
-    /// How many transfers a rank sends, of a rack with such a weight.
+    /// Returns the number of transfers that a rank sends if its rack has `weight` out of `sum`.
     fn sent_by(&self, weight: u64, sum: u64, racks: u32) -> u64 {
         let mean = u128::from(self.transfers) * u128::from(racks);
         ((mean * u128::from(weight) / u128::from(sum)) as u64).max(1)

@@ -1,84 +1,84 @@
-//! Why a pattern cannot be run as it was asked for.
+//! Errors of patterns.
 
 use super::CommunicationMatrix;
 
-/// Why a pattern cannot be run as it was asked for.
+/// Reason why a pattern cannot be run as requested.
 ///
-/// Each message names the pattern, the value at fault and what to do about it.
+/// Each message names the pattern, the offending value and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// Fewer than two ranks.
+    /// There are fewer than two ranks.
     #[error("{pattern}: {ranks} rank(s) have nobody to send to; bind at least 2 ranks")]
     TooFewRanks {
-        /// The pattern.
+        /// Name of the pattern.
         pattern: &'static str,
-        /// How many ranks there are.
+        /// Ranks that were to take part.
         ranks: u32,
     },
-    /// More pairs than are stored.
+    /// A phase has more pairs than a matrix holds.
     #[error(
         "{pattern}: {ranks} ranks make more than {} pairs of one phase, which is what a table \
          holds; use fewer ranks, or fewer partners of each",
         CommunicationMatrix::ENTRIES_MAX
     )]
     TooManyPairs {
-        /// The pattern.
+        /// Name of the pattern.
         pattern: &'static str,
-        /// How many ranks there are.
+        /// Ranks that were to take part.
         ranks: u32,
     },
-    /// Sides of a grid that do not make the number of ranks.
+    /// The product of the grid's sides is not the rank count.
     #[error(
         "{pattern}: a grid of {grid} is not for {ranks} ranks; give sides whose product is that, \
          such as {even}"
     )]
     GridNotFull {
-        /// The pattern.
+        /// Name of the pattern.
         pattern: &'static str,
-        /// How many ranks there are.
+        /// Ranks that were to take part.
         ranks: u32,
-        /// The sides asked for.
+        /// Sides that were requested.
         grid: String,
-        /// Sides that would do.
+        /// Sides that would fit.
         even: String,
     },
-    /// A count that does not divide the ranks.
+    /// A count does not divide the ranks.
     #[error(
         "{pattern}: `{key}` is {given}, which does not divide {ranks} ranks; give a divisor of \
          that number"
     )]
     NotDivided {
-        /// The pattern.
+        /// Name of the pattern.
         pattern: &'static str,
-        /// How many ranks there are.
+        /// Ranks that were to take part.
         ranks: u32,
-        /// The parameter.
+        /// Key with the count.
         key: &'static str,
-        /// Its value.
+        /// Value that was given.
         given: u32,
     },
-    /// A matrix of more ranks than the job has.
+    /// The matrix has more ranks than the job.
     #[error(
         "matrix: it has {rows} rows, and the job {ranks} ranks; give the job at least as many ranks"
     )]
     LargerMatrix {
-        /// How many ranks the job has.
+        /// Ranks that the job has.
         ranks: u32,
-        /// How many the matrix has.
+        /// Ranks that the matrix has.
         rows: u32,
     },
-    /// A matrix without bytes.
+    /// The matrix has no entries.
     #[error("matrix: it sends nothing; give at least one pair of different ranks its bytes")]
     EmptyMatrix,
-    /// All ranks in one rack.
+    /// All ranks are in the same rack.
     #[error(
         "database-pod: {ranks} ranks fill a single `rack` of {rack}, and racks send to each other; \
          give more ranks or smaller racks"
     )]
     OneRack {
-        /// How many ranks there are.
+        /// Ranks that were to take part.
         ranks: u32,
-        /// Ranks of a rack.
+        /// Ranks that fit into a rack.
         rack: u32,
     },
 }

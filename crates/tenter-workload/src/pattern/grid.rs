@@ -1,15 +1,15 @@
-//! Cartesian grids of ranks, as `MPI_Dims_create` and `MPI_Cart_create` lay them out.
+//! Cartesian grids of ranks, laid out as `MPI_Dims_create` and `MPI_Cart_create` do.
 
 use tenter_config::{Reader, Shape, Value, Written};
 
 use super::{CommunicationMatrix, PatternError};
 
-/// The sides of a grid of so many dimensions, or as even as may be.
+/// Sides of a grid with `N` dimensions; without sides the grid is as even as possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sides<const N: usize>(Option<[u32; N]>);
 
 impl<const N: usize> Sides<N> {
-    /// Sides that are given, the slowest coordinate first.
+    /// Wraps given sides, the slowest coordinate first.
     pub fn of(sides: [u32; N]) -> Self {
         Sides(Some(sides))
     }
@@ -44,17 +44,17 @@ impl<const N: usize> Value for Sides<N> {
     }
 }
 
-/// Ranks on a grid, row by row: the last coordinate changes fastest.
+/// Ranks on a grid in row-major order: the last coordinate changes fastest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Grid {
     sizes: Vec<u32>,
-    /// Whether the first and the last of a row are neighbours.
+    /// Set if the first and the last rank in a row are neighbours.
     periodic: bool,
 }
 
 impl Grid {
-    /// Of the sizes asked for, or else as even as the number of ranks allows, the longest side
-    /// first.
+    /// Builds a grid with the given sides. Without sides it is as even as the rank count allows,
+    /// the longest side first.
     pub(super) fn new<const N: usize>(
         pattern: &'static str,
         ranks: u32,
@@ -82,7 +82,7 @@ impl Grid {
         self.sizes.iter().product()
     }
 
-    /// The longest side.
+    /// Returns the length of the longest side.
     pub(super) fn longest(&self) -> u32 {
         self.sizes.iter().copied().max().unwrap_or(1)
     }
@@ -108,7 +108,8 @@ impl Grid {
         places.fold(0, |rank, (size, own)| rank * size + own)
     }
 
-    /// The rank so many places away in each dimension; none outside of a grid that ends.
+    /// Returns the rank at `offsets` from the coordinates; `None` outside a grid that is not
+    /// periodic.
     fn away(&self, coordinates: &[u32], offsets: &[i64]) -> Option<u32> {
         let places = self.sizes.iter().zip(coordinates).zip(offsets);
         let moved = places.map(|((&size, &own), offset)| {
@@ -119,9 +120,9 @@ impl Grid {
         Some(self.rank(&moved.collect::<Option<Vec<u32>>>()?))
     }
 
-    /// What ranks whose coordinates are all multiples of `distance` send to the nearest others of
-    /// them: `bytes[k]` to those that differ in k + 1 dimensions. Neighbours that coincide get the
-    /// bytes of both.
+    /// Returns the halo exchange of the ranks whose coordinates are all multiples of `distance`,
+    /// each with its nearest neighbours among them. A neighbour that differs in k + 1 dimensions
+    /// receives `bytes[k]`. If two neighbours are the same rank, it receives the bytes for both.
     pub(super) fn halo(&self, distance: u32, bytes: &[u64]) -> CommunicationMatrix {
         let mut sends = Vec::new();
         let dimensions = self.sizes.len() as u32;
@@ -130,7 +131,7 @@ impl Grid {
             if own.iter().any(|place| !place.is_multiple_of(distance)) {
                 continue;
             }
-            // Each direction is a number to the base of three.
+            // Each direction is a number in base three, with one digit (−1, 0 or 1) per dimension.
             for direction in 0..3_u32.pow(dimensions) {
                 let digit = |place: u32| i64::from(direction / 3_u32.pow(place) % 3) - 1;
                 let offsets: Vec<i64> = (0..dimensions).map(digit).collect();
@@ -148,15 +149,15 @@ impl Grid {
     }
 }
 
-/// The sides of a grid in words: `4x4x2`.
+/// Returns sides in words: `4x4x2`.
 fn word(sizes: &[u32]) -> String {
     let words: Vec<String> = sizes.iter().map(u32::to_string).collect();
     words.join("x")
 }
 
-/// So many sides, descending, whose product is the number of ranks and which differ least.
+/// Returns `dimensions` sides in descending order whose product is `ranks` and which differ least.
 pub(super) fn even(ranks: u32, dimensions: usize) -> Vec<u32> {
-    /// Goes through all descending sides; the first found of those with the least difference stays.
+    /// Tries all descending sides; of those with the least difference, the first found stays.
     fn search(rest: u32, left: usize, sides: &mut Vec<u32>, best: &mut Vec<u32>) {
         let most = sides.last().copied().unwrap_or(u32::MAX);
         if left == 1 {

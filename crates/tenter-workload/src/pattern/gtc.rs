@@ -1,9 +1,9 @@
 //! GTC: particles in a torus, cut into domains along one ring.
 //!
-//! Origin: the Gyrokinetic Toroidal Code. Domains follow each other round the torus, and particles
-//! of a domain are shared by several ranks. A step adds up the charge within each domain, exchanges
-//! the field at its two borders, and shifts the particles that have left it to the domains beside
-//! it. At most 64 domains is the code's own usual number; sizes and the time to compute are
+//! Origin: the Gyrokinetic Toroidal Code. Domains follow each other round the torus, and several
+//! ranks share the particles of a domain. A step adds up the charge within each domain, exchanges
+//! the field at the domain's two borders, and shifts particles that have left it to the
+//! neighbouring domains. The code usually has at most 64 domains; sizes and the computing time are
 //! assumed.
 
 use tenter_config::component;
@@ -24,7 +24,7 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     busbw: Factor::One,
 };
 
-/// More domains damp what is simulated.
+/// Most domains by default, as many as the code usually has.
 const USUAL_DOMAINS: u32 = 64;
 
 component! {
@@ -76,6 +76,7 @@ impl Gtc {
         };
         let mut phases = all_reduce(ranks, &groups, self.charge_bytes);
         phases.extend([beside(self.field_bytes), beside(self.particle_bytes)]);
+        // A domain that is a single rank adds nothing up, and a single domain has no neighbours.
         phases.retain(|phase| phase.pairs() > 0);
         Ok(phases)
     }

@@ -1,7 +1,7 @@
-//! A matrix: bytes from each rank to each other, as somebody measured or made them.
+//! Matrix: bytes from each rank to each other, measured or made by another program.
 //!
-//! Origin: whatever the matrix is from. All of it is sent at once in each step; the time to compute
-//! is nothing unless it is given.
+//! Origin: whatever the matrix comes from. All of it is sent at once in each step. The computing
+//! time is 0 unless it is given.
 
 use std::sync::Arc;
 
@@ -38,10 +38,10 @@ component! {
     }
 }
 
-/// A path is no longer.
+/// Longest accepted path in bytes.
 const PATH_MAX: usize = 4_096;
 
-/// What a file holds stands in `sends` by now.
+/// Refuses a mapping without a matrix; the contents of a `file` have been put into `sends` by now.
 fn has_sends(own: &Matrix, reader: &mut dyn Reader) -> bool {
     let has = own.sends.is_some();
     if !has {
@@ -52,7 +52,7 @@ fn has_sends(own: &Matrix, reader: &mut dyn Reader) -> bool {
 }
 
 impl Matrix {
-    /// The pattern of these sends.
+    /// Makes the pattern that sends this matrix in each step.
     pub fn of(matrix: CommunicationMatrix) -> Matrix {
         Matrix {
             compute: Time::ZERO,
@@ -61,7 +61,7 @@ impl Matrix {
         }
     }
 
-    /// Pairs that it has.
+    /// Returns the number of pairs in the matrix.
     pub(super) fn pairs(&self) -> usize {
         self.sends.as_ref().map_or(0, |sends| sends.0.pairs())
     }
@@ -77,6 +77,7 @@ impl Matrix {
         if matrix.pairs() == 0 {
             return Err(PatternError::EmptyMatrix);
         }
+        // Ranks beyond the matrix send nothing.
         let sends = matrix.iter().collect();
         Ok(vec![CommunicationMatrix::of(ranks, sends)])
     }

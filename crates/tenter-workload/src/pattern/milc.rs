@@ -2,11 +2,11 @@
 //! solver.
 //!
 //! Origin: the MIMD Lattice Computation code. A step is one iteration of its staggered solver:
-//! every rank gathers the surface of its neighbours for the odd sites, then for the even ones, then
-//! all ranks add up two scalars. Sizes are those of a local lattice of 16⁴ sites: a vector of 48
-//! bytes for each site of one colour in four layers (one for nearest neighbours, three for third
-//! neighbours, as improved actions have them): 16³/2 · 48 · 4 = 393,216 bytes. The time to compute
-//! is assumed.
+//! every rank gathers its neighbours' surfaces for the odd sites, then for the even ones; then all
+//! ranks add up two scalars. Sizes follow from a local lattice with 16⁴ sites: a vector of 48 bytes
+//! for each site of one colour in four layers (one for nearest neighbours, three for third
+//! neighbours, as improved actions have them), that is 16³/2 · 48 · 4 = 393,216 bytes. The
+//! computing time is assumed.
 
 use tenter_config::component;
 use tenter_units::{Bytes, Time};

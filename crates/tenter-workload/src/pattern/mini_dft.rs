@@ -1,11 +1,11 @@
-//! `MiniDFT`: plane-wave density functional theory, whose time goes into three-dimensional Fourier
+//! `MiniDFT`: plane-wave density functional theory, dominated by three-dimensional Fourier
 //! transforms.
 //!
-//! Origin: the `MiniDFT` mini-app of NERSC, taken from Quantum ESPRESSO. Ranks are rows and columns
-//! of pencils; a transform exchanges within each row, then within each column, the inverse one the
-//! other way round, and then all ranks add up a result. The block is that of a grid of 128³ complex
-//! numbers on 64 ranks: 128³ · 16 / 64 / 8 = 65,536 bytes. The all-reduce and the time to compute
-//! are assumed.
+//! Origin: the `MiniDFT` mini-app from NERSC, taken from Quantum ESPRESSO. Ranks form rows and
+//! columns of pencils. A transform exchanges within each row, then within each column; the inverse
+//! goes the other way round; then all ranks add up a result. The block follows from a grid of 128³
+//! complex numbers on 64 ranks: 128³ · 16 / 64 / 8 = 65,536 bytes. The all-reduce and the computing
+//! time are assumed.
 
 use tenter_config::component;
 use tenter_units::{Bytes, Time};
@@ -43,7 +43,8 @@ component! {
 
 impl MiniDft {
     pub(super) fn phases(&self, ranks: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
-        // The shorter side, so that more of an exchange is between ranks that follow each other.
+        // By default rows are the longer side, so that more of an exchange is between consecutive
+        // ranks.
         let rows = match self.rows {
             Auto::Auto => even(ranks, 2)[1],
             Auto::Given(rows) => rows,
@@ -72,7 +73,7 @@ impl MiniDft {
         let rows = exchange(&|src| in_rows(src).collect());
         let columns = exchange(&|src| in_columns(src).collect());
         let mut phases = vec![rows.clone(), columns.clone(), columns, rows];
-        // A single row or column has nobody to exchange with.
+        // A single row or column has no ranks to exchange with.
         phases.retain(|phase| phase.pairs() > 0);
         phases.extend(all_reduce(ranks, &everybody(ranks), self.reduce_bytes));
         Ok(phases)

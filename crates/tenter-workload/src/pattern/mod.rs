@@ -4,11 +4,10 @@
 //!   PatternKind ─phases(ranks, step)─▶ a matrix for each phase ─PatternSchedule─▶ transfers
 //! ```
 //!
-//! A step of an application computes and then communicates in phases. A phase is a
-//! [`CommunicationMatrix`]; a rank goes on to the next one when all that the phase has for it has
-//! arrived. What several members share is a file of its own and no member (`grid`,
-//! `communication_matrix`, `reduce`, and the types and
-//! bounds of keys: `auto`, `limits`, `sends`).
+//! An application's step computes and then communicates in phases. A phase is a
+//! [`CommunicationMatrix`]; a rank goes on to the next phase when everything that the phase sends
+//! it has arrived. Code that several members share has a file without a member (`grid`,
+//! `communication_matrix`, `reduce`, and for the keys `auto`, `limits`, `sends`).
 
 mod amg;
 mod amr;
@@ -73,7 +72,8 @@ variants! {
 }
 
 impl PatternKind {
-    /// All of them as they are by default, but [`PatternKind::Matrix`], which has no default.
+    /// Returns all patterns with default keys, except [`PatternKind::Matrix`], which has no
+    /// default.
     pub fn defaults() -> [PatternKind; 7] {
         [
             PatternKind::MiniDft(MiniDft::default()),
@@ -86,7 +86,7 @@ impl PatternKind {
         ]
     }
 
-    /// Computing time of all ranks before each step.
+    /// Returns the computing time that all ranks take before each step.
     pub fn compute(&self) -> Time {
         match self {
             PatternKind::MiniDft(own) => own.compute,
@@ -100,7 +100,7 @@ impl PatternKind {
         }
     }
 
-    /// What is known of it without running it.
+    /// Returns the static description: names, limits, bus bandwidth.
     pub fn member(&self) -> &'static CollectiveMember {
         match self {
             PatternKind::MiniDft(_) => &mini_dft::MEMBER,
@@ -114,22 +114,21 @@ impl PatternKind {
         }
     }
 
-    /// Whether its steps differ.
+    /// Returns true if steps differ from each other.
     pub fn changes(&self) -> bool {
         matches!(self, PatternKind::Amr(amr) if amr.regrid.probability() > 0)
     }
 
-    /// Whether it depends on random draws.
+    /// Returns true if the pattern depends on random draws.
     pub fn draws(&self) -> bool {
         matches!(self, PatternKind::Amr(_) | PatternKind::DatabasePod(_))
     }
 
-    /// The phases of a step over so many ranks, none of them empty; steps count from 0. What is
-    /// random about it comes from `draws`.
+    /// Returns the phases of a step over `ranks` ranks, none of them empty. Steps count from 0, and
+    /// `draws` provides the randomness.
     ///
     /// # Errors
-    /// A number of ranks that does not suit the pattern or its parameters, or more pairs than a
-    /// matrix may have.
+    /// A rank count that does not suit the pattern or its keys; more pairs than a matrix may have.
     pub fn phases(
         &self,
         draws: Draws,
@@ -155,7 +154,8 @@ impl PatternKind {
         }
     }
 
-    /// An upper limit of what one phase sends, before anything is built.
+    /// Returns an upper bound for the pairs in one phase, so that too large ones are refused before
+    /// they are built.
     fn pairs_at_most(&self, ranks: u32) -> u64 {
         let ranks = u64::from(ranks);
         let each = match self {
@@ -170,7 +170,8 @@ impl PatternKind {
             PatternKind::Milc(_) | PatternKind::Gtc(_) => 8,
             PatternKind::Nekbone(_) | PatternKind::Amg(_) => 26,
             PatternKind::Amr(own) => u64::from(own.partners.max(2)),
-            // The rack of the greatest load has at most as many times the mean as there are racks.
+            // On average over full racks a rank sends `transfers`; one more for ranks that would
+            // send less than one.
             PatternKind::DatabasePod(own) => u64::from(own.transfers) + 1,
         };
         ranks.saturating_mul(each)

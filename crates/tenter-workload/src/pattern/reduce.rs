@@ -2,17 +2,19 @@
 //!
 //! Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication
 //! Operations in MPICH" (2005): recursive doubling up to 2 KiB, recursive halving and doubling
-//! above. Where ranks are no power of two, each of those beyond hands what it has to a neighbour
-//! before and gets the result after.
+//! above. Ranks beyond a power of two hand their data to a neighbour beforehand and receive the
+//! result afterwards.
 
 use super::CommunicationMatrix;
 
-/// Up to this size whole buffers are exchanged.
+/// Largest buffer, in bytes, that is exchanged whole.
 const SHORT_BYTES: u64 = 2_048;
 
-/// The exchanges of all-reduces of `bytes`, side by side in groups of as many ranks each; none
-/// where a group is a rank alone. Total of a group of p + e ranks, p the greatest power of two:
-/// p·log₂p·S if short, 2(p−1)·S if long, and 2e·S.
+/// Returns the exchanges of all-reduces over `bytes`, side by side in equally large groups; none if
+/// a group is a single rank.
+///
+/// A group of p + e ranks, with p the greatest power of two, sends p·log₂p·S in total if the buffer
+/// is short, 2(p−1)·S if it is long, and 2e·S for the ranks beyond p.
 pub(super) fn all_reduce(ranks: u32, groups: &[Vec<u32>], bytes: u64) -> Vec<CommunicationMatrix> {
     let size = groups.first().map_or(0, Vec::len) as u32;
     if size < 2 {
@@ -20,7 +22,7 @@ pub(super) fn all_reduce(ranks: u32, groups: &[Vec<u32>], bytes: u64) -> Vec<Com
     }
     let levels = size.ilog2();
     let extras = size - (1 << levels);
-    // The place in its group of a participant; one that has an extra stands just before it.
+    // Place of a participant within its group. A participant with an extra comes right before it.
     let place = |participant: u32| participant + participant.min(extras);
     let phase = |pairs: &mut dyn Iterator<Item = (u32, u32, u64)>| {
         let pairs: Vec<(u32, u32, u64)> = pairs.collect();
@@ -46,7 +48,7 @@ pub(super) fn all_reduce(ranks: u32, groups: &[Vec<u32>], bytes: u64) -> Vec<Com
     phases
 }
 
-/// The exchanges between 2ᵏ participants, k being `levels`.
+/// Returns the exchanges between 2ᵏ participants, with k = `levels`.
 fn exchanges(levels: u32, bytes: u64) -> Vec<Vec<(u32, u32, u64)>> {
     let count = 1_u32 << levels;
     if bytes <= SHORT_BYTES {
@@ -54,7 +56,7 @@ fn exchanges(levels: u32, bytes: u64) -> Vec<Vec<(u32, u32, u64)>> {
         return (0..levels).map(|level| whole(level).collect()).collect();
     }
     let offset = |part: u32| u128::from(bytes) * u128::from(part) / u128::from(count);
-    // The bytes of what a participant keeps after halving with one so far away.
+    // Bytes that a participant keeps after halving with one at this distance.
     let kept = |participant: u32, distance: u32| {
         let first = participant & !(distance - 1);
         (offset(first + distance) - offset(first)) as u64
@@ -72,7 +74,7 @@ fn exchanges(levels: u32, bytes: u64) -> Vec<Vec<(u32, u32, u64)>> {
     halving.chain(doubling).collect()
 }
 
-/// All ranks as one group.
+/// Returns all ranks as a single group.
 pub(super) fn everybody(ranks: u32) -> [Vec<u32>; 1] {
     [(0..ranks).collect()]
 }

@@ -1,8 +1,8 @@
-//! Patterns: steps of parallel applications, phase after phase.
+//! Steps of parallel applications as transfers, phase after phase.
 //!
-//! No collective by itself: each phase is a communication matrix, and a rank sends what it has in a
-//! phase when all that it receives in the phase before has arrived there. What each application
-//! does is in the files beside this one.
+//! Each phase is a communication matrix. A rank sends its part of a phase when everything that it
+//! receives in the phases before has arrived. The phases of each application are in the files
+//! beside this one.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
 /// One step of a pattern over a number of ranks.
 ///
-/// Stored once and shared: 24 bytes for each transfer. Transfer ids go phase by phase, then by
-/// source; each rank posts to those of higher number first, so that few send to the same one at
-/// the same time. Chunk and id are the same number.
+/// The table is stored once and shared: 24 bytes for each transfer. Transfer ids go phase by phase,
+/// then by source. Each rank posts to higher ranks first, so that few ranks send to the same one at
+/// a time. Chunk and id are the same number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternSchedule(Arc<Table>);
 
@@ -27,22 +27,23 @@ struct Table {
     step: u32,
     ranks: u32,
     phases: Vec<Phase>,
-    /// Source, destination and bytes by id.
+    /// Source, destination and bytes, by id.
     sends: Vec<(u32, u32, u64)>,
-    /// Ids by source, destination and id; those of a rank begin at `of_rank[rank]`.
+    /// Ids ordered by source, destination and id (`by_way`); those of a rank begin at
+    /// `of_rank[rank]`.
     by_way: Vec<u32>,
     of_rank: Vec<u32>,
 }
 
-/// What ranks do in a phase, by rank.
+/// Sends and waits of a phase, by rank.
 #[derive(Debug, PartialEq, Eq)]
 struct Phase {
-    /// The first id of each rank, and at the end the first of the next phase.
+    /// First id of each rank, followed by the first id of the next phase.
     first: Vec<u32>,
-    /// How much a rank receives in this phase and those before.
+    /// Transfers that each rank receives in this phase and all before it.
     received: Vec<u32>,
-    /// The first phase whose arrivals a rank waits for before it sends in this one: that it has all
-    /// of the phases before that follows from them.
+    /// First phase whose arrivals each rank counts before it sends in this phase. Arrivals in
+    /// earlier phases follow from these, so counting them would be wasted.
     since: Vec<u32>,
 }
 
@@ -57,10 +58,10 @@ impl Phase {
 }
 
 impl PatternSchedule {
-    /// The step of that number, from 0, over so many ranks; what is random comes from `draws`.
+    /// Builds step `step`, counted from 0, over `ranks` ranks; `draws` provides the randomness.
     ///
     /// # Errors
-    /// Those of [`PatternKind::phases`], and more transfers than a table may hold.
+    /// Those of [`PatternKind::phases`]; more transfers than a table may hold.
     pub fn new(
         kind: PatternKind,
         draws: Draws,
@@ -80,6 +81,7 @@ impl PatternSchedule {
             for src in 0..ranks {
                 first.push(sends.len() as u32);
                 let row = matrix.row(src);
+                // Higher ranks first, then the lower ones, both ascending.
                 let (lower, higher) = row.split_at(row.partition_point(|(dst, _)| *dst < src));
                 sends.extend(
                     higher
@@ -112,17 +114,17 @@ impl PatternSchedule {
         Ok(PatternSchedule(Arc::new(table)))
     }
 
-    /// The pattern.
+    /// Returns the pattern that this is a step of.
     pub fn kind(&self) -> &PatternKind {
         &self.0.kind
     }
 
-    /// The step, from 0.
+    /// Returns the number of the step, from 0.
     pub fn step(&self) -> u32 {
         self.0.step
     }
 
-    /// How many phases it has.
+    /// Returns the number of phases in the step.
     pub fn phases(&self) -> usize {
         self.0.phases.len()
     }
@@ -131,7 +133,7 @@ impl PatternSchedule {
         self.0.kind.member()
     }
 
-    /// Bytes that the rank with most to send or to receive sends or receives.
+    /// Returns the most bytes that any rank sends or receives in the step.
     pub fn busiest_bytes(&self) -> u64 {
         let mut ports = vec![[0_u64; 2]; self.0.ranks as usize];
         for &(src, dst, bytes) in &self.0.sends {
@@ -143,14 +145,16 @@ impl PatternSchedule {
         ports.into_iter().flatten().max().unwrap_or(0)
     }
 
-    /// What all phases send together.
+    /// Returns the sum over all phases.
     pub fn matrix(&self) -> CommunicationMatrix {
         CommunicationMatrix::of(self.0.ranks, self.0.sends.clone())
     }
 
-    /// No run is faster where ports take `port_time` for so many bytes and each way a `latency`:
-    /// a phase ends at a rank when its latest sender has sent to it, and when its port has taken
-    /// all that is for it since the first of them began.
+    /// Returns a lower bound for the step, if a port takes `port_time` for a transfer and each hop
+    /// has a `latency`.
+    ///
+    /// A phase ends at a rank when its latest sender has sent to it, and when its port has received
+    /// everything since the first of them began.
     pub(crate) fn ideal_time(&self, port_time: &dyn Fn(u64) -> Time, latency: Time) -> Time {
         let table = &*self.0;
         let mut ready = vec![Time::ZERO; table.ranks as usize];
@@ -164,6 +168,8 @@ impl PatternSchedule {
             for id in phase.ids() {
                 let (src, dst, bytes) = table.sends[id as usize];
                 let (src, dst) = (src as usize, dst as usize);
+                // Neighbours in a row mostly have equal bytes, and `port_time` counts frames: the
+                // last result is kept.
                 if known.0 != bytes {
                     known = (bytes, port_time(bytes));
                 }
@@ -189,27 +195,30 @@ impl PatternSchedule {
 }
 
 impl Table {
-    /// The phase of a transfer.
+    /// Returns the phase of a transfer.
     fn phase_of(&self, id: u32) -> usize {
         let begins = |phase: &Phase| phase.first[0] <= id;
         self.phases.partition_point(begins) - 1
     }
 
-    /// How much a rank receives in the phases before one.
+    /// Returns the number of transfers that a rank receives in the phases before `phase`.
     fn received_before(&self, phase: usize, rank: u32) -> u32 {
         let last = phase.checked_sub(1);
         last.map_or(0, |last| self.phases[last].received[rank as usize])
     }
 
-    /// The ids of what a rank sends, by destination.
+    /// Returns the ids that a rank sends, ordered by destination.
     fn ways(&self, rank: u32) -> &[u32] {
         let [begin, end] = [0, 1].map(|next| self.of_rank[rank as usize + next] as usize);
         &self.by_way[begin..end]
     }
 
-    /// Leaves out of what ranks wait for what follows from the rest. That something arrives from a
-    /// rank says that this one has all of the phases before, also what was sent to it there, and
-    /// that was sent when all of the phases before that had arrived.
+    /// Leaves out arrivals that follow from others, so that each arrival releases few transfers.
+    ///
+    /// An arrival from rank s shows that s has received everything in the phases before, including
+    /// what this rank sent it there. And this rank sent that only after everything in the phases
+    /// before that had arrived here. So a rank counts arrivals only from the last phase on in which
+    /// it sent something to a rank that it has since heard from.
     fn shorten_waits(&mut self) {
         let mut since = vec![0; self.ranks as usize];
         for index in 0..self.phases.len() {
@@ -221,6 +230,7 @@ impl Table {
                     let (_, to, _) = self.sends[other as usize];
                     (to, other) < (src, self.phases[index].first[0])
                 };
+                // The last transfer to `src` in an earlier phase.
                 let ways = self.ways(dst);
                 let end = ways.partition_point(before);
                 let last = end.checked_sub(1).map(|place| ways[place]);
@@ -233,7 +243,7 @@ impl Table {
     }
 }
 
-/// All ids by source, destination and id, and where those of each rank begin.
+/// Orders all ids by source, destination and id, and finds where those of each rank begin.
 fn by_way(ranks: u32, sends: &[(u32, u32, u64)]) -> (Vec<u32>, Vec<u32>) {
     let mut ids: Vec<u32> = (0..sends.len() as u32).collect();
     ids.sort_unstable_by_key(|&id| {
@@ -274,6 +284,7 @@ impl Schedule for PatternSchedule {
 
     fn initial(&self, rank: u32, out: &mut Vec<u32>) {
         for (index, phase) in self.0.phases.iter().enumerate() {
+            // As soon as a rank has something to wait for, its later phases are not initial.
             if self.0.received_before(index, rank) > 0 {
                 return;
             }

@@ -1,4 +1,4 @@
-//! The sends of a matrix in one word of a scenario: `0 1 65536; 1 0 128`.
+//! A matrix as one word in a scenario: `0 1 65536; 1 0 128`.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -7,22 +7,23 @@ use tenter_config::{Reader, Shape, Value, Written};
 
 use super::CommunicationMatrix;
 
-/// No matrix has more rows; a dense one of as many has all pairs that a table holds.
+/// Upper limit for rank numbers. A dense matrix of 4,096 ranks already has all pairs that a table
+/// holds.
 const RANKS_MAX: u32 = 1 << 20;
-/// No send has more bytes.
+/// Most bytes in a send.
 const BYTES_MAX: u64 = 1 << 50;
-/// No matrix has more sends; those between the same ranks are added up only later.
+/// Most sends in a matrix, counted before those between the same ranks are added up.
 const SENDS_MAX: usize = 1 << 24;
 
-/// A matrix that is written out.
+/// A matrix that is written out in the scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sends(pub Arc<CommunicationMatrix>);
 
 impl Sends {
-    /// The sends of a word.
+    /// Reads the sends in a word.
     ///
     /// # Errors
-    /// What is wrong with the first send that is none, and the remedy.
+    /// The first send that cannot be read: what is wrong with it, and a remedy.
     fn of_word(word: &str) -> Result<Sends, (String, String)> {
         let (mut ranks, mut sends) = (0, Vec::new());
         for (number, text) in (1..).zip(word.split(';')) {
@@ -42,7 +43,7 @@ impl Sends {
     }
 }
 
-/// Source, destination and bytes.
+/// Reads source, destination and bytes.
 fn one_send(text: &str) -> Result<(u32, u32, u64), (String, String)> {
     let words = text.split(|c: char| c == ',' || c.is_whitespace());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();

@@ -1,8 +1,8 @@
-//! Flows: streams between pairs of ranks that never end, as a traffic generator sends them.
+//! Streams: endless flows between pairs of ranks, as a traffic generator sends them.
 //!
-//! Origin: the background traffic of "AI Fabric Test Methodology" (Keysight), which may come from a
-//! generator as continuous flows. It is no collective: nobody waits for anybody, no size is ever
-//! complete, and only background jobs have it.
+//! Origin: the background traffic in "AI Fabric Test Methodology" (Keysight), which may come from a
+//! generator as continuous flows. Streams are no collective: no rank waits for another, no size is
+//! ever complete, and only background jobs have them.
 
 use tenter_units::{Rate, Time};
 
@@ -21,22 +21,22 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 /// A stream from one rank to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// The rank that sends.
+    /// Number of the sending rank within its job.
     pub src: u32,
-    /// The rank that receives; never `src`.
+    /// Number of the receiving rank; never equal to `src`.
     pub dst: u32,
-    /// Payload that is posted per time, in messages at equal distances.
+    /// Payload rate at which messages are posted, at equal intervals.
     pub rate: Rate,
 }
 
-/// Message k of flow f is transfer `f · messages + k` and is posted k messages' time after the
-/// start.
+/// The schedule. Message k of flow f is transfer `f · messages + k`, and is posted k message times
+/// after the start.
 pub(super) struct Flows {
     ranks: u32,
     message_bytes: u64,
-    /// Each flow, and how many before it go from the same rank to the same other.
+    /// Each flow, with the number of earlier flows between the same two ranks: its channel.
     streams: Vec<(Flow, u32)>,
-    /// For each flow in order of (source, destination, number among those) its index.
+    /// ((Source, destination, channel), index) of each flow, in ascending order.
     sorted: Vec<((u32, u32, u32), u32)>,
 }
 
@@ -62,12 +62,13 @@ impl Flows {
         }
     }
 
-    /// Messages of each flow: more than anyone simulates.
+    /// Returns the messages that each flow can number, more than anyone simulates.
     fn messages(&self) -> u32 {
         u32::MAX / self.streams.len().max(1) as u32
     }
 
-    /// From the start to message `number` of a flow.
+    /// Returns the time in ps from the start to message `number`. Counting from the start, rather
+    /// than adding up intervals, keeps rounding errors from accumulating.
     fn posted_after(&self, flow: Flow, number: u32) -> u64 {
         let bits = u128::from(self.message_bytes) * 8 * u128::from(number);
         let ps = bits * 1_000_000_000_000 / u128::from(flow.rate.bits_per_second().max(1));
@@ -130,6 +131,7 @@ impl Schedule for Flows {
         let (flow, _) = self.streams[(id / self.messages()) as usize];
         let more = number + 1 < self.messages();
         let wait = self.posted_after(flow, number + 1) - self.posted_after(flow, number);
+        // At least 1 ps, so that a stream of tiny messages cannot post without end at one instant.
         more.then(|| (id + 1, Time::from_ps(wait.max(1))))
     }
 

@@ -1,8 +1,8 @@
-//! A collective that each of several groups of ranks runs by itself, all at the same time.
+//! A collective that each of several groups of ranks runs separately, all at the same time.
 //!
-//! Origin: the process groups of training frameworks; with tensor parallelism in groups of ranks
-//! that follow each other and data parallelism across them, as in "Efficient Large-Scale Language
-//! Model Training on GPU Clusters Using Megatron-LM" (Narayanan and others, 2021).
+//! Origin: the process groups of training frameworks, with tensor parallelism in groups of
+//! consecutive ranks and data parallelism across them, as in "Efficient Large-Scale Language Model
+//! Training on GPU Clusters Using Megatron-LM" (Narayanan and others, 2021).
 
 use tenter_config::component;
 
@@ -22,10 +22,10 @@ component! {
 }
 
 impl Groups {
-    /// How many groups there are of so many ranks.
+    /// Returns the number of groups among `ranks` ranks.
     ///
     /// # Errors
-    /// A number of ranks that groups do not divide.
+    /// A rank count that is no multiple of `size · stride`.
     pub fn count(self, collective: &str, ranks: u32) -> Result<u32, WorkloadError> {
         let block = self
             .size
@@ -44,12 +44,12 @@ impl Groups {
         }
     }
 
-    /// The ranks of a group, in their order.
+    /// Lists the ranks of a group, in ascending order.
     pub fn ranks_of(self, group: u32) -> impl Iterator<Item = u32> {
         (0..self.size).map(move |number| self.rank(group, number))
     }
 
-    /// The group of a rank, and the rank's number in it.
+    /// Returns the group of a rank, and the rank's number in the group.
     fn place(self, rank: u32) -> (u32, u32) {
         let block = rank / (self.size * self.stride);
         let within = rank % (self.size * self.stride);
@@ -59,14 +59,15 @@ impl Groups {
         )
     }
 
-    /// The rank of that number in a group.
+    /// Returns the rank with a number in a group; the inverse of [`Self::place`].
     fn rank(self, group: u32, number: u32) -> u32 {
         let block = group / self.stride;
         block * self.size * self.stride + number * self.stride + group % self.stride
     }
 }
 
-/// The groups one after the other in ids: group g has those from g times the transfers of one.
+/// The schedule of all groups. Ids count group by group, so group g starts at g times the transfers
+/// of one.
 pub(super) struct Grouped {
     groups: Groups,
     count: u32,
@@ -95,13 +96,13 @@ impl Grouped {
         })
     }
 
-    /// The group of an id, and the id within.
+    /// Splits an id into the group and the id within the group.
     fn split(&self, id: u32) -> (u32, u32) {
         let each = self.of_one.transfer_count();
         (id / each, id % each)
     }
 
-    /// Turns ids of a group from `start` on into those of all groups.
+    /// Turns ids within a group, from `start` on, into ids over all groups.
     fn raise(&self, group: u32, start: usize, out: &mut [u32]) {
         for id in &mut out[start..] {
             *id += group * self.of_one.transfer_count();
@@ -164,7 +165,7 @@ impl Schedule for Grouped {
         let (group, number) = self.groups.place(rank);
         let start = out.len();
         self.of_one.pairs(number, scope, out);
-        // A rank of higher number in the group has a higher number among all: the order remains.
+        // Within a group, ranks and numbers ascend together, so the order remains.
         for destination in &mut out[start..] {
             destination.dst = self.groups.rank(group, destination.dst);
         }

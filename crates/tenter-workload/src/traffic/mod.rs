@@ -1,4 +1,4 @@
-//! What the ranks of a job send: a collective, or what is none.
+//! A job's traffic: a collective, streams, flows, a pattern, or an operation graph.
 
 mod flows;
 mod grouped;
@@ -19,27 +19,27 @@ pub use flows::Flow;
 pub use grouped::Groups;
 pub use operations::{Known, Operations};
 
-/// What the ranks of a job send.
+/// Traffic that the ranks of a job carry out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
-    /// A collective, of all ranks together or of each of several groups of them by itself.
+    /// A collective, by all ranks together or by each of several groups separately.
     Collective {
-        /// Which, and by which algorithm.
+        /// Collective and algorithm.
         kind: CollectiveKind,
-        /// The groups.
+        /// Groups that run the collective side by side; `None` for all ranks together.
         groups: Option<Groups>,
     },
     /// Streams that never end.
     Flows(Vec<Flow>),
-    /// Flows with sizes by a distribution.
+    /// Flows with random sizes, in a closed or an open loop.
     FlowWorkload(Arc<FlowWorkload>),
-    /// A step of a parallel application.
+    /// A parallel application's step, phase by phase.
     Pattern(PatternSchedule),
-    /// A graph of operations.
+    /// Operations whose order the run decides, from a file or a model.
     Operations(Operations),
 }
 
-/// A collective of all ranks.
+/// Wraps a collective that all ranks run.
 impl<T: Into<CollectiveKind>> From<T> for Traffic {
     fn from(collective: T) -> Traffic {
         Traffic::Collective {
@@ -50,12 +50,12 @@ impl<T: Into<CollectiveKind>> From<T> for Traffic {
 }
 
 impl Traffic {
-    /// Whether it goes on for ever, so that nothing of it is ever complete.
+    /// Returns true if the traffic never ends, so that nothing in it is ever complete.
     pub const fn is_endless(&self) -> bool {
         matches!(self, Traffic::Flows(_))
     }
 
-    /// The collective, where it is one.
+    /// Returns the collective if the traffic is one.
     pub fn collective(&self) -> Option<&CollectiveKind> {
         match self {
             Traffic::Collective { kind, .. } => Some(kind),
@@ -63,7 +63,7 @@ impl Traffic {
         }
     }
 
-    /// The flows, where it is a workload of flows with sizes by a distribution.
+    /// Returns the flow workload if the traffic is one.
     pub fn flow_workload(&self) -> Option<&FlowWorkload> {
         match self {
             Traffic::FlowWorkload(workload) => Some(workload),
@@ -71,7 +71,7 @@ impl Traffic {
         }
     }
 
-    /// The step of an application, where it is one.
+    /// Returns the application's step if the traffic is a pattern.
     pub fn pattern(&self) -> Option<&PatternSchedule> {
         match self {
             Traffic::Pattern(schedule) => Some(schedule),
@@ -79,7 +79,7 @@ impl Traffic {
         }
     }
 
-    /// The graph of operations, where it is one.
+    /// Returns the operation graph if the traffic is one.
     pub fn operations(&self) -> Option<&Operations> {
         match self {
             Traffic::Operations(of) => Some(of),
@@ -87,7 +87,7 @@ impl Traffic {
         }
     }
 
-    /// What is known of it without running it.
+    /// Returns the static description: names, limits, bus bandwidth.
     pub fn member(&self) -> &'static CollectiveMember {
         match self {
             Traffic::Collective { kind, .. } => kind.member(),
@@ -98,24 +98,25 @@ impl Traffic {
         }
     }
 
-    /// The name of its collective, such as `all-to-all`.
+    /// Returns the collective's name, such as `all-to-all`.
     pub fn name(&self) -> &'static str {
         self.member().collective
     }
 
-    /// The name of its algorithm, such as `parallel`.
+    /// Returns the algorithm's name, such as `parallel`.
     pub fn algorithm(&self) -> &'static str {
         self.member().algorithm
     }
 
-    /// What passes within the hosts before the first transfer can be sent, and once more after the
-    /// last has arrived.
+    /// Returns the time spent within the hosts before the first transfer can be sent; the same time
+    /// passes again after the last arrival.
     pub fn within_hosts(&self, size_bytes: u64) -> Time {
         let collective = self.collective();
         collective.map_or(Time::ZERO, |kind| kind.within_hosts(size_bytes))
     }
 
-    /// How many ranks run it together, of a number that run it in all.
+    /// Returns the ranks that run a collective together when `ranks` take part: the group size, if
+    /// there are groups.
     pub fn ranks_together(&self, ranks: u32) -> u32 {
         match self {
             Traffic::Collective {
@@ -126,11 +127,12 @@ impl Traffic {
         }
     }
 
-    /// The transfers over `ranks` ranks for a size of `size_bytes`, as nccl-tests counts sizes.
+    /// Builds the transfers over `ranks` ranks for `size_bytes`, counted as nccl-tests counts
+    /// sizes.
     ///
     /// # Errors
-    /// Those of [`CollectiveKind::schedule`], ranks that do not fill the groups, and a pattern of
-    /// another number of ranks.
+    /// Those of [`CollectiveKind::schedule`]; ranks that do not fill the groups; a pattern or graph
+    /// with another rank count.
     pub fn schedule(
         &self,
         ranks: u32,
@@ -162,7 +164,7 @@ impl Traffic {
         })
     }
 
-    /// Whether the library that carries it out says what its steps take.
+    /// Returns true if the modelled library gives latencies to the steps.
     pub fn has_latencies(&self) -> bool {
         let of_operations = self.operations().map(|of| of.graph.collectives());
         let in_graph = of_operations.is_some_and(|collectives| {
@@ -172,12 +174,13 @@ impl Traffic {
         in_graph || self.depends_on_size()
     }
 
-    /// Whether its algorithm depends on the size.
+    /// Returns true if the size decides about the algorithm.
     pub(crate) fn depends_on_size(&self) -> bool {
         self.collective().is_some_and(|kind| kind.nccl().is_some())
     }
 
-    /// One schedule for each algorithm that a size may have, or smaller ones where it is drawn.
+    /// Builds one schedule for each algorithm that may run: that of the size, and if sizes are
+    /// drawn, one for each algorithm that a smaller size may have.
     ///
     /// # Errors
     /// Those of [`Traffic::schedule`].
@@ -189,7 +192,8 @@ impl Traffic {
     ) -> Result<Vec<Box<dyn Schedule>>, WorkloadError> {
         let mut schedules = vec![self.schedule(ranks, size_bytes)?];
         if let (Traffic::Collective { kind, groups }, true) = (self, is_drawn) {
-            // Any size may be drawn: the largest by each algorithm has the ways of smaller ones.
+            // Any size may be drawn. For each algorithm, the largest size has the destinations of
+            // all smaller ones.
             for kind in kind.nccl_ways(self.ranks_together(ranks)) {
                 let groups = *groups;
                 let of = Traffic::Collective { kind, groups };
@@ -199,8 +203,8 @@ impl Traffic {
         Ok(schedules)
     }
 
-    /// How long it takes on an ideal switch, by formula, or a lower bound: [`Time::MAX`] of what
-    /// never ends.
+    /// Returns the completion time on an ideal switch, or a lower bound; [`Time::MAX`] for endless
+    /// traffic.
     pub fn ideal_completion(&self, switch: &IdealSwitch<'_>) -> Time {
         match self {
             Traffic::Collective { kind, .. } => kind.ideal_completion(&IdealSwitch {
@@ -216,14 +220,15 @@ impl Traffic {
         }
     }
 
-    /// Algorithm bandwidth over size per time, for `ranks` ranks (at least 2).
+    /// Returns the ratio between algorithm bandwidth and size over time, for `ranks` ranks (at
+    /// least 2).
     pub fn algbw_factor(&self, ranks: u32) -> f64 {
         let factor = self.collective().map_or(Factor::One, CollectiveKind::algbw);
         factor.of(self.ranks_together(ranks))
     }
 
-    /// Bus bandwidth over algorithm bandwidth for `ranks` ranks (at least 2), so that an ideal
-    /// fabric reaches the goodput of one port whatever the collective.
+    /// Returns the ratio between bus and algorithm bandwidth, for `ranks` ranks (at least 2). With
+    /// it an ideal fabric reaches the goodput of one port whatever the collective.
     ///
     /// Source: "Performance reported by NCCL tests" (NVIDIA/nccl-tests, `doc/PERFORMANCE.md`).
     pub fn busbw_factor(&self, ranks: u32) -> f64 {

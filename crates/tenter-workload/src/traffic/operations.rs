@@ -1,4 +1,4 @@
-//! Graphs of operations as what the ranks of a job send.
+//! Graphs of operations as the traffic of a job.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use crate::inference::InferenceRun;
 use crate::training::TrainingStep;
 use crate::{Schedule, WorkloadError};
 
-/// A graph of operations, and what its operations take.
+/// A graph of operations with the overheads of its operations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operations {
-    /// The graph.
+    /// Operations of all ranks.
     pub graph: Arc<Graph>,
-    /// What operations take beside what they are for.
+    /// Overheads, factors and limits for the times of operations.
     pub timing: Timing,
-    /// What is known of it before it runs, where it is of a model.
+    /// Origin in a model, if a training or an inference made the graph.
     pub known: Option<Known>,
 }
 
-/// What is known of a graph that a model and its parallelism have made.
+/// Facts about a graph that a model and its parallelism have made; known before it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Known {
-    /// The step of a training.
+    /// Step of a training that the graph carries out.
     Training(Arc<TrainingStep>),
-    /// Requests, and the batches that serve them.
+    /// Requests of an inference, and the batches that serve them.
     Inference(Arc<InferenceRun>),
 }
 
 impl Known {
-    /// The operations whose times are to be kept.
+    /// Returns the operations whose times the run must keep.
     fn marks(&self) -> Marks {
         match self {
             Known::Training(_) => Marks::default(),
@@ -42,7 +42,7 @@ impl Known {
 }
 
 impl Operations {
-    /// The step of a training, where it is one.
+    /// Returns the training step if the graph carries one out.
     pub fn step(&self) -> Option<&TrainingStep> {
         match &self.known {
             Some(Known::Training(step)) => Some(step),
@@ -50,7 +50,7 @@ impl Operations {
         }
     }
 
-    /// The requests of an inference, where it is one.
+    /// Returns the inference run if the graph carries one out.
     pub fn inference(&self) -> Option<&InferenceRun> {
         match &self.known {
             Some(Known::Inference(run)) => Some(run),
@@ -58,7 +58,7 @@ impl Operations {
         }
     }
 
-    /// One run of the graph.
+    /// Builds the schedule for one run of the graph.
     pub(super) fn schedule(&self, ranks: u32) -> Result<Box<dyn Schedule>, WorkloadError> {
         let found = self.graph.ranks();
         if found != ranks {
@@ -77,8 +77,8 @@ impl Operations {
             })
     }
 
-    /// A lower bound: what the busiest port takes for all of its messages, what a group takes for
-    /// its collectives one after the other, or the longest that a stream computes.
+    /// Returns a lower bound: the busiest port's time for all its messages, a group's time for its
+    /// collectives in sequence, or the longest computing time of a stream.
     pub(super) fn ideal_time(&self, switch: &IdealSwitch<'_>) -> Time {
         let mut longest = self.computing();
         if self.graph.messages() > 0 {
@@ -88,11 +88,12 @@ impl Operations {
         longest.max(self.collectives_time(switch))
     }
 
-    /// The longest that the collectives of a group take on an ideal switch.
+    /// Returns the longest time that a group's collectives take on an ideal switch.
     fn collectives_time(&self, switch: &IdealSwitch<'_>) -> Time {
         let collectives = self.graph.collectives();
         let mut groups = vec![Time::ZERO; collectives.groups() as usize];
-        // Collectives of a group are often alike.
+        // Neighbours in the list are often equal, so the last result is kept; closed forms may be
+        // costly.
         let mut last: Option<((u32, &CollectiveKind, u64), Time)> = None;
         for number in 0..collectives.len() as u32 {
             let of = collectives.get(number);
@@ -111,7 +112,8 @@ impl Operations {
         groups.into_iter().max().unwrap_or_default()
     }
 
-    /// The longest that a stream of any rank computes or waits for a time to come.
+    /// Returns the longest time for which a stream of any rank computes, or waits for a point in
+    /// time.
     pub fn computing(&self) -> Time {
         let computing = self.timing.computing(self.graph.longest_stream());
         computing.max(self.graph.longest_wait())

@@ -1,4 +1,4 @@
-//! The flows of a workload as transfers that wait for nothing.
+//! Flows of a workload as transfers without dependencies.
 
 use super::FlowSchedule;
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
@@ -15,6 +15,7 @@ impl Schedule for FlowSchedule {
     fn transfer(&self, id: u32) -> Transfer {
         let (slots, number) = (self.slots(), id / self.slots());
         let (way, lane) = self.way_of(id % slots);
+        // Draws belong to the pair of ranks, so other ways do not change its sizes.
         let pair = self
             .workload
             .draws
@@ -38,6 +39,7 @@ impl Schedule for FlowSchedule {
             return;
         }
         let ways = self.ways_from(rank);
+        // A slot beyond the flow limit never starts a flow.
         let (from, to) = (self.first[ways.start], self.first[ways.end]);
         out.extend(from..to.min(self.count).max(from));
     }
@@ -62,6 +64,8 @@ impl Schedule for FlowSchedule {
             .ok()?;
         let slot = self.first[index] + to.lane;
         let id = nth.checked_mul(self.slots())?.checked_add(slot)?;
+        // Open loops number flows slot by slot without regard to the limit, which bounds each
+        // sender's share.
         let is_one = self.workload.is_open() || id < self.count;
         (to.lane < ways[index].parallel && is_one).then_some(id)
     }
