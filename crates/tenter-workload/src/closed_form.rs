@@ -1,25 +1,25 @@
-//! Closed forms: the time of a collective on an ideal switch, against which simulations are tested.
+//! Closed forms: a collective's time on an ideal switch, against which simulations are tested.
 
 use tenter_units::Time;
 
-/// The network of a closed form: ranks on one switch that never makes any of them wait.
+/// The network behind a closed form: ranks on one switch that never makes any rank wait.
 ///
 /// The forms take chunks and blocks as equally long (sizes divisible by their number) and endpoints
-/// as free of delays. Results are lower bounds for any fabric with ports of that speed. Where
-/// transfers of different steps share a port, the time depends on how well they fill each other's
-/// gaps; the form is then the largest of several lower bounds.
+/// without delays. Results are lower bounds for any fabric with ports at that speed. If transfers
+/// from different steps share a port, the time depends on how well they fill each other's gaps; the
+/// form is then the largest among several lower bounds.
 ///
-/// Notation in the forms of all algorithms: S is the size, n the number of ranks, c(x) the port
-/// time of x bytes, c the port time of S/n bytes, L the latency. Exchanges take place between 2ᵏ
-/// ranks, with n between 2ᵏ and 2ᵏ⁺¹. The other ranks add c(S) + L before (reduce-scatter),
-/// c(S·(n−1)/n) + L after (all-gather), or c(S) + L both before and after (all-reduce); S/2ʲ then
-/// stands for 2ᵏ⁻ʲ blocks of S/n, except in all-reduce. Trees and the ring broadcast pass on chunks
-/// of x bytes. A binary tree of n ranks is h = 1 + ⌊log₂(n−1)⌋ hops deep, and from 4 ranks on a
-/// rank h−1 hops down has f = 2 ranks below it (else 1).
+/// Notation in all algorithms: S is the size, n the rank count, c(x) the port time for x bytes, c
+/// the port time for S/n bytes, L the latency. Exchanges take place between 2ᵏ ranks, with n
+/// between 2ᵏ and 2ᵏ⁺¹. The other ranks add c(S) + L before (reduce-scatter), c(S·(n−1)/n) + L
+/// after (all-gather), or c(S) + L both before and after (all-reduce); S/2ʲ then stands for 2ᵏ⁻ʲ
+/// blocks with S/n bytes, except in all-reduce. Trees and the ring broadcast pass on chunks with x
+/// bytes. A binary tree over n ranks is h = 1 + ⌊log₂(n−1)⌋ hops deep, and from 4 ranks on a rank
+/// h−1 hops down has f = 2 ranks below it (else 1).
 ///
-/// Times that exceed 64 bits of picoseconds saturate at [`Time::MAX`].
+/// Times that exceed 64 bits in picoseconds saturate at [`Time::MAX`].
 pub struct IdealSwitch<'a> {
-    /// Number of ranks, n in the forms.
+    /// Rank count, n in the forms.
     pub ranks: u32,
     /// Size S in bytes, as nccl-tests counts it.
     pub size_bytes: u64,
@@ -32,7 +32,7 @@ pub struct IdealSwitch<'a> {
 }
 
 impl IdealSwitch<'_> {
-    /// Returns n − 1, the number of peers that each rank has.
+    /// Returns n − 1, each rank's peer count.
     pub fn others(&self) -> u64 {
         u64::from(self.ranks.saturating_sub(1))
     }
@@ -42,22 +42,22 @@ impl IdealSwitch<'_> {
         u64::from(self.ranks.max(1))
     }
 
-    /// Returns c(S), the port time of the whole size.
+    /// Returns c(S), the port time for the whole size.
     pub fn whole(&self) -> Time {
         (self.port_time)(self.size_bytes)
     }
 
-    /// Returns c, the port time of one rank's share.
+    /// Returns c, the port time for one rank's share.
     pub fn share(&self) -> Time {
         (self.port_time)(self.size_bytes / self.parts())
     }
 
-    /// Returns c(x) + L for a transfer of `bytes`.
+    /// Returns c(x) + L for a transfer with `bytes`.
     pub fn hop(&self, bytes: u64) -> Time {
         (self.port_time)(bytes).saturating_add(self.latency)
     }
 
-    /// Returns `count`·(c + L): steps of one share each that wait for each other.
+    /// Returns `count`·(c + L): steps with one share each that wait for each other.
     pub fn steps(&self, count: u64) -> Time {
         times(self.share().saturating_add(self.latency), count)
     }
@@ -67,7 +67,7 @@ impl IdealSwitch<'_> {
         times(self.share(), blocks).saturating_add(self.latency)
     }
 
-    /// Returns the port time of `bytes` that are sent in chunks.
+    /// Returns the port time for `bytes` that are sent in chunks.
     pub fn all(&self, bytes: u64, chunk_bytes: u64) -> Time {
         let chunk_bytes = chunk_bytes.max(1);
         let full = times((self.port_time)(chunk_bytes), bytes / chunk_bytes);
@@ -77,7 +77,7 @@ impl IdealSwitch<'_> {
         }
     }
 
-    /// Returns h, the depth of a binary tree in hops.
+    /// Returns h, a binary tree's depth in hops.
     pub fn height(&self) -> u32 {
         self.ranks.saturating_sub(1).max(1).ilog2() + 1
     }
@@ -92,7 +92,7 @@ impl IdealSwitch<'_> {
             .saturating_add(self.latency)
     }
 
-    /// Returns the time of a pipeline along a binary tree, down or up.
+    /// Returns the pipeline time along a binary tree, down or up.
     pub fn along_a_tree(&self, chunk_bytes: u64) -> Time {
         // From 4 ranks on a rank at the second-lowest level has two children, so its port carries
         // all chunks twice.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Remaining events of each key that waits for several and has seen some, but not all, of them.
+/// Remaining events for each key that waits for several and has seen some, but not all.
 ///
 /// Keys that have seen nothing take no memory, so the map holds only what is in progress.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ impl<K> Default for Countdown<K> {
 }
 
 impl<K: Ord> Countdown<K> {
-    /// Counts one of the `all` events that `key` waits for and returns true if it was the last.
+    /// Counts one event that `key` waits for, out of `all`, and returns true if it was the last.
     pub fn is_last(&mut self, key: K, all: u32) -> bool {
         if all <= 1 {
             return true;
@@ -37,12 +37,12 @@ impl<K: Ord> Countdown<K> {
         }
     }
 
-    /// Returns true if no key has seen part of its events.
+    /// Returns true if no key is in progress.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Removes the counters of keys for which `is_over` holds.
+    /// Removes the counters for which `is_over` holds.
     pub fn forget(&mut self, is_over: impl Fn(&K) -> bool) {
         self.0.retain(|key, _| !is_over(key));
     }

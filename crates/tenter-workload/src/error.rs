@@ -1,4 +1,4 @@
-//! Errors of workloads: reasons why a collective, a graph or a job's queue pairs cannot be run.
+//! Workload errors: reasons why a collective, a graph or a job's queue pairs cannot be run.
 
 use tenter_units::OverBudget;
 
@@ -21,7 +21,7 @@ pub enum WorkloadError {
         /// Ranks that were to take part.
         ranks: u32,
     },
-    /// The size is 0 bytes.
+    /// The size is 0 bytes, so there is nothing to send.
     #[error("{collective}: a size of 0 bytes moves nothing; give a size of at least 1 byte")]
     ZeroSize {
         /// Collective and algorithm in words.
@@ -69,7 +69,7 @@ pub enum WorkloadError {
         /// Ranks that were to take part.
         ranks: u32,
     },
-    /// There are more chunks than permitted, or more transfers of chunks than ids.
+    /// There are more chunks than permitted, or more chunk transfers than ids.
     #[error(
         "{collective}: chunks of {chunk_bytes} bytes are too many for a buffer of {size_bytes} \
          bytes; cut it into chunks of at least {least} bytes"
@@ -79,12 +79,12 @@ pub enum WorkloadError {
         collective: String,
         /// Requested chunk length in bytes.
         chunk_bytes: u64,
-        /// Length of the buffer, or of the part of it that is cut, in bytes.
+        /// Length in bytes: the whole buffer's, or that of the part which is cut.
         size_bytes: u64,
         /// Least chunk length that works, in bytes.
         least: u64,
     },
-    /// The root is not one of the ranks.
+    /// The root is not among the ranks.
     #[error(
         "{collective}: root {root} is not one of the {ranks} ranks; \
          give a root from 0 to {}", .ranks - 1
@@ -92,7 +92,7 @@ pub enum WorkloadError {
     RootOutOfRange {
         /// Collective and algorithm in words.
         collective: String,
-        /// Root that was requested.
+        /// Root that the keys request.
         root: u32,
         /// Ranks that take part, at least 2.
         ranks: u32,
@@ -109,7 +109,7 @@ pub enum WorkloadError {
         /// Ranks that were to take part, at least 2.
         ranks: u32,
     },
-    /// A list of steps names a rank that the job does not have.
+    /// A step in a list names a rank that the job does not have.
     #[error(
         "steps (listed): a step is of rank {rank}, and the job has {ranks} ranks; give the job more \
          ranks, or name others"
@@ -120,7 +120,7 @@ pub enum WorkloadError {
         /// Ranks that the job has.
         ranks: u32,
     },
-    /// An algorithm from a file is written for another number of ranks.
+    /// An algorithm from a file is written for another rank count.
     #[error(
         "{collective}: the algorithm is for {found} ranks, and {ranks} are to run it; give the job \
          {found} ranks (`ranks: {found}`), or name another file"
@@ -133,7 +133,7 @@ pub enum WorkloadError {
         /// Ranks for which the file is written.
         found: u32,
     },
-    /// Several files are given by size, and none of them covers this size.
+    /// Several files are given by size, and none covers this size.
     #[error(
         "{collective}: no file is meant for a size of {size_bytes} bytes; they are meant for \
          {known} bytes: give another size, or one `file`, which runs at all sizes"
@@ -141,9 +141,9 @@ pub enum WorkloadError {
     NoProgramForSize {
         /// Collective and algorithm in words.
         collective: String,
-        /// Requested size in bytes.
+        /// Requested size of the collective, in bytes.
         size_bytes: u64,
-        /// Size ranges of all files in words.
+        /// All files' size ranges in words.
         known: String,
     },
     /// An algorithm from a file would make too many transfers at this size.
@@ -154,7 +154,7 @@ pub enum WorkloadError {
     TooManySlices {
         /// Collective and algorithm in words.
         collective: String,
-        /// Requested size in bytes.
+        /// Requested size of the collective, in bytes.
         size_bytes: u64,
     },
     /// The algorithm distinguishes hosts, and nothing says how many NPUs a host has.
@@ -201,9 +201,9 @@ pub enum WorkloadError {
         collective: String,
         /// Ranks that the job has.
         ranks: u32,
-        /// Ranks of each group.
+        /// Ranks that each group has.
         size: u32,
-        /// Distance from a rank of a group to the next.
+        /// Distance from one rank in a group to the next.
         stride: u32,
     },
     /// No collective has this name.
@@ -216,19 +216,19 @@ pub enum WorkloadError {
         /// All known names, separated by commas.
         known: String,
     },
-    /// The collective has no algorithm of this name.
+    /// The collective has no algorithm with this name.
     #[error("{collective} has no algorithm `{given}`{}; known are {known}", hint(*.suggestion))]
     UnknownAlgorithm {
-        /// Name of the collective.
+        /// The collective's name, as `all-reduce`.
         collective: &'static str,
         /// The name as it was written.
         given: String,
         /// Known name closest to `given`, if one is close.
         suggestion: Option<&'static str>,
-        /// All algorithms of this collective, separated by commas.
+        /// All algorithms for this collective, separated by commas.
         known: String,
     },
-    /// A graph of operations cannot be carried out; the text says why.
+    /// An operation graph cannot be carried out; the text says why.
     #[error("{0}")]
     Operations(String),
     /// The job has 0 queue pairs per rank pair.
@@ -240,17 +240,17 @@ pub enum WorkloadError {
          fewer queue pairs per rank pair, or an algorithm with fewer peers"
     )]
     TooManyQueuePairs,
-    /// The tables of queue pairs would exceed the memory budget.
+    /// The queue-pair tables would exceed the memory budget.
     #[error(transparent)]
     OverBudget(#[from] OverBudget),
-    /// The schedules of one job disagree on the number of ranks.
+    /// The job's schedules disagree on the rank count.
     #[error(
         "a schedule of {found} ranks cannot run in a job of {ranks}; build all of them for {ranks}"
     )]
     RanksDisagree {
         /// Ranks that the job has.
         ranks: u32,
-        /// Ranks of the schedule that disagrees.
+        /// Ranks in the schedule that disagrees.
         found: u32,
     },
 }

@@ -1,21 +1,21 @@
-//! Times of transfers over a full mesh of point-to-point links at port speed: the denominators of
-//! ideal ratios.
+//! Transfer times over a full mesh of point-to-point links at port speed: the denominators of ideal
+//! ratios.
 //!
-//! Source: the metric of the simulation report on scheduled Ethernet fabrics (Scala Computing and
-//! DriveNets, 2023). Links carry payload alone, so the ratio includes the cost of headers. A rank
-//! has one port, which all its links share; ranks on the same NIC share that NIC's port.
+//! Source: the metric in the simulation report on scheduled Ethernet fabrics (Scala Computing and
+//! DriveNets, 2023). Links carry payload alone, so the ratio includes what headers cost. A rank has
+//! one port, which all its links share; ranks on the same NIC share that NIC's port.
 
 use tenter_topology::HostId;
 use tenter_units::{Rate, Time};
 
 use crate::{Schedule, Transfer};
 
-/// Ideal times of a schedule's transfers.
+/// Ideal times for a schedule's transfers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FullMesh {
-    /// Rate of each port, by the port's dense number.
+    /// Each port's rate, by the port's dense number.
     rates: Vec<Rate>,
-    /// Port number of each rank.
+    /// Each rank's port, by the port's dense number.
     port_of: Vec<u32>,
     whole: Time,
     loads: Loads,
@@ -25,7 +25,7 @@ pub struct FullMesh {
 /// port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Loads {
-    /// No port sends, or receives, two transfers of the same step, so each transfer has its ports
+    /// No port sends, or receives, two transfers in the same step, so each transfer has its ports
     /// to itself.
     Apart,
     /// The algorithm has a single step: bytes sent and received by each port.
@@ -86,14 +86,14 @@ impl FullMesh {
         }
     }
 
-    /// Returns the time of all transfers together: the busiest port sends or receives for that
+    /// Returns the time for all transfers together: the busiest port sends or receives for that
     /// long.
     pub fn whole(&self) -> Time {
         self.whole
     }
 
-    /// Returns the time of one transfer: its sender's port sends all transfers of the same step in
-    /// it, or its receiver's port receives them, whichever takes longer.
+    /// Returns the time for one transfer: its sender's port sends all transfers in the same step
+    /// meanwhile, or its receiver's port receives them, whichever takes longer.
     pub fn of(&self, transfer: &Transfer) -> Time {
         let side = |side: usize| {
             let port = self.port_of[ends(transfer)[side] as usize];
@@ -112,8 +112,7 @@ impl FullMesh {
     }
 }
 
-/// Numbers the ports densely, in ascending order of hosts; returns their rates and the port of each
-/// rank.
+/// Numbers the ports densely, in ascending host order; returns their rates and each rank's port.
 fn ports_of(nics: &[(HostId, Rate)]) -> (Vec<Rate>, Vec<u32>) {
     let mut ports = nics.to_vec();
     ports.sort_unstable_by_key(|&(nic, _)| nic);

@@ -7,12 +7,12 @@ use tenter_units::{ById, Time};
 use crate::ids::{JobId, RankId};
 use crate::{QueuePairScope, Schedule, Traffic, Transfer, WorkloadError};
 
-/// Computing time of all ranks before a collective starts.
+/// Computing time that all ranks take before a collective starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compute {
-    /// Mean of the drawn times.
+    /// Mean of the times that are drawn.
     pub mean: Time,
-    /// Half-width of the uniform distribution around the mean; at most the mean.
+    /// Half-width around the mean, within which times are equally likely; at most the mean.
     pub spread: Time,
 }
 
@@ -46,9 +46,9 @@ pub struct CollectiveRun {
 /// A job: ranks bound to hosts, and a sequence of collectives with a barrier between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// Name of the job in all tables.
+    /// The job's name in all tables.
     pub name: String,
-    /// Host of each rank. Ranks on the same host have separate NPUs, which share its NIC.
+    /// Each rank's host. Ranks on the same host have separate NPUs, which share its NIC.
     pub hosts: ById<RankId, HostId>,
     /// Set for load that is not measured. A background job repeats its sequence as long as a
     /// measured job runs, and is cut off then.
@@ -56,12 +56,12 @@ pub struct Job {
     /// Collectives in order; the whole list is repeated `warm_up + iterations` times. A job with an
     /// empty list never starts.
     pub sequence: Vec<CollectiveRun>,
-    /// Number of measured repetitions of the sequence.
+    /// Measured repetitions of the sequence.
     pub iterations: u32,
     /// Repetitions before the measured ones; they run, but are left out of the results.
     pub warm_up: u32,
-    /// Start of the job: the beginning of its computing time if it has one, or else of its first
-    /// collective. Counted from time 0, or from the end of the job in `after`.
+    /// Start time, when the job begins to compute or, without computing time, starts its first
+    /// collective. Counts from time 0, or from the end of the job in `after`.
     pub start: Time,
     /// Job whose end this one waits for. That job ends by itself, and no jobs wait for each other.
     pub after: Option<JobId>,
@@ -77,12 +77,12 @@ pub struct Job {
 }
 
 impl Job {
-    /// Returns the number of ranks in this job.
+    /// Returns this job's rank count.
     pub fn ranks(&self) -> u32 {
         self.hosts.len() as u32
     }
 
-    /// Returns the hosts of the transfer's sender and receiver, in this order.
+    /// Returns the sender's and the receiver's host, in this order.
     pub fn ends(&self, transfer: &Transfer) -> [HostId; 2] {
         [transfer.sender(), transfer.receiver()].map(|rank| self.hosts[rank])
     }
@@ -95,11 +95,10 @@ impl Job {
         (!self.background || length == 0).then_some(rounds * length)
     }
 
-    /// Returns what NCCL chooses for those collectives that use NCCL's choice: the name of each
-    /// collective, and its algorithm with protocol, each with the size in bytes from which it is
-    /// taken.
+    /// Returns what NCCL chooses for those collectives that follow NCCL's choice: the collective's
+    /// name, and each algorithm with its protocol and the size in bytes from which it is taken.
     ///
-    /// Sizes are visited in the order of the sequence; a run of equal choices is one entry.
+    /// Sizes are visited in sequence order; a run of equal choices is one entry.
     pub fn nccl_choices(&self) -> Vec<(&'static str, Vec<(String, u64)>)> {
         let mut found: Vec<(&str, Vec<(String, u64)>)> = Vec::new();
         for run in &self.sequence {
@@ -122,7 +121,7 @@ impl Job {
         found
     }
 
-    /// Builds one schedule for each entry of the sequence, in order.
+    /// Builds one schedule for each entry in the sequence, in order.
     ///
     /// # Errors
     /// Those of [`Traffic::schedule`], for the first entry that fails.

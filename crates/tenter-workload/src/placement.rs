@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use tenter_topology::HostId;
 
-/// Policy that spreads the ranks of a job over hosts if no list of hosts is given.
+/// Policy that spreads a job's ranks over hosts if no host list is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
     /// Places rank r on the r-th free host.
@@ -16,21 +16,21 @@ pub enum Placement {
     Packed,
     /// Places each rank on a free host drawn at random.
     Random,
-    /// Draws groups of hosts at random and fills each with consecutive ranks. A group is this many
-    /// consecutive hosts, such as the NICs of one server.
+    /// Draws host groups at random and fills each with consecutive ranks. A group is this many
+    /// consecutive hosts, such as the NICs in one server.
     RandomGroups(u32),
-    /// Draws whole leaves at random and fills the hosts of each with consecutive ranks.
+    /// Draws whole leaves at random and fills each leaf's hosts with consecutive ranks.
     RandomLeaves,
     /// Places ranks on the leaves in turn, one rank below each leaf per round.
     RoundRobin,
 }
 
 impl Placement {
-    /// Returns the hosts of ranks 0 to `ranks` − 1, taken from the hosts `free` (ascending, at
-    /// least `ranks` of them). The list is shorter if hosts do not suffice.
+    /// Returns the hosts for ranks 0 to `ranks` − 1, taken from the hosts `free` (ascending, at
+    /// least `ranks`). The list is shorter if hosts do not suffice.
     ///
-    /// `leaf_of` names the leaf of a host. `below(n)` draws a number from 0 to n − 1, each equally
-    /// likely. Groups are cut by host numbers, not by what is free: of a partly free group, the
+    /// `leaf_of` names a host's leaf. `below(n)` draws a number from 0 to n − 1, each equally
+    /// likely. Groups are cut by host numbers, not by what is free: from a partly free group, the
     /// free hosts are taken.
     pub fn place(
         self,
@@ -71,7 +71,7 @@ fn shuffled(mut groups: Vec<Vec<u32>>, mut below: impl FnMut(u64) -> u64) -> Vec
     groups.concat()
 }
 
-/// Returns the first host of each leaf, then the second of each, and so on.
+/// Returns each leaf's first host, then each leaf's second host, and so on.
 fn in_turn(free: &[u32], leaf_of: impl Fn(u32) -> u32) -> Vec<u32> {
     let mut turns: BTreeMap<u32, u32> = BTreeMap::new();
     let mut placed: Vec<(u32, u32, u32)> = Vec::with_capacity(free.len());
@@ -85,7 +85,7 @@ fn in_turn(free: &[u32], leaf_of: impl Fn(u32) -> u32) -> Vec<u32> {
     placed.into_iter().map(|(_, _, host)| host).collect()
 }
 
-/// Returns the hosts of a job in words: `3`, or `8-15` for consecutive hosts.
+/// Returns a job's hosts in words: `3`, or `8-15` for consecutive hosts.
 pub fn stretches(hosts: &[HostId]) -> Vec<String> {
     let runs = hosts.chunk_by(|a, b| a.number().checked_add(1) == Some(b.number()));
     let word = |run: &[HostId]| match run {
@@ -128,9 +128,9 @@ pub enum PlacementError {
     HostSharedWithinJob {
         /// Host that is bound twice.
         host: u32,
-        /// Lower of the two ranks.
+        /// Lower rank on that host.
         first: u32,
-        /// Higher of the two ranks.
+        /// Higher rank on that host.
         second: u32,
     },
     /// The fabric does not have the host.
@@ -141,7 +141,7 @@ pub enum PlacementError {
     HostOutOfRange {
         /// Rank that is bound to it.
         rank: u32,
-        /// Host that was requested.
+        /// Host that the list or binding names.
         host: u32,
         /// Hosts that the fabric has.
         hosts: u32,
@@ -152,7 +152,7 @@ pub enum PlacementError {
          use fewer ranks or enlarge the fabric", u64::from(*.first_host) + u64::from(*.ranks) - 1
     )]
     NotEnoughHosts {
-        /// Host of rank 0.
+        /// Host on which rank 0 is placed.
         first_host: u32,
         /// Ranks to be placed, at least 1.
         ranks: u32,

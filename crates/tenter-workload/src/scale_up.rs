@@ -1,4 +1,4 @@
-//! Scale-up domains: the interconnect between the NPUs of a host that bypasses their NICs.
+//! Scale-up domains: the interconnect between a host's NPUs that bypasses their NICs.
 
 use std::ops::RangeInclusive;
 
@@ -23,7 +23,7 @@ component! {
     }
 }
 
-/// Permitted rates of a scale-up domain.
+/// Permitted rates for a scale-up domain.
 const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(1_000_000);
 
@@ -33,8 +33,7 @@ impl ScaleUp {
         a / self.npus_per_host == b / self.npus_per_host
     }
 
-    /// Returns true if the NPUs of two NICs belong to the same host. `npus_per_nic` NPUs share each
-    /// NIC.
+    /// Returns true if two NICs' NPUs belong to the same host. `npus_per_nic` NPUs share each NIC.
     pub fn joins_nics(self, npus_per_nic: u32, a: HostId, b: HostId) -> bool {
         self.joins(a.number() * npus_per_nic, b.number() * npus_per_nic)
     }

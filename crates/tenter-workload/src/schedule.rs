@@ -1,4 +1,5 @@
-//! The interface of collective algorithms: transfers, and the arrivals that release them.
+//! The interface that collective algorithms implement: transfers, and the arrivals that release
+//! them.
 
 use std::any::Any;
 
@@ -15,9 +16,9 @@ use crate::{Destination, QueuePairScope, Transfer};
 pub struct Rings {
     /// Distance from a rank to its successor in the ring, modulo the rank count.
     pub stride: u32,
-    /// Steps of each ring; a rank sends one transfer per step.
+    /// Steps that each ring takes; a rank sends one transfer per step.
     pub steps: u32,
-    /// Payload of each transfer in bytes.
+    /// Payload in each transfer, in bytes.
     pub bytes: u64,
 }
 
@@ -34,11 +35,10 @@ pub struct Rings {
 ///
 /// [`dependencies`]: Schedule::dependencies [`released_by`]: Schedule::released_by
 pub trait Schedule: Send + Sync {
-    /// Returns the number of participating ranks, at least 2.
+    /// Returns the count of participating ranks, at least 2.
     fn ranks(&self) -> u32;
 
-    /// Returns the number of transfers, capped at [`u32::MAX`] if there are
-    /// [more](Schedule::transfers).
+    /// Returns the transfer count, capped at [`u32::MAX`] if there are [more](Schedule::transfers).
     fn transfer_count(&self) -> u32;
 
     /// Returns the exact number of transfers, even if it exceeds the 32-bit ids. Such a schedule
@@ -57,18 +57,18 @@ pub trait Schedule: Send + Sync {
     /// Returns the transfer with this id.
     fn transfer(&self, id: u32) -> Transfer;
 
-    /// Appends the ids that `rank` may send at the start of the collective, in posting order.
+    /// Appends the ids that `rank` may send when the collective starts, in posting order.
     fn initial(&self, rank: u32, out: &mut Vec<u32>);
 
-    /// Appends the ids that lose one dependency when `id` arrives. All of them are sent by the
-    /// receiver of `id`.
+    /// Appends the ids that lose one dependency when `id` arrives. The receiver of `id` sends all
+    /// of them.
     fn released_by(&self, id: u32, out: &mut Vec<u32>);
 
-    /// Returns the number of arrivals that the transfer waits for; 0 for initial transfers.
+    /// Returns the count of arrivals that the transfer waits for; 0 for initial transfers.
     fn dependencies(&self, id: u32) -> u32;
 
-    /// Returns the time from the start of the collective to the first sends, in addition to the
-    /// delays of the hosts. NCCL's base latency is one.
+    /// Returns the time from the collective's start to the first sends, on top of the hosts'
+    /// delays. NCCL's base latency is one.
     fn start_up(&self) -> Time {
         Time::ZERO
     }
@@ -92,7 +92,7 @@ pub trait Schedule: Send + Sync {
         None
     }
 
-    /// Returns `self` if this is a graph of operations, whose ranks post in an order that the run
+    /// Returns `self` if this is an operation graph, whose ranks post in an order that the run
     /// decides. Callers get it back through [`GraphSchedule::of`](crate::graph::GraphSchedule::of).
     fn operations(&self) -> Option<&dyn Any> {
         None
@@ -119,11 +119,10 @@ pub trait Schedule: Send + Sync {
         out.append(&mut found);
     }
 
-    /// Returns the id of the `nth` transfer (from 0) from `src` to a destination, in ascending
-    /// order of ids.
+    /// Returns the id of the `nth` transfer (from 0) from `src` to a destination; ids ascend.
     ///
     /// A queue pair delivers in order, so the receiver identifies an arrival by counting. Transfers
-    /// to one destination must therefore become ready in ascending order of their ids.
+    /// to one destination must therefore become ready in ascending id order.
     ///
     /// The default walks all transfers; all members of [`crate::collective`] override it.
     fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {

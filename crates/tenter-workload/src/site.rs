@@ -15,17 +15,16 @@ use crate::scale_up::ScaleUp;
 /// Ranks and NICs that a group has at each host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtHost {
-    /// Ranks of the group at each host.
+    /// Ranks that the group has at each host.
     pub ranks: u32,
     /// NICs next to these ranks, reduced to a number that divides the ranks.
     pub nics: u32,
 }
 
 impl AtHost {
-    /// Counts ranks and NICs at each host from the (host, NIC) of each rank, in rank order.
+    /// Counts ranks and NICs at each host from each rank's (host, NIC), in rank order.
     ///
-    /// Returns `None` if the counts differ between hosts, or if the ranks of a host are not
-    /// consecutive.
+    /// Returns `None` if the counts differ between hosts, or if a host's ranks are not consecutive.
     pub fn of(ranks: impl Iterator<Item = (u32, u32)>) -> Option<AtHost> {
         let ranks: Vec<(u32, u32)> = ranks.collect();
         let mut hosts = BTreeSet::new();
@@ -45,7 +44,7 @@ impl AtHost {
     }
 }
 
-/// Hosts of a group of ranks, reduced to what collectives depend on.
+/// A group's hosts, reduced to what collectives depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site {
     /// Ranks and NICs of the group at each host; `None` if the ranks are not spread evenly, host
@@ -55,9 +54,9 @@ pub struct Site {
     pub npus_per_host: Option<u32>,
     /// NICs that a host has.
     pub nics_per_host: u32,
-    /// Rate of the slowest NIC in the group.
+    /// Rate that the group's slowest NIC has.
     pub nic_rate: Rate,
-    /// Scale-up domain that joins the NPUs of a host, if there is one.
+    /// Scale-up domain that joins a host's NPUs, if there is one.
     pub scale_up: Option<ScaleUp>,
 }
 
@@ -91,7 +90,7 @@ pub enum Misfit {
          make the two agree"
     )]
     Differs {
-        /// Key of the collective.
+        /// The collective's key, such as `nic_rate`.
         key: &'static str,
         /// Collective and algorithm in words.
         collective: String,
@@ -99,7 +98,7 @@ pub enum Misfit {
         written: String,
         /// Value that follows from the hosts.
         known: String,
-        /// Keys of the scenario that `known` comes from.
+        /// Scenario keys that `known` comes from.
         place: &'static str,
     },
     /// The algorithm needs ranks that are spread evenly over hosts, and these are not.
@@ -183,7 +182,7 @@ impl Site {
         Ok(kind.with(&keys).unwrap_or_else(|| kind.clone()))
     }
 
-    /// Lists what follows from the hosts, by the keys of collectives.
+    /// Lists what follows from the hosts, by the collectives' keys.
     fn known(&self) -> Vec<Known> {
         let [
             npus_key,

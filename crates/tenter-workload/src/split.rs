@@ -1,5 +1,5 @@
-//! The split of a transfer into work for queue pairs: byte shares, and the RDMA messages of a
-//! share.
+//! The split that turns a transfer into work for queue pairs: byte shares, and each share's RDMA
+//! messages.
 
 /// Returns the bytes of a transfer that queue pair `index` of `queue_pairs` carries. Shares are
 /// even; the first queue pairs carry one byte more if the division leaves a remainder.
@@ -13,12 +13,11 @@ pub fn share(bytes: u64, queue_pairs: u16, index: u16) -> u64 {
     bytes / count + u64::from(u64::from(index) < bytes % count)
 }
 
-/// Returns the number of queue pairs, counted from the first, that carry part of a transfer of
-/// `bytes`.
+/// Returns how many queue pairs, counted from the first, carry part of a transfer with `bytes`.
 ///
-/// That is all of them, unless there are fewer bytes than queue pairs. A transfer of 0 bytes goes
-/// over the first queue pair as one message without payload, because its receiver still has to see
-/// it arrive.
+/// All do, unless there are fewer bytes than queue pairs. A transfer with 0 bytes goes over the
+/// first queue pair as one message without payload, because its receiver still has to see it
+/// arrive.
 pub fn sharers(bytes: u64, queue_pairs: u16) -> u16 {
     bytes.clamp(1, u64::from(queue_pairs)) as u16
 }
@@ -36,14 +35,14 @@ pub fn shares(bytes: u64, queue_pairs: u16) -> impl Iterator<Item = u64> {
 pub struct Messages {
     /// Number of messages, at least 1.
     pub count: u64,
-    /// Payload of each message except the last, in bytes.
+    /// Payload in each message except the last, in bytes.
     pub full_bytes: u64,
-    /// Payload of the last message in bytes: 1 to `full_bytes`, or 0 if the share is empty.
+    /// Payload in the last message, in bytes: 1 to `full_bytes`, or 0 if the share is empty.
     pub last_bytes: u64,
 }
 
 impl Messages {
-    /// Returns the payload of message `index` in bytes.
+    /// Returns the payload in message `index`, in bytes.
     pub fn bytes(&self, index: u64) -> u64 {
         if index + 1 < self.count {
             self.full_bytes

@@ -12,19 +12,18 @@ use crate::ids::RankId;
 /// wait for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Number of the sending rank within its job.
+    /// Sending rank, by its number within the job.
     pub src: u32,
-    /// Number of the receiving rank; never equal to `src`.
+    /// Receiving rank, by its number within the job; never equal to `src`.
     pub dst: u32,
     /// Payload in bytes, without headers; may be 0.
     pub bytes: u64,
-    /// Number of the data chunk; each algorithm's model page says how it numbers chunks.
+    /// Chunk number; each algorithm's model page says how it numbers chunks.
     pub chunk: u32,
-    /// Number of the ring or tree that this transfer belongs to. Stays 0 unless the algorithm runs
-    /// several of them side by side, whose transfers may overtake each other between the same two
-    /// ranks.
+    /// Ring or tree that this transfer belongs to. Stays 0 unless the algorithm runs several side
+    /// by side, whose transfers may overtake each other between the same two ranks.
     pub channel: u32,
-    /// Algorithm step, counted from 0; in a list of steps and in graphs, the depth.
+    /// Algorithm step, counted from 0; in step lists and graphs, the depth.
     pub step: u32,
     /// Set if the receiver adds the data to its own, clear if it stores the data.
     pub reduce: bool,
@@ -52,13 +51,13 @@ impl Transfer {
     }
 }
 
-/// A destination of a sender: the receiving rank and the lane on the way there.
+/// A sender's destination: the receiving rank and the lane on the way there.
 ///
-/// Each destination has queue pairs of its own. The lane separates transfers of one rank pair that
-/// must not share queue pairs; [`QueuePairScope::lane`] says which these are.
+/// Each destination has its own queue pairs. The lane separates transfers between the same ranks
+/// that must not share queue pairs; [`QueuePairScope::lane`] says which these are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Destination {
-    /// Number of the receiving rank within the job.
+    /// Receiving rank, by its number within the job.
     pub dst: u32,
     /// Channel number under [`QueuePairScope::RankPair`], chunk number under
     /// [`QueuePairScope::Chunk`].

@@ -1,9 +1,9 @@
-//! Flow-size distributions: points of a cumulative distribution function, inverted for draws.
+//! Flow-size distributions: points on a cumulative distribution function, inverted for draws.
 //!
 //! Probabilities are integers out of 2⁶⁴ and sizes are whole bytes, so a draw is the same on every
 //! system.
 
-/// Interpolation between two points of a distribution.
+/// Interpolation between two neighbouring points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
     /// Only the sizes in the points occur.
@@ -15,7 +15,7 @@ pub enum Between {
 /// A size and the probability that a flow is at most this long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// Flow size in bytes.
+    /// Flow size at this point, in bytes.
     pub size_bytes: u64,
     /// Cumulative probability out of 2⁶⁴; the last point counts as 1.
     pub up_to: u64,
@@ -51,9 +51,9 @@ pub struct SizeDistribution {
     between: Between,
 }
 
-/// Scale of [`Point::up_to`], 2⁶⁴.
+/// Scale that [`Point::up_to`] has, 2⁶⁴.
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
-/// Least value accepted as 1, because sums of rounded shares miss 1 by a little.
+/// Least value accepted as 1: rounded shares may add up to a little less.
 const NEARLY_WHOLE: u64 = u64::MAX - (u64::MAX >> 30);
 
 impl Point {

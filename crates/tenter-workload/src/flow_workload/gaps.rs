@@ -14,7 +14,7 @@ pub enum GapLaw {
     Exponential,
     /// Log-normal gaps: arrivals come in bursts.
     LogNormal {
-        /// Standard deviation σ of the gap's logarithm.
+        /// Standard deviation σ that the gap's logarithm has.
         sigma: f64,
     },
 }

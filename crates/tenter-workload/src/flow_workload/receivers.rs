@@ -51,30 +51,30 @@ impl Weights {
         Weights { before }
     }
 
-    /// Returns the weight of one way.
+    /// Returns the weight of a single way.
     pub fn of(&self, way: usize) -> u64 {
         self.sum(&(way..way + 1))
     }
 
-    /// Returns the total weight.
+    /// Returns the total weight over all ways.
     pub fn total(&self) -> u64 {
         self.before.last().copied().unwrap_or_default()
     }
 
-    /// Returns the weight of a range.
+    /// Returns the weight that a range has.
     pub(crate) fn sum(&self, ways: &Range<usize>) -> u64 {
         self.before[ways.end] - self.before[ways.start]
     }
 
-    /// Returns the flows, out of `flows` in total, that go by the given ways. Shares of disjoint
-    /// ranges add up exactly.
+    /// Returns how many flows, out of `flows`, go by the given ways. Disjoint ranges add up
+    /// exactly.
     pub(crate) fn share(&self, flows: u64, ways: &Range<usize>) -> u64 {
         let total = u128::from(self.total().max(1));
         let until = |way: usize| u128::from(flows) * u128::from(self.before[way]) / total;
         (until(ways.end) - until(ways.start)) as u64
     }
 
-    /// Returns the way at which `fraction`/2⁶⁴ of the total weight lies before.
+    /// Returns the way before which `fraction`/2⁶⁴ of all weight lies.
     pub(crate) fn at(&self, fraction: u64) -> usize {
         let weight = (u128::from(fraction) * u128::from(self.total())) >> 64;
         self.before

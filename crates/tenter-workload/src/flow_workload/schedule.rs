@@ -37,9 +37,9 @@ static OPEN_LOOP: CollectiveMember = CollectiveMember {
 /// Flows from one rank to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowWay {
-    /// Number of the sending rank within its job.
+    /// Sending rank, by its number within the job.
     pub src: u32,
-    /// Number of the receiving rank; never equal to `src`.
+    /// Receiving rank, by its number within the job; never equal to `src`.
     pub dst: u32,
     /// In a closed loop, the flows under way at a time; in an open loop, the queue pairs that flows
     /// use in turn.
@@ -53,9 +53,9 @@ pub enum Arrivals {
     ClosedLoop,
     /// Each sender starts flows at random times, each to one of its receivers.
     EachSender {
-        /// Distribution of the gaps between a sender's flows.
+        /// Distribution from which a sender's gaps are drawn.
         gaps: GapLaw,
-        /// Mean gap of each rank; unused for ranks that send nothing.
+        /// Each rank's mean gap; unused for ranks that send nothing.
         means: Vec<Time>,
         /// Rule that chooses among a sender's receivers.
         receivers: Receivers,
@@ -63,11 +63,11 @@ pub enum Arrivals {
     /// At random times several senders start a flow to the same receiver. All receivers, and all
     /// choices among their senders, are equally likely.
     Incasts {
-        /// Distribution of the gaps between incasts.
+        /// Distribution from which gaps between incasts are drawn.
         gaps: GapLaw,
-        /// Mean gap between incasts.
+        /// Mean gap between two incasts.
         mean: Time,
-        /// Senders in an incast; all of them if the receiver has fewer.
+        /// Senders in an incast; all, if the receiver has fewer.
         degree: u32,
     },
 }
@@ -79,14 +79,14 @@ pub struct FlowWorkload {
     pub sizes: SizeDistribution,
     /// Ways in ascending order by source and destination, each once.
     pub ways: Vec<FlowWay>,
-    /// Total number of flows, if that is the limit. A slot (one of a way's parallel flows) starts
-    /// its share of them.
+    /// Total flow count, if that is the limit. Each slot (one of a way's parallel flows) starts its
+    /// share.
     pub flows: Option<u32>,
-    /// Time since the start of the job from which no flow starts any more, if that is the limit.
+    /// Time after the job's start from which no flow starts any more, if that is the limit.
     pub duration: Option<Time>,
     /// Rule that decides when flows start.
     pub arrivals: Arrivals,
-    /// Random draws for sizes.
+    /// Random draws that decide flow sizes.
     pub draws: Draws,
     /// Random draws for arrival times and receivers in an open loop.
     pub arrival_draws: Draws,
@@ -107,7 +107,7 @@ impl FlowWorkload {
         }
     }
 
-    /// Returns true if flows start regardless of earlier flows.
+    /// Returns true if flows start whether earlier flows have ended or not.
     pub fn is_open(&self) -> bool {
         self.arrivals != Arrivals::ClosedLoop
     }
@@ -135,7 +135,7 @@ impl FlowWorkload {
         time.max(self.arriving().unwrap_or_default())
     }
 
-    /// Returns the relative frequency of each way, if the workload gives one per way.
+    /// Returns each way's relative frequency, if the workload gives one per way.
     pub fn weights(&self) -> Option<&Weights> {
         match &self.arrivals {
             Arrivals::EachSender {
@@ -189,14 +189,14 @@ impl FlowWorkload {
     }
 }
 
-/// Progress of a sender in an open loop.
+/// A sender's progress in an open loop.
 #[derive(Clone, Debug, Default)]
 pub struct Sender {
-    /// Number of its next arrival, or of the job's next incast.
+    /// Number of the sender's next arrival, or of the job's next incast.
     number: u64,
-    /// Time of that arrival since the sender's start, in ps.
+    /// Time from the sender's start to that arrival, in ps.
     at: u64,
-    /// Flows that it has started, in total (`started`) and on each of its ways (`on_way`).
+    /// Flows that it has started, in total (`started`) and per way (`on_way`).
     started: u64,
     on_way: Vec<u32>,
 }
@@ -206,9 +206,9 @@ pub struct Sender {
 pub struct FlowSchedule {
     workload: Arc<FlowWorkload>,
     ranks: u32,
-    /// First slot of each way, followed by the slot count.
+    /// Each way's first slot, followed by the slot count.
     first: Vec<u32>,
-    /// Total number of flows, or the greatest number if there is no limit.
+    /// Total flow count, or the greatest number if there is no limit.
     count: u32,
     /// Ranks that send, in ascending order (`senders`), and the ways that lead to each rank
     /// (`ways_to`). Both are empty in a closed loop, which does not need them.
@@ -253,13 +253,13 @@ impl FlowSchedule {
         self.first.last().copied().unwrap_or(0).max(1)
     }
 
-    /// Returns the way of a slot, and the slot's lane on it.
+    /// Returns a slot's way, and its lane on that way.
     fn way_of(&self, slot: u32) -> (FlowWay, u32) {
         let index = self.first.partition_point(|&first| first <= slot) - 1;
         (self.workload.ways[index], slot - self.first[index])
     }
 
-    /// Returns the ways that start at a rank, as a range of indices.
+    /// Returns the ways that start at a rank, as an index range.
     fn ways_from(&self, rank: u32) -> std::ops::Range<usize> {
         let ways = &self.workload.ways;
         ways.partition_point(|way| way.src < rank)..ways.partition_point(|way| way.src <= rank)
@@ -270,7 +270,7 @@ impl FlowSchedule {
         &self.workload
     }
 
-    /// Returns the index of the way on which a flow goes.
+    /// Returns the index of a flow's way.
     pub fn way_index(&self, id: u32) -> usize {
         let slot = id % self.slots();
         self.first.partition_point(|&first| first <= slot) - 1
@@ -409,7 +409,7 @@ impl FlowSchedule {
         !self.ways_from(rank).is_empty()
     }
 
-    /// Returns true if a flow may start at the time `elapsed` since the start of the job.
+    /// Returns true if a flow may start `elapsed` after the job's start.
     pub fn may_start(&self, elapsed: Time) -> bool {
         self.workload.duration.is_none_or(|limit| elapsed < limit)
     }

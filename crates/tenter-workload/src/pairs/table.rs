@@ -7,7 +7,7 @@ use crate::Destination;
 pub(super) struct FarEntry {
     /// Rank at the other end.
     pub(super) rank: u32,
-    /// The entry's number there.
+    /// The entry's number at the other end.
     pub(super) entry: u32,
     /// Lane that the entry stands for.
     pub(super) lane: u32,
@@ -87,7 +87,7 @@ pub(super) struct Dense {
 /// Lane numbering in a dense table; these two occur in practice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DenseLanes {
-    /// All lanes are 0.
+    /// All lanes are 0, as in most collectives.
     Zero,
     /// Lanes count the entries by source and then by destination, as an all-to-all's chunks do.
     Counted,

@@ -26,7 +26,7 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     busbw: Factor::One,
 };
 
-/// Bytes per point, one number of double precision.
+/// Bytes per point: a double-precision number.
 const POINT_BYTES: u64 = 8;
 
 component! {
@@ -48,7 +48,7 @@ component! {
 /// Permitted points along an edge; their cube must still fit a byte count.
 const POINTS: RangeInclusive<u32> = 1..=10_000;
 
-/// A level: the distance between neighbours, and the points along an edge of a rank's block.
+/// A level: the distance between neighbours, and the points along the edge of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Level {
     distance: u32,

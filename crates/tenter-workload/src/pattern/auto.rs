@@ -7,7 +7,7 @@ use tenter_config::word_or;
 pub enum Auto {
     /// Derived from the rank count; each key says how.
     Auto,
-    /// Given in the scenario.
+    /// Given as a number in the scenario.
     Given(u32),
 }
 

@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 /// bytes: a message that only says how far its sender has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommunicationMatrix {
-    /// First entry of each rank, followed by the entry count.
+    /// Each rank's first entry, followed by the entry count.
     first: Vec<u32>,
-    /// Destination and bytes of each entry; destinations ascend within each rank.
+    /// Each entry's destination and bytes; destinations ascend within each rank.
     entries: Vec<(u32, u64)>,
 }
 
@@ -60,17 +60,17 @@ impl CommunicationMatrix {
         CommunicationMatrix::of(ranks, sends)
     }
 
-    /// Returns the number of ranks.
+    /// Returns the count of ranks, those without entries included.
     pub fn ranks(&self) -> u32 {
         self.first.len() as u32 - 1
     }
 
-    /// Returns the number of ordered pairs with an entry.
+    /// Returns the count of ordered pairs with an entry.
     pub fn pairs(&self) -> usize {
         self.entries.len()
     }
 
-    /// Returns the entries of a sender: destinations in ascending order, with their bytes.
+    /// Returns a sender's entries: destinations in ascending order, with their bytes.
     pub fn row(&self, rank: u32) -> &[(u32, u64)] {
         let [begin, end] = [0, 1].map(|next| self.first[rank as usize + next] as usize);
         &self.entries[begin..end]

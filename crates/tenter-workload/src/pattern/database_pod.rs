@@ -23,7 +23,7 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     busbw: Factor::One,
 };
 
-/// Weight of the rack with the greatest load; the n-th rack has an n-th of it.
+/// Weight that the rack with the greatest load has; the n-th rack has 1/n of it.
 const WEIGHT: u64 = 1 << 32;
 
 component! {
@@ -40,7 +40,7 @@ component! {
     }
 }
 
-/// Returns the weight of each rack: W, W/2, W/3 and so on in a random order.
+/// Returns each rack's weight: W, W/2, W/3 and so on in a random order.
 fn weights(draws: Draws, racks: u32) -> Vec<u64> {
     let mut order: Vec<u64> = (0..u64::from(racks)).collect();
     let draws = draws.of(u64::MAX);
@@ -99,7 +99,7 @@ impl DatabasePod {
         Ok(vec![CommunicationMatrix::of(ranks, sends)])
     }
 
-    /// Returns the number of transfers that a rank sends if its rack has `weight` out of `sum`.
+    /// Returns the transfers that a rank sends if its rack has `weight` out of `sum`.
     fn sent_by(&self, weight: u64, sum: u64, racks: u32) -> u64 {
         let mean = u128::from(self.transfers) * u128::from(racks);
         ((mean * u128::from(weight) / u128::from(sum)) as u64).max(1)

@@ -1,4 +1,4 @@
-//! Errors of patterns.
+//! Errors that refuse a pattern.
 
 use super::CommunicationMatrix;
 
@@ -10,7 +10,7 @@ pub enum PatternError {
     /// There are fewer than two ranks.
     #[error("{pattern}: {ranks} rank(s) have nobody to send to; bind at least 2 ranks")]
     TooFewRanks {
-        /// Name of the pattern.
+        /// The pattern's name in scenarios.
         pattern: &'static str,
         /// Ranks that were to take part.
         ranks: u32,
@@ -22,24 +22,24 @@ pub enum PatternError {
         CommunicationMatrix::ENTRIES_MAX
     )]
     TooManyPairs {
-        /// Name of the pattern.
+        /// The pattern's name in scenarios.
         pattern: &'static str,
         /// Ranks that were to take part.
         ranks: u32,
     },
-    /// The product of the grid's sides is not the rank count.
+    /// The grid's sides do not multiply to the rank count.
     #[error(
         "{pattern}: a grid of {grid} is not for {ranks} ranks; give sides whose product is that, \
          such as {even}"
     )]
     GridNotFull {
-        /// Name of the pattern.
+        /// The pattern's name in scenarios.
         pattern: &'static str,
         /// Ranks that were to take part.
         ranks: u32,
-        /// Sides that were requested.
+        /// Sides that the scenario requests.
         grid: String,
-        /// Sides that would fit.
+        /// Sides that would fit the ranks.
         even: String,
     },
     /// A count does not divide the ranks.
@@ -48,13 +48,13 @@ pub enum PatternError {
          that number"
     )]
     NotDivided {
-        /// Name of the pattern.
+        /// The pattern's name in scenarios.
         pattern: &'static str,
         /// Ranks that were to take part.
         ranks: u32,
-        /// Key with the count.
+        /// Key that holds the count.
         key: &'static str,
-        /// Value that was given.
+        /// Value that the scenario gives.
         given: u32,
     },
     /// The matrix has more ranks than the job.

@@ -1,10 +1,10 @@
-//! Cartesian grids of ranks, laid out as `MPI_Dims_create` and `MPI_Cart_create` do.
+//! Cartesian rank grids, laid out as `MPI_Dims_create` and `MPI_Cart_create` do.
 
 use tenter_config::{Reader, Shape, Value, Written};
 
 use super::{CommunicationMatrix, PatternError};
 
-/// Sides of a grid with `N` dimensions; without sides the grid is as even as possible.
+/// A grid's sides in `N` dimensions; without sides the grid is as even as possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sides<const N: usize>(Option<[u32; N]>);
 
@@ -82,7 +82,7 @@ impl Grid {
         self.sizes.iter().product()
     }
 
-    /// Returns the length of the longest side.
+    /// Returns the longest side's length.
     pub(super) fn longest(&self) -> u32 {
         self.sizes.iter().copied().max().unwrap_or(1)
     }
@@ -157,7 +157,7 @@ fn word(sizes: &[u32]) -> String {
 
 /// Returns `dimensions` sides in descending order whose product is `ranks` and which differ least.
 pub(super) fn even(ranks: u32, dimensions: usize) -> Vec<u32> {
-    /// Tries all descending sides; of those with the least difference, the first found stays.
+    /// Tries all descending sides; the first with the least difference stays.
     fn search(rest: u32, left: usize, sides: &mut Vec<u32>, best: &mut Vec<u32>) {
         let most = sides.last().copied().unwrap_or(u32::MAX);
         if left == 1 {

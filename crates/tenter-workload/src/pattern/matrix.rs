@@ -41,7 +41,7 @@ component! {
 /// Longest accepted path in bytes.
 const PATH_MAX: usize = 4_096;
 
-/// Refuses a mapping without a matrix; the contents of a `file` have been put into `sends` by now.
+/// Refuses a mapping without a matrix; a `file` has been read into `sends` by now.
 fn has_sends(own: &Matrix, reader: &mut dyn Reader) -> bool {
     let has = own.sends.is_some();
     if !has {
@@ -61,7 +61,7 @@ impl Matrix {
         }
     }
 
-    /// Returns the number of pairs in the matrix.
+    /// Returns the pairs that the matrix has.
     pub(super) fn pairs(&self) -> usize {
         self.sends.as_ref().map_or(0, |sends| sends.0.pairs())
     }

@@ -1,4 +1,4 @@
-//! All-reduces within groups of ranks, exchange by exchange.
+//! All-reduces within rank groups, exchange by exchange.
 //!
 //! Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication
 //! Operations in MPICH" (2005): recursive doubling up to 2 KiB, recursive halving and doubling

@@ -1,8 +1,8 @@
-//! Steps of parallel applications as transfers, phase after phase.
+//! Steps in parallel applications as transfers, phase after phase.
 //!
-//! Each phase is a communication matrix. A rank sends its part of a phase when everything that it
-//! receives in the phases before has arrived. The phases of each application are in the files
-//! beside this one.
+//! Each phase is a communication matrix. A rank sends its part in a phase when everything that it
+//! receives in the phases before has arrived. Each application's phases are in the files beside
+//! this one.
 
 use std::sync::Arc;
 
@@ -29,16 +29,15 @@ struct Table {
     phases: Vec<Phase>,
     /// Source, destination and bytes, by id.
     sends: Vec<(u32, u32, u64)>,
-    /// Ids ordered by source, destination and id (`by_way`); those of a rank begin at
-    /// `of_rank[rank]`.
+    /// Ids ordered by source, destination and id (`by_way`); a rank's ids begin at `of_rank[rank]`.
     by_way: Vec<u32>,
     of_rank: Vec<u32>,
 }
 
-/// Sends and waits of a phase, by rank.
+/// Sends and waits in a phase, by rank.
 #[derive(Debug, PartialEq, Eq)]
 struct Phase {
-    /// First id of each rank, followed by the first id of the next phase.
+    /// Each rank's first id, followed by the next phase's first id.
     first: Vec<u32>,
     /// Transfers that each rank receives in this phase and all before it.
     received: Vec<u32>,
@@ -114,17 +113,17 @@ impl PatternSchedule {
         Ok(PatternSchedule(Arc::new(table)))
     }
 
-    /// Returns the pattern that this is a step of.
+    /// Returns the pattern that this step belongs to.
     pub fn kind(&self) -> &PatternKind {
         &self.0.kind
     }
 
-    /// Returns the number of the step, from 0.
+    /// Returns the step number, from 0.
     pub fn step(&self) -> u32 {
         self.0.step
     }
 
-    /// Returns the number of phases in the step.
+    /// Returns the number of phases in this step.
     pub fn phases(&self) -> usize {
         self.0.phases.len()
     }
@@ -195,13 +194,13 @@ impl PatternSchedule {
 }
 
 impl Table {
-    /// Returns the phase of a transfer.
+    /// Returns the phase that a transfer belongs to.
     fn phase_of(&self, id: u32) -> usize {
         let begins = |phase: &Phase| phase.first[0] <= id;
         self.phases.partition_point(begins) - 1
     }
 
-    /// Returns the number of transfers that a rank receives in the phases before `phase`.
+    /// Returns the transfers that a rank receives in all phases before `phase`.
     fn received_before(&self, phase: usize, rank: u32) -> u32 {
         let last = phase.checked_sub(1);
         last.map_or(0, |last| self.phases[last].received[rank as usize])
@@ -243,7 +242,7 @@ impl Table {
     }
 }
 
-/// Orders all ids by source, destination and id, and finds where those of each rank begin.
+/// Orders all ids by source, destination and id, and finds where each rank's ids begin.
 fn by_way(ranks: u32, sends: &[(u32, u32, u64)]) -> (Vec<u32>, Vec<u32>) {
     let mut ids: Vec<u32> = (0..sends.len() as u32).collect();
     ids.sort_unstable_by_key(|&id| {

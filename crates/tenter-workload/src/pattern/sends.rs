@@ -7,7 +7,7 @@ use tenter_config::{Reader, Shape, Value, Written};
 
 use super::CommunicationMatrix;
 
-/// Upper limit for rank numbers. A dense matrix of 4,096 ranks already has all pairs that a table
+/// Upper limit for rank numbers. A dense matrix over 4,096 ranks already has all pairs that a table
 /// holds.
 const RANKS_MAX: u32 = 1 << 20;
 /// Most bytes in a send.

@@ -21,9 +21,9 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 /// A stream from one rank to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Number of the sending rank within its job.
+    /// Sending rank, by its number within the job.
     pub src: u32,
-    /// Number of the receiving rank; never equal to `src`.
+    /// Receiving rank, by its number within the job; never equal to `src`.
     pub dst: u32,
     /// Payload rate at which messages are posted, at equal intervals.
     pub rate: Rate,
@@ -34,9 +34,9 @@ pub struct Flow {
 pub(super) struct Flows {
     ranks: u32,
     message_bytes: u64,
-    /// Each flow, with the number of earlier flows between the same two ranks: its channel.
+    /// Each flow, with its channel: the count of earlier flows between the same two ranks.
     streams: Vec<(Flow, u32)>,
-    /// ((Source, destination, channel), index) of each flow, in ascending order.
+    /// Each flow's ((source, destination, channel), index), in ascending order.
     sorted: Vec<((u32, u32, u32), u32)>,
 }
 
@@ -44,6 +44,8 @@ impl Flows {
     pub(super) fn new(ranks: u32, message_bytes: u64, flows: &[Flow]) -> Flows {
         let mut sorted: Vec<((u32, u32, u32), u32)> = Vec::with_capacity(flows.len());
         for (flow, index) in flows.iter().zip(0..) {
+            // The index keeps flows between the same ranks in their order; the loop below replaces
+            // it by the flow's number among these.
             sorted.push(((flow.src, flow.dst, index), index));
         }
         sorted.sort_unstable();
@@ -70,6 +72,7 @@ impl Flows {
     /// Returns the time in ps from the start to message `number`. Counting from the start, rather
     /// than adding up intervals, keeps rounding errors from accumulating.
     fn posted_after(&self, flow: Flow, number: u32) -> u64 {
+        // In 128 bits: bits times 10¹² leave 64 bits behind after 18 Mbit.
         let bits = u128::from(self.message_bytes) * 8 * u128::from(number);
         let ps = bits * 1_000_000_000_000 / u128::from(flow.rate.bits_per_second().max(1));
         u64::try_from(ps).unwrap_or(u64::MAX)

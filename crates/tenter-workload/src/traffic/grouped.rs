@@ -1,6 +1,6 @@
-//! A collective that each of several groups of ranks runs separately, all at the same time.
+//! A collective that several rank groups run separately, all at the same time.
 //!
-//! Origin: the process groups of training frameworks, with tensor parallelism in groups of
+//! Origin: the process groups in training frameworks, with tensor parallelism in groups of
 //! consecutive ranks and data parallelism across them, as in "Efficient Large-Scale Language Model
 //! Training on GPU Clusters Using Megatron-LM" (Narayanan and others, 2021).
 
@@ -22,7 +22,7 @@ component! {
 }
 
 impl Groups {
-    /// Returns the number of groups among `ranks` ranks.
+    /// Returns how many groups `ranks` ranks form.
     ///
     /// # Errors
     /// A rank count that is no multiple of `size · stride`.
@@ -44,12 +44,12 @@ impl Groups {
         }
     }
 
-    /// Lists the ranks of a group, in ascending order.
+    /// Lists a group's ranks, in ascending order.
     pub fn ranks_of(self, group: u32) -> impl Iterator<Item = u32> {
         (0..self.size).map(move |number| self.rank(group, number))
     }
 
-    /// Returns the group of a rank, and the rank's number in the group.
+    /// Returns a rank's group, and its number in the group.
     fn place(self, rank: u32) -> (u32, u32) {
         let block = rank / (self.size * self.stride);
         let within = rank % (self.size * self.stride);
@@ -59,15 +59,15 @@ impl Groups {
         )
     }
 
-    /// Returns the rank with a number in a group; the inverse of [`Self::place`].
+    /// Returns the rank with a number in a group, the inverse of [`Self::place`].
     fn rank(self, group: u32, number: u32) -> u32 {
         let block = group / self.stride;
         block * self.size * self.stride + number * self.stride + group % self.stride
     }
 }
 
-/// The schedule of all groups. Ids count group by group, so group g starts at g times the transfers
-/// of one.
+/// The schedule for all groups. Ids count group by group: group g starts at g times one group's
+/// transfers.
 pub(super) struct Grouped {
     groups: Groups,
     count: u32,
@@ -82,6 +82,7 @@ impl Grouped {
         of_one: Box<dyn Schedule>,
     ) -> Result<Grouped, WorkloadError> {
         let count = groups.count(collective, ranks)?;
+        // The collective has checked the ids of one group; all groups together need more.
         if count.checked_mul(of_one.transfer_count()).is_none() {
             return Err(WorkloadError::TooManyTransfers {
                 collective: collective.to_owned(),

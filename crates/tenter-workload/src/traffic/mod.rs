@@ -19,17 +19,17 @@ pub use flows::Flow;
 pub use grouped::Groups;
 pub use operations::{Known, Operations};
 
-/// Traffic that the ranks of a job carry out.
+/// Traffic that a job's ranks carry out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
-    /// A collective, by all ranks together or by each of several groups separately.
+    /// A collective, run by all ranks together or by several groups separately.
     Collective {
-        /// Collective and algorithm.
+        /// Collective and the algorithm for it.
         kind: CollectiveKind,
         /// Groups that run the collective side by side; `None` for all ranks together.
         groups: Option<Groups>,
     },
-    /// Streams that never end.
+    /// Streams that never end, as background load.
     Flows(Vec<Flow>),
     /// Flows with random sizes, in a closed or an open loop.
     FlowWorkload(Arc<FlowWorkload>),
@@ -138,6 +138,7 @@ impl Traffic {
         ranks: u32,
         size_bytes: u64,
     ) -> Result<Box<dyn Schedule>, WorkloadError> {
+        // Limits of a collective apply to one group; `kind.schedule` checks them.
         if let Traffic::Collective { kind, groups } = self {
             let Some(groups) = groups else {
                 return kind.schedule(ranks, size_bytes);
@@ -150,6 +151,7 @@ impl Traffic {
         }
         self.member().check(ranks, size_bytes)?;
         Ok(match self {
+            // Handled above; here for a complete match.
             Traffic::Collective { kind, .. } => kind.schedule(ranks, size_bytes)?,
             Traffic::Flows(flows) => Box::new(flows::Flows::new(ranks, size_bytes, flows)),
             Traffic::FlowWorkload(workload) => Box::new(FlowSchedule::new(ranks, workload)),
@@ -166,6 +168,7 @@ impl Traffic {
 
     /// Returns true if the modelled library gives latencies to the steps.
     pub fn has_latencies(&self) -> bool {
+        // A graph may hold collectives that follow NCCL's choice beside its messages.
         let of_operations = self.operations().map(|of| of.graph.collectives());
         let in_graph = of_operations.is_some_and(|collectives| {
             let mut all = 0..collectives.len() as u32;
@@ -179,7 +182,7 @@ impl Traffic {
         self.collective().is_some_and(|kind| kind.nccl().is_some())
     }
 
-    /// Builds one schedule for each algorithm that may run: that of the size, and if sizes are
+    /// Builds one schedule for each algorithm that may run: the one for this size and, if sizes are
     /// drawn, one for each algorithm that a smaller size may have.
     ///
     /// # Errors

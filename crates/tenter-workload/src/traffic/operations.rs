@@ -1,4 +1,4 @@
-//! Graphs of operations as the traffic of a job.
+//! Operation graphs as the traffic that a job carries out.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::inference::InferenceRun;
 use crate::training::TrainingStep;
 use crate::{Schedule, WorkloadError};
 
-/// A graph of operations with the overheads of its operations.
+/// An operation graph with its overheads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operations {
-    /// Operations of all ranks.
+    /// Operations that all ranks carry out.
     pub graph: Arc<Graph>,
-    /// Overheads, factors and limits for the times of operations.
+    /// Overhead, eager limit, rendezvous and computing factor for the operations.
     pub timing: Timing,
     /// Origin in a model, if a training or an inference made the graph.
     pub known: Option<Known>,
@@ -25,9 +25,9 @@ pub struct Operations {
 /// Facts about a graph that a model and its parallelism have made; known before it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Known {
-    /// Step of a training that the graph carries out.
+    /// Training step that the graph carries out.
     Training(Arc<TrainingStep>),
-    /// Requests of an inference, and the batches that serve them.
+    /// Inference requests, and the batches that serve them.
     Inference(Arc<InferenceRun>),
 }
 
@@ -58,7 +58,7 @@ impl Operations {
         }
     }
 
-    /// Builds the schedule for one run of the graph.
+    /// Builds the schedule for one run through the graph.
     pub(super) fn schedule(&self, ranks: u32) -> Result<Box<dyn Schedule>, WorkloadError> {
         let found = self.graph.ranks();
         if found != ranks {
@@ -112,8 +112,7 @@ impl Operations {
         groups.into_iter().max().unwrap_or_default()
     }
 
-    /// Returns the longest time for which a stream of any rank computes, or waits for a point in
-    /// time.
+    /// Returns the longest time for which any rank's stream computes, or waits for a point in time.
     pub fn computing(&self) -> Time {
         let computing = self.timing.computing(self.graph.longest_stream());
         computing.max(self.graph.longest_wait())

@@ -1,4 +1,4 @@
-//! Flows of a workload as transfers without dependencies.
+//! A workload's flows as transfers without dependencies.
 
 use super::FlowSchedule;
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
