@@ -94,8 +94,8 @@ impl IdealSwitch<'_> {
 
     /// Returns the pipeline time along a binary tree, down or up.
     pub fn along_a_tree(&self, chunk_bytes: u64) -> Time {
-        // From 4 ranks on a rank at the second-lowest level has two children, so its port carries
-        // all chunks twice.
+        // From 4 ranks on some rank h − 1 hops down has two children, so its port carries all
+        // chunks twice.
         let copies = if self.ranks < 4 { 1 } else { 2 };
         self.pipeline(chunk_bytes, self.height() - 1, copies)
     }

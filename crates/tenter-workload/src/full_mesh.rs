@@ -92,8 +92,8 @@ impl FullMesh {
         self.whole
     }
 
-    /// Returns the time for one transfer: its sender's port sends all transfers in the same step
-    /// meanwhile, or its receiver's port receives them, whichever takes longer.
+    /// Returns the time for one transfer: as long as its sender's port takes to send all transfers
+    /// in the same step, or its receiver's port to receive them, whichever is longer.
     pub fn of(&self, transfer: &Transfer) -> Time {
         let side = |side: usize| {
             let port = self.port_of[ends(transfer)[side] as usize];

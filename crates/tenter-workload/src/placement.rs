@@ -14,7 +14,7 @@ pub enum Placement {
     /// Places rank r on the r-th free host.
     #[default]
     Packed,
-    /// Places each rank on a free host drawn at random.
+    /// Places each rank on a free host of its own, drawn at random.
     Random,
     /// Draws host groups at random and fills each with consecutive ranks. A group is this many
     /// consecutive hosts, such as the NICs in one server.

@@ -68,7 +68,7 @@ pub trait Schedule: Send + Sync {
     fn dependencies(&self, id: u32) -> u32;
 
     /// Returns the time from the collective's start to the first sends, on top of the hosts'
-    /// delays. NCCL's base latency is one.
+    /// delays. NCCL's base latency is such a time.
     fn start_up(&self) -> Time {
         Time::ZERO
     }
@@ -86,8 +86,9 @@ pub trait Schedule: Send + Sync {
         None
     }
 
-    /// Returns the flow workload behind this schedule, if it is one. Its flows start when an
-    /// earlier flow is acknowledged, not when data arrives.
+    /// Returns the flow workload behind this schedule, if it is one. Its flows wait for no data: a
+    /// closed loop starts a flow when the one before it is acknowledged, an open loop at random
+    /// times.
     fn flow_workload(&self) -> Option<&FlowSchedule> {
         None
     }

@@ -292,7 +292,8 @@ fn order(steps: &[StepSpec]) -> Result<Vec<u32>, StepError> {
         }
     }
     let ready = (0..).zip(&waiting).filter(|(_, waiting)| **waiting == 0);
-    // A heap rather than a queue: ids must not depend on how the steps became ready.
+    // A heap, because among ready steps the first in the list comes first, however they became
+    // ready.
     let mut ready: BinaryHeap<Reverse<u32>> = ready.map(|(step, _)| Reverse(step)).collect();
     let mut order = Vec::with_capacity(steps.len());
     while let Some(Reverse(step)) = ready.pop() {

@@ -213,8 +213,8 @@ impl Sparse {
     /// Appends the next rank's entries.
     fn push_row(&mut self, row: impl Iterator<Item = Destination>) {
         for Destination { dst, lane } in row {
-            // The first lane other than 0: earlier entries get their zeros now. Most tables never
-            // need this column.
+            // The first lane other than 0: earlier entries get their zeros now. Without channels
+            // and chunk scope the column stays empty.
             if lane != 0 && self.lane.is_empty() {
                 self.lane.resize(self.dst.len(), 0);
                 self.lane.reserve(self.dst.capacity() - self.dst.len());

@@ -125,8 +125,8 @@ impl CommunicationMatrix {
         let most = between.iter().copied().max().unwrap_or(0);
         let shade = |bytes: u64| match bytes {
             0 => '.',
-            // `most / bytes` is a factor of four per shade; smaller values than the lightest shade
-            // keep it.
+            // A shade is a factor of four, hence half the binary logarithm; the lightest is
+            // open-ended.
             _ => SHADES[SHADES.len() - 1 - ((most / bytes).ilog2() as usize / 2).min(7)],
         };
         let mut drawing = String::new();

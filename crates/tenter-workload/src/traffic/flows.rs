@@ -72,7 +72,7 @@ impl Flows {
     /// Returns the time in ps from the start to message `number`. Counting from the start, rather
     /// than adding up intervals, keeps rounding errors from accumulating.
     fn posted_after(&self, flow: Flow, number: u32) -> u64 {
-        // In 128 bits: bits times 10¹² leave 64 bits behind after 18 Mbit.
+        // 128 bits, because bits times 10¹² exceed 64 bits after 18 Mbit.
         let bits = u128::from(self.message_bytes) * 8 * u128::from(number);
         let ps = bits * 1_000_000_000_000 / u128::from(flow.rate.bits_per_second().max(1));
         u64::try_from(ps).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! Algorithms that are proven to do what their collectives promise.
+//! Algorithms that have been checked to do what their collectives promise.
 
 use std::ops::RangeInclusive;
 

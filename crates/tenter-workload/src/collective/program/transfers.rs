@@ -135,7 +135,8 @@ impl Cut<'_> {
         let count = self.chunks.count();
         let first = first_chunk(step);
         let of_chunk = |place: u32| {
-            // Scratch may have more chunks than the size; lengths differ by a byte at most.
+            // Scratch may have more chunks than the size. Lengths differ by a byte at most, so any
+            // will do.
             let bytes = self.chunks.bytes((first + place) % count);
             Chunks::new(bytes, self.rounds).bytes(round)
         };
