@@ -90,7 +90,7 @@ fn extra_of(participant: u32) -> u32 {
 pub(super) struct Butterfly {
     ranks: u32,
     exchanges: Exchanges,
-    /// Number k of levels: log₂ of the participants.
+    /// Number k of levels: log₂ p.
     levels: u32,
     /// Parts that segments consist of: one per rank, or one per participant in an all-reduce, where
     /// no rank ends with a part of its own.
@@ -120,7 +120,7 @@ impl Butterfly {
         self.ranks - self.participants()
     }
 
-    /// Returns the number of exchanges.
+    /// Returns how many exchanges follow each other.
     fn steps(&self) -> u32 {
         match self.exchanges {
             Exchanges::Both(_) => 2 * self.levels,
@@ -188,7 +188,7 @@ impl Butterfly {
         }
     }
 
-    /// Returns the length of a segment in bytes.
+    /// Returns a segment's length in bytes.
     fn segment_bytes(&self, segment: u32, level: u32) -> u64 {
         let first = |segment: u32| {
             let participant = segment << (self.levels - level);

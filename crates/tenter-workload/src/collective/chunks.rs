@@ -36,13 +36,13 @@ impl Chunks {
     /// Returns the byte at which `chunk` begins; for `chunk == count`, the end of the buffer.
     #[inline]
     pub(super) fn offset(self, chunk: u32) -> u64 {
-        // i·S/n = i·quotient + i·remainder/n; these products stay below n² < 2⁶⁴, where i·S might
-        // not.
+        // i·S/n = i·quotient + i·remainder/n. The first term is at most S and i·remainder is below
+        // n² < 2⁶⁴, while i·S might overflow.
         let i = u64::from(chunk);
         i * self.quotient + i * self.remainder / u64::from(self.count)
     }
 
-    /// Returns the length of `chunk` in bytes.
+    /// Returns the length of `chunk`, in bytes.
     #[inline]
     pub(super) fn bytes(self, chunk: u32) -> u64 {
         if self.remainder == 0 {

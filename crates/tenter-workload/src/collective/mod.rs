@@ -315,7 +315,7 @@ pub(crate) const HOST_KEYS: [&str; 6] = [
     "scale_up_latency",
 ];
 
-/// Collective names, each once, in the order of the members.
+/// Collective names, each once, in member order.
 static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let mut names: Vec<_> = CollectiveKind::MEMBERS
         .iter()
@@ -326,7 +326,7 @@ static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     names
 });
 
-/// Text for the reference: the algorithms of each collective.
+/// Text for the reference: each collective's algorithms.
 static ALGORITHMS: LazyLock<String> = LazyLock::new(|| {
     let of = |name: &&str| {
         let algorithms: Vec<&str> = CollectiveKind::algorithms_of(name).collect();
@@ -336,12 +336,12 @@ static ALGORITHMS: LazyLock<String> = LazyLock::new(|| {
 });
 
 impl CollectiveKind {
-    /// Returns the name of the collective, such as `all-to-all`.
+    /// Returns the collective's name, such as `all-to-all`.
     pub fn name(&self) -> &'static str {
         self.member().collective
     }
 
-    /// Returns the name of the algorithm, such as `parallel`.
+    /// Returns the algorithm's name, such as `parallel`.
     pub fn algorithm(&self) -> &'static str {
         self.member().algorithm
     }

@@ -311,16 +311,16 @@ fn order(steps: &[StepSpec]) -> Result<Vec<u32>, StepError> {
     }
 }
 
-/// A step in the form of a transfer.
+/// A step as a transfer, with its dependencies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sent {
     src: u32,
     dst: u32,
     bytes: u64,
-    /// Place of the step in the list.
+    /// The step's place in the list.
     place: u32,
     channel: u32,
-    /// Longest chain of steps before this one.
+    /// Length of the longest chain before this step.
     depth: u32,
     /// Transfers that it waits for, in ascending order, each once.
     after: Vec<u32>,
@@ -339,7 +339,7 @@ struct Table {
     initial: Vec<(u32, u32)>,
     /// ((Source, destination, channel), id), in ascending order.
     by_way: Vec<((u32, u32, u32), u32)>,
-    /// Transfer id of each step, by its place in the list.
+    /// Each step's transfer id, by the step's place in the list.
     of_place: Vec<u32>,
 }
 

@@ -25,7 +25,7 @@ pub(super) enum Order {
     Descending,
 }
 
-/// A tree over all ranks of a group.
+/// A tree over all ranks in a group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tree {
     ranks: u32,

@@ -45,7 +45,7 @@ type ByProtocol = [f64; 3];
 /// Values for one node, two nodes, and more.
 type ByNodes = [f64; 3];
 
-/// Returns the index of a protocol's value.
+/// Returns the index for a protocol's values.
 const fn place(protocol: WireProtocol) -> usize {
     match protocol {
         WireProtocol::Ll => 0,
@@ -74,7 +74,7 @@ pub(super) fn scale_up_latency(algorithm: NcclAlgorithm, protocol: WireProtocol)
     of[place(protocol)]
 }
 
-/// Returns the latency of a step over the network.
+/// Returns the latency for a step over the network.
 pub(super) fn network_latency(algorithm: NcclAlgorithm, protocol: WireProtocol) -> f64 {
     let of: ByProtocol = match algorithm {
         NcclAlgorithm::Tree => [5.0, 8.5, 14.0],
@@ -135,7 +135,7 @@ pub(super) const fn scale_up_bandwidth(generation: NpuGeneration) -> f64 {
 /// Returns true if the search gives each channel across nodes a twin and halves the bandwidth of
 /// both. Limits per channel then count twice.
 ///
-/// That happens from 25 GB/s on; after Ampere, with more than four channels, from 50 GB/s on.
+/// The search does so from 25 GB/s on; after Ampere, with more than four channels, from 50 GB/s on.
 ///
 /// Origin: NVIDIA/nccl, `src/graph/search.cc`.
 pub(super) fn has_twice_the_channels(generation: NpuGeneration, channels: f64, each: f64) -> bool {
@@ -225,7 +225,7 @@ pub(super) fn tree_ll128_share(nodes: u32) -> f64 {
     if nodes == 1 { 7.0 / 9.0 } else { 120.0 / 128.0 }
 }
 
-/// Corrections of tree bandwidths by protocol, for each power of two from 64 bytes on.
+/// Tree bandwidth corrections by protocol, for each power of two from 64 bytes on.
 const TREE_CORRECTIONS: [[f64; 24]; 3] = [
     [
         1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7, 0.8,

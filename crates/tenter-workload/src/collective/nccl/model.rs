@@ -38,14 +38,14 @@ pub struct NcclChoice {
     pub time_us: f64,
 }
 
-/// Latencies of steps, without their bytes.
+/// Step latencies, without the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct StepLatencies {
     /// Base latency, once for each collective.
     pub(super) start_up: Time,
-    /// Latency of a step within a node.
+    /// Latency for each step within a node.
     pub(super) within: Time,
-    /// Latency of a step across nodes.
+    /// Latency for each step across nodes.
     pub(super) across: Time,
 }
 
@@ -142,7 +142,7 @@ impl Communicator {
         table::network_latency(own, protocol) + times * self.plug_in_latency.as_ns() / 1e3
     }
 
-    /// Returns the latency of a step within a node, in µs.
+    /// Returns the latency for a step within a node, in µs.
     fn within_us(&self, algorithm: NcclAlgorithm, protocol: WireProtocol) -> f64 {
         let own = table::scale_up_latency(algorithm, protocol);
         if algorithm == NcclAlgorithm::Ring && self.nodes > 1 {
@@ -291,7 +291,7 @@ impl Communicator {
         }
     }
 
-    /// Returns the number of channels, out of `channels`, over which a size is spread.
+    /// Returns how many of `channels` channels a size is spread over.
     pub(super) fn channels_for(
         &self,
         algorithm: NcclAlgorithm,

@@ -7,7 +7,7 @@ use crate::collective::chunks::Chunks;
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 use tenter_units::Time;
 
-/// Content and length of the rings.
+/// The rings' content and length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
     /// Position of the rank whose share the rank at position 0 sends in step 0.
@@ -32,7 +32,7 @@ pub(super) struct ChannelRings {
     pub(super) latencies: StepLatencies,
 }
 
-/// Coordinates of a transfer; `position` is that of the sender in the ring.
+/// A transfer's coordinates; `position` is the sender's in the ring.
 #[derive(Clone, Copy)]
 struct Part {
     step: u32,

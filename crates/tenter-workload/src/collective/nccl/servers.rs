@@ -1,4 +1,4 @@
-//! Placement of ranks on servers (NCCL's nodes), and the path of each ring through them.
+//! Rank placement on servers (NCCL's nodes), and each ring's path through them.
 
 /// Servers of a communicator: rank h·g + i is NPU i on node h, with g NPUs per node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Servers {
         (first + self.npus - back) % self.npus
     }
 
-    /// Returns the position of a rank in the channel's ring.
+    /// Returns a rank's position in the channel's ring.
     pub(super) fn position_of(self, channel: u32, rank: u32) -> u32 {
         let (node, npu) = (rank / self.npus, rank % self.npus);
         node * self.npus + self.place(channel, node, npu)

@@ -9,7 +9,7 @@ use crate::collective::tree::Tree;
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 use tenter_units::Time;
 
-/// Connection between the NPUs of a node.
+/// Connection between the NPUs in a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Within {
     /// Each NPU behind the next, up to the head.

@@ -1,4 +1,4 @@
-//! Errors of step-by-step algorithms, with the step to blame.
+//! Errors in step-by-step algorithms, with the step to blame.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct At {
     /// Rank that runs the block.
     pub rank: u32,
-    /// Number of the thread block within its rank.
+    /// The thread block's number within its rank.
     pub block: u32,
     /// Number of the step within its block, from 0; `None` for the whole block.
     pub step: Option<u32>,

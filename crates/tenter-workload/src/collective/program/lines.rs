@@ -1,4 +1,4 @@
-//! Line numbers of the steps of an algorithm.
+//! Line numbers for the steps in an algorithm's text.
 
 use super::error::At;
 
@@ -7,12 +7,12 @@ use super::error::At;
 pub struct Lines(Vec<((u32, u32), Vec<usize>)>);
 
 impl Lines {
-    /// Notes the line of a thread block.
+    /// Notes the line on which a thread block is written.
     pub fn add_block(&mut self, rank: u32, block: u32, line: usize) {
         self.0.push(((rank, block), vec![line]));
     }
 
-    /// Notes the line of the next step in the last block.
+    /// Notes the line on which the next step in the last block is written.
     pub fn add_step(&mut self, line: usize) {
         if let Some((_, lines)) = self.0.last_mut() {
             lines.push(line);

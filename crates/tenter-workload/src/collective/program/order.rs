@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use super::error::{At, ProgramError};
 use super::parts::{Port, ProgramParts, ProgramStep};
 
-/// Most steps of a circle that an error message names.
+/// Most steps that an error message names when they wait in a circle.
 const NAMED: usize = 8;
 
 /// Dependencies of each step, by its number.
@@ -17,7 +17,7 @@ const NAMED: usize = 8;
 pub(super) struct Wired {
     /// Number of each block's first step, followed by the step count.
     first: Vec<u32>,
-    /// Place of each step's block in the list of blocks.
+    /// Each step's block, by its place in the block list.
     block: Vec<u32>,
     /// For each step that receives, the step that sends its message.
     sender: Vec<Option<u32>>,
@@ -70,7 +70,7 @@ impl Wired {
         Ok(wired)
     }
 
-    /// Returns the number of steps.
+    /// Returns the step count over all blocks.
     pub(super) fn len(&self) -> u32 {
         self.block.len() as u32
     }
@@ -83,7 +83,7 @@ impl Wired {
         (of.rank, &of.steps[within as usize])
     }
 
-    /// Returns the place of a step's block.
+    /// Returns the place of the block with a step.
     pub(super) fn block_of(&self, step: u32) -> u32 {
         self.block[step as usize]
     }
@@ -260,7 +260,7 @@ impl Wired {
 /// Rule that chooses the next step among those that can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Preference {
-    /// Step with the shortest chain of steps before it.
+    /// Step that the shortest chain comes before.
     Shallowest,
     /// Step with the lowest number.
     Lowest,
@@ -278,7 +278,7 @@ impl Preference {
         Preference::Scattered,
     ];
 
-    /// Returns the sort key of a step; the lowest comes next.
+    /// Returns a step's sort key; the lowest comes next.
     fn key(self, step: u32, depth: u32) -> u32 {
         match self {
             Preference::Shallowest => depth,

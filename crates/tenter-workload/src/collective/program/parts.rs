@@ -101,7 +101,7 @@ impl Buffer {
 pub struct Slot {
     /// Buffer that holds the chunks.
     pub buffer: Buffer,
-    /// Number of the first chunk.
+    /// First chunk, by its number.
     pub chunk: u32,
 }
 
@@ -110,16 +110,16 @@ pub struct Slot {
 pub struct Port {
     /// Rank at the other end.
     pub peer: u32,
-    /// Number of the channel, which connects two ranks.
+    /// Channel that connects the two ranks, by its number.
     pub channel: u32,
 }
 
 /// A step in a thread block of the same rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepName {
-    /// Number of the block within its rank.
+    /// Block number within the rank.
     pub block: u32,
-    /// Number of the step within its block, from 0.
+    /// Step number within the block, from 0.
     pub step: u32,
 }
 
@@ -146,7 +146,7 @@ pub struct ProgramStep {
 pub struct ProgramBlock {
     /// Rank that runs the block.
     pub rank: u32,
-    /// Number of the block within its rank.
+    /// Block number within the rank.
     pub number: u32,
     /// Steps in the order in which they run.
     pub steps: Vec<ProgramStep>,

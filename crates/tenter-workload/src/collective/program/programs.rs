@@ -135,7 +135,7 @@ impl Value for Programs {
     }
 }
 
-/// Static descriptions of algorithms from files, by collective.
+/// Static descriptions by collective, for algorithms from files.
 static MEMBERS: LazyLock<Vec<(ProgramCollective, CollectiveMember)>> = LazyLock::new(|| {
     let member = |&collective: &ProgramCollective| {
         let busbw = match collective {
@@ -241,7 +241,7 @@ impl AlgorithmFiles {
         self.list().map(range).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the number of rounds in which the steps run, one per slice of a chunk.
+    /// Returns how many rounds the steps run, one per slice of a chunk.
     fn rounds(&self, program: &Program, size_bytes: u64) -> u64 {
         let chunk = size_bytes.div_ceil(u64::from(program.parts().chunks));
         self.slice

@@ -28,14 +28,14 @@ struct Sent {
     released: Vec<u32>,
 }
 
-/// Transfers of an algorithm for one size.
+/// An algorithm's transfers for one size.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     ranks: u32,
     sent: Vec<Sent>,
-    /// (Source, destination, id) of each transfer, in ascending order, once for each of [`SCOPES`].
+    /// Each transfer's (source, destination, id), in ascending order, once for each of [`SCOPES`].
     ways: [Vec<(u32, Destination, u32)>; 2],
-    /// (Source, id) of each transfer that waits for nothing, in ascending order.
+    /// (Source, id) for each transfer that waits for nothing, in ascending order.
     initial: Vec<(u32, u32)>,
 }
 
@@ -78,7 +78,7 @@ struct Connections {
     /// By source, destination, connection and chunk: the label of a chunk whose own number is
     /// taken.
     other_labels: BTreeMap<(u32, u32, u32, u32), u32>,
-    /// Next free label of each pair.
+    /// Next free label for each rank pair.
     next_label: BTreeMap<(u32, u32), u32>,
 }
 
@@ -125,7 +125,7 @@ impl Connections {
 struct Cut<'p> {
     program: &'p Program,
     chunks: Chunks,
-    /// Number of times that the steps run, each time with a part of each chunk.
+    /// Rounds in which the steps run, each time with a part of each chunk.
     rounds: u32,
 }
 

@@ -119,7 +119,7 @@ impl Content {
         Content::Sum([terms].into())
     }
 
-    /// Returns the number of runs in the sum.
+    /// Returns how many runs the sum has.
     fn runs(&self) -> usize {
         match self {
             Content::Sum(runs) => runs.len(),
@@ -229,8 +229,7 @@ impl Memory<'_> {
         memory
     }
 
-    /// Returns the key of a cell. In place, the smaller of input and output is a part of the larger
-    /// one.
+    /// Returns a cell's key. In place, the smaller of input and output is a part of the larger one.
     fn key(&self, rank: u32, slot: Slot) -> (u32, Buffer, u32) {
         let Slot { buffer, chunk } = slot;
         if !self.in_place || buffer == Buffer::Scratch {

@@ -1,4 +1,4 @@
-//! Runs a schedule the way ranks and queue pairs do, on numbers instead of packets.
+//! An executor that runs a schedule as ranks and queue pairs do, on numbers instead of packets.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,15 +7,16 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::{QueuePairScope, Schedule, Transfer};
 
-/// What transfers read from and write to.
+/// Memory that transfers read from and write to.
 pub(crate) trait Memory {
-    /// What a transfer takes along when it leaves its source.
+    /// Returns the values that a transfer carries when it leaves its source.
     fn read(&self, transfer: &Transfer) -> Vec<u64>;
-    /// What it does when it arrives.
+    /// Applies the values of a transfer when it arrives.
     fn write(&mut self, transfer: &Transfer, values: &[u64]);
 }
 
-/// The queue pairs of one way: what is posted leaves in order, what has left arrives in order.
+/// Queue pairs of one way: transfers leave in the order of posting and arrive in the order of
+/// leaving.
 #[derive(Default)]
 struct Way {
     posted: VecDeque<u32>,
@@ -23,7 +24,7 @@ struct Way {
     posted_last: Option<u32>,
 }
 
-/// What can happen next.
+/// An event that can happen next.
 enum Event {
     Start(u32),
     Leave((u32, u32, u32)),
@@ -33,24 +34,25 @@ enum Event {
 struct Execution<'a> {
     schedule: &'a dyn Schedule,
     scope: QueuePairScope,
-    /// Arrivals each transfer still waits for.
+    /// Arrivals that each transfer still waits for.
     waiting: Vec<u32>,
     started: Vec<bool>,
-    /// What ranks that have not started may send once they have.
+    /// Transfers that were released at ranks that have not started yet.
     held: Vec<Vec<u32>>,
     ways: BTreeMap<(u32, u32, u32), Way>,
     events: Vec<Event>,
     arrived: Vec<bool>,
 }
 
-/// Runs a schedule to its end and returns the payload bytes it moved.
+/// Runs a schedule to its end and returns the payload bytes that it moved.
 ///
-/// Ranks start at random moments; what is released leaves at a random later one and arrives at a
-/// random one after that, in order on each way and in any order otherwise. Data is read when a
-/// transfer leaves, not when it was released, so that a chunk which may still change would be
-/// caught. Checked on the way: only the ranks' own initial transfers start without an arrival,
-/// releases stay at the receiving rank, nothing is released twice or too often, each way carries
-/// its transfers in ascending order, and everything arrives.
+/// Ranks start at random moments. A released transfer leaves at a random later moment and arrives
+/// at a random moment after that, in order on each way and in any order otherwise. Data are read
+/// when a transfer leaves, not when it is released, so a chunk that may still change is caught.
+///
+/// Checks on the way: only initial transfers start without an arrival, releases stay at the
+/// receiving rank, no transfer is released twice or too often, each way carries its transfers in
+/// ascending order, and all transfers arrive.
 pub(crate) fn execute(
     schedule: &dyn Schedule,
     memory: &mut impl Memory,
@@ -87,8 +89,8 @@ pub(crate) fn execute(
 }
 
 impl Execution<'_> {
-    /// The initial transfers of all ranks must be all those that wait for nothing, each once and
-    /// from its rank.
+    /// Asserts that the initial transfers are exactly those that wait for nothing, each once and at
+    /// its rank.
     fn check_initial(&self) {
         let mut all = Vec::new();
         for rank in 0..self.schedule.ranks() {
@@ -109,7 +111,7 @@ impl Execution<'_> {
         self.started[rank as usize] = true;
         let mut ids = Vec::new();
         self.schedule.initial(rank, &mut ids);
-        // What was released before is posted at one instant, at which ids decide.
+        // Transfers released before the start are posted at one instant, at which ids decide.
         let mut held = std::mem::take(&mut self.held[rank as usize]);
         held.sort_unstable();
         for id in ids.into_iter().chain(held) {

@@ -1,4 +1,4 @@
-//! Every member run on real vectors, in random orders that its dependencies allow.
+//! Tests that run every member on real vectors, in random orders that its dependencies allow.
 
 mod execute;
 
@@ -8,17 +8,17 @@ use super::*;
 use crate::{QueuePairScope, Transfer};
 pub(crate) use execute::{Memory, execute};
 
-/// A vector of numbers per rank; one number stands for one chunk or block.
+/// One vector of numbers per rank; a number stands for a chunk or block.
 type Vectors = Vec<Vec<u64>>;
 
-/// How a test is varied.
+/// Parameters by which a test varies.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     ranks: u32,
     size: u64,
-    /// A root, or the seed of a permutation.
+    /// Root, or the seed of a permutation.
     parameter: u64,
-    /// The order of events.
+    /// Seed for the order of events.
     order: u64,
 }
 
@@ -27,7 +27,7 @@ impl Case {
         (self.parameter % u64::from(self.ranks)) as u32
     }
 
-    /// Bytes of a rank's block of the buffer.
+    /// Returns the length of a rank's block in bytes.
     fn block(self, rank: u32) -> u64 {
         let start = |rank: u32| {
             let product = u128::from(rank) * u128::from(self.size);
@@ -36,13 +36,13 @@ impl Case {
         start(rank + 1) - start(rank)
     }
 
-    /// The bytes of a chunk that cuts so many bytes into at most five, and how many it makes.
+    /// Cuts `bytes` into at most five chunks; returns their length and their count.
     fn cut(self, bytes: u64) -> (u64, u32) {
         let chunk_bytes = bytes.div_ceil(1 + self.parameter % 5);
         (chunk_bytes, bytes.div_ceil(chunk_bytes) as u32)
     }
 
-    /// Runs a member on memory and returns the bytes it moved.
+    /// Runs a member on `memory` and returns the bytes that it moved.
     fn run(self, kind: &CollectiveKind, memory: &mut impl Memory) -> u64 {
         let schedule = kind.schedule(self.ranks, self.size).unwrap();
         let scope = if self.order.is_multiple_of(2) {
@@ -54,7 +54,8 @@ impl Case {
     }
 }
 
-/// A number that tells rank and chunk, and whose sum tells which ranks were added and how many.
+/// Returns a number that identifies rank and chunk, and whose sum shows which ranks were added and
+/// how often.
 fn value(rank: u32, chunk: u32) -> u64 {
     (1 << rank) + (u64::from(chunk + 1) << 40)
 }
@@ -65,15 +66,16 @@ fn matrix(rows: u32, columns: u32, cell: impl Fn(u32, u32) -> u64) -> Vectors {
         .collect()
 }
 
-/// What ranks hold of a buffer that all know, cell by cell; 0 for what they do not have.
+/// Memory in which all ranks hold parts of the same buffer, cell by cell; 0 for cells that a rank
+/// lacks.
 struct InPlace<'a> {
     held: Vectors,
-    /// The cells a transfer carries.
+    /// Cells that a transfer carries.
     cells: &'a dyn Fn(&Transfer) -> Vec<u32>,
 }
 
 impl InPlace<'_> {
-    /// Ranks that hold so much, of a buffer in which each chunk is one cell.
+    /// Makes memory with the given contents in which each chunk is one cell.
     fn of_chunks(held: Vectors) -> InPlace<'static> {
         InPlace {
             held,
@@ -102,7 +104,7 @@ impl Memory for InPlace<'_> {
     }
 }
 
-/// Source s sends the block it holds for destination d, which stores it as block s.
+/// Memory in which source s sends its block for destination d, and d stores it as block s.
 struct Blocks {
     send: Vectors,
     receive: Vectors,
@@ -120,12 +122,12 @@ impl Memory for Blocks {
     }
 }
 
-/// The sum of all ranks' contributions to a chunk.
+/// Returns the sum of all ranks' contributions to a chunk.
 fn sum(ranks: u32, chunk: u32) -> u64 {
     (0..ranks).map(|rank| value(rank, chunk)).sum()
 }
 
-/// All-reduce round rings or along trees, of `chunks` chunks.
+/// Tests an all-reduce round rings or along trees with `chunks` chunks.
 fn all_reduce(case: Case, kind: &CollectiveKind, chunks: u32) {
     let ranks = case.ranks;
     let mut memory = InPlace::of_chunks(matrix(ranks, chunks, value));
@@ -141,7 +143,7 @@ fn check_all_reduced(case: Case, kind: &CollectiveKind, memory: &InPlace<'_>) {
     assert_eq!(memory.held, sums, "{kind:?}, {case:?}");
 }
 
-/// All-gather: everybody starts with a block and ends with all of them.
+/// Tests an all-gather: each rank starts with a block and ends with all of them.
 fn all_gather(case: Case, kind: &CollectiveKind, cells: &dyn Fn(&Transfer) -> Vec<u32>) -> u64 {
     let ranks = case.ranks;
     let own = |rank, block| if rank == block { value(rank, block) } else { 0 };
@@ -153,7 +155,8 @@ fn all_gather(case: Case, kind: &CollectiveKind, cells: &dyn Fn(&Transfer) -> Ve
     bytes
 }
 
-/// Reduce-scatter: everybody ends with the sum of a block; the rest of the buffer is scratch.
+/// Tests a reduce-scatter: each rank ends with the sum of its block; the rest of the buffer is
+/// scratch.
 fn reduce_scatter(case: Case, kind: &CollectiveKind, cells: &dyn Fn(&Transfer) -> Vec<u32>) -> u64 {
     let ranks = case.ranks;
     let held = matrix(ranks, ranks, value);
@@ -166,7 +169,7 @@ fn reduce_scatter(case: Case, kind: &CollectiveKind, cells: &dyn Fn(&Transfer) -
     bytes
 }
 
-/// The three rings.
+/// Tests the ring algorithms.
 fn rings(case: Case) {
     let ranks = case.ranks;
     let one_chunk = |transfer: &Transfer| vec![transfer.chunk];
@@ -189,7 +192,7 @@ fn rings(case: Case) {
     assert_eq!(scattered, once_round);
 }
 
-/// The cells of a chunk in recursive halving and doubling over p = 2ᵏ of n ranks, where a
+/// Returns the cells of a chunk in recursive halving and doubling over p = 2ᵏ of n ranks. A
 /// participant has one cell, or two if it has an extra.
 fn butterfly_cells(ranks: u32, chunk: u32) -> Vec<u32> {
     let participants = 1 << ranks.ilog2();
@@ -211,7 +214,7 @@ fn butterfly_cells(ranks: u32, chunk: u32) -> Vec<u32> {
     }
 }
 
-/// Recursive halving, recursive doubling, and both.
+/// Tests recursive halving, recursive doubling, and both in sequence.
 fn butterflies(case: Case) {
     let (ranks, size) = (case.ranks, case.size);
     let participants: u32 = 1 << ranks.ilog2();
@@ -227,7 +230,7 @@ fn butterflies(case: Case) {
     let exchanged = u64::from(participants - 1) * size;
     let bytes = reduce_scatter(case, &halving, &cells);
     assert_eq!(bytes, exchanged + extras * size + blocks_of_extras);
-    // Doubling is its mirror image, but that an extra has its block already.
+    // Doubling is the mirror image, except that an extra already has its block.
     let doubling = CollectiveKind::AllGatherRecursiveDoubling(AllGatherRecursiveDoubling);
     let bytes = all_gather(case, &doubling, &cells);
     assert_eq!(bytes, exchanged + extras * size);
@@ -273,7 +276,8 @@ fn all_to_all(case: Case) {
     }
 }
 
-/// What ranks hold of all blocks, by source and destination: blocks are handed on.
+/// Memory for blocks that are handed on: the (source, destination) pairs that each rank holds and
+/// has sent.
 struct HandedOn {
     npus: u32,
     held: Vec<std::collections::BTreeSet<(u32, u32)>>,
@@ -281,7 +285,7 @@ struct HandedOn {
 }
 
 impl HandedOn {
-    /// The blocks a transfer of the PXN all-to-all carries, by source and destination.
+    /// Returns the blocks that a PXN transfer carries, by source and destination.
     fn blocks(&self, transfer: &Transfer, hosts: u32) -> Vec<(u32, u32)> {
         let (src, dst, npus) = (transfer.src, transfer.dst, self.npus);
         if transfer.step == 1 {
@@ -313,8 +317,8 @@ impl Memory for HandedOn {
     }
 }
 
-/// All-to-all by way of other NPUs of a host: everybody ends with the blocks for it, and none has
-/// been sent twice by anybody.
+/// Tests the all-to-all through other NPUs of a host: each rank ends with the blocks for it, and no
+/// rank sends a block twice.
 fn pxn(case: Case) {
     let ranks = case.ranks;
     for npus_per_host in (1..=ranks / 2).filter(|npus| ranks.is_multiple_of(*npus)) {
@@ -342,15 +346,15 @@ fn pxn(case: Case) {
             blocks.dedup();
             assert_eq!(blocks.len(), count, "{case:?}");
         }
-        // Blocks for other hosts move twice, but for those of the NPU on their rail; those for NPUs
-        // of the host move once.
+        // Blocks for other hosts move twice, except those for the NPU on the sender's rail. Blocks
+        // for NPUs on the same host move once.
         let hosts = u64::from(ranks / npus_per_host);
         let npus = u64::from(npus_per_host);
         assert_eq!(bytes, ((npus - 1) * hosts + (hosts - 1) * npus) * case.size);
     }
 }
 
-/// Permutation and send-recv: each rank receives exactly one vector, and from somebody else.
+/// Tests permutation and send-recv: each rank receives exactly one vector, from another rank.
 fn one_to_one(case: Case) {
     let (ranks, seed) = (case.ranks, case.parameter);
     for kind in [
@@ -375,7 +379,7 @@ fn one_to_one(case: Case) {
     }
 }
 
-/// Gather and incast: the root ends with the block of every rank, the others with their own.
+/// Tests gather and incast: the root ends with every rank's block, the others with their own.
 fn gather(case: Case) {
     let (ranks, root) = (case.ranks, case.root());
     let own = |rank, block| if rank == block { value(rank, block) } else { 0 };
@@ -397,7 +401,7 @@ fn gather(case: Case) {
     }
 }
 
-/// Scatter: every rank ends with its block of the root's buffer.
+/// Tests scatter: each rank ends with its block of the root's buffer.
 fn scatter(case: Case) {
     let (ranks, root) = (case.ranks, case.root());
     let held = |rank, has: bool, block| {
@@ -418,7 +422,7 @@ fn scatter(case: Case) {
     assert_eq!(memory.held, expected, "{case:?}");
 }
 
-/// Broadcast: everybody ends with the root's message, which is one chunk or several.
+/// Tests broadcast: each rank ends with the root's message, in one chunk or several.
 fn broadcast(case: Case) {
     let (ranks, root) = (case.ranks, case.root());
     let (chunk_bytes, chunks) = case.cut(case.size);
@@ -445,7 +449,7 @@ fn broadcast(case: Case) {
     }
 }
 
-/// Reduce: the root ends with the sums; what the others hold is scratch.
+/// Tests reduce: the root ends with the sums; the other ranks' buffers are scratch.
 fn reduce(case: Case) {
     let (ranks, root) = (case.ranks, case.root());
     let (chunk_bytes, chunks) = case.cut(case.size);
@@ -457,16 +461,16 @@ fn reduce(case: Case) {
     assert_eq!(memory.held[root as usize], sums, "{case:?}");
 }
 
-/// All-reduce up and down two trees, whose chunks alternate.
+/// Tests the all-reduce up and down two trees, whose chunks alternate.
 fn double_tree(case: Case) {
     let (chunk_bytes, chunks) = case.cut(case.size.div_ceil(2));
     let kind = CollectiveKind::AllReduceDoubleBinaryTree(AllReduceDoubleBinaryTree { chunk_bytes });
     all_reduce(case, &kind, 2 * chunks);
 }
 
-/// All-reduce within hosts, across them and within them again. The first and the last are carried
-/// out here, as no transfer carries them: an NPU first adds up its part of the buffers of its host,
-/// and in the end gives the others what it has of it.
+/// Tests the hierarchical all-reduce. No transfer carries the parts within hosts, so they are
+/// carried out here: an NPU first adds up its part of the buffers on its host, and in the end gives
+/// the others the result.
 fn hierarchical(case: Case) {
     let ranks = case.ranks;
     for npus_per_host in (1..=ranks / 2).filter(|npus| ranks.is_multiple_of(*npus)) {
