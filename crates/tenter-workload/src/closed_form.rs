@@ -71,6 +71,7 @@ impl IdealSwitch<'_> {
     pub fn all(&self, bytes: u64, chunk_bytes: u64) -> Time {
         let chunk_bytes = chunk_bytes.max(1);
         let full = times((self.port_time)(chunk_bytes), bytes / chunk_bytes);
+        // Nothing at all is one empty chunk, which still takes a frame.
         match bytes % chunk_bytes {
             0 if bytes > 0 => full,
             rest => full.saturating_add((self.port_time)(rest)),

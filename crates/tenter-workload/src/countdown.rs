@@ -18,6 +18,7 @@ impl<K> Default for Countdown<K> {
 impl<K: Ord> Countdown<K> {
     /// Counts one event that `key` waits for, out of `all`, and returns true if it was the last.
     pub fn is_last(&mut self, key: K, all: u32) -> bool {
+        // Most keys wait for a single event and never enter the map.
         if all <= 1 {
             return true;
         }

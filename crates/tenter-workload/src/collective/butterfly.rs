@@ -365,6 +365,7 @@ impl Schedule for Butterfly {
     fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
         let ways = self.sent_by(rank).map(|id| self.transfer(id).way(scope));
         let mut ways: Vec<_> = ways.collect();
+        // An all-reduce meets the same participants in both halves.
         ways.sort_unstable();
         ways.dedup();
         out.append(&mut ways);

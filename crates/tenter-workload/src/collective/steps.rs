@@ -48,7 +48,7 @@ component! {
 
 /// Longest accepted path in bytes.
 const PATH_MAX: usize = 4_096;
-/// Most steps in a list, more than anyone simulates packet by packet.
+/// Most steps in a list, more than is practical packet by packet.
 const STEPS_MAX: usize = 1 << 18;
 /// Most queue pairs that a rank pair may have.
 const QUEUE_PAIRS_MAX: u16 = 4_096;
@@ -159,7 +159,7 @@ pub enum StepError {
     /// The list is empty.
     #[error("there is no step; list at least one, for example `{{rank: 0, peer: 1, bytes: 1MiB}}`")]
     Empty,
-    /// The list has more than [`STEPS_MAX`] steps.
+    /// The list has more than 262,144 steps.
     #[error("there are more than {STEPS_MAX} steps; give fewer and larger ones")]
     TooMany,
     /// A rank sends to itself.

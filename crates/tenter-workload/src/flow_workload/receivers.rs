@@ -37,7 +37,7 @@ impl Weights {
     const BITS: u32 = 48;
 
     /// Makes weights from one number per way. Large weights are shifted right together so that the
-    /// total has at most [`Self::BITS`] bits; each stays at least 1.
+    /// total has about 48 bits; each stays at least 1.
     pub fn new(weights: &[u64]) -> Weights {
         let total: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
         let shift = (u128::BITS - total.leading_zeros()).saturating_sub(Self::BITS);

@@ -64,7 +64,7 @@ impl Flows {
         }
     }
 
-    /// Returns the messages that each flow can number, more than anyone simulates.
+    /// Returns the messages that each flow can number; no simulation needs as many.
     fn messages(&self) -> u32 {
         u32::MAX / self.streams.len().max(1) as u32
     }

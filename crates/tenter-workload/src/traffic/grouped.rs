@@ -174,6 +174,7 @@ impl Schedule for Grouped {
 
     fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
         let (group, number) = self.groups.place(src);
+        // Both ends are numbers within the job; the group's schedule counts within the group.
         let (_, dst) = self.groups.place(to.dst);
         let id = self
             .of_one

@@ -7,7 +7,7 @@ use super::order::{Preference, Wired, order};
 use super::parts::{Buffer, ProgramCollective, ProgramParts, ProgramStep, Slot};
 use super::values;
 
-/// Most ranks in an algorithm; nobody writes one by hand for a larger fabric.
+/// Most ranks in an algorithm; larger ones are not written by hand.
 const RANKS_MAX: u32 = 4_096;
 const STEPS_MAX: usize = Program::STEPS_MAX;
 const CHUNKS_MAX: u64 = Program::CHUNKS_MAX;

@@ -292,8 +292,7 @@ impl Memory<'_> {
                     _ => rank,
                 };
                 let is_right = runs[..] == [self.promised(rank, chunk, root)];
-                // The root of a broadcast already has its data, and nobody asks whether it copies
-                // them.
+                // The root of a broadcast already has its data; a copy to its output is optional.
                 let counts = collective == ProgramCollective::Reduce || rank != root;
                 if let Some(of_root) = right.get_mut(root as usize)
                     && counts
