@@ -1,7 +1,7 @@
 //! Steps: a collective that the user gives transfer by transfer.
 //!
-//! A rank sends a step when all steps that it waits for have arrived at the rank. The list is a
-//! graph of sends for one collective, as execution traces in `MLCommons` Chakra have them.
+//! Origin: the graph of sends in execution traces (`MLCommons` Chakra), for one collective. A rank
+//! sends a step when all steps that it waits for have arrived at the rank.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

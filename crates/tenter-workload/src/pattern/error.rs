@@ -15,7 +15,7 @@ pub enum PatternError {
         /// Ranks that were to take part.
         ranks: u32,
     },
-    /// A phase has more pairs than a matrix holds.
+    /// A phase, or the whole step, has more pairs than a table holds.
     #[error(
         "{pattern}: {ranks} ranks make more than {} pairs of one phase, which is what a table \
          holds; use fewer ranks, or fewer partners of each",
