@@ -105,7 +105,7 @@ impl RoceNic {
             return;
         }
         self.counters.local_ack_timeout_err += 1;
-        if queue_pair.retries == spec.retry_count {
+        if queue_pair.used_retries() >= spec.retry_count {
             self.fail(slot, now);
             return;
         }
@@ -154,8 +154,7 @@ impl RoceNic {
         if queue_pair.connection == Connection::Failed {
             return true;
         }
-        // NAKs and timeouts share one budget here, as in the specification.
-        let used = queue_pair.naks.saturating_add(queue_pair.retries);
+        let used = queue_pair.used_retries();
         queue_pair.naks = queue_pair.naks.saturating_add(1);
         if used < spec.retry_count {
             return false;

@@ -174,6 +174,12 @@ impl SendQueuePair {
         self.next_sequence.wrapping_sub(self.acknowledged)
     }
 
+    /// Returns how much of the retry budget is used: NAKs and timeouts share one, as in the
+    /// specification. NAKs count only with `retry_on_nak`.
+    pub(crate) fn used_retries(&self) -> u8 {
+        self.naks.saturating_add(self.retries)
+    }
+
     /// Returns the PSN after the message that `sent` belongs to. `sent` is its first packet and has
     /// just been counted as sent.
     pub(crate) fn end_of_message(&self, sent: &Sent) -> u32 {

@@ -280,3 +280,23 @@ fn a_queue_pair_that_gives_up() {
     assert_eq!(trial.flows_of(1).len(), 0);
     assert_eq!(trial.flows_of(0)[0].retransmitted_frames, 0);
 }
+
+#[test]
+fn naks_and_timeouts_share_the_retries() {
+    // A frame is lost within the second flow, and the NAK is back at 3.17 us. Then the sender's
+    // cable is cut for good. The NAK and one timeout use up both retries, so the second timeout is
+    // the end.
+    for (on_nak, timeouts) in [(true, 2), (false, 3)] {
+        let retry = format!("endpoint.nic.retry_on_nak={on_nak}");
+        let set = [
+            retry.as_str(),
+            "endpoint.nic.retry_count=2",
+            "endpoint.nic.retransmission_timeout=50us",
+            "faults={events: [{link: host2-leaf0, down: 3200ns}]}",
+        ];
+        let trial = two_flows(11, 1_000, 10, &set);
+        let totals = &trial.outcome.summary.totals;
+        assert_eq!((totals.nak_frames, totals.timeouts), (1, timeouts));
+        assert!(!trial.outcome.summary.complete);
+    }
+}
