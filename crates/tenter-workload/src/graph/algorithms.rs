@@ -1,34 +1,34 @@
-//! Collectives as traces name them, and the algorithms that carry them out.
+//! Collectives as traces name them, and the choice of an algorithm for each.
 
 use tenter_config::{Component, Idle, Reader, Shape, Value, Written, component, default_of};
 
 use crate::collective::{AlgorithmFiles, CollectiveKind, NPUS_KEY, NcclKeys, nics_divide};
 
-/// A collective operation as a trace names it.
+/// A collective operation by the name that a trace gives it, without an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CollectiveName {
-    /// Every rank gets the sum of all buffers.
+    /// Every rank gets the sum over all buffers.
     AllReduce,
-    /// Every rank gets what every rank has.
+    /// Every rank gets the buffers of all ranks.
     AllGather,
-    /// Every rank gets its part of the sum of all buffers.
+    /// Every rank gets its part of the sum over all buffers.
     ReduceScatter,
-    /// Every rank has a part for every rank.
+    /// Every rank sends a different part to each rank.
     AllToAll,
-    /// Every rank gets what one rank has.
+    /// Every rank gets the root's buffer.
     Broadcast,
-    /// One rank gets the sum of all buffers.
+    /// The root gets the sum over all buffers.
     Reduce,
-    /// One rank gets what every rank has.
+    /// The root gets the buffers of all ranks.
     Gather,
-    /// One rank has a part for every rank.
+    /// The root sends a different part to each rank.
     Scatter,
-    /// No rank goes on before every rank is there.
+    /// No rank goes on before every rank has arrived.
     Barrier,
 }
 
 impl CollectiveName {
-    /// The name in scenarios; a barrier is an all-reduce of a few bytes.
+    /// Returns the collective's name in scenarios. A barrier runs as an all-reduce of a few bytes.
     pub fn collective(self) -> &'static str {
         match self {
             CollectiveName::AllReduce | CollectiveName::Barrier => "all-reduce",
@@ -42,8 +42,9 @@ impl CollectiveName {
         }
     }
 
-    /// The size as Tenter counts it, as nccl-tests does, of one in which each rank has a buffer of
-    /// `own_bytes` to send: that of all ranks together where each rank's is put beside the others'.
+    /// Converts the bytes that one rank passes to the call into the size by nccl-tests, which
+    /// Tenter uses. For `ranks` ranks that is the concatenation of all buffers for all-gather and
+    /// gather, and otherwise the buffer itself.
     pub fn size_of_own(self, own_bytes: u64, ranks: u32) -> u64 {
         match self {
             CollectiveName::AllGather | CollectiveName::Gather => {
@@ -55,22 +56,22 @@ impl CollectiveName {
     }
 }
 
-/// What a barrier sends: NCCL has none, and `PyTorch` reduces one element.
+/// Bytes of a barrier: NCCL has no barrier, and `PyTorch` all-reduces one element of 4 bytes.
 const BARRIER_BYTES: u64 = 4;
 
-/// The algorithm of a collective: one that Tenter has, by its name, or one from a file.
+/// The algorithm for a collective: a built-in one by name, or algorithms from a file.
 ///
-/// One from a file carries out the collectives of groups of as many ranks as it has, and of sizes
-/// for which a file is meant; the usual one carries out the others, as with MSCCL.
+/// As with MSCCL, an algorithm from a file serves groups with its number of ranks and the sizes for
+/// which the file is meant; all other cases fall back to the default algorithm.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AlgorithmChoice {
-    /// One that Tenter has.
+    /// Name of a built-in algorithm.
     Named(String),
-    /// One from a file.
+    /// Algorithms from a file, each for its range of sizes.
     File(AlgorithmFiles),
 }
 
-/// A name is no longer.
+/// Longest algorithm name that a scenario may contain, in characters.
 const NAME_MAX: usize = 64;
 
 impl Value for AlgorithmChoice {
@@ -117,24 +118,27 @@ component! {
     }
 }
 
-/// Those of NCCL for large buffers.
+/// The defaults are NCCL's choices for large buffers.
 impl Default for Algorithms {
     fn default() -> Algorithms {
         default_of()
     }
 }
 
-/// What is for NCCL alone where NCCL's model chooses none.
+/// Lists NCCL's keys that have no effect because no algorithm named here uses them.
 fn idle(algorithms: &Algorithms) -> Vec<Idle> {
     let by_nccl = algorithms.names(|kind| kind.nccl().is_some());
     let by_servers = algorithms.names(|kind| kind.has_key(NPUS_KEY));
     let of_nccl = NcclKeys::KEYS.iter().map(|key| key.name);
+    // Other algorithms by hosts also need the number of NPUs per host.
     let idle = of_nccl.filter(|key| !(by_nccl || by_servers && *key == NPUS_KEY));
     let keys: Vec<&str> = idle.collect();
     let remedy = "leave it out, or give an algorithm `nccl`";
     Idle::all(&keys, "has no effect without `nccl`", remedy)
 }
 
+/// Checks that each named algorithm exists and that each file carries out the collective of its
+/// key. Reports all problems, not just the first.
 fn are_known(algorithms: &Algorithms, reader: &mut dyn Reader) -> bool {
     let mut known = true;
     for (key, collective, algorithm) in algorithms.keys() {
@@ -160,6 +164,7 @@ fn are_known(algorithms: &Algorithms, reader: &mut dyn Reader) -> bool {
 }
 
 impl Algorithms {
+    /// Lists the keys, the collective that each stands for, and the algorithm given for it.
     fn keys(&self) -> [(&'static str, &'static str, &AlgorithmChoice); 5] {
         [
             ("all_reduce", "all-reduce", &self.all_reduce),
@@ -170,7 +175,8 @@ impl Algorithms {
         ]
     }
 
-    /// Whether one of those that are named is of a kind.
+    /// Returns true if some named algorithm satisfies `is_of`; algorithms from files are passed
+    /// over.
     fn names(&self, is_of: impl Fn(&CollectiveKind) -> bool) -> bool {
         let mut keys = self.keys().into_iter();
         keys.any(|(_, collective, algorithm)| match algorithm {
@@ -181,9 +187,11 @@ impl Algorithms {
         })
     }
 
-    /// What carries out a collective of a size among so many ranks, wherever they are; of those
-    /// without a key their usual algorithm. What it asks of hosts it has once ranks are bound to
-    /// them ([`Graph::at`](super::Graph::at)).
+    /// Returns the algorithm for a collective of `bytes` among `ranks` ranks. Collectives without a
+    /// key run their first built-in algorithm.
+    ///
+    /// The answer does not depend on where the ranks are: [`Graph::at`](super::Graph::at) fills in
+    /// the properties of their hosts once the ranks are placed.
     pub fn kind(&self, name: CollectiveName, ranks: u32, bytes: u64) -> CollectiveKind {
         let collective = name.collective();
         let own = self.keys().into_iter().find(|(_, of, _)| *of == collective);

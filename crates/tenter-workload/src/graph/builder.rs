@@ -1,4 +1,4 @@
-//! Graphs rank by rank: operations, and what each of them waits for.
+//! Builds graphs rank by rank: operations, and the edges between them.
 
 use std::collections::BTreeMap;
 
@@ -12,29 +12,31 @@ use super::progress::Progress;
 use super::rank_graph::{RankGraph, between};
 use super::storage::Graph;
 
-/// What one rank does, while it is put together.
+/// The program of one rank while it is put together.
 #[derive(Clone, Debug, Default)]
 pub struct RankBuilder {
-    /// Each with the place of its stream.
+    /// Operations with the index of their stream.
     operations: Vec<(Operation, u16)>,
-    /// The labels of its streams, in the order in which they came.
+    /// Labels of the rank's streams, by index, in the order of their first use.
     streams: Vec<u32>,
+    /// Index of each stream label.
     places: BTreeMap<u32, u16>,
+    /// The last label and its index: consecutive operations mostly share a stream.
     last: Option<(u32, u16)>,
-    /// Operation, what it waits for, and whether it waits for the start of that alone.
+    /// Waiting operation, operation it waits for, and true if only that one's start counts.
     waits: Vec<(u32, u32, bool)>,
-    /// The last collective of each group.
+    /// Last collective of each group, by group.
     last_of_group: BTreeMap<u32, u32>,
     measured: MeasuredOperations,
     too_many_streams: bool,
 }
 
 impl RankBuilder {
-    /// So many operations can be numbered, over all ranks.
+    /// Largest number of operations, and of edges within one rank, that a graph can have.
     pub const OPERATIONS_MAX: u32 = Progress::WAITS_MAX;
 
-    /// Adds a collective, which starts only when the one before it in its group is done: ranks run
-    /// the collectives of a group in one order.
+    /// Adds collective `which` of `group` on `stream` and returns its place. It waits for the
+    /// previous collective of the group, since all ranks run a group's collectives in one order.
     pub fn add_collective(&mut self, group: u32, which: u32, stream: u32) -> u32 {
         let place = self.add(Operation::Collective { which }, stream);
         if let Some(before) = self.last_of_group.insert(group, place) {
@@ -43,8 +45,8 @@ impl RankBuilder {
         place
     }
 
-    /// Adds an operation on a stream, whatever its number; gives its place. Operations of a stream
-    /// are carried out one after the other, those of different streams side by side.
+    /// Adds an operation on the stream with label `stream` and returns its place. Operations on one
+    /// stream run one after the other, those on different streams side by side.
     pub fn add(&mut self, operation: Operation, stream: u32) -> u32 {
         let stream = match self.last {
             Some((label, place)) if label == stream => place,
@@ -58,6 +60,7 @@ impl RankBuilder {
         let next = self.streams.len();
         let place = *self.places.entry(label).or_insert(next as u16);
         if usize::from(place) == next {
+            // The flag is reported once the rank is complete; until then the index may wrap around.
             self.too_many_streams |= next > usize::from(u16::MAX) - 1;
             self.streams.push(label);
         }
@@ -65,27 +68,27 @@ impl RankBuilder {
         place
     }
 
-    /// An operation starts only when another one of the rank is done.
+    /// Makes `operation` wait until `other`, an operation of the same rank, is done.
     pub fn after(&mut self, operation: u32, other: u32) {
         self.waits.push((operation, other, false));
     }
 
-    /// An operation starts only when another one of the rank has started.
+    /// Makes `operation` wait until `other`, an operation of the same rank, has started.
     pub fn after_start(&mut self, operation: u32, other: u32) {
         self.waits.push((operation, other, true));
     }
 
-    /// Notes when an operation that was added was carried out where it was recorded.
+    /// Attaches the recorded time of an operation that was added before.
     pub fn measured(&mut self, operation: u32, measured: Measured) {
         self.measured.set(operation, measured);
     }
 
-    /// How many operations it has.
+    /// Returns the number of operations added so far.
     pub fn len(&self) -> usize {
         self.operations.len()
     }
 
-    /// The memory that it takes once it is stored in a graph, in bytes.
+    /// Estimates the bytes that the rank takes once it is stored in a graph.
     pub fn stored_bytes(&self) -> u64 {
         let operations = self.len() * (size_of::<Stored>() + size_of::<Message>());
         let waits = self.waits.len() * size_of::<u32>();
@@ -93,19 +96,22 @@ impl RankBuilder {
         (size_of::<RankGraph>() + operations + waits + measured) as u64
     }
 
-    /// Whether it has none.
+    /// Returns true if no operation has been added.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
 
-    /// Stores the rank that comes next: sorts the waits by what is waited for, and looks for
-    /// circles.
+    /// Stores the next rank: groups its edges by the operation that is waited for, and refuses
+    /// cycles.
     fn build(mut self, all: &mut Operations) -> Result<RankGraph, GraphError> {
         let rank = all.ranks();
         if self.too_many_streams {
             return Err(GraphError::TooManyStreams { rank });
         }
         let count = self.operations.len();
+        // A counting sort: `first` becomes the index of each operation's first edge. Edges of one
+        // operation keep the order in which they were added, which is the order in which a run
+        // releases them.
         let mut first = vec![0_u32; count + 1];
         let mut waits = vec![0_u32; count];
         for &(operation, other, _) in &self.waits {
@@ -137,10 +143,11 @@ impl RankBuilder {
     }
 }
 
-/// An operation that waits for itself.
+/// Finds an operation on a cycle, or behind one, by a topological sort.
 ///
-/// `edges` holds what waits for each operation, one after the other, `first` where those of each
-/// begin, and `waits` for how many operations each waits.
+/// `edges` holds the edges to the operations that wait, grouped by the operation they wait for;
+/// `first` has the index of each group and the end. `waits` is the number of operations for which
+/// each waits.
 fn circle(first: &[u32], edges: &[Edge], mut waits: Vec<u32>) -> Option<u32> {
     let ready = (0..).zip(&waits).filter(|(_, waits)| **waits == 0);
     let mut ready: Vec<u32> = ready.map(|(operation, _)| operation).collect();
@@ -157,20 +164,21 @@ fn circle(first: &[u32], edges: &[Edge], mut waits: Vec<u32>) -> Option<u32> {
     left.map(|operation| operation as u32)
 }
 
-/// A graph, while its ranks are put together.
+/// A graph while its ranks are added.
 #[derive(Clone, Debug, Default)]
 pub struct GraphBuilder {
     operations: Operations,
     ranks: Vec<RankGraph>,
-    /// The groups of ranks, and their collectives.
+    /// Groups of ranks with their collectives.
     pub collectives: Collectives,
 }
 
 impl GraphBuilder {
-    /// Adds the rank that comes next, from 0.
+    /// Adds the next rank, beginning with rank 0.
     ///
     /// # Errors
-    /// Operations that wait for themselves, and more of them or of streams than can be numbered.
+    /// Operations that wait for each other in a cycle, and more operations, edges or streams than
+    /// can be numbered.
     pub fn add(&mut self, rank: RankBuilder) -> Result<(), GraphError> {
         let operations = (self.operations.all().len() + rank.len()) as u64;
         let most = RankBuilder::OPERATIONS_MAX;
@@ -182,11 +190,11 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// The graph.
+    /// Checks the ranks against each other and stores the graph.
     ///
     /// # Errors
-    /// Fewer than two ranks, no operations, peers that are no ranks, sends with a tag that stands
-    /// for any, and collectives that not all ranks of their group take part in.
+    /// Fewer than two ranks, no operations, peers that are no ranks, sends whose tag is
+    /// [`Operation::ANY`], and collectives that some rank of their group does not run.
     pub fn finish(self) -> Result<Graph, GraphError> {
         let ranks = self.ranks.len() as u32;
         if ranks < 2 {
@@ -201,6 +209,7 @@ impl GraphBuilder {
     }
 }
 
+/// Refuses peers that are no ranks, and tags of sends that stand for any.
 fn check_peers(all: &Operations) -> Result<(), GraphError> {
     let ranks = all.ranks();
     for (rank, operations) in all.by_rank() {
@@ -226,7 +235,7 @@ fn check_peers(all: &Operations) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// Every rank of a group, and no other, runs each of its collectives once.
+/// Checks that every rank of a group, and no other, runs each of its collectives exactly once.
 fn check_collectives(operations: &Operations, collectives: &Collectives) -> Result<(), GraphError> {
     let mut runs: Vec<Vec<u32>> = vec![Vec::new(); collectives.len()];
     for (rank, of_rank) in operations.by_rank() {
@@ -239,6 +248,7 @@ fn check_collectives(operations: &Operations, collectives: &Collectives) -> Resu
     for (which, runs) in (0..).zip(runs) {
         let (group, _, _) = collectives.get(which);
         let mut expected = collectives.ranks_of(group).to_vec();
+        // `runs` ascends because ranks were visited in order; the group may list its ranks in any.
         expected.sort_unstable();
         let (ranks, group_size) = (runs.len() as u32, expected.len() as u32);
         if runs != expected {

@@ -1,4 +1,4 @@
-//! Where a rank stands in its collectives.
+//! A rank's progress in its collectives.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use super::schedule::GraphSchedule;
 use super::turn::{Action, Turn};
 use crate::Countdown;
 
-/// Where a rank stands in a collective.
+/// A rank's progress in one collective.
 #[derive(Clone, Debug)]
 struct CollectiveProgress {
-    /// Its operation, once the rank takes part.
+    /// The rank's collective operation; `None` until the rank takes part.
     operation: Option<u32>,
-    /// Transfers that have not arrived, or not been acknowledged.
+    /// Transfers that have not yet arrived, and own transfers that have not been acknowledged.
     left: Share,
-    /// Arrivals that transfers still wait for.
+    /// Remaining dependencies of transfers that the rank will send.
     waits: Countdown<u32>,
-    /// Transfers that the rank may send once it takes part.
+    /// Transfers released by arrivals before the rank takes part, which post them then.
     held: Vec<u32>,
 }
 
-/// The collectives that a rank is in, or of which something has arrived before it is.
+/// Collectives in which a rank takes part, or whose transfers have reached it before it does.
 #[derive(Clone, Debug)]
 pub(super) struct CollectiveRuns {
     rank: u32,
@@ -28,7 +28,7 @@ pub(super) struct CollectiveRuns {
 }
 
 impl CollectiveRuns {
-    /// Those of a rank that is in none.
+    /// Starts without any collective.
     pub(super) fn new(rank: u32) -> CollectiveRuns {
         CollectiveRuns {
             rank,
@@ -36,8 +36,9 @@ impl CollectiveRuns {
         }
     }
 
-    /// The rank takes part in a collective from now on, by an operation; gives that if it is over
-    /// at once.
+    /// Enters collective `number` as `operation`, and posts its initial and held transfers. Returns
+    /// the operation if the collective is over at once, since the rank's last transfers came
+    /// earlier.
     pub(super) fn take_part(
         &mut self,
         operation: u32,
@@ -57,8 +58,8 @@ impl CollectiveRuns {
         self.over(number)
     }
 
-    /// A transfer of a collective has arrived, and may release others; gives the operation that is
-    /// over with it.
+    /// Counts an arrival and posts the transfers it releases, or holds them until the rank takes
+    /// part. Returns the operation if the collective is now over at this rank.
     pub(super) fn arrived(&mut self, transfer: u32, turn: &mut Turn<'_>) -> Option<u32> {
         let collectives = turn.schedule.collectives();
         let (number, local) = collectives.locate(transfer);
@@ -80,14 +81,15 @@ impl CollectiveRuns {
         self.over(number)
     }
 
-    /// A transfer of a collective has been acknowledged; gives the operation that is over with it.
+    /// Counts an acknowledgement. Returns the operation if the collective is now over at this rank.
     pub(super) fn acknowledged(&mut self, transfer: u32, turn: &Turn<'_>) -> Option<u32> {
         let (number, _) = turn.schedule.collectives().locate(transfer);
         self.run(turn.schedule, number).left.sends -= 1;
         self.over(number)
     }
 
-    /// Where the rank stands in a collective, perhaps before it takes part.
+    /// Returns the progress in collective `number`, which may be created by an arrival before the
+    /// rank takes part.
     fn run(&mut self, schedule: &GraphSchedule, number: u32) -> &mut CollectiveProgress {
         let rank = self.rank;
         self.runs
@@ -100,8 +102,8 @@ impl CollectiveRuns {
             })
     }
 
-    /// Forgets a collective of which everything has arrived and been acknowledged, and gives its
-    /// operation.
+    /// Drops the progress of a finished collective and returns its operation. It is finished once
+    /// all transfers have arrived and all own ones have been acknowledged.
     fn over(&mut self, number: u32) -> Option<u32> {
         let run = self.runs.get(&number)?;
         let operation = run.operation.filter(|_| run.left == Share::default())?;

@@ -1,4 +1,4 @@
-//! The collectives of a graph: groups of ranks, and what each runs one after the other.
+//! The collectives of a graph: groups of ranks, and the collectives that each group runs in order.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use crate::collective::{CollectiveKind, NPUS_KEY};
 use crate::site::{Instead, Misfit, Site};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
-/// Ranks that run collectives together; a rank's number in the group is its place in the list.
+/// Ranks that run collectives together. A rank's number in the group is its index in `ranks`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Group {
     ranks: Vec<u32>,
-    /// Each rank with its number in the group, by rank.
+    /// Rank and its number in the group, ascending by rank.
     numbers: Vec<(u32, u32)>,
 }
 
@@ -29,36 +29,38 @@ impl Group {
     }
 }
 
-/// A collective of a group.
+/// One collective that a group runs.
 #[derive(Clone, Debug, PartialEq)]
 struct Collective {
     group: u32,
-    /// Which of those of the group, from 0.
+    /// Position among the group's collectives, from 0.
     nth: u32,
-    /// Its place among the kinds.
+    /// Index into `Collectives::kinds`.
     kind: u32,
     bytes: u64,
 }
 
-/// A kind is looked for among so many of those that came last.
+/// A new kind is compared with this many of the latest kinds. Traces alternate among a few, and a
+/// longer search would be quadratic if each collective had a kind of its own.
 const KINDS_KEPT: usize = 64;
 
-/// The groups of a graph and their collectives, each in the order in which the group runs them.
+/// The groups of a graph and their collectives. Each group runs its own in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Collectives {
     groups: Vec<Group>,
-    /// What carries collectives out: millions of them may share a few.
+    /// Algorithms with their parameters. Millions of collectives may share a few.
     kinds: Vec<CollectiveKind>,
     list: Vec<Collective>,
-    /// The number of a group's n-th collective.
+    /// Number of each collective, by group and position.
     of_group: BTreeMap<(u32, u32), u32>,
 }
 
 impl Collectives {
-    /// Adds a group of ranks, in the order of their numbers in it.
+    /// Adds a group with `ranks` in the order of their numbers in it, and returns the group's
+    /// number.
     ///
     /// # Errors
-    /// A rank that is in it twice.
+    /// A rank that is listed twice.
     pub fn add_group(&mut self, ranks: Vec<u32>) -> Result<u32, GraphError> {
         let group = Group::new(ranks);
         let twice = group.numbers.windows(2).find(|two| two[0].0 == two[1].0);
@@ -69,21 +71,23 @@ impl Collectives {
         Ok(self.groups.len() as u32 - 1)
     }
 
-    /// How many groups there are.
+    /// Returns the number of groups, which counts from 0.
     pub fn groups(&self) -> u32 {
         self.groups.len() as u32
     }
 
-    /// The ranks of a group.
+    /// Returns the ranks of a group, in the order of their numbers in it.
     pub fn ranks_of(&self, group: u32) -> &[u32] {
         &self.groups[group as usize].ranks
     }
 
-    /// The `nth` collective that a rank runs in a group, from 0; gives its number.
+    /// Adds the `nth` collective, from 0, that `rank` runs in `group`, and returns the collective's
+    /// number. The first rank of the group defines the collective; further ranks must run the same
+    /// one.
     ///
     /// # Errors
-    /// Another collective, or another size, than other ranks of the group run there, and a rank
-    /// that is not in the group.
+    /// A kind or size that differs from that of other ranks in the group, and a rank outside the
+    /// group.
     pub fn add(
         &mut self,
         group: u32,
@@ -120,7 +124,7 @@ impl Collectives {
         })
     }
 
-    /// The place of a kind, which is added where it was not among the last ones.
+    /// Returns the index of `kind`, which is added unless it is among the latest `KINDS_KEPT`.
     fn place_of(&mut self, kind: &CollectiveKind) -> u32 {
         let last = self.kinds.iter().enumerate().rev().take(KINDS_KEPT);
         let known = last.into_iter().find(|(_, known)| *known == kind);
@@ -131,12 +135,13 @@ impl Collectives {
         place as u32
     }
 
-    /// The same collectives with what they ask of the hosts of their groups, whose sites `site_of`
-    /// knows by ranks and the collective; with how many run by their usual algorithm, and why.
-    /// `None` where none goes by hosts.
+    /// Fits the collectives to the hosts of their groups. `site_of` says, from the ranks and the
+    /// kind, how a group lies on its hosts. Collectives that cannot run there fall back to their
+    /// usual algorithm, which is counted with the reason. Returns `None` if no collective depends
+    /// on hosts.
     ///
     /// # Errors
-    /// A collective that does not suit its site.
+    /// A collective that does not suit its site and has no fallback.
     pub(super) fn at(&self, site_of: &SiteOf<'_>) -> Result<Option<Fitted>, Misfit> {
         if !self.kinds.iter().any(|kind| kind.has_key(NPUS_KEY)) {
             return Ok(None);
@@ -171,79 +176,81 @@ impl Collectives {
         }))
     }
 
-    /// How many collectives there are.
+    /// Returns the number of collectives.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there is no collective.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The collective of that number: its group, kind and size in bytes.
+    /// Returns the group, the kind, and the size in bytes of collective `number`.
     pub fn get(&self, number: u32) -> (u32, &CollectiveKind, u64) {
         let of = &self.list[number as usize];
         (of.group, &self.kinds[of.kind as usize], of.bytes)
     }
 
-    /// Which of the collectives of its group the one of that number is, from 0.
+    /// Returns the position of collective `number` within its group, from 0.
     pub fn nth_of(&self, number: u32) -> u32 {
         self.list[number as usize].nth
     }
 }
 
-/// The site of the ranks of a group, for a collective.
+/// Function that returns the site for a group's ranks and a collective.
 pub type SiteOf<'s> = dyn Fn(&[u32], &CollectiveKind) -> Site + 's;
 
-/// Collectives at their sites.
+/// Collectives fitted to the hosts of their groups.
 pub(super) struct Fitted {
     pub(super) collectives: Collectives,
-    /// How many are carried out by which usual algorithm, and why.
+    /// Number of collectives that fell back, by usual algorithm and reason.
     pub(super) instead: BTreeMap<(String, Instead), u64>,
 }
 
-/// How a rank of a collective sends to another one: the transfers of a way, in order.
+/// A rank's queue pair to another rank within a collective: its transfers arrive in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct InnerWay {
     to: Destination,
-    /// How many transfers go that way in each collective of the line.
+    /// Number of transfers on it in each collective of the line.
     count: u32,
 }
 
-/// Collectives of one group that share queue pairs: on each way all have the same number of
-/// transfers.
+/// Collectives of one group that share queue pairs. All of them have the same number of transfers
+/// on each queue pair, so the n-th transfer there is found by division.
 #[derive(Debug)]
 struct Line {
     group: u32,
     kind: CollectiveKind,
-    /// The size, where the number of transfers on a way depends on it.
+    /// Size in bytes, if the number of transfers on a queue pair depends on it; `None` if it does
+    /// not.
     bytes: Option<u64>,
-    /// The first lane of its queue pairs.
+    /// First lane of the line's queue pairs; a schedule's own lanes and channels count from it.
     lane: u32,
-    /// Its collectives in the order of the group.
+    /// Numbers of its collectives, in the order in which the group runs them.
     numbers: Vec<u32>,
-    /// The ways of each rank of the group, ascending.
+    /// Queue pairs of each rank of the group, ascending.
     ways: Vec<Vec<InnerWay>>,
 }
 
-/// What a rank has to do in a collective: transfers that arrive at it, and those that it sends.
+/// Transfers of one rank in a collective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) receives: u32,
     pub(super) sends: u32,
 }
 
-/// A collective with its transfers.
+/// A collective with its schedule and the numbers of its transfers.
 struct Running {
     schedule: Arc<dyn Schedule>,
     shares: Arc<[Share]>,
     line: usize,
-    /// The number of its first transfer.
+    /// Number of its first transfer in the graph.
     base: u32,
 }
 
-/// The collectives of a graph with their transfers, whose numbers follow those of messages.
+/// The collectives of a graph with their transfers, whose numbers follow those of messages and
+/// handshakes.
 pub(super) struct CollectiveTransfers {
     collectives: Arc<Collectives>,
     running: Vec<Running>,
@@ -262,7 +269,7 @@ impl std::fmt::Debug for CollectiveTransfers {
 }
 
 impl CollectiveTransfers {
-    /// Numbers the transfers of all collectives from `first` on; lanes begin at `lane`.
+    /// Numbers the transfers of all collectives from `first` on, and their lanes from `lane` on.
     ///
     /// # Errors
     /// Those of [`CollectiveKind::schedule`], and more transfers than can be numbered.
@@ -294,36 +301,38 @@ impl CollectiveTransfers {
         })
     }
 
-    /// One more than the last transfer.
+    /// Returns the number after the last transfer.
     pub(super) fn end(&self) -> u32 {
         self.end
     }
 
-    /// The collective of a transfer, and the transfer's number in it.
+    /// Returns the collective to which a transfer belongs, and the transfer's number within it.
     pub(super) fn locate(&self, transfer: u32) -> (u32, u32) {
         let next = self.running.partition_point(|one| one.base <= transfer);
         let number = next as u32 - 1;
         (number, transfer - self.running[number as usize].base)
     }
 
+    /// Returns a collective's schedule and the number of its first transfer.
     pub(super) fn schedule(&self, number: u32) -> (&dyn Schedule, u32) {
         let one = &self.running[number as usize];
         (&*one.schedule, one.base)
     }
 
-    /// What a rank has to do in a collective.
+    /// Returns the number of transfers that `rank` sends and receives in a collective.
     pub(super) fn share(&self, number: u32, rank: u32) -> Share {
         let number_in_group = self.number_in_group(number, rank);
         self.running[number as usize].shares[number_in_group as usize]
     }
 
-    /// The number of a rank in the group of a collective that it takes part in.
+    /// Returns the number of `rank` in the group of a collective in which it takes part.
     pub(super) fn number_in_group(&self, number: u32, rank: u32) -> u32 {
         let (group, _, _) = self.collectives.get(number);
         let found = self.collectives.groups[group as usize].number(rank);
         found.unwrap_or(0)
     }
 
+    /// Returns a transfer with ranks of the job instead of ranks of the group.
     pub(super) fn transfer(&self, id: u32) -> Transfer {
         let (number, local) = self.locate(id);
         let one = &self.running[number as usize];
@@ -338,7 +347,7 @@ impl CollectiveTransfers {
         }
     }
 
-    /// Appends the ways of a rank, in no order.
+    /// Appends the destinations of a rank, in no order.
     pub(super) fn pairs(&self, rank: u32, out: &mut Vec<Destination>) {
         for line in &self.lines {
             let group = &self.collectives.groups[line.group as usize];
@@ -352,7 +361,7 @@ impl CollectiveTransfers {
         }
     }
 
-    /// The `nth` transfer of a way.
+    /// Returns the `nth` transfer from `src` on a queue pair, across all collectives that share it.
     pub(super) fn nth(&self, src: u32, to: Destination, nth: u32) -> Option<u32> {
         let next = self.lines.partition_point(|line| line.lane <= to.lane);
         let line = &self.lines[next.checked_sub(1)?];
@@ -372,7 +381,7 @@ impl CollectiveTransfers {
     }
 }
 
-/// A schedule, and what each rank has to do in it.
+/// A schedule that collectives of equal kind, ranks and size share.
 struct Known {
     kind: CollectiveKind,
     schedule: Arc<dyn Schedule>,
@@ -381,9 +390,9 @@ struct Known {
 
 struct Builder<'c> {
     collectives: &'c Collectives,
-    /// The next lane.
+    /// Lane at which the next line begins.
     lane: u32,
-    /// Those of a number of ranks and of bytes.
+    /// Schedules by number of ranks and bytes. Kinds cannot be keys of a map.
     known: BTreeMap<(u32, u64), Vec<Known>>,
     lines: Vec<Line>,
 }
@@ -415,7 +424,7 @@ impl Builder<'_> {
         })
     }
 
-    /// The line of a collective.
+    /// Returns the index of the line for a collective, which is added if it is new.
     fn line(
         &mut self,
         group: u32,
@@ -445,6 +454,7 @@ impl Builder<'_> {
     }
 }
 
+/// Counts the transfers that each rank sends and receives.
 fn shares(schedule: &dyn Schedule) -> Arc<[Share]> {
     let mut shares = vec![Share::default(); schedule.ranks() as usize];
     for id in 0..schedule.transfer_count() {
@@ -455,7 +465,8 @@ fn shares(schedule: &dyn Schedule) -> Arc<[Share]> {
     shares.into()
 }
 
-/// The ways of a rank with the number of transfers on each: there are as many as have an answer.
+/// Returns the queue pairs of a rank with the number of transfers on each. `nth` has an answer for
+/// exactly that many, so doubling and bisection find the number.
 fn ways(schedule: &dyn Schedule, rank: u32) -> Vec<InnerWay> {
     let mut destinations = Vec::new();
     schedule.pairs(rank, QueuePairScope::RankPair, &mut destinations);

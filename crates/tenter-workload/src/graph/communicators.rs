@@ -1,4 +1,4 @@
-//! Communicators of a graph, and the collectives that their ranks run one after the other.
+//! Communicators of a graph: groups of ranks, and a running count of each group's collectives.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::collectives::Collectives;
 use super::error::GraphError;
 use crate::collective::CollectiveKind;
 
-/// A group of two ranks or more in a graph.
+/// A group of at least two ranks in a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Communicator {
     number: u32,
@@ -15,26 +15,26 @@ pub struct Communicator {
 }
 
 impl Communicator {
-    /// How many ranks it has.
+    /// Returns the number of ranks in the group.
     pub fn size(self) -> u32 {
         self.size
     }
 }
 
-/// The communicators of a graph while it is put together, rank by rank.
+/// Communicators of a graph while an importer adds its ranks one by one.
 #[derive(Debug)]
 pub struct Communicators<'a> {
     algorithms: &'a Algorithms,
-    /// What carries out collectives, as far as they were met.
+    /// Algorithms looked up so far, by collective, group size and bytes.
     kinds: BTreeMap<(CollectiveName, u32, u64), CollectiveKind>,
-    /// The groups, by their ranks and what tells each from others of the same ranks.
+    /// Communicators by their ranks and the tag that tells apart communicators of the same ranks.
     known: BTreeMap<(Vec<u32>, u32), Communicator>,
-    /// How many collectives of each group the rank runs so far.
+    /// Collectives that the current rank has run so far in each group.
     run: BTreeMap<u32, u32>,
 }
 
 impl<'a> Communicators<'a> {
-    /// None yet.
+    /// Starts without communicators; `algorithms` carry out the collectives.
     pub fn new(algorithms: &'a Algorithms) -> Communicators<'a> {
         Communicators {
             algorithms,
@@ -44,10 +44,11 @@ impl<'a> Communicators<'a> {
         }
     }
 
-    /// The communicator of these ranks, in their order; none of a rank alone.
+    /// Returns the communicator of `ranks` in this order, adding its group if it is new; `None` for
+    /// fewer than two ranks.
     ///
     /// # Errors
-    /// A rank that is there twice.
+    /// A rank that is listed twice.
     pub fn of(
         &mut self,
         collectives: &mut Collectives,
@@ -56,11 +57,11 @@ impl<'a> Communicators<'a> {
         self.of_tag(collectives, ranks, 0)
     }
 
-    /// The communicator of these ranks with this tag, whose collectives are beside those of others
-    /// of the same ranks; none of a rank alone.
+    /// Does as [`Communicators::of`] for a communicator with a tag. Communicators of the same ranks
+    /// with different tags run their collectives independently.
     ///
     /// # Errors
-    /// A rank that is there twice.
+    /// A rank that is listed twice.
     pub fn of_tag(
         &mut self,
         collectives: &mut Collectives,
@@ -82,12 +83,13 @@ impl<'a> Communicators<'a> {
         Ok(Some(added))
     }
 
-    /// What follows is of another rank.
+    /// Begins the next rank: its collectives are counted from 0 again.
     pub fn begin_rank(&mut self) {
         self.run.clear();
     }
 
-    /// The next collective of a communicator at a rank: the numbers of group and collective.
+    /// Adds `rank`'s next collective in a communicator, by the algorithm that the scenario chooses
+    /// for it. Returns the numbers of the group and the collective.
     ///
     /// # Errors
     /// Those of [`Collectives::add`].
@@ -104,7 +106,7 @@ impl<'a> Communicators<'a> {
         next(&mut self.run, collectives, rank, of, kind, bytes)
     }
 
-    /// The same with a way to carry it out of its own.
+    /// Does as [`Communicators::add`] with an algorithm that the caller chooses.
     ///
     /// # Errors
     /// Those of [`Collectives::add`].
@@ -120,7 +122,7 @@ impl<'a> Communicators<'a> {
     }
 }
 
-/// Adds the next collective of a communicator at a rank.
+/// Counts the collective and adds it, or finds it if another rank of the group has added it.
 fn next(
     run: &mut BTreeMap<u32, u32>,
     collectives: &mut Collectives,

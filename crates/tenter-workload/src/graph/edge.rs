@@ -1,6 +1,9 @@
-//! Who waits for whom among the operations of a rank.
+//! Edges between a rank's operations: one operation waits for another.
 
-/// An operation that waits for another one.
+/// An edge in the list kept for the operation that is waited for: it names the waiting operation.
+///
+/// One word: the waiting operation's place shifted left by 1; bit 0 is set if it waits only for the
+/// start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edge(u32);
 
@@ -9,22 +12,22 @@ impl Edge {
         Edge(operation << 1 | u32::from(on_start))
     }
 
-    /// From how it is stored.
+    /// Reads an edge from its stored word.
     pub(super) fn stored(word: u32) -> Edge {
         Edge(word)
     }
 
-    /// As it is stored.
+    /// Returns the word that the graph stores for the edge.
     pub(super) fn word(self) -> u32 {
         self.0
     }
 
-    /// The operation that waits.
+    /// Returns the place of the waiting operation within its rank.
     pub(super) fn operation(self) -> u32 {
         self.0 >> 1
     }
 
-    /// Whether it waits for the start alone.
+    /// Returns true if the waiting operation may begin once the other one has started.
     pub(super) fn on_start(self) -> bool {
         self.0 & 1 == 1
     }

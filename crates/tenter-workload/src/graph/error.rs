@@ -1,130 +1,130 @@
-//! Why operations are no graph that can be carried out.
+//! Errors in a graph of operations.
 
 use crate::WorkloadError;
 
-/// Why operations are no graph that can be carried out. Operations are named by their places in
-/// their rank, from 0, which importers turn into lines or labels.
+/// An error in a graph of operations. Fields name an operation by its place within its rank, from
+/// 0; importers turn places into lines or labels.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GraphError {
     /// A graph of fewer than two ranks.
     #[error("there are operations of {ranks} rank(s) alone; give those of at least 2 ranks")]
     TooFewRanks {
-        /// How many there are.
+        /// Number of ranks in the graph.
         ranks: u32,
     },
     /// No rank does anything.
     #[error("no rank has an operation; give at least one")]
     NoOperations,
-    /// More operations than can be numbered.
+    /// More operations than `u32` places with room for two flag bits can number.
     #[error("there are more than {most} operations; split the graph over several jobs")]
     TooManyOperations {
-        /// How many there may be.
+        /// Largest number allowed.
         most: u32,
     },
-    /// More streams of a rank than can be numbered.
+    /// More streams in one rank than `u16` can number.
     #[error("rank {rank} has more than 65,535 streams; give it fewer")]
     TooManyStreams {
-        /// Whose.
+        /// Rank with the streams.
         rank: u32,
     },
     /// A peer that is no rank.
     #[error("rank {rank} names rank {peer}, and there are {ranks}; name another peer")]
     NoSuchPeer {
-        /// Whose operation.
+        /// Rank whose operation names the peer.
         rank: u32,
-        /// Its place there.
+        /// Place of that operation.
         operation: u32,
-        /// The peer that it names.
+        /// Peer that the operation names.
         peer: u32,
-        /// How many ranks there are.
+        /// Number of ranks in the graph.
         ranks: u32,
     },
-    /// A tag that stands for any.
+    /// A send with the reserved tag that stands for any.
     #[error("a send of rank {rank} has the tag 4,294,967,295, which stands for any; give another")]
     TagOfAny {
-        /// Whose send.
+        /// Rank that sends.
         rank: u32,
-        /// Its place there.
+        /// Place of the send.
         operation: u32,
     },
-    /// A rank that is twice in a group.
+    /// A group that lists a rank twice.
     #[error("rank {rank} is twice in a group; list it once")]
     TwiceInGroup {
-        /// The rank.
+        /// Rank that is listed twice.
         rank: u32,
     },
-    /// A rank that runs a collective of a group without it.
+    /// A collective run by a rank outside its group.
     #[error("rank {rank} runs a collective in group {group} and is not in it; add it to the group")]
     NotInGroup {
-        /// The rank.
+        /// Rank that runs the collective.
         rank: u32,
-        /// The group.
+        /// Number of the group.
         group: u32,
     },
-    /// Ranks of a group that run different collectives at the same place.
+    /// Different collectives run by ranks of one group as their `nth`.
     #[error(
         "collective {nth} of group {group} is {own} at rank {rank} and {other} at another one; give \
          all ranks of a group the same collectives in the same order"
     )]
     CollectivesDiffer {
-        /// The rank.
+        /// Rank at which the difference shows.
         rank: u32,
-        /// The group.
+        /// Number of the group.
         group: u32,
-        /// Which of its collectives, from 0.
+        /// Number of the collective within its group, from 0.
         nth: u32,
-        /// What the rank runs.
+        /// Collective and size that `rank` runs.
         own: String,
-        /// What another one runs.
+        /// Collective and size that another rank runs there.
         other: String,
     },
-    /// A collective that a rank of its group does not run, or runs twice.
+    /// A collective that some rank of its group does not run, or runs twice.
     #[error(
         "{ranks} ranks run collective {which}, whose group has {group_size}; give every rank of the \
          group the same collectives"
     )]
     NotAllTakePart {
-        /// The number of the collective.
+        /// Number of the collective.
         which: u32,
-        /// How often it is run.
+        /// Number of times that ranks run it.
         ranks: u32,
-        /// How many ranks its group has.
+        /// Number of ranks in its group.
         group_size: u32,
     },
-    /// A collective that its ranks cannot run.
+    /// An algorithm that cannot run with the group's ranks or the collective's size.
     #[error(transparent)]
     Collective(#[from] WorkloadError),
-    /// More transfers than can be numbered.
+    /// More messages, handshakes and collective transfers than `u32` can number.
     #[error("there are more than 4,294,967,295 transfers; split the graph over several jobs")]
     TooManyTransfers,
-    /// Operations that wait for each other.
+    /// Operations that wait for each other in a cycle.
     #[error(
         "an operation of rank {rank} waits for itself, by way of those that it waits for; \
          let one of them start without"
     )]
     Circle {
-        /// Whose operations.
+        /// Rank with the operations.
         rank: u32,
-        /// One of them, by its place there.
+        /// Place of one operation that can never start.
         operation: u32,
     },
 }
 
-/// Messages between two ranks that are not as many as the receives for them.
+/// A mismatch between the messages of one tag from one rank to another, and the receives for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "rank {from} sends {sent} message(s) with tag {tag} to rank {to}, which waits for {received} of \
      them; make the numbers equal"
 )]
 pub struct Unmatched {
-    /// The sender.
+    /// Sending rank.
     pub from: u32,
-    /// The receiver.
+    /// Receiving rank.
     pub to: u32,
-    /// The tag.
+    /// Tag of the messages and receives.
     pub tag: u32,
-    /// How many are sent.
+    /// Number of messages that are sent.
     pub sent: u64,
-    /// How many are received.
+    /// Number of receives that ask for them.
     pub received: u64,
 }

@@ -1,8 +1,8 @@
-//! Rendezvous: large messages are asked for before they are sent.
+//! Rendezvous: the sender of a large message waits until a receive is ready for it.
 //!
-//! The sender posts a request; once a receive takes the message, the receiver posts a clearance,
-//! and its arrival lets the sender post the message. Requests and clearances are transfers of their
-//! own.
+//! The sender posts a request. Once a receive matches it, the receiver posts a clearance, whose
+//! arrival lets the sender post the message. Requests and clearances are transfers with numbers of
+//! their own.
 //!
 //! Source: the rendezvous protocol of MPI implementations, as `LogGOPSim` has it for messages above
 //! S.
@@ -14,39 +14,41 @@ use super::storage::Graph;
 use super::ways::Ways;
 use crate::of_rank::of_rank;
 
-/// What a transfer of a graph is.
+/// Meaning of a transfer number in a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// A message.
+    /// A message with this number.
     Message(u32),
     /// The request to send a message.
     Request(u32),
     /// The clearance to send a message.
     Clearance(u32),
-    /// A part of a collective.
+    /// A transfer of a collective.
     Part,
 }
 
-/// The handshakes of a graph.
+/// The handshakes of a graph. Their transfers are numbered after all messages.
 #[derive(Debug)]
 pub(super) struct Handshakes {
-    /// The number of the first request; each is followed by its clearance.
+    /// Transfer number of the first request. Each clearance follows its request.
     first: u32,
-    /// The messages that have one, ascending.
+    /// Messages that need a handshake, ascending.
     messages: Vec<u32>,
-    /// Receivers and the messages that they clear, ascending.
+    /// Receiver and message of each clearance, ascending.
     cleared: Vec<(u32, u32)>,
-    /// The ways of messages and handshakes.
+    /// Rank pairs with the transfers of messages and handshakes counted together, because they
+    /// share queue pairs.
     ways: Ways,
 }
 
 impl Handshakes {
-    /// Bytes of a request and of a clearance: with headers, a frame of usual control messages.
+    /// Payload of a request and of a clearance, in bytes: with headers, the usual frame of a
+    /// control message.
     pub(super) const BYTES: u64 = 64;
-    /// Distinguishes the lane of a clearance from those of the rank's own messages.
+    /// Bit that tells the lane of a clearance from the lanes of messages that the same rank sends.
     pub(super) const CLEARANCE_LANE: u32 = 1 << 31;
 
-    /// The handshakes of messages above a size; `None` where no message is that large.
+    /// Numbers the handshakes for messages above `above_bytes`; `None` if no message is that large.
     ///
     /// # Errors
     /// More transfers than can be numbered.
@@ -66,6 +68,7 @@ impl Handshakes {
             counts[rank as usize].extend(graph.ways().counts(rank));
         }
         let mut cleared = Vec::with_capacity(large.len());
+        // A request goes the message's way and a clearance the opposite one.
         for &(message, (src, dst, _)) in &large {
             *counts[src as usize].entry(dst).or_default() += 1;
             *counts[dst as usize].entry(src).or_default() += 1;
@@ -84,24 +87,24 @@ impl Handshakes {
         }))
     }
 
-    /// One more than the last clearance.
+    /// Returns the number after the last clearance, where transfers of collectives begin.
     pub(super) fn end(&self) -> u32 {
         self.first + 2 * self.messages.len() as u32
     }
 
-    /// The ways of messages and handshakes.
+    /// Returns the rank pairs with messages and handshakes counted together.
     pub(super) fn ways(&self) -> &Ways {
         &self.ways
     }
 
-    /// The request and the clearance of a message; `None` where it is sent without.
+    /// Returns the request and the clearance of a message; `None` if it needs no handshake.
     pub(super) fn of(&self, message: u32) -> Option<(u32, u32)> {
         let place = self.messages.binary_search(&message).ok()? as u32;
         let request = self.first + 2 * place;
         Some((request, request + 1))
     }
 
-    /// What a transfer behind the messages is.
+    /// Tells what a transfer is whose number follows those of messages.
     pub(super) fn what(&self, transfer: u32) -> What {
         let number = transfer - self.first;
         match self.messages.get(number as usize / 2) {
@@ -111,7 +114,7 @@ impl Handshakes {
         }
     }
 
-    /// The messages that a rank clears.
+    /// Iterates over the messages for which `rank` sends clearances.
     pub(super) fn cleared_by(&self, rank: u32) -> impl Iterator<Item = u32> + '_ {
         let own = of_rank(&self.cleared, rank, |&(by, _)| by).iter();
         own.map(|&(_, message)| message)

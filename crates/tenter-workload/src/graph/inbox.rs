@@ -1,11 +1,11 @@
-//! What has arrived at a rank and what it waits for, matched by source and tag as MPI does.
+//! Matching of arrived messages and waiting receives by source and tag, as in MPI.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::operation::Operation;
 
-/// Who has sent something and under which tag, or whom a receive asks for: [`Operation::ANY`] in a
-/// receive stands for all.
+/// Source and tag of a message, or of what a receive asks for. In a receive [`Operation::ANY`]
+/// accepts all ranks or all tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Envelope {
     pub(super) peer: u32,
@@ -13,14 +13,15 @@ pub(super) struct Envelope {
 }
 
 impl Envelope {
-    /// Stands for any rank or any tag.
+    /// Accepts any rank or any tag.
     const ANY: u32 = Operation::ANY;
 
     fn asks_for_any(self) -> bool {
         self.peer == Envelope::ANY || self.tag == Envelope::ANY
     }
 
-    /// What receives may ask for that take a message of this envelope without naming all of it.
+    /// Lists the envelopes of receives that take this message without naming both its source and
+    /// tag.
     fn open(self) -> [Envelope; 3] {
         let Envelope { peer, tag } = self;
         let any = Envelope::ANY;
@@ -28,10 +29,10 @@ impl Envelope {
     }
 }
 
-/// Things in the order in which they came, by envelope: each with when it came.
+/// Queues by envelope. Each item has its arrival number, which orders it against other queues.
 type Queues<T> = BTreeMap<Envelope, VecDeque<(u64, T)>>;
 
-/// When the first of an envelope came.
+/// Returns the arrival number of the first item with an envelope.
 fn first<T>(queues: &Queues<T>, envelope: Envelope) -> Option<u64> {
     let queue = queues.get(&envelope)?;
     queue.front().map(|&(came, _)| came)
@@ -46,19 +47,22 @@ fn pop<T>(queues: &mut Queues<T>, envelope: Envelope) -> Option<T> {
     Some(item)
 }
 
-/// Messages that nobody has asked for, each with the place of its send.
+/// Arrived messages that no receive has asked for, each with the place of its send.
 #[derive(Clone, Debug, Default)]
 struct Unexpected {
     messages: Queues<u32>,
     count: usize,
-    /// The same by what open receives ask for, once one has asked. What has been taken by its own
-    /// envelope stays here until it is met.
+    /// The same messages by the envelopes of receives that accept any rank or tag. The index is
+    /// built when the first such receive asks, since most graphs have none. Entries of messages
+    /// that were taken by their exact envelope stay until they reach the front.
     open: Option<Queues<Envelope>>,
     open_count: usize,
 }
 
 impl Unexpected {
-    /// So many entries that are gone may stay beside those that are not.
+    /// Slack before the index is built anew. Each message has three entries in it; beyond six per
+    /// message plus this constant most are stale. The cost of building it is thus spread over at
+    /// least as many arrivals.
     const GONE_MAX: usize = 1_024;
 
     fn push(&mut self, message: Envelope, came: u64, place: u32) {
@@ -76,7 +80,7 @@ impl Unexpected {
         }
     }
 
-    /// Takes the message that came first of those that a receive asks for.
+    /// Takes the message that arrived first among those that `asked` accepts.
     fn take(&mut self, asked: Envelope) -> Option<(Envelope, u32)> {
         let message = if asked.asks_for_any() {
             self.earliest(asked)?
@@ -95,7 +99,8 @@ impl Unexpected {
         let queue = self.open.as_mut()?.get_mut(&asked)?;
         while let Some((came, message)) = queue.pop_front() {
             self.open_count -= 1;
-            // Messages of an envelope leave in the order in which they came.
+            // Messages with one envelope leave in order of arrival. If the first that is left came
+            // later, this entry's message has been taken by its exact envelope.
             if first(&self.messages, message).is_some_and(|earliest| earliest <= came) {
                 return Some(message);
             }
@@ -103,7 +108,7 @@ impl Unexpected {
         None
     }
 
-    /// Orders what there is by what open receives ask for.
+    /// Builds the index for receives that accept any rank or tag, in the order of arrival.
     fn index(&mut self) {
         let messages = self.messages.iter();
         let all = messages.flat_map(|(&of, queue)| queue.iter().map(move |&(came, _)| (came, of)));
@@ -120,15 +125,15 @@ impl Unexpected {
     }
 }
 
-/// What has arrived and nobody has asked for, and who has asked for what has not arrived.
+/// Messages without a receive, and receives without a message.
 ///
-/// A message goes to the receive that asked first of those that take it; a receive gets the message
-/// that came first of those that it takes.
+/// A message goes to the receive that asked first among those that accept it. A receive gets the
+/// message that arrived first among those that it accepts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inbox {
     came: u64,
     unexpected: Unexpected,
-    /// Receives by what they ask for.
+    /// Waiting receives, by the envelope that they ask for.
     receives: Queues<u32>,
 }
 
@@ -138,10 +143,12 @@ impl Inbox {
         self.came
     }
 
-    /// A message has arrived, of the send at a place; gives the receive that it goes to.
+    /// Handles the arrival of a message whose send is at `place`. Returns the receive that takes
+    /// it; without one the message is kept.
     pub(super) fn arrived(&mut self, message: Envelope, place: u32) -> Option<u32> {
         let [by_tag, by_peer, any] = message.open();
         let asked = [message, by_tag, by_peer, any].into_iter();
+        // The earliest request wins; ties cannot occur, since each has its own number.
         let asked = asked.filter_map(|asked| Some((first(&self.receives, asked)?, asked)));
         if let Some((_, asked)) = asked.min() {
             return pop(&mut self.receives, asked);
@@ -151,7 +158,8 @@ impl Inbox {
         None
     }
 
-    /// A receive asks; gives the sender and the place of the send if its message is there already.
+    /// Handles a receive that asks for a message. Returns the sender and the place of its send if
+    /// the message has arrived; otherwise the receive waits.
     pub(super) fn asked(&mut self, asked: Envelope, operation: u32) -> Option<(u32, u32)> {
         if let Some((message, place)) = self.unexpected.take(asked) {
             return Some((message.peer, place));
@@ -162,7 +170,7 @@ impl Inbox {
         None
     }
 
-    /// The receives that wait, in no order of time.
+    /// Iterates over the waiting receives, grouped by envelope and not in the order of time.
     pub(super) fn waiting(&self) -> impl Iterator<Item = (Envelope, u32)> + '_ {
         let queues = self.receives.iter();
         queues.flat_map(|(&envelope, queue)| queue.iter().map(move |&(_, of)| (envelope, of)))

@@ -1,34 +1,38 @@
-//! When the operations of a rank were carried out, and what each waited for last.
+//! Log of a rank's operations: the times at which each was carried out, and what it waited for
+//! last.
 
 use tenter_units::Instant;
 
-/// What one operation went through.
+/// Times of one operation; [`Instant::NEVER`] for what has not happened yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationLog {
-    /// When all that it waits for was over; [`Instant::NEVER`] before.
+    /// When the last operation or start that it waits for was over.
     pub ready: Instant,
-    /// When its stream began with it; when a receive asked for its message.
+    /// When its stream began with it; for a receive, when it asked for its message.
     pub started: Instant,
-    /// When a receive had the request to send its message, which then is sent;
-    /// [`Instant::NEVER`] where the message is sent without.
+    /// When a receive matched a rendezvous request, whose clearance then lets the sender post the
+    /// message; [`Instant::NEVER`] for messages without a handshake.
     pub requested: Instant,
-    /// When a receive had its message, before its overhead.
+    /// When a receive got its message, before its overhead on the stream.
     pub matched: Instant,
-    /// When it was done.
+    /// When it was done; `eager_bytes` of [`Timing`](super::Timing) says what that means for a
+    /// send.
     pub done: Instant,
-    /// The operation of its rank that it waited for last; [`OperationLog::NONE`] without any.
+    /// Operation of its rank whose end or start made it ready; [`OperationLog::NONE`] if it waits
+    /// for none.
     pub released_by: u32,
-    /// The operation that kept its stream busy until it started.
+    /// Operation that kept its stream busy until it started; [`OperationLog::NONE`] if the stream
+    /// was free.
     pub behind: u32,
-    /// Who sent the message of a receive, and the place of the send there.
+    /// Sender of a receive's message, and the place of the send there.
     pub sender: (u32, u32),
 }
 
 impl OperationLog {
-    /// Stands for no operation and no rank.
+    /// No operation, or no rank.
     pub const NONE: u32 = u32::MAX;
 
-    /// Before the start of the rank.
+    /// Entry before the rank starts.
     pub(super) const NEW: OperationLog = OperationLog {
         ready: Instant::NEVER,
         started: Instant::NEVER,
@@ -41,16 +45,16 @@ impl OperationLog {
     };
 }
 
-/// The log of a rank, where one is kept: an entry for each operation.
+/// Log of a rank with an entry for each operation, or with none if nobody asked for a log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     entries: Option<Vec<OperationLog>>,
-    /// The operation that each stream carried out last.
+    /// Operation that each stream carried out last.
     last: Vec<u32>,
 }
 
 impl Log {
-    /// A log of so many operations and streams.
+    /// Creates a log for a given number of operations and streams.
     pub(super) fn new(operations: usize, streams: usize) -> Log {
         Log {
             entries: Some(vec![OperationLog::NEW; operations]),
@@ -74,14 +78,15 @@ impl Log {
         }
     }
 
-    /// A receive asks for its message.
+    /// Records that a receive asks for its message.
     pub(super) fn asked(&mut self, operation: u32, now: Instant) {
         if let Some(entry) = self.entry(operation) {
             entry.started = now;
         }
     }
 
-    /// A stream begins with an operation, or with what is left of a receive.
+    /// Records that a stream begins with an operation, or with a receive's overhead after its
+    /// message has come.
     pub(super) fn on_stream(&mut self, operation: u32, stream: u16, now: Instant) {
         let Some(entries) = &mut self.entries else {
             return;
@@ -94,6 +99,7 @@ impl Log {
         } else {
             entry.matched
         };
+        // If the stream could not begin at once, the operation before this one held it up.
         if now > since {
             entry.behind = before;
         }
@@ -106,7 +112,7 @@ impl Log {
         }
     }
 
-    /// A receive has the request to send its message.
+    /// Records that a receive matched a rendezvous request.
     pub(super) fn requested(&mut self, operation: u32, now: Instant) {
         if let Some(entry) = self.entry(operation) {
             entry.requested = now;
@@ -119,12 +125,12 @@ impl Log {
         }
     }
 
-    /// The entries, by place; none where no log is kept.
+    /// Takes the entries, by place; `None` if no log is kept.
     pub(super) fn take(&mut self) -> Option<Vec<OperationLog>> {
         self.entries.take()
     }
 
-    /// A copy of the entries.
+    /// Returns the entries so far; `None` if no log is kept.
     pub(super) fn entries(&self) -> Option<&[OperationLog]> {
         self.entries.as_deref()
     }

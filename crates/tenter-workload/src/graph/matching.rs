@@ -1,18 +1,19 @@
-//! Which receive takes which message, where that is known before the run.
+//! Matching of receives with messages, as far as it is certain before the run.
 
 use super::error::Unmatched;
 use super::operation::{Operation, OperationKind, Stored, StoredKind};
 use super::operations::Operations;
 
-/// A send to a rank or a receive of it: the sender, the tag, whether it is the receive, and the
-/// transfer of the send or the place of the receive.
+/// A send to a rank or a receive at it: sender, tag, true for the receive, and the message number
+/// or the place of the receive.
 type End = (u32, u32, bool, u32);
 
-/// Looks for messages that one receive alone can take, and that it alone asks for: tells such
-/// receives their transfers, and the messages their receives. The sends know their transfers.
+/// Assigns each message to a receive if the run cannot decide otherwise: for its sender, receiver
+/// and tag there is one message and one receive, and no receive of that rank accepts any source or
+/// tag.
 ///
-/// Returns the messages that are not as many as the receives for them; none where a receive takes
-/// from any rank or any tag, since nobody knows before the run.
+/// Returns the senders, receivers and tags whose messages are not as many as their receives. If any
+/// receive accepts any source or tag, nothing can be said before the run, and the list is empty.
 pub(super) fn match_up(operations: &mut Operations) -> Vec<Unmatched> {
     let mut unmatched = Vec::new();
     let (first, to_rank) = sends_by_receiver(operations);
@@ -41,7 +42,7 @@ pub(super) fn match_up(operations: &mut Operations) -> Vec<Unmatched> {
     unmatched
 }
 
-/// Adds the receives of a rank; whether all of them name a rank and a tag.
+/// Appends the receives of a rank; returns false if one of them accepts any rank or any tag.
 fn add_receives(operations: &[Stored], ends: &mut Vec<End>) -> bool {
     for (place, stored) in (0..).zip(operations) {
         if stored.kind == StoredKind::OpenReceive {
@@ -55,7 +56,7 @@ fn add_receives(operations: &[Stored], ends: &mut Vec<End>) -> bool {
     true
 }
 
-/// Messages and receives of a rank with the same sender and tag, if they are not as many.
+/// Compares the number of messages and receives with one sender and tag; `None` if they are equal.
 fn counted(alike: &[End], to: u32) -> Option<Unmatched> {
     let &(from, tag, ..) = alike.first()?;
     let received = alike.iter().filter(|end| end.2).count() as u64;
@@ -69,10 +70,11 @@ fn counted(alike: &[End], to: u32) -> Option<Unmatched> {
     })
 }
 
-/// All sends by their receivers: where those of each begin, and at the end where the last ones end.
+/// Lists all sends grouped by receiver, with the index of each group and the end. This is a
+/// counting sort, since sends are stored by sender.
 fn sends_by_receiver(operations: &Operations) -> (Vec<usize>, Vec<End>) {
     let messages = operations.messages();
-    // To whom, and the end.
+    // Receiver and entry of each send. A send to the rank itself has no message number.
     let sends = || {
         operations.by_rank().flat_map(|(rank, operations)| {
             let sends = operations.iter();

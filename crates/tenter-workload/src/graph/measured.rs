@@ -1,17 +1,17 @@
-//! What a recording has measured of its operations.
+//! Recorded times of operations.
 
 use tenter_units::Time;
 
-/// When an operation was carried out where it was recorded.
+/// Time at which an operation ran in the recording from which it comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
-    /// From the start of the recording; `None` where only how long it took is known.
+    /// Time since the recording began; `None` if only the duration is known.
     pub start: Option<Time>,
-    /// How long it took.
+    /// Duration.
     pub took: Time,
 }
 
-/// As it is stored, in picoseconds.
+/// Stored form, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stored {
     place: u32,
@@ -19,15 +19,15 @@ struct Stored {
     took: u64,
 }
 
-/// Stands for a start that is not known.
+/// Start that is not known.
 const UNKNOWN: u64 = u64::MAX;
 
-/// What was measured of the operations of a rank: those alone of which something was, by place.
+/// Recorded times of a rank's operations, ascending by place. Operations without one have no entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MeasuredOperations(Vec<Stored>);
 
 impl MeasuredOperations {
-    /// Bytes of an entry.
+    /// Memory that one entry takes, in bytes.
     pub(super) const ENTRY_BYTES: usize = size_of::<Stored>();
 
     pub(super) fn set(&mut self, place: u32, measured: Measured) {
@@ -36,7 +36,7 @@ impl MeasuredOperations {
             start: measured.start.map_or(UNKNOWN, Time::ps),
             took: measured.took.ps(),
         };
-        // Operations mostly come in their order.
+        // Operations mostly come in order of their places, so this is an append.
         match self.find(place) {
             Ok(known) => self.0[known] = stored,
             Err(next) => self.0.insert(next, stored),
@@ -62,7 +62,7 @@ impl MeasuredOperations {
         self.0.len()
     }
 
-    /// Gives back what is reserved for more.
+    /// Returns memory reserved for further entries.
     pub(super) fn shrink(&mut self) {
         self.0.shrink_to_fit();
     }

@@ -1,15 +1,15 @@
-//! What the time of a rank went by with, while it runs: computing, and what it waited for.
+//! Attribution of a rank's time to computing and to the communication that computing waits for.
 
 use tenter_units::{Instant, Time};
 
 use super::operation::Stored;
 use super::rank_graph::RankGraph;
 
-/// What the time of a rank went by with, from its start to the end of its last
-/// operation.
+/// How a rank spent the time from its start to the end of its last operation.
 ///
-/// While the stream of computing (label 0) is idle, the time belongs to the stream of the operation
-/// that the next computing waits for, from when that operation was ready; before that, to what that
+/// While the compute stream (label 0) is idle, time is attributed to the operation for which the
+/// next computation waits, back to the instant at which that operation became ready. Time before
+/// that instant goes to the operation it waited for in turn, and so on.
 /// operation has waited for, and so on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metered {
@@ -17,37 +17,39 @@ pub struct Metered {
     pub start: Instant,
     /// When its last operation was done.
     pub end: Instant,
-    /// Computing.
+    /// Time for which the compute stream was busy.
     pub computing: Time,
-    /// For each stream its label, the time that went by with its operations, and the time for which
-    /// its receives waited for messages that had not been sent.
+    /// For each stream: its label, the time attributed to its operations while their messages were
+    /// under way, and the time for which its receives waited for messages not yet posted.
     pub streams: Vec<(u32, Time, Time)>,
-    /// Of each operation that is marked, when its stream began with it, and when it was done.
+    /// Start on the stream and end of each marked operation, in the order of the marks.
     pub marks: Vec<(Instant, Instant)>,
 }
 
-/// The label of the stream of computing.
+/// Label of the compute stream.
 const COMPUTE: u32 = 0;
 const NONE: u32 = u32::MAX;
 
-/// Measures a rank.
+/// Measures one rank while it runs.
 #[derive(Clone, Debug)]
 pub(super) struct Meter {
-    /// When each operation was ready, and which one it waited for last.
+    /// When each operation became ready.
     ready: Vec<Instant>,
+    /// Operation that each one waited for last; `NONE` without any.
     released_by: Vec<u32>,
-    /// The stream of computing, by its place.
+    /// Index of the compute stream; `None` if the rank computes nothing.
     compute: Option<u16>,
-    /// Since when nothing has been computed.
+    /// Since when the time has not been attributed to computing or waiting.
     idle_since: Instant,
     busy: bool,
-    /// The operations that are marked, ascending.
+    /// Marked operations, ascending.
     marked: Vec<u32>,
     metered: Metered,
 }
 
 impl Meter {
-    /// Of a rank before its start: how many operations it has, and which are marked.
+    /// Creates the meter for a rank with `operations` operations; `marked` lists those whose times
+    /// are kept.
     pub(super) fn new(of: &RankGraph, operations: usize, marked: &[u32]) -> Meter {
         let streams = of
             .streams
@@ -70,7 +72,7 @@ impl Meter {
         }
     }
 
-    /// The rank starts.
+    /// Records the rank's start.
     pub(super) fn start(&mut self, now: Instant) {
         self.metered.start = now;
         self.idle_since = now;
@@ -84,7 +86,8 @@ impl Meter {
         self.released_by[operation as usize] = other;
     }
 
-    /// A stream begins with an operation.
+    /// Records that a stream begins with an operation. If it computes, the idle time before it is
+    /// attributed. `sent` returns when the message of a receive was posted.
     pub(super) fn begin(
         &mut self,
         operation: u32,
@@ -104,7 +107,8 @@ impl Meter {
         }
     }
 
-    /// An operation is done, the last one where `is_last`.
+    /// Records that an operation is done. The end of the last one attributes the time since the
+    /// last computation.
     pub(super) fn done(
         &mut self,
         operation: u32,
@@ -128,13 +132,14 @@ impl Meter {
         }
     }
 
-    /// The mark of an operation, where it has one.
+    /// Returns the times of an operation if it is marked.
     fn mark(&mut self, operation: u32) -> Option<&mut (Instant, Instant)> {
         let place = self.marked.binary_search(&operation).ok()?;
         self.metered.marks.get_mut(place)
     }
 
-    /// Time from the last computing until `now` belongs to an operation and those before it.
+    /// Attributes the time from the last computation until `now` to operation `last` and the chain
+    /// of operations behind it.
     fn attribute(
         &mut self,
         last: u32,
@@ -147,7 +152,8 @@ impl Meter {
             let place = operation as usize;
             let from = self.ready[place].clamp(since, until);
             let stream = usize::from(operations[place].stream);
-            // A message that was not sent is waited for; one that was is under way.
+            // Until the message is posted the rank waits for its sender; afterwards the message is
+            // under way.
             let under_way = sent(operation).map_or(from, |sent| sent.clamp(from, until));
             let (_, with, waiting) = &mut self.metered.streams[stream];
             *with += until - under_way;

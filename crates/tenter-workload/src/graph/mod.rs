@@ -1,5 +1,4 @@
-//! Graphs of operations: what the ranks of a job compute, send and receive, and what each of these
-//! waits for.
+//! Operation graphs: each rank computes, sends and receives, and each operation waits for others.
 //!
 //! ```text
 //!   GraphBuilder ─ operations and what they wait for, rank by rank ─▶ Graph, stored once
@@ -8,12 +7,12 @@
 //!   GraphSchedule ─ start, arrivals, acknowledgements, time ─▶ RankRun: what to post, when to wake
 //! ```
 //!
-//! An importer makes a [`Graph`] of what another program has written; [`RankRun`] carries it out,
-//! rank by rank. A rank knows what has happened at itself alone, so ranks need no news of each
-//! other but messages.
+//! An importer turns a file that another program has written into a [`Graph`]; [`RankRun`] carries
+//! it out, rank by rank. A rank reacts only to events at itself, so ranks exchange nothing but
+//! messages.
 //!
-//! Source of the meaning of operations: "`LogGOPSim`: simulating large-scale applications in the
-//! `LogGOPS` model" (Hoefler, Schneider, Lumsdaine, 2010) and the matching rules of MPI.
+//! Source for what operations mean: "`LogGOPSim`: simulating large-scale applications in the
+//! `LogGOPS` model" (Hoefler, Schneider, Lumsdaine, 2010) and MPI's matching rules.
 
 mod algorithms;
 mod builder;

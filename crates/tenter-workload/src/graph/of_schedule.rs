@@ -1,4 +1,4 @@
-//! A schedule as a graph of operations, so that it can be written in the formats of graphs.
+//! Conversion of a schedule into a graph, so that it can be written in graph formats.
 
 use super::builder::{GraphBuilder, RankBuilder};
 use super::error::GraphError;
@@ -7,12 +7,12 @@ use super::storage::Graph;
 use crate::Schedule;
 
 impl Graph {
-    /// The sends and receives of a schedule: a send waits for the receives that release it, and the
-    /// tag of a message is the number of its transfer.
+    /// Converts a schedule into sends and receives. A send waits for the receives that release its
+    /// transfer; a message's tag is the transfer's number.
     ///
-    /// Carried out, the graph posts what the schedule posts, at the same times and in the same
-    /// order. Times of a schedule that follow no arrival (`followed_by`, flows) and what passes
-    /// within hosts are not in it.
+    /// A run of the graph posts the same transfers as the schedule, at the same times and in the
+    /// same order. Left out are releases that follow no arrival ([`Schedule::followed_by`], flows)
+    /// and transfers within hosts.
     ///
     /// # Errors
     /// More operations than can be numbered.
@@ -21,8 +21,8 @@ impl Graph {
             ranks: vec![RankBuilder::default(); schedule.ranks() as usize],
             send: vec![NONE; schedule.transfer_count() as usize],
         };
-        // What is posted at once stands in the order of posting, what comes later roughly in the
-        // order of time, so that operations that follow one another share cache lines.
+        // Initial sends come first, in the order of posting, and later ones roughly in the order of
+        // time. Operations that run one after the other then share cache lines.
         let mut initial = Vec::new();
         for rank in 0..schedule.ranks() {
             schedule.initial(rank, &mut initial);
@@ -40,6 +40,7 @@ impl Graph {
                 parts.ranks[rank as usize].after(send, receive);
             }
         }
+        // Sends that no arrival releases, such as those of flows.
         for id in 0..schedule.transfer_count() {
             parts.send(schedule, id);
         }
@@ -51,18 +52,18 @@ impl Graph {
     }
 }
 
-/// Stands for a send that is not there yet.
+/// A send that has not been added yet.
 const NONE: u32 = u32::MAX;
 
-/// A graph, while the transfers of a schedule are added to it.
+/// A graph while the transfers of a schedule are added to it.
 struct Parts {
     ranks: Vec<RankBuilder>,
-    /// The place of the send of each transfer.
+    /// Place of each transfer's send, or `NONE`.
     send: Vec<u32>,
 }
 
 impl Parts {
-    /// The place of the send of a transfer, which is added if it is not there.
+    /// Returns the place of a transfer's send, which is added if it is missing.
     fn send(&mut self, schedule: &dyn Schedule, id: u32) -> u32 {
         let place = &mut self.send[id as usize];
         if *place == NONE {
@@ -77,7 +78,7 @@ impl Parts {
         *place
     }
 
-    /// Adds the receive of a transfer; gives its rank and its place there.
+    /// Adds the receive of a transfer, and returns its rank and place.
     fn receive(&mut self, schedule: &dyn Schedule, id: u32) -> (u32, u32) {
         let transfer = schedule.transfer(id);
         let operation = Operation::Receive {

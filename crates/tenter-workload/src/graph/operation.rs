@@ -1,89 +1,91 @@
-//! Operations of a rank, as they are given and as they are stored.
+//! One rank's operations: as a builder receives them, and packed into 16 bytes for storage.
 
 use tenter_units::Time;
 
 use super::edge::Edge;
 
-/// What a rank does.
+/// One step in a rank's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// It computes for a time.
+    /// The rank computes. [`Timing::compute_ppm`] scales the time.
     Compute {
-        /// How long.
+        /// Computing time before scaling.
         time: Time,
     },
-    /// It does nothing for a time, which no factor of computing changes.
+    /// The rank idles on this stream, for example until a request arrives. [`Timing::compute_ppm`]
+    /// does not scale the time.
     Wait {
-        /// How long.
+        /// Idle time.
         time: Time,
     },
-    /// It sends a message.
+    /// The rank sends a message; a send to the rank itself is delivered at once.
     Send {
-        /// The rank that gets it.
+        /// Receiving rank.
         peer: u32,
         /// Payload in bytes.
         bytes: u64,
-        /// What a receive may ask for; below [`Operation::ANY`].
+        /// Matched against the tags of receives; must be below [`Operation::ANY`].
         tag: u32,
     },
-    /// It takes a message that has arrived, or waits for one.
+    /// The rank takes a message that has arrived, or waits for one.
     Receive {
-        /// The rank that has sent it; `None` for any.
+        /// Sending rank; `None` accepts a message from any rank.
         peer: Option<u32>,
-        /// Payload in bytes, which tells nothing but how much was expected.
+        /// Expected payload in bytes. Matching ignores it: the run uses the size that was sent.
         bytes: u64,
-        /// The tag of the message; `None` for any.
+        /// Tag that the message must have; `None` accepts any.
         tag: Option<u32>,
     },
-    /// It takes part in a collective with the other ranks of a group.
+    /// The rank takes part in a collective with the other ranks of its group.
     Collective {
-        /// Which one, as [`Collectives::add`](super::Collectives::add) numbers them.
+        /// Number that [`Collectives::add`](super::Collectives::add) returned for it.
         which: u32,
     },
 }
 
 impl Operation {
-    /// Stands for any rank and for any tag where operations are stored.
+    /// Stored value for "any rank" and "any tag".
     pub const ANY: u32 = u32::MAX;
 
-    /// A stored rank or tag; `None` for any.
+    /// Decodes a stored rank or tag: `None` stands for any.
     pub fn unless_any(stored: u32) -> Option<u32> {
         (stored != Operation::ANY).then_some(stored)
     }
 
-    /// A rank or a tag as it is stored.
+    /// Encodes a rank or tag for storage, `None` as [`Operation::ANY`].
     pub(super) fn or_any(given: Option<u32>) -> u32 {
         given.unwrap_or(Operation::ANY)
     }
 }
 
-/// What kind of operation it is.
+/// Kind of an operation without its parameters, for counts and tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum OperationKind {
-    /// The rank computes.
+    /// [`Operation::Compute`].
     Compute,
-    /// It sends.
+    /// [`Operation::Send`], to another rank or to the rank itself.
     Send,
-    /// It receives.
+    /// [`Operation::Receive`].
     Receive,
-    /// It takes part in a collective.
+    /// [`Operation::Collective`].
     Collective,
-    /// It does nothing for a time.
+    /// [`Operation::Wait`].
     Wait,
 }
 
-/// What operations take on their stream beside what they are for.
+/// Costs of operations on their stream, and the protocol by which messages are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// What a send, and a receive that has its message, occupies its stream for.
+    /// Time for which a send occupies its stream, and a receive once it has its message (o in
+    /// `LogGOPS`).
     pub overhead: Time,
-    /// The largest message whose send is done once it is posted; a larger one's is done once it is
-    /// acknowledged.
+    /// Largest payload, in bytes, whose send is done as soon as it is posted (S in `LogGOPS`). The
+    /// send of a larger message is done when the receiver's NIC has acknowledged it.
     pub eager_bytes: u64,
-    /// Whether larger messages are sent only once a receive takes them.
+    /// True if messages larger than `eager_bytes` wait for a handshake with their receive.
     pub rendezvous: bool,
-    /// Computing takes this many millionths of the time that the graph has for it.
+    /// Factor on computing times, in millionths: 1,000,000 leaves the graph's times as they are.
     pub compute_ppm: u64,
 }
 
@@ -99,56 +101,57 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// How long computing takes for which the graph has a time.
+    /// Scales a computing time from the graph by `compute_ppm`; saturates at the longest time.
     pub fn computing(&self, time: Time) -> Time {
+        // The product of two 64-bit numbers needs 128 bits.
         let ps = u128::from(time.ps()) * u128::from(self.compute_ppm) / 1_000_000;
         Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 }
 
-/// How many operations wait for one.
+/// Number of operations that wait for this one, as far as the storage layout depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Follows {
     Nothing,
     One,
     Several,
-    /// Several, of which some wait for the start alone.
+    /// Several, of which at least one waits only for the start.
     SeveralSomeOnStart,
 }
 
-/// What an operation is, as it is stored.
+/// Kind of a stored operation. It says how `Stored::first` and `Stored::second` are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum StoredKind {
     Compute,
     Wait,
     Collective,
-    /// A send to another rank.
+    /// A send to another rank; its message is an entry of the message list.
     Send,
-    /// A send to the rank itself.
+    /// A send to the rank itself, which makes no transfer.
     SendToSelf,
-    /// A receive that takes a certain message whatever happens.
+    /// A receive whose message is known before the run.
     Receive,
-    /// A receive of which only the run tells what it takes.
+    /// A receive whose message only the run decides, by source and tag.
     OpenReceive,
 }
 
-/// An operation as it is stored: 16 bytes, so that a cache line has four of a rank.
+/// A stored operation: 16 bytes, so that a cache line holds four neighbouring operations of a rank.
 ///
-/// The message of a send, and of a receive that takes a certain one, has the other rank and the
-/// bytes ([`Message`](super::operations::Message)).
+/// Sends to other ranks, and receives whose message is known, refer to a
+/// [`Message`](super::operations::Message), which has the other rank and the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(16))]
 pub(super) struct Stored {
-    /// The lower half of picoseconds, a collective, a message, a size as
-    /// [`Sizes`](super::sizes::Sizes) stores it, or the rank that an open receive asks for.
+    /// By kind: the lower half of a time in ps, the number of a collective or message, a size word
+    /// from [`Sizes`](super::sizes::Sizes), or the rank that an open receive names.
     first: u32,
-    /// The upper half of picoseconds, or a tag.
+    /// By kind: the upper half of a time in ps, or a tag.
     second: u32,
-    /// The edge of what waits for the operation, or where the list of those edges is.
+    /// By `follows`: the only edge's word, or the index of the edge list in `RankGraph::lists`.
     pub(super) follower: u32,
-    /// Its stream, by its place among those of the rank.
+    /// Index of its stream among the rank's streams.
     pub(super) stream: u16,
     pub(super) kind: StoredKind,
     pub(super) follows: Follows,
@@ -168,31 +171,31 @@ impl Stored {
         }
     }
 
-    /// Of computing or waiting for a time.
+    /// Packs an operation that computes or waits for `time`, whose picoseconds take both words.
     pub(super) fn timed(kind: StoredKind, time: Time, stream: u16) -> Stored {
         let ps = time.ps();
         Stored::new(kind, [ps as u32, (ps >> 32) as u32], stream)
     }
 
-    /// How long it computes or waits.
+    /// Returns the computing or waiting time.
     pub(super) fn time(&self) -> Time {
         debug_assert!(matches!(self.kind, StoredKind::Compute | StoredKind::Wait));
         Time::from_ps(u64::from(self.second) << 32 | u64::from(self.first))
     }
 
-    /// Which collective it takes part in.
+    /// Returns the number of the collective in which the operation takes part.
     pub(super) fn which(&self) -> u32 {
         debug_assert!(self.kind == StoredKind::Collective);
         self.first
     }
 
-    /// The size of what a rank sends to itself, as it is stored.
+    /// Returns the size word of a message that the rank sends to itself.
     pub(super) fn size_to_self(&self) -> u32 {
         debug_assert!(self.kind == StoredKind::SendToSelf);
         self.first
     }
 
-    /// The tag of a send or of a receive; [`Operation::ANY`] where any will do.
+    /// Returns the tag of a send or receive; [`Operation::ANY`] if an open receive accepts any.
     pub(super) fn tag(&self) -> u32 {
         debug_assert!(!matches!(
             self.kind,
@@ -201,29 +204,30 @@ impl Stored {
         self.second
     }
 
-    /// The rank that an open receive asks for; [`Operation::ANY`] where any will do.
+    /// Returns the rank that an open receive names; [`Operation::ANY`] if it accepts any.
     pub(super) fn asked_peer(&self) -> u32 {
         debug_assert!(self.kind == StoredKind::OpenReceive);
         self.first
     }
 
-    /// The message of a send to another rank, or of a receive that takes a certain one.
+    /// Returns the message number of a send to another rank, or of a receive whose message is
+    /// known.
     pub(super) fn message(&self) -> u32 {
         debug_assert!(matches!(self.kind, StoredKind::Send | StoredKind::Receive));
         self.first
     }
 
-    /// The message of a send to another rank.
+    /// Returns the message number if this is a send to another rank.
     pub(super) fn sent(&self) -> Option<u32> {
         (self.kind == StoredKind::Send).then(|| self.message())
     }
 
-    /// The message that a receive takes whatever happens.
+    /// Returns the message number if this is a receive whose message is known before the run.
     pub(super) fn taken(&self) -> Option<u32> {
         (self.kind == StoredKind::Receive).then(|| self.message())
     }
 
-    /// Tells an open receive which message it takes.
+    /// Turns an open receive into one that takes `message`, so that the run need not match it.
     pub(super) fn assign(&mut self, message: u32) {
         debug_assert!(self.kind == StoredKind::OpenReceive);
         self.kind = StoredKind::Receive;
@@ -240,7 +244,7 @@ impl Stored {
         }
     }
 
-    /// Whether others wait for its start.
+    /// Returns true if some operation waits only for this one's start.
     pub(super) fn starts_others(&self) -> bool {
         match self.follows {
             Follows::Nothing | Follows::Several => false,

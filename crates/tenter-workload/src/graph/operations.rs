@@ -1,4 +1,4 @@
-//! The operations of all ranks and their messages, as they are stored.
+//! Storage for the operations and messages of all ranks.
 
 use std::collections::BTreeMap;
 
@@ -9,41 +9,41 @@ use super::rank_graph::between;
 use super::sizes::Sizes;
 use super::ways::Ways;
 
-/// The operations of all ranks in one list, so that a rank's part of the graph is found without
-/// looking at more than where it begins, and their messages in another.
+/// Operations of all ranks in one list, and their messages in another. A rank's part is found with
+/// one access to `starts`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Operations {
     list: Vec<Stored>,
-    /// Where the operations of each rank begin, and at the end where the last ones end.
+    /// Index of each rank's first operation, and at the end the list's length.
     starts: Vec<u32>,
-    /// By transfer; those of a rank follow one another.
+    /// Messages by transfer number; a rank's messages follow one another.
     messages: Vec<Message>,
-    /// Receives in the order of the list, each with the size that it expects: those whose message
-    /// is not certain, or of another size.
+    /// Receives, by ascending index in `list`, with the size word that each expects. After `shrink`
+    /// only those remain whose message is unknown or has another size.
     expected: Vec<(u32, u32)>,
     sizes: Sizes,
-    /// Where ranks send to, and how many messages.
+    /// Destinations to which each rank sends, with message counts.
     pub(super) ways: Ways,
 }
 
-/// The message of a send to another rank: all that is asked for of it while it is under way, so
-/// that its operation need not be looked at.
+/// A message from one rank to another. It holds what the run needs while the message is under way,
+/// so that the send's operation need not be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Message {
-    /// Its payload, as [`Sizes`] has it.
+    /// Payload as a word of [`Sizes`].
     size: u32,
     pub(super) src: u32,
     pub(super) dst: u32,
-    /// The place of the send among the operations of its rank.
+    /// Place of its send among the sender's operations.
     pub(super) place: u32,
-    /// The receive that takes it whatever happens; [`Operation::ANY`] where there is none.
+    /// Place of the receive that takes it, if known before the run; otherwise [`Operation::ANY`].
     receive: u32,
 }
 
 const _: () = assert!(size_of::<Message>() == 20);
 
 impl Message {
-    /// The receive that takes it whatever happens.
+    /// Returns the place of the receive that takes the message, if it is known before the run.
     pub(super) fn known_receive(&self) -> Option<u32> {
         Operation::unless_any(self.receive)
     }
@@ -63,8 +63,8 @@ impl Default for Operations {
 }
 
 impl Operations {
-    /// Adds those of the rank that comes next, each with its stream, and numbers its messages;
-    /// together they can be numbered.
+    /// Appends the next rank's operations, each with its stream index, and numbers its messages.
+    /// The caller has checked that all operations can be numbered.
     pub(super) fn push(&mut self, of_rank: impl Iterator<Item = (Operation, u16)>) {
         let rank = self.ranks();
         let begin = self.list.len();
@@ -105,14 +105,14 @@ impl Operations {
         self.ways.push(&counts);
     }
 
-    /// A receive takes a message whatever happens.
+    /// Assigns `message` to `receive` of rank `to` before the run, in both directions.
     pub(super) fn assign(&mut self, to: u32, receive: u32, message: u32) {
         self.messages[message as usize].receive = receive;
         self.of_mut(to)[receive as usize].assign(message);
     }
 
-    /// Forgets what receives expect that is told by their messages, and gives back the memory that
-    /// further ranks would have taken.
+    /// Drops expected sizes that equal the size of the assigned message, and returns memory
+    /// reserved for further ranks.
     pub(super) fn shrink(&mut self) {
         let (list, messages, sizes) = (&self.list, &self.messages, &self.sizes);
         self.expected.retain(|&(receive, size)| {
@@ -126,33 +126,33 @@ impl Operations {
         self.sizes.shrink();
     }
 
-    /// How many ranks there are.
     pub(super) fn ranks(&self) -> u32 {
         self.starts.len() as u32 - 1
     }
 
-    /// All of them.
+    /// Returns the operations of all ranks.
     pub(super) fn all(&self) -> &[Stored] {
         &self.list
     }
 
-    /// The messages, by transfer.
+    /// Returns all messages, by transfer number.
     pub(super) fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// The message of a send to another rank, or of a receive that takes a certain one.
+    /// Returns the message that a send to another rank, or a receive with a known message, refers
+    /// to.
     pub(super) fn message(&self, of: &Stored) -> &Message {
         &self.messages[of.message() as usize]
     }
 
-    /// The payload of a message, in bytes.
+    /// Returns a message's payload in bytes.
     #[inline]
     pub(super) fn bytes_of(&self, message: &Message) -> u64 {
         self.sizes.bytes(message.size)
     }
 
-    /// Those of a rank.
+    /// Returns the operations of one rank.
     pub(super) fn of(&self, rank: u32) -> &[Stored] {
         &self.list[between(&self.starts, rank)]
     }
@@ -161,23 +161,23 @@ impl Operations {
         &mut self.list[between(&self.starts, rank)]
     }
 
-    /// One of them, as it is stored.
+    /// Returns a stored operation of a rank.
     #[inline]
     pub(super) fn get(&self, rank: u32, place: u32) -> &Stored {
         &self.list[self.index(rank, place)]
     }
 
-    /// Prefetches the operations of a rank that come soon behind one.
+    /// Prefetches operations of `rank` one cache line ahead of `place`.
     #[inline]
     pub(super) fn prefetch_behind(&self, rank: u32, place: u32) {
         let ahead = values_per_line::<Stored>();
         prefetch_at(&self.list, self.index(rank, place) + ahead);
     }
 
-    /// Prefetches the messages of a rank that come soon behind one.
+    /// Prefetches messages about one cache line ahead of `message`.
     #[inline]
     pub(super) fn prefetch_messages_behind(&self, message: u32) {
-        // Messages lie across the ends of lines.
+        // A message of 20 bytes may straddle two lines; one more entry reaches into the next line.
         let ahead = values_per_line::<Message>() + 1;
         prefetch_at(&self.messages, message as usize + ahead);
     }
@@ -186,7 +186,7 @@ impl Operations {
         (self.starts[rank as usize] + place) as usize
     }
 
-    /// One of them, as it was given.
+    /// Returns an operation in the form in which a builder received it.
     pub(super) fn operation(&self, rank: u32, place: u32) -> Operation {
         let index = self.index(rank, place);
         let stored = &self.list[index];
@@ -230,7 +230,7 @@ impl Operations {
         }
     }
 
-    /// The bytes that a receive expects where its message does not tell.
+    /// Looks up the bytes that the receive at `index` expects; `None` if its message says them.
     fn expected(&self, index: usize) -> Option<u64> {
         let place = self
             .expected
@@ -239,12 +239,13 @@ impl Operations {
         Some(self.sizes.bytes(size))
     }
 
-    /// The ranks with their operations.
+    /// Iterates over ranks with their operations.
     pub(super) fn by_rank(&self) -> impl Iterator<Item = (u32, &[Stored])> {
         (0..self.ranks()).map(|rank| (rank, self.of(rank)))
     }
 
-    /// The memory that they take, and that ranks take to carry them out, in bytes.
+    /// Returns the bytes that the stored operations take, including what ranks add to run them: one
+    /// word of progress for each operation, and one for each message in the order of posting.
     pub(super) fn memory_bytes(&self) -> u64 {
         let of = |stored: usize, progress: usize, count: usize| {
             ((stored + progress) as u64).saturating_mul(count as u64)

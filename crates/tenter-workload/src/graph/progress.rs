@@ -1,59 +1,59 @@
-//! What each operation of a rank still waits for, and what is known of receives.
+//! What each operation of a rank still waits for.
 
 use tenter_engine::{prefetch_at, values_per_line};
 
-/// The progress of the operations of a rank: a word for each, so that what one event needs of an
-/// operation is in one place.
+/// One word per operation: the number of operations it waits for, and two flags for receives. An
+/// event touches one word only.
 ///
-/// A receive that takes a certain transfer is either *asked*, when it waits for that, or *early*,
-/// when the transfer came before.
+/// A receive with a known message is *asked* while it waits for the message, and *early* while the
+/// message waits for it.
 #[derive(Clone, Debug)]
 pub(super) struct Progress(Vec<u32>);
 
-/// The receive has asked for its message.
+/// Flag: the receive has asked for its message.
 const ASKED: u32 = 1 << 31;
-/// The message of a receive is here before it asks.
+/// Flag: the message came before its receive asked.
 const EARLY: u32 = 1 << 30;
 
 impl Progress {
-    /// The most that one operation can wait for.
+    /// Largest number of operations that one operation can wait for.
     pub(super) const WAITS_MAX: u32 = EARLY - 1;
 
-    /// Of operations that wait for so many things each.
+    /// Starts with the number of operations for which each operation waits.
     pub(super) fn new(waits: Vec<u32>) -> Progress {
         Progress(waits)
     }
 
-    /// The operations that wait for nothing.
+    /// Iterates over the operations that wait for nothing.
     pub(super) fn ready(&self) -> impl Iterator<Item = u32> + '_ {
         let words = (0..).zip(&self.0);
         words.filter_map(|(operation, word)| (word & Progress::WAITS_MAX == 0).then_some(operation))
     }
 
-    /// One thing that an operation waits for is over; whether it was the last.
+    /// Counts one operation that `operation` waits for as over; returns true if it was the last.
     pub(super) fn is_last(&mut self, operation: u32) -> bool {
         let word = &mut self.0[operation as usize];
         *word -= 1;
         *word & Progress::WAITS_MAX == 0
     }
 
-    /// Prefetches the words of the operations that come soon behind one.
+    /// Prefetches the words one cache line ahead of `operation`.
     #[inline]
     pub(super) fn prefetch_behind(&self, operation: u32) {
         prefetch_at(&self.0, operation as usize + values_per_line::<u32>());
     }
 
-    /// A receive asks for its message; whether that is here.
+    /// Records that a receive asks for its message; returns true if the message is already here.
     pub(super) fn ask(&mut self, receive: u32) -> bool {
         self.meet(receive, EARLY, ASKED)
     }
 
-    /// The message of a receive is here; whether the receive has asked for it.
+    /// Records that the message of a receive is here; returns true if the receive has asked for it.
     pub(super) fn arrived(&mut self, receive: u32) -> bool {
         self.meet(receive, ASKED, EARLY)
     }
 
-    /// Takes one mark if it is there, else puts the other.
+    /// Clears flag `taken` if it is set, and otherwise sets flag `put`. Returns true if it was set.
     fn meet(&mut self, receive: u32, taken: u32, put: u32) -> bool {
         let word = &mut self.0[receive as usize];
         let was_there = *word & taken != 0;
@@ -65,7 +65,7 @@ impl Progress {
         was_there
     }
 
-    /// The receives that have asked for a certain message.
+    /// Iterates over the receives that wait for their known message.
     pub(super) fn asked(&self) -> impl Iterator<Item = u32> + '_ {
         let words = (0..).zip(&self.0);
         words.filter_map(|(receive, word)| (word & ASKED != 0).then_some(receive))

@@ -1,4 +1,4 @@
-//! What a rank has besides its operations, as it is stored.
+//! Data of a rank beside its operations: streams, edge lists and recorded times.
 
 use std::ops::Range;
 
@@ -6,20 +6,20 @@ use super::edge::Edge;
 use super::measured::MeasuredOperations;
 use super::operation::{Follows, Stored};
 
-/// What a rank has besides its operations.
+/// Data of a rank beside its operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RankGraph {
-    /// The labels of its streams.
+    /// Label of each stream, by index.
     pub(super) streams: Vec<u32>,
-    /// What waits for those operations that several wait for: of each how many there are, and then
-    /// the edges.
+    /// Edge lists of operations with several followers: the length, and then the edges' words. One
+    /// follower is stored in the operation itself.
     pub(super) lists: Vec<u32>,
     pub(super) measured: MeasuredOperations,
 }
 
 impl RankGraph {
-    /// Tells operations what waits for them: `edges` holds that of each, one operation after the
-    /// other, and `first` where each begins and where the last ones end.
+    /// Stores each operation's followers. `edges` holds them grouped by operation; `first` has the
+    /// index of each group and the end.
     pub(super) fn set_followers(
         &mut self,
         operations: &mut [Stored],
@@ -48,7 +48,7 @@ impl RankGraph {
         self.lists.shrink_to_fit();
     }
 
-    /// What waits for an operation of the rank.
+    /// Iterates over the edges to operations that wait for `operation`.
     pub(super) fn followers<'a>(
         &'a self,
         operation: &'a Stored,
@@ -66,7 +66,7 @@ impl RankGraph {
     }
 }
 
-/// The places of what belongs to one of several, of which the first places are given, and the end.
+/// Returns the range of group `of`, where `first` has the index of each group and the end.
 pub(super) fn between(first: &[u32], of: u32) -> Range<usize> {
     let of = of as usize;
     first[of] as usize..first[of + 1] as usize

@@ -1,5 +1,4 @@
-//! What is kept of a rank while it runs, where anything is: a log, what its time went by with, or
-//! both.
+//! Recorder of a rank while it runs: a log, a meter, or both.
 
 use tenter_units::Instant;
 
@@ -7,7 +6,7 @@ use super::log::{Log, OperationLog};
 use super::meter::{Meter, Metered};
 use super::schedule::GraphSchedule;
 
-/// What is kept of a rank while it runs.
+/// Log and meter of one rank. A run without either has no recorder, so events cost one test.
 #[derive(Clone, Debug)]
 pub(super) struct Recorder {
     rank: u32,
@@ -16,7 +15,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Of a rank before its start; `None` where nothing is kept of it.
+    /// Creates the recorder for a rank before its start; `None` if neither log nor meter is wanted.
     pub(super) fn new(
         schedule: &GraphSchedule,
         rank: u32,
@@ -35,14 +34,14 @@ impl Recorder {
         keeps.then(|| Box::new(Recorder { rank, log, meter }))
     }
 
-    /// The rank starts.
+    /// Records the rank's start.
     pub(super) fn start(&mut self, now: Instant) {
         if let Some(meter) = &mut self.meter {
             meter.start(now);
         }
     }
 
-    /// An operation waits for no other one any more.
+    /// Records that an operation waits for no other operation any more.
     pub(super) fn ready(&mut self, operation: u32, now: Instant) {
         self.log.ready(operation, now);
         if let Some(meter) = &mut self.meter {
@@ -50,37 +49,37 @@ impl Recorder {
         }
     }
 
-    /// A receive asks for its message.
+    /// Records that a receive asks for its message.
     pub(super) fn asked(&mut self, operation: u32, now: Instant) {
         self.log.asked(operation, now);
     }
 
-    /// A receive has the request to send its message.
+    /// Records that a receive matched a rendezvous request.
     pub(super) fn requested(&mut self, operation: u32, now: Instant) {
         self.log.requested(operation, now);
     }
 
-    /// A receive has its message, which a rank has sent by an operation of its own.
+    /// Records that a receive got its message; `sender` has the rank and the place of the send.
     pub(super) fn matched(&mut self, operation: u32, sender: (u32, u32), now: Instant) {
         self.log.matched(operation, sender, now);
     }
 
-    /// Takes the log, an entry for each operation; `None` where none is kept.
+    /// Takes the log, an entry for each operation; `None` if none is kept.
     pub(super) fn take_log(&mut self) -> Option<Vec<OperationLog>> {
         self.log.take()
     }
 
-    /// The log so far.
+    /// Returns the log so far.
     pub(super) fn log(&self) -> Option<&[OperationLog]> {
         self.log.entries()
     }
 
-    /// What the time of the rank went by with, where that is measured.
+    /// Returns the attributed times, if they are measured.
     pub(super) fn metered(&self) -> Option<&Metered> {
         self.meter.as_ref().map(Meter::metered)
     }
 
-    /// What an operation has waited for last.
+    /// Records that `operation` waited for `other` last.
     pub(super) fn released_by(&mut self, operation: u32, other: u32) {
         self.log.released_by(operation, other);
         if let Some(meter) = &mut self.meter {
@@ -88,7 +87,7 @@ impl Recorder {
         }
     }
 
-    /// A stream begins with an operation, or with what is left of a receive.
+    /// Records that a stream begins with an operation, or with a receive's overhead.
     pub(super) fn begin(
         &mut self,
         schedule: &GraphSchedule,
@@ -104,7 +103,7 @@ impl Recorder {
         }
     }
 
-    /// An operation is done, the last one where `is_last`.
+    /// Records that an operation is done; `is_last` is set if it is the rank's last one.
     pub(super) fn done(
         &mut self,
         schedule: &GraphSchedule,
@@ -122,7 +121,7 @@ impl Recorder {
     }
 }
 
-/// When the message of a receive was posted, where that is known.
+/// Returns when the message of a receive was posted, if that is known.
 fn posted_at(schedule: &GraphSchedule, rank: u32, receive: u32) -> Option<Instant> {
     let transfer = schedule.graph().stored(rank, receive).taken()?;
     schedule.posted_at(transfer)

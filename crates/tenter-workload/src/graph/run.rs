@@ -1,4 +1,4 @@
-//! Carrying out what a graph has for one rank.
+//! Execution of one rank of a graph.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,12 +15,12 @@ use super::recorder::Recorder;
 use super::schedule::GraphSchedule;
 use super::turn::{Action, Consequences, Event, News, Turn};
 
-/// What is to be done on a stream.
+/// A task in a stream's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Task {
-    /// Start an operation.
+    /// Starts an operation.
     Start(u32),
-    /// Take the message that a receive has.
+    /// Runs the overhead of a receive whose message is here.
     Take(u32),
 }
 
@@ -30,35 +30,36 @@ struct Stream {
     queue: VecDeque<Task>,
 }
 
-/// Where one rank stands in a graph.
+/// State of one rank that carries out a graph.
 ///
-/// Operations of a stream start in the order in which what they waited for was done, those of the
-/// same instant in the order in which the graph lists who waits. A receive waits beside its stream
-/// and occupies it only when its message is there. All that follows from one event without taking
-/// time follows at once.
+/// Operations of a stream start in the order in which they became ready; those that became ready
+/// together start in the order of the graph's edges. A receive waits beside its stream and occupies
+/// it only once its message is here. All consequences of an event that take no time happen at the
+/// same instant.
 #[derive(Clone, Debug)]
 pub struct RankRun {
     rank: u32,
     progress: Progress,
     streams: Vec<Stream>,
     inbox: Inbox,
-    /// Messages and handshakes posted on each way.
+    /// Messages and handshakes posted so far to each destination.
     posted: Vec<u32>,
-    /// The receives of messages that were asked for and have not arrived.
+    /// Receives that were cleared and whose messages are under way, by message.
     cleared: BTreeMap<u32, u32>,
+    /// Operations that are not done.
     left: u32,
     collectives: CollectiveRuns,
     recorder: Option<Box<Recorder>>,
 }
 
 impl RankRun {
-    /// A rank before its start.
+    /// Creates a rank before its start; it keeps no log.
     pub fn new(schedule: &GraphSchedule, rank: u32) -> RankRun {
         let recorder = Recorder::new(schedule, rank, false);
         RankRun::with_recorder(schedule, rank, recorder)
     }
 
-    /// A rank before its start that keeps a log.
+    /// Creates a rank before its start that keeps a log.
     pub fn with_log(schedule: &GraphSchedule, rank: u32) -> RankRun {
         let recorder = Recorder::new(schedule, rank, true);
         RankRun::with_recorder(schedule, rank, recorder)
@@ -88,28 +89,28 @@ impl RankRun {
         }
     }
 
-    /// Takes its log, an entry for each operation; `None` where none is kept.
+    /// Takes the log, an entry for each operation; `None` if none is kept.
     pub fn take_log(&mut self) -> Option<Vec<OperationLog>> {
         self.recorder.as_mut()?.take_log()
     }
 
-    /// Its log so far.
+    /// Returns the log so far; `None` if none is kept.
     pub fn log(&self) -> Option<&[OperationLog]> {
         self.recorder.as_ref()?.log()
     }
 
-    /// What its time went by with, where that is measured.
+    /// Returns the attributed times, if the schedule is [metered](GraphSchedule::metered).
     pub fn metered(&self) -> Option<&Metered> {
         self.recorder.as_ref()?.metered()
     }
 
-    /// How many operations are not done.
+    /// Returns the number of operations that are not done.
     pub fn left(&self) -> u32 {
         self.left
     }
 
-    /// The receives that wait: their places, and whom they ask for (`None` for any) under which
-    /// tag.
+    /// Lists the receives that wait for a message: place, source and tag, of which `None` accepts
+    /// any. The order is that of places.
     pub fn waiting(&self, schedule: &GraphSchedule) -> Vec<(u32, Option<u32>, Option<u32>)> {
         let expected = self.progress.asked().filter_map(|place| {
             match schedule.graph().operation(self.rank, place).0 {
@@ -127,8 +128,8 @@ impl RankRun {
         found
     }
 
-    /// Something has happened at the rank at an instant; what follows from it
-    /// is appended to the actions.
+    /// Handles an event at the rank at time `now`. Appends what the rank posts, its wake-up times
+    /// and its end to the actions.
     pub fn hear(
         &mut self,
         schedule: &GraphSchedule,
@@ -164,6 +165,8 @@ impl RankRun {
             },
             News::Woken(operation) => {
                 let stored = schedule.graph().stored(self.rank, operation);
+                // Only a collective with a base latency is woken; its stream stays busy until it is
+                // over.
                 if stored.kind == StoredKind::Collective {
                     let over = self.collectives.take_part(operation, stored.which(), turn);
                     self.end_collective(over, turn);
@@ -177,7 +180,7 @@ impl RankRun {
         self.settle(turn);
     }
 
-    /// A transfer is here.
+    /// Handles the arrival of a transfer.
     fn arrived(&mut self, transfer: u32, turn: &mut Turn<'_>) {
         match turn.schedule.what(transfer) {
             What::Message(message) => match self.cleared.remove(&message) {
@@ -199,7 +202,7 @@ impl RankRun {
         }
     }
 
-    /// Looks for the receive of a message that is here, or that its sender asks to send.
+    /// Finds the receive for a message that has arrived, or that its sender asks to send.
     fn match_up(&mut self, message: u32, turn: &mut Turn<'_>) {
         let of = turn.schedule.graph().message(message);
         let send = (of.src, of.place);
@@ -213,7 +216,7 @@ impl RankRun {
         }
     }
 
-    /// Carries out all that follows at this instant.
+    /// Carries out all consequences at this instant, in the order in which they arose.
     fn settle(&mut self, turn: &mut Turn<'_>) {
         let before = self.left;
         while let Some(event) = turn.events.pop_front() {
@@ -233,12 +236,13 @@ impl RankRun {
                 Event::Free(stream) => self.go_on(stream, turn),
             }
         }
+        // `before` keeps later acknowledgements from reporting the end a second time.
         if self.left == 0 && before > 0 {
             turn.act(Action::Done);
         }
     }
 
-    /// A receive asks for its message, other operations queue on their streams.
+    /// Queues a ready operation on its stream; a receive asks for its message instead.
     fn ready(&mut self, operation: u32, turn: &mut Turn<'_>) {
         if let Some(recorder) = &mut self.recorder {
             recorder.ready(operation, turn.now);
@@ -247,6 +251,7 @@ impl RankRun {
         if !matches!(stored.kind, StoredKind::Receive | StoredKind::OpenReceive) {
             return self.enqueue(stored.stream, Task::Start(operation), turn);
         }
+        // Receives occupy no stream while they wait, so they start as soon as they are ready.
         if stored.starts_others() {
             turn.happens(Event::Started(operation));
         }
@@ -266,7 +271,7 @@ impl RankRun {
         }
     }
 
-    /// Tells those that wait for the start of an operation, or for its end.
+    /// Counts down the operations that wait for this one's start (`starts` is set) or end.
     fn release(&mut self, operation: u32, starts: bool, turn: &mut Turn<'_>) {
         let edges = turn.schedule.graph().edges_of(self.rank, operation);
         for edge in edges.filter(|edge| edge.on_start() == starts) {
@@ -280,9 +285,9 @@ impl RankRun {
         }
     }
 
-    /// Queues a task on a stream, or begins with it at once where the next event would do so:
-    /// nothing else is queued, and nothing else has happened. So callers let nothing happen behind
-    /// it that a task might overtake.
+    /// Queues a task on a stream. It begins at once if the next event would do so anyway, because
+    /// nothing is queued and no event is pending. Callers must therefore not add an event
+    /// afterwards that has to precede the task.
     fn enqueue(&mut self, stream: u16, task: Task, turn: &mut Turn<'_>) {
         let of = &mut self.streams[usize::from(stream)];
         if !of.busy && of.queue.is_empty() && turn.events.is_empty() {
@@ -292,8 +297,8 @@ impl RankRun {
         turn.happens(Event::Free(stream));
     }
 
-    /// A message of no certain receive is here, or is asked to be sent: that of a send, by its rank
-    /// and its place there.
+    /// Offers a message of a send, given by its rank and place, to receives that match by source
+    /// and tag.
     fn take_in(&mut self, peer: u32, place: u32, turn: &mut Turn<'_>) {
         let tag = turn.schedule.graph().stored(peer, place).tag();
         if let Some(receive) = self.inbox.arrived(Envelope { peer, tag }, place) {
@@ -301,7 +306,8 @@ impl RankRun {
         }
     }
 
-    /// A receive takes a message, which is here unless its sender waits for the clearance.
+    /// Handles a match. The receive has its message now, unless the sender waits for a clearance,
+    /// which is posted instead.
     fn is_matched(&mut self, receive: u32, sender: (u32, u32), turn: &mut Turn<'_>) {
         let Some((message, clearance)) = turn.schedule.clearance_of(sender.0, sender.1) else {
             return self.has_message(receive, sender, turn);
@@ -313,7 +319,7 @@ impl RankRun {
         self.post(sender.0, clearance, turn);
     }
 
-    /// A receive has its message, and takes it when its stream is free.
+    /// Handles a receive's message: the receive is done, or occupies its stream for the overhead.
     fn has_message(&mut self, receive: u32, sender: (u32, u32), turn: &mut Turn<'_>) {
         if let Some(recorder) = &mut self.recorder {
             recorder.matched(receive, sender, turn.now);
@@ -326,7 +332,7 @@ impl RankRun {
         }
     }
 
-    /// Begins with what comes next on a stream, unless it is busy.
+    /// Begins the next task of a stream unless the stream is busy.
     fn go_on(&mut self, stream: u16, turn: &mut Turn<'_>) {
         let of = &mut self.streams[usize::from(stream)];
         if of.busy {
@@ -337,10 +343,11 @@ impl RankRun {
         }
     }
 
-    /// A stream begins with a task.
+    /// Begins a task on a stream.
     fn begin(&mut self, stream: u16, task: Task, turn: &mut Turn<'_>) {
         let (Task::Take(operation) | Task::Start(operation)) = task;
         let stored = turn.schedule.graph().stored(self.rank, operation);
+        // A receive has started when it asked, not when it takes its message.
         if stored.starts_others() && task == Task::Start(operation) {
             turn.happens(Event::Started(operation));
         }
@@ -370,7 +377,7 @@ impl RankRun {
         }
     }
 
-    /// An operation has had its time on its stream: a send is posted, all else is done.
+    /// Finishes an operation's time on its stream: a send posts its message, all others are done.
     fn complete(&mut self, operation: u32, turn: &mut Turn<'_>) {
         let graph = turn.schedule.graph();
         let stored = graph.stored(self.rank, operation);
@@ -391,7 +398,8 @@ impl RankRun {
         }
     }
 
-    /// Posts a message or a part of its handshake to a rank, behind what was posted there before.
+    /// Posts a message, or a part of its handshake, to rank `to`. The position among all transfers
+    /// to that rank is what its receiver reads.
     fn post(&mut self, to: u32, id: u32, turn: &mut Turn<'_>) {
         if let Some(way) = turn.schedule.ways().to(self.rank, to) {
             let nth = &mut self.posted[way];
@@ -401,7 +409,7 @@ impl RankRun {
         }
     }
 
-    /// Ends a collective by its operation, once it is over.
+    /// Frees the stream of a collective that is over, and marks its operation as done.
     fn end_collective(&mut self, over: Option<u32>, turn: &mut Turn<'_>) {
         if let Some(operation) = over {
             let stream = turn.schedule.graph().stored(self.rank, operation).stream;

@@ -1,4 +1,5 @@
-//! A graph as a schedule: its messages are transfers, whose order on each way is that of posting.
+//! A graph as a schedule. Its messages are transfers; the run decides their order on each queue
+//! pair.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use super::ways::Ways;
 use crate::collective::{CollectiveMember, Factor};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
-/// What is known of graphs without running them.
+/// Description of graphs among the collectives.
 pub static MEMBER: CollectiveMember = CollectiveMember {
     collective: "operations",
     algorithm: "graph",
@@ -26,43 +27,44 @@ pub static MEMBER: CollectiveMember = CollectiveMember {
     busbw: Factor::One,
 };
 
-/// The transfers of a graph, and for one run of it the order in which they are posted.
+/// The transfers of a graph, with the order in which one run posts them.
 ///
-/// Queue pairs keep their order, and which send of a rank comes first is known only when the graph
-/// runs. So the sender writes down what it posts, and the receiver of the n-th message of a way
-/// reads there which one that is: by then it has been written, since the message has crossed a link
-/// in between. Where each message has a queue pair of its own, its lane is the place of its send,
-/// and nothing needs to be read.
+/// Queue pairs keep their order, but only the run decides which of a rank's sends comes first. The
+/// sender therefore writes down what it posts, and the receiver of the n-th message looks it up.
+/// The entry is written by then, since the message has crossed a link in between. With a queue pair
+/// for each message (scope `chunk`) the lane is the place of the send, and nothing is looked up.
 #[derive(Debug)]
 pub struct GraphSchedule {
     graph: Arc<Graph>,
     timing: Timing,
-    /// Those of large messages, where these have any.
+    /// Handshakes of large messages; `None` without rendezvous or large messages.
     handshakes: Option<Handshakes>,
+    /// Transfer posted as the n-th from one rank to another, at the place that [`Ways`] has for it.
     posted: Box<[AtomicU32]>,
     collectives: CollectiveTransfers,
-    /// Whether anything is done when it is acknowledged, and not before.
+    /// True if some operation ends with an acknowledgement, so that the endpoint must report these.
     hears_acknowledgements: bool,
-    /// When each message was posted, in ps, where ranks are metered: its receiver reads that once
-    /// the message is there, as above.
+    /// When each message was posted, in ps; `None` unless ranks are metered. The receiver reads it
+    /// once the message is here, as with `posted`.
     posted_at: Option<Box<[AtomicU64]>>,
-    /// Operations of each rank whose times are kept, ascending.
+    /// Operations of each rank whose times a metered run keeps.
     marks: Marks,
 }
 
-/// Operations of each rank whose times are kept, ascending; ranks beyond have none.
+/// Places of marked operations for each rank, ascending; ranks beyond the list have none.
 pub type Marks = Arc<Vec<Vec<u32>>>;
 
-/// The lane of messages; those of collectives follow.
+/// Lane of messages; lanes of collectives follow.
 const LANE_OF_MESSAGES: u32 = 0;
-/// Not posted yet.
+/// Entry of a transfer that has not been posted.
 const NOT_POSTED: u32 = u32::MAX;
 
 impl GraphSchedule {
-    /// One run of a graph.
+    /// Prepares one run of a graph.
     ///
     /// # Errors
-    /// Collectives that their ranks cannot run, and more transfers than can be numbered.
+    /// Collectives that cannot run with their ranks or size, and more transfers than can be
+    /// numbered.
     pub fn new(graph: Arc<Graph>, timing: Timing) -> Result<GraphSchedule, GraphError> {
         let handshakes = timing
             .rendezvous
@@ -88,7 +90,7 @@ impl GraphSchedule {
         })
     }
 
-    /// The same, whose ranks measure what their time goes by with, and when marked operations ran.
+    /// Makes ranks attribute their time, and keep the times of the operations in `marks`.
     #[must_use]
     pub fn metered(self, marks: Marks) -> GraphSchedule {
         let messages = 0..self.graph.messages();
@@ -100,31 +102,31 @@ impl GraphSchedule {
         }
     }
 
-    /// The marked operations of a rank, where ranks measure what their time goes by with.
+    /// Returns the marked operations of a rank, or `None` if the run is not metered.
     pub(super) fn marks_of(&self, rank: u32) -> Option<&[u32]> {
         self.posted_at.as_ref()?;
         let marks = self.marks.get(rank as usize);
         Some(marks.map_or(&[], Vec::as_slice))
     }
 
-    /// When a message was posted, where that is known.
+    /// Returns when a message was posted; `None` if it has not been, or if the run is not metered.
     pub(super) fn posted_at(&self, transfer: u32) -> Option<Instant> {
         let at = self.posted_at.as_ref()?.get(transfer as usize)?;
         let at = Instant::from_ps(at.load(Ordering::Acquire));
         (!at.is_never()).then_some(at)
     }
 
-    /// The graph that a schedule is, if it is one.
+    /// Returns the graph behind `schedule`, if it is one.
     pub fn of(schedule: &dyn Schedule) -> Option<&GraphSchedule> {
         schedule.operations()?.downcast_ref()
     }
 
-    /// The collectives with their transfers.
+    /// Returns the collectives with their transfers.
     pub(super) fn collectives(&self) -> &CollectiveTransfers {
         &self.collectives
     }
 
-    /// What a transfer is.
+    /// Tells what a transfer number stands for.
     pub(super) fn what(&self, transfer: u32) -> What {
         if transfer < self.graph.messages() {
             return What::Message(transfer);
@@ -133,13 +135,13 @@ impl GraphSchedule {
         handshakes.map_or(What::Part, |of| of.what(transfer))
     }
 
-    /// The request and the clearance of a message; `None` where it is sent without.
+    /// Returns the request and the clearance of a message; `None` if it needs no handshake.
     pub(super) fn handshake_of(&self, message: u32) -> Option<(u32, u32)> {
         self.handshakes.as_ref()?.of(message)
     }
 
-    /// The message of a send, by its rank and its place there, and its clearance; `None` where it
-    /// is sent without.
+    /// Returns the message of the send at `place` of `rank`, and its clearance; `None` if it needs
+    /// no handshake.
     pub(super) fn clearance_of(&self, rank: u32, place: u32) -> Option<(u32, u32)> {
         let handshakes = self.handshakes.as_ref()?;
         let message = self.graph.transfer_of(rank, place)?;
@@ -147,40 +149,42 @@ impl GraphSchedule {
         Some((message, clearance))
     }
 
-    /// The ways of messages, and of what lets them be sent.
+    /// Returns the rank pairs that exchange messages, with their transfers counted. Handshakes are
+    /// included.
     pub(super) fn ways(&self) -> &Ways {
         let of_handshakes = self.handshakes.as_ref().map(Handshakes::ways);
         of_handshakes.unwrap_or(self.graph.ways())
     }
 
-    /// The graph.
+    /// Returns the graph that the schedule runs.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// What operations take.
+    /// Returns the costs of operations and the messaging protocol.
     pub fn timing(&self) -> Timing {
         self.timing
     }
 
-    /// The `nth` message of a rank's way is this transfer.
+    /// Records that rank `rank` posts `transfer` as the `nth` one on its pair `way`, at time `now`.
     pub(super) fn write_down(&self, rank: u32, way: usize, nth: u32, transfer: u32, now: Instant) {
-        // Handshakes are numbered behind the messages.
+        // Handshakes have numbers beyond `posted_at`; nobody asks for their times.
         let times = self.posted_at.as_ref();
         if let Some(at) = times.and_then(|times| times.get(transfer as usize)) {
             at.store(now.ps(), Ordering::Release);
         }
         let place = (self.ways().places(rank, way).start + nth) as usize;
+        // Release pairs with the receiver's acquire: it may run on another thread.
         self.posted[place].store(transfer, Ordering::Release);
         prefetch_at(&self.posted, place + values_per_line::<AtomicU32>());
     }
 
-    /// Whether anything is done when it is acknowledged, and not before.
+    /// Returns true if some operation ends with an acknowledgement.
     pub fn hears_acknowledgements(&self) -> bool {
         self.hears_acknowledgements
     }
 
-    /// Whether something is done when a transfer is acknowledged, and not before.
+    /// Returns true if some operation ends with the acknowledgement of this transfer.
     pub fn is_done_when_acknowledged(&self, transfer: u32) -> bool {
         if !self.hears_acknowledgements {
             return false;
@@ -195,7 +199,7 @@ impl GraphSchedule {
         }
     }
 
-    /// A message, as a transfer.
+    /// Returns a message as a transfer.
     fn message(&self, id: u32) -> Transfer {
         let message = self.graph.message(id);
         Transfer {
@@ -209,7 +213,8 @@ impl GraphSchedule {
         }
     }
 
-    /// The transfers of a lane that one message has for itself.
+    /// Returns the `nth` transfer on a queue pair that serves one message: its request, if it has
+    /// one, and the message, or in the other direction the clearance.
     fn nth_of_message(&self, src: u32, to: Destination, nth: u32) -> Option<u32> {
         if to.lane >= Handshakes::CLEARANCE_LANE {
             let place = to.lane - Handshakes::CLEARANCE_LANE;
@@ -225,7 +230,7 @@ impl GraphSchedule {
         }
     }
 
-    /// The lanes of a rank that each message has for itself.
+    /// Lists the queue pairs of a rank if each message has its own.
     fn lanes_of_messages(&self, rank: u32, out: &mut Vec<Destination>) {
         for (lane, stored) in (0..).zip(self.graph.stored_of(rank)) {
             if let Some(message) = stored.sent() {
@@ -241,7 +246,7 @@ impl GraphSchedule {
         }));
     }
 
-    /// How long an operation occupies its stream.
+    /// Returns the time for which an operation occupies its stream.
     pub(super) fn time_on_stream(&self, stored: &Stored) -> Time {
         match stored.kind {
             StoredKind::Compute => self.timing.computing(stored.time()),
@@ -250,12 +255,13 @@ impl GraphSchedule {
             | StoredKind::SendToSelf
             | StoredKind::Receive
             | StoredKind::OpenReceive => self.timing.overhead,
-            // It ends when all is sent and received.
+            // A collective keeps its stream busy until its last transfer.
             StoredKind::Collective => Time::ZERO,
         }
     }
 
-    /// How many things must be done before all is: messages that arrive, and ranks with operations.
+    /// Returns the number of completions that end a run: all transfers, and all ranks with
+    /// operations.
     pub fn things_to_do(&self) -> u64 {
         let ranks = 0..self.graph.ranks();
         let busy = ranks.filter(|&rank| self.graph.operations_of(rank) > 0);
@@ -293,10 +299,10 @@ impl Schedule for GraphSchedule {
         }
     }
 
-    /// None: a [`RankRun`](super::RankRun) says what a rank posts.
+    /// Appends nothing: a [`RankRun`](super::RankRun) decides what a rank posts.
     fn initial(&self, _rank: u32, _out: &mut Vec<u32>) {}
 
-    /// None: a [`RankRun`](super::RankRun) says what a rank posts.
+    /// Appends nothing: a [`RankRun`](super::RankRun) decides what a rank posts.
     fn released_by(&self, _id: u32, _out: &mut Vec<u32>) {}
 
     fn dependencies(&self, _id: u32) -> u32 {
@@ -329,6 +335,7 @@ impl Schedule for GraphSchedule {
             }
             QueuePairScope::Chunk => self.lanes_of_messages(rank, out),
         }
+        // Messages and collectives were appended apart; callers expect one ascending list.
         out[start..].sort_unstable();
     }
 

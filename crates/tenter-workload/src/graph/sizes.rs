@@ -1,21 +1,22 @@
-//! Sizes in bytes, as they are stored.
+//! Sizes in bytes, packed into 32-bit words.
 
-/// Sizes of which each is a word: itself below 2 GiB, else its place among the large ones.
+/// Table of large sizes. A word holds a size below 2 GiB directly, or a flag and an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sizes {
     large: Vec<u64>,
 }
 
-/// Marks the place of a large size.
+/// Flag: the other bits are an index into the large sizes.
 const LARGE: u32 = 1 << 31;
 
 impl Sizes {
-    /// The word of a size. At most 2^31 large ones have one: there are fewer operations.
+    /// Packs a size. The index cannot overflow, since there are fewer than 2^31 operations.
     pub(super) fn word(&mut self, bytes: u64) -> u32 {
         match u32::try_from(bytes) {
             Ok(bytes) if bytes < LARGE => bytes,
             _ => {
-                // Messages and receives of one size often come one after the other.
+                // Messages and receives of equal size often follow one another, so this saves most
+                // duplicates.
                 if self.large.last() != Some(&bytes) {
                     self.large.push(bytes);
                 }
@@ -24,7 +25,7 @@ impl Sizes {
         }
     }
 
-    /// The size of a word, in bytes.
+    /// Unpacks a word into bytes.
     #[inline]
     pub(super) fn bytes(&self, word: u32) -> u64 {
         if word < LARGE {
@@ -34,7 +35,7 @@ impl Sizes {
         }
     }
 
-    /// The memory that large sizes take beside their words, in bytes.
+    /// Returns the bytes that the table takes beside the words.
     pub(super) fn memory_bytes(&self) -> u64 {
         (self.large.len() * size_of::<u64>()) as u64
     }

@@ -1,4 +1,4 @@
-//! Graphs as they are stored: once, in flat arrays, shared by all that carry them out.
+//! Storage for graphs: flat arrays that all runs share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,26 +18,28 @@ use crate::site::{Instead, Misfit};
 
 /// A graph of operations over a number of ranks.
 ///
-/// Each operation takes 20 bytes while it runs, and each message 24, so a send and the receive that
-/// takes its message take 32 bytes each. A receive needs 8 more where only the run tells what it
-/// takes, or where it expects another size than its message has. A size of 2 GiB or more needs 8
-/// more, a recorded time 24, and an operation that n > 1 others wait for 4·(n + 1).
+/// While it runs an operation takes 20 bytes and a message 24, so a send and the receive that takes
+/// its message take 32 bytes each. A receive needs 8 more if only the run decides its message, or
+/// if it expects another size than its message has. A size of 2 GiB or more needs 8 more, a
+/// recorded time 24, and an operation with n > 1 followers 4·(n + 1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     operations: Arc<Operations>,
     ranks: Arc<[RankGraph]>,
     unmatched: Vec<Unmatched>,
-    /// What groups of ranks run together.
+    /// Collectives of groups of ranks.
     pub(super) collectives: Arc<Collectives>,
-    /// The longest that a stream of any rank computes, and the longest that one waits.
+    /// Longest sum of computing times over a stream.
     longest_stream: Time,
+    /// Longest sum of waiting times over a stream.
     longest_wait: Time,
     busiest_bytes: u64,
     size_bytes: u64,
 }
 
 impl Graph {
-    /// Of ranks whose peers are all ranks: finds who takes which message.
+    /// Stores checked ranks, and assigns messages to receives as far as that is possible before a
+    /// run.
     pub(super) fn new(
         mut operations: Operations,
         ranks: Vec<RankGraph>,
@@ -60,11 +62,10 @@ impl Graph {
         graph
     }
 
-    /// The same graph with what its collectives ask of the hosts of their ranks, and a sentence for
-    /// each kind of them that runs by its usual algorithm instead. Operations are shared.
+    /// Fits collectives to the hosts of their ranks, and returns the new graph with a sentence for
+    /// each kind that falls back to its usual algorithm. Operations are shared with this graph.
     ///
-    /// # Errors
-    /// A collective that does not suit its site.
+    /// A collective that does not suit its site and has no fallback.
     pub fn at(
         self: &Arc<Graph>,
         site_of: &SiteOf<'_>,
@@ -83,17 +84,17 @@ impl Graph {
         Ok((Arc::new(graph), sentences))
     }
 
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> u32 {
         self.ranks.len() as u32
     }
 
-    /// How many operations there are.
+    /// Returns the number of operations over all ranks.
     pub fn operations(&self) -> u64 {
         self.operations.all().len() as u64
     }
 
-    /// The memory that it takes, and that its ranks take to carry it out, in bytes.
+    /// Returns the bytes that the graph takes, and that ranks take to run it.
     pub fn memory_bytes(&self) -> u64 {
         let in_lists: usize = self.ranks.iter().map(|of| of.lists.len()).sum();
         self.operations.memory_bytes()
@@ -101,12 +102,12 @@ impl Graph {
             + self.measured_entries() * MeasuredOperations::ENTRY_BYTES as u64
     }
 
-    /// How many operations of one rank there are.
+    /// Returns the number of operations of one rank.
     pub fn operations_of(&self, rank: u32) -> u32 {
         self.operations.of(rank).len() as u32
     }
 
-    /// How many waits of one operation for another there are.
+    /// Returns the number of edges: waits of one operation for another.
     pub fn edges(&self) -> u64 {
         let ranks = self.operations.by_rank().zip(self.ranks.iter());
         let waits = ranks.flat_map(|((_, operations), of)| {
@@ -116,24 +117,24 @@ impl Graph {
         waits.sum()
     }
 
-    /// What waits for an operation of a rank: the places of those operations, and whether they wait
-    /// for its start alone.
+    /// Iterates over the operations that wait for one of `rank`: their places, and true for those
+    /// that wait only for its start.
     pub fn followers(&self, rank: u32, place: u32) -> impl Iterator<Item = (u32, bool)> + '_ {
         let edges = self.edges_of(rank, place);
         edges.map(|edge| (edge.operation(), edge.on_start()))
     }
 
-    /// What waits for an operation of a rank.
+    /// Iterates over the edges to the operations that wait for one of `rank`.
     pub(super) fn edges_of(&self, rank: u32, place: u32) -> impl Iterator<Item = Edge> + '_ {
         self.rank(rank).followers(self.stored(rank, place))
     }
 
-    /// When an operation was carried out where it was recorded; none where that is not known.
+    /// Returns the recorded time of an operation; `None` if there is none.
     pub fn measured(&self, rank: u32, place: u32) -> Option<Measured> {
         self.rank(rank).measured.get(place)
     }
 
-    /// Whether it is known of any operation when it was carried out.
+    /// Returns true if some operation has a recorded time.
     pub fn is_measured(&self) -> bool {
         self.measured_entries() > 0
     }
@@ -142,17 +143,17 @@ impl Graph {
         self.ranks.iter().map(|of| of.measured.len() as u64).sum()
     }
 
-    /// The groups of ranks, and their collectives.
+    /// Returns the groups of ranks and their collectives.
     pub fn collectives(&self) -> &Arc<Collectives> {
         &self.collectives
     }
 
-    /// How many messages go from one rank to another.
+    /// Returns the number of messages between different ranks.
     pub fn messages(&self) -> u32 {
         self.operations.messages().len() as u32
     }
 
-    /// An operation of a rank, and the label of its stream.
+    /// Returns an operation of a rank, and the label of its stream.
     pub fn operation(&self, rank: u32, place: u32) -> (Operation, u32) {
         let stream = usize::from(self.stored(rank, place).stream);
         let label = self.rank(rank).streams[stream];
@@ -167,86 +168,87 @@ impl Graph {
         self.operations.get(rank, place)
     }
 
-    /// Prefetches the operations of a rank that come soon behind one: most ranks carry theirs out
-    /// about in their order.
+    /// Prefetches operations one cache line ahead: most ranks run theirs roughly in order of
+    /// places.
     #[inline]
     pub(super) fn prefetch_behind(&self, rank: u32, place: u32) {
         self.operations.prefetch_behind(rank, place);
     }
 
-    /// Prefetches the messages of a rank that come soon behind one.
+    /// Prefetches messages about one cache line ahead of `message`.
     #[inline]
     pub(super) fn prefetch_messages_behind(&self, message: u32) {
         self.operations.prefetch_messages_behind(message);
     }
 
-    /// The operations of a rank.
+    /// Returns the stored operations of a rank.
     pub(super) fn stored_of(&self, rank: u32) -> &[Stored] {
         self.operations.of(rank)
     }
 
-    /// The messages: who sends how many bytes to whom.
+    /// Iterates over the messages: sender, receiver, and payload in bytes.
     pub fn sends(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
         let messages = self.operations.messages().iter();
         messages.map(|message| (message.src, message.dst, self.operations.bytes_of(message)))
     }
 
-    /// The rank of a transfer, and the place of its send there.
+    /// Returns the sender of a message, and the place of the send there.
     pub(super) fn send_of(&self, transfer: u32) -> (u32, u32) {
         let message = self.message(transfer);
         (message.src, message.place)
     }
 
-    /// The message of a transfer.
+    /// Returns the message with a transfer number.
     pub(super) fn message(&self, transfer: u32) -> &Message {
         &self.operations.messages()[transfer as usize]
     }
 
-    /// The payload of a message, in bytes.
+    /// Returns a message's payload in bytes.
     pub(super) fn bytes_of(&self, message: &Message) -> u64 {
         self.operations.bytes_of(message)
     }
 
-    /// Where ranks send to, and how many messages.
+    /// Returns the rank pairs that exchange messages, with message counts.
     pub(super) fn ways(&self) -> &Ways {
         &self.operations.ways
     }
 
-    /// The transfer of a send, or the one that a receive takes whatever happens; none of a send to
-    /// the rank itself.
+    /// Returns the transfer of a send, or of a receive whose message is known before the run;
+    /// `None` for other operations and for a send to the rank itself.
     pub fn transfer_of(&self, rank: u32, place: u32) -> Option<u32> {
         let stored = self.stored(rank, place);
         stored.sent().or_else(|| stored.taken())
     }
 
-    /// Messages of a tag between two ranks that are not as many as the receives for them, in order;
-    /// none where a receive takes from any rank or any tag, since nobody knows before the run.
+    /// Returns senders, receivers and tags whose messages are not as many as their receives, in
+    /// order. Empty if any receive accepts any rank or tag, since only the run can tell then.
     pub fn unmatched(&self) -> &[Unmatched] {
         &self.unmatched
     }
 
-    /// The bytes of messages that the rank with most to send or to receive sends or receives.
+    /// Returns the most bytes of messages that any rank sends, or receives.
     pub fn busiest_bytes(&self) -> u64 {
         self.busiest_bytes
     }
 
-    /// The size of what the rank with most of it sends or receives, at least 1: its messages, and
-    /// its collectives as nccl-tests counts their sizes.
+    /// Returns the most bytes that any rank sends, or receives: messages, and collectives by their
+    /// size in nccl-tests. At least 1.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// The longest that a stream of any rank computes, which no run is faster than.
+    /// Returns the longest sum of computing times over a stream: with `compute_ppm` unscaled, a
+    /// lower bound for the run.
     pub fn longest_stream(&self) -> Time {
         self.longest_stream
     }
 
-    /// The longest that a stream of any rank waits for times to come.
+    /// Returns the longest sum of [`Operation::Wait`] times over a stream.
     pub fn longest_wait(&self) -> Time {
         self.longest_wait
     }
 
-    /// What the busiest port sends or receives, of messages alone and with collectives.
+    /// Returns the load of the busiest port in bytes: for messages alone, and with collectives.
     fn busiest(&self) -> (u64, u64) {
         let mut ports = vec![[0_u64; 2]; self.ranks.len()];
         for (rank, peer, bytes) in self.sends() {
@@ -268,7 +270,7 @@ impl Graph {
         (busiest, size.max(1))
     }
 
-    /// How many operations of each kind there are.
+    /// Counts operations by kind.
     pub fn counts(&self) -> BTreeMap<OperationKind, u64> {
         let mut counts = BTreeMap::new();
         for stored in self.operations.all() {
@@ -278,7 +280,7 @@ impl Graph {
     }
 }
 
-/// The longest sum of times of a form over a stream.
+/// Returns the longest sum of times over a stream, of operations that are `kind`.
 fn longest_stream(operations: &Operations, ranks: &[RankGraph], kind: StoredKind) -> Time {
     let mut longest = Time::ZERO;
     for ((_, operations), of) in operations.by_rank().zip(ranks) {

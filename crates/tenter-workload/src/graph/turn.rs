@@ -1,4 +1,4 @@
-//! What ranks are told, what they do in consequence, and what is found on the way between.
+//! Events at a rank, and the actions that follow from them.
 
 use std::collections::VecDeque;
 
@@ -6,68 +6,68 @@ use tenter_units::{Instant, Time};
 
 use super::schedule::GraphSchedule;
 
-/// What has happened at a rank.
+/// Event outside the rank's own code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// The rank starts.
+    /// The job starts the rank.
     Start,
-    /// A transfer has arrived whole, perhaps before the start.
+    /// All bytes of a transfer to the rank have arrived, perhaps before it starts.
     Arrived(u32),
-    /// A transfer of the rank has been acknowledged.
+    /// A transfer that the rank sent has been acknowledged.
     Acknowledged(u32),
-    /// The time of an operation on its stream is over.
+    /// An operation's time on its stream is over.
     Woken(u32),
 }
 
-/// What follows from something that has happened at a rank.
+/// Action that the caller carries out for the rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The rank posts a transfer.
+    /// Post a transfer.
     Post(u32),
-    /// It is to be woken for an operation after a time.
+    /// Send [`News::Woken`] for an operation after a time.
     Wake(Time, u32),
-    /// All of its operations are done.
+    /// All operations of the rank are done.
     Done,
 }
 
-/// What has happened at an instant, and of which the consequences are still to come.
+/// Event within one instant whose consequences have not been carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
-    /// All that an operation has waited for.
+    /// An operation waits for nothing any more.
     Ready(u32),
     /// An operation has started.
     Started(u32),
     /// An operation is done.
     Done(u32),
-    /// A stream may go on.
+    /// A stream may begin its next task.
     Free(u16),
 }
 
-/// The actions that follow from news, and scratch space to find them. All ranks of a partition
-/// share one, so that it stays in the cache.
+/// Actions that follow from an event, and scratch space. All ranks of a partition share one, so
+/// that it stays in the cache.
 #[derive(Clone, Debug, Default)]
 pub struct Consequences {
-    /// What is to be done; whoever does it empties the list.
+    /// Actions in order; the caller drains them.
     pub actions: Vec<Action>,
     pub(super) events: VecDeque<Event>,
 }
 
-/// One turn of a rank: an instant at which it is told something, and what follows.
+/// One event at a rank, while it is handled.
 pub(super) struct Turn<'a> {
     pub(super) schedule: &'a GraphSchedule,
-    /// The instant.
+    /// Time of the event.
     pub(super) now: Instant,
     pub(super) events: &'a mut VecDeque<Event>,
     pub(super) actions: &'a mut Vec<Action>,
 }
 
 impl Turn<'_> {
-    /// Something has happened, and has its turn behind what has happened before.
+    /// Queues an event behind those that already wait at this instant.
     pub(super) fn happens(&mut self, event: Event) {
         self.events.push_back(event);
     }
 
-    /// Something is to be done.
+    /// Appends an action.
     pub(super) fn act(&mut self, action: Action) {
         self.actions.push(action);
     }

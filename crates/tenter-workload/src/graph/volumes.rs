@@ -1,4 +1,4 @@
-//! How much the ranks of a graph send on which of their streams.
+//! Payload volumes of a graph by stream.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,9 @@ use super::operation::Operation;
 use super::schedule::GraphSchedule;
 
 impl GraphSchedule {
-    /// The payload that all ranks send on their streams of each label: to ranks that are within
-    /// reach, as `is_within` says, and to others.
+    /// Sums the payload that all ranks send, by the label of the stream. The first number counts
+    /// transfers for which `is_within(src, dst)` holds, for example within a scale-up domain, the
+    /// second one all others.
     pub fn bytes_by_stream(&self, is_within: impl Fn(u32, u32) -> bool) -> BTreeMap<u32, [u64; 2]> {
         let graph = self.graph();
         let mut bytes: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
@@ -27,7 +28,8 @@ impl GraphSchedule {
                 }
             }
         }
-        // Collectives of a group with the same schedule send the same.
+        // Collectives that share a schedule within a group send the same bytes. The address
+        // identifies the schedule, so that its transfers are summed once.
         let mut known: BTreeMap<(u32, usize), [u64; 2]> = BTreeMap::new();
         for (number, label) in (0..).zip(labels) {
             let (group, _, _) = graph.collectives().get(number);

@@ -1,25 +1,26 @@
-//! Where ranks send to, and the places of what they send there in the order of posting.
+//! Rank pairs that exchange messages, and places for the order in which messages are posted.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::rank_graph::between;
 
-/// Where a rank sends to.
+/// A destination of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
     dst: u32,
-    /// The first place of its messages among those of all ways, in the order of posting.
+    /// First place of its messages. Places of all pairs form one array, each pair's in posting
+    /// order.
     base: u32,
 }
 
-/// The ways of all ranks, those of each ascending by destination.
+/// Destinations of all ranks, ascending for each rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ways {
     list: Vec<Way>,
-    /// The first way of each rank, and at the end how many there are.
+    /// Index of each rank's first destination, and at the end the list's length.
     first: Vec<u32>,
-    /// How many messages there are.
+    /// Number of messages, which is the end of the last pair's places.
     messages: u32,
 }
 
@@ -34,7 +35,7 @@ impl Default for Ways {
 }
 
 impl Ways {
-    /// Adds the rank that comes next: how many messages it sends to each destination.
+    /// Adds the next rank with its message count for each destination.
     pub(super) fn push(&mut self, counts: &BTreeMap<u32, u32>) {
         for (&dst, &count) in counts {
             self.list.push(Way {
@@ -46,7 +47,7 @@ impl Ways {
         self.first.push(self.list.len() as u32);
     }
 
-    /// How many ways a rank has.
+    /// Returns the number of a rank's destinations.
     pub(super) fn count(&self, rank: u32) -> usize {
         self.of(rank).len()
     }
@@ -55,18 +56,18 @@ impl Ways {
         &self.list[between(&self.first, rank)]
     }
 
-    /// The destinations of a rank, ascending, each with how many messages go there.
+    /// Iterates over a rank's destinations, ascending, with the message count of each.
     pub(super) fn counts(&self, rank: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
         let own = (0..).zip(self.of(rank));
         own.map(move |(way, of)| (of.dst, self.places(rank, way).len() as u32))
     }
 
-    /// The number of the way to another rank among those of a rank.
+    /// Returns the index of `dst` among a rank's destinations.
     pub(super) fn to(&self, rank: u32, dst: u32) -> Option<usize> {
         self.of(rank).binary_search_by_key(&dst, |way| way.dst).ok()
     }
 
-    /// The places of the messages of a way.
+    /// Returns the places of the messages to a rank's destination with index `way`.
     pub(super) fn places(&self, rank: u32, way: usize) -> Range<u32> {
         let way = self.first[rank as usize] as usize + way;
         let end = self.list.get(way + 1);
