@@ -1,4 +1,4 @@
-//! Collectives as traces name them, and the choice of an algorithm for each.
+//! Collectives as traces name them, and the algorithm chosen for each.
 
 use tenter_config::{Component, Idle, Reader, Shape, Value, Written, component, default_of};
 
@@ -9,9 +9,9 @@ use crate::collective::{AlgorithmFiles, CollectiveKind, NPUS_KEY, NcclKeys, nics
 pub enum CollectiveName {
     /// Every rank gets the sum over all buffers.
     AllReduce,
-    /// Every rank gets the buffers of all ranks.
+    /// Every rank gets all ranks' buffers.
     AllGather,
-    /// Every rank gets its part of the sum over all buffers.
+    /// Every rank gets its part, summed over all buffers.
     ReduceScatter,
     /// Every rank sends a different part to each rank.
     AllToAll,
@@ -19,7 +19,7 @@ pub enum CollectiveName {
     Broadcast,
     /// The root gets the sum over all buffers.
     Reduce,
-    /// The root gets the buffers of all ranks.
+    /// The root gets all ranks' buffers.
     Gather,
     /// The root sends a different part to each rank.
     Scatter,
@@ -28,7 +28,8 @@ pub enum CollectiveName {
 }
 
 impl CollectiveName {
-    /// Returns the collective's name in scenarios. A barrier runs as an all-reduce of a few bytes.
+    /// Returns the collective's name in scenarios. A barrier runs as an all-reduce over a few
+    /// bytes.
     pub fn collective(self) -> &'static str {
         match self {
             CollectiveName::AllReduce | CollectiveName::Barrier => "all-reduce",
@@ -43,8 +44,8 @@ impl CollectiveName {
     }
 
     /// Converts the bytes that one rank passes to the call into the size by nccl-tests, which
-    /// Tenter uses. For `ranks` ranks that is the concatenation of all buffers for all-gather and
-    /// gather, and otherwise the buffer itself.
+    /// Tenter uses. All-gather and gather concatenate the buffers from `ranks` ranks; the size of
+    /// other collectives is the buffer itself.
     pub fn size_of_own(self, own_bytes: u64, ranks: u32) -> u64 {
         match self {
             CollectiveName::AllGather | CollectiveName::Gather => {
@@ -56,18 +57,18 @@ impl CollectiveName {
     }
 }
 
-/// Bytes of a barrier: NCCL has no barrier, and `PyTorch` all-reduces one element of 4 bytes.
+/// A barrier's bytes: NCCL has no barrier, and `PyTorch` all-reduces one element (4 bytes).
 const BARRIER_BYTES: u64 = 4;
 
 /// The algorithm for a collective: a built-in one by name, or algorithms from a file.
 ///
-/// As with MSCCL, an algorithm from a file serves groups with its number of ranks and the sizes for
+/// As with MSCCL, an algorithm from a file serves groups with its rank count, and the sizes for
 /// which the file is meant; all other cases fall back to the default algorithm.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AlgorithmChoice {
-    /// Name of a built-in algorithm.
+    /// A built-in algorithm's name, such as `ring`.
     Named(String),
-    /// Algorithms from a file, each for its range of sizes.
+    /// Algorithms from a file, each for a size range.
     File(AlgorithmFiles),
 }
 
@@ -137,8 +138,8 @@ fn idle(algorithms: &Algorithms) -> Vec<Idle> {
     Idle::all(&keys, "has no effect without `nccl`", remedy)
 }
 
-/// Checks that each named algorithm exists and that each file carries out the collective of its
-/// key. Reports all problems, not just the first.
+/// Checks that each named algorithm exists and that each file carries out its key's collective.
+/// Reports all problems, not just the first.
 fn are_known(algorithms: &Algorithms, reader: &mut dyn Reader) -> bool {
     let mut known = true;
     for (key, collective, algorithm) in algorithms.keys() {
@@ -183,15 +184,16 @@ impl Algorithms {
             AlgorithmChoice::Named(name) => {
                 CollectiveKind::parse(collective, name).is_ok_and(|kind| is_of(&kind))
             }
+            // NCCL's model does not choose for algorithms from a file.
             AlgorithmChoice::File(_) => false,
         })
     }
 
-    /// Returns the algorithm for a collective of `bytes` among `ranks` ranks. Collectives without a
-    /// key run their first built-in algorithm.
+    /// Returns the algorithm for a collective over `bytes` among `ranks` ranks. Collectives without
+    /// a key run their first built-in algorithm.
     ///
     /// The answer does not depend on where the ranks are: [`Graph::at`](super::Graph::at) fills in
-    /// the properties of their hosts once the ranks are placed.
+    /// their hosts' properties once the ranks are placed.
     pub fn kind(&self, name: CollectiveName, ranks: u32, bytes: u64) -> CollectiveKind {
         let collective = name.collective();
         let own = self.keys().into_iter().find(|(_, of, _)| *of == collective);

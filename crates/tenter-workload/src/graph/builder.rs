@@ -12,31 +12,31 @@ use super::progress::Progress;
 use super::rank_graph::{RankGraph, between};
 use super::storage::Graph;
 
-/// The program of one rank while it is put together.
+/// One rank's program while it is put together.
 #[derive(Clone, Debug, Default)]
 pub struct RankBuilder {
-    /// Operations with the index of their stream.
+    /// Operations with their stream index.
     operations: Vec<(Operation, u16)>,
-    /// Labels of the rank's streams, by index, in the order of their first use.
+    /// Labels of the rank's streams, by index, in order of first use.
     streams: Vec<u32>,
-    /// Index of each stream label.
+    /// Index of each stream, by its label.
     places: BTreeMap<u32, u16>,
     /// The last label and its index: consecutive operations mostly share a stream.
     last: Option<(u32, u16)>,
     /// Waiting operation, operation it waits for, and true if only that one's start counts.
     waits: Vec<(u32, u32, bool)>,
-    /// Last collective of each group, by group.
+    /// The last collective that each group runs, by group.
     last_of_group: BTreeMap<u32, u32>,
     measured: MeasuredOperations,
     too_many_streams: bool,
 }
 
 impl RankBuilder {
-    /// Largest number of operations, and of edges within one rank, that a graph can have.
+    /// Most operations that a graph can have, and most edges within one rank.
     pub const OPERATIONS_MAX: u32 = Progress::WAITS_MAX;
 
     /// Adds collective `which` of `group` on `stream` and returns its place. It waits for the
-    /// previous collective of the group, since all ranks run a group's collectives in one order.
+    /// group's previous collective, since all ranks run a group's collectives in one order.
     pub fn add_collective(&mut self, group: u32, which: u32, stream: u32) -> u32 {
         let place = self.add(Operation::Collective { which }, stream);
         if let Some(before) = self.last_of_group.insert(group, place) {
@@ -68,22 +68,22 @@ impl RankBuilder {
         place
     }
 
-    /// Makes `operation` wait until `other`, an operation of the same rank, is done.
+    /// Makes `operation` wait until `other`, an operation by the same rank, is done.
     pub fn after(&mut self, operation: u32, other: u32) {
         self.waits.push((operation, other, false));
     }
 
-    /// Makes `operation` wait until `other`, an operation of the same rank, has started.
+    /// Makes `operation` wait until `other`, an operation by the same rank, has started.
     pub fn after_start(&mut self, operation: u32, other: u32) {
         self.waits.push((operation, other, true));
     }
 
-    /// Attaches the recorded time of an operation that was added before.
+    /// Attaches the time recorded for an operation that was added before.
     pub fn measured(&mut self, operation: u32, measured: Measured) {
         self.measured.set(operation, measured);
     }
 
-    /// Returns the number of operations added so far.
+    /// Counts the operations added so far.
     pub fn len(&self) -> usize {
         self.operations.len()
     }
@@ -144,10 +144,9 @@ impl RankBuilder {
 }
 
 /// Finds an operation on a cycle, or behind one, by a topological sort.
-///
 /// `edges` holds the edges to the operations that wait, grouped by the operation they wait for;
-/// `first` has the index of each group and the end. `waits` is the number of operations for which
-/// each waits.
+/// `first` has each group's index and the end. `waits` counts for each operation the others that it
+/// waits for.
 fn circle(first: &[u32], edges: &[Edge], mut waits: Vec<u32>) -> Option<u32> {
     let ready = (0..).zip(&waits).filter(|(_, waits)| **waits == 0);
     let mut ready: Vec<u32> = ready.map(|(operation, _)| operation).collect();
@@ -169,7 +168,7 @@ fn circle(first: &[u32], edges: &[Edge], mut waits: Vec<u32>) -> Option<u32> {
 pub struct GraphBuilder {
     operations: Operations,
     ranks: Vec<RankGraph>,
-    /// Groups of ranks with their collectives.
+    /// Rank groups with their collectives.
     pub collectives: Collectives,
 }
 
@@ -181,6 +180,8 @@ impl GraphBuilder {
     /// can be numbered.
     pub fn add(&mut self, rank: RankBuilder) -> Result<(), GraphError> {
         let operations = (self.operations.all().len() + rank.len()) as u64;
+        // Progress keeps the waits of an operation in 30 bits, so a rank cannot have more edges
+        // either.
         let most = RankBuilder::OPERATIONS_MAX;
         if operations > u64::from(most) || rank.waits.len() > most as usize {
             return Err(GraphError::TooManyOperations { most });
@@ -194,7 +195,7 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// Fewer than two ranks, no operations, peers that are no ranks, sends whose tag is
-    /// [`Operation::ANY`], and collectives that some rank of their group does not run.
+    /// [`Operation::ANY`], and collectives that some rank in their group does not run.
     pub fn finish(self) -> Result<Graph, GraphError> {
         let ranks = self.ranks.len() as u32;
         if ranks < 2 {
@@ -209,7 +210,7 @@ impl GraphBuilder {
     }
 }
 
-/// Refuses peers that are no ranks, and tags of sends that stand for any.
+/// Refuses peers that are no ranks, and sends whose tag stands for any.
 fn check_peers(all: &Operations) -> Result<(), GraphError> {
     let ranks = all.ranks();
     for (rank, operations) in all.by_rank() {
@@ -220,6 +221,7 @@ fn check_peers(all: &Operations) -> Result<(), GraphError> {
                 }
                 StoredKind::OpenReceive => Operation::unless_any(stored.asked_peer()),
                 StoredKind::Send => Some(all.message(stored).dst),
+                // A message to the rank itself needs no check.
                 _ => None,
             };
             if let Some(peer) = peer.filter(|&peer| peer >= ranks) {
@@ -235,7 +237,7 @@ fn check_peers(all: &Operations) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// Checks that every rank of a group, and no other, runs each of its collectives exactly once.
+/// Checks that every rank in a group, and no other, runs each collective there exactly once.
 fn check_collectives(operations: &Operations, collectives: &Collectives) -> Result<(), GraphError> {
     let mut runs: Vec<Vec<u32>> = vec![Vec::new(); collectives.len()];
     for (rank, of_rank) in operations.by_rank() {

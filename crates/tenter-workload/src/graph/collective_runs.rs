@@ -14,7 +14,7 @@ struct CollectiveProgress {
     operation: Option<u32>,
     /// Transfers that have not yet arrived, and own transfers that have not been acknowledged.
     left: Share,
-    /// Remaining dependencies of transfers that the rank will send.
+    /// Dependencies that remain for transfers which the rank will send.
     waits: Countdown<u32>,
     /// Transfers released by arrivals before the rank takes part, which post them then.
     held: Vec<u32>,
@@ -28,7 +28,6 @@ pub(super) struct CollectiveRuns {
 }
 
 impl CollectiveRuns {
-    /// Starts without any collective.
     pub(super) fn new(rank: u32) -> CollectiveRuns {
         CollectiveRuns {
             rank,
@@ -52,6 +51,8 @@ impl CollectiveRuns {
         of.initial(rank, &mut ids);
         let run = self.run(turn.schedule, number);
         run.operation = Some(operation);
+        // Held transfers follow the initial ones, as if the rank had taken part before the
+        // arrivals.
         ids.append(&mut run.held);
         turn.actions
             .extend(ids.into_iter().map(|id| Action::Post(base + id)));
@@ -65,6 +66,7 @@ impl CollectiveRuns {
         let (number, local) = collectives.locate(transfer);
         let (of, base) = collectives.schedule(number);
         let run = self.run(turn.schedule, number);
+        // A rank that takes part earlier may send before this one does.
         run.left.receives -= 1;
         let mut released = Vec::new();
         of.released_by(local, &mut released);
@@ -102,8 +104,8 @@ impl CollectiveRuns {
             })
     }
 
-    /// Drops the progress of a finished collective and returns its operation. It is finished once
-    /// all transfers have arrived and all own ones have been acknowledged.
+    /// Drops a finished collective's progress and returns its operation. It is finished once all
+    /// transfers have arrived and all own ones have been acknowledged.
     fn over(&mut self, number: u32) -> Option<u32> {
         let run = self.runs.get(&number)?;
         let operation = run.operation.filter(|_| run.left == Share::default())?;

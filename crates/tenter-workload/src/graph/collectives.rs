@@ -1,4 +1,4 @@
-//! The collectives of a graph: groups of ranks, and the collectives that each group runs in order.
+//! A graph's collectives: rank groups, and the collectives that each group runs in order.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,29 +35,27 @@ struct Collective {
     group: u32,
     /// Position among the group's collectives, from 0.
     nth: u32,
-    /// Index into `Collectives::kinds`.
     kind: u32,
     bytes: u64,
 }
 
-/// A new kind is compared with this many of the latest kinds. Traces alternate among a few, and a
-/// longer search would be quadratic if each collective had a kind of its own.
+/// A new kind is compared with this many kinds, the latest ones. Traces alternate among a few, and
+/// a longer search would be quadratic if each collective had its own kind.
 const KINDS_KEPT: usize = 64;
 
-/// The groups of a graph and their collectives. Each group runs its own in order.
+/// A graph's groups and their collectives. Each group runs its own in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Collectives {
     groups: Vec<Group>,
     /// Algorithms with their parameters. Millions of collectives may share a few.
     kinds: Vec<CollectiveKind>,
     list: Vec<Collective>,
-    /// Number of each collective, by group and position.
+    /// Collective numbers by group and position.
     of_group: BTreeMap<(u32, u32), u32>,
 }
 
 impl Collectives {
-    /// Adds a group with `ranks` in the order of their numbers in it, and returns the group's
-    /// number.
+    /// Adds a group with `ranks` in the order that numbers them, and returns the group's number.
     ///
     /// # Errors
     /// A rank that is listed twice.
@@ -71,22 +69,21 @@ impl Collectives {
         Ok(self.groups.len() as u32 - 1)
     }
 
-    /// Returns the number of groups, which counts from 0.
+    /// Returns the group count; groups are numbered from 0.
     pub fn groups(&self) -> u32 {
         self.groups.len() as u32
     }
 
-    /// Returns the ranks of a group, in the order of their numbers in it.
+    /// Returns a group's ranks, in the order that numbers them.
     pub fn ranks_of(&self, group: u32) -> &[u32] {
         &self.groups[group as usize].ranks
     }
 
     /// Adds the `nth` collective, from 0, that `rank` runs in `group`, and returns the collective's
-    /// number. The first rank of the group defines the collective; further ranks must run the same
-    /// one.
+    /// number. The group's first rank defines the collective; further ranks must run the same one.
     ///
     /// # Errors
-    /// A kind or size that differs from that of other ranks in the group, and a rank outside the
+    /// A kind or size that differs from what other ranks in the group run, and a rank outside the
     /// group.
     pub fn add(
         &mut self,
@@ -124,7 +121,7 @@ impl Collectives {
         })
     }
 
-    /// Returns the index of `kind`, which is added unless it is among the latest `KINDS_KEPT`.
+    /// Returns the index for `kind`, which is added unless it is among the latest `KINDS_KEPT`.
     fn place_of(&mut self, kind: &CollectiveKind) -> u32 {
         let last = self.kinds.iter().enumerate().rev().take(KINDS_KEPT);
         let known = last.into_iter().find(|(_, known)| *known == kind);
@@ -135,10 +132,10 @@ impl Collectives {
         place as u32
     }
 
-    /// Fits the collectives to the hosts of their groups. `site_of` says, from the ranks and the
-    /// kind, how a group lies on its hosts. Collectives that cannot run there fall back to their
-    /// usual algorithm, which is counted with the reason. Returns `None` if no collective depends
-    /// on hosts.
+    /// Fits the collectives to their groups' hosts. `site_of` says, from the ranks and the kind,
+    /// how a group lies on its hosts. Collectives that cannot run there fall back to their usual
+    /// algorithm, which is counted with the reason. Returns `None` if no collective depends on
+    /// hosts.
     ///
     /// # Errors
     /// A collective that does not suit its site and has no fallback.
@@ -146,10 +143,12 @@ impl Collectives {
         if !self.kinds.iter().any(|kind| kind.has_key(NPUS_KEY)) {
             return Ok(None);
         }
+        // Kinds are collected anew: one kind may fit the hosts of two groups differently.
         let mut fitted = Collectives {
             kinds: Vec::new(),
             ..self.clone()
         };
+        // Collectives with equal kind and group fit alike, and a graph may have millions of them.
         let mut known: BTreeMap<(u32, u32), (u32, Option<Instead>)> = BTreeMap::new();
         let mut instead: BTreeMap<(String, Instead), u64> = BTreeMap::new();
         for (number, of) in self.list.iter().enumerate() {
@@ -176,7 +175,7 @@ impl Collectives {
         }))
     }
 
-    /// Returns the number of collectives.
+    /// Counts the collectives of all groups.
     pub fn len(&self) -> usize {
         self.list.len()
     }
@@ -186,13 +185,13 @@ impl Collectives {
         self.list.is_empty()
     }
 
-    /// Returns the group, the kind, and the size in bytes of collective `number`.
+    /// Returns collective `number`: its group, its kind, and its size in bytes.
     pub fn get(&self, number: u32) -> (u32, &CollectiveKind, u64) {
         let of = &self.list[number as usize];
         (of.group, &self.kinds[of.kind as usize], of.bytes)
     }
 
-    /// Returns the position of collective `number` within its group, from 0.
+    /// Returns the position of collective `number` in its group, from 0.
     pub fn nth_of(&self, number: u32) -> u32 {
         self.list[number as usize].nth
     }
@@ -201,10 +200,10 @@ impl Collectives {
 /// Function that returns the site for a group's ranks and a collective.
 pub type SiteOf<'s> = dyn Fn(&[u32], &CollectiveKind) -> Site + 's;
 
-/// Collectives fitted to the hosts of their groups.
+/// Collectives fitted to their groups' hosts.
 pub(super) struct Fitted {
     pub(super) collectives: Collectives,
-    /// Number of collectives that fell back, by usual algorithm and reason.
+    /// Count of collectives that fell back, by usual algorithm and reason.
     pub(super) instead: BTreeMap<(String, Instead), u64>,
 }
 
@@ -212,35 +211,34 @@ pub(super) struct Fitted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct InnerWay {
     to: Destination,
-    /// Number of transfers on it in each collective of the line.
+    /// Transfers on it in each collective that belongs to the line.
     count: u32,
 }
 
-/// Collectives of one group that share queue pairs. All of them have the same number of transfers
-/// on each queue pair, so the n-th transfer there is found by division.
+/// Collectives in one group that share queue pairs. All of them have the same transfer count on
+/// each queue pair, so the n-th transfer there is found by division.
 #[derive(Debug)]
 struct Line {
     group: u32,
     kind: CollectiveKind,
-    /// Size in bytes, if the number of transfers on a queue pair depends on it; `None` if it does
-    /// not.
+    /// Size in bytes, if transfer counts on queue pairs depend on it; `None` if they do not.
     bytes: Option<u64>,
-    /// First lane of the line's queue pairs; a schedule's own lanes and channels count from it.
+    /// The line's first lane; a schedule's own lanes and channels count from it.
     lane: u32,
-    /// Numbers of its collectives, in the order in which the group runs them.
+    /// Collective numbers, in the order in which the group runs them.
     numbers: Vec<u32>,
-    /// Queue pairs of each rank of the group, ascending.
+    /// Queue pairs by the rank's number in the group, ascending for each rank.
     ways: Vec<Vec<InnerWay>>,
 }
 
-/// Transfers of one rank in a collective.
+/// One rank's transfer counts in a collective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) receives: u32,
     pub(super) sends: u32,
 }
 
-/// A collective with its schedule and the numbers of its transfers.
+/// A collective with its schedule and its transfers' numbers.
 struct Running {
     schedule: Arc<dyn Schedule>,
     shares: Arc<[Share]>,
@@ -249,8 +247,7 @@ struct Running {
     base: u32,
 }
 
-/// The collectives of a graph with their transfers, whose numbers follow those of messages and
-/// handshakes.
+/// A graph's collectives with their transfers, which are numbered behind messages and handshakes.
 pub(super) struct CollectiveTransfers {
     collectives: Arc<Collectives>,
     running: Vec<Running>,
@@ -269,10 +266,10 @@ impl std::fmt::Debug for CollectiveTransfers {
 }
 
 impl CollectiveTransfers {
-    /// Numbers the transfers of all collectives from `first` on, and their lanes from `lane` on.
+    /// Numbers all collectives' transfers from `first` on, and their lanes from `lane` on.
     ///
     /// # Errors
-    /// Those of [`CollectiveKind::schedule`], and more transfers than can be numbered.
+    /// The errors of [`CollectiveKind::schedule`], and more transfers than can be numbered.
     pub(super) fn new(
         collectives: &Arc<Collectives>,
         first: u32,
@@ -313,26 +310,27 @@ impl CollectiveTransfers {
         (number, transfer - self.running[number as usize].base)
     }
 
-    /// Returns a collective's schedule and the number of its first transfer.
+    /// Returns a collective's schedule and its first transfer's number.
     pub(super) fn schedule(&self, number: u32) -> (&dyn Schedule, u32) {
         let one = &self.running[number as usize];
         (&*one.schedule, one.base)
     }
 
-    /// Returns the number of transfers that `rank` sends and receives in a collective.
+    /// Counts the transfers that `rank` sends and receives in a collective.
     pub(super) fn share(&self, number: u32, rank: u32) -> Share {
         let number_in_group = self.number_in_group(number, rank);
         self.running[number as usize].shares[number_in_group as usize]
     }
 
-    /// Returns the number of `rank` in the group of a collective in which it takes part.
+    /// Returns the number of `rank` in the group that runs a collective; 0 if it takes no part.
     pub(super) fn number_in_group(&self, number: u32, rank: u32) -> u32 {
         let (group, _, _) = self.collectives.get(number);
         let found = self.collectives.groups[group as usize].number(rank);
+        // Callers are members: [`Collectives::add`] refuses other ranks.
         found.unwrap_or(0)
     }
 
-    /// Returns a transfer with ranks of the job instead of ranks of the group.
+    /// Returns a transfer with the job's ranks in place of the group's.
     pub(super) fn transfer(&self, id: u32) -> Transfer {
         let (number, local) = self.locate(id);
         let one = &self.running[number as usize];
@@ -347,7 +345,7 @@ impl CollectiveTransfers {
         }
     }
 
-    /// Appends the destinations of a rank, in no order.
+    /// Appends a rank's destinations, unsorted.
     pub(super) fn pairs(&self, rank: u32, out: &mut Vec<Destination>) {
         for line in &self.lines {
             let group = &self.collectives.groups[line.group as usize];
@@ -372,6 +370,7 @@ impl CollectiveTransfers {
         let ways = &line.ways[src as usize];
         let way = ways.binary_search_by_key(&inner, |way| way.to).ok()?;
         let count = ways[way].count;
+        // Each collective of the line has `count` transfers on this pair.
         let one = *line.numbers.get((nth / count) as usize)?;
         let one = &self.running[one as usize];
         let local = one
@@ -381,7 +380,7 @@ impl CollectiveTransfers {
     }
 }
 
-/// A schedule that collectives of equal kind, ranks and size share.
+/// A schedule shared by collectives with equal kind, rank count and size.
 struct Known {
     kind: CollectiveKind,
     schedule: Arc<dyn Schedule>,
@@ -392,7 +391,7 @@ struct Builder<'c> {
     collectives: &'c Collectives,
     /// Lane at which the next line begins.
     lane: u32,
-    /// Schedules by number of ranks and bytes. Kinds cannot be keys of a map.
+    /// Schedules by rank count and bytes; kinds have no order, so they cannot be keys.
     known: BTreeMap<(u32, u64), Vec<Known>>,
     lines: Vec<Line>,
 }
@@ -424,7 +423,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Returns the index of the line for a collective, which is added if it is new.
+    /// Returns the index of a collective's line, which is added if it is new.
     fn line(
         &mut self,
         group: u32,
@@ -439,6 +438,8 @@ impl Builder<'_> {
         }
         let ranks = 0..self.collectives.ranks_of(group).len() as u32;
         let ways: Vec<Vec<InnerWay>> = ranks.map(|rank| ways(schedule, rank)).collect();
+        // The line reserves as many lanes as its schedule uses, so no other line shares its queue
+        // pairs.
         let lanes = ways.iter().flatten().map(|way| way.to.lane + 1).max();
         let lane = self.lane;
         self.lane += lanes.unwrap_or(1);
@@ -465,8 +466,8 @@ fn shares(schedule: &dyn Schedule) -> Arc<[Share]> {
     shares.into()
 }
 
-/// Returns the queue pairs of a rank with the number of transfers on each. `nth` has an answer for
-/// exactly that many, so doubling and bisection find the number.
+/// Returns a rank's queue pairs, each with its transfer count. `nth` has an answer for exactly that
+/// many, so doubling and bisection find the count.
 fn ways(schedule: &dyn Schedule, rank: u32) -> Vec<InnerWay> {
     let mut destinations = Vec::new();
     schedule.pairs(rank, QueuePairScope::RankPair, &mut destinations);
@@ -477,6 +478,7 @@ fn ways(schedule: &dyn Schedule, rank: u32) -> Vec<InnerWay> {
                 .is_some()
         };
         let mut most = 1;
+        // The bound keeps the doubling from overflowing.
         while has(most) && most < u32::MAX / 2 {
             most *= 2;
         }

@@ -1,4 +1,4 @@
-//! Communicators of a graph: groups of ranks, and a running count of each group's collectives.
+//! A graph's communicators: rank groups, and a running count for each group's collectives.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::collectives::Collectives;
 use super::error::GraphError;
 use crate::collective::CollectiveKind;
 
-/// A group of at least two ranks in a graph.
+/// A group with at least two ranks in a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Communicator {
     number: u32,
@@ -15,19 +15,19 @@ pub struct Communicator {
 }
 
 impl Communicator {
-    /// Returns the number of ranks in the group.
+    /// Returns the group's rank count.
     pub fn size(self) -> u32 {
         self.size
     }
 }
 
-/// Communicators of a graph while an importer adds its ranks one by one.
+/// A graph's communicators while an importer adds ranks one by one.
 #[derive(Debug)]
 pub struct Communicators<'a> {
     algorithms: &'a Algorithms,
     /// Algorithms looked up so far, by collective, group size and bytes.
     kinds: BTreeMap<(CollectiveName, u32, u64), CollectiveKind>,
-    /// Communicators by their ranks and the tag that tells apart communicators of the same ranks.
+    /// Communicators by their ranks, and by the tag that tells apart those with the same ranks.
     known: BTreeMap<(Vec<u32>, u32), Communicator>,
     /// Collectives that the current rank has run so far in each group.
     run: BTreeMap<u32, u32>,
@@ -44,8 +44,8 @@ impl<'a> Communicators<'a> {
         }
     }
 
-    /// Returns the communicator of `ranks` in this order, adding its group if it is new; `None` for
-    /// fewer than two ranks.
+    /// Returns the communicator for `ranks` in this order, adding its group if it is new; `None`
+    /// for fewer than two ranks.
     ///
     /// # Errors
     /// A rank that is listed twice.
@@ -57,8 +57,8 @@ impl<'a> Communicators<'a> {
         self.of_tag(collectives, ranks, 0)
     }
 
-    /// Does as [`Communicators::of`] for a communicator with a tag. Communicators of the same ranks
-    /// with different tags run their collectives independently.
+    /// Does as [`Communicators::of`] for a communicator with a tag. Communicators with the same
+    /// ranks and different tags run their collectives independently.
     ///
     /// # Errors
     /// A rank that is listed twice.
@@ -89,10 +89,10 @@ impl<'a> Communicators<'a> {
     }
 
     /// Adds `rank`'s next collective in a communicator, by the algorithm that the scenario chooses
-    /// for it. Returns the numbers of the group and the collective.
+    /// for it. Returns the group's and the collective's numbers.
     ///
     /// # Errors
-    /// Those of [`Collectives::add`].
+    /// The errors of [`Collectives::add`].
     pub fn add(
         &mut self,
         collectives: &mut Collectives,
@@ -109,7 +109,7 @@ impl<'a> Communicators<'a> {
     /// Does as [`Communicators::add`] with an algorithm that the caller chooses.
     ///
     /// # Errors
-    /// Those of [`Collectives::add`].
+    /// The errors of [`Collectives::add`].
     pub fn add_own(
         &mut self,
         collectives: &mut Collectives,
@@ -122,7 +122,7 @@ impl<'a> Communicators<'a> {
     }
 }
 
-/// Counts the collective and adds it, or finds it if another rank of the group has added it.
+/// Counts the collective and adds it, or finds it if another rank in the group has added it.
 fn next(
     run: &mut BTreeMap<u32, u32>,
     collectives: &mut Collectives,

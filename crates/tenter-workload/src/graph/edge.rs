@@ -22,7 +22,7 @@ impl Edge {
         self.0
     }
 
-    /// Returns the place of the waiting operation within its rank.
+    /// Returns the waiting operation's place within its rank.
     pub(super) fn operation(self) -> u32 {
         self.0 >> 1
     }

@@ -1,30 +1,30 @@
-//! Errors in a graph of operations.
+//! Errors that make operations unfit to run as a graph.
 
 use crate::WorkloadError;
 
-/// An error in a graph of operations. Fields name an operation by its place within its rank, from
-/// 0; importers turn places into lines or labels.
+/// An error in an operation graph. Fields name an operation by its place within its rank, from 0;
+/// importers turn places into lines or labels.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GraphError {
-    /// A graph of fewer than two ranks.
+    /// A graph with fewer than two ranks.
     #[error("there are operations of {ranks} rank(s) alone; give those of at least 2 ranks")]
     TooFewRanks {
-        /// Number of ranks in the graph.
+        /// Number of ranks that the graph has.
         ranks: u32,
     },
-    /// No rank does anything.
+    /// A graph in which no rank does anything.
     #[error("no rank has an operation; give at least one")]
     NoOperations,
     /// More operations than `u32` places with room for two flag bits can number.
     #[error("there are more than {most} operations; split the graph over several jobs")]
     TooManyOperations {
-        /// Largest number allowed.
+        /// Largest number of operations allowed.
         most: u32,
     },
     /// More streams in one rank than `u16` can number.
     #[error("rank {rank} has more than 65,535 streams; give it fewer")]
     TooManyStreams {
-        /// Rank with the streams.
+        /// Rank that has the streams.
         rank: u32,
     },
     /// A peer that is no rank.
@@ -32,19 +32,19 @@ pub enum GraphError {
     NoSuchPeer {
         /// Rank whose operation names the peer.
         rank: u32,
-        /// Place of that operation.
+        /// Place of that operation within its rank.
         operation: u32,
         /// Peer that the operation names.
         peer: u32,
-        /// Number of ranks in the graph.
+        /// Number of ranks that the graph has.
         ranks: u32,
     },
     /// A send with the reserved tag that stands for any.
     #[error("a send of rank {rank} has the tag 4,294,967,295, which stands for any; give another")]
     TagOfAny {
-        /// Rank that sends.
+        /// Rank whose send has the tag.
         rank: u32,
-        /// Place of the send.
+        /// Place of the send within its rank.
         operation: u32,
     },
     /// A group that lists a rank twice.
@@ -58,10 +58,10 @@ pub enum GraphError {
     NotInGroup {
         /// Rank that runs the collective.
         rank: u32,
-        /// Number of the group.
+        /// Number of the group, in the order of addition.
         group: u32,
     },
-    /// Different collectives run by ranks of one group as their `nth`.
+    /// Different collectives run by a group's ranks as their `nth`.
     #[error(
         "collective {nth} of group {group} is {own} at rank {rank} and {other} at another one; give \
          all ranks of a group the same collectives in the same order"
@@ -69,24 +69,24 @@ pub enum GraphError {
     CollectivesDiffer {
         /// Rank at which the difference shows.
         rank: u32,
-        /// Number of the group.
+        /// Number of the group, in the order of addition.
         group: u32,
-        /// Number of the collective within its group, from 0.
+        /// The collective's position within its group, from 0.
         nth: u32,
         /// Collective and size that `rank` runs.
         own: String,
         /// Collective and size that another rank runs there.
         other: String,
     },
-    /// A collective that some rank of its group does not run, or runs twice.
+    /// A collective that some rank in its group does not run, or runs twice.
     #[error(
         "{ranks} ranks run collective {which}, whose group has {group_size}; give every rank of the \
          group the same collectives"
     )]
     NotAllTakePart {
-        /// Number of the collective.
+        /// Number that [`Collectives::add`](super::Collectives::add) returned.
         which: u32,
-        /// Number of times that ranks run it.
+        /// Times that ranks run it.
         ranks: u32,
         /// Number of ranks in its group.
         group_size: u32,
@@ -103,28 +103,28 @@ pub enum GraphError {
          let one of them start without"
     )]
     Circle {
-        /// Rank with the operations.
+        /// Rank whose operations form the cycle.
         rank: u32,
-        /// Place of one operation that can never start.
+        /// Place of an operation that can never start.
         operation: u32,
     },
 }
 
-/// A mismatch between the messages of one tag from one rank to another, and the receives for them.
+/// A mismatch between messages from one rank to another under one tag, and the receives for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "rank {from} sends {sent} message(s) with tag {tag} to rank {to}, which waits for {received} of \
      them; make the numbers equal"
 )]
 pub struct Unmatched {
-    /// Sending rank.
+    /// Rank that sends the messages.
     pub from: u32,
-    /// Receiving rank.
+    /// Rank that waits for the messages.
     pub to: u32,
-    /// Tag of the messages and receives.
+    /// Tag on the messages and receives.
     pub tag: u32,
-    /// Number of messages that are sent.
+    /// Number of messages with the tag.
     pub sent: u64,
-    /// Number of receives that ask for them.
+    /// Receives that ask for them.
     pub received: u64,
 }

@@ -1,11 +1,11 @@
-//! Rendezvous: the sender of a large message waits until a receive is ready for it.
+//! Rendezvous: a large message waits at its sender until a receive is ready for it.
 //!
 //! The sender posts a request. Once a receive matches it, the receiver posts a clearance, whose
-//! arrival lets the sender post the message. Requests and clearances are transfers with numbers of
-//! their own.
+//! arrival lets the sender post the message. Requests and clearances are transfers with their own
+//! numbers.
 //!
-//! Source: the rendezvous protocol of MPI implementations, as `LogGOPSim` has it for messages above
-//! S.
+//! Source: the rendezvous protocol in MPI implementations, which `LogGOPSim` models for messages
+//! above S.
 
 use std::collections::BTreeMap;
 
@@ -23,29 +23,28 @@ pub(super) enum What {
     Request(u32),
     /// The clearance to send a message.
     Clearance(u32),
-    /// A transfer of a collective.
+    /// A transfer that belongs to a collective.
     Part,
 }
 
-/// The handshakes of a graph. Their transfers are numbered after all messages.
+/// A graph's handshakes, whose transfers are numbered after all messages.
 #[derive(Debug)]
 pub(super) struct Handshakes {
-    /// Transfer number of the first request. Each clearance follows its request.
+    /// The first request's transfer number. Each clearance follows its request.
     first: u32,
     /// Messages that need a handshake, ascending.
     messages: Vec<u32>,
-    /// Receiver and message of each clearance, ascending.
+    /// Each clearance's receiver and message, ascending.
     cleared: Vec<(u32, u32)>,
-    /// Rank pairs with the transfers of messages and handshakes counted together, because they
-    /// share queue pairs.
+    /// Rank pairs with messages and handshakes counted together, because they share queue pairs.
     ways: Ways,
 }
 
 impl Handshakes {
-    /// Payload of a request and of a clearance, in bytes: with headers, the usual frame of a
-    /// control message.
+    /// Payload in bytes for a request or a clearance: with headers, a usual control message's
+    /// frame.
     pub(super) const BYTES: u64 = 64;
-    /// Bit that tells the lane of a clearance from the lanes of messages that the same rank sends.
+    /// Bit that tells a clearance's lane from the lanes of messages that the same rank sends.
     pub(super) const CLEARANCE_LANE: u32 = 1 << 31;
 
     /// Numbers the handshakes for messages above `above_bytes`; `None` if no message is that large.
@@ -87,7 +86,7 @@ impl Handshakes {
         }))
     }
 
-    /// Returns the number after the last clearance, where transfers of collectives begin.
+    /// Returns the number after the last clearance, where the collectives' transfers begin.
     pub(super) fn end(&self) -> u32 {
         self.first + 2 * self.messages.len() as u32
     }
@@ -97,19 +96,20 @@ impl Handshakes {
         &self.ways
     }
 
-    /// Returns the request and the clearance of a message; `None` if it needs no handshake.
+    /// Returns a message's request and clearance; `None` if it needs no handshake.
     pub(super) fn of(&self, message: u32) -> Option<(u32, u32)> {
         let place = self.messages.binary_search(&message).ok()? as u32;
         let request = self.first + 2 * place;
         Some((request, request + 1))
     }
 
-    /// Tells what a transfer is whose number follows those of messages.
+    /// Tells what a transfer is whose number lies behind the messages.
     pub(super) fn what(&self, transfer: u32) -> What {
         let number = transfer - self.first;
         match self.messages.get(number as usize / 2) {
             Some(&message) if number.is_multiple_of(2) => What::Request(message),
             Some(&message) => What::Clearance(message),
+            // Transfers of collectives are numbered behind the handshakes.
             None => What::Part,
         }
     }

@@ -1,10 +1,10 @@
-//! Matching of arrived messages and waiting receives by source and tag, as in MPI.
+//! Matches arrived messages with waiting receives by source and tag, as MPI does.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::operation::Operation;
 
-/// Source and tag of a message, or of what a receive asks for. In a receive [`Operation::ANY`]
+/// A message's source and tag, or those that a receive asks for. In a receive [`Operation::ANY`]
 /// accepts all ranks or all tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Envelope {
@@ -20,7 +20,7 @@ impl Envelope {
         self.peer == Envelope::ANY || self.tag == Envelope::ANY
     }
 
-    /// Lists the envelopes of receives that take this message without naming both its source and
+    /// Lists the envelopes under which a receive takes this message without naming both source and
     /// tag.
     fn open(self) -> [Envelope; 3] {
         let Envelope { peer, tag } = self;
@@ -32,7 +32,7 @@ impl Envelope {
 /// Queues by envelope. Each item has its arrival number, which orders it against other queues.
 type Queues<T> = BTreeMap<Envelope, VecDeque<(u64, T)>>;
 
-/// Returns the arrival number of the first item with an envelope.
+/// Returns the arrival number of an envelope's first item.
 fn first<T>(queues: &Queues<T>, envelope: Envelope) -> Option<u64> {
     let queue = queues.get(&envelope)?;
     queue.front().map(|&(came, _)| came)
@@ -47,14 +47,14 @@ fn pop<T>(queues: &mut Queues<T>, envelope: Envelope) -> Option<T> {
     Some(item)
 }
 
-/// Arrived messages that no receive has asked for, each with the place of its send.
+/// Arrived messages that no receive has asked for, each with its send's place.
 #[derive(Clone, Debug, Default)]
 struct Unexpected {
     messages: Queues<u32>,
     count: usize,
-    /// The same messages by the envelopes of receives that accept any rank or tag. The index is
-    /// built when the first such receive asks, since most graphs have none. Entries of messages
-    /// that were taken by their exact envelope stay until they reach the front.
+    /// Index of the messages by the envelopes under which receives that accept any rank or tag ask.
+    /// It is built when the first such receive asks, since most graphs have none. Entries whose
+    /// message was taken by its exact envelope stay until they reach the front.
     open: Option<Queues<Envelope>>,
     open_count: usize,
 }
@@ -73,6 +73,7 @@ impl Unexpected {
             for asked in message.open() {
                 open.entry(asked).or_default().push_back((came, message));
             }
+            // One entry for each of the three envelopes.
             self.open_count += 3;
             if self.open_count > 6 * self.count + Unexpected::GONE_MAX {
                 self.index();
@@ -108,7 +109,7 @@ impl Unexpected {
         None
     }
 
-    /// Builds the index for receives that accept any rank or tag, in the order of arrival.
+    /// Builds the index for receives that accept any rank or tag, in arrival order.
     fn index(&mut self) {
         let messages = self.messages.iter();
         let all = messages.flat_map(|(&of, queue)| queue.iter().map(move |&(came, _)| (came, of)));
@@ -143,8 +144,8 @@ impl Inbox {
         self.came
     }
 
-    /// Handles the arrival of a message whose send is at `place`. Returns the receive that takes
-    /// it; without one the message is kept.
+    /// Handles an arriving message whose send is at `place`. Returns the receive that takes it;
+    /// without one the message is kept.
     pub(super) fn arrived(&mut self, message: Envelope, place: u32) -> Option<u32> {
         let [by_tag, by_peer, any] = message.open();
         let asked = [message, by_tag, by_peer, any].into_iter();
@@ -158,8 +159,8 @@ impl Inbox {
         None
     }
 
-    /// Handles a receive that asks for a message. Returns the sender and the place of its send if
-    /// the message has arrived; otherwise the receive waits.
+    /// Handles a receive that asks for a message. Returns the sender and its send's place if the
+    /// message has arrived; otherwise the receive waits.
     pub(super) fn asked(&mut self, asked: Envelope, operation: u32) -> Option<(u32, u32)> {
         if let Some((message, place)) = self.unexpected.take(asked) {
             return Some((message.peer, place));
@@ -170,7 +171,7 @@ impl Inbox {
         None
     }
 
-    /// Iterates over the waiting receives, grouped by envelope and not in the order of time.
+    /// Iterates over the waiting receives, grouped by envelope rather than sorted by time.
     pub(super) fn waiting(&self) -> impl Iterator<Item = (Envelope, u32)> + '_ {
         let queues = self.receives.iter();
         queues.flat_map(|(&envelope, queue)| queue.iter().map(move |&(_, of)| (envelope, of)))

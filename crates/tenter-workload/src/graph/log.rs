@@ -1,30 +1,30 @@
-//! Log of a rank's operations: the times at which each was carried out, and what it waited for
+//! Log for a rank's operations: the times at which each was carried out, and what it waited for
 //! last.
 
 use tenter_units::Instant;
 
-/// Times of one operation; [`Instant::NEVER`] for what has not happened yet.
+/// One operation's times; [`Instant::NEVER`] stands for what has not happened yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationLog {
-    /// When the last operation or start that it waits for was over.
+    /// Time at which the last operation or start that it waits for was over.
     pub ready: Instant,
-    /// When its stream began with it; for a receive, when it asked for its message.
+    /// Time at which its stream began with it, or at which a receive asked for its message.
     pub started: Instant,
-    /// When a receive matched a rendezvous request, whose clearance then lets the sender post the
-    /// message; [`Instant::NEVER`] for messages without a handshake.
+    /// Time at which a receive matched a rendezvous request, whose clearance then lets the sender
+    /// post the message; [`Instant::NEVER`] for messages without a handshake.
     pub requested: Instant,
-    /// When a receive got its message, before its overhead on the stream.
+    /// Time at which a receive got its message, before its overhead on the stream.
     pub matched: Instant,
-    /// When it was done; `eager_bytes` of [`Timing`](super::Timing) says what that means for a
-    /// send.
+    /// Time at which it was done; the `eager_bytes` in [`Timing`](super::Timing) say what that
+    /// means for a send.
     pub done: Instant,
-    /// Operation of its rank whose end or start made it ready; [`OperationLog::NONE`] if it waits
-    /// for none.
+    /// The operation whose end or start made it ready, at the same rank; [`OperationLog::NONE`] if
+    /// it waits for none.
     pub released_by: u32,
     /// Operation that kept its stream busy until it started; [`OperationLog::NONE`] if the stream
     /// was free.
     pub behind: u32,
-    /// Sender of a receive's message, and the place of the send there.
+    /// Sender behind a receive's message, and the send's place there.
     pub sender: (u32, u32),
 }
 
@@ -45,7 +45,7 @@ impl OperationLog {
     };
 }
 
-/// Log of a rank with an entry for each operation, or with none if nobody asked for a log.
+/// A rank's log with an entry for each operation, or with none if nobody asked for a log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     entries: Option<Vec<OperationLog>>,
@@ -54,7 +54,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Creates a log for a given number of operations and streams.
+    /// Creates a log for the given operation and stream counts.
     pub(super) fn new(operations: usize, streams: usize) -> Log {
         Log {
             entries: Some(vec![OperationLog::NEW; operations]),

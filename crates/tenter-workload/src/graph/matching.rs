@@ -1,16 +1,15 @@
-//! Matching of receives with messages, as far as it is certain before the run.
+//! Matches receives with messages as far as that is certain before the run.
 
 use super::error::Unmatched;
 use super::operation::{Operation, OperationKind, Stored, StoredKind};
 use super::operations::Operations;
 
-/// A send to a rank or a receive at it: sender, tag, true for the receive, and the message number
-/// or the place of the receive.
+/// A send to a rank or a receive at it: sender, tag, true for the receive, and the send's message
+/// number or the receive's place.
 type End = (u32, u32, bool, u32);
 
-/// Assigns each message to a receive if the run cannot decide otherwise: for its sender, receiver
-/// and tag there is one message and one receive, and no receive of that rank accepts any source or
-/// tag.
+/// Assigns each message to a receive if the run cannot decide otherwise: between its ranks there is
+/// one message and one receive with its tag, and no receive at that rank accepts any source or tag.
 ///
 /// Returns the senders, receivers and tags whose messages are not as many as their receives. If any
 /// receive accepts any source or tag, nothing can be said before the run, and the list is empty.
@@ -23,11 +22,14 @@ pub(super) fn match_up(operations: &mut Operations) -> Vec<Unmatched> {
         ends.clear();
         ends.extend_from_slice(&to_rank[first[to as usize]..first[to as usize + 1]]);
         if !add_receives(operations.of(to), &mut ends) {
+            // Such a receive may take any message to this rank, so no match is certain here.
             is_open = true;
             continue;
         }
         ends.sort_unstable();
         for alike in ends.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            // Sends sort before receives. A message to the rank itself is no transfer, and the run
+            // matches it.
             match *alike {
                 [(_, _, false, transfer), (_, _, true, place)] if transfer != Operation::ANY => {
                     operations.assign(to, place, transfer);
@@ -42,7 +44,7 @@ pub(super) fn match_up(operations: &mut Operations) -> Vec<Unmatched> {
     unmatched
 }
 
-/// Appends the receives of a rank; returns false if one of them accepts any rank or any tag.
+/// Appends a rank's receives; returns false if one accepts any rank or any tag.
 fn add_receives(operations: &[Stored], ends: &mut Vec<End>) -> bool {
     for (place, stored) in (0..).zip(operations) {
         if stored.kind == StoredKind::OpenReceive {
@@ -56,7 +58,7 @@ fn add_receives(operations: &[Stored], ends: &mut Vec<End>) -> bool {
     true
 }
 
-/// Compares the number of messages and receives with one sender and tag; `None` if they are equal.
+/// Compares the counts for messages and receives with one sender and tag; `None` if they are equal.
 fn counted(alike: &[End], to: u32) -> Option<Unmatched> {
     let &(from, tag, ..) = alike.first()?;
     let received = alike.iter().filter(|end| end.2).count() as u64;
@@ -70,8 +72,8 @@ fn counted(alike: &[End], to: u32) -> Option<Unmatched> {
     })
 }
 
-/// Lists all sends grouped by receiver, with the index of each group and the end. This is a
-/// counting sort, since sends are stored by sender.
+/// Lists all sends grouped by receiver, with each group's index and the end. This is a counting
+/// sort, since sends are stored by sender.
 fn sends_by_receiver(operations: &Operations) -> (Vec<usize>, Vec<End>) {
     let messages = operations.messages();
     // Receiver and entry of each send. A send to the rank itself has no message number.

@@ -1,4 +1,4 @@
-//! Recorded times of operations.
+//! Times that a recording has for a graph's operations.
 
 use tenter_units::Time;
 
@@ -7,11 +7,11 @@ use tenter_units::Time;
 pub struct Measured {
     /// Time since the recording began; `None` if only the duration is known.
     pub start: Option<Time>,
-    /// Duration.
+    /// Time from its start to its end.
     pub took: Time,
 }
 
-/// Stored form, in picoseconds.
+/// A recorded time as it is stored, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stored {
     place: u32,
@@ -22,7 +22,8 @@ struct Stored {
 /// Start that is not known.
 const UNKNOWN: u64 = u64::MAX;
 
-/// Recorded times of a rank's operations, ascending by place. Operations without one have no entry.
+/// Times recorded for a rank's operations, ascending by place. Operations without one have no
+/// entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MeasuredOperations(Vec<Stored>);
 

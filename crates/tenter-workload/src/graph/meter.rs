@@ -1,48 +1,47 @@
-//! Attribution of a rank's time to computing and to the communication that computing waits for.
+//! Attributes a rank's time to computing and to the communication that computing waits for.
 
 use tenter_units::{Instant, Time};
 
 use super::operation::Stored;
 use super::rank_graph::RankGraph;
 
-/// How a rank spent the time from its start to the end of its last operation.
+/// The time of a rank from its start to the end of its last operation, by what it went to.
 ///
 /// While the compute stream (label 0) is idle, time is attributed to the operation for which the
 /// next computation waits, back to the instant at which that operation became ready. Time before
 /// that instant goes to the operation it waited for in turn, and so on.
-/// operation has waited for, and so on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metered {
-    /// When the rank started.
+    /// Time at which the rank started.
     pub start: Instant,
-    /// When its last operation was done.
+    /// Time at which its last operation was done.
     pub end: Instant,
     /// Time for which the compute stream was busy.
     pub computing: Time,
     /// For each stream: its label, the time attributed to its operations while their messages were
     /// under way, and the time for which its receives waited for messages not yet posted.
     pub streams: Vec<(u32, Time, Time)>,
-    /// Start on the stream and end of each marked operation, in the order of the marks.
+    /// For each mark in order: when the operation started on its stream, and when it was done.
     pub marks: Vec<(Instant, Instant)>,
 }
 
-/// Label of the compute stream.
+/// Label of the stream that computes.
 const COMPUTE: u32 = 0;
 const NONE: u32 = u32::MAX;
 
 /// Measures one rank while it runs.
 #[derive(Clone, Debug)]
 pub(super) struct Meter {
-    /// When each operation became ready.
+    /// Time at which each operation became ready.
     ready: Vec<Instant>,
     /// Operation that each one waited for last; `NONE` without any.
     released_by: Vec<u32>,
-    /// Index of the compute stream; `None` if the rank computes nothing.
+    /// The compute stream's index; `None` if the rank computes nothing.
     compute: Option<u16>,
     /// Since when the time has not been attributed to computing or waiting.
     idle_since: Instant,
     busy: bool,
-    /// Marked operations, ascending.
+    /// Places of the marked operations, ascending.
     marked: Vec<u32>,
     metered: Metered,
 }
@@ -72,7 +71,7 @@ impl Meter {
         }
     }
 
-    /// Records the rank's start.
+    /// Begins the rank's time, all of it still unattributed.
     pub(super) fn start(&mut self, now: Instant) {
         self.metered.start = now;
         self.idle_since = now;
@@ -87,7 +86,7 @@ impl Meter {
     }
 
     /// Records that a stream begins with an operation. If it computes, the idle time before it is
-    /// attributed. `sent` returns when the message of a receive was posted.
+    /// attributed. `sent` returns when a receive's message was posted.
     pub(super) fn begin(
         &mut self,
         operation: u32,
@@ -100,6 +99,8 @@ impl Meter {
             *begun = now;
         }
         if self.compute == Some(stream) {
+            // A computation begins when it is ready, or right behind another one. Idle time before
+            // it therefore belongs to what it waited for.
             let before = self.released_by[operation as usize];
             self.attribute(before, now, sent, operations);
             self.idle_since = now;
@@ -107,8 +108,8 @@ impl Meter {
         }
     }
 
-    /// Records that an operation is done. The end of the last one attributes the time since the
-    /// last computation.
+    /// Records that an operation is done. The last one's end attributes the time since the last
+    /// computation.
     pub(super) fn done(
         &mut self,
         operation: u32,
@@ -121,6 +122,7 @@ impl Meter {
         if let Some((_, done)) = self.mark(operation) {
             *done = now;
         }
+        // A receive without overhead is done without occupying its stream.
         if self.compute == Some(stream) && self.busy {
             self.metered.computing += now - self.idle_since;
             self.idle_since = now;
@@ -132,14 +134,14 @@ impl Meter {
         }
     }
 
-    /// Returns the times of an operation if it is marked.
+    /// Returns an operation's times if it is marked.
     fn mark(&mut self, operation: u32) -> Option<&mut (Instant, Instant)> {
         let place = self.marked.binary_search(&operation).ok()?;
         self.metered.marks.get_mut(place)
     }
 
-    /// Attributes the time from the last computation until `now` to operation `last` and the chain
-    /// of operations behind it.
+    /// Attributes the time from the last computation until `now` to operation `last` and the
+    /// operations for which it waited in turn.
     fn attribute(
         &mut self,
         last: u32,

@@ -1,4 +1,4 @@
-//! Conversion of a schedule into a graph, so that it can be written in graph formats.
+//! Converts a schedule into a graph, so that it can be written in graph formats.
 
 use super::builder::{GraphBuilder, RankBuilder};
 use super::error::GraphError;
@@ -55,7 +55,7 @@ impl Graph {
 /// A send that has not been added yet.
 const NONE: u32 = u32::MAX;
 
-/// A graph while the transfers of a schedule are added to it.
+/// A graph while a schedule's transfers are added to it.
 struct Parts {
     ranks: Vec<RankBuilder>,
     /// Place of each transfer's send, or `NONE`.
@@ -78,7 +78,7 @@ impl Parts {
         *place
     }
 
-    /// Adds the receive of a transfer, and returns its rank and place.
+    /// Adds a transfer's receive, and returns its rank and place.
     fn receive(&mut self, schedule: &dyn Schedule, id: u32) -> (u32, u32) {
         let transfer = schedule.transfer(id);
         let operation = Operation::Receive {

@@ -9,22 +9,22 @@ use super::edge::Edge;
 pub enum Operation {
     /// The rank computes. [`Timing::compute_ppm`] scales the time.
     Compute {
-        /// Computing time before scaling.
+        /// Computing time before `compute_ppm` scales it.
         time: Time,
     },
     /// The rank idles on this stream, for example until a request arrives. [`Timing::compute_ppm`]
     /// does not scale the time.
     Wait {
-        /// Idle time.
+        /// Time for which the stream idles.
         time: Time,
     },
     /// The rank sends a message; a send to the rank itself is delivered at once.
     Send {
-        /// Receiving rank.
+        /// Rank that gets the message.
         peer: u32,
-        /// Payload in bytes.
+        /// Payload in bytes, without headers.
         bytes: u64,
-        /// Matched against the tags of receives; must be below [`Operation::ANY`].
+        /// Compared with receives' tags; must be below [`Operation::ANY`].
         tag: u32,
     },
     /// The rank takes a message that has arrived, or waits for one.
@@ -36,7 +36,7 @@ pub enum Operation {
         /// Tag that the message must have; `None` accepts any.
         tag: Option<u32>,
     },
-    /// The rank takes part in a collective with the other ranks of its group.
+    /// The rank takes part in a collective with the other ranks in its group.
     Collective {
         /// Number that [`Collectives::add`](super::Collectives::add) returned for it.
         which: u32,
@@ -58,30 +58,30 @@ impl Operation {
     }
 }
 
-/// Kind of an operation without its parameters, for counts and tables.
+/// An operation's kind without its parameters, for counts and tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum OperationKind {
-    /// [`Operation::Compute`].
+    /// An [`Operation::Compute`] on any stream.
     Compute,
     /// [`Operation::Send`], to another rank or to the rank itself.
     Send,
-    /// [`Operation::Receive`].
+    /// An [`Operation::Receive`], open or with a known message.
     Receive,
-    /// [`Operation::Collective`].
+    /// An [`Operation::Collective`] on any stream.
     Collective,
-    /// [`Operation::Wait`].
+    /// An [`Operation::Wait`] on any stream.
     Wait,
 }
 
-/// Costs of operations on their stream, and the protocol by which messages are sent.
+/// Costs that operations have on their stream, and the protocol that sends messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Time for which a send occupies its stream, and a receive once it has its message (o in
     /// `LogGOPS`).
     pub overhead: Time,
-    /// Largest payload, in bytes, whose send is done as soon as it is posted (S in `LogGOPS`). The
-    /// send of a larger message is done when the receiver's NIC has acknowledged it.
+    /// Largest payload, in bytes, whose send is done as soon as it is posted (S in `LogGOPS`). A
+    /// larger message's send is done when the receiver's NIC has acknowledged it.
     pub eager_bytes: u64,
     /// True if messages larger than `eager_bytes` wait for a handshake with their receive.
     pub rendezvous: bool,
@@ -109,25 +109,25 @@ impl Timing {
     }
 }
 
-/// Number of operations that wait for this one, as far as the storage layout depends on it.
+/// Follower count, as far as the storage layout depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Follows {
     Nothing,
     One,
     Several,
-    /// Several, of which at least one waits only for the start.
+    /// Several, at least one waiting only for the start.
     SeveralSomeOnStart,
 }
 
-/// Kind of a stored operation. It says how `Stored::first` and `Stored::second` are read.
+/// A stored operation's kind. It says how `Stored::first` and `Stored::second` are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum StoredKind {
     Compute,
     Wait,
     Collective,
-    /// A send to another rank; its message is an entry of the message list.
+    /// A send to another rank; its message is an entry in the message list.
     Send,
     /// A send to the rank itself, which makes no transfer.
     SendToSelf,
@@ -137,21 +137,21 @@ pub(super) enum StoredKind {
     OpenReceive,
 }
 
-/// A stored operation: 16 bytes, so that a cache line holds four neighbouring operations of a rank.
+/// A stored operation: 16 bytes, so that a cache line holds four neighbours from one rank.
 ///
 /// Sends to other ranks, and receives whose message is known, refer to a
 /// [`Message`](super::operations::Message), which has the other rank and the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(16))]
 pub(super) struct Stored {
-    /// By kind: the lower half of a time in ps, the number of a collective or message, a size word
-    /// from [`Sizes`](super::sizes::Sizes), or the rank that an open receive names.
+    /// By kind: a time's lower half in ps, a collective or message number, a size word from
+    /// [`Sizes`](super::sizes::Sizes), or the rank that an open receive names.
     first: u32,
-    /// By kind: the upper half of a time in ps, or a tag.
+    /// By kind: a time's upper half in ps, or a tag.
     second: u32,
-    /// By `follows`: the only edge's word, or the index of the edge list in `RankGraph::lists`.
+    /// By `follows`: the only edge's word, or the edge list's index in `RankGraph::lists`.
     pub(super) follower: u32,
-    /// Index of its stream among the rank's streams.
+    /// Stream index within the rank.
     pub(super) stream: u16,
     pub(super) kind: StoredKind,
     pub(super) follows: Follows,
@@ -189,13 +189,13 @@ impl Stored {
         self.first
     }
 
-    /// Returns the size word of a message that the rank sends to itself.
+    /// Returns the size word for a message that the rank sends to itself.
     pub(super) fn size_to_self(&self) -> u32 {
         debug_assert!(self.kind == StoredKind::SendToSelf);
         self.first
     }
 
-    /// Returns the tag of a send or receive; [`Operation::ANY`] if an open receive accepts any.
+    /// Returns a send's or receive's tag; [`Operation::ANY`] if an open receive accepts any.
     pub(super) fn tag(&self) -> u32 {
         debug_assert!(!matches!(
             self.kind,
@@ -210,7 +210,7 @@ impl Stored {
         self.first
     }
 
-    /// Returns the message number of a send to another rank, or of a receive whose message is
+    /// Returns the message number for a send to another rank, or for a receive whose message is
     /// known.
     pub(super) fn message(&self) -> u32 {
         debug_assert!(matches!(self.kind, StoredKind::Send | StoredKind::Receive));

@@ -1,4 +1,4 @@
-//! Storage for the operations and messages of all ranks.
+//! Storage for all ranks' operations and messages.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use super::rank_graph::between;
 use super::sizes::Sizes;
 use super::ways::Ways;
 
-/// Operations of all ranks in one list, and their messages in another. A rank's part is found with
+/// All ranks' operations in one list, and their messages in another. A rank's part is found with
 /// one access to `starts`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Operations {
     list: Vec<Stored>,
-    /// Index of each rank's first operation, and at the end the list's length.
+    /// Each rank's first index in `list`, and at the end the list's length.
     starts: Vec<u32>,
     /// Messages by transfer number; a rank's messages follow one another.
     messages: Vec<Message>,
@@ -30,7 +30,7 @@ pub(super) struct Operations {
 /// so that the send's operation need not be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Message {
-    /// Payload as a word of [`Sizes`].
+    /// Payload as a [`Sizes`] word.
     size: u32,
     pub(super) src: u32,
     pub(super) dst: u32,
@@ -43,7 +43,7 @@ pub(super) struct Message {
 const _: () = assert!(size_of::<Message>() == 20);
 
 impl Message {
-    /// Returns the place of the receive that takes the message, if it is known before the run.
+    /// Returns the place of the receive that takes it, if known before the run.
     pub(super) fn known_receive(&self) -> Option<u32> {
         Operation::unless_any(self.receive)
     }
@@ -68,6 +68,7 @@ impl Operations {
     pub(super) fn push(&mut self, of_rank: impl Iterator<Item = (Operation, u16)>) {
         let rank = self.ranks();
         let begin = self.list.len();
+        // Sorted, since `Ways` keeps each rank's destinations ascending.
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         for (place, (operation, stream)) in (0..).zip(of_rank) {
             let stored = match operation {
@@ -94,6 +95,8 @@ impl Operations {
                 }
                 Operation::Receive { peer, bytes, tag } => {
                     let size = self.sizes.word(bytes);
+                    // The message is unknown so far. Once matching has found it, `shrink` drops
+                    // equal sizes.
                     self.expected.push((begin as u32 + place, size));
                     let asked = [peer, tag].map(Operation::or_any);
                     Stored::new(StoredKind::OpenReceive, asked, stream)
@@ -105,14 +108,14 @@ impl Operations {
         self.ways.push(&counts);
     }
 
-    /// Assigns `message` to `receive` of rank `to` before the run, in both directions.
+    /// Assigns `message` to a receive at rank `to` before the run, in both directions.
     pub(super) fn assign(&mut self, to: u32, receive: u32, message: u32) {
         self.messages[message as usize].receive = receive;
         self.of_mut(to)[receive as usize].assign(message);
     }
 
-    /// Drops expected sizes that equal the size of the assigned message, and returns memory
-    /// reserved for further ranks.
+    /// Drops expected sizes that equal the assigned message's size, and returns memory reserved for
+    /// further ranks.
     pub(super) fn shrink(&mut self) {
         let (list, messages, sizes) = (&self.list, &self.messages, &self.sizes);
         self.expected.retain(|&(receive, size)| {
@@ -130,7 +133,7 @@ impl Operations {
         self.starts.len() as u32 - 1
     }
 
-    /// Returns the operations of all ranks.
+    /// Returns the operations of all ranks in one slice.
     pub(super) fn all(&self) -> &[Stored] {
         &self.list
     }
@@ -152,7 +155,7 @@ impl Operations {
         self.sizes.bytes(message.size)
     }
 
-    /// Returns the operations of one rank.
+    /// Returns the operations of one rank, by place.
     pub(super) fn of(&self, rank: u32) -> &[Stored] {
         &self.list[between(&self.starts, rank)]
     }
@@ -161,20 +164,20 @@ impl Operations {
         &mut self.list[between(&self.starts, rank)]
     }
 
-    /// Returns a stored operation of a rank.
+    /// Returns a rank's operation as it is stored.
     #[inline]
     pub(super) fn get(&self, rank: u32, place: u32) -> &Stored {
         &self.list[self.index(rank, place)]
     }
 
-    /// Prefetches operations of `rank` one cache line ahead of `place`.
+    /// Prefetches `rank`'s operations one cache line ahead of `place`.
     #[inline]
     pub(super) fn prefetch_behind(&self, rank: u32, place: u32) {
         let ahead = values_per_line::<Stored>();
         prefetch_at(&self.list, self.index(rank, place) + ahead);
     }
 
-    /// Prefetches messages about one cache line ahead of `message`.
+    /// Prefetches messages about one cache line ahead.
     #[inline]
     pub(super) fn prefetch_messages_behind(&self, message: u32) {
         // A message of 20 bytes may straddle two lines; one more entry reaches into the next line.
@@ -245,7 +248,7 @@ impl Operations {
     }
 
     /// Returns the bytes that the stored operations take, including what ranks add to run them: one
-    /// word of progress for each operation, and one for each message in the order of posting.
+    /// progress word for each operation, and one word for each message in posting order.
     pub(super) fn memory_bytes(&self) -> u64 {
         let of = |stored: usize, progress: usize, count: usize| {
             ((stored + progress) as u64).saturating_mul(count as u64)

@@ -1,8 +1,8 @@
-//! What each operation of a rank still waits for.
+//! Progress of a rank's operations: what each still waits for.
 
 use tenter_engine::{prefetch_at, values_per_line};
 
-/// One word per operation: the number of operations it waits for, and two flags for receives. An
+/// One word per operation: a count for the operations it waits for, and two flags for receives. An
 /// event touches one word only.
 ///
 /// A receive with a known message is *asked* while it waits for the message, and *early* while the
@@ -16,10 +16,10 @@ const ASKED: u32 = 1 << 31;
 const EARLY: u32 = 1 << 30;
 
 impl Progress {
-    /// Largest number of operations that one operation can wait for.
+    /// Most operations that one operation can wait for.
     pub(super) const WAITS_MAX: u32 = EARLY - 1;
 
-    /// Starts with the number of operations for which each operation waits.
+    /// Starts with the count that each operation waits for.
     pub(super) fn new(waits: Vec<u32>) -> Progress {
         Progress(waits)
     }
@@ -33,11 +33,12 @@ impl Progress {
     /// Counts one operation that `operation` waits for as over; returns true if it was the last.
     pub(super) fn is_last(&mut self, operation: u32) -> bool {
         let word = &mut self.0[operation as usize];
+        // The count is in the low bits, so the flags stay as they are.
         *word -= 1;
         *word & Progress::WAITS_MAX == 0
     }
 
-    /// Prefetches the words one cache line ahead of `operation`.
+    /// Prefetches the words one cache line ahead.
     #[inline]
     pub(super) fn prefetch_behind(&self, operation: u32) {
         prefetch_at(&self.0, operation as usize + values_per_line::<u32>());
@@ -48,7 +49,7 @@ impl Progress {
         self.meet(receive, EARLY, ASKED)
     }
 
-    /// Records that the message of a receive is here; returns true if the receive has asked for it.
+    /// Records that a receive's message is here; returns true if the receive has asked for it.
     pub(super) fn arrived(&mut self, receive: u32) -> bool {
         self.meet(receive, ASKED, EARLY)
     }

@@ -1,4 +1,4 @@
-//! Data of a rank beside its operations: streams, edge lists and recorded times.
+//! A rank's data beside its operations: streams, edge lists and recorded times.
 
 use std::ops::Range;
 
@@ -6,20 +6,20 @@ use super::edge::Edge;
 use super::measured::MeasuredOperations;
 use super::operation::{Follows, Stored};
 
-/// Data of a rank beside its operations.
+/// A rank's data beside its operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RankGraph {
-    /// Label of each stream, by index.
+    /// Labels of its streams, by stream index.
     pub(super) streams: Vec<u32>,
-    /// Edge lists of operations with several followers: the length, and then the edges' words. One
-    /// follower is stored in the operation itself.
+    /// Edge lists for operations with several followers: the length, and then the edges' words. A
+    /// single follower is stored in the operation itself.
     pub(super) lists: Vec<u32>,
     pub(super) measured: MeasuredOperations,
 }
 
 impl RankGraph {
-    /// Stores each operation's followers. `edges` holds them grouped by operation; `first` has the
-    /// index of each group and the end.
+    /// Stores each operation's followers. `edges` holds them grouped by operation; `first` has each
+    /// group's index and the end.
     pub(super) fn set_followers(
         &mut self,
         operations: &mut [Stored],
@@ -30,6 +30,7 @@ impl RankGraph {
             let own = &edges[between(first, place)];
             (stored.follows, stored.follower) = match own {
                 [] => (Follows::Nothing, 0),
+                // A single follower is stored inline, which saves a list and a cache miss.
                 [one] => (Follows::One, one.word()),
                 _ => {
                     let list = self.lists.len() as u32;
@@ -66,7 +67,7 @@ impl RankGraph {
     }
 }
 
-/// Returns the range of group `of`, where `first` has the index of each group and the end.
+/// Returns the range that group `of` has, where `first` holds each group's index and the end.
 pub(super) fn between(first: &[u32], of: u32) -> Range<usize> {
     let of = of as usize;
     first[of] as usize..first[of + 1] as usize

@@ -1,4 +1,4 @@
-//! Recorder of a rank while it runs: a log, a meter, or both.
+//! Recorder for a running rank: a log, a meter, or both.
 
 use tenter_units::Instant;
 
@@ -6,7 +6,7 @@ use super::log::{Log, OperationLog};
 use super::meter::{Meter, Metered};
 use super::schedule::GraphSchedule;
 
-/// Log and meter of one rank. A run without either has no recorder, so events cost one test.
+/// One rank's log and meter. A run without either has no recorder, so events cost one test.
 #[derive(Clone, Debug)]
 pub(super) struct Recorder {
     rank: u32,
@@ -34,7 +34,7 @@ impl Recorder {
         keeps.then(|| Box::new(Recorder { rank, log, meter }))
     }
 
-    /// Records the rank's start.
+    /// Begins the rank's time for the meter.
     pub(super) fn start(&mut self, now: Instant) {
         if let Some(meter) = &mut self.meter {
             meter.start(now);
@@ -59,7 +59,7 @@ impl Recorder {
         self.log.requested(operation, now);
     }
 
-    /// Records that a receive got its message; `sender` has the rank and the place of the send.
+    /// Records that a receive got its message; `sender` has the rank and the send's place.
     pub(super) fn matched(&mut self, operation: u32, sender: (u32, u32), now: Instant) {
         self.log.matched(operation, sender, now);
     }
@@ -121,7 +121,7 @@ impl Recorder {
     }
 }
 
-/// Returns when the message of a receive was posted, if that is known.
+/// Returns when a receive's message was posted, if that is known.
 fn posted_at(schedule: &GraphSchedule, rank: u32, receive: u32) -> Option<Instant> {
     let transfer = schedule.graph().stored(rank, receive).taken()?;
     schedule.posted_at(transfer)

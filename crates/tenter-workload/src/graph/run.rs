@@ -1,4 +1,4 @@
-//! Execution of one rank of a graph.
+//! Runs one rank's part in a graph.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,9 +18,8 @@ use super::turn::{Action, Consequences, Event, News, Turn};
 /// A task in a stream's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Task {
-    /// Starts an operation.
     Start(u32),
-    /// Runs the overhead of a receive whose message is here.
+    /// Runs the overhead for a receive whose message is here.
     Take(u32),
 }
 
@@ -30,12 +29,11 @@ struct Stream {
     queue: VecDeque<Task>,
 }
 
-/// State of one rank that carries out a graph.
+/// One rank's state while it carries out a graph.
 ///
-/// Operations of a stream start in the order in which they became ready; those that became ready
+/// A stream starts its operations in the order in which they became ready; those that became ready
 /// together start in the order of the graph's edges. A receive waits beside its stream and occupies
-/// it only once its message is here. All consequences of an event that take no time happen at the
-/// same instant.
+/// it only once its message is here. All consequences that take no time happen at the same instant.
 #[derive(Clone, Debug)]
 pub struct RankRun {
     rank: u32,
@@ -104,13 +102,13 @@ impl RankRun {
         self.recorder.as_ref()?.metered()
     }
 
-    /// Returns the number of operations that are not done.
+    /// Counts the operations that are not done.
     pub fn left(&self) -> u32 {
         self.left
     }
 
-    /// Lists the receives that wait for a message: place, source and tag, of which `None` accepts
-    /// any. The order is that of places.
+    /// Lists the receives that wait for a message: place, source and tag, where `None` accepts any.
+    /// They are sorted by place.
     pub fn waiting(&self, schedule: &GraphSchedule) -> Vec<(u32, Option<u32>, Option<u32>)> {
         let expected = self.progress.asked().filter_map(|place| {
             match schedule.graph().operation(self.rank, place).0 {
@@ -180,9 +178,9 @@ impl RankRun {
         self.settle(turn);
     }
 
-    /// Handles the arrival of a transfer.
     fn arrived(&mut self, transfer: u32, turn: &mut Turn<'_>) {
         match turn.schedule.what(transfer) {
+            // A cleared message has its receive already; all others look for one now.
             What::Message(message) => match self.cleared.remove(&message) {
                 Some(receive) => {
                     let send = turn.schedule.graph().send_of(message);
@@ -192,6 +190,7 @@ impl RankRun {
             },
             What::Request(message) => self.match_up(message, turn),
             What::Clearance(message) => {
+                // This rank is the sender, which may post the message now.
                 let to = turn.schedule.graph().message(message).dst;
                 self.post(to, message, turn);
             }
@@ -225,6 +224,7 @@ impl RankRun {
                 Event::Started(operation) => self.release(operation, true, turn),
                 Event::Done(operation) => {
                     self.left -= 1;
+                    // Most ranks run operations roughly by place, so the next ones are needed soon.
                     turn.schedule.graph().prefetch_behind(self.rank, operation);
                     self.progress.prefetch_behind(operation);
                     if let Some(recorder) = &mut self.recorder {
@@ -297,7 +297,7 @@ impl RankRun {
         turn.happens(Event::Free(stream));
     }
 
-    /// Offers a message of a send, given by its rank and place, to receives that match by source
+    /// Offers a message, given by its sender and its send's place, to receives that match by source
     /// and tag.
     fn take_in(&mut self, peer: u32, place: u32, turn: &mut Turn<'_>) {
         let tag = turn.schedule.graph().stored(peer, place).tag();
@@ -324,6 +324,7 @@ impl RankRun {
         if let Some(recorder) = &mut self.recorder {
             recorder.matched(receive, sender, turn.now);
         }
+        // Without overhead the receive needs no time on its stream, and so no place in its queue.
         if turn.schedule.timing().overhead.is_zero() {
             turn.happens(Event::Done(receive));
         } else {
@@ -332,7 +333,7 @@ impl RankRun {
         }
     }
 
-    /// Begins the next task of a stream unless the stream is busy.
+    /// Begins a stream's next task unless the stream is busy.
     fn go_on(&mut self, stream: u16, turn: &mut Turn<'_>) {
         let of = &mut self.streams[usize::from(stream)];
         if of.busy {
@@ -389,6 +390,7 @@ impl RankRun {
             turn.happens(Event::Done(operation));
             return;
         };
+        // The next sends of this rank use the messages behind this one.
         graph.prefetch_messages_behind(message);
         let handshake = turn.schedule.handshake_of(message);
         let first = handshake.map_or(message, |(request, _)| request);
@@ -409,7 +411,7 @@ impl RankRun {
         }
     }
 
-    /// Frees the stream of a collective that is over, and marks its operation as done.
+    /// Frees the stream when a collective is over, and marks its operation as done.
     fn end_collective(&mut self, over: Option<u32>, turn: &mut Turn<'_>) {
         if let Some(operation) = over {
             let stream = turn.schedule.graph().stored(self.rank, operation).stream;

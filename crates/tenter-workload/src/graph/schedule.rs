@@ -1,5 +1,5 @@
-//! A graph as a schedule. Its messages are transfers; the run decides their order on each queue
-//! pair.
+//! A graph as a schedule: messages are transfers, in the order on each queue pair that the run
+//! decides.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::ways::Ways;
 use crate::collective::{CollectiveMember, Factor};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
-/// Description of graphs among the collectives.
+/// Describes graphs among the collectives.
 pub static MEMBER: CollectiveMember = CollectiveMember {
     collective: "operations",
     algorithm: "graph",
@@ -27,40 +27,40 @@ pub static MEMBER: CollectiveMember = CollectiveMember {
     busbw: Factor::One,
 };
 
-/// The transfers of a graph, with the order in which one run posts them.
+/// A graph's transfers, with the order in which one run posts them.
 ///
-/// Queue pairs keep their order, but only the run decides which of a rank's sends comes first. The
-/// sender therefore writes down what it posts, and the receiver of the n-th message looks it up.
-/// The entry is written by then, since the message has crossed a link in between. With a queue pair
-/// for each message (scope `chunk`) the lane is the place of the send, and nothing is looked up.
+/// Queue pairs keep their order, but only the run decides which send comes first at a rank. The
+/// sender therefore writes down what it posts, and the n-th message's receiver looks it up. The
+/// entry is written by then, since the message has crossed a link in between. With a queue pair for
+/// each message (scope `chunk`) the lane is the send's place, and nothing is looked up.
 #[derive(Debug)]
 pub struct GraphSchedule {
     graph: Arc<Graph>,
     timing: Timing,
-    /// Handshakes of large messages; `None` without rendezvous or large messages.
+    /// Handshakes for large messages; `None` without rendezvous or large messages.
     handshakes: Option<Handshakes>,
     /// Transfer posted as the n-th from one rank to another, at the place that [`Ways`] has for it.
     posted: Box<[AtomicU32]>,
     collectives: CollectiveTransfers,
     /// True if some operation ends with an acknowledgement, so that the endpoint must report these.
     hears_acknowledgements: bool,
-    /// When each message was posted, in ps; `None` unless ranks are metered. The receiver reads it
-    /// once the message is here, as with `posted`.
+    /// Times at which messages were posted, in ps; `None` unless ranks are metered. The receiver
+    /// reads the time once the message is here, as with `posted`.
     posted_at: Option<Box<[AtomicU64]>>,
-    /// Operations of each rank whose times a metered run keeps.
+    /// Operations whose times a metered run keeps.
     marks: Marks,
 }
 
-/// Places of marked operations for each rank, ascending; ranks beyond the list have none.
+/// Places of marked operations by rank, ascending; ranks beyond the list have none.
 pub type Marks = Arc<Vec<Vec<u32>>>;
 
-/// Lane of messages; lanes of collectives follow.
+/// Lane that messages use; the collectives' lanes follow.
 const LANE_OF_MESSAGES: u32 = 0;
-/// Entry of a transfer that has not been posted.
+/// Entry for a transfer that has not been posted.
 const NOT_POSTED: u32 = u32::MAX;
 
 impl GraphSchedule {
-    /// Prepares one run of a graph.
+    /// Prepares one run.
     ///
     /// # Errors
     /// Collectives that cannot run with their ranks or size, and more transfers than can be
@@ -75,6 +75,7 @@ impl GraphSchedule {
             .map_or(graph.messages(), Handshakes::end);
         let collectives = CollectiveTransfers::new(&graph.collectives, end, LANE_OF_MESSAGES + 1)?;
         let eager = timing.eager_bytes;
+        // A collective ends at a rank once its own transfers are acknowledged.
         let hears_acknowledgements = collectives.end() > end
             || eager < u64::MAX && graph.sends().any(|(_, _, bytes)| bytes > eager);
         let posted = (0..end).map(|_| AtomicU32::new(NOT_POSTED));
@@ -90,7 +91,7 @@ impl GraphSchedule {
         })
     }
 
-    /// Makes ranks attribute their time, and keep the times of the operations in `marks`.
+    /// Makes ranks attribute their time, and keep the times at which marked operations ran.
     #[must_use]
     pub fn metered(self, marks: Marks) -> GraphSchedule {
         let messages = 0..self.graph.messages();
@@ -102,7 +103,7 @@ impl GraphSchedule {
         }
     }
 
-    /// Returns the marked operations of a rank, or `None` if the run is not metered.
+    /// Returns a rank's marked operations, or `None` if the run is not metered.
     pub(super) fn marks_of(&self, rank: u32) -> Option<&[u32]> {
         self.posted_at.as_ref()?;
         let marks = self.marks.get(rank as usize);
@@ -135,13 +136,13 @@ impl GraphSchedule {
         handshakes.map_or(What::Part, |of| of.what(transfer))
     }
 
-    /// Returns the request and the clearance of a message; `None` if it needs no handshake.
+    /// Returns a message's request and clearance; `None` if it needs no handshake.
     pub(super) fn handshake_of(&self, message: u32) -> Option<(u32, u32)> {
         self.handshakes.as_ref()?.of(message)
     }
 
-    /// Returns the message of the send at `place` of `rank`, and its clearance; `None` if it needs
-    /// no handshake.
+    /// Returns the message that `rank` sends at `place`, and its clearance; `None` if it needs no
+    /// handshake.
     pub(super) fn clearance_of(&self, rank: u32, place: u32) -> Option<(u32, u32)> {
         let handshakes = self.handshakes.as_ref()?;
         let message = self.graph.transfer_of(rank, place)?;
@@ -161,7 +162,7 @@ impl GraphSchedule {
         &self.graph
     }
 
-    /// Returns the costs of operations and the messaging protocol.
+    /// Returns the operations' costs and the messaging protocol.
     pub fn timing(&self) -> Timing {
         self.timing
     }
@@ -176,6 +177,7 @@ impl GraphSchedule {
         let place = (self.ways().places(rank, way).start + nth) as usize;
         // Release pairs with the receiver's acquire: it may run on another thread.
         self.posted[place].store(transfer, Ordering::Release);
+        // The next messages to the same rank are written behind this one.
         prefetch_at(&self.posted, place + values_per_line::<AtomicU32>());
     }
 
@@ -184,7 +186,7 @@ impl GraphSchedule {
         self.hears_acknowledgements
     }
 
-    /// Returns true if some operation ends with the acknowledgement of this transfer.
+    /// Returns true if some operation ends when this transfer is acknowledged.
     pub fn is_done_when_acknowledged(&self, transfer: u32) -> bool {
         if !self.hears_acknowledgements {
             return false;
@@ -224,13 +226,14 @@ impl GraphSchedule {
         }
         let message = self.graph.transfer_of(src, to.lane)?;
         match (self.handshake_of(message), nth) {
+            // The request precedes its message on the queue pair that both share.
             (Some((request, _)), 0) => Some(request),
             (Some(_), 1) | (None, 0) => Some(message),
             _ => None,
         }
     }
 
-    /// Lists the queue pairs of a rank if each message has its own.
+    /// Lists a rank's queue pairs if each message has its own.
     fn lanes_of_messages(&self, rank: u32, out: &mut Vec<Destination>) {
         for (lane, stored) in (0..).zip(self.graph.stored_of(rank)) {
             if let Some(message) = stored.sent() {
@@ -260,8 +263,7 @@ impl GraphSchedule {
         }
     }
 
-    /// Returns the number of completions that end a run: all transfers, and all ranks with
-    /// operations.
+    /// Counts the completions that end a run: all transfers, and all ranks with operations.
     pub fn things_to_do(&self) -> u64 {
         let ranks = 0..self.graph.ranks();
         let busy = ranks.filter(|&rank| self.graph.operations_of(rank) > 0);

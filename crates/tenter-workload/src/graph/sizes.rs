@@ -1,6 +1,6 @@
 //! Sizes in bytes, packed into 32-bit words.
 
-/// Table of large sizes. A word holds a size below 2 GiB directly, or a flag and an index.
+/// Large sizes by index. A word holds a size below 2 GiB directly, or a flag and an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sizes {
     large: Vec<u64>,

@@ -16,7 +16,7 @@ use super::rank_graph::RankGraph;
 use super::ways::Ways;
 use crate::site::{Instead, Misfit};
 
-/// A graph of operations over a number of ranks.
+/// Operations over several ranks, with the edges between them.
 ///
 /// While it runs an operation takes 20 bytes and a message 24, so a send and the receive that takes
 /// its message take 32 bytes each. A receive needs 8 more if only the run decides its message, or
@@ -27,11 +27,11 @@ pub struct Graph {
     operations: Arc<Operations>,
     ranks: Arc<[RankGraph]>,
     unmatched: Vec<Unmatched>,
-    /// Collectives of groups of ranks.
+    /// Rank groups with their collectives.
     pub(super) collectives: Arc<Collectives>,
-    /// Longest sum of computing times over a stream.
+    /// Longest computing time that adds up on one stream.
     longest_stream: Time,
-    /// Longest sum of waiting times over a stream.
+    /// Longest waiting time that adds up on one stream.
     longest_wait: Time,
     busiest_bytes: u64,
     size_bytes: u64,
@@ -62,10 +62,8 @@ impl Graph {
         graph
     }
 
-    /// Fits collectives to the hosts of their ranks, and returns the new graph with a sentence for
-    /// each kind that falls back to its usual algorithm. Operations are shared with this graph.
-    ///
-    /// A collective that does not suit its site and has no fallback.
+    /// Fits collectives to their ranks' hosts, and returns the new graph with a sentence for each
+    /// kind that falls back to its usual algorithm. Operations are shared with this graph.
     pub fn at(
         self: &Arc<Graph>,
         site_of: &SiteOf<'_>,
@@ -84,12 +82,12 @@ impl Graph {
         Ok((Arc::new(graph), sentences))
     }
 
-    /// Returns the number of ranks.
+    /// Returns the number of ranks, at least 2.
     pub fn ranks(&self) -> u32 {
         self.ranks.len() as u32
     }
 
-    /// Returns the number of operations over all ranks.
+    /// Counts the operations over all ranks.
     pub fn operations(&self) -> u64 {
         self.operations.all().len() as u64
     }
@@ -107,7 +105,7 @@ impl Graph {
         self.operations.of(rank).len() as u32
     }
 
-    /// Returns the number of edges: waits of one operation for another.
+    /// Counts the edges: one operation's waits for another.
     pub fn edges(&self) -> u64 {
         let ranks = self.operations.by_rank().zip(self.ranks.iter());
         let waits = ranks.flat_map(|((_, operations), of)| {
@@ -117,19 +115,19 @@ impl Graph {
         waits.sum()
     }
 
-    /// Iterates over the operations that wait for one of `rank`: their places, and true for those
-    /// that wait only for its start.
+    /// Iterates over the operations that wait for the one at `place`: their places, and true for
+    /// those that wait only for its start.
     pub fn followers(&self, rank: u32, place: u32) -> impl Iterator<Item = (u32, bool)> + '_ {
         let edges = self.edges_of(rank, place);
         edges.map(|edge| (edge.operation(), edge.on_start()))
     }
 
-    /// Iterates over the edges to the operations that wait for one of `rank`.
+    /// Iterates over the edges to the operations that wait for the one at `place`.
     pub(super) fn edges_of(&self, rank: u32, place: u32) -> impl Iterator<Item = Edge> + '_ {
         self.rank(rank).followers(self.stored(rank, place))
     }
 
-    /// Returns the recorded time of an operation; `None` if there is none.
+    /// Returns the time recorded for an operation; `None` if there is none.
     pub fn measured(&self, rank: u32, place: u32) -> Option<Measured> {
         self.rank(rank).measured.get(place)
     }
@@ -143,17 +141,17 @@ impl Graph {
         self.ranks.iter().map(|of| of.measured.len() as u64).sum()
     }
 
-    /// Returns the groups of ranks and their collectives.
+    /// Returns the rank groups and their collectives.
     pub fn collectives(&self) -> &Arc<Collectives> {
         &self.collectives
     }
 
-    /// Returns the number of messages between different ranks.
+    /// Counts the messages between different ranks.
     pub fn messages(&self) -> u32 {
         self.operations.messages().len() as u32
     }
 
-    /// Returns an operation of a rank, and the label of its stream.
+    /// Returns a rank's operation, and its stream's label.
     pub fn operation(&self, rank: u32, place: u32) -> (Operation, u32) {
         let stream = usize::from(self.stored(rank, place).stream);
         let label = self.rank(rank).streams[stream];
@@ -168,20 +166,19 @@ impl Graph {
         self.operations.get(rank, place)
     }
 
-    /// Prefetches operations one cache line ahead: most ranks run theirs roughly in order of
-    /// places.
+    /// Prefetches operations one cache line ahead: most ranks run theirs roughly by place.
     #[inline]
     pub(super) fn prefetch_behind(&self, rank: u32, place: u32) {
         self.operations.prefetch_behind(rank, place);
     }
 
-    /// Prefetches messages about one cache line ahead of `message`.
+    /// Prefetches messages about one cache line ahead.
     #[inline]
     pub(super) fn prefetch_messages_behind(&self, message: u32) {
         self.operations.prefetch_messages_behind(message);
     }
 
-    /// Returns the stored operations of a rank.
+    /// Returns a rank's operations as they are stored.
     pub(super) fn stored_of(&self, rank: u32) -> &[Stored] {
         self.operations.of(rank)
     }
@@ -192,7 +189,7 @@ impl Graph {
         messages.map(|message| (message.src, message.dst, self.operations.bytes_of(message)))
     }
 
-    /// Returns the sender of a message, and the place of the send there.
+    /// Returns a message's sender, and the place of its send there.
     pub(super) fn send_of(&self, transfer: u32) -> (u32, u32) {
         let message = self.message(transfer);
         (message.src, message.place)
@@ -213,7 +210,7 @@ impl Graph {
         &self.operations.ways
     }
 
-    /// Returns the transfer of a send, or of a receive whose message is known before the run;
+    /// Returns the transfer for a send, or for a receive whose message is known before the run;
     /// `None` for other operations and for a send to the rank itself.
     pub fn transfer_of(&self, rank: u32, place: u32) -> Option<u32> {
         let stored = self.stored(rank, place);
@@ -226,7 +223,7 @@ impl Graph {
         &self.unmatched
     }
 
-    /// Returns the most bytes of messages that any rank sends, or receives.
+    /// Returns the most message bytes that any rank sends, or receives.
     pub fn busiest_bytes(&self) -> u64 {
         self.busiest_bytes
     }
@@ -237,18 +234,17 @@ impl Graph {
         self.size_bytes
     }
 
-    /// Returns the longest sum of computing times over a stream: with `compute_ppm` unscaled, a
-    /// lower bound for the run.
+    /// Returns the longest computing time that adds up on one stream, before `compute_ppm` applies.
     pub fn longest_stream(&self) -> Time {
         self.longest_stream
     }
 
-    /// Returns the longest sum of [`Operation::Wait`] times over a stream.
+    /// Returns the longest [`Operation::Wait`] time that adds up on one stream.
     pub fn longest_wait(&self) -> Time {
         self.longest_wait
     }
 
-    /// Returns the load of the busiest port in bytes: for messages alone, and with collectives.
+    /// Returns the busiest port's load in bytes: for messages alone, and with collectives.
     fn busiest(&self) -> (u64, u64) {
         let mut ports = vec![[0_u64; 2]; self.ranks.len()];
         for (rank, peer, bytes) in self.sends() {
@@ -260,6 +256,7 @@ impl Graph {
         let busiest = ports.iter().flatten().copied().max().unwrap_or(0);
         for number in 0..self.collectives.len() as u32 {
             let (group, _, bytes) = self.collectives.get(number);
+            // A collective counts with its nominal size, whatever its algorithm sends.
             for &rank in self.collectives.ranks_of(group) {
                 for port in &mut ports[rank as usize] {
                     *port = port.saturating_add(bytes);
@@ -270,7 +267,7 @@ impl Graph {
         (busiest, size.max(1))
     }
 
-    /// Counts operations by kind.
+    /// Counts the operations of each kind over all ranks.
     pub fn counts(&self) -> BTreeMap<OperationKind, u64> {
         let mut counts = BTreeMap::new();
         for stored in self.operations.all() {
@@ -280,7 +277,7 @@ impl Graph {
     }
 }
 
-/// Returns the longest sum of times over a stream, of operations that are `kind`.
+/// Returns the longest time that operations with this kind add up to on one stream.
 fn longest_stream(operations: &Operations, ranks: &[RankGraph], kind: StoredKind) -> Time {
     let mut longest = Time::ZERO;
     for ((_, operations), of) in operations.by_rank().zip(ranks) {

@@ -11,7 +11,7 @@ use super::schedule::GraphSchedule;
 pub enum News {
     /// The job starts the rank.
     Start,
-    /// All bytes of a transfer to the rank have arrived, perhaps before it starts.
+    /// A transfer to the rank has arrived whole, perhaps before the rank starts.
     Arrived(u32),
     /// A transfer that the rank sent has been acknowledged.
     Acknowledged(u32),
@@ -22,11 +22,11 @@ pub enum News {
 /// Action that the caller carries out for the rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Post a transfer.
+    /// Post the transfer with this number.
     Post(u32),
     /// Send [`News::Woken`] for an operation after a time.
     Wake(Time, u32),
-    /// All operations of the rank are done.
+    /// The rank's operations are all done.
     Done,
 }
 
@@ -35,15 +35,15 @@ pub enum Action {
 pub(super) enum Event {
     /// An operation waits for nothing any more.
     Ready(u32),
-    /// An operation has started.
+    /// An operation has started on its stream.
     Started(u32),
-    /// An operation is done.
+    /// An operation is done, so its followers may become ready.
     Done(u32),
     /// A stream may begin its next task.
     Free(u16),
 }
 
-/// Actions that follow from an event, and scratch space. All ranks of a partition share one, so
+/// Actions that follow from an event, and scratch space. All ranks in a partition share one, so
 /// that it stays in the cache.
 #[derive(Clone, Debug, Default)]
 pub struct Consequences {
@@ -55,7 +55,7 @@ pub struct Consequences {
 /// One event at a rank, while it is handled.
 pub(super) struct Turn<'a> {
     pub(super) schedule: &'a GraphSchedule,
-    /// Time of the event.
+    /// Time at which the event happens.
     pub(super) now: Instant,
     pub(super) events: &'a mut VecDeque<Event>,
     pub(super) actions: &'a mut Vec<Action>,
@@ -67,7 +67,6 @@ impl Turn<'_> {
         self.events.push_back(event);
     }
 
-    /// Appends an action.
     pub(super) fn act(&mut self, action: Action) {
         self.actions.push(action);
     }

@@ -1,4 +1,4 @@
-//! Payload volumes of a graph by stream.
+//! A graph's payload volumes by stream.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use super::operation::Operation;
 use super::schedule::GraphSchedule;
 
 impl GraphSchedule {
-    /// Sums the payload that all ranks send, by the label of the stream. The first number counts
-    /// transfers for which `is_within(src, dst)` holds, for example within a scale-up domain, the
-    /// second one all others.
+    /// Sums the payload that all ranks send, by stream label. The first number counts transfers for
+    /// which `is_within(src, dst)` holds, for example within a scale-up domain, the second one all
+    /// others.
     pub fn bytes_by_stream(&self, is_within: impl Fn(u32, u32) -> bool) -> BTreeMap<u32, [u64; 2]> {
         let graph = self.graph();
         let mut bytes: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
@@ -16,6 +16,7 @@ impl GraphSchedule {
         for rank in 0..graph.ranks() {
             for place in 0..graph.operations_of(rank) {
                 let (operation, label) = graph.operation(rank, place);
+                // A message to the rank itself is no traffic.
                 match operation {
                     Operation::Send {
                         peer, bytes: of, ..
@@ -23,6 +24,7 @@ impl GraphSchedule {
                         let sent = bytes.entry(label).or_default();
                         sent[usize::from(!is_within(rank, peer))] += of;
                     }
+                    // If ranks run a collective on different streams, the last rank's label counts.
                     Operation::Collective { which } => labels[which as usize] = label,
                     _ => {}
                 }

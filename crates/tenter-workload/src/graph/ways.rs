@@ -5,22 +5,22 @@ use std::ops::Range;
 
 use super::rank_graph::between;
 
-/// A destination of a rank.
+/// One destination of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
     dst: u32,
-    /// First place of its messages. Places of all pairs form one array, each pair's in posting
+    /// First place for its messages. Places for all pairs form one array, each pair's in posting
     /// order.
     base: u32,
 }
 
-/// Destinations of all ranks, ascending for each rank.
+/// All ranks' destinations, ascending for each rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ways {
     list: Vec<Way>,
-    /// Index of each rank's first destination, and at the end the list's length.
+    /// Each rank's first index in `list`, and at the end the list's length.
     first: Vec<u32>,
-    /// Number of messages, which is the end of the last pair's places.
+    /// Message count, which is where the last pair's places end.
     messages: u32,
 }
 
@@ -47,7 +47,7 @@ impl Ways {
         self.first.push(self.list.len() as u32);
     }
 
-    /// Returns the number of a rank's destinations.
+    /// Counts the destinations to which a rank sends.
     pub(super) fn count(&self, rank: u32) -> usize {
         self.of(rank).len()
     }
@@ -56,7 +56,7 @@ impl Ways {
         &self.list[between(&self.first, rank)]
     }
 
-    /// Iterates over a rank's destinations, ascending, with the message count of each.
+    /// Iterates over a rank's destinations, ascending, each with its message count.
     pub(super) fn counts(&self, rank: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
         let own = (0..).zip(self.of(rank));
         own.map(move |(way, of)| (of.dst, self.places(rank, way).len() as u32))
@@ -67,9 +67,10 @@ impl Ways {
         self.of(rank).binary_search_by_key(&dst, |way| way.dst).ok()
     }
 
-    /// Returns the places of the messages to a rank's destination with index `way`.
+    /// Returns the places for the messages to a rank's destination with index `way`.
     pub(super) fn places(&self, rank: u32, way: usize) -> Range<u32> {
         let way = self.first[rank as usize] as usize + way;
+        // The base of the next pair is the end of this one, across ranks too.
         let end = self.list.get(way + 1);
         self.list[way].base..end.map_or(self.messages, |way| way.base)
     }
