@@ -1,4 +1,4 @@
-//! Accelerators: how fast they compute, and how fast their memory is.
+//! Accelerators: peak rates, memory, and the share that operators reach of each peak.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,11 +8,12 @@ use tenter_units::{Bytes, Rate};
 
 use super::shapes::Cost;
 
-/// Operations in a second, with a unit: `312TFLOPS`.
+/// A computing rate in floating-point operations per second, written with a unit: `312TFLOPS`.
+/// Stored in millions, so that a decimal such as 989.4 TFLOPS is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Flops(u64);
 
-/// Units, and how many millions of operations they are.
+/// Unit suffixes, each with its value in million operations per second.
 const UNITS: [(&str, u64); 3] = [
     ("GFLOPS", 1_000),
     ("TFLOPS", 1_000_000),
@@ -20,12 +21,12 @@ const UNITS: [(&str, u64); 3] = [
 ];
 
 impl Flops {
-    /// From a number of millions.
+    /// Creates a rate from millions per second.
     pub const fn from_mega(mega: u64) -> Flops {
         Flops(mega)
     }
 
-    /// Operations in a second.
+    /// Returns the rate in operations per second.
     pub fn per_second(self) -> f64 {
         self.0 as f64 * 1e6
     }
@@ -40,6 +41,7 @@ impl FromStr for Flops {
             Some((number, mega))
         });
         let (number, mega) = unit.ok_or(())?;
+        // Refuses what Rust would parse but nobody should write: signs, exponents, `inf`.
         let is_plain = number.bytes().all(|of| of.is_ascii_digit() || of == b'.');
         let number: f64 = number.parse().map_err(|_| ())?;
         let all = (number * mega as f64).round();
@@ -102,12 +104,12 @@ component! {
     }
 }
 
-/// How the times of computing and of memory make that of an operator.
+/// Rule that makes one time from an operator's computing time and memory time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Roofline {
-    /// One after the other.
+    /// The two times add up: computing and memory traffic follow one another.
     Sum,
-    /// Side by side.
+    /// The longer time counts: computing and memory traffic overlap.
     Max,
 }
 
@@ -116,18 +118,18 @@ choice!(Roofline {
     "max" => Max,
 });
 
-/// An accelerator by its name.
+/// An accelerator whose figures Tenter knows by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedAccelerator {
     /// NVIDIA A100 SXM with 80 GB.
     A100,
-    /// NVIDIA H100 SXM.
+    /// NVIDIA H100 SXM with 80 GB.
     H100,
-    /// NVIDIA H200 SXM.
+    /// NVIDIA H200 SXM with 141 GB.
     H200,
-    /// NVIDIA B200.
+    /// NVIDIA B200, 180 GB, as in a DGX B200.
     B200,
-    /// AMD MI300X.
+    /// AMD Instinct MI300X, 192 GB.
     Mi300x,
 }
 
@@ -141,15 +143,15 @@ choice!(NamedAccelerator {
 
 type Steps = &'static [(u32, u32)];
 
-/// In per cent by GFLOP: fitted by the authors of Calculon (calculon-ai/calculon, `systems/`) to
-/// measured steps of A100.
+/// Matrix efficiency on A100 in percent, from a size in GFLOP on. The authors behind Calculon
+/// fitted it to measured steps (calculon-ai/calculon, `systems/`).
 const MATRIX_A100: Steps = &[(0, 10), (1, 60), (16, 90), (128, 95)];
-/// From the linear layers of Llama-2-70B that microsoft/vidur measured on H100 (699 of 989 TFLOP/s
-/// with 4,096 tokens, 370 to 668 with 512, 179 to 289 with 128).
+/// Matrix efficiency on H100, from the linear layers in Llama-2-70B as microsoft/vidur measured
+/// them: 699 of 989 TFLOP/s with 4,096 tokens, 370 to 668 with 512, 179 to 289 with 128.
 const MATRIX_H100: Steps = &[(0, 10), (2, 22), (8, 45), (16, 60), (64, 72)];
-/// Calculon's, by GFLOP.
+/// Calculon's vector efficiency in percent, by GFLOP.
 const VECTOR: Steps = &[(0, 10), (1, 50), (16, 95)];
-/// Calculon's, by MB.
+/// Calculon's memory efficiency in percent, by MB.
 const MEMORY: Steps = &[(0, 30), (1, 60), (10, 75), (100, 90)];
 
 fn steps(percent: Steps) -> Vec<EfficiencyStep> {
@@ -161,7 +163,7 @@ fn steps(percent: Steps) -> Vec<EfficiencyStep> {
 }
 
 impl NamedAccelerator {
-    /// Where its numbers are from.
+    /// Names the documents from which the figures come.
     pub fn origin(self) -> &'static str {
         match self {
             NamedAccelerator::A100 => {
@@ -182,9 +184,10 @@ impl NamedAccelerator {
         }
     }
 
-    /// How fast it is.
+    /// Returns the figures by the accelerator's data sheet, with efficiencies.
     pub fn figures(self) -> AcceleratorSpec {
-        // TFLOP/s of 16 and 8 bits and of vectors (16 bits), Gbit/s and size of memory.
+        // Dense peaks in TFLOP/s (16-bit matrix, 8-bit matrix, 16-bit vector), memory rate in
+        // Gbit/s, and memory size in GB.
         let [flops, fp8, vector, gbps, memory] = match self {
             NamedAccelerator::A100 => ["312", "312", "78", "16312", "80"],
             NamedAccelerator::H100 => ["989.4", "1978.9", "133.8", "26800", "80"],
@@ -200,8 +203,11 @@ impl NamedAccelerator {
             ("memory", format!("{memory}GB")),
         ];
         let own = own.each_ref().map(|(key, value)| (*key, value.as_str()));
-        // The A100 has no matrix units for 8-bit floating point.
+        // Without 8-bit floating point in the matrix units `precision: fp8` must be refused, so the
+        // placeholder in the table is dropped below.
         let is_a100 = self == NamedAccelerator::A100;
+        // Read as a scenario's text would be, so units, ranges and defaults hold for named ones,
+        // too.
         let given: AcceleratorSpec = default_with(&own);
         AcceleratorSpec {
             matrix_efficiency: steps(if is_a100 { MATRIX_A100 } else { MATRIX_H100 }),
@@ -221,7 +227,7 @@ impl NamedAccelerator {
 /// An accelerator by its name, or by its figures.
 pub type Accelerator = WordOr<NamedAccelerator, AcceleratorSpec>;
 
-/// The figures of an accelerator.
+/// Returns the accelerator's figures, looked up if it has a name.
 pub(crate) fn figures(accelerator: &Accelerator) -> AcceleratorSpec {
     match accelerator {
         WordOr::Word(named) => named.figures(),
@@ -229,10 +235,12 @@ pub(crate) fn figures(accelerator: &Accelerator) -> AcceleratorSpec {
     }
 }
 
-/// What is below the first step.
+/// Share that operators reach below the first step. It is also used for a share of 0, by which
+/// times would be infinite.
 const LEAST_SHARE: f64 = 0.1;
 
-/// The share of a peak that an operator of a size reaches.
+/// Returns the share that an operator reaches of a peak: the last step up to `size` counts, where
+/// `steps` ascend. Without steps it is 1.
 fn share_of(steps: &[EfficiencyStep], size: f64) -> f64 {
     if steps.is_empty() {
         return 1.0;
@@ -245,13 +253,15 @@ fn share_of(steps: &[EfficiencyStep], size: f64) -> f64 {
 }
 
 impl AcceleratorSpec {
-    /// The peak of the matrix units, in operations per second.
+    /// Returns the matrix units' peak in operations per second. Without `fp8_flops` the 16-bit peak
+    /// counts.
     pub fn peak(&self, is_fp8: bool) -> f64 {
         let fp8 = self.fp8_flops.filter(|_| is_fp8);
         fp8.unwrap_or(self.flops).per_second()
     }
 
-    /// Seconds of a matrix operator.
+    /// Returns the seconds that a matrix operator takes. A positive `efficiency` overrides the
+    /// table by size.
     pub fn matrix_seconds(&self, cost: Cost, is_fp8: bool) -> f64 {
         let usual = || share_of(&self.matrix_efficiency, cost.flops / 1e9);
         let own = self.efficiency.map(|share| f64::from(share.ppm()) / 1e6);
@@ -259,21 +269,23 @@ impl AcceleratorSpec {
         self.roof(cost.flops / (self.peak(is_fp8) * share), cost.bytes)
     }
 
-    /// Seconds of the fused kernel of attention.
+    /// Returns the seconds that the fused attention kernel takes, always at the 16-bit peak.
     pub fn attention_seconds(&self, cost: Cost) -> f64 {
         let share = f64::from(self.attention_efficiency.ppm()) / 1e6;
         let share = if share > 0.0 { share } else { LEAST_SHARE };
         self.roof(cost.flops / (self.peak(false) * share), cost.bytes)
     }
 
-    /// Seconds of a vector operator.
+    /// Returns the seconds that a vector operator takes.
     pub fn vector_seconds(&self, cost: Cost) -> f64 {
+        // The default for accelerators without a stated vector peak, as the key's reference says.
         let quarter = self.flops.per_second() / 4.0;
         let peak = self.vector_flops.map_or(quarter, Flops::per_second);
         let share = share_of(&self.vector_efficiency, cost.flops / 1e9);
         self.roof(cost.flops / (peak * share), cost.bytes)
     }
 
+    /// Combines `computing` seconds with the time to move `bytes`.
     fn roof(&self, computing: f64, bytes: f64) -> f64 {
         if bytes <= 0.0 {
             return computing;

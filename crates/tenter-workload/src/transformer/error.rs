@@ -1,19 +1,21 @@
-//! Numbers of a model and its parallelism that do not fit together.
+//! Errors in a model's dimensions, its parallelism, or its requests.
 
 use crate::graph::GraphError;
 
-/// Why a training or an inference cannot be: the key that is wrong, what is, and what would fit.
+/// A combination that no training or inference can run: the key at fault, the problem, and a
+/// remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` {what}; {remedy}")]
 pub struct Unfit {
-    /// The key.
+    /// Key in the job's `workload`, such as `tp`.
     pub key: String,
-    /// What is wrong with it.
+    /// Problem, as a clause that follows the key.
     pub what: String,
-    /// What would fit.
+    /// Remedy, as an imperative with values that would fit.
     pub remedy: String,
 }
 
+/// Result that checks return on keys which depend on each other.
 pub(crate) type Checked<T> = Result<T, Unfit>;
 
 pub(crate) fn wrong<T>(key: &str, what: String, remedy: String) -> Checked<T> {
@@ -21,9 +23,10 @@ pub(crate) fn wrong<T>(key: &str, what: String, remedy: String) -> Checked<T> {
     Err(Unfit { key, what, remedy })
 }
 
-/// A graph of a model that cannot be run: what makes it, and the key with which it would.
+/// Turns a graph error into one about `key`. `makes` names what the key produces.
 pub(crate) fn cannot_run(error: &GraphError, key: &str, makes: &str) -> Unfit {
     let text = error.to_string();
+    // Graph errors end with "; " and their remedy, which becomes the remedy here.
     let (what, remedy) = text.rsplit_once("; ").unwrap_or((&text, ""));
     Unfit {
         key: key.to_owned(),
@@ -32,7 +35,7 @@ pub(crate) fn cannot_run(error: &GraphError, key: &str, makes: &str) -> Unfit {
     }
 }
 
-/// Refuses a number that another one does not divide, with divisors of it that are near.
+/// Refuses a `divisor` that does not divide `number`, and suggests the nearest divisors.
 pub(crate) fn divides(key: &str, divisor: u32, of: &str, number: u32) -> Checked<()> {
     if number.is_multiple_of(divisor) {
         return Ok(());
@@ -41,7 +44,7 @@ pub(crate) fn divides(key: &str, divisor: u32, of: &str, number: u32) -> Checked
     wrong(key, what, format!("give {}", near(number, divisor)))
 }
 
-/// The divisors of a number next to one that is none.
+/// Names `number`'s nearest divisors below and above `divisor`.
 pub(crate) fn near(number: u32, divisor: u32) -> String {
     let is_divisor = |of: &u32| number.is_multiple_of(*of);
     let below = (1..=number.min(divisor.saturating_sub(1)))

@@ -1,10 +1,4 @@
-//! Transformers on accelerators: what training and inference share.
-//!
-//! ```text
-//!   ModelSpec, AcceleratorSpec ─ dimensions, rates ─▶ operators of training and of inference
-//!   Grid ─ ranks by dimensions ─▶ groups
-//!   Program ─ computing, collectives, messages of a rank ─▶ a rank of a graph
-//! ```
+//! Transformers on accelerators: the parts that training and inference share.
 
 mod accelerator;
 mod error;

@@ -1,4 +1,4 @@
-//! Transformers by their dimensions, and public ones by name.
+//! Transformers by their dimensions, and public models by name.
 
 use tenter_config::{Idle, Reader, WordOr, choice, component, default_with};
 
@@ -48,6 +48,7 @@ component! {
 
 const OF_EXPERTS: [&str; 4] = ["top_k", "expert_ffn", "shared_experts", "dense_layers"];
 
+/// Lists keys without effect: those for experts or latent attention in a model without them.
 fn idle(model: &ModelSpec) -> Vec<Idle> {
     let mut idle = Vec::new();
     if model.experts == 0 {
@@ -70,6 +71,7 @@ fn idle(model: &ModelSpec) -> Vec<Idle> {
     idle
 }
 
+/// Checks that heads divide the width, and that counts are within their totals.
 fn holds(model: &ModelSpec, reader: &mut dyn Reader) -> bool {
     let (heads, hidden) = (model.heads, model.hidden);
     if model.head_size.is_none() && !hidden.is_multiple_of(heads) {
@@ -99,43 +101,45 @@ fn holds(model: &ModelSpec, reader: &mut dyn Reader) -> bool {
 }
 
 impl ModelSpec {
-    /// Heads of keys and values.
+    /// Returns the key-value head count.
     pub fn kv_heads(&self) -> u32 {
         self.kv_heads.unwrap_or(self.heads)
     }
 
-    /// Width of a head of queries, keys and values.
+    /// Returns a head's width for queries, keys and values.
     pub fn head_size(&self) -> u32 {
         self.head_size.unwrap_or(self.hidden / self.heads)
     }
 
-    /// Width of a head of queries and keys where they are multiplied.
+    /// Returns the width at which a head's queries and keys are multiplied, rotary positions
+    /// included.
     pub fn score_size(&self) -> u32 {
         self.head_size() + self.rotary_size
     }
 
-    /// Width of an expert.
+    /// Returns the width inside an expert's feed-forward part.
     pub fn expert_ffn(&self) -> u32 {
         self.expert_ffn.unwrap_or(self.ffn)
     }
 
-    /// Whether a layer has experts.
+    /// Returns true if `layer`, counted from 0, has experts.
     pub fn has_experts(&self, layer: u32) -> bool {
         self.experts > 0 && layer >= self.dense_layers
     }
 
-    /// The matrices of a feed-forward part.
+    /// Counts the matrices in a feed-forward part.
     pub fn matrices(&self) -> u64 {
         if self.gated { 3 } else { 2 }
     }
 
-    /// Weights of the attention of a layer: `h²` twice and the keys and values; the projections of
-    /// latent attention (DeepSeek-V2, section 2.1).
+    /// Counts the weights in a layer's attention: queries and output, keys and values, or latent
+    /// attention's projections (DeepSeek-V2, section 2.1).
     pub fn attention_weights(&self) -> u64 {
         self.attention_weights_at(1)
     }
 
-    /// Weights of the down-projections of latent attention, which all tensor-parallel ranks have.
+    /// Counts the weights in latent attention's down-projections, which every tensor-parallel rank
+    /// holds whole; 0 without latent attention.
     pub fn down_weights(&self) -> u64 {
         if self.kv_rank == 0 {
             return 0;
@@ -143,9 +147,11 @@ impl ModelSpec {
         u64::from(self.hidden) * u64::from(self.query_rank + self.kv_rank + self.rotary_size)
     }
 
-    /// Weights of the attention of a layer at a rank of a number of tensor-parallel ones.
+    /// Counts the weights that one rank among `tp` tensor-parallel ones holds for a layer's
+    /// attention.
     pub fn attention_weights_at(&self, tp: u32) -> u64 {
         let hidden = u64::from(self.hidden);
+        // With more ranks than key-value heads each rank still holds one.
         let [heads, kv_heads] = [self.heads, self.kv_heads()].map(|of| u64::from(of.div_ceil(tp)));
         let (size, score) = (u64::from(self.head_size()), u64::from(self.score_size()));
         let output = heads * size * hidden;
@@ -161,41 +167,41 @@ impl ModelSpec {
         self.down_weights() + queries + latent * heads * 2 * size + output
     }
 
-    /// Weights of the feed-forward part of a layer without experts.
+    /// Counts the weights in a feed-forward part without experts.
     pub fn dense_weights(&self) -> u64 {
         self.matrices() * u64::from(self.hidden) * u64::from(self.ffn)
     }
 
-    /// Weights of an expert.
+    /// Counts the weights in one expert.
     pub fn expert_weights(&self) -> u64 {
         self.matrices() * u64::from(self.hidden) * u64::from(self.expert_ffn())
     }
 
-    /// Weights of a layer with experts beside attention and the experts that tokens are sent to:
-    /// router and shared experts.
+    /// Counts a layer's weights for its router and shared experts.
     pub fn shared_weights(&self) -> u64 {
         let router = u64::from(self.hidden) * u64::from(self.experts);
         router + u64::from(self.shared_experts) * self.expert_weights()
     }
 
-    /// Weights of the two normalisations of a layer.
+    /// Counts the weights in a layer's two normalisations.
     pub fn norm_weights(&self) -> u64 {
         2 * u64::from(self.hidden)
     }
 
-    /// Weights of the embedding, and of the output layer where the two are not tied.
+    /// Counts the weights in the embedding. The output layer has as many, which come on top unless
+    /// the two are tied.
     pub fn vocabulary_weights(&self) -> u64 {
         u64::from(self.vocabulary) * u64::from(self.hidden)
     }
 
-    /// All weights.
+    /// Counts all weights in the model.
     pub fn weights(&self) -> u64 {
         let layers = (0..self.layers).map(|layer| self.layer_weights(layer));
         let ends = if self.tied { 1 } else { 2 };
         layers.sum::<u64>() + ends * self.vocabulary_weights()
     }
 
-    /// Weights of a layer.
+    /// Counts all weights in `layer`, with all its experts.
     pub fn layer_weights(&self, layer: u32) -> u64 {
         let feed_forward = if self.has_experts(layer) {
             self.shared_weights() + u64::from(self.experts) * self.expert_weights()
@@ -205,7 +211,7 @@ impl ModelSpec {
         self.attention_weights() + feed_forward + self.norm_weights()
     }
 
-    /// Weights that a token meets in the matrices of a layer.
+    /// Counts the weights in `layer` by which one token is multiplied: `top_k` experts, no norms.
     pub fn active_weights(&self, layer: u32) -> u64 {
         let feed_forward = if self.has_experts(layer) {
             self.shared_weights() + u64::from(self.top_k) * self.expert_weights()
@@ -219,25 +225,25 @@ impl ModelSpec {
 /// A public model by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedModel {
-    /// Llama 2 with 7 billion parameters.
+    /// Llama 2 (Meta, 2023) with 7 billion parameters.
     Llama2Of7b,
-    /// Llama 2 with 13 billion parameters.
+    /// Llama 2 (Meta, 2023) with 13 billion parameters.
     Llama2Of13b,
-    /// Llama 2 with 70 billion parameters.
+    /// Llama 2 (Meta, 2023) with 70 billion parameters.
     Llama2Of70b,
-    /// Llama 3 with 8 billion parameters.
+    /// Llama 3 (Meta, 2024) with 8 billion parameters.
     Llama3Of8b,
-    /// Llama 3 with 70 billion parameters.
+    /// Llama 3 (Meta, 2024) with 70 billion parameters.
     Llama3Of70b,
-    /// Llama 3.1 with 405 billion parameters.
+    /// Llama 3.1 (Meta, 2024) with 405 billion parameters.
     Llama3Of405b,
-    /// GPT-3 with 175 billion parameters.
+    /// GPT-3 (OpenAI, 2020) with 175 billion parameters.
     Gpt3,
-    /// Mixtral of eight experts of 7 billion parameters.
+    /// Mixtral 8x7B, 46.7 billion parameters in all.
     Mixtral8x7b,
-    /// Mixtral of eight experts of 22 billion parameters.
+    /// Mixtral 8x22B, 141 billion parameters in all.
     Mixtral8x22b,
-    /// DeepSeek-V3 with 671 billion parameters.
+    /// DeepSeek-V3, 671 billion parameters in all.
     DeepSeekV3,
 }
 
@@ -254,11 +260,11 @@ choice!(NamedModel {
     "deepseek-v3" => DeepSeekV3,
 });
 
-/// Keys of a model as they would be written.
+/// A model's keys with their values as text.
 type Keys = &'static [(&'static str, &'static str)];
 
 impl NamedModel {
-    /// Where its numbers are from.
+    /// Names the documents from which the dimensions come.
     pub fn origin(self) -> &'static str {
         match self {
             NamedModel::Llama2Of7b | NamedModel::Llama2Of13b | NamedModel::Llama2Of70b => {
@@ -337,6 +343,7 @@ impl NamedModel {
         }
     }
 
+    /// The remaining models, split off to keep functions short; GPT-3 is the last.
     fn other_keys(self) -> Keys {
         match self {
             NamedModel::Mixtral8x7b => &[
@@ -386,7 +393,7 @@ impl NamedModel {
         }
     }
 
-    /// Its dimensions.
+    /// Returns the model's published dimensions as a specification.
     pub fn dimensions(self) -> ModelSpec {
         default_with(self.keys())
     }
@@ -395,7 +402,7 @@ impl NamedModel {
 /// A model by its name, or by its dimensions.
 pub type Model = WordOr<NamedModel, ModelSpec>;
 
-/// The dimensions of a model.
+/// Returns the model's dimensions, looked up if it has a name.
 pub(crate) fn dimensions(model: &Model) -> ModelSpec {
     match model {
         WordOr::Word(named) => named.dimensions(),

@@ -1,4 +1,4 @@
-//! Which rank is where in the dimensions of parallelism, and which ranks make a group.
+//! Rank placement in the dimensions of parallelism, and the groups that follow.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,13 +11,13 @@ use super::model::ModelSpec;
 /// A dimension over which ranks are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dimension {
-    /// Parts of matrices.
+    /// Tensor parallelism: each rank has a part in every matrix.
     Tensor,
-    /// Parts of sequences.
+    /// Context parallelism: each rank has a part in every sequence.
     Context,
-    /// Sequences.
+    /// Data parallelism: each rank has other sequences.
     Data,
-    /// Layers.
+    /// Pipeline parallelism: each rank has other layers.
     Pipeline,
 }
 
@@ -28,11 +28,11 @@ const WORDS: [(&str, Dimension); 4] = [
     ("pp", Dimension::Pipeline),
 ];
 
-/// The order in which ranks count through the dimensions, the fastest first.
+/// Order in which rank numbers run through the dimensions, the fastest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankOrder([Dimension; 4]);
 
-/// That of Megatron-LM.
+/// The default order is Megatron-LM's, `tp-cp-dp-pp`.
 impl Default for RankOrder {
     fn default() -> RankOrder {
         RankOrder(WORDS.map(|(_, dimension)| dimension))
@@ -51,6 +51,7 @@ impl FromStr for RankOrder {
         let order: [Dimension; 4] = order.try_into().map_err(|_| ())?;
         let mut sorted = order;
         sorted.sort_unstable();
+        // Four names of four without a repetition are all of them.
         let is_whole = sorted.windows(2).all(|two| two[0] != two[1]);
         is_whole.then_some(RankOrder(order)).ok_or(())
     }
@@ -70,25 +71,25 @@ parsed!(RankOrder {
     "name each of tp, cp, dp and pp once, for example `tp-cp-dp-pp`"
 });
 
-/// Where a rank is in each dimension.
+/// A rank's coordinates, or the grid's size in each dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// Its part of matrices.
+    /// Coordinate among tensor-parallel ranks, from 0.
     pub tp: u32,
-    /// Its part of sequences.
+    /// Coordinate among context-parallel ranks, from 0.
     pub cp: u32,
-    /// Its sequences.
+    /// Coordinate among data-parallel replicas, from 0.
     pub dp: u32,
-    /// Its stage.
+    /// Pipeline stage that it computes, from 0.
     pub pp: u32,
 }
 
-/// The ranks of a training by dimensions.
+/// Grid that maps ranks to coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Ranks in each dimension.
+    /// Rank count along each dimension.
     pub size: Place,
-    /// How they are counted.
+    /// Order in which rank numbers run through them.
     pub order: RankOrder,
 }
 
@@ -113,12 +114,12 @@ impl Place {
 }
 
 impl Grid {
-    /// How many ranks there are.
+    /// Returns the grid's rank count.
     pub fn ranks(&self) -> u32 {
         self.size.tp * self.size.cp * self.size.dp * self.size.pp
     }
 
-    /// Where a rank is.
+    /// Returns the coordinates that `rank` has.
     pub fn place(&self, rank: u32) -> Place {
         let mut place = Place {
             tp: 0,
@@ -135,7 +136,7 @@ impl Grid {
         place
     }
 
-    /// The rank at a place.
+    /// Returns the rank at some coordinates.
     pub fn rank(&self, place: Place) -> u32 {
         let mut rank = 0;
         for dimension in self.order.0.into_iter().rev() {
@@ -144,7 +145,7 @@ impl Grid {
         rank
     }
 
-    /// The ranks that differ from one in a dimension alone.
+    /// Returns the ranks that differ from `place` only in `dimension`, itself included.
     pub fn along(&self, place: Place, dimension: Dimension) -> Vec<u32> {
         let at = |own: u32| {
             let mut there = place;
@@ -154,43 +155,47 @@ impl Grid {
         (0..self.size.of(dimension)).map(at).collect()
     }
 
-    /// The ranks with the same weights, without experts: those with other sequences, and with other
-    /// parts of the same.
+    /// Returns the ranks that hold the same weights, experts aside: all data-parallel and
+    /// context-parallel coordinates. Ascending.
     pub fn replicas(&self, place: Place) -> Vec<u32> {
         let mut ranks: Vec<u32> = (0..self.size.dp)
             .flat_map(|dp| self.along(Place { dp, ..place }, Dimension::Context))
             .collect();
+        // With another order of dimensions the numbers may interleave.
         ranks.sort_unstable();
         ranks
     }
 
-    /// The ranks of a stage in the order of ranks.
+    /// Returns the ranks in stage `pp`, ascending.
     pub fn stage(&self, pp: u32) -> Vec<u32> {
         let all = 0..self.ranks();
         all.filter(|&rank| self.place(rank).pp == pp).collect()
     }
 }
 
-/// Of the ranks of a stage those among which the experts of one of them are spread: neighbours.
+/// Returns the ranks over which `stage[index]` and its neighbours spread their experts: `ep` in
+/// all.
 pub(crate) fn expert_group(stage: &[u32], index: usize, ep: u32) -> Vec<u32> {
     let ep = ep as usize;
     let first = index / ep * ep;
     stage[first..(first + ep).min(stage.len())].to_vec()
 }
 
-/// Of the ranks of a stage those with the same experts as one of them.
+/// Returns the ranks in `stage` that hold the same experts as `stage[index]`.
 pub(crate) fn expert_replicas(stage: &[u32], index: usize, ep: u32) -> Vec<u32> {
     let ep = ep as usize;
     stage.iter().skip(index % ep).step_by(ep).copied().collect()
 }
 
-/// Ranks have whole heads of keys and values, or an equal number of them has each head.
+/// Checks that each tensor-parallel rank gets whole key-value heads, or that each head is on
+/// equally many ranks.
 pub(crate) fn check_kv_heads(key: &str, tp: u32, model: &ModelSpec) -> Checked<()> {
     let kv_heads = model.kv_heads();
     let fits = |tp: &u32| kv_heads.is_multiple_of(*tp) || tp.is_multiple_of(kv_heads);
     if fits(&tp) {
         return Ok(());
     }
+    // A suggestion must pass the other checks on `tp`, too.
     let divide = |of: &u32| model.heads.is_multiple_of(*of) && model.ffn.is_multiple_of(*of);
     let below = (1..tp).rev().find(|of| fits(of) && divide(of));
     let above = (tp..=model.heads).find(|of| fits(of) && divide(of));

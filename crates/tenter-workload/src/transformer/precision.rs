@@ -1,21 +1,21 @@
-//! Numbers that accelerators compute with, and send.
+//! Number formats for matrix operators and for the activations that ranks send.
 
 use tenter_config::choice;
 
 use super::accelerator::AcceleratorSpec;
 use super::error::{Checked, wrong};
 
-/// Bytes of an activation.
+/// Bytes per activation at 16 bits.
 pub(crate) const ACTIVATION_BYTES: u64 = 2;
-/// Numbers of 8 bits that share a scale of 4 bytes.
+/// Number of 8-bit values that share a 4-byte scale.
 const SCALED: u64 = 128;
 
-/// Numbers of matrix operators.
+/// Number format for matrix operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// Two bytes.
+    /// 16-bit brain floating point, 2 bytes.
     Bf16,
-    /// One byte, with a scale of 4 bytes for 128 of them.
+    /// 8-bit floating point, 1 byte, with a 4-byte scale for every 128 values.
     Fp8,
 }
 
@@ -25,7 +25,7 @@ choice!(Precision {
 });
 
 impl Precision {
-    /// Bytes of a number, without scales.
+    /// Returns the bytes per number, scales excluded.
     pub fn bytes(self) -> u64 {
         match self {
             Precision::Bf16 => 2,
@@ -33,15 +33,16 @@ impl Precision {
         }
     }
 
-    /// Bytes of so many activations of a token, with scales.
+    /// Returns the bytes for one token's `width` activations, scales included.
     pub(crate) fn activation_bytes(self, width: u64) -> u64 {
         match self {
             Precision::Bf16 => width * ACTIVATION_BYTES,
+            // Each block of 128 values that has begun takes a scale.
             Precision::Fp8 => width + 4 * width.div_ceil(SCALED),
         }
     }
 
-    /// Refuses numbers that an accelerator does not multiply.
+    /// Refuses a format without a peak rate among the accelerator's figures.
     pub(crate) fn check(self, accelerator: &AcceleratorSpec) -> Checked<()> {
         if self == Precision::Fp8 && accelerator.fp8_flops.is_none() {
             let what = "is fp8, and the accelerator has no `fp8_flops`".to_owned();

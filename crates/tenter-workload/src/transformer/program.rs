@@ -1,4 +1,4 @@
-//! What one rank does, while it is put together: each operation waits for those before it.
+//! One rank's program under construction: each operation waits for the ones before it.
 
 use tenter_units::Time;
 
@@ -8,7 +8,7 @@ use crate::graph::{
     self, Algorithms, CollectiveName, Collectives, GraphError, Operation, RankBuilder,
 };
 
-/// A group of ranks with a stream of its own.
+/// A rank group whose collectives run on one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Communicator {
     stream: Stream,
@@ -16,13 +16,14 @@ pub(crate) struct Communicator {
 }
 
 impl Communicator {
-    /// How many ranks it has.
+    /// Returns the group's rank count.
     pub(crate) fn size(self) -> u32 {
         self.group.size()
     }
 }
 
-/// The communicators of all ranks, whose tensor-parallel ones have algorithms of their own.
+/// Communicators for all ranks. Tensor-parallel collectives have their own algorithms, because
+/// their groups usually share a host.
 pub(crate) struct Communicators<'a> {
     tensor: graph::Communicators<'a>,
     others: graph::Communicators<'a>,
@@ -36,13 +37,13 @@ impl<'a> Communicators<'a> {
         }
     }
 
-    /// What follows is of another rank.
+    /// Begins the next rank, whose collectives count from 0.
     fn begin_rank(&mut self) {
         self.tensor.begin_rank();
         self.others.begin_rank();
     }
 
-    /// Those of a stream.
+    /// Returns the communicators whose algorithms apply to `stream`.
     fn of(&mut self, stream: Stream) -> &mut graph::Communicators<'a> {
         if stream == Stream::Tensor {
             &mut self.tensor
@@ -52,20 +53,20 @@ impl<'a> Communicators<'a> {
     }
 }
 
-/// What has been computed, in seconds over all ranks.
+/// Computing time by purpose, in seconds, summed over all ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Computed {
-    /// Forward passes.
+    /// Time spent in forward passes.
     pub forward: f64,
-    /// Backward passes, without what is recomputed.
+    /// Time in backward passes, recomputation excluded.
     pub backward: f64,
-    /// What is recomputed.
+    /// Time spent on recomputing activations.
     pub recomputed: f64,
-    /// The optimizer.
+    /// Time spent in the optimizer.
     pub optimizer: f64,
 }
 
-/// What computing is for.
+/// Purpose for which an operation computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Forward,
@@ -84,17 +85,17 @@ impl Computed {
         } += seconds;
     }
 
-    /// All of it.
+    /// Returns the sum over all purposes.
     pub fn all(&self) -> f64 {
         self.forward + self.backward + self.recomputed + self.optimizer
     }
 }
 
-/// What a rank does, while it is put together.
+/// One rank's program under construction.
 pub(crate) struct Program<'g, 'a> {
     rank: u32,
     of: RankBuilder,
-    /// What the next operation waits for.
+    /// Operations for which the next one waits.
     front: Vec<u32>,
     collectives: &'g mut Collectives,
     communicators: &'g mut Communicators<'a>,
@@ -123,33 +124,34 @@ impl<'g, 'a> Program<'g, 'a> {
         self.of
     }
 
-    /// The communicator of the rank with others; none of it alone.
+    /// Returns the communicator among `ranks` on `stream`; `None` if the rank is alone in it.
     pub(crate) fn communicator(
         &mut self,
         stream: Stream,
         ranks: Vec<u32>,
     ) -> Result<Option<Communicator>, GraphError> {
         let known = self.communicators.of(stream);
+        // The label as tag keeps streams independent that have the same ranks.
         let group = known.of_tag(self.collectives, ranks, stream.label())?;
         Ok(group.map(|group| Communicator { stream, group }))
     }
 
-    /// What the next operation waits for.
+    /// Returns the operations for which the next one waits.
     pub(crate) fn front(&self) -> &[u32] {
         &self.front
     }
 
-    /// The next operation waits for these, too.
+    /// Makes the next operation wait for `others`, too.
     pub(crate) fn also_after(&mut self, others: &[u32]) {
         self.front.extend_from_slice(others);
     }
 
-    /// The place of the operation that is added next.
+    /// Returns the place that the next operation will have.
     pub(crate) fn next_place(&self) -> u32 {
         self.of.len() as u32
     }
 
-    /// Adds an operation that waits for some others.
+    /// Adds an operation that waits for `after`.
     fn add(&mut self, operation: Operation, stream: Stream, after: &[u32]) -> u32 {
         let place = self.of.add(operation, stream.label());
         for &other in after {
@@ -158,7 +160,7 @@ impl<'g, 'a> Program<'g, 'a> {
         place
     }
 
-    /// Computes; what comes next waits for it alone.
+    /// Adds an operation that computes for `seconds` behind the front, and makes it the front.
     pub(crate) fn compute(&mut self, seconds: f64, purpose: Purpose) -> u32 {
         self.computed.add(purpose, seconds);
         let time = Time::from_ps((seconds * 1e12).round() as u64);
@@ -168,8 +170,8 @@ impl<'g, 'a> Program<'g, 'a> {
         place
     }
 
-    /// Adds a collective that waits for some operations, where there is one of several ranks that
-    /// carries anything.
+    /// Adds a collective that waits for `after`. Returns `None` without adding one if the group is
+    /// a single rank or there are no bytes to send.
     pub(crate) fn collective_after(
         &mut self,
         of: Option<Communicator>,
@@ -185,7 +187,7 @@ impl<'g, 'a> Program<'g, 'a> {
         Ok(Some(self.add_collective(added, stream, after)))
     }
 
-    /// The same with a way to carry it out of its own.
+    /// Does as [`Program::collective_after`] with an algorithm that the caller chooses.
     pub(crate) fn own_collective_after(
         &mut self,
         of: Option<Communicator>,
@@ -210,7 +212,7 @@ impl<'g, 'a> Program<'g, 'a> {
         place
     }
 
-    /// A collective that what comes next waits for.
+    /// Adds a collective behind the front; it becomes the front.
     pub(crate) fn collective(
         &mut self,
         of: Option<Communicator>,
@@ -224,18 +226,18 @@ impl<'g, 'a> Program<'g, 'a> {
         Ok(())
     }
 
-    /// An operation starts only when another one has started.
+    /// Makes `operation` wait until `other` has started.
     pub(crate) fn after_start(&mut self, operation: u32, other: u32) {
         self.of.after_start(operation, other);
     }
 
-    /// Sends a message when what came before is done.
+    /// Adds a send behind the front, which stays as it is: computing goes on beside the message.
     pub(crate) fn send(&mut self, stream: Stream, peer: u32, tag: u32, bytes: u64) -> u32 {
         let front = self.front.clone();
         self.send_after(stream, peer, tag, bytes, &front)
     }
 
-    /// Sends a message when some operations are done.
+    /// Adds a send that waits for `after`.
     pub(crate) fn send_after(
         &mut self,
         stream: Stream,
@@ -247,8 +249,8 @@ impl<'g, 'a> Program<'g, 'a> {
         self.add(Operation::Send { peer, bytes, tag }, stream, after)
     }
 
-    /// Sends a tied embedding's gradient to a rank and takes that rank's, when what came before is
-    /// done; what comes next waits for both.
+    /// Exchanges a tied embedding's gradient with `peer`, behind the front. The send and the
+    /// receive become the front.
     pub(crate) fn exchange(&mut self, peer: u32, tag: u32, bytes: u64) {
         let front = self.front.clone();
         let sent = self.send_after(Stream::Embedding, peer, tag, bytes, &front);
@@ -258,12 +260,12 @@ impl<'g, 'a> Program<'g, 'a> {
         self.front = vec![sent, received];
     }
 
-    /// Does nothing for a time; operations of a stream wait one after the other.
+    /// Adds an idle time on `stream`. Only the stream's order delays it.
     pub(crate) fn wait(&mut self, stream: Stream, time: Time) -> u32 {
         self.add(Operation::Wait { time }, stream, &[])
     }
 
-    /// Waits for a message from the beginning of the step on.
+    /// Adds a receive that waits for its message from the step's beginning on.
     pub(crate) fn receive(&mut self, stream: Stream, peer: u32, tag: u32, bytes: u64) -> u32 {
         let (peer, tag) = (Some(peer), Some(tag));
         self.add(Operation::Receive { peer, bytes, tag }, stream, &[])

@@ -1,32 +1,32 @@
-//! The matrices of attention, and what elements cost between matrices: what the forward passes of
-//! training and of inference have in common.
+//! Attention's matrices, and costs for element-wise operators: the parts that the forward passes of
+//! training and inference share.
 //!
-//! Source of operations and bytes of an element: Calculon (Isaev et al., 2023).
+//! Source for operations and bytes per element: Calculon (Isaev et al., 2023).
 
 use std::ops::Mul;
 
 use super::model::ModelSpec;
 
-/// What an operator does, or one of its elements.
+/// An operator's cost, or the cost for one element in an element-wise operator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// Operations.
+    /// Floating-point operations; fractional where an average counts.
     pub flops: f64,
-    /// Bytes that it moves.
+    /// Bytes read from and written to memory.
     pub bytes: f64,
 }
 
 impl Cost {
-    /// Costs nothing.
+    /// The cost when nothing is done.
     pub const NONE: Cost = Cost::new(0.0, 0.0);
 
-    /// These operations and bytes.
+    /// Creates a cost from operations and bytes.
     pub const fn new(flops: f64, bytes: f64) -> Cost {
         Cost { flops, bytes }
     }
 }
 
-/// That of a number of elements.
+/// Scales the cost for one element to an element count.
 impl Mul<Cost> for f64 {
     type Output = Cost;
 
@@ -35,42 +35,44 @@ impl Mul<Cost> for f64 {
     }
 }
 
-/// Normalisation.
+/// Cost for one element in a normalisation.
 pub(crate) const NORM: Cost = Cost::new(9.0, 4.0);
-/// The sum with what went past a block.
+/// Cost for one element when the residual stream is added to a block's output.
 pub(crate) const RESIDUAL: Cost = Cost::new(1.0, 6.0);
-/// The activation of a gated feed-forward part.
+/// Cost for one element in a gated feed-forward part's activation.
 pub(crate) const GATED_ACTIVATION: Cost = Cost::new(9.0, 6.0);
-/// That of one without gates.
+/// Cost for one element in an activation without gate.
 pub(crate) const ACTIVATION: Cost = Cost::new(8.0, 4.0);
-/// The weighted sum of the outputs of experts.
+/// Cost for one element in the weighted sum over experts' outputs.
 pub(crate) const OUTPUTS_OF_EXPERTS: Cost = Cost::new(2.0, 2.0);
-/// The embedding, which takes rows of a matrix.
+/// Cost for one element in an embedding lookup, which copies matrix rows and computes nothing.
 pub(crate) const EMBEDDING: Cost = Cost::new(0.0, 4.0);
 
-/// What a matrix of attention is multiplied with.
+/// Left operand to an attention matrix, which decides how many rows the product has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Input {
-    /// The tokens of the rank.
+    /// Tokens that the rank computes.
     Tokens,
-    /// The same, at each tensor-parallel rank alike: the matrix is whole there.
+    /// The rank's tokens at a matrix that every tensor-parallel rank has whole.
     Whole,
-    /// Latent vectors of the tokens that are seen.
+    /// Latent vectors for all tokens that attention sees.
     Latent,
 }
 
 impl ModelSpec {
-    /// Heads of keys and values of a tensor-parallel rank: where there are fewer of them than
-    /// ranks, several ranks have the same.
+    /// Returns the key-value heads at one tensor-parallel rank, at least 1: with more ranks than
+    /// heads, several ranks hold the same head.
     pub(crate) fn kv_heads_of_rank(&self, tp: u32) -> u32 {
         self.kv_heads().div_ceil(tp)
     }
 
-    /// The matrices before the scores of attention at a tensor-parallel rank, and their sizes.
+    /// Returns the projections before attention's scores at one tensor-parallel rank: each operand,
+    /// and the matrix's rows and columns.
     pub(crate) fn projections(&self, tp: u32) -> Vec<(Input, (f64, f64))> {
         let hidden = f64::from(self.hidden);
         let heads = f64::from(self.heads) / f64::from(tp);
         let [size, score] = [self.head_size(), self.score_size()].map(f64::from);
+        // Multi-head or grouped-query attention: queries, keys and values straight from the tokens.
         if self.kv_rank == 0 {
             let kv_heads = f64::from(self.kv_heads_of_rank(tp));
             let [queries, keys] = [heads, kv_heads].map(|heads| heads * size);
@@ -78,6 +80,8 @@ impl ModelSpec {
                 .map(|to| (Input::Tokens, (hidden, to)))
                 .into();
         }
+        // Latent attention: low-rank down-projections, which every rank has whole, and
+        // up-projections for the rank's own heads.
         let [query, latent, rotary] =
             [self.query_rank, self.kv_rank, self.rotary_size].map(f64::from);
         let mut matrices = if self.query_rank == 0 {
@@ -88,13 +92,16 @@ impl ModelSpec {
                 (Input::Tokens, (query, heads * score)),
             ]
         };
+        // All heads share the rotary part of the keys, which is projected together with the latent
+        // vector.
         matrices.push((Input::Whole, (hidden, latent + rotary)));
+        // Keys and values are one product, hence twice the width.
         matrices.push((Input::Latent, (latent, heads * 2.0 * size)));
         matrices
     }
 
-    /// The width of what comes into the activation of a feed-forward part, gates included, and the
-    /// cost of an element of the activation.
+    /// Returns the width at which values enter the feed-forward activation, with the gate's part,
+    /// and the cost for each element.
     pub(crate) fn activation_entering(&self, width: f64) -> (f64, Cost) {
         if self.gated {
             (2.0 * width, GATED_ACTIVATION)

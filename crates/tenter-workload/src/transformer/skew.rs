@@ -1,4 +1,4 @@
-//! How unevenly tokens are spread over experts.
+//! Uneven expert popularity, and the all-to-all that follows from it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,8 @@ use tenter_units::Bytes;
 
 use crate::collective::{CollectiveKind, StepList, StepSpec, Steps};
 
-/// The exponent of a Zipf distribution, 0 to 4: the expert that comes `r`-th by popularity gets a
-/// share of the tokens in proportion to `r` to the power of minus this. 0 is even.
+/// Zipf exponent, 0 to 4: the token share that the `r`-th most popular expert gets is proportional
+/// to `r` to the power of minus the exponent. With 0 all experts get the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Skew(pub f64);
 
@@ -36,13 +36,13 @@ parsed!(Skew {
 });
 
 impl Skew {
-    /// Whether all experts get the same.
+    /// Returns true if all experts get the same share.
     pub fn is_even(self) -> bool {
         self.0 <= 0.0
     }
 
-    /// The share of the tokens that each of `ranks` gets, whose experts are dealt to them in the
-    /// order of popularity.
+    /// Returns the token share that each of `ranks` ranks gets. Experts are dealt to ranks one by
+    /// one, the most popular first.
     pub fn shares(self, experts: u32, ranks: u32) -> Vec<f64> {
         let mut shares = vec![0.0; ranks as usize];
         for place in 0..experts {
@@ -53,23 +53,24 @@ impl Skew {
     }
 }
 
-/// Which way tokens go.
+/// Direction in which tokens cross between ranks and experts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// To experts.
+    /// Dispatch: tokens go to the ranks with their experts.
     There,
-    /// Back from them.
+    /// Combination: results come back to the ranks with the tokens.
     Back,
 }
 
-/// An all-to-all in which rank `i` sends the share of rank `j` of so many bytes to it, or gets it
-/// back.
+/// Builds an all-to-all in which each rank sends `bytes`, split over ranks by `shares`, or gets
+/// them back. Returns `None` if nothing is left to send.
 pub(crate) fn all_to_all(shares: &[f64], bytes: u64, way: Way) -> Option<CollectiveKind> {
     let ranks = 0..shares.len() as u32;
     let mut steps = Vec::new();
     for source in ranks.clone() {
         for (expert, share) in ranks.clone().zip(shares) {
             let sent = (bytes as f64 * share).round() as u64;
+            // Tokens for the rank's own experts cross no network.
             if source == expert || sent == 0 {
                 continue;
             }
@@ -81,10 +82,12 @@ pub(crate) fn all_to_all(shares: &[f64], bytes: u64, way: Way) -> Option<Collect
                 rank,
                 peer,
                 bytes: Bytes::new(sent),
+                // All messages may start at once.
                 after: Vec::new(),
             });
         }
     }
+    // A list without steps is refused, for instance if rounding left no bytes for anyone.
     let list = StepList::new(steps).ok()?;
     Some(CollectiveKind::Steps(Steps {
         file: None,

@@ -1,10 +1,10 @@
-//! Small models for tests.
+//! Small models that tests build.
 
 use tenter_config::default_with;
 
 use super::model::Model;
 
-/// A model of usual dimensions, with others in place of some of them.
+/// Builds a model from `usual` keys, some replaced by `own`.
 pub(crate) fn small_model(usual: &[(&str, &str)], own: &[(&str, &str)]) -> Model {
     let is_own = |key: &str| own.iter().any(|(of, _)| *of == key);
     let others = usual.iter().filter(|(key, _)| !is_own(key));

@@ -1,68 +1,69 @@
-//! The streams of a rank, one for each communicator: what an operation is for, by its stream.
+//! A rank's streams. Each communicator has its own, so a stream tells what its operations are for.
 
-/// A stream of a rank.
+/// A rank's stream, numbered by its label in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub enum Stream {
-    /// Computing.
+    /// Operations that compute, for whatever purpose.
     Compute,
-    /// Tensor-parallel collectives.
+    /// Collectives among a tensor-parallel group's ranks.
     Tensor,
-    /// Dispatch to experts, and combination.
+    /// Dispatch to experts, and combination of their results.
     Expert,
-    /// Keys and values sent on in the ring.
+    /// Keys and values sent on in context parallelism's ring.
     Context,
-    /// Keys and values that come.
+    /// Keys and values received in that ring.
     ContextReceive,
     /// Activations and their gradients sent to other stages.
     Pipeline,
-    /// Activations and their gradients that come, and the gradient of a tied embedding.
+    /// Activations and their gradients received from other stages, and a tied embedding's gradient.
     PipelineReceive,
-    /// The gradient of a tied embedding, which the first and the last stage send each other.
+    /// A tied embedding's gradient sent between the first and the last stage.
     Embedding,
-    /// Sums of gradients.
+    /// Gradient reductions over data-parallel replicas.
     Gradients,
-    /// Gathering of weights.
+    /// All-gathers that collect sharded weights.
     Parameters,
-    /// Sums of the gradients of experts.
+    /// Gradient reductions over experts' replicas.
     ExpertGradients,
-    /// Gathering of the weights of experts.
+    /// All-gathers that collect experts' sharded weights.
     ExpertParameters,
-    /// Keys and values of prompts sent to another pool.
+    /// A prompt's keys and values sent to the decode pool.
     CacheSend,
-    /// Keys and values of prompts that come.
+    /// A prompt's keys and values received from the prefill pool.
     CacheReceive,
-    /// The times at which requests arrive.
+    /// Waits for the times at which requests arrive.
     Arrivals,
-    /// Requests that follow others, sent by the pool that has ended those, and word that an
-    /// iteration begins to replicas without a request.
+    /// Requests sent to the pool that serves them next, after the requests they follow have ended,
+    /// and the message by which replicas without a request learn that an iteration begins.
     Requests,
-    /// Tokens sent to the first stage.
+    /// Tokens sent from the last stage to the first.
     Tokens,
-    /// Tokens that come.
+    /// Tokens received by the first stage.
     TokensReceive,
 }
 
-/// What operations are for.
+/// Purpose to which exposed communication is attributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Parallelism {
-    /// Parts of matrices.
+    /// Tensor parallelism, which cuts matrices.
     Tensor,
-    /// Experts.
+    /// Expert parallelism: dispatch and combination.
     Expert,
-    /// Parts of sequences.
+    /// Context parallelism, which cuts sequences.
     Context,
-    /// Stages.
+    /// Pipeline parallelism: messages between stages.
     Pipeline,
-    /// Sequences: gradients and weights.
+    /// Data parallelism: gradients and weights.
     Data,
-    /// Keys and values between pools.
+    /// Keys and values that pass between pools.
     Cache,
-    /// Requests that have not come.
+    /// Requests that have not arrived yet.
     Requests,
 }
 
 impl Stream {
+    // In variant order: a label is an index into this list.
     const ALL: [Stream; 18] = [
         Stream::Compute,
         Stream::Tensor,
@@ -84,17 +85,17 @@ impl Stream {
         Stream::TokensReceive,
     ];
 
-    /// The label of the stream in a graph.
+    /// Returns the stream's label in a graph.
     pub fn label(self) -> u32 {
         self as u32
     }
 
-    /// The stream of a label.
+    /// Returns the stream with a label; `None` if there is none.
     pub fn of_label(label: u32) -> Option<Stream> {
         Stream::ALL.get(label as usize).copied()
     }
 
-    /// What its operations are for; `None` of computing.
+    /// Returns what the stream's operations are for; `None` if they compute.
     pub fn parallelism(self) -> Option<Parallelism> {
         Some(match self {
             Stream::Compute => return None,
@@ -117,7 +118,7 @@ impl Stream {
 }
 
 impl Parallelism {
-    /// All of them.
+    /// All purposes, in variant order.
     pub const ALL: [Parallelism; 7] = [
         Parallelism::Tensor,
         Parallelism::Expert,
