@@ -1,4 +1,4 @@
-//! The blocks of a model and what they take, and how tokens reach experts that are not all alike.
+//! Times for the model's blocks, and the traffic to experts that are unevenly popular.
 
 use super::layout::Training;
 use super::operators::{Block, Operators, Passes};
@@ -6,28 +6,33 @@ use super::traffic::Sizes;
 use crate::collective::CollectiveKind;
 use crate::transformer::{Way, all_to_all};
 
-/// What the blocks of the model take any rank.
+/// The model's blocks with their times, which are the same at every rank.
 pub(super) struct Blocks {
     pub(super) operators: Operators,
+    /// Blocks in a layer without experts.
     pub(super) dense: Vec<Block>,
+    /// Blocks in a layer with experts; empty if the model has none.
     pub(super) experts: Vec<Block>,
     pub(super) embedding: Block,
     pub(super) head: Block,
+    /// Expert traffic by the rank to which a layer deals its most popular expert; empty if tokens
+    /// are spread evenly.
     pub(super) experts_to: Vec<ExpertTraffic>,
 }
 
-/// Dispatch and combination of the layers that begin with the same rank.
+/// Dispatch and combination for layers that deal their most popular expert to the same rank.
 pub(super) struct ExpertTraffic {
-    /// What each rank computes over what it would if tokens were spread evenly.
+    /// Computing at each rank, relative to evenly spread tokens.
     pub(super) loads: Vec<f64>,
     pub(super) dispatch: CollectiveKind,
     pub(super) combine: CollectiveKind,
-    /// The gradients of the combination.
+    /// The combination's backward pass, in which gradients go to the experts.
     pub(super) gradients: CollectiveKind,
 }
 
 impl ExpertTraffic {
-    /// One for each rank that layers begin with, where tokens are not spread evenly.
+    /// Builds the traffic for each rank with which a layer may begin. Empty if tokens are spread
+    /// evenly, or if one rank has all experts.
     pub(super) fn all(training: &Training) -> Vec<ExpertTraffic> {
         let (spec, sizes) = (&training.spec, Sizes::new(training));
         if spec.expert_skew.is_even() || spec.ep == 1 {
@@ -36,6 +41,7 @@ impl ExpertTraffic {
         let shares = spec.expert_skew.shares(training.model.experts, spec.ep);
         let beginning_with = |first: usize| {
             let mut shares = shares.clone();
+            // A layer deals its most popular expert to rank `first` of the group.
             shares.rotate_right(first);
             let ranks = f64::from(spec.ep);
             Some(ExpertTraffic {
@@ -56,6 +62,7 @@ impl Blocks {
             let mut blocks = operators.layer(has_experts);
             let all: Passes = blocks.iter().map(Block::all).sum();
             let factor = |given: Option<tenter_units::Time>, own: f64| {
+                // Measured times of a layer keep the roofline's proportions among its blocks.
                 given.map_or(1.0, |given| given.ps() as f64 / 1e12 / own)
             };
             let spec = &training.spec;

@@ -1,38 +1,39 @@
-//! What data-parallel ranks send each other: gradients to be summed, and weights to be gathered.
+//! Data-parallel communication: gradient reductions, and all-gathers for sharded weights.
 
 use super::layout::Training;
 use super::spec::Sharding;
 use crate::graph::{CollectiveName, GraphError};
 use crate::transformer::{Communicator, Program};
 
-/// Bytes of a weight.
+/// Bytes per weight in messages, at 16 bits.
 const WEIGHT_BYTES: u64 = 2;
 
-/// Weights of the same kind: those that all data-parallel ranks have, or those of experts.
+/// Communicators for one weight kind: weights that all data-parallel ranks share, or experts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ways {
     pub(super) gradients: Option<Communicator>,
     pub(super) parameters: Option<Communicator>,
 }
 
-/// What one kind of weights has waiting.
+/// Pending reductions for one weight kind.
 #[derive(Clone, Debug, Default)]
 struct Waiting {
-    /// Gradients that are computed and not sent, in numbers.
+    /// Gradients that are computed and not yet sent, as a count.
     gradients: u64,
-    /// Collectives that the optimizer waits for.
+    /// Places where the collectives are for which the optimizer waits.
     sums: Vec<u32>,
 }
 
-/// The gradients and weights of a rank.
+/// A rank's data-parallel communication while its program is built.
 pub(super) struct DataParallel<'t> {
     training: &'t Training,
-    /// Of weights that all have, and of experts.
+    /// Communicators for shared weights, and for experts.
     ways: [Ways; 2],
     waiting: [Waiting; 2],
-    /// The first operation of the last unit whose weights were gathered.
+    /// First operation in the last unit whose weights were gathered. The next unit's gathering may
+    /// begin with it.
     unit_start: Option<u32>,
-    /// The gathering that the first forward pass of each unit waits for, by unit.
+    /// For each unit, the gathering collectives for which its first forward pass waits.
     gathered: Vec<(u32, Vec<u32>)>,
 }
 
@@ -49,14 +50,14 @@ impl<'t> DataParallel<'t> {
         }
     }
 
-    /// Numbers of a bucket.
+    /// Returns how many gradients or weights fill a bucket, at least 1.
     fn bucket(&self) -> u64 {
         let spec = &self.training.spec;
         (spec.gradient_bucket.count() / spec.gradient_precision.bytes()).max(1)
     }
 
-    /// The forward or backward pass of a unit begins: with shared weights they are gathered, as the
-    /// unit before begins or right away.
+    /// Begins a unit's forward or backward pass. If weights are sharded they are gathered first,
+    /// with overlap from the moment the previous unit begins.
     pub(super) fn begin_unit(
         &mut self,
         program: &mut Program<'_, '_>,
@@ -70,6 +71,7 @@ impl<'t> DataParallel<'t> {
         for (of, weights) in self.ways.iter().zip(weights) {
             let (name, bytes) = (CollectiveName::AllGather, WEIGHT_BYTES * weights);
             let after = match self.unit_start {
+                // Without overlap the rank first finishes what it computes.
                 _ if !spec.overlap.parameters => program.front().to_vec(),
                 _ => Vec::new(),
             };
@@ -86,8 +88,8 @@ impl<'t> DataParallel<'t> {
         Ok(())
     }
 
-    /// The weights of units that the optimizer has changed in the step before are gathered while
-    /// the forward pass begins.
+    /// Gathers the weights that the previous step's optimizer has changed, while the forward pass
+    /// begins.
     pub(super) fn gather_ahead(
         &mut self,
         program: &mut Program<'_, '_>,
@@ -99,6 +101,8 @@ impl<'t> DataParallel<'t> {
         }
         self.gathered = units.iter().map(|(unit, _)| (*unit, Vec::new())).collect();
         for kind in 0..self.ways.len() {
+            // Several units may share a bucket; each of them waits for the bucket that completes
+            // it.
             let (mut waiting, mut first) = (0, 0);
             for (place, (_, weights)) in units.iter().enumerate() {
                 waiting += weights[kind];
@@ -115,13 +119,14 @@ impl<'t> DataParallel<'t> {
         Ok(())
     }
 
-    /// Whether weights are gathered once in a step.
+    /// Returns true if weights are gathered once in a step: the optimizer is sharded, but not the
+    /// weights.
     fn gathers_at_ends(&self) -> bool {
         let zero = self.training.spec.zero;
         zero != Sharding::None && !zero.of_weights()
     }
 
-    /// The first forward pass of a unit waits for its weights.
+    /// Makes a unit's first forward pass wait for its weights.
     pub(super) fn await_unit(&mut self, program: &mut Program<'_, '_>, unit: u32) {
         let Some(place) = self.gathered.iter().position(|(own, _)| *own == unit) else {
             return;
@@ -130,7 +135,7 @@ impl<'t> DataParallel<'t> {
         program.also_after(&gathered);
     }
 
-    /// Gathers a number of weights, bucket by bucket.
+    /// Gathers `weights` weights in buckets and returns the collectives' places.
     fn gather(
         &self,
         program: &mut Program<'_, '_>,
@@ -150,7 +155,8 @@ impl<'t> DataParallel<'t> {
         Ok(places)
     }
 
-    /// The gradients of a unit are there; `is_last` of the last micro-batch of a step.
+    /// Adds a unit's gradients, and reduces full buckets if that overlaps with computing. `is_last`
+    /// is set in the last micro-batch of the step.
     pub(super) fn end_unit(
         &mut self,
         program: &mut Program<'_, '_>,
@@ -158,6 +164,8 @@ impl<'t> DataParallel<'t> {
         is_last: bool,
     ) -> Built<()> {
         let spec = &self.training.spec;
+        // Without sharded gradients micro-batches accumulate locally, and the last one reduces the
+        // sum.
         if !is_last && !spec.zero.of_gradients() {
             return Ok(());
         }
@@ -175,7 +183,7 @@ impl<'t> DataParallel<'t> {
         self.sum(program, least)
     }
 
-    /// Sums gradients bucket by bucket while there are so many.
+    /// Reduces gradients bucket by bucket while at least `least` are pending.
     fn sum(&mut self, program: &mut Program<'_, '_>, least: u64) -> Built<()> {
         let spec = &self.training.spec;
         let name = if spec.zero == Sharding::None {
@@ -183,7 +191,7 @@ impl<'t> DataParallel<'t> {
         } else {
             CollectiveName::ReduceScatter
         };
-        // Where weights are sharded, those of a unit are summed at once.
+        // With sharded weights all gradients of a unit are reduced together, as FSDP does.
         let most = if spec.zero.of_weights() {
             u64::MAX
         } else {
@@ -205,7 +213,7 @@ impl<'t> DataParallel<'t> {
         Ok(())
     }
 
-    /// Sums what is left; the optimizer waits for all sums.
+    /// Reduces the remaining gradients, and makes the optimizer wait for all reductions.
     pub(super) fn end_step(&mut self, program: &mut Program<'_, '_>) -> Built<()> {
         self.sum(program, 1)?;
         for waiting in &self.waiting {
@@ -214,8 +222,8 @@ impl<'t> DataParallel<'t> {
         Ok(())
     }
 
-    /// Gathers the weights that the optimizer has changed, where that does not wait for the next
-    /// step.
+    /// Gathers the weights that the optimizer has changed, unless the next step gathers them while
+    /// it begins.
     pub(super) fn gather_behind(
         &mut self,
         program: &mut Program<'_, '_>,

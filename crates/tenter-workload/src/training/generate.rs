@@ -1,4 +1,4 @@
-//! A step of a training as a graph of operations.
+//! Generator that turns one training step into a graph.
 
 use super::blocks::{Blocks, ExpertTraffic};
 use super::data_parallel::DataParallel;
@@ -15,15 +15,16 @@ use crate::transformer::{
     Communicator, Communicators, Computed, Place, Program, Purpose, Stream, Unfit, Way, cannot_run,
 };
 
-/// Tags of messages in the ring of a context-parallel group have this bit.
+/// Tag bit for messages in a context-parallel ring, which keeps them apart from messages between
+/// stages.
 const RING_TAG: u32 = 1 << 31;
-/// The tag of the gradient of a tied embedding; no message between stages has it, since the later
-/// part of the model is never the first one.
+/// Tag for a tied embedding's gradient. No message between stages has it: their tags name the later
+/// part of the model, which is never part 0.
 const EMBEDDING_TAG: u32 = 0;
 
 type Built<T> = Result<T, GraphError>;
 
-/// A step of a training as a graph of operations, and what is known of it.
+/// Builds a training step's graph, with the facts that are known before it runs.
 ///
 /// # Errors
 /// A model that does not fit into memory, collectives that their ranks cannot run, and more
@@ -71,13 +72,13 @@ fn graph(training: &Training) -> Built<(Graph, Computed)> {
     Ok((builder.finish()?, computed))
 }
 
-/// The number of a rank among those over which experts are spread.
+/// Returns a rank's index among the ranks over which experts are spread.
 fn expert_number(rank: u32, stage: &[u32], ep: u32) -> usize {
     let index = stage.iter().position(|&own| own == rank).unwrap_or(0);
     index % ep as usize
 }
 
-/// A unit of the model: the embedding, a layer, or the output layer.
+/// A unit: weights are gathered and gradients reduced unit by unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Embedding,
@@ -85,18 +86,18 @@ enum Unit {
     Head,
 }
 
-/// What one rank does in a step.
+/// Generates one rank's program for a step.
 struct OfRank<'t> {
     training: &'t Training,
     place: Place,
     model: &'t Blocks,
     sizes: Sizes,
     groups: Groups,
-    /// Messages that the rank has sent in its ring so far.
+    /// Messages that the rank has sent in its ring so far, for their tags.
     ring_messages: u32,
-    /// Its number among the ranks over which experts are spread.
+    /// Index among the ranks over which experts are spread.
     expert_number: usize,
-    /// The layer that it computes.
+    /// Layer that is being generated.
     layer: u32,
 }
 
@@ -110,6 +111,7 @@ impl OfRank<'_> {
         for slot in slots.iter().filter(|slot| slot.pass == Pass::Forward) {
             if slot.micro_batch == 0 {
                 let units = self.units(slot.chunk).into_iter();
+                // In the order in which the forward pass of the first micro-batch needs them.
                 first_use.extend(units.map(|unit| (self.number(unit), self.weights(unit))));
             }
         }
@@ -121,6 +123,7 @@ impl OfRank<'_> {
         self.sum_shared(program)?;
         let spec = &training.spec;
         let (dense, experts) = training.weights_of_stage(stage);
+        // With `zero` each replica updates its own shard of the weights.
         let share = |weights: u64, of: Option<Communicator>| {
             let is_shared = spec.zero != Sharding::None;
             let ranks = of.filter(|_| is_shared).map_or(1, Communicator::size);
@@ -132,8 +135,8 @@ impl OfRank<'_> {
         data.gather_behind(program, [dense, experts])
     }
 
-    /// Gradients of weights that ranks of a tensor-parallel group, or the first and the last stage,
-    /// have both.
+    /// Reduces weight gradients that several ranks hold: those replicated in a tensor-parallel
+    /// group, and a tied embedding's at both ends of the pipeline.
     fn sum_shared(&self, program: &mut Program<'_, '_>) -> Built<()> {
         let training = self.training;
         let bytes = training.spec.gradient_precision.bytes();
@@ -145,7 +148,8 @@ impl OfRank<'_> {
             let name = CollectiveName::AllReduce;
             program.collective(self.groups.tensor, name, bytes * replicated)?;
         }
-        // Two ranks exchange what each has, so that what one waits for the other shows as such.
+        // A pairwise exchange instead of an all-reduce, so that waiting for the other end shows as
+        // a wait for its message.
         if let Some(peer) = self.groups.embedding {
             let tied = bytes * training.vocabulary_weights();
             program.exchange(peer, EMBEDDING_TAG, tied);
@@ -153,11 +157,12 @@ impl OfRank<'_> {
         Ok(())
     }
 
+    /// Returns the model part that the rank runs as model chunk `chunk`.
     fn part(&self, chunk: u32) -> u32 {
         chunk * self.training.pipeline.stages + self.place.pp
     }
 
-    /// The units of a part of the model, in order.
+    /// Returns the units in the rank's model chunk `chunk`, in forward order.
     fn units(&self, chunk: u32) -> Vec<Unit> {
         let part = self.part(chunk);
         let mut units = Vec::new();
@@ -179,7 +184,7 @@ impl OfRank<'_> {
         }
     }
 
-    /// The weights of a unit: those that all data-parallel ranks have, and those of experts.
+    /// Counts a unit's weights: those that all data-parallel ranks share, and those in experts.
     fn weights(&self, unit: Unit) -> [u64; 2] {
         let training = self.training;
         match unit {
@@ -187,7 +192,7 @@ impl OfRank<'_> {
                 training.dense_weights(layer),
                 training.expert_weights(layer),
             ],
-            // Of a tied matrix there is one.
+            // A tied matrix is counted at the embedding.
             Unit::Head if training.model.tied && training.parts() == 1 => [0, 0],
             Unit::Embedding | Unit::Head => [training.vocabulary_weights(), 0],
         }
@@ -210,12 +215,15 @@ impl OfRank<'_> {
         data: &mut DataParallel<'_>,
         slot: Slot,
     ) -> Built<()> {
+        // Neighbouring parts are at neighbouring stages, and the last stage is followed by the
+        // first one with the next chunk.
         let part = self.part(slot.chunk);
         let is_last = slot.micro_batch + 1 == self.training.pipeline.micro_batches;
         let splits = self.training.pipeline.splits_backward();
         let units = self.units(slot.chunk);
         match slot.pass {
             Pass::Forward => {
+                // Part 0 has its inputs from the data set.
                 self.receive(program, slot, part.checked_sub(1));
                 for unit in units {
                     self.enter(unit);
@@ -260,28 +268,29 @@ impl OfRank<'_> {
         Ok(())
     }
 
-    /// What comes next is of a unit.
+    /// Notes the layer if the unit that follows is one.
     fn enter(&mut self, unit: Unit) {
         if let Unit::Layer(layer) = unit {
             self.layer = layer;
         }
     }
 
-    /// How its tokens are sent to the experts of the layer, where they are not spread evenly.
+    /// Returns the traffic to the layer's experts; `None` if tokens are spread evenly.
     fn expert_traffic(&self) -> Option<&ExpertTraffic> {
         let all = &self.model.experts_to;
+        // Layers deal their experts in turn to the next rank; evenly spread tokens have no list.
         let place = (self.layer as usize).checked_rem(all.len())?;
         all.get(place)
     }
 
-    /// What the core of a block takes over what it would if tokens were spread evenly.
+    /// Returns the factor on an expert block's core at this rank, relative to evenly spread tokens.
     fn load(&self, kind: BlockKind) -> f64 {
         let traffic = self.expert_traffic().filter(|_| kind == BlockKind::Experts);
         let load = traffic.and_then(|of| of.loads.get(self.expert_number));
         load.copied().unwrap_or(1.0)
     }
 
-    /// Tokens, or their gradients, go to experts or back.
+    /// Adds the all-to-all that takes tokens or their gradients to experts or back.
     fn exchange(
         &self,
         program: &mut Program<'_, '_>,
@@ -307,20 +316,20 @@ impl OfRank<'_> {
         program.own_collective_after(of, kind, bytes, after)
     }
 
-    /// The rank of the same place at the stage of a part of the model.
+    /// Returns the rank with the same coordinates at the stage that runs `part`.
     fn peer(&self, part: u32) -> u32 {
         let pp = part % self.training.pipeline.stages;
         self.training.grid.rank(Place { pp, ..self.place })
     }
 
-    /// The tag of a message between two parts of the model: the later one, the micro-batch, and
-    /// the direction.
+    /// Returns the tag for a message between two neighbouring parts: the later part, the
+    /// micro-batch, and the direction.
     fn tag(&self, later: u32, slot: Slot) -> u32 {
         let message = later * self.training.pipeline.micro_batches + slot.micro_batch;
         2 * message + u32::from(slot.pass == Pass::Backward)
     }
 
-    /// What comes from another part of the model is waited for.
+    /// Waits for the activations or gradients that come from another model part.
     fn receive(&self, program: &mut Program<'_, '_>, slot: Slot, from: Option<u32>) {
         let Some(from) = from.filter(|_| self.training.pipeline.stages > 1) else {
             return;
@@ -343,7 +352,7 @@ impl OfRank<'_> {
         }
     }
 
-    /// What comes before a block: with sharded activations the parts of all ranks.
+    /// Adds the collective before a block: with sharded activations an all-gather.
     fn tensor_before(&self, program: &mut Program<'_, '_>, after: &[u32]) -> Built<Option<u32>> {
         if !self.training.shares_activations() {
             return Ok(None);
@@ -352,7 +361,8 @@ impl OfRank<'_> {
         program.collective_after(self.groups.tensor, name, bytes, after)
     }
 
-    /// What comes behind a block: the sum over all ranks, or each rank's part of it.
+    /// Adds the collective behind a block: an all-reduce, or a reduce-scatter with sharded
+    /// activations.
     fn tensor_after(&self, program: &mut Program<'_, '_>, after: &[u32]) -> Built<Option<u32>> {
         let name = if self.training.shares_activations() {
             CollectiveName::ReduceScatter
@@ -362,7 +372,7 @@ impl OfRank<'_> {
         program.collective_after(self.groups.tensor, name, self.sizes.activations, after)
     }
 
-    /// A block forward.
+    /// Adds a block's forward pass.
     fn forward(
         &mut self,
         program: &mut Program<'_, '_>,
@@ -395,7 +405,7 @@ impl OfRank<'_> {
         Ok(())
     }
 
-    /// A block that tensor-parallel ranks compute together, forward.
+    /// Adds the forward pass for a block that tensor-parallel ranks compute together.
     fn tensor_parallel(
         &mut self,
         program: &mut Program<'_, '_>,
@@ -412,6 +422,8 @@ impl OfRank<'_> {
         self.compute_block(program, kind, 1, seconds, purpose);
         let computed = program.front().to_vec();
         let sum = if self.training.spec.overlap.tp {
+            // As if both were cut into fine chunks: the collective starts with the computing, and
+            // what follows waits for the longer one.
             let sum = self.tensor_after(program, &[])?;
             if let Some(place) = sum {
                 program.after_start(place, first);
@@ -425,7 +437,8 @@ impl OfRank<'_> {
         Ok(())
     }
 
-    /// Computes a block: attention with a ring of several ranks step by step.
+    /// Adds a block's computing. Attention over several context-parallel ranks goes step by step
+    /// round a ring.
     fn compute_block(
         &mut self,
         program: &mut Program<'_, '_>,
@@ -444,8 +457,8 @@ impl OfRank<'_> {
         program.compute(after, purpose);
     }
 
-    /// Attention of a context-parallel group: keys and values go round while each rank computes
-    /// with those that it has.
+    /// Adds attention in a context-parallel group: keys and values go round while each rank
+    /// computes with those that it has.
     fn ring(&mut self, program: &mut Program<'_, '_>, core: f64, bytes: u64, purpose: Purpose) {
         let (grid, own) = (&self.training.grid, self.place);
         let ranks = grid.size.cp;
@@ -454,6 +467,7 @@ impl OfRank<'_> {
         let is_beside = self.training.spec.overlap.cp;
         let share = core / f64::from(ranks);
         let mut here = program.front().to_vec();
+        // The first share needs no message: it uses the rank's own keys and values.
         if is_beside {
             program.compute(share, purpose);
         }
@@ -462,7 +476,7 @@ impl OfRank<'_> {
             self.ring_messages += 1;
             program.send_after(Stream::Context, next, tag, bytes, &here);
             let receive = program.receive(Stream::ContextReceive, previous, tag, bytes);
-            // What comes can be sent on only when this rank has sent its own.
+            // Only what has been received can be sent on.
             here = vec![receive];
             program.also_after(&here);
             if is_beside {
@@ -474,8 +488,7 @@ impl OfRank<'_> {
         }
     }
 
-    /// The experts of a layer: their tokens are sent to them, and what they make of them is sent
-    /// back.
+    /// Adds a layer's experts: dispatch, their feed-forward parts, and combination.
     fn experts(
         &self,
         program: &mut Program<'_, '_>,
@@ -506,7 +519,7 @@ impl OfRank<'_> {
         Ok(())
     }
 
-    /// A unit backward; what is recomputed comes first.
+    /// Adds a unit's backward pass, with full recomputation before it.
     fn backward_of(
         &mut self,
         program: &mut Program<'_, '_>,
@@ -515,6 +528,7 @@ impl OfRank<'_> {
     ) -> Built<()> {
         let blocks = self.blocks(unit);
         let is_layer = matches!(unit, Unit::Layer(_));
+        // The embedding and the output layer are not recomputed.
         if is_layer && self.training.spec.recompute == Recompute::Full {
             for block in &blocks {
                 self.forward(program, block, Purpose::Recompute)?;
@@ -558,8 +572,8 @@ impl OfRank<'_> {
         Ok(())
     }
 
-    /// A block that tensor-parallel ranks compute together, backward. With sharded activations its
-    /// input is gathered once more, for the gradients of weights.
+    /// Adds the backward pass for a block that tensor-parallel ranks compute together. With sharded
+    /// activations the block's input is gathered once more, since weight gradients need it.
     fn tensor_backward(
         &mut self,
         program: &mut Program<'_, '_>,
@@ -580,7 +594,7 @@ impl OfRank<'_> {
         }
         let first = program.next_place();
         let [before, core, after] = [block.before, block.core, block.after].map(|of| of.input);
-        // Gradients go through the ring with keys and values.
+        // Gradients of keys and values go round the ring with them, hence twice the bytes.
         let passes = [after + weights, core, before];
         self.compute_block(program, block.kind, 2, passes, Purpose::Backward);
         let computed = program.front().to_vec();

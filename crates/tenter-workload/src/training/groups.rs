@@ -1,4 +1,4 @@
-//! The communicators of a rank.
+//! Communicators that one rank belongs to.
 
 use super::data_parallel::Ways;
 use super::layout::Training;
@@ -7,12 +7,13 @@ use crate::transformer::{
     Communicator, Dimension, Place, Program, Stream, expert_group, expert_replicas,
 };
 
-/// The communicators of a rank.
+/// Communicators that one rank belongs to; `None` where the rank is alone.
 pub(super) struct Groups {
     pub(super) tensor: Option<Communicator>,
     pub(super) expert: Option<Communicator>,
+    /// Replicas for weights that all data-parallel ranks share, and for experts.
     pub(super) data: [Ways; 2],
-    /// The rank at the other end of the pipeline, where the embedding is tied.
+    /// Rank at the other end of the pipeline, if this rank is at one end and the embedding is tied.
     pub(super) embedding: Option<u32>,
 }
 
@@ -35,6 +36,7 @@ impl Groups {
             Vec::new()
         };
         let tensor = grid.along(place, Dimension::Tensor);
+        // A tied embedding is at the first stage, and again as output layer at the last one.
         let ends = [0, grid.size.pp - 1].map(|pp| grid.rank(Place { pp, ..place }));
         let other_end = match ends {
             [first, last] if rank == first => Some(last),

@@ -1,4 +1,4 @@
-//! A training whose numbers fit together: ranks, stages, micro-batches, layers.
+//! A training's layout: ranks, stages, micro-batches and layers that fit together.
 
 use super::operators::Operators;
 use super::schedule::{Pipeline, PipelineSchedule};
@@ -11,30 +11,30 @@ use crate::transformer::{
 /// A training whose numbers fit together.
 #[derive(Clone, Debug)]
 pub struct Training {
-    /// As it is written.
+    /// Specification as the scenario gives it.
     pub spec: TrainingSpec,
-    /// The model.
+    /// The model's dimensions, looked up if it has a name.
     pub model: ModelSpec,
-    /// The accelerator.
+    /// The accelerator's figures, looked up if it has a name.
     pub accelerator: AcceleratorSpec,
-    /// The ranks.
+    /// Ranks by their coordinates in each dimension.
     pub grid: Grid,
-    /// The pipeline.
+    /// Stages, chunks and micro-batches with their schedule.
     pub pipeline: Pipeline,
-    /// Sequences of a micro-batch.
+    /// Sequences that each micro-batch has.
     pub micro_batch: u32,
-    /// Tokens of a sequence.
+    /// Tokens that each sequence has.
     pub sequence: u32,
-    /// The first layer of each part of the model, and at the end how many there are; part `i` is at
-    /// stage `i` modulo the number of stages.
+    /// First layer in each model part, and at the end the layer count. Part `i` runs at stage `i`
+    /// modulo the stage count.
     pub first_layers: Vec<u32>,
 }
 
 impl Training {
-    /// The training for a number of ranks; without one `dp` must say how many there are.
+    /// Fits `spec` to the job's rank count. Without one, `spec.dp` must be given.
     ///
     /// # Errors
-    /// Numbers that do not fit together.
+    /// Numbers that do not fit together, with numbers that would.
     pub fn new(spec: &TrainingSpec, ranks: Option<u32>) -> Checked<Training> {
         let model = dimensions(&spec.model);
         let accelerator = figures(&spec.accelerator);
@@ -80,33 +80,33 @@ impl Training {
         })
     }
 
-    /// Whether activations between the parts of a layer are sharded over tensor-parallel ranks.
+    /// Returns true if activations between blocks are sharded over tensor-parallel ranks.
     pub fn shares_activations(&self) -> bool {
         self.spec.tp > 1 && self.spec.sequence_parallel
     }
 
-    /// Tokens of a micro-batch at a rank.
+    /// Returns the tokens that a micro-batch has at a rank.
     pub fn tokens(&self) -> u64 {
         u64::from(self.micro_batch) * u64::from(self.sequence / self.spec.cp)
     }
 
-    /// Tokens of a step over all ranks.
+    /// Returns the tokens in a step, over all ranks.
     pub fn tokens_of_step(&self) -> u64 {
         u64::from(self.spec.batch) * u64::from(self.sequence)
     }
 
-    /// Parts of the model.
+    /// Counts the parts into which the model is cut: stages times chunks.
     pub fn parts(&self) -> u32 {
         self.pipeline.stages * self.pipeline.chunks
     }
 
-    /// The layers of a part of the model.
+    /// Returns the layers in a model part.
     pub fn layers(&self, part: u32) -> std::ops::Range<u32> {
         let part = part as usize;
         self.first_layers[part]..self.first_layers[part + 1]
     }
 
-    /// The operators of a rank.
+    /// Returns a rank's operators, which are the same at all ranks.
     pub fn operators(&self) -> Operators {
         Operators {
             model: self.model,
@@ -121,7 +121,7 @@ impl Training {
         }
     }
 
-    /// Weights of a layer at a rank, without experts that tokens are sent to.
+    /// Counts a layer's weights at a rank, without the experts that a router chooses.
     pub fn dense_weights(&self, layer: u32) -> u64 {
         let model = &self.model;
         let [tp, hidden] = [self.spec.tp, model.hidden].map(u64::from);
@@ -134,8 +134,8 @@ impl Training {
         model.attention_weights_at(self.spec.tp) + feed_forward + model.norm_weights()
     }
 
-    /// Weights of a layer that all tensor-parallel ranks have: normalisations, down-projections of
-    /// latent attention, and the router.
+    /// Counts a layer's weights that every tensor-parallel rank holds whole: normalisations, latent
+    /// attention's down-projections, and the router.
     pub fn replicated_weights(&self, layer: u32) -> u64 {
         let model = &self.model;
         let router = if model.has_experts(layer) {
@@ -146,7 +146,7 @@ impl Training {
         model.norm_weights() + model.down_weights() + router
     }
 
-    /// Weights at a rank of the experts of a layer that tokens are sent to.
+    /// Counts the weights at a rank in the experts that a layer's router chooses.
     pub fn expert_weights(&self, layer: u32) -> u64 {
         if !self.model.has_experts(layer) {
             return 0;
@@ -154,15 +154,15 @@ impl Training {
         u64::from(self.model.experts / self.spec.ep) * self.model.expert_weights()
     }
 
-    /// Weights at a rank of the embedding, or of the output layer.
+    /// Counts the weights at a rank in the embedding, or in the output layer.
     pub fn vocabulary_weights(&self) -> u64 {
         self.model
             .vocabulary_weights()
             .div_ceil(u64::from(self.spec.tp))
     }
 
-    /// Weights of a stage at a rank: those that are the same at all data-parallel ranks, and those
-    /// of experts.
+    /// Counts a stage's weights at a rank: those that all data-parallel ranks share, and those in
+    /// experts.
     pub fn weights_of_stage(&self, stage: u32) -> (u64, u64) {
         let (mut dense, mut experts) = (0, 0);
         for chunk in 0..self.pipeline.chunks {
@@ -290,7 +290,7 @@ fn check_sequence(spec: &TrainingSpec, sequence: u32) -> Checked<()> {
     Ok(())
 }
 
-/// Refuses an interleaved schedule whose stages and virtual stages do not divide the layers.
+/// Reports why an interleaved schedule does not divide the layers evenly.
 fn virtual_stages_that_do_not_divide<T>(spec: &TrainingSpec, layers: u32) -> Checked<T> {
     let or_layers = "or the layers of each virtual stage with `stage_layers`";
     let (pp, chunks) = (spec.pp, spec.chunks());
@@ -349,7 +349,8 @@ fn first_layers(spec: &TrainingSpec, model: &ModelSpec) -> Checked<Vec<u32>> {
 }
 
 impl Training {
-    /// The same with another recomputation, or more stages, for what would fit into memory.
+    /// Returns this training with a changed specification on the same ranks; `None` if that does
+    /// not fit together. Used to find a remedy for a model too large for memory.
     pub(super) fn with(&self, change: impl FnOnce(&mut TrainingSpec)) -> Option<Training> {
         let mut spec = self.spec.clone();
         change(&mut spec);

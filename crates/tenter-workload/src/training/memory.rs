@@ -1,9 +1,8 @@
-//! How much memory of an accelerator a training takes.
+//! Memory that a training takes on an accelerator.
 //!
 //! Sources: Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models"
 //! (2022), for activations, with the widths of gated layers and grouped queries in place of `4h`
-//! and `h`; Rajbhandari et al., "`ZeRO`" (2020), for the 16 bytes of a weight and how
-//! they are sharded.
+//! and `h`; Rajbhandari et al., "`ZeRO`" (2020), for 16 bytes per weight and their sharding.
 
 use std::fmt::Write as _;
 use std::ops::Add;
@@ -12,24 +11,24 @@ use super::layout::Training;
 use super::spec::{Recompute, Sharding};
 use crate::transformer::Unfit;
 
-/// Bytes of memory at a rank.
+/// Memory at one rank by use, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Memory {
-    /// Weights, of two bytes each.
+    /// Bytes in weights, 2 for each, gathered shards included.
     pub weights: f64,
-    /// Gradients.
+    /// Bytes in gradients, 2 or 4 for each weight.
     pub gradients: f64,
-    /// Weights of four bytes and two moments of the optimizer.
+    /// Bytes in the optimizer's state, 12 for each weight.
     pub optimizer: f64,
-    /// What forward passes keep for backward ones.
+    /// Bytes that forward passes keep for backward passes.
     pub activations: f64,
 }
 
-/// Bytes of the state of Adam for a weight: the weight itself and two moments with four bytes each.
+/// Bytes per weight for Adam's state: a copy of the weight and two moments, 4 bytes each.
 const OPTIMIZER_BYTES: f64 = 12.0;
 
 impl Memory {
-    /// All of it.
+    /// Returns the bytes over all uses.
     pub fn all(&self) -> f64 {
         self.weights + self.gradients + self.optimizer + self.activations
     }
@@ -48,7 +47,7 @@ impl Add for Memory {
     }
 }
 
-/// What weights take where a number of ranks have the same.
+/// Returns the memory for `weights` weights that `replicas` ranks have in common and may shard.
 fn of_weights(training: &Training, weights: u64, replicas: u32) -> Memory {
     let (spec, weights) = (&training.spec, weights as f64);
     let shard = weights / f64::from(replicas);
@@ -61,7 +60,7 @@ fn of_weights(training: &Training, weights: u64, replicas: u32) -> Memory {
     }
 }
 
-/// What a layer keeps of a micro-batch.
+/// Returns the activation bytes that a layer keeps for one micro-batch.
 fn of_layer(training: &Training, layer: u32, recompute: Recompute) -> f64 {
     let (spec, model) = (&training.spec, &training.model);
     let tokens = training.tokens() as f64;
@@ -72,6 +71,7 @@ fn of_layer(training: &Training, layer: u32, recompute: Recompute) -> f64 {
         } else {
             1.0
         };
+    // Only the layer's input, 2 bytes per element.
     if recompute == Recompute::Full {
         return 2.0 * between;
     }
@@ -82,6 +82,7 @@ fn of_layer(training: &Training, layer: u32, recompute: Recompute) -> f64 {
     let scores = if spec.fused_attention || recompute == Recompute::Selective {
         0.0
     } else {
+        // Two bytes each for the outputs of softmax and of dropout, one for the dropout mask.
         5.0 * heads * f64::from(training.sequence) * tokens / tp
     };
     let dropout = if model.gated { 0.0 } else { 2.0 * between };
@@ -95,11 +96,12 @@ fn of_layer(training: &Training, layer: u32, recompute: Recompute) -> f64 {
     } else {
         inner(tokens, f64::from(model.ffn) / tp)
     };
-    // Inputs of two normalisations, of the projections and of the feed-forward part.
+    // Inputs of the two normalisations, of the projections and of the feed-forward part: four times
+    // 2 bytes.
     8.0 * between + 2.0 * own + scores + dropout + feed_forward
 }
 
-/// What a rank of a stage takes.
+/// Returns the memory at a rank in `stage`.
 pub(super) fn of_stage(training: &Training, stage: u32) -> Memory {
     let (dense, experts) = training.weights_of_stage(stage);
     let size = training.grid.size;
@@ -113,12 +115,14 @@ pub(super) fn of_stage(training: &Training, stage: u32) -> Memory {
         for layer in training.layers(part) {
             layers += of_layer(training, layer, recompute);
             if recompute == Recompute::Full {
+                // While one layer is recomputed its activations are all there.
                 recomputed = recomputed.max(of_layer(training, layer, Recompute::None));
             }
         }
     }
     let last = f64::from(u32::from(stage + 1 == pipeline.stages));
     let entries = f64::from(training.model.vocabulary) / f64::from(training.spec.tp);
+    // The loss is computed in 32 bits at the last stage.
     let logits = 4.0 * training.tokens() as f64 * entries * last;
     let activations = Memory {
         weights: gathered(training, stage, [replicas, expert_replicas]),
@@ -130,8 +134,8 @@ pub(super) fn of_stage(training: &Training, stage: u32) -> Memory {
         + activations
 }
 
-/// Sharded weights that are gathered at a time: those of the unit that is computed, and those of
-/// the next one where they are gathered ahead.
+/// Returns the bytes in sharded weights that are gathered at a time: the largest unit's, and
+/// another one's if it is gathered ahead.
 fn gathered(training: &Training, stage: u32, [replicas, expert_replicas]: [u32; 2]) -> f64 {
     let spec = &training.spec;
     if !spec.zero.of_weights() {
@@ -157,7 +161,7 @@ fn gathered(training: &Training, stage: u32, [replicas, expert_replicas]: [u32; 
     units.iter().take(at_a_time).sum()
 }
 
-/// What the stage that takes most takes, and which that is.
+/// Returns the stage that takes most memory, and its memory.
 pub(super) fn of_largest_stage(training: &Training) -> (u32, Memory) {
     let stages = 0..training.pipeline.stages;
     let all = stages.map(|stage| (stage, of_stage(training, stage)));
@@ -198,7 +202,7 @@ pub(super) fn check(training: &Training) -> Result<(), Unfit> {
     })
 }
 
-/// The first change of a key that fits.
+/// Names the first change that makes the training fit, from the least intrusive on.
 fn remedy(training: &Training, has: f64) -> String {
     let fits = |other: &Option<Training>| {
         other
@@ -232,11 +236,13 @@ fn remedy(training: &Training, has: f64) -> String {
         .to_owned()
 }
 
-/// The same over more stages or more tensor-parallel ranks, and over fewer replicas.
+/// Returns the training with `factor` times the stages or tensor-parallel ranks, and fewer
+/// replicas.
 fn more_ways(training: &Training, key: &str, factor: u32) -> Option<Training> {
     training.with(|spec| {
         if key == "pp" {
             spec.pp = spec.pp.saturating_mul(factor);
+            // Layers given for each stage cannot hold for another number of stages.
             spec.stage_layers = Vec::new();
         } else {
             spec.tp = spec.tp.saturating_mul(factor);
@@ -246,7 +252,7 @@ fn more_ways(training: &Training, key: &str, factor: u32) -> Option<Training> {
     })
 }
 
-/// Every key that differs and is written, in words.
+/// Says the change in words, with every written key that has to change along.
 fn named_changes(training: &Training, more: &Training, key: &str) -> String {
     let (own, other) = (&training.spec, &more.spec);
     let ways = if key == "pp" { other.pp } else { other.tp };

@@ -1,4 +1,4 @@
-//! The training of a model: from its dimensions and its parallelism to a graph of operations.
+//! Training: turns a model's dimensions and its parallelism into a graph of operations.
 //!
 //! ```text
 //!   TrainingSpec ─ numbers that fit together ─▶ Training ─┬─▶ operators: seconds by a roofline
@@ -8,8 +8,8 @@
 //!   Training ───────────────── step ─────────────────────▶ Graph of one step, and TrainingStep
 //! ```
 //!
-//! Operations know what they are for by their stream: each communicator of a rank has one
-//! ([`Stream`]).
+//! A stream tells what its operations are for, since each communicator that a rank belongs to has
+//! its own stream ([`Stream`]).
 
 mod blocks;
 mod data_parallel;

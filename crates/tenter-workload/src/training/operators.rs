@@ -1,7 +1,7 @@
-//! How long the operators of a layer take a rank, by a roofline.
+//! Times for the operators in a layer at one rank, by a roofline.
 //!
-//! Source of the operators, of their operations and of the bytes that they move: Calculon (Isaev et
-//! al., "Calculon: a methodology and tool for high-level co-design of systems and large language
+//! Source for the operators, their operations and the bytes they move: Calculon (Isaev et al.,
+//! "Calculon: a methodology and tool for high-level co-design of systems and large language
 //! models", 2023).
 
 use crate::transformer::{
@@ -9,20 +9,20 @@ use crate::transformer::{
 };
 
 const ACTIVATION_BYTES: f64 = transformer::ACTIVATION_BYTES as f64;
-/// Operations of the backward pass of a fused kernel of attention over those of the forward pass,
-/// scores recomputed (`FlashAttention`, Dao et al., 2022).
+/// Operations in fused attention's backward pass, relative to its forward pass; scores are
+/// recomputed (`FlashAttention`, Dao et al., 2022).
 const FUSED_BACKWARD: f64 = 2.5;
-/// Optimizer (Adam): operations and bytes of a weight.
+/// Adam's cost for each weight.
 const OPTIMIZER: Cost = Cost::new(11.0, 12.0);
 
-/// Seconds of a part of the model for one micro-batch.
+/// Seconds that one micro-batch spends in a model part, by pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Passes {
-    /// Forward.
+    /// Seconds in the forward pass.
     pub forward: f64,
-    /// Gradients of inputs.
+    /// Seconds for input gradients, backward.
     pub input: f64,
-    /// Gradients of weights.
+    /// Seconds for weight gradients, backward.
     pub weights: f64,
 }
 
@@ -35,12 +35,12 @@ impl Passes {
         }
     }
 
-    /// Backward.
+    /// Returns the seconds for the backward pass: input and weight gradients together.
     pub fn backward(self) -> f64 {
         self.input + self.weights
     }
 
-    /// With factors for forward and backward.
+    /// Multiplies the forward time and the backward times by factors.
     #[must_use]
     pub fn scaled(self, forward: f64, backward: f64) -> Passes {
         Passes::of(
@@ -69,35 +69,36 @@ impl std::iter::Sum for Passes {
     }
 }
 
-/// A part of the model between communications.
+/// A block's kind; a block is a model part between two communications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BlockKind {
-    /// From tokens to activations.
+    /// Embedding lookup: tokens to activations.
     Embedding,
-    /// Attention.
+    /// Attention with its normalisation and projections.
     Attention,
-    /// The feed-forward part of a layer without experts.
+    /// Feed-forward part in a layer without experts.
     Dense,
-    /// The experts that every token passes.
+    /// Experts that every token passes.
     Shared,
-    /// The experts that tokens are sent to.
+    /// Experts among which a router chooses.
     Experts,
-    /// From activations to the loss.
+    /// Output layer and the loss behind it.
     Head,
 }
 
-/// What a block takes.
+/// Times for a block, split where communication may run beside its core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Block {
-    /// Which.
+    /// Kind, which decides how the block communicates.
     pub kind: BlockKind,
-    /// Before the core: normalisation, queries, keys and values; the router.
+    /// Time before the core: normalisation and projections in attention, the router for experts.
     pub before: Passes,
-    /// Scores and weights of attention; the experts; all of other blocks.
+    /// Time in the core: attention's scores and weighted sums, the experts' feed-forward parts;
+    /// everything in other blocks.
     pub core: Passes,
-    /// Behind the core.
+    /// Time behind the core, such as attention's output projection.
     pub after: Passes,
-    /// Seconds of what selective recomputation computes once more before the backward pass.
+    /// Seconds that selective recomputation repeats before the backward pass.
     pub recomputed: f64,
 }
 
@@ -112,37 +113,37 @@ impl Block {
         }
     }
 
-    /// All of it.
+    /// Returns the times for the whole block.
     pub fn all(&self) -> Passes {
         self.before + self.core + self.after
     }
 }
 
-/// What a rank has of a micro-batch, and how it computes.
+/// One rank's part in a micro-batch, with the accelerator that computes it.
 #[derive(Clone, Debug)]
 pub struct Operators {
-    /// The model.
+    /// The model's dimensions, before any parallelism.
     pub model: ModelSpec,
-    /// The accelerator.
+    /// Figures by which the roofline computes.
     pub accelerator: AcceleratorSpec,
-    /// Tokens of a micro-batch at a rank: of all sequences its part.
+    /// Tokens that a rank has in a micro-batch: its part of every sequence.
     pub tokens: u64,
-    /// Tokens of a whole sequence.
+    /// Tokens in a whole sequence.
     pub sequence: u32,
-    /// Tensor-parallel ranks.
+    /// Tensor-parallel ranks that share each matrix.
     pub tp: u32,
-    /// Whether activations between the parts of a layer are sharded over them.
+    /// Set if activations between blocks are sharded over tensor-parallel ranks.
     pub shares_activations: bool,
     /// Ranks over which experts are spread.
     pub ep: u32,
-    /// Whether attention is one kernel.
+    /// Set if attention is one fused kernel.
     pub fused: bool,
-    /// Whether matrices are multiplied with 8-bit numbers.
+    /// Set if matrices are multiplied with 8-bit numbers.
     pub fp8: bool,
 }
 
 impl Operators {
-    /// Elements of activations between the parts of a layer.
+    /// Returns the activation count between blocks at the rank.
     fn between(&self) -> f64 {
         let all = self.tokens as f64 * f64::from(self.model.hidden);
         if self.shares_activations {
@@ -152,17 +153,21 @@ impl Operators {
         }
     }
 
-    /// A matrix of `k × n` weights for `m` tokens, of `count` alike.
+    /// Returns the times for `m` tokens times `k × n` weights, dealt evenly to `count` matrices
+    /// alike.
     fn linear(&self, m: f64, k: f64, n: f64, count: f64) -> Passes {
         let flops = 2.0 * m * k * n;
+        // Each matrix is read once, for however few tokens; hence experts with few tokens are
+        // memory-bound.
         let bytes = count * (m / count * (k + n) + k * n) * ACTIVATION_BYTES;
         let once = self
             .accelerator
             .matrix_seconds(Cost::new(flops, bytes), self.fp8);
+        // Gradients of inputs and of weights are one product of the same size each.
         Passes::of(once, once, once)
     }
 
-    /// An operator of a number of elements, each of which costs this forward and backward.
+    /// Returns the times for an element-wise operator; the costs are for one element.
     fn vector(&self, elements: f64, forward: Cost, backward: Cost) -> Passes {
         let seconds = |of_element| self.accelerator.vector_seconds(elements * of_element);
         Passes::of(seconds(forward), seconds(backward), 0.0)
@@ -180,7 +185,8 @@ impl Operators {
         }
     }
 
-    /// The sum with what went past a block; models without gates have dropout before it.
+    /// Returns the times for the residual addition, and in models without gates for the dropout
+    /// before it.
     fn residual(&self) -> Passes {
         let sum = self.vector(self.between(), RESIDUAL, Cost::new(2.0, 6.0));
         if self.model.gated {
@@ -199,7 +205,7 @@ impl Operators {
         let projections: Passes = matrices
             .map(|(input, (k, n))| match input {
                 Input::Tokens | Input::Latent => self.linear(tokens, k, n, 1.0),
-                // All ranks have these, for the tokens that each has alone.
+                // Every rank holds these whole and applies them to its own tokens only.
                 Input::Whole => self.linear(self.between() / hidden, k, n, 1.0),
             })
             .sum();
@@ -212,12 +218,12 @@ impl Operators {
         }
     }
 
-    /// Scores, their softmax, and the weighted sums of values.
+    /// Returns the times for scores, softmax, and the weighted sums over values.
     fn scores(&self, heads: f64, score: f64, size: f64) -> Passes {
         let (tokens, sequence) = (self.tokens as f64, f64::from(self.sequence));
         let scores = heads * tokens * sequence;
         if self.fused {
-            // What comes later in the sequence is left out: half of it.
+            // Causal masking leaves out half of the products.
             let flops = scores * (score + size);
             let bytes = 2.0 * heads * tokens * (score + size) * ACTIVATION_BYTES;
             let seconds = |factor: f64| {
@@ -230,7 +236,7 @@ impl Operators {
         self.products_and_softmax(heads, score, size) + dropout
     }
 
-    /// The operators that selective recomputation runs once more; none of a fused kernel.
+    /// Returns the seconds that selective recomputation repeats; none in a fused kernel.
     fn recomputed(&self, heads: f64, score: f64, size: f64) -> f64 {
         if self.fused {
             return 0.0;
@@ -238,6 +244,7 @@ impl Operators {
         self.products_and_softmax(heads, score, size).forward
     }
 
+    /// Returns the times for scores, softmax and weighted sums as separate kernels.
     fn products_and_softmax(&self, heads: f64, score: f64, size: f64) -> Passes {
         let tokens = self.tokens as f64;
         let scores = heads * tokens * f64::from(self.sequence);
@@ -248,13 +255,16 @@ impl Operators {
                 let of_all = factor * Cost::new(flops, bytes);
                 self.accelerator.matrix_seconds(of_all, false)
             };
+            // Both operands are activations: their gradients are two products, and there are no
+            // weights.
             Passes::of(seconds(1.0), seconds(2.0), 0.0)
         };
         let softmax = self.vector(scores, Cost::new(5.0, 4.0), Cost::new(8.0, 4.0));
         product(score) + softmax + product(size)
     }
 
-    /// A feed-forward part of a width for a number of tokens, as `count` parts alike.
+    /// Returns the times for a feed-forward part `width` wide, for `tokens` dealt evenly to `count`
+    /// parts alike.
     fn feed_forward(&self, tokens: f64, width: f64, count: f64) -> Passes {
         let hidden = f64::from(self.model.hidden);
         let (into, forward) = self.model.activation_entering(width);
@@ -281,10 +291,13 @@ impl Operators {
         Block::whole(BlockKind::Shared, whole)
     }
 
-    /// Experts are spread over ranks and not cut; each rank sends the tokens that it has.
+    /// Returns the block with experts. Experts are not cut by `tp`, and each rank dispatches the
+    /// tokens that it alone has.
     fn experts(&self) -> Block {
         let model = &self.model;
         let [hidden, experts] = [model.hidden, model.experts].map(f64::from);
+        // `sequence_parallel` is required with experts, so tensor-parallel ranks have different
+        // tokens.
         let own = self.tokens as f64 / f64::from(self.tp);
         let sent = own * f64::from(model.top_k);
         let here = experts / f64::from(self.ep);
@@ -299,7 +312,7 @@ impl Operators {
         }
     }
 
-    /// The blocks of a layer.
+    /// Returns a layer's blocks in forward order.
     pub fn layer(&self, has_experts: bool) -> Vec<Block> {
         let mut blocks = vec![self.attention()];
         if !has_experts {
@@ -313,7 +326,7 @@ impl Operators {
         blocks
     }
 
-    /// The embedding, which takes rows of a matrix.
+    /// Returns the embedding's block, which copies matrix rows.
     pub fn embedding(&self) -> Block {
         let elements = self.tokens as f64 * f64::from(self.model.hidden);
         let forward = self.vector(elements, EMBEDDING, Cost::NONE).forward;
@@ -323,7 +336,7 @@ impl Operators {
         Block::whole(BlockKind::Embedding, Passes::of(forward, 0.0, weights))
     }
 
-    /// The output layer and the loss.
+    /// Returns the block for the output layer and the loss.
     pub fn head(&self) -> Block {
         let hidden = f64::from(self.model.hidden);
         let entries = f64::from(self.model.vocabulary) / f64::from(self.tp);
@@ -336,19 +349,22 @@ impl Operators {
         Block::whole(BlockKind::Head, self.norm() + logits + loss)
     }
 
-    /// Seconds of the optimizer for a number of weights.
+    /// Returns the seconds that the optimizer takes for `weights` weights.
     pub fn optimizer(&self, weights: f64) -> f64 {
         self.accelerator.vector_seconds(weights * OPTIMIZER)
     }
 
-    /// Operations of a token in the model, forward and backward without anything recomputed:
-    /// three times two for each weight that it meets, and the scores of a whole sequence.
+    /// Returns the floating-point operations that the model spends on one token, forward and
+    /// backward and without recomputation: 6 for each weight that it meets, and the scores over a
+    /// whole sequence.
     pub fn model_flops_of_token(&self) -> f64 {
         let model = &self.model;
         let layers = 0..model.layers;
         let weights: u64 = layers.map(|layer| model.active_weights(layer)).sum();
         let widths = f64::from(model.heads * (model.score_size() + model.head_size()));
         let scores = f64::from(model.layers) * 2.0 * f64::from(self.sequence) * widths;
+        // The backward pass has twice the products of the forward pass. The embedding is a lookup,
+        // so the vocabulary counts once, for the output layer.
         3.0 * (2.0 * (weights + model.vocabulary_weights()) as f64 + scores)
     }
 }

@@ -1,21 +1,21 @@
-//! The order of forward and backward passes at the stages of a pipeline.
+//! Pipeline schedules: the order in which each stage runs forward and backward passes.
 
 use tenter_config::choice;
 
-/// The order of passes.
+/// The order in which stages run their passes.
 ///
 /// Sources: `GPipe` (Huang et al., 2019); 1F1B and interleaved 1F1B (Narayanan et al., "Efficient
 /// Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", 2021); ZB-H1 (Qi et al.,
 /// "Zero Bubble Pipeline Parallelism", 2023).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PipelineSchedule {
-    /// All forward passes, then all backward passes.
+    /// All forward passes, followed by all backward passes.
     GPipe,
-    /// Forward and backward passes in turn, as soon as there is one to go back.
+    /// After a warm-up, one forward and one backward pass in turn (1F1B).
     OneForwardOneBackward,
-    /// The same with several parts of the model at each stage.
+    /// 1F1B with several model chunks (virtual stages) at each stage.
     Interleaved,
-    /// Gradients of weights apart from those of inputs, later where that fills the pipeline: ZB-H1.
+    /// ZB-H1: weight gradients are a separate pass, delayed to fill the pipeline's bubble.
     ZeroBubble,
 }
 
@@ -26,48 +26,49 @@ choice!(PipelineSchedule {
     "zero-bubble" => ZeroBubble,
 });
 
-/// A way through the layers of a stage.
+/// A pass through the layers that a stage has in one model chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pass {
-    /// From inputs to outputs.
+    /// Forward, from inputs to outputs.
     Forward,
-    /// From the gradients of outputs to those of inputs, and of weights where these are not apart.
+    /// Backward, from output gradients to input gradients, and to weight gradients unless these are
+    /// a separate pass.
     Backward,
-    /// The gradients of weights, where they are apart.
+    /// Weight gradients, if the schedule delays them.
     Weights,
 }
 
-/// What a stage does at a time.
+/// One micro-batch's pass at a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot {
-    /// Which way.
+    /// Pass that the stage runs.
     pub pass: Pass,
-    /// Through which of its parts of the model.
+    /// Index of the model chunk (virtual stage) that this stage runs.
     pub chunk: u32,
-    /// With which micro-batch.
+    /// Micro-batch that passes, counted from 0.
     pub micro_batch: u32,
 }
 
-/// A pipeline.
+/// A pipeline: its shape and its schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pipeline {
-    /// The order of passes.
+    /// Order in which stages run their passes.
     pub schedule: PipelineSchedule,
-    /// Stages.
+    /// Stages in the pipeline, at least 1.
     pub stages: u32,
-    /// Parts of the model at each stage.
+    /// Model chunks at each stage; above 1 in interleaved schedules only.
     pub chunks: u32,
-    /// Micro-batches of a step.
+    /// Micro-batches in a step, per pipeline.
     pub micro_batches: u32,
 }
 
 impl Pipeline {
-    /// Whether the gradients of weights are computed apart.
+    /// Returns true if weight gradients are a separate pass.
     pub fn splits_backward(&self) -> bool {
         self.schedule == PipelineSchedule::ZeroBubble && self.stages > 1
     }
 
-    /// What a stage does, in order.
+    /// Returns the passes that `stage` runs, in order.
     pub fn slots(&self, stage: u32) -> Vec<Slot> {
         let passes = self.micro_batches * self.chunks;
         let first = self.forwards_before_backwards(stage).min(passes);
@@ -77,8 +78,8 @@ impl Pipeline {
                 slots.push(self.forward(first + nth));
             }
             slots.push(self.backward(nth));
-            // A stage further down has more of them left, which it computes at the end, when the
-            // stages before it are still busy.
+            // Later stages delay more weight passes. They run them at the end, while the earlier
+            // stages still wait for backward passes.
             if self.splits_backward() && nth >= stage {
                 slots.push(self.weights(nth - stage));
             }
@@ -90,7 +91,7 @@ impl Pipeline {
         slots
     }
 
-    /// Forward passes of a stage before it alternates.
+    /// Returns how many forward passes `stage` runs before it alternates.
     fn forwards_before_backwards(&self, stage: u32) -> u32 {
         let behind = self.stages - stage - 1;
         match self.schedule {
@@ -100,8 +101,8 @@ impl Pipeline {
         }
     }
 
-    /// Part and micro-batch of the `nth` pass: with several parts, as many micro-batches as there
-    /// are stages go through one part after the other.
+    /// Returns the chunk and micro-batch for the `nth` forward pass. With several chunks, `stages`
+    /// micro-batches at a time go through one chunk after the other.
     fn nth(&self, nth: u32) -> (u32, u32) {
         if self.chunks == 1 {
             return (0, nth);
@@ -136,9 +137,9 @@ impl Pipeline {
         }
     }
 
-    /// The bubble: how long a stage has nothing to do in a step, where messages take no time. A
-    /// micro-batch takes a stage `forward`, `input` for the gradients of inputs and `weights` for
-    /// those of weights.
+    /// Returns the time for which a stage is idle in a step if messages take no time: the bubble.
+    /// For one micro-batch and all chunks together, a stage takes `forward` in the forward pass,
+    /// `input` for input gradients, and `weights` for weight gradients.
     pub fn bubble(&self, forward: f64, input: f64, weights: f64) -> f64 {
         let others = f64::from(self.stages - 1);
         match self.schedule {
@@ -147,7 +148,8 @@ impl Pipeline {
         }
     }
 
-    /// Micro-batches whose activations a stage keeps at a time, each of all of its parts.
+    /// Returns the most micro-batches whose activations `stage` holds at a time. One chunk's
+    /// activations count as 1/`chunks`.
     pub fn kept(&self, stage: u32) -> f64 {
         let [stages, chunks, micro_batches] =
             [self.stages, self.chunks, self.micro_batches].map(f64::from);

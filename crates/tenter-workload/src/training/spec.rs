@@ -1,4 +1,4 @@
-//! The training of a model as the `workload` of a job.
+//! A training job's specification: the keys in a `workload` with `kind: training`.
 
 use std::ops::RangeInclusive;
 
@@ -101,18 +101,18 @@ component! {
 const WAYS: RangeInclusive<u32> = 1..=1 << 20;
 const TIMES: RangeInclusive<Time> = Time::ZERO..=Time::from_us(1_000_000_000);
 
-/// What is sharded over data-parallel ranks.
+/// State that data-parallel ranks shard among them, by `ZeRO` stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharding {
-    /// Nothing: each has all.
+    /// Nothing: each rank holds all state.
     None,
-    /// The state of the optimizer.
+    /// The optimizer's state alone (stage 1).
     Optimizer,
-    /// Gradients, too.
+    /// Gradients as well as that (stage 2).
     Gradients,
-    /// Weights, too.
+    /// Weights as well as both (stage 3).
     Weights,
-    /// The same under the name of `PyTorch`.
+    /// Same as `Weights`, by the name that `PyTorch` gives it.
     Fsdp,
 }
 
@@ -125,23 +125,23 @@ choice!(Sharding {
 });
 
 impl Sharding {
-    /// Whether weights are sharded.
+    /// Returns true if weights are sharded.
     pub fn of_weights(self) -> bool {
         matches!(self, Sharding::Weights | Sharding::Fsdp)
     }
 
-    /// Whether gradients are.
+    /// Returns true if gradients are sharded.
     pub fn of_gradients(self) -> bool {
         self.of_weights() || self == Sharding::Gradients
     }
 }
 
-/// Numbers of gradients.
+/// Number format in which gradients are reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GradientPrecision {
-    /// Four bytes.
+    /// 32-bit floating point, 4 bytes each.
     Fp32,
-    /// Two bytes.
+    /// 16-bit brain floating point, 2 bytes.
     Bf16,
 }
 
@@ -151,7 +151,7 @@ choice!(GradientPrecision {
 });
 
 impl GradientPrecision {
-    /// Bytes of a number.
+    /// Returns the bytes per gradient.
     pub fn bytes(self) -> u64 {
         match self {
             GradientPrecision::Fp32 => 4,
@@ -160,14 +160,14 @@ impl GradientPrecision {
     }
 }
 
-/// What is recomputed.
+/// Activations that are recomputed instead of kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recompute {
-    /// Nothing.
+    /// None: all activations are kept.
     None,
-    /// Scores and weights of attention.
+    /// Attention's scores and their softmax.
     Selective,
-    /// Layers.
+    /// Whole layers, from their inputs.
     Full,
 }
 
@@ -177,6 +177,7 @@ choice!(Recompute {
     "full" => Full,
 });
 
+/// Lists keys without effect for this parallelism and these kernels.
 fn idle(spec: &TrainingSpec) -> Vec<Idle> {
     let mut idle = Vec::new();
     if spec.pp == 1 {
@@ -213,7 +214,7 @@ fn idle(spec: &TrainingSpec) -> Vec<Idle> {
 }
 
 impl TrainingSpec {
-    /// The training of a model with this many sequences in a step; all else has its defaults.
+    /// Creates a specification with `batch` sequences in a step and defaults for all other keys.
     pub fn new(model: Model, batch: u32) -> TrainingSpec {
         TrainingSpec {
             model,
@@ -247,7 +248,7 @@ impl TrainingSpec {
         }
     }
 
-    /// Parts of the model at each stage.
+    /// Counts the model chunks at each stage: 1 unless the schedule is interleaved.
     pub fn chunks(&self) -> u32 {
         if self.pp > 1 && self.schedule == PipelineSchedule::Interleaved {
             self.virtual_stages

@@ -1,31 +1,31 @@
-//! What is known of a step before it runs.
+//! Facts about a training step that are known before it runs.
 
 use super::layout::Training;
 use super::memory::{self, Memory};
 use crate::transformer::{AcceleratorSpec, Computed, Precision};
 
-/// What is known of a step before it runs.
+/// Facts about a training step that are known before it runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrainingStep {
-    /// Tokens.
+    /// Tokens in the step, over all ranks.
     pub tokens: u64,
-    /// Operations of the model, over all ranks: without what is computed again, with scores of
-    /// whole sequences.
+    /// Floating-point operations over all ranks by the model's formula: nothing recomputed, and
+    /// attention scores over whole sequences, masked or not.
     pub model_flops: f64,
-    /// Operations in a second that an accelerator has at most.
+    /// One accelerator's peak rate, in operations per second.
     pub peak_flops: f64,
-    /// Ranks.
+    /// Ranks that the job has.
     pub ranks: u32,
-    /// Seconds of computing, over all ranks.
+    /// Computing time by purpose, in seconds summed over all ranks.
     pub computed: Computed,
-    /// Memory of the rank that needs most, in bytes.
+    /// Memory in bytes at the rank that needs most.
     pub memory: Memory,
-    /// Micro-batches of each pipeline.
+    /// Micro-batches in each pipeline per step.
     pub micro_batches: u32,
 }
 
 impl TrainingStep {
-    /// Of a training whose ranks compute so much.
+    /// Collects the facts about `training`, whose graph computes for `computed`.
     pub(super) fn new(training: &Training, computed: Computed) -> TrainingStep {
         let tokens = training.tokens_of_step();
         let accelerator: &AcceleratorSpec = &training.accelerator;

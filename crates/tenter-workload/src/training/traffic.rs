@@ -1,30 +1,30 @@
-//! The bytes of what ranks send each other.
+//! Message sizes for one micro-batch.
 
 use super::layout::Training;
 use crate::transformer::ACTIVATION_BYTES;
 
-/// Bytes of the sums that the parts of the loss of a token are made of: three of four bytes.
+/// Bytes per token that tensor-parallel ranks reduce for the loss: three sums of 4 bytes.
 const LOSS: u64 = 12;
 
-/// Sizes for one micro-batch at a rank.
+/// Message sizes for one micro-batch at a rank, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Activations between the parts of a layer, of all tensor-parallel ranks together.
+    /// Activations between blocks, summed over all tensor-parallel ranks.
     pub activations: u64,
-    /// What a stage sends the next one.
+    /// Activations that a stage sends to the next one.
     pub between_stages: u64,
-    /// What tensor-parallel ranks sum for the loss.
+    /// Sums that tensor-parallel ranks reduce for the loss.
     pub losses: u64,
-    /// Keys and values that a rank of a ring sends on.
+    /// Keys and values that a rank sends on in one ring step.
     pub ring_step: u64,
-    /// Tokens on their way to experts, to all ranks together.
+    /// Tokens that a rank sends to experts, to all ranks together.
     pub dispatch: u64,
-    /// What comes back.
+    /// Results that come back from experts, from all ranks together.
     pub combine: u64,
 }
 
 impl Sizes {
-    /// Those of a training.
+    /// Computes the sizes for `training`.
     pub fn new(training: &Training) -> Sizes {
         let (spec, model) = (&training.spec, &training.model);
         let tokens = training.tokens();
@@ -32,6 +32,8 @@ impl Sizes {
         let activations = tokens * hidden * ACTIVATION_BYTES;
         let kv_heads = u64::from(model.kv_heads_of_rank(spec.tp));
         let widths = u64::from(model.score_size() + model.head_size());
+        // With `sequence_parallel`, which experts require, each tensor-parallel rank has tokens of
+        // its own.
         let sent = tokens / tp * u64::from(model.top_k);
         Sizes {
             activations,

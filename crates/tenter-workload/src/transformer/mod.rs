@@ -1,4 +1,10 @@
 //! Transformers on accelerators: the parts that training and inference share.
+//!
+//! ```text
+//!   ModelSpec, AcceleratorSpec ─ dimensions, rates ─▶ operators of training and of inference
+//!   Grid ─ ranks by dimensions ─▶ groups
+//!   Program ─ computing, collectives, messages of a rank ─▶ a rank of a graph
+//! ```
 
 mod accelerator;
 mod error;
