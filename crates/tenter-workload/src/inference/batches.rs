@@ -1,10 +1,10 @@
-//! The batches of an inference: which iteration does what for which request.
+//! Scheduler: which iteration computes which tokens for which requests.
 //!
-//! A graph of operations is known before it runs, and so are its batches. In a closed loop of one
-//! pool they do not depend on time: a request takes the place of the one before it of its user, in
-//! the next iteration over the same batch. Elsewhere a clock says when iterations would begin if
-//! nothing were in the way of what is sent, and an iteration takes what is there by then; in the
-//! run it waits for all that it has taken.
+//! A graph is known before it runs, so its batches must be, too. In a closed loop with one pool
+//! they do not depend on time: a user's next request takes the previous one's place, in the next
+//! iteration over the same batch. Otherwise a clock predicts when iterations would begin if nothing
+//! delayed their messages, and an iteration takes the requests that are there by then. In the run
+//! it waits for all that it has taken.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -21,94 +21,96 @@ use super::requests::{Arrival, Request};
 use super::sizes::TOKEN;
 use crate::transformer::{Checked, wrong};
 
-/// A graph with more operations than these would take more than a few gigabytes.
+/// Most operations in a graph. A larger one would take more than a few gigabytes.
 const OPERATIONS_MAX: u64 = 50_000_000;
 
-/// An iteration over a batch.
+/// One iteration over a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Iteration {
-    /// Which of the batches that are under way.
+    /// Batch over which it runs, among those under way: one for each pipeline stage.
     pub slot: u32,
-    /// What it does at each replica.
+    /// Work by replica within the engine; empty for a replica without a request.
     pub work: Vec<Vec<Work>>,
 }
 
-/// Replicas that go step by step, and their iterations one after the other.
+/// One or several replicas that run in lockstep, with their iterations in order. Replicas whose
+/// experts are spread over the same ranks run together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Engine {
-    /// The pool, by its number.
+    /// Pool to which it belongs, by index.
     pub pool: usize,
-    /// The first of its replicas.
+    /// First replica, counted within the pool.
     pub first_replica: u32,
-    /// The iterations.
+    /// Iterations in the order in which they begin.
     pub iterations: Vec<Iteration>,
 }
 
-/// Where a request is served: an engine, a replica of the pool, and the first and the last
-/// iteration.
+/// Part of a request's service: engine, replica, and a range of iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The engine, by its number.
+    /// Engine that serves it, by index.
     pub engine: usize,
-    /// The replica.
+    /// Replica, counted within the pool.
     pub replica: u32,
-    /// The first iteration.
+    /// First iteration, counted within the engine.
     pub first: u32,
-    /// The last one.
+    /// Last iteration, inclusive, counted within the engine.
     pub last: u32,
 }
 
-/// Where a request is served.
+/// Parts of a request's service, by phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Served {
-    /// Its prompt.
+    /// Prefill, which computes the prompt; `None` until it is scheduled.
     pub prefill: Option<Span>,
-    /// The other tokens of its answer, where it has any.
+    /// Decode, which computes the tokens behind the first one; `None` if there are none.
     pub decode: Option<Span>,
 }
 
-/// All iterations.
+/// An inference's schedule: all iterations on all engines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batches {
-    /// The engines, pool after pool.
+    /// Engines that serve requests, pool after pool.
     pub engines: Vec<Engine>,
-    /// The requests.
+    /// Service that each request gets, by request number.
     pub served: Vec<Served>,
-    /// When the last iteration would end by the clock, in ps; none where batches do not depend on
+    /// Predicted end of the last iteration by the clock, in ps; `None` if batches do not depend on
     /// time.
     pub end: Option<u64>,
-    /// The mean time from the arrival of a request to its last token by the clock.
+    /// Predicted mean time from a request's arrival to its last token; `None` likewise.
     pub latency: Option<Time>,
-    /// About how many operations they make.
+    /// Estimated operation count in the graph.
     pub operations: u64,
 }
 
-/// A request that is in a batch.
+/// A request while it is in a batch.
 #[derive(Clone, Copy, Debug)]
 struct Running {
     request: u32,
+    /// Tokens whose keys and values are in memory.
     cached: u32,
     prompt_left: u32,
     outputs_left: u32,
+    /// Set until the request has had its first tokens in this pool.
     is_new: bool,
 }
 
-/// One of the batches of a replica that are under way.
+/// One replica's batch, with the requests that wait for a place in it.
 #[derive(Clone, Debug, Default)]
 struct Batch {
-    /// Requests and when they are there, by that.
+    /// Arrival times in ps with request numbers, ascending.
     waiting: VecDeque<(u64, u32)>,
     running: Vec<Running>,
 }
 
-/// An engine while its iterations are made.
+/// An engine while its iterations are scheduled.
 struct Draft {
     engine: Engine,
-    /// The batches of each slot at each replica.
+    /// Batches by slot, and within a slot by replica.
     batches: Vec<Vec<Batch>>,
-    /// When the last iteration of each slot has ended.
+    /// Time at which each slot's last iteration has ended and its tokens are back, in ps.
     ready: Vec<u64>,
-    /// When each stage is free.
+    /// Time at which each stage is free, in ps.
     free: Vec<u64>,
     last_slot: usize,
 }
@@ -130,8 +132,8 @@ impl Draft {
         }
     }
 
-    /// When the next iteration begins, and over which slot; in a fixed order of slots where that
-    /// does not depend on time.
+    /// Returns the start time and the slot for the next iteration; `None` if no request waits or
+    /// runs. If batches are timeless, slots take turns in a fixed order.
     fn next(&self, is_timeless: bool) -> Option<(u64, usize)> {
         let slots = self.batches.len();
         let mut best: Option<(u64, usize)> = None;
@@ -142,6 +144,8 @@ impl Draft {
                 if batch.running.is_empty() {
                     first
                 } else {
+                    // Running requests are there already; only the slot and the first stage may
+                    // delay them.
                     Some(0)
                 }
             });
@@ -150,6 +154,7 @@ impl Draft {
             if best.is_none_or(|(earliest, _)| start < earliest) {
                 best = Some((start, slot));
             }
+            // The next slot with work is taken, even if another one would be ready earlier.
             if is_timeless {
                 break;
             }
@@ -158,25 +163,27 @@ impl Draft {
     }
 }
 
-/// Makes the iterations of all engines, the earliest first.
+/// Schedules iterations on all engines, the earliest first.
 pub(super) struct Scheduler<'a> {
     of: &'a Inference,
     drafts: Vec<Draft>,
-    /// The first engine of each pool.
+    /// First engine that each pool has, by index.
     first: Vec<usize>,
     served: Vec<Served>,
-    /// Bytes of keys and values of a token at the rank that sends or receives most.
+    /// Bytes per token in keys and values at the rank that sends or receives most.
     cache_bytes: u64,
-    /// What the busiest experts compute over the mean, by pool.
+    /// Computing at the busiest experts relative to the mean, by pool.
     loads: Vec<f64>,
+    /// Set if batches do not depend on time: a closed loop with one pool.
     is_timeless: bool,
     end: u64,
-    /// When requests end.
+    /// Predicted time at which each request ends, in ps.
     ends: Vec<u64>,
-    /// How many have ended.
+    /// Requests that have ended so far.
     ended: u32,
-    /// When each engine could begin an iteration next, and over which slot. An entry that is not
-    /// true any more is passed over: a true one was added when that changed.
+    /// Iterations that may come next: start time, engine and slot. Entries that have become wrong
+    /// stay in the heap and are skipped; whenever an engine's next start changes, the right entry
+    /// is added.
     starts: BinaryHeap<Reverse<(u64, usize, usize)>>,
     counts: Counts,
     operations: u64,
@@ -192,6 +199,7 @@ impl<'a> Scheduler<'a> {
             drafts.extend(replicas.map(|replica| Draft::new(number, pool, replica)));
         }
         let cache = cache::transfers(of);
+        // Lockstep waits for the busiest rank, so its share of the tokens counts.
         let most = |pool: &Pool| {
             let shares = of.spec.expert_skew.shares(of.model.experts.max(1), pool.ep);
             shares.iter().fold(0.0, |most: f64, &of| most.max(of)) * f64::from(pool.ep)
@@ -213,10 +221,10 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// The batches of an inference.
+    /// Schedules all requests in an inference.
     ///
     /// # Errors
-    /// More operations than are made.
+    /// More operations than [`OPERATIONS_MAX`].
     pub(super) fn batches(of: &Inference) -> Checked<Batches> {
         let mut scheduler = Scheduler::new(of);
         for (number, request) in (0..).zip(&of.requests) {
@@ -243,7 +251,7 @@ impl<'a> Scheduler<'a> {
         })
     }
 
-    /// As many requests fit as have ended.
+    /// Refuses a graph that is too large, and suggests as many requests as have ended so far.
     fn refused<T>(&self) -> Checked<T> {
         let count = self.of.spec.requests.count;
         let what = format!("is {count}, which makes a graph of over {OPERATIONS_MAX} operations");
@@ -254,7 +262,7 @@ impl<'a> Scheduler<'a> {
         wrong("requests.count", what, remedy)
     }
 
-    /// The mean time from the arrival of a request to its last token.
+    /// Returns the mean time from a request's arrival to its last token.
     fn latency(&self) -> Option<Time> {
         let of_one = |(end, request): (&u64, &Request)| {
             let arrival = match request.arrival {
@@ -271,24 +279,25 @@ impl<'a> Scheduler<'a> {
         u64::try_from(mean).ok().map(Time::from_ps)
     }
 
-    /// The earliest iteration.
+    /// Takes the earliest iteration that may begin; `None` if all requests have ended.
     fn next(&mut self) -> Option<(u64, usize, usize)> {
         loop {
             let Reverse((start, engine, slot)) = self.starts.pop()?;
+            // An entry is stale if the engine would begin otherwise by now.
             if self.drafts[engine].next(self.is_timeless) == Some((start, slot)) {
                 return Some((start, engine, slot));
             }
         }
     }
 
-    /// An engine may begin its next iteration at another time than before.
+    /// Adds an entry for an engine whose next start may have changed.
     fn changed(&mut self, engine: usize) {
         if let Some((start, slot)) = self.drafts[engine].next(self.is_timeless) {
             self.starts.push(Reverse((start, engine, slot)));
         }
     }
 
-    /// A request is there at a pool; gives the engine.
+    /// Queues a request that reaches a pool at time `since`, and returns the engine that serves it.
     fn arrive(&mut self, pool: usize, since: u64, request: u32) -> usize {
         let of = &self.of.pools[pool];
         let (replica, slot) = of.replica_of(&self.of.requests[request as usize]);
@@ -302,7 +311,8 @@ impl<'a> Scheduler<'a> {
         engine
     }
 
-    /// One iteration of an engine.
+    /// Schedules one iteration: fills the batches, predicts its time, and releases requests that
+    /// end.
     fn iterate(&mut self, engine: usize, slot: usize, start: u64) {
         let draft = &mut self.drafts[engine];
         let (number, of) = (draft.engine.pool, self.of);
@@ -315,6 +325,7 @@ impl<'a> Scheduler<'a> {
         let (mut now, mut sent) = (start, start);
         if !self.is_timeless {
             let times = stage_times(of, pool, self.loads[number], &work);
+            // A stage is free as soon as it has computed; its message travels meanwhile.
             for (free, [time, sending]) in draft.free.iter_mut().zip(times) {
                 now = sent.max(*free).saturating_add(time);
                 *free = now;
@@ -342,7 +353,7 @@ impl<'a> Scheduler<'a> {
         self.changed(engine);
     }
 
-    /// Writes down where a request is served.
+    /// Records that iteration `place` serves a request, as the first or the latest one.
     fn book(&mut self, engine: usize, replica: u32, place: u32, role: Role, work: Work) {
         let served = &mut self.served[work.request as usize];
         let is_prefill = work.is_prompt() && role != Role::Decode;
@@ -360,9 +371,11 @@ impl<'a> Scheduler<'a> {
         span.get_or_insert(new).last = place;
     }
 
-    /// A request leaves a pool: for the other one, or it has ended.
+    /// Handles a request whose work in a pool is done: it goes on to the decode pool, or it ends
+    /// and its user sends the next one.
     fn leave(&mut self, number: usize, role: Role, now: u64, request: u32) {
         let of = &self.of.requests[request as usize];
+        // The first token is the prefill pool's, so an answer of one token needs no decoding.
         if role == Role::Prefill && of.output > 1 {
             let bytes = self.cache_bytes.saturating_mul(u64::from(of.prompt));
             let clock = Clock::new(self.of, &self.of.pools[number], 1.0);
@@ -382,6 +395,7 @@ impl<'a> Scheduler<'a> {
             let clock = Clock::new(self.of, &self.of.pools[0], 1.0);
             let later = match role {
                 Role::Decode => clock.over_network(TOKEN * u64::from(next_of.prompt)).ps(),
+                // In one pool, or if the answer ended with its first token, no message is needed.
                 Role::Both | Role::Prefill => 0,
             };
             let engine = self.arrive(0, now.saturating_add(later), next);
@@ -390,7 +404,7 @@ impl<'a> Scheduler<'a> {
     }
 }
 
-/// Takes requests into a batch that are there.
+/// Moves requests that have arrived into a batch while it has room.
 fn admit(batch: &mut Batch, of: &Inference, pool: &Pool, start: u64) {
     while batch.running.len() < pool.max_batch as usize
         && let Some((since, request)) = batch.waiting.front().copied()
@@ -401,6 +415,7 @@ fn admit(batch: &mut Batch, of: &Inference, pool: &Pool, start: u64) {
         let (cached, prompt_left, outputs_left) = match pool.role {
             Role::Both => (0, request_of.prompt, request_of.output),
             Role::Prefill => (0, request_of.prompt, 1),
+            // Prefill has computed the first token.
             Role::Decode => (request_of.prompt, 0, request_of.output - 1),
         };
         batch.running.push(Running {
@@ -413,7 +428,7 @@ fn admit(batch: &mut Batch, of: &Inference, pool: &Pool, start: u64) {
     }
 }
 
-/// What an iteration does for the requests of a batch; those that leave are taken out of it.
+/// Composes an iteration's work over a batch, and removes requests that it completes.
 fn compose(batch: &mut Batch, of: &Inference, pool: &Pool) -> Vec<Work> {
     let has_prompts = batch.running.iter().any(|of| of.prompt_left > 0);
     let chunked = pool.role == Role::Prefill || of.spec.chunked_prefill;
@@ -421,6 +436,7 @@ fn compose(batch: &mut Batch, of: &Inference, pool: &Pool) -> Vec<Work> {
     let decoding = decoding.count() as u32;
     let mut budget = of.spec.batch_tokens;
     if chunked {
+        // Requests that decode come first; prompts share the rest.
         budget = budget.saturating_sub(decoding);
     }
     let mut work = Vec::new();
@@ -428,12 +444,14 @@ fn compose(batch: &mut Batch, of: &Inference, pool: &Pool) -> Vec<Work> {
         let is_prompt = running.prompt_left > 0;
         let tokens = match (is_prompt, chunked) {
             (false, true) => 1,
+            // Without chunks an iteration is for prompts or for decoding, and prompts come first.
             (false, false) => u32::from(!has_prompts),
             (true, true) => running.prompt_left.min(budget),
-            // The first prompt may be longer than an iteration.
+            // A prompt longer than `batch_tokens` must run alone, or it would never start.
             (true, false) if budget == of.spec.batch_tokens => running.prompt_left,
             (true, false) if running.prompt_left <= budget => running.prompt_left,
             (true, false) => {
+                // Prompts keep their order: a shorter one behind this one must not overtake it.
                 budget = 0;
                 0
             }
@@ -451,7 +469,7 @@ fn compose(batch: &mut Batch, of: &Inference, pool: &Pool) -> Vec<Work> {
 }
 
 impl Running {
-    /// Computes so many tokens.
+    /// Advances the request by `tokens` tokens, and returns that work.
     fn take(&mut self, tokens: u32) -> Work {
         let phase = if self.prompt_left > 0 {
             Phase::Prefill
@@ -462,6 +480,7 @@ impl Running {
         self.cached += tokens;
         self.prompt_left = self.prompt_left.saturating_sub(tokens);
         let gives_token = self.prompt_left == 0;
+        // The last part of a prompt yields the first token.
         self.outputs_left -= u32::from(gives_token);
         Work {
             request: self.request,
@@ -475,8 +494,8 @@ impl Running {
     }
 }
 
-/// What an iteration takes each stage, and then its message to the next one, by the replica that
-/// takes longest.
+/// Predicts how long an iteration occupies each stage, and its message to the next stage, in ps.
+/// The slowest replica counts.
 fn stage_times(of: &Inference, pool: &Pool, load: f64, work: &[Vec<Work>]) -> Vec<[u64; 2]> {
     let loads: Vec<Load> = work.iter().map(|work| Load::of(work)).collect();
     let padded = loads.iter().map(|load| load.tokens).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Keys and values of a prompt on their way from the pool that prefills to the one that decodes.
+//! KV transfers: a prompt's keys and values go from the prefill pool to the decode pool.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,19 +6,19 @@ use std::ops::Range;
 use super::layout::Inference;
 use super::sizes::{kept_heads, kept_of_head};
 
-/// What a rank of a replica sends one of another replica, for each token of a prompt. Ranks are
-/// told by their stage and their number among the tensor-parallel ones.
+/// Transfer from a rank in a prefill replica to a rank in a decode replica. Ranks are named by
+/// stage and tensor-parallel number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheTransfer {
-    /// Stage and tensor-parallel number of the sender.
+    /// Stage and tensor-parallel number at the sender.
     pub from: (u32, u32),
-    /// Those of the receiver.
+    /// Stage and tensor-parallel number at the receiver.
     pub to: (u32, u32),
-    /// Bytes of a token.
+    /// Bytes for each prompt token, over all layers and heads that both ranks have.
     pub bytes: u64,
 }
 
-/// The heads of keys and values that one of so many tensor-parallel ranks has.
+/// Returns the key-value heads that rank `own` among `tp` tensor-parallel ranks has.
 fn heads_of(heads: u32, tp: u32, own: u32) -> Range<u32> {
     if tp <= heads {
         let each = heads / tp;
@@ -28,23 +28,25 @@ fn heads_of(heads: u32, tp: u32, own: u32) -> Range<u32> {
     head..head + 1
 }
 
-/// The tensor-parallel rank that sends a head: where several have it, receivers take them in turn.
+/// Returns the tensor-parallel rank that sends a head. If several ranks hold copies, receivers use
+/// them in turn.
 fn sender(heads: u32, tp: u32, head: u32, receiver: u32) -> u32 {
     if tp <= heads {
         return head / (heads / tp);
     }
     let copies = tp / heads;
+    // Ranks with the same head are neighbours.
     head * copies + receiver % copies
 }
 
-/// Layers that two ranges share.
+/// Counts the layers that two ranges share.
 fn shared(one: &Range<u32>, other: &Range<u32>) -> u32 {
     let end = one.end.min(other.end);
     end.saturating_sub(one.start.max(other.start))
 }
 
-/// All transfers from a replica of the pool that prefills to a replica of the one that decodes, by
-/// sender and receiver; none where pools are not apart.
+/// Returns all transfers from one prefill replica to one decode replica, ordered by sender and
+/// receiver; empty if one pool does both.
 pub fn transfers(of: &Inference) -> Vec<CacheTransfer> {
     let [from, to] = of.pools.as_slice() else {
         return Vec::new();
@@ -72,7 +74,7 @@ pub fn transfers(of: &Inference) -> Vec<CacheTransfer> {
     bytes.into_iter().map(transfer).collect()
 }
 
-/// Bytes of a token that the rank sends or receives that has most to.
+/// Returns the bytes per token at the rank that sends or receives most.
 pub(super) fn busiest_bytes(transfers: &[CacheTransfer]) -> u64 {
     let mut sums: BTreeMap<(bool, (u32, u32)), u64> = BTreeMap::new();
     for of in transfers {

@@ -1,7 +1,7 @@
-//! The clock of the scheduler: how long it takes an iteration to be, where batches depend on time.
+//! The scheduler's clock: predicts how long iterations take, if batches depend on time.
 //!
-//! Computing is that of the run; what is sent takes its bytes at the rate of the scale-up domain or
-//! of a NIC and a latency, without anything in its way.
+//! Computing takes the same time as in the run. A message takes a latency, and its bytes at the
+//! rate of the scale-up domain or a NIC, with nothing in its way.
 
 use tenter_units::Time;
 
@@ -11,18 +11,18 @@ use super::sizes::TOKEN;
 use crate::graph::{CollectiveName, GraphError};
 use crate::transformer::Way;
 
-/// Adds up what a rank does in an iteration.
+/// Adds up the time that a rank needs for its part in an iteration.
 pub(super) struct Clock<'a> {
     of: &'a Inference,
     pool: &'a Pool,
-    /// What the busiest experts compute over the mean.
+    /// Computing at the busiest experts relative to the mean.
     load: f64,
-    /// In ps.
+    /// Time so far, in ps.
     sum: u64,
 }
 
 impl<'a> Clock<'a> {
-    /// At zero, with what the busiest experts of the pool compute over the mean.
+    /// Starts at zero. `load` is the computing at the pool's busiest experts relative to the mean.
     pub(super) fn new(of: &'a Inference, pool: &'a Pool, load: f64) -> Clock<'a> {
         Clock {
             of,
@@ -32,14 +32,15 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// What an iteration takes each stage, and then the message of the stage to the next one, or
-    /// of tokens to the first one.
+    /// Predicts for each stage the time that an iteration occupies it, and the time of its message:
+    /// activations to the next stage, or from the last stage tokens to the first, in ps.
     pub(super) fn stages(&self, pass: &Pass<'_>, outputs: u64) -> Vec<[u64; 2]> {
         let timed = |part: &dyn Fn(&mut Clock<'_>) -> Result<(), GraphError>| {
             let mut clock = Clock::new(self.of, self.pool, self.load);
+            // A clock never fails; the sink's error type is there for graphs.
             part(&mut clock).map_or(0, |()| clock.sum)
         };
-        // The layers of a kind are alike.
+        // Layers of one kind take equal time, so one of each kind is timed.
         let [dense, with_experts] = [0, self.of.model.dense_layers]
             .map(|layer| timed(&|clock: &mut Clock<'_>| pass.layer(layer, clock)));
         let stages = self.pool.size().pp;
@@ -66,11 +67,14 @@ impl<'a> Clock<'a> {
         (0..stages).map(one).collect()
     }
 
-    /// What messages take, each of so many bytes, one after the other, among so many neighbours.
+    /// Returns the time for `count` messages one after the other, each with `bytes`, among
+    /// `neighbours` neighbouring ranks, in ps. They use the scale-up domain if it holds whole
+    /// groups.
     fn messages(&self, neighbours: u32, count: u64, bytes: u64) -> u64 {
         let reach = &self.of.reach;
         let domain = reach.within.filter(|of| {
             let first = self.pool.first_rank;
+            // Groups of neighbours from an aligned rank on never straddle two hosts.
             let aligned = first.is_multiple_of(neighbours);
             of.npus_per_host.is_multiple_of(neighbours) && aligned
         });
@@ -81,7 +85,7 @@ impl<'a> Clock<'a> {
         each.ps().saturating_mul(count)
     }
 
-    /// What a message takes over the network.
+    /// Returns the time for a message over the NIC, `assumed_latency` included.
     pub(super) fn over_network(&self, bytes: u64) -> Time {
         let bits = 8 * u128::from(bytes);
         let sent = self.of.reach.network.time_of_bits(bits);
@@ -97,6 +101,7 @@ impl Sink for Clock<'_> {
     fn tensor(&mut self, name: CollectiveName, bytes: u64) -> Result<(), GraphError> {
         let ranks = self.pool.grid.size.tp;
         let ways = match name {
+            // A ring all-reduce is a reduce-scatter and an all-gather.
             CollectiveName::AllReduce => 2,
             _ => 1,
         };
@@ -108,9 +113,10 @@ impl Sink for Clock<'_> {
         Ok(())
     }
 
-    /// That of the rank with the busiest experts.
+    /// Adds the time at the rank with the busiest experts.
     fn exchange(&mut self, _layer: u32, _way: Way, bytes: u64) -> Result<(), GraphError> {
         let ep = u64::from(self.pool.ep);
+        // All but the rank's own part crosses the network, as one message.
         let others = ((bytes - bytes / ep) as f64 * self.load).round() as u64;
         if bytes > 0 {
             let time = self.messages(self.pool.ep, 1, others);
@@ -119,7 +125,7 @@ impl Sink for Clock<'_> {
         Ok(())
     }
 
-    /// That of the rank with most.
+    /// Returns the load at the rank with the busiest experts, for all layers.
     fn expert_load(&self, _layer: u32) -> f64 {
         self.load
     }

@@ -1,4 +1,4 @@
-//! How many operations the graph of an inference has, before it is made.
+//! Estimates how many operations an inference's graph has, before it is made.
 
 use super::cache::CacheTransfer;
 use super::layout::{Inference, Pool};
@@ -6,25 +6,25 @@ use super::load::Work;
 use super::requests::{Arrival, Request};
 use crate::transformer::Place;
 
-/// Operations of a pool in an iteration over a batch, over the ranks of a replica.
+/// Operations in one iteration, summed over a replica's ranks.
 #[derive(Clone, Copy, Debug)]
 struct OfIteration {
-    /// Of a replica with tokens to compute.
+    /// Operations if the replica has tokens to compute.
     busy: u64,
-    /// And where they give tokens of answers.
+    /// Additional operations if answers get tokens.
     outputs: u64,
-    /// Of one without.
+    /// Operations if the replica has no request, but takes part in exchanges with experts.
     empty: u64,
 }
 
-/// About how many operations there are.
+/// Estimates operation counts, for iterations and for requests.
 pub(super) struct Counts {
     pools: Vec<OfIteration>,
-    /// Ranks that wait for an arrival.
+    /// Operations that wait for one arrival.
     arrivals: u64,
-    /// Sends and receives of keys and values with the first token.
+    /// Sends and receives for one request's keys, values and first token.
     cache: u64,
-    /// Sends and receives of a request that follows another one at another pool.
+    /// Sends and receives for a request that follows another one from the other pool.
     following: u64,
 }
 
@@ -43,7 +43,7 @@ impl Counts {
         }
     }
 
-    /// Those of an iteration of a pool with the work of each replica.
+    /// Estimates the operations in one iteration, given the work at each replica.
     pub(super) fn of_iteration(&self, pool: usize, work: &[Vec<Work>]) -> u64 {
         let of = self.pools[pool];
         let of_replica = |work: &Vec<Work>| {
@@ -58,7 +58,7 @@ impl Counts {
         work.iter().map(of_replica).sum()
     }
 
-    /// Those of a request beside iterations.
+    /// Estimates the operations that a request adds outside iterations.
     pub(super) fn of_request(&self, of: &Inference, request: &Request) -> u64 {
         let ends_elsewhere =
             |before: u32| of.is_disaggregated() && of.requests[before as usize].output > 1;
@@ -75,7 +75,8 @@ impl Counts {
     }
 }
 
-/// Collectives follow computing, and the other way round.
+/// Estimates the operations in an iteration from the model's layers: computing and collectives
+/// alternate.
 fn of_iteration(of: &Inference, pool: &Pool) -> OfIteration {
     let Place { tp, pp, .. } = pool.size();
     let [tp, pp] = [tp, pp].map(u64::from);
@@ -84,6 +85,7 @@ fn of_iteration(of: &Inference, pool: &Pool) -> OfIteration {
     let tensor = u64::from(tp > 1);
     let exchanges = 2 * u64::from(pool.ep > 1);
     let shared = u64::from(model.shared_experts > 0);
+    // Attention, experts, and shared experts each end with a collective.
     let of_layer = tensor * (2 + shared) + exchanges;
     let collectives = dense * 2 * tensor + with_experts * of_layer + tensor;
     // Computing at the end of a stage has no collective behind it without tensor parallelism.

@@ -1,4 +1,4 @@
-//! The parts of an iteration as operations of a rank.
+//! Emitter that turns an iteration's parts into a rank's operations.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use crate::collective::CollectiveKind;
 use crate::graph::{CollectiveName, GraphError};
 use crate::transformer::{Communicator, Program, Purpose, Way, all_to_all};
 
-/// How tokens are spread over the ranks of experts.
+/// Uneven spread of tokens over the ranks that hold experts.
 pub(super) struct Exchanges {
-    /// Shares of the tokens; none where they are spread evenly.
+    /// Token share at each rank, beginning with the most popular; empty if all are equal.
     shares: Vec<f64>,
 }
 
@@ -27,11 +27,13 @@ impl Exchanges {
         }
     }
 
-    /// By which rank a layer begins.
+    /// Returns the rank with which `layer` begins to deal its experts; `None` if tokens are spread
+    /// evenly.
     fn rotation(&self, layer: u32) -> Option<usize> {
         (layer as usize).checked_rem(self.shares.len())
     }
 
+    /// Returns the shares by rank for layers that begin with rank `rotation`.
     fn shares_of(&self, rotation: usize) -> Vec<f64> {
         let mut shares = self.shares.clone();
         shares.rotate_right(rotation);
@@ -39,18 +41,21 @@ impl Exchanges {
     }
 }
 
-/// Adds the parts of iterations to the program of a rank. Computing that nothing comes between is
-/// one operation.
+/// Adds iterations to a rank's program, part by part. Computing that no communication interrupts
+/// becomes one operation.
 pub(super) struct Emitter<'m, 'g, 'a> {
     pub(super) program: Program<'g, 'a>,
     groups: [Option<Communicator>; 2],
     exchanges: &'m Exchanges,
     own_expert: usize,
-    /// All-to-alls in which not all ranks send the same, by rotation, way and bytes.
+    /// All-to-alls with uneven shares, by rotation, direction and bytes. Building one is costly,
+    /// and iterations repeat them.
     kinds: BTreeMap<(usize, bool, u64), Option<CollectiveKind>>,
+    /// Computing in seconds that has not become an operation yet.
     pending: f64,
-    /// The first operation of the iteration, and the last.
+    /// First operation in the iteration.
     begin: Option<u32>,
+    /// Last operation in the iteration so far.
     end: Option<u32>,
 }
 
@@ -77,7 +82,7 @@ impl<'m, 'g, 'a> Emitter<'m, 'g, 'a> {
         self.program
     }
 
-    /// Ends an iteration: the first and the last of its operations.
+    /// Ends an iteration, and returns its first and last operations.
     pub(super) fn end_iteration(&mut self) -> [Option<u32>; 2] {
         self.flush();
         [self.begin.take(), self.end.take()]
@@ -96,7 +101,7 @@ impl<'m, 'g, 'a> Emitter<'m, 'g, 'a> {
         self.end = place.or(self.end);
     }
 
-    /// What comes next waits for it.
+    /// Makes the next operation wait for `place`, too.
     fn waited_for(&mut self, place: Option<u32>) {
         self.program.also_after(place.as_slice());
         self.added(place);
@@ -156,6 +161,7 @@ impl Sink for Emitter<'_, '_, '_> {
             return 1.0;
         };
         let ranks = self.exchanges.shares.len();
+        // Inverse of the rotation in `shares_of`.
         let place = (self.own_expert + ranks - rotation) % ranks;
         self.exchanges.shares[place] * ranks as f64
     }

@@ -1,4 +1,4 @@
-//! An inference as a graph of operations.
+//! Generator that turns a scheduled inference into a graph.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use crate::transformer::{
     Checked, Communicators, Computed, Dimension, Place, Program, Stream, cannot_run, expert_group,
 };
 
-/// Tags of messages have these bits beside the number of an iteration or of a request.
+/// Flag bits in message tags. The other bits have an iteration's or a request's number; activations
+/// between stages have their iteration's bare number.
 const TOKENS: u32 = 1 << 30;
 const CACHE: u32 = 2 << 30;
 const FIRST_TOKEN: u32 = 3 << 30;
@@ -29,10 +30,11 @@ const STEP: u32 = 1 << 28;
 
 type Built<T> = Result<T, GraphError>;
 
-/// An inference as a graph of operations, and what is known of it.
+/// Schedules an inference and builds its graph, with the facts that are known before it runs.
 ///
 /// # Errors
-/// Collectives that their ranks cannot run, and more operations than are made.
+/// Pools that do not fit into memory, collectives that their ranks cannot run, and more operations
+/// than a graph may have.
 pub fn graph(of: &Inference) -> Checked<(Graph, InferenceRun)> {
     if of.spec.check_memory {
         memory::check(of)?;
@@ -42,19 +44,19 @@ pub fn graph(of: &Inference) -> Checked<(Graph, InferenceRun)> {
     built.map_err(|error| cannot_run(&error, "requests", "make a graph"))
 }
 
-/// What ranks have in common while the graph is made.
+/// Shared data while all ranks' programs are generated.
 struct Making<'a> {
     of: &'a Inference,
     batches: &'a Batches,
-    /// The first engine of each pool.
+    /// First engine that each pool has, by index.
     first: Vec<usize>,
-    /// From a replica that prefills to one that decodes.
+    /// Transfers from one prefill replica to one decode replica.
     cache: Vec<CacheTransfer>,
     exchanges: Vec<Exchanges>,
 }
 
 impl Making<'_> {
-    /// The engine of a replica, by its number.
+    /// Returns the engine that runs a replica, by index.
     fn engine(&self, pool: usize, replica: u32) -> usize {
         let together = self.of.pools[pool].replicas_together();
         self.first[pool] + (replica / together) as usize
@@ -97,14 +99,14 @@ fn built(of: &Inference, batches: &Batches) -> Built<(Graph, InferenceRun)> {
     Ok((builder.finish()?, run))
 }
 
-/// Operations whose times are to be kept.
+/// Operations whose times tell when requests are served.
 struct Found {
     marks: Vec<Vec<u32>>,
-    /// The operation with which an iteration begins at a replica, and the one with which it ends,
-    /// by engine, iteration and replica.
+    /// First operation in each iteration at a replica, by engine, iteration and replica.
     begins: BTreeMap<(usize, u32, u32), At>,
+    /// Last operation in each iteration, by the same key.
     ends: BTreeMap<(usize, u32, u32), At>,
-    /// Those by which keys and values have come, by request.
+    /// Receives that bring a request's keys and values, by request.
     cache: Vec<Vec<At>>,
 }
 
@@ -159,16 +161,16 @@ impl Found {
     }
 }
 
-/// What one rank does.
+/// Generator for one rank's program.
 struct OfRank<'m, 'g, 'a> {
     making: &'m Making<'m>,
     pool: &'m Pool,
-    /// Its number in the job, and its place in the pool.
+    /// Rank number within the job.
     rank: u32,
     place: Place,
     engine: usize,
     emitter: Emitter<'m, 'g, 'a>,
-    /// Operations that end when requests arrive.
+    /// Operations that end when a request arrives, by request.
     arrivals: BTreeMap<u32, u32>,
 }
 
@@ -208,7 +210,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         })
     }
 
-    /// All iterations of the engine.
+    /// Generates all iterations that the rank's engine runs.
     fn all(mut self, found: &mut Found) -> Built<Program<'g, 'a>> {
         let engine = &self.making.batches.engines[self.engine];
         let own = (self.place.dp - engine.first_replica) as usize;
@@ -237,8 +239,8 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         self.place.pp + 1 == self.pool.size().pp
     }
 
-    /// One operation after the other waits for the arrivals of requests at the replicas of the
-    /// engine, which go step by step.
+    /// Adds the waits for arrivals, one behind the other. An engine waits for the arrivals at all
+    /// its replicas, because they run in lockstep.
     fn await_arrivals(&mut self) {
         if !self.is_first_stage() || self.pool.role == Role::Decode {
             return;
@@ -250,6 +252,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
             let Arrival::At(time) = request.arrival else {
                 continue;
             };
+            // A request at time 0 is there when the rank starts.
             if here && time > 0 {
                 let wait = Time::from_ps(time - last);
                 last = time;
@@ -259,12 +262,12 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         }
     }
 
-    /// The rank of another place of the replica.
+    /// Returns the rank with the same coordinates at stage `pp`.
     fn peer(&self, pp: u32) -> u32 {
         self.pool.rank(Place { pp, ..self.place })
     }
 
-    /// What an iteration waits for.
+    /// Adds the messages and arrivals for which an iteration waits.
     fn before(
         &mut self,
         iteration: &Iteration,
@@ -281,6 +284,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
                     let engine = &self.making.batches.engines[self.engine];
                     let outputs = Load::of(&engine.iterations[before as usize].work[own]).outputs;
                     let from = self.peer(self.pool.size().pp - 1);
+                    // Also without a token: the message tells that the previous iteration is over.
                     let bytes = TOKEN * outputs.max(1);
                     self.receive(Stream::TokensReceive, from, TOKENS | before, bytes);
                 }
@@ -302,8 +306,8 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         }
     }
 
-    /// Replicas that go step by step wait for what their batches wait for: for arrivals at any of
-    /// them, and where they have no request themselves, for word of those that wait for messages.
+    /// Keeps replicas in lockstep when an iteration starts: each waits for arrivals at any other. A
+    /// replica without a request learns by a message when replicas that wait for messages begin.
     fn before_step(&mut self, iteration: &Iteration, number: u32, own: usize) {
         let others = || (0..).zip(&iteration.work).filter(|&(of, _)| of != own);
         for (_, work) in others() {
@@ -319,6 +323,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
             pool.rank(Place { dp, ..place })
         };
         let tag = STEP | number;
+        // A replica without a request would run ahead, and its wait would count as an exchange.
         let is_empty = iteration.work[own].is_empty();
         if is_empty {
             let senders = others().filter(|(_, work)| self.awaits_messages(work));
@@ -336,7 +341,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         }
     }
 
-    /// Whether requests of a batch come by a message.
+    /// Returns true if some new request in the batch comes by a message.
     fn awaits_messages(&self, work: &[Work]) -> bool {
         let by_message = |of: &Work| match self.pool.role {
             Role::Both => false,
@@ -346,8 +351,8 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         work.iter().filter(|of| of.is_first).any(by_message)
     }
 
-    /// Whether a stage sends the next one something: of replicas that go step by step, those
-    /// without a request too.
+    /// Returns true if a stage sends to the next one. Replicas in lockstep do so even without a
+    /// request.
     fn goes_on(&self, load: Load) -> bool {
         load.tokens > 0 || self.pool.replicas_together() > 1
     }
@@ -359,7 +364,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         place
     }
 
-    /// Bytes of the activations of an iteration.
+    /// Returns the activation bytes that pass between stages.
     fn sizes(&self, iteration: &Iteration, own: usize) -> u64 {
         self.pass(iteration, own).sizes().activations.max(TOKEN)
     }
@@ -371,7 +376,8 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         Pass::new(self.making.of, self.pool, load, padded)
     }
 
-    /// A request has arrived, or the one before it has ended in the other pool.
+    /// Waits until a request has arrived, or until the request that it follows has ended in the
+    /// decode pool.
     fn await_request(&mut self, request: u32) {
         if let Some(place) = self.arrivals.get(&request) {
             self.emitter.program.also_after(&[*place]);
@@ -383,7 +389,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         }
     }
 
-    /// Where the request before a request has ended, if in another pool.
+    /// Returns where the request before this one was decoded, if that is in another pool.
     fn ended_elsewhere(&self, request: u32) -> Option<Span> {
         let Arrival::After(before) = self.making.of.requests[request as usize].arrival else {
             return None;
@@ -396,7 +402,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         TOKEN * u64::from(self.making.of.requests[request as usize].prompt)
     }
 
-    /// The first rank of the last stage of a replica.
+    /// Returns the first rank in a replica's last stage.
     fn last_of(&self, pool: usize, dp: u32) -> u32 {
         let pool = &self.making.of.pools[pool];
         let pp = pool.size().pp - 1;
@@ -408,7 +414,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         })
     }
 
-    /// The keys and values of a prompt come from the other pool, and with them its first token.
+    /// Receives a prompt's keys and values from the prefill pool, and with them its first token.
     fn receive_cache(&mut self, request: u32, found: &mut Found) {
         let making = self.making;
         let Some(from) = making.batches.served[request as usize].prefill else {
@@ -430,13 +436,15 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
             found.cache[request as usize].push(at);
         }
         let Place { tp, pp, .. } = prefill.size();
+        // The last prefill stage chooses the first token; with one stage it comes with the keys and
+        // values.
         if pp > 1 && self.is_first_stage() {
             let from = rank_of((pp - 1, self.place.tp % tp));
             self.receive(Stream::CacheReceive, from, FIRST_TOKEN | request, TOKEN);
         }
     }
 
-    /// Computes an iteration.
+    /// Adds an iteration's computing and collectives, and marks its first and last operation.
     fn compute(
         &mut self,
         number: u32,
@@ -448,6 +456,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
             .run(self.place.pp, &mut self.emitter)?;
         let [begin, end] = self.emitter.end_iteration();
         let key = (self.engine, number, self.place.dp);
+        // One rank of each group is enough to tell when an iteration runs.
         if self.place.tp == 0
             && let Some(begin) = begin.filter(|_| self.is_first_stage())
         {
@@ -463,7 +472,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         Ok(())
     }
 
-    /// What an iteration sends when it is done.
+    /// Adds the messages that an iteration sends when it is done.
     fn behind(&mut self, iteration: &Iteration, number: u32, own: usize, returns: bool) {
         let work = &iteration.work[own];
         let load = Load::of(work);
@@ -488,7 +497,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         }
     }
 
-    /// Keys and values of a prompt go to the other pool.
+    /// Sends a prompt's keys and values to the decode pool.
     fn send_cache(&mut self, work: Work) {
         let making = self.making;
         let Some(to) = making.batches.served[work.request as usize].decode else {
@@ -510,6 +519,8 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         }
         let Place { tp, pp, .. } = self.pool.size();
         if pp > 1 && self.is_last_stage() {
+            // Each rank of the first decode stage gets the token once, from the rank that
+            // `receive_cache` names.
             for receiver in (0..decode.size().tp).filter(|of| of % tp == self.place.tp) {
                 let peer = rank_of((0, receiver));
                 let tag = FIRST_TOKEN | work.request;
@@ -519,9 +530,10 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         }
     }
 
-    /// The next request of a user goes to the pool that prefills.
+    /// Sends a user's next request to the prefill pool.
     fn send_next(&mut self, request: u32) {
         let of = self.making.of;
+        // One rank speaks for the user, at the stage where the answer ends.
         if !self.is_last_stage() || self.place.tp > 0 {
             return;
         }
@@ -548,7 +560,8 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
     }
 }
 
-/// The iterations behind which another one of their slot follows, ascending.
+/// Lists the iterations after which another one runs over the same slot, ascending. Only these send
+/// tokens back to the first stage.
 fn returning(iterations: &[Iteration]) -> Vec<u32> {
     let mut last_of_slot: BTreeMap<u32, u32> = BTreeMap::new();
     let mut found = Vec::new();

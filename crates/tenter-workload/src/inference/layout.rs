@@ -1,4 +1,4 @@
-//! An inference whose numbers fit together: pools, ranks, stages, requests.
+//! An inference's layout: pools, ranks, stages and requests that fit together.
 
 use super::operators::Operators;
 use super::requests::Request;
@@ -10,19 +10,19 @@ use crate::transformer::{
 };
 use tenter_units::Rate;
 
-/// What a pool does.
+/// Phases that a pool computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// All of it.
+    /// Both phases: prompts and answers.
     Both,
-    /// It computes prompts.
+    /// Prefill: prompts, and with them each answer's first token.
     Prefill,
-    /// It computes all tokens but the first ones.
+    /// Decode: all tokens in answers behind the first ones.
     Decode,
 }
 
 impl Role {
-    /// The name of the pool.
+    /// Returns the pool's name in tables and keys.
     pub fn word(self) -> &'static str {
         match self {
             Role::Both => "all",
@@ -31,7 +31,7 @@ impl Role {
         }
     }
 
-    /// The path of a key of the pool.
+    /// Returns the path to a key that belongs to the pool.
     pub(super) fn key(self, key: &str) -> String {
         match self {
             Role::Both => key.to_owned(),
@@ -40,79 +40,77 @@ impl Role {
     }
 }
 
-/// Ranks with replicas of the model.
+/// Ranks that hold replicas of the model and compute the same phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
-    /// What it does.
+    /// Phases that the pool computes.
     pub role: Role,
-    /// Its first rank in the job.
+    /// First rank that the pool has in the job.
     pub first_rank: u32,
-    /// Its ranks, counted from 0.
+    /// Coordinates for its ranks, which count from 0 within the pool.
     pub grid: Grid,
-    /// Ranks over which the experts of a layer are spread.
+    /// Ranks over which a layer's experts are spread.
     pub ep: u32,
-    /// Requests of a batch, at most.
+    /// Most requests that a batch may hold.
     pub max_batch: u32,
 }
 
 impl Pool {
-    /// Its ranks in each dimension.
+    /// Returns the rank count along each dimension.
     pub fn size(&self) -> Place {
         self.grid.size
     }
 
-    /// The rank in the job of a place.
+    /// Returns the job's rank at coordinates within the pool.
     pub fn rank(&self, place: Place) -> u32 {
         self.first_rank + self.grid.rank(place)
     }
 
-    /// Replicas whose experts are spread over the same ranks, so that they go step by step.
+    /// Counts the replicas whose experts are spread over the same ranks. They run iterations in
+    /// lockstep.
     pub fn replicas_together(&self) -> u32 {
         (self.ep / self.grid.size.tp).max(1)
     }
 
-    /// The replica that a request is dealt to, and which of its batches.
+    /// Returns the replica that serves a request, and the batch (slot) there.
     pub fn replica_of(&self, request: &Request) -> (u32, u32) {
         let Place { dp, pp, .. } = self.grid.size;
         (request.dealt % dp, request.dealt / dp % pp)
     }
 }
 
-/// How fast ranks reach each other, as far as a scheduler assumes it.
+/// Rates that the scheduler assumes between ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// The scale-up domain of a host.
+    /// Scale-up domain that a host has, if any.
     pub within: Option<ScaleUp>,
-    /// The rate of a NIC.
+    /// Rate at which a NIC sends, and receives.
     pub network: Rate,
 }
 
 /// An inference whose numbers fit together.
 #[derive(Clone, Debug)]
 pub struct Inference {
-    /// As it is written.
+    /// Specification as the scenario gives it.
     pub spec: InferenceSpec,
-    /// The model.
+    /// The model's dimensions, looked up if it has a name.
     pub model: ModelSpec,
-    /// The accelerator.
+    /// The accelerator's figures, looked up if it has a name.
     pub accelerator: AcceleratorSpec,
-    /// One pool, or the one that prefills and the one that decodes.
+    /// One pool, or the prefill pool and the decode pool.
     pub pools: Vec<Pool>,
-    /// The requests, by their numbers.
+    /// Requests, drawn and in the order of their numbers.
     pub requests: Vec<Request>,
-    /// How fast ranks reach each other.
+    /// Rates that the scheduler assumes between ranks.
     pub reach: Reach,
 }
 
-/// More tokens than these are not served in a run: each is an iteration of its request.
+/// Most output tokens and prompt parts in a run. Each is work in an iteration.
 const WORK_MAX: u64 = 20_000_000;
 
 impl Inference {
-    /// The inference for a number of ranks, with the requests of a seed; without a number there are
-    /// as many ranks as the pools have.
-    ///
-    /// # Errors
-    /// Numbers that do not fit together.
+    /// Fits `spec` to the job's rank count and draws its requests from `seed`. Without a rank
+    /// count, the pools say how many ranks there are.
     pub fn new(
         spec: &InferenceSpec,
         ranks: Option<u32>,
@@ -146,28 +144,28 @@ impl Inference {
         })
     }
 
-    /// Ranks of all pools.
+    /// Counts the ranks in all pools.
     pub fn ranks(&self) -> u32 {
         self.pools.iter().map(|pool| pool.grid.ranks()).sum()
     }
 
-    /// Whether pools prefill and decode apart.
+    /// Returns true if one pool prefills and another one decodes.
     pub fn is_disaggregated(&self) -> bool {
         self.pools.len() > 1
     }
 
-    /// Layers of each stage of a pool.
+    /// Returns the layer count in each stage that a pool has.
     pub fn layers_of_stage(&self, pool: &Pool) -> u32 {
         self.model.layers / pool.grid.size.pp
     }
 
-    /// The layers of a stage of a pool.
+    /// Returns the layers in one stage of a pool.
     pub fn layers(&self, pool: &Pool, stage: u32) -> std::ops::Range<u32> {
         let each = self.layers_of_stage(pool);
         stage * each..(stage + 1) * each
     }
 
-    /// How many of some layers have a dense feed-forward part, and how many have experts.
+    /// Counts the layers with a dense feed-forward part, and those with experts.
     pub(super) fn kinds_of_layers(&self, layers: std::ops::Range<u32>) -> [u32; 2] {
         let all = layers.end - layers.start;
         let first_with_experts = match self.model.experts {
@@ -178,7 +176,7 @@ impl Inference {
         [dense, all - dense]
     }
 
-    /// The operators of a rank of a pool.
+    /// Returns the operators for any rank in a pool.
     pub fn operators(&self, pool: &Pool) -> Operators<'_> {
         Operators {
             model: &self.model,
@@ -203,7 +201,7 @@ fn grid(of: &PoolSpec, dp: u32) -> Grid {
     }
 }
 
-/// More ranks than these are no job.
+/// Most ranks that all pools may have together.
 const RANKS_MAX: u64 = (u32::MAX >> 8) as u64;
 
 fn pools(spec: &InferenceSpec, ranks: Option<u32>) -> Checked<Vec<Pool>> {
@@ -246,7 +244,7 @@ fn pools(spec: &InferenceSpec, ranks: Option<u32>) -> Checked<Vec<Pool>> {
     Ok(pools)
 }
 
-/// The replicas that so many ranks make.
+/// Returns how many replicas `ranks` ranks make.
 fn replicas(of: &PoolSpec, ranks: u64) -> Checked<u32> {
     let model = u64::from(of.tp) * u64::from(of.pp);
     if ranks.is_multiple_of(model) && ranks > 0 {

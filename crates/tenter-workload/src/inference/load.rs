@@ -1,61 +1,61 @@
-//! What an iteration over a batch has to do.
+//! Work in an iteration over a batch.
 
-/// What tokens are of that are computed.
+/// Phase to which tokens belong: prompt or answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// A prompt.
+    /// Prefill, in which the prompt's tokens are computed.
     Prefill,
-    /// An answer.
+    /// Decode, in which the answer's tokens are computed, one in each iteration.
     Decode,
 }
 
-/// What an iteration does for a request.
+/// Work that an iteration does for one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// Which.
+    /// Number that the request has.
     pub request: u32,
-    /// Tokens that are computed: 1 of a request that decodes.
+    /// Tokens computed: any number in a prompt, 1 in an answer.
     pub tokens: u32,
-    /// Tokens whose keys and values are in memory before.
+    /// Tokens whose keys and values are in memory beforehand.
     pub cached: u32,
-    /// What the tokens are of.
+    /// Phase that the tokens belong to.
     pub phase: Phase,
-    /// Whether it is the first of the request in the pool.
+    /// True if the request enters the pool with it.
     pub is_first: bool,
-    /// Whether a token of the answer follows from it.
+    /// True if it yields a token for the answer.
     pub gives_token: bool,
-    /// Whether it is the last of the request in the pool.
+    /// True if the request leaves the pool behind it.
     pub is_last: bool,
 }
 
 impl Work {
-    /// Whether it is part of a prompt.
+    /// Returns true if the tokens belong to a prompt.
     pub fn is_prompt(&self) -> bool {
         self.phase == Phase::Prefill
     }
 }
 
-/// What an iteration has to do, over all of its requests.
+/// Work in an iteration, summed over a replica's requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Tokens that are computed.
+    /// Tokens that the iteration computes.
     pub tokens: u64,
-    /// Of those, tokens of requests that decode.
+    /// Part of `tokens` that belongs to requests which decode.
     pub decoding: u64,
-    /// Tokens of answers that follow.
+    /// Tokens that it adds to answers.
     pub outputs: u64,
-    /// Tokens whose keys and values are read.
+    /// Tokens whose keys and values attention reads.
     pub read: u64,
-    /// Of those, tokens of requests whose prompts are computed.
+    /// Part of `read` that serves prompts.
     pub read_by_prompts: u64,
-    /// Pairs of a token of a prompt and one that it sees.
+    /// Attention pairs in prompts: a token and one that it sees, itself included.
     pub prompt_pairs: u64,
-    /// The same of requests that decode.
+    /// Attention pairs in requests that decode.
     pub decode_pairs: u64,
 }
 
 impl Load {
-    /// Of a batch.
+    /// Sums the work for one replica's requests.
     pub fn of(work: &[Work]) -> Load {
         let mut load = Load::default();
         for of in work {

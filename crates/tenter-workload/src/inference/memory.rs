@@ -1,28 +1,28 @@
-//! How much memory of an accelerator an inference takes: weights, and keys and values.
+//! Memory that an inference takes on an accelerator: weights, and keys and values.
 
 use super::layout::{Inference, Pool, Role};
 use crate::transformer::{Checked, wrong};
 
-/// Bytes of memory at the rank of a pool that takes most.
+/// Memory in bytes at the rank that needs most in a pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// Weights.
+    /// Bytes in weights, scales excluded.
     pub weights: u64,
-    /// Keys and values of a request with the longest prompt and the longest answer.
+    /// Bytes in keys and values for a request with the longest prompt and the longest answer.
     pub of_request: u64,
-    /// Requests that a replica has at a time, at most.
+    /// Most requests that a replica holds at a time.
     pub requests: u64,
 }
 
 impl Memory {
-    /// All of it.
+    /// Returns the bytes in weights and in keys and values together.
     pub fn all(&self) -> u64 {
         let cache = self.of_request.saturating_mul(self.requests);
         self.weights.saturating_add(cache)
     }
 }
 
-/// Weights of a stage at a rank of a pool.
+/// Counts the weights that a rank holds in a pipeline stage.
 pub(super) fn weights_of_stage(of: &Inference, pool: &Pool, stage: u32) -> u64 {
     let model = &of.model;
     let size = pool.grid.size;
@@ -40,6 +40,7 @@ pub(super) fn weights_of_stage(of: &Inference, pool: &Pool, stage: u32) -> u64 {
         weights = weights.saturating_add(router + shared);
         let experts = model.expert_weights();
         let experts = experts.saturating_mul(u64::from(model.experts));
+        // With `ep: 1` tensor-parallel ranks share each expert; otherwise experts are whole.
         let ways = if pool.ep == 1 { tp } else { u64::from(pool.ep) };
         weights = weights.saturating_add(experts.div_ceil(ways));
     }
@@ -49,7 +50,7 @@ pub(super) fn weights_of_stage(of: &Inference, pool: &Pool, stage: u32) -> u64 {
     weights.saturating_add((ends - tied) * vocabulary)
 }
 
-/// What the rank of a pool takes that takes most.
+/// Returns the memory at the rank that needs most in a pool.
 pub(super) fn of_pool(of: &Inference, pool: &Pool) -> Memory {
     let spec = &of.spec;
     let size = pool.grid.size;
@@ -59,11 +60,12 @@ pub(super) fn of_pool(of: &Inference, pool: &Pool) -> Memory {
     let of_token = kept * u64::from(of.layers_of_stage(pool));
     let [prompt, output] = [&spec.requests.prompt_tokens, &spec.requests.output_tokens]
         .map(|tokens| u64::from(tokens.largest()));
-    // The last token of an answer is not computed with.
+    // The last token of an answer is never an input, so it leaves no keys and values.
     let longest = match pool.role {
         Role::Prefill => prompt,
         Role::Both | Role::Decode => prompt + output - 1,
     };
+    // As many batches as stages are under way.
     let batches = u64::from(pool.max_batch) * u64::from(size.pp);
     let users = spec.requests.concurrency.unwrap_or(spec.requests.count);
     let most = users.min(spec.requests.count).div_ceil(size.dp);

@@ -1,5 +1,4 @@
-//! The inference of a model: from requests, its dimensions and its parallelism to a graph of
-//! operations.
+//! Inference: turns requests, a model's dimensions and its parallelism into a graph of operations.
 //!
 //! ```text
 //!   InferenceSpec ─ numbers that fit together ─▶ Inference ─┬─▶ requests:  arrivals, tokens
@@ -9,8 +8,8 @@
 //!   Inference ─ batches ─▶ iterations of each replica ─ graph ─▶ Graph, and InferenceRun
 //! ```
 //!
-//! What a rank does in an iteration is said once, in `pass`: the clock of the scheduler adds it up,
-//! and the graph is made of it.
+//! The work that a rank does in an iteration is described once, in `pass`. The scheduler's clock
+//! adds up its time, and the generator makes a graph of it.
 
 mod batches;
 mod cache;

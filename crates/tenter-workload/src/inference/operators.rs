@@ -1,7 +1,7 @@
-//! How long the operators of an iteration take a rank, by a roofline.
+//! Times for the operators in an iteration at one rank, by a roofline.
 //!
-//! The operators and the bytes that they move are those of the forward pass of a training, with
-//! weights of their own width, and attention that reads keys and values from memory.
+//! Operators and the bytes they move are those in a training's forward pass, except that weights
+//! have their own width and that attention reads keys and values from memory.
 
 use super::load::Load;
 use crate::transformer::{
@@ -10,20 +10,20 @@ use crate::transformer::{
 
 const ACTIVATION_BYTES: f64 = transformer::ACTIVATION_BYTES as f64;
 
-/// How a rank computes.
+/// One rank's part in the model, with the accelerator that computes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Operators<'a> {
-    /// The model.
+    /// The model's dimensions, before any parallelism.
     pub model: &'a ModelSpec,
-    /// The accelerator.
+    /// Figures by which the roofline computes.
     pub accelerator: &'a AcceleratorSpec,
-    /// Tensor-parallel ranks.
+    /// Tensor-parallel ranks that share each matrix.
     pub tp: u32,
-    /// Ranks over which experts are spread; with 1 each is shared by the tensor-parallel ranks.
+    /// Ranks over which experts are spread. With 1, tensor-parallel ranks share every expert.
     pub ep: u32,
-    /// Whether matrices are multiplied with 8-bit numbers.
+    /// Set if weights have 8 bits and matrices are multiplied with 8-bit numbers.
     pub fp8: bool,
-    /// Bytes of a number of keys and values.
+    /// Bytes per number in the KV cache.
     pub cached_bytes: u64,
 }
 
@@ -32,7 +32,7 @@ impl Operators<'_> {
         if self.fp8 { 1.0 } else { ACTIVATION_BYTES }
     }
 
-    /// A matrix of `k × n` weights for `m` tokens, of `count` alike.
+    /// Returns the seconds for `m` tokens times `k × n` weights, dealt to `count` matrices alike.
     fn linear(&self, m: f64, k: f64, n: f64, count: f64) -> f64 {
         let flops = 2.0 * m * k * n;
         let activations = m * (k + n) * ACTIVATION_BYTES;
@@ -41,7 +41,7 @@ impl Operators<'_> {
             .matrix_seconds(Cost::new(flops, bytes), self.fp8)
     }
 
-    /// An operator of a number of elements, each of which costs this.
+    /// Returns the seconds for an element-wise operator; the cost is for one element.
     fn vector(&self, elements: f64, of_element: Cost) -> f64 {
         self.accelerator.vector_seconds(elements * of_element)
     }
@@ -54,8 +54,8 @@ impl Operators<'_> {
         self.vector(tokens * f64::from(self.model.hidden), RESIDUAL)
     }
 
-    /// Numbers that a layer keeps of a token at a rank: keys and values of its heads, or the
-    /// latent vector of latent attention.
+    /// Returns how many numbers a layer keeps for each token at a rank: keys and values for the
+    /// rank's heads, or the latent vector.
     pub fn kept_of_token(&self) -> u64 {
         let model = self.model;
         if model.kv_rank > 0 {
@@ -65,15 +65,15 @@ impl Operators<'_> {
         kv_heads * 2 * u64::from(model.head_size())
     }
 
-    /// Attention of a layer, its projections included.
+    /// Returns the seconds in a layer's attention, projections included.
     pub fn attention(&self, load: &Load) -> f64 {
         let model = self.model;
         let tokens = load.tokens as f64;
         let [hidden, tp] = [model.hidden, self.tp].map(f64::from);
         let heads = f64::from(model.heads) / tp;
         let size = f64::from(model.head_size());
-        // Prompts have their keys and values made of the latent vectors of all tokens that they
-        // see; where a request decodes, queries and outputs take their place.
+        // With latent attention, prompts expand the latent vectors of all tokens they see into keys
+        // and values. A request that decodes transforms its queries and outputs instead.
         let made = (load.read_by_prompts + load.decoding) as f64;
         let matrices = model.projections(self.tp).into_iter();
         let projections: f64 = matrices
@@ -86,13 +86,13 @@ impl Operators<'_> {
         self.norm(tokens) + projections + self.scores(load) + output + self.residual(tokens)
     }
 
-    /// Scores, their softmax, and the weighted sums of values, in one kernel for prompts and one
-    /// for requests that decode.
+    /// Returns the seconds for scores, softmax and weighted sums, in one kernel for prompts and
+    /// another one for requests that decode.
     fn scores(&self, load: &Load) -> f64 {
         let model = self.model;
         let heads = f64::from(model.heads) / f64::from(self.tp);
         let [size, score] = [model.head_size(), model.score_size()].map(f64::from);
-        // Where a request decodes with latent attention, heads work on latent vectors.
+        // With latent attention, heads that decode work on latent vectors directly.
         let decode = if model.kv_rank == 0 {
             score + size
         } else {
@@ -104,7 +104,8 @@ impl Operators<'_> {
             let of_all = Cost::new(2.0 * heads * pairs, queries + read);
             self.accelerator.attention_seconds(of_all)
         };
-        // Prompts are bound by computing and requests that decode by memory: each has a kernel.
+        // Prompts are bound by computing and decoding by memory, so neither may hide behind the
+        // other.
         let of_prompts = (load.tokens - load.decoding, load.read_by_prompts);
         let prompts = load.prompt_pairs as f64 * (score + size);
         let decoding = load.decode_pairs as f64 * decode;
@@ -112,7 +113,8 @@ impl Operators<'_> {
             + kernel(decoding, load.decoding, load.read - load.read_by_prompts)
     }
 
-    /// A feed-forward part of a width for a number of tokens, as `count` parts alike.
+    /// Returns the seconds in a feed-forward part `width` wide, for `tokens` dealt to `count` parts
+    /// alike.
     fn feed_forward(&self, tokens: f64, width: f64, count: f64) -> f64 {
         let hidden = f64::from(self.model.hidden);
         let (into, of_element) = self.model.activation_entering(width);
@@ -121,30 +123,30 @@ impl Operators<'_> {
         first + activation + self.linear(tokens, width, hidden, count)
     }
 
-    /// The feed-forward part of a layer without experts.
+    /// Returns the seconds in a feed-forward part without experts.
     pub fn dense(&self, tokens: u64) -> f64 {
         let width = f64::from(self.model.ffn) / f64::from(self.tp);
         let tokens = tokens as f64;
         self.norm(tokens) + self.feed_forward(tokens, width, 1.0) + self.residual(tokens)
     }
 
-    /// Experts that every token passes.
+    /// Returns the seconds in the experts that every token passes.
     pub fn shared(&self, tokens: u64) -> f64 {
         let experts = f64::from(self.model.shared_experts);
         let width = experts * f64::from(self.model.expert_ffn()) / f64::from(self.tp);
         self.feed_forward(tokens as f64, width, 1.0)
     }
 
-    /// What comes before experts: normalisation and router.
+    /// Returns the seconds before the experts: normalisation and router.
     pub fn router(&self, tokens: u64) -> f64 {
         let [hidden, experts] = [self.model.hidden, self.model.experts].map(f64::from);
         let tokens = tokens as f64;
         self.norm(tokens) + self.linear(tokens, hidden, experts, 1.0)
     }
 
-    /// Experts that tokens are sent to, at a rank that has a share of the tokens of a number of
-    /// ranks, `load` times the even one. Weights are read of the experts that have a token, by the
-    /// mean number of those.
+    /// Returns the seconds in the experts at a rank whose group has `tokens` tokens and which gets
+    /// `load` times the even share. Weights are read only for experts that have a token, whose mean
+    /// number follows from even routing.
     pub fn experts(&self, tokens: u64, load: f64) -> f64 {
         let model = self.model;
         let [experts, top_k] = [model.experts, model.top_k].map(f64::from);
@@ -160,19 +162,19 @@ impl Operators<'_> {
         self.feed_forward(sent, width, met)
     }
 
-    /// What comes behind experts: the weighted sum of their outputs.
+    /// Returns the seconds behind the experts: weighted sum over their outputs, and residual.
     pub fn behind_experts(&self, tokens: u64) -> f64 {
         let model = self.model;
         let sent = tokens as f64 * f64::from(model.top_k) * f64::from(model.hidden);
         self.vector(sent, OUTPUTS_OF_EXPERTS) + self.residual(tokens as f64)
     }
 
-    /// The embedding, which takes rows of a matrix.
+    /// Returns the seconds for the embedding, which copies matrix rows.
     pub fn embedding(&self, tokens: u64) -> f64 {
         self.vector(tokens as f64 * f64::from(self.model.hidden), EMBEDDING)
     }
 
-    /// The output layer, and the largest of its outputs.
+    /// Returns the seconds for the output layer, and the search for its largest output.
     pub fn head(&self, outputs: u64) -> f64 {
         let hidden = f64::from(self.model.hidden);
         let entries = f64::from(self.model.vocabulary) / f64::from(self.tp);

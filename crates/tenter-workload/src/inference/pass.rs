@@ -1,5 +1,5 @@
-//! What a rank does in an iteration over a batch, as calls of a sink: one adds it to a graph,
-//! another one adds up what it takes.
+//! A rank's work in an iteration, described by calls to a sink. One sink adds operations to a
+//! graph, another one adds up time.
 
 use super::layout::{Inference, Pool};
 use super::load::Load;
@@ -8,38 +8,37 @@ use super::sizes::Sizes;
 use crate::graph::{CollectiveName, GraphError};
 use crate::transformer::Way;
 
-/// What takes the parts of an iteration, one after the other.
+/// Receiver for an iteration's parts, in order.
 pub(super) trait Sink {
-    /// Computing.
+    /// Computes for `seconds`, on top of what the rank has computed.
     fn compute(&mut self, seconds: f64);
 
-    /// A collective of tensor-parallel ranks.
+    /// Runs a collective among tensor-parallel ranks.
     fn tensor(&mut self, name: CollectiveName, bytes: u64) -> Result<(), GraphError>;
 
-    /// Tokens go to the experts of a layer, or back.
+    /// Sends tokens to the experts in `layer`, or gets results back.
     fn exchange(&mut self, layer: u32, way: Way, bytes: u64) -> Result<(), GraphError>;
 
-    /// What a rank computes of the experts of a layer over what it would if tokens were spread
-    /// evenly.
+    /// Returns the rank's computing in `layer`'s experts, relative to evenly spread tokens.
     fn expert_load(&self, layer: u32) -> f64;
 }
 
-/// An iteration over a batch at a stage of a pool.
+/// An iteration over one replica's batch, at any stage in a pool.
 pub(super) struct Pass<'a> {
     of: &'a Inference,
     pool: &'a Pool,
     operators: Operators<'a>,
     load: Load,
     sizes: Sizes,
-    /// Tokens that the experts of a group get.
+    /// Tokens that reach an expert group's ranks.
     expert_tokens: u64,
 }
 
 type Done = Result<(), GraphError>;
 
 impl<'a> Pass<'a> {
-    /// Of a batch, beside others of which one has `padded` tokens: what is sent to experts is
-    /// filled up to it.
+    /// Describes an iteration with `load`. Exchanges with experts are filled up to `padded` tokens,
+    /// the most that any replica in the exchange has.
     pub(super) fn new(of: &'a Inference, pool: &'a Pool, load: Load, padded: u64) -> Pass<'a> {
         let tp = u64::from(pool.grid.size.tp);
         let expert_tokens = match pool.ep {
@@ -56,12 +55,12 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The bytes of what is sent.
+    /// Returns the message sizes, in bytes.
     pub(super) fn sizes(&self) -> Sizes {
         self.sizes
     }
 
-    /// All that a rank of the stage computes and takes part in.
+    /// Describes all that a rank in `stage` computes, and the collectives that it takes part in.
     pub(super) fn run(&self, stage: u32, sink: &mut impl Sink) -> Done {
         self.begin(stage, sink)?;
         for layer in self.of.layers(self.pool, stage) {
@@ -70,7 +69,7 @@ impl<'a> Pass<'a> {
         self.end(stage, sink)
     }
 
-    /// What comes before the layers of a stage.
+    /// Describes the part before a stage's layers.
     pub(super) fn begin(&self, stage: u32, sink: &mut impl Sink) -> Done {
         sink.compute(self.of.spec.step_overhead.ps() as f64 / 1e12);
         let tokens = self.load.tokens;
@@ -81,13 +80,14 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// A layer.
+    /// Describes one layer, attention first.
     pub(super) fn layer(&self, layer: u32, sink: &mut impl Sink) -> Done {
         let tokens = self.load.tokens;
         if tokens > 0 {
             sink.compute(self.operators.attention(&self.load));
             sink.tensor(CollectiveName::AllReduce, self.sizes.activations)?;
         }
+        // Even without tokens: other replicas in the group wait for this one's exchanges.
         if self.of.model.has_experts(layer) {
             self.experts(layer, sink)?;
         } else if tokens > 0 {
@@ -97,7 +97,7 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// What comes behind the layers of a stage.
+    /// Describes the part behind a stage's layers.
     pub(super) fn end(&self, stage: u32, sink: &mut impl Sink) -> Done {
         if stage + 1 == self.pool.grid.size.pp && self.load.outputs > 0 {
             sink.compute(self.operators.head(self.load.outputs));
@@ -118,7 +118,7 @@ impl<'a> Pass<'a> {
             sink.compute(operators.behind_experts(tokens));
             return sink.tensor(CollectiveName::AllReduce, self.sizes.activations);
         }
-        // Each tensor-parallel rank sends its share of the tokens, and gets them back.
+        // Each tensor-parallel rank dispatches its own share of the tokens, so none is sent twice.
         let own = tokens.div_ceil(u64::from(self.pool.grid.size.tp));
         sink.compute(operators.router(own));
         sink.exchange(layer, Way::There, self.sizes.dispatch)?;

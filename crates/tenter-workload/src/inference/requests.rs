@@ -1,4 +1,4 @@
-//! Requests: when they arrive, how long their prompts are, and how many tokens they ask for.
+//! Requests: arrival times, prompt lengths and answer lengths.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -30,10 +30,11 @@ component! {
     }
 }
 
-/// Requests are numbered in tags of messages.
+/// Bound that lets message tags hold a request number beside their flag bits.
 const REQUESTS_MAX: u32 = 1_000_000;
 const TOKENS: RangeInclusive<u32> = 1..=10_000_000;
 
+/// Checks that either a rate or a user count is given, and not both.
 fn holds(spec: &RequestsSpec, reader: &mut dyn Reader) -> bool {
     match (spec.rate, spec.concurrency) {
         (None, None) => {
@@ -50,7 +51,7 @@ fn holds(spec: &RequestsSpec, reader: &mut dyn Reader) -> bool {
     }
 }
 
-/// Requests per second, from 0.001 to 1,000,000.
+/// Arrival rate in requests per second, from 0.001 to 1,000,000.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RequestRate(pub f64);
 
@@ -153,32 +154,34 @@ impl TokenPoints {
     }
 }
 
-/// How many tokens a prompt or an answer has.
+/// Token counts for prompts or answers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TokenCounts {
-    /// All the same.
+    /// One number that holds for all requests.
     One(u32),
-    /// A range, or points.
+    /// A number drawn from a range or a distribution.
     By(TokensBy),
 }
 
 impl TokenCounts {
-    /// The number by a uniform 64-bit value.
+    /// Maps a uniform 64-bit value to a token count.
     fn draw(&self, draw: u64) -> u32 {
         match self {
             TokenCounts::One(tokens) => *tokens,
             TokenCounts::By(TokensBy::Range(range)) => {
                 let width = u128::from(range.most - range.least) + 1;
+                // Multiplying and shifting spreads 64 bits over the range, with a bias below 2⁻⁴⁰.
                 range.least + ((u128::from(draw) * width) >> 64) as u32
             }
             TokenCounts::By(TokensBy::Points(points)) => {
                 let drawn = points.distribution().map(|of| of.draw(draw));
+                // Reading has checked the points, so this default is never used.
                 drawn.map_or(1, |tokens| tokens as u32)
             }
         }
     }
 
-    /// The largest number.
+    /// Returns the largest number that can be drawn.
     pub(super) fn largest(&self) -> u32 {
         self.draw(u64::MAX)
     }
@@ -207,34 +210,35 @@ impl Value for TokenCounts {
     }
 }
 
-/// When a request comes.
+/// Event upon which a request arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// So long after the start, in ps.
+    /// A time after the iteration's start, in ps.
     At(u64),
-    /// When a request before it has ended.
+    /// After the request with this number has ended.
     After(u32),
 }
 
-/// A request.
+/// A request with its drawn lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// When it comes.
+    /// Time at which it arrives, or the request that it follows.
     pub arrival: Arrival,
-    /// Tokens of its prompt.
+    /// Tokens that its prompt has.
     pub prompt: u32,
-    /// Tokens of its answer.
+    /// Tokens that its answer has.
     pub output: u32,
-    /// The number by which it is dealt to replicas: its own, or that of its user.
+    /// Number by which it is dealt to replicas: its own, or in a closed loop its user's.
     pub dealt: u32,
 }
 
 impl RequestsSpec {
-    /// All requests, in the order of their numbers; those of a seed are always the same.
+    /// Draws all requests, by number. A `seed` always gives the same requests.
     pub fn drawn(&self, seed: u64) -> Vec<Request> {
         let [gaps, sizes] = ["arrivals", "tokens"].map(|of| Draws::new(seed, "requests", of));
         let mut now = Time::ZERO;
         let one = |number: u32| {
+            // Draws are addressed by request number, so lengths do not depend on arrivals.
             let of_tokens = sizes.of(u64::from(number));
             let (arrival, dealt) = match (self.rate, self.concurrency) {
                 (Some(RequestRate(rate)), _) => {
@@ -260,12 +264,12 @@ impl RequestsSpec {
         (0..self.count).map(one).collect()
     }
 
-    /// How many users wait for their requests, in a closed loop.
+    /// Returns the user count in a closed loop; `None` in an open one.
     pub(super) fn users(&self) -> Option<u32> {
         self.concurrency.filter(|_| self.is_closed())
     }
 
-    /// Whether requests follow others.
+    /// Returns true if users wait for a request before they send the next one.
     pub fn is_closed(&self) -> bool {
         self.rate.is_none()
     }

@@ -1,4 +1,4 @@
-//! What is known of an inference before it runs, and where its times are found.
+//! Facts about an inference that are known before it runs, and the operations that hold its times.
 
 use tenter_units::Time;
 
@@ -9,50 +9,50 @@ use super::memory;
 use super::requests::Request;
 use crate::graph::Marks;
 
-/// An operation of a rank, by its place there.
+/// An operation, named by its rank and its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At {
-    /// The rank.
+    /// Rank that runs the operation.
     pub rank: u32,
-    /// The operation.
+    /// Place among the rank's operations.
     pub operation: u32,
 }
 
-/// Where the times of a request are found.
+/// Operations whose times tell when a request was served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestRun {
-    /// The request.
+    /// Request with its drawn lengths.
     pub request: Request,
-    /// The replica that computes its prompt.
+    /// Replica that computes its prompt.
     pub replica: u32,
-    /// The replica that computes the other tokens of its answer, where it has any.
+    /// Replica that computes the tokens behind the first one; `None` if there are none.
     pub decode_replica: Option<u32>,
-    /// First and last operation of its prefill.
+    /// First and last operation in its prefill.
     pub prefill: [At; 2],
-    /// The receives of its KV cache, at another pool.
+    /// Receives for its keys and values at the decode pool; empty with one pool.
     pub cache: Vec<At>,
-    /// First and last operation of its decoding.
+    /// First and last operation in its decoding; `None` if its answer has one token.
     pub decode: Option<[At; 2]>,
 }
 
-/// A pool, and what is known of its iterations.
+/// A pool, with facts about its iterations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoolRun {
-    /// What it does.
+    /// Phases that the pool computes.
     pub role: Role,
-    /// Its first rank in the job.
+    /// First rank that the pool has in the job.
     pub first_rank: u32,
-    /// How many ranks it has.
+    /// Ranks that the pool has.
     pub ranks: u32,
-    /// Replicas of the model.
+    /// Replicas that hold the model.
     pub replicas: u32,
-    /// Stages of each; the ranks of the first stage come first.
+    /// Pipeline stages in each replica. The first stage's ranks come first.
     pub stages: u32,
-    /// Iterations, over all replicas that go step by step.
+    /// Iterations in all; replicas in lockstep count once.
     pub iterations: u64,
-    /// Tokens of prompts that it computes, and other tokens.
+    /// Tokens computed in prompts, and in answers.
     pub tokens: [u64; 2],
-    /// Memory of the rank that needs most, in bytes.
+    /// Memory in bytes at the rank that needs most.
     pub memory: u64,
 }
 
@@ -81,18 +81,17 @@ impl PoolRun {
     }
 }
 
-/// What is known of an inference before it runs.
+/// Facts about an inference that are known before it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InferenceRun {
-    /// The requests, by their numbers.
+    /// Requests with their operations, by number.
     pub requests: Vec<RequestRun>,
-    /// The pools.
+    /// Pools, the prefill pool first.
     pub pools: Vec<PoolRun>,
-    /// How long the clock of the scheduler says that it takes; none where batches do not depend on
-    /// time.
+    /// Predicted duration by the scheduler's clock; `None` if batches do not depend on time.
     pub planned: Option<Time>,
-    /// The mean time from the arrival of a request to its last token by that clock.
+    /// Predicted mean time from a request's arrival to its last token; `None` likewise.
     pub planned_latency: Option<Time>,
-    /// The operations of each rank whose times are kept, ascending.
+    /// Operations whose times are kept.
     pub marks: Marks,
 }

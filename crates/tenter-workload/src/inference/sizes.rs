@@ -1,29 +1,30 @@
-//! The bytes of what ranks send each other.
+//! Message sizes for one iteration.
 
 use super::layout::{Inference, Pool};
 use super::load::Load;
 use crate::transformer::ACTIVATION_BYTES;
 
-/// The largest output of a rank for a token, and its number.
+/// Bytes that a rank contributes to a token's choice: its largest output, and that one's index.
 const CHOICE: u64 = 8;
-/// A token by its number.
+/// Bytes that carry a token's number.
 pub(super) const TOKEN: u64 = 4;
 
-/// Sizes for an iteration over a batch.
+/// Message sizes for one iteration over a batch, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Activations between the parts of a layer, and between stages.
+    /// Activations that tensor-parallel ranks reduce, and that pass between stages.
     pub activations: u64,
-    /// What tensor-parallel ranks compare to choose the tokens of answers.
+    /// Candidates that tensor-parallel ranks compare to choose the tokens in answers.
     pub choice: u64,
-    /// Tokens of a rank on their way to experts, to all ranks together.
+    /// Tokens that a rank sends to experts, to all ranks together.
     pub dispatch: u64,
-    /// What comes back.
+    /// Results that come back from experts, from all ranks together.
     pub combine: u64,
 }
 
 impl Sizes {
-    /// Those of a batch, beside others of which one has `padded` tokens.
+    /// Computes the sizes for `load`. Exchanges with experts have a fixed size, that for `padded`
+    /// tokens: the fullest batch that takes part.
     pub fn new(of: &Inference, pool: &Pool, load: Load, padded: u64) -> Sizes {
         let hidden = u64::from(of.model.hidden);
         let sent = padded * u64::from(of.model.top_k);
@@ -38,8 +39,8 @@ impl Sizes {
     }
 }
 
-/// Bytes that a layer keeps of a token, for each head of keys and values; latent attention has one
-/// for all heads.
+/// Returns the bytes that a layer keeps for each token and key-value head. Latent attention keeps
+/// one vector for all heads.
 pub(super) fn kept_of_head(of: &Inference) -> u64 {
     let model = &of.model;
     let numbers = if model.kv_rank > 0 {
@@ -50,7 +51,7 @@ pub(super) fn kept_of_head(of: &Inference) -> u64 {
     u64::from(numbers) * of.spec.kv_precision.bytes()
 }
 
-/// Heads of keys and values; one with latent attention.
+/// Counts the key-value heads that are kept: 1 with latent attention.
 pub(super) fn kept_heads(of: &Inference) -> u32 {
     if of.model.kv_rank > 0 {
         1

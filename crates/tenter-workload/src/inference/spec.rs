@@ -1,4 +1,4 @@
-//! The inference of a model as the `workload` of a job.
+//! An inference job's specification: the keys in a `workload` with `kind: inference`.
 
 use std::ops::RangeInclusive;
 
@@ -89,6 +89,7 @@ component! {
 
 const WAYS: RangeInclusive<u32> = 1..=1 << 20;
 
+/// Lists keys without effect for this parallelism and these pools.
 fn idle(spec: &InferenceSpec) -> Vec<Idle> {
     let mut idle = Vec::new();
     if spec.pools.is_some() {
@@ -114,7 +115,7 @@ fn idle(spec: &InferenceSpec) -> Vec<Idle> {
 }
 
 impl InferenceSpec {
-    /// Requests to a model; all else has its defaults.
+    /// Creates a specification with defaults for all keys but `model` and `requests`.
     pub fn new(model: Model, requests: RequestsSpec) -> InferenceSpec {
         InferenceSpec {
             model,
@@ -139,7 +140,7 @@ impl InferenceSpec {
         }
     }
 
-    /// The pools as they are written: one, or those that prefill and decode.
+    /// Returns the pools as written: one for both phases, or the prefill and the decode pool.
     pub(super) fn ways(&self) -> Vec<PoolSpec> {
         match &self.pools {
             Some(pools) => vec![pools.prefill, pools.decode],
