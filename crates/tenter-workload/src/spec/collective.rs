@@ -1,4 +1,4 @@
-//! An entry of the `collectives` of a job: which, by which algorithm, of which sizes.
+//! Entries in a job's `collectives`: collective, algorithm, ranks and sizes.
 
 use tenter_config::{Idle, Reader, component, default_with};
 use tenter_units::{Bytes, Time};
@@ -30,7 +30,7 @@ component! {
     }
 }
 
-/// The keys without a meaning beside the collective.
+/// Lists the keys without effect: steps state their own sizes.
 fn idle(spec: &CollectiveSpec) -> Vec<Idle> {
     let keys: &[&str] = match spec.kind.own_size() {
         Some(_) => &["size", "sizes"],
@@ -40,7 +40,8 @@ fn idle(spec: &CollectiveSpec) -> Vec<Idle> {
     Idle::all(keys, "has no effect on steps", remedy)
 }
 
-/// Says that there is no size, also where something else is wrong; only steps need none.
+/// Reports a missing size. It is asked before the other checks, so that the user sees this error
+/// along with theirs.
 fn ask_for_size(reader: &mut dyn Reader) {
     let is_steps = reader.peek_word("collective").as_deref() == Some("steps");
     if !is_steps && !reader.is_there("size") && !reader.is_there("sizes") {
@@ -49,16 +50,18 @@ fn ask_for_size(reader: &mut dyn Reader) {
     }
 }
 
+/// Checks the computing times, and that each size has an algorithm.
 fn complete(spec: &CollectiveSpec, reader: &mut dyn Reader) -> bool {
     let has_size = spec.count() > 0;
     check_spread(spec.compute(), reader) && has_size && check_files(spec, reader)
 }
 
-/// Refuses sizes for which none of several files is meant.
+/// Refuses sizes for which none among several algorithm files is meant.
 fn check_files(spec: &CollectiveSpec, reader: &mut dyn Reader) -> bool {
     let CollectiveKind::FromFile(files) = &spec.kind else {
         return true;
     };
+    // Drawn sizes may take any value from the least on, so a file must be there for each.
     let least = |size: u64| spec.drawn_from().unwrap_or(size).min(size);
     let gap = |size: u64| files.gap(least(size)..=size);
     let Some(gap) = spec.sizes().into_iter().find_map(gap) else {
@@ -74,7 +77,7 @@ fn check_files(spec: &CollectiveSpec, reader: &mut dyn Reader) -> bool {
     false
 }
 
-/// Refuses times that would be less than nothing.
+/// Refuses a spread by which a computing time could become negative.
 pub(super) fn check_spread(compute: Compute, reader: &mut dyn Reader) -> bool {
     let holds = compute.spread <= compute.mean;
     if !holds {
@@ -86,16 +89,17 @@ pub(super) fn check_spread(compute: Compute, reader: &mut dyn Reader) -> bool {
 }
 
 impl CollectiveSpec {
-    /// A collective of one size; all else has its defaults.
+    /// Creates a collective with one size; all other keys have their defaults.
     pub fn new(kind: impl Into<CollectiveKind>, size: Bytes) -> CollectiveSpec {
         CollectiveSpec {
             kind: kind.into(),
             size: Some(size),
+            // A valid entry from which the remaining keys take their defaults.
             ..default_with(&[("collective", "all-to-all"), ("size", "1B")])
         }
     }
 
-    /// What is computed before each of them.
+    /// Returns the computing time before each collective.
     fn compute(&self) -> Compute {
         Compute {
             mean: self.compute,
@@ -103,7 +107,7 @@ impl CollectiveSpec {
         }
     }
 
-    /// What the ranks send.
+    /// Returns the collective as traffic that a job can run.
     pub fn traffic(&self) -> Traffic {
         Traffic::Collective {
             kind: self.kind.clone(),
@@ -111,7 +115,7 @@ impl CollectiveSpec {
         }
     }
 
-    /// Its sizes in bytes; where they are drawn each time, the largest of each.
+    /// Lists the sizes in bytes. Sizes that are drawn for each run appear as the largest one.
     pub fn sizes(&self) -> Vec<u64> {
         let one = self.kind.own_size().or(self.size.map(Bytes::count));
         let one = one.map(|size| vec![size]);
@@ -119,14 +123,14 @@ impl CollectiveSpec {
         one.or_else(several).unwrap_or_default()
     }
 
-    /// How many sizes there are.
+    /// Counts the sizes without listing drawn ones.
     pub fn count(&self) -> usize {
         let one = self.size.is_some() || self.kind.own_size().is_some();
         let several = || self.sizes.as_ref().map(Sizes::count);
         one.then_some(1).or_else(several).unwrap_or(0)
     }
 
-    /// Whether sizes are drawn each time.
+    /// Returns true if sizes are drawn anew for each run.
     pub fn draws_sizes(&self) -> bool {
         self.drawn_from().is_some()
     }
@@ -135,7 +139,7 @@ impl CollectiveSpec {
         self.sizes.as_ref().and_then(Sizes::drawn_from)
     }
 
-    /// One run per size.
+    /// Makes one run for each size.
     pub fn runs(&self) -> Vec<CollectiveRun> {
         let run = |size_bytes| CollectiveRun {
             traffic: self.traffic(),

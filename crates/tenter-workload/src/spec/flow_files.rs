@@ -1,4 +1,4 @@
-//! Lists of flows with their starts as the `workload` of a job.
+//! Flow lists with start times, as a job's `workload`.
 
 use tenter_config::{choice, component, default_of};
 use tenter_units::{Bytes, Time};
@@ -53,7 +53,8 @@ impl Default for FlowReading {
 }
 
 impl FlowReading {
-    /// Flows are done once they are acknowledged, and take no time of their hosts.
+    /// Returns the timing for flow lists: sends are done once acknowledged, and hosts add no
+    /// overhead.
     pub fn timing(self) -> OperationTiming {
         OperationTiming {
             overhead: Time::ZERO,
@@ -64,14 +65,14 @@ impl FlowReading {
     }
 }
 
-/// The unit of starts.
+/// Time unit in which a file states starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartUnit {
-    /// What suits the numbers.
+    /// Guess: the unit in which starts suit the flows' sizes.
     Auto,
-    /// Picoseconds.
+    /// Picoseconds, as csg-htsim writes them.
     Picoseconds,
-    /// Microseconds.
+    /// Microseconds, as uet-htsim writes them.
     Microseconds,
 }
 
@@ -81,12 +82,12 @@ choice!(StartUnit {
     "us" => Microseconds,
 });
 
-/// The time from which starts count.
+/// Instant from which starts count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// That of the file.
+    /// Time 0 as the file has it.
     File,
-    /// The start of the first flow.
+    /// Start of the file's first flow.
     FirstFlow,
 }
 

@@ -1,4 +1,4 @@
-//! An entry of the `flows` of a background job: streams between hosts.
+//! Entries in a background job's `flows`: streams between hosts.
 
 use tenter_config::component;
 use tenter_units::Rate;

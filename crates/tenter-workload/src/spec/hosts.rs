@@ -1,4 +1,4 @@
-//! Hosts as users name them: by name, by number, or a stretch of numbers.
+//! Hosts as users name them: by name, by number, or by a range of numbers.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -6,14 +6,14 @@ use std::str::FromStr;
 
 use tenter_config::{Reader, Shape, Value, Written, parsed};
 
-/// A host as written.
+/// A host, or a range of hosts, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostRef {
-    /// Counted from 0 in the order of the fabric.
+    /// Number in the fabric's order, from 0.
     Number(u32),
-    /// The hosts from one number to another, both included.
+    /// Range from one number to another, both inclusive: `16-23`.
     Stretch(u32, u32),
-    /// By the name the fabric gives it.
+    /// Name that the fabric gives the host.
     Name(String),
 }
 
@@ -24,6 +24,7 @@ impl FromStr for HostRef {
         if let Ok(number) = word.parse() {
             return Ok(HostRef::Number(number));
         }
+        // Host names may contain dashes, too; only two numbers make a range.
         let stretch = word.split_once('-').and_then(|(first, last)| {
             Some(HostRef::Stretch(
                 first.trim().parse().ok()?,
@@ -50,7 +51,7 @@ parsed!(HostRef {
     "write its name or its number, counted from 0"
 });
 
-/// A host, or a list of hosts.
+/// One host or a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostList(pub Vec<HostRef>);
 
@@ -72,20 +73,21 @@ impl Value for HostList {
 
     fn written(&self) -> Written {
         match self.0.as_slice() {
+            // As it was probably written: a single host without brackets.
             [host] => host.written(),
             _ => self.0.written(),
         }
     }
 }
 
-/// Where the ranks of a job run.
+/// Hosts on which a job's ranks run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ranks {
-    /// A rank on every host, or on every NPU.
+    /// One rank on every host, or on every NPU.
     All,
-    /// A number of ranks; the placement of the job chooses their hosts.
+    /// A rank count; the job's placement chooses the hosts.
     Count(u32),
-    /// Rank r on the r-th host of the list.
+    /// Explicit hosts: rank r runs on entry r.
     Hosts(Vec<HostRef>),
 }
 
@@ -118,5 +120,5 @@ impl Value for Ranks {
     }
 }
 
-/// Numbers of ranks; a rank alone has no other to send to.
+/// Valid rank counts; a single rank would have no peer.
 const COUNTS: std::ops::RangeInclusive<u32> = 2..=u32::MAX;

@@ -1,4 +1,4 @@
-//! A job as it is written.
+//! A job in its written form.
 
 use tenter_config::{Idle, Reader, choice, component, word_or};
 use tenter_units::{Time, is_visible};
@@ -77,18 +77,18 @@ component! {
     }
 }
 
-/// How the hosts of a job are chosen, where it does not list them.
+/// Policy by which a job gets hosts, unless it lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlacementPolicy {
-    /// The first ones.
+    /// First hosts in the fabric's order.
     Packed,
-    /// Any at random.
+    /// Hosts drawn at random, one by one.
     Random,
-    /// Groups at random.
+    /// Whole host groups drawn at random.
     RandomGroups,
-    /// Whole leaves at random.
+    /// Whole leaves drawn at random.
     RandomLeaves,
-    /// One below each leaf in turn.
+    /// One host below each leaf in turn.
     RoundRobin,
 }
 
@@ -100,23 +100,23 @@ choice!(PlacementPolicy {
     "round-robin" => RoundRobin,
 });
 
-/// The class of the data packets of a job.
+/// Traffic class for a job's data packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobClass {
-    /// That of the sender's NIC.
+    /// Class that the sender's NIC sets by its `dscp`.
     Nic,
-    /// This one.
+    /// This class for all packets, 0 to 7.
     Class(u8),
 }
 
 word_or!(JobClass { "nic" => Nic, Class(u8) });
 
-/// NPUs of a usual server.
+/// Default group size for `random-groups`: the NPUs in a usual server.
 const GROUP_SIZE: u32 = 8;
 
-/// Keys that say where ranks run.
+/// Keys that choose the ranks' hosts.
 const RANKS: [&str; 4] = ["ranks", "placement", "group_size", "free_hosts"];
-/// Keys that a workload of flows says itself, or has no use for.
+/// Keys that a flow workload states itself, or cannot use.
 const NOT_OF_FLOWS: [&str; 9] = [
     "gap",
     "iterations",
@@ -129,10 +129,10 @@ const NOT_OF_FLOWS: [&str; 9] = [
     "pattern",
 ];
 
-/// Keys that a graph of operations has no use for.
+/// Keys that an operation graph cannot use.
 const NOT_OF_OPERATIONS: [&str; 3] = ["collectives", "flows", "pattern"];
 
-/// The keys without a meaning beside what the job runs.
+/// Lists keys without effect beside what the job runs.
 fn idle(job: &JobSpec) -> Vec<Idle> {
     let mut idle = beside_work(job);
     if job.background {
@@ -148,6 +148,7 @@ fn idle(job: &JobSpec) -> Vec<Idle> {
     if matches!(job.ranks, Ranks::Hosts(_)) {
         let what = "chooses hosts, and `ranks` lists them";
         let remedy = "leave it out, or give `ranks` as a count";
+        // All but `ranks` itself.
         idle.extend(Idle::all(&RANKS[1..], what, remedy));
     } else if job.placement != PlacementPolicy::RandomGroups {
         let remedy = "leave it out, or give `placement: random-groups`";
@@ -158,11 +159,11 @@ fn idle(job: &JobSpec) -> Vec<Idle> {
         ));
     }
     if job.copies > 1 {
-        // Jobs are read when copies are written out.
+        // Copies are written out as jobs with `free_hosts` before jobs are read.
         let what = "is as good as `true` beside `copies`";
         idle.extend(Idle::all(&["free_hosts"], what, "leave it out"));
     }
-    // One reason is enough.
+    // A key may be idle for several reasons; the user needs one.
     let mut reasons: Vec<Idle> = Vec::new();
     for key in idle {
         if reasons.iter().all(|known| known.key != key.key) {
@@ -172,7 +173,7 @@ fn idle(job: &JobSpec) -> Vec<Idle> {
     reasons
 }
 
-/// Those that the workload, the pattern or the streams of a job say instead.
+/// Lists the keys that the job's workload, pattern or streams replace.
 fn beside_work(job: &JobSpec) -> Vec<Idle> {
     if job.workload.as_ref().is_some_and(|of| of.flows().is_none()) {
         let what = "has no effect beside a graph of operations";
@@ -203,12 +204,14 @@ fn beside_work(job: &JobSpec) -> Vec<Idle> {
     Vec::new()
 }
 
+/// Refuses a gap shorter than [`GAP_MIN`](super::limits::GAP_MIN).
 fn too_soon_after_a_collective(gap: Time) -> Option<(String, String)> {
     too_soon("a barrier", gap)
 }
 
+/// Checks the name, and that the job has something to run.
 fn holds(job: &JobSpec, reader: &mut dyn Reader) -> bool {
-    // Copies are jobs by now.
+    // By now copies have been written out as separate jobs, so the key must not appear in each.
     reader.leave_out("copies");
     let has_name = job
         .name
@@ -222,7 +225,7 @@ fn holds(job: &JobSpec, reader: &mut dyn Reader) -> bool {
     (has_work || check_work(job, reader)) && has_name
 }
 
-/// What a job runs that has neither a workload nor a pattern.
+/// Checks a job that has neither a workload nor a pattern.
 fn check_work(job: &JobSpec, reader: &mut dyn Reader) -> bool {
     let (key, what, remedy) = match (&job.collectives, &job.flows) {
         (None, None) => {
@@ -236,6 +239,7 @@ fn check_work(job: &JobSpec, reader: &mut dyn Reader) -> bool {
             "is empty: this job has nothing to send".to_owned(),
             "list at least one, for example `{from: 0, to: 1}`",
         ),
+        // A measured job must end, and streams never do.
         (None, Some(_)) if !job.background => (
             "flows",
             "never end, so they cannot be judged".to_owned(),
@@ -263,8 +267,8 @@ fn check_work(job: &JobSpec, reader: &mut dyn Reader) -> bool {
     false
 }
 
-/// Sizes that are drawn each time: of a load it does not matter which they are, of a measured job
-/// every table says what each took.
+/// Refuses drawn sizes in a measured job, whose tables say what each collective took at its size.
+/// For background load it does not matter which sizes are drawn.
 fn check_drawn(background: bool, collectives: &[CollectiveSpec], reader: &mut dyn Reader) -> bool {
     let drawn = collectives.iter().position(CollectiveSpec::draws_sizes);
     let Some(index) = drawn.filter(|_| !background) else {
@@ -277,7 +281,7 @@ fn check_drawn(background: bool, collectives: &[CollectiveSpec], reader: &mut dy
 }
 
 impl JobSpec {
-    /// Which hosts it takes, where it does not list them.
+    /// Returns the policy by which hosts are chosen, with its group size.
     pub fn placement(&self) -> Placement {
         match self.placement {
             PlacementPolicy::Packed => Placement::Packed,
@@ -290,7 +294,8 @@ impl JobSpec {
         }
     }
 
-    /// Whether its hosts are those that a reader of the scenario expects without looking further.
+    /// Returns true if a reader can tell the job's hosts from the scenario alone: they are listed,
+    /// or the first ones.
     pub fn names_hosts(&self) -> bool {
         let flows = self.workload.as_ref().and_then(WorkloadKind::flows);
         let by_workload = flows.is_some_and(|of| of.pattern.is_none());

@@ -1,4 +1,4 @@
-//! Jobs as they are written: components of which the `jobs` of a scenario consist.
+//! Jobs in their written form: the components that make up a scenario's `jobs`.
 //!
 //! ```text
 //!   JobSpec ─┬─▶ collectives: CollectiveSpec
@@ -7,8 +7,8 @@
 //!            └─▶ pattern:     PatternSpec
 //! ```
 //!
-//! Hosts are still as the user names them; binding them to those of a fabric makes a
-//! [`Job`](crate::Job) of each.
+//! Hosts are still named as the user wrote them. Binding them to a fabric makes a
+//! [`Job`](crate::Job) from each specification.
 
 mod collective;
 mod flow_files;

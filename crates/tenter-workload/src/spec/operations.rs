@@ -1,4 +1,4 @@
-//! A graph of operations as the `workload` of a job.
+//! Operation graphs from files, as a job's `workload`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -47,7 +47,7 @@ component! {
 }
 
 impl OperationTiming {
-    /// As the simulation has it.
+    /// Converts the keys into the values that a run uses.
     pub fn timing(self) -> Timing {
         Timing {
             overhead: self.overhead,
@@ -58,13 +58,13 @@ impl OperationTiming {
     }
 }
 
-/// A factor of times, in millionths.
+/// Factor on computing times, in millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComputeScale(pub u64);
 
-/// What is one.
+/// Millionths in a factor of 1.
 const ONE: f64 = 1e6;
-/// The largest factor.
+/// Largest factor that is accepted.
 const SCALE_MAX: f64 = 1e6;
 
 impl FromStr for ComputeScale {
@@ -76,7 +76,7 @@ impl FromStr for ComputeScale {
             .bytes()
             .all(|byte| byte.is_ascii_digit() || byte == b'.');
         let millionths = (factor * ONE).round();
-        // What more digits say would be lost.
+        // More than six decimals would be lost silently.
         let is_exact = (millionths / ONE - factor).abs() < 1e-12 * factor.max(1.0);
         let holds = is_plain && is_exact && (0.0..=SCALE_MAX).contains(&factor);
         holds.then_some(ComputeScale(millionths as u64)).ok_or(())

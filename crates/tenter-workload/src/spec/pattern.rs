@@ -1,4 +1,4 @@
-//! The `pattern` of a job: steps of a parallel application.
+//! A job's `pattern`: steps of a parallel application.
 
 use tenter_config::{Reader, component};
 use tenter_units::Time;
@@ -21,9 +21,9 @@ component! {
     }
 }
 
-/// More steps than anyone simulates packet by packet.
+/// Most steps, more than anyone simulates packet by packet.
 const STEPS_MAX: u32 = 1_000_000;
-/// Steps that differ are stored each by itself.
+/// Most steps that differ, since each is stored by itself.
 const CHANGING_STEPS_MAX: u32 = 100;
 const USUAL_STEPS: u32 = 4;
 
@@ -37,7 +37,7 @@ fn holds(spec: &PatternSpec, reader: &mut dyn Reader) -> bool {
 }
 
 impl PatternSpec {
-    /// What is computed before each step.
+    /// Returns the computing time before each step.
     pub fn compute(&self) -> Compute {
         Compute {
             mean: self.kind.compute(),
@@ -45,13 +45,13 @@ impl PatternSpec {
         }
     }
 
-    /// Whether it has a number of steps: a load whose steps are all the same repeats one for as
-    /// long as other jobs run.
+    /// Returns true if the pattern has a fixed number of steps. Background load with equal steps
+    /// has none: it repeats one step as long as other jobs run.
     pub fn has_steps(&self, background: bool) -> bool {
         !background || self.kind.changes()
     }
 
-    /// How many steps there are.
+    /// Returns the step count; 1 for background load with equal steps.
     pub fn steps(&self, background: bool) -> u32 {
         if self.has_steps(background) {
             self.steps.unwrap_or(USUAL_STEPS)
@@ -60,7 +60,8 @@ impl PatternSpec {
         }
     }
 
-    /// The keys that say something of steps, in a component that holds it as `pattern`.
+    /// Lists the keys that concern steps, as paths in a component that holds the pattern as
+    /// `pattern`.
     pub(super) fn keys_of_steps(&self) -> &'static [&'static str] {
         match self.kind {
             PatternKind::Amr(_) => &OF_STEPS,
@@ -69,7 +70,7 @@ impl PatternSpec {
     }
 }
 
-/// Only steps of one pattern differ.
+/// Keys that concern steps. `regrid` is last: only AMR's steps differ.
 const OF_STEPS: [&str; 4] = [
     "pattern.steps",
     "pattern.compute",

@@ -1,4 +1,4 @@
-//! Recordings of what ranks have called as the `workload` of a job.
+//! Recorded calls, as a job's `workload`.
 
 use tenter_config::{choice, component};
 
@@ -92,12 +92,12 @@ component! {
     }
 }
 
-/// Which computing waits for communication.
+/// Computing that waits for communication in a replayed recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waits {
-    /// What began when no kernel had computed since the communication was over.
+    /// Computing that began when no kernel had computed since the communication ended.
     Exposed,
-    /// All that began after it.
+    /// All computing that began after the communication.
     Recorded,
 }
 
@@ -106,12 +106,12 @@ choice!(Waits {
     "recorded" => Recorded,
 });
 
-/// What becomes of times in which nothing runs.
+/// Treatment of recorded times in which nothing ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gaps {
-    /// The rank waits as long.
+    /// The rank waits equally long.
     Keep,
-    /// They take no time.
+    /// Gaps are dropped and take no time.
     Drop,
 }
 

@@ -1,4 +1,4 @@
-//! The sizes of a collective.
+//! Sizes with which a collective is run.
 
 use tenter_config::{Reader, Shape, Value, Written, component, told_apart};
 use tenter_units::Bytes;
@@ -43,6 +43,7 @@ told_apart! {
     }
 }
 
+/// Checks that a range's end is not before its start.
 fn ascends(range: &SizeRange, reader: &mut dyn Reader) -> bool {
     let ascends = range.start <= range.end;
     if !ascends {
@@ -52,6 +53,7 @@ fn ascends(range: &SizeRange, reader: &mut dyn Reader) -> bool {
     ascends
 }
 
+/// Checks that `most` is at least `least`.
 fn in_order(sizes: &DrawnSizes, reader: &mut dyn Reader) -> bool {
     let in_order = sizes.least <= sizes.most;
     if !in_order {
@@ -62,7 +64,7 @@ fn in_order(sizes: &DrawnSizes, reader: &mut dyn Reader) -> bool {
 }
 
 impl SizeRange {
-    /// The sizes in bytes.
+    /// Lists the sizes in bytes; stops where 64 bits would overflow.
     fn expand(self) -> Vec<u64> {
         let (end, multiplier) = (self.end.count(), self.multiplier);
         let next = |&size: &u64| size.checked_mul(multiplier).filter(|&size| size <= end);
@@ -70,19 +72,19 @@ impl SizeRange {
     }
 }
 
-/// The sizes a collective is run with, one after the other.
+/// Sizes with which a collective is run, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sizes {
-    /// One.
+    /// A single size, written without a list.
     One(Bytes),
-    /// These, in this order.
+    /// Explicit sizes in the order in which they are run.
     List(Vec<Bytes>),
-    /// A range, or drawn each time.
+    /// A range, or sizes drawn for each run.
     By(SizesBy),
 }
 
 impl Sizes {
-    /// The sizes in bytes; where they are drawn each time, the largest of each.
+    /// Lists the sizes in bytes. Sizes that are drawn for each run appear as the largest one.
     pub(super) fn expand(&self) -> Vec<u64> {
         match self {
             Sizes::One(size) => vec![size.count()],
@@ -92,15 +94,16 @@ impl Sizes {
         }
     }
 
-    /// How many there are.
+    /// Counts the sizes without listing drawn ones.
     pub(super) fn count(&self) -> usize {
         match self {
+            // Counted without `expand`, which would allocate them.
             Sizes::By(SizesBy::Drawn(drawn)) => drawn.count as usize,
             _ => self.expand().len(),
         }
     }
 
-    /// The least size, where they are drawn each time.
+    /// Returns the least size, in bytes, if sizes are drawn for each run.
     pub(super) fn drawn_from(&self) -> Option<u64> {
         match self {
             Sizes::By(SizesBy::Drawn(drawn)) => Some(drawn.least.count()),

@@ -1,4 +1,4 @@
-//! When a job starts: at a time, or when another job has ended.
+//! Start of a job: at a time, or after another job.
 
 use tenter_config::{Reader, Shape, Value, Written, component};
 use tenter_units::Time;
@@ -17,16 +17,17 @@ component! {
     }
 }
 
+/// Refuses a delay shorter than [`GAP_MIN`](super::limits::GAP_MIN).
 fn too_soon_after_a_job(delay: Time) -> Option<(String, String)> {
     too_soon("the end of a job", delay)
 }
 
-/// When a job starts.
+/// Condition under which a job starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// At this time.
+    /// At a time since the simulation's start.
     At(Time),
-    /// After the end of another job.
+    /// At a delay after another job's end.
     After(AfterJob),
 }
 

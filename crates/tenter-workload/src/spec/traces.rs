@@ -1,4 +1,4 @@
-//! Traces of frameworks as the `workload` of a job.
+//! Framework traces, as a job's `workload`.
 
 use tenter_config::{choice, component, default_of};
 
@@ -43,14 +43,14 @@ impl Default for TraceReading {
     }
 }
 
-/// What the operations of a trace wait for.
+/// Edges between a trace's operations that a run respects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependencies {
-    /// Their data.
+    /// Data dependencies and no others.
     Data,
-    /// Their data, and what has called them.
+    /// Data dependencies, and those on the caller (control).
     DataAndControl,
-    /// Their data, and the operation before them on their stream.
+    /// Data dependencies, and the order on each recorded stream.
     StreamOrder,
 }
 
@@ -77,12 +77,12 @@ component! {
     }
 }
 
-/// What the size of an all-gather is the size of.
+/// Meaning of an all-gather's size in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GatheredSize {
-    /// What all ranks have together.
+    /// Bytes that all ranks have together.
     Total,
-    /// What one rank has.
+    /// Bytes that one rank contributes.
     Input,
 }
 

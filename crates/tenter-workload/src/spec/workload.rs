@@ -1,4 +1,4 @@
-//! The `workload` of a job: flows with sizes by a distribution.
+//! A job's `workload`: flows with a size distribution, or one of the other kinds.
 
 use std::str::FromStr;
 use std::sync::LazyLock;
@@ -61,7 +61,7 @@ variants! {
 }
 
 impl WorkloadKind {
-    /// The flows, where it has them.
+    /// Returns the flow specification, if this is a flow workload.
     pub fn flows(&self) -> Option<&WorkloadSpec> {
         match self {
             WorkloadKind::Flows(spec) => Some(spec),
@@ -69,7 +69,7 @@ impl WorkloadKind {
         }
     }
 
-    /// The file of a graph of operations, where it is one of a file.
+    /// Returns the path of the graph's file; `None` for kinds without a file.
     pub fn file(&self) -> Option<&str> {
         match self {
             WorkloadKind::Flows(_) | WorkloadKind::Training(_) | WorkloadKind::Inference(_) => None,
@@ -88,7 +88,7 @@ impl WorkloadKind {
         }
     }
 
-    /// The training of a model, where it is one.
+    /// Returns the training specification, if this is a training.
     pub fn training(&self) -> Option<&TrainingSpec> {
         match self {
             WorkloadKind::Training(spec) => Some(spec),
@@ -96,7 +96,7 @@ impl WorkloadKind {
         }
     }
 
-    /// What operations take, where it is a graph of them.
+    /// Returns the operations' timing; `None` for flow workloads, which have no operations.
     pub fn timing(&self) -> Option<OperationTiming> {
         match self {
             WorkloadKind::Flows(_) => None,
@@ -113,6 +113,7 @@ impl WorkloadKind {
             WorkloadKind::Htsim(spec) => Some(spec.reading.timing()),
             WorkloadKind::Ns3(spec) => Some(spec.reading.timing()),
             WorkloadKind::Training(_) | WorkloadKind::Inference(_) => {
+                // Messages of models are done once acknowledged, and kernels start at once.
                 Some(FlowReading::default().timing())
             }
         }
@@ -193,17 +194,18 @@ component! {
     }
 }
 
-/// The numbers of flows have 32 bits, and so has the one that would come next.
+/// Most flows in a job. Flow numbers have 32 bits, and the next number of each slot must fit as
+/// well.
 const FLOWS_MAX: u32 = u32::MAX - SLOTS_MAX;
 
-/// When flows start.
+/// Rule by which flows start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrivalKind {
-    /// When the one before is acknowledged.
+    /// Closed loop: each starts when the previous one is acknowledged.
     ClosedLoop,
-    /// At exponentially distributed times.
+    /// Open loop with exponentially distributed gaps.
     Poisson,
-    /// At log-normally distributed times.
+    /// Open loop with log-normally distributed gaps.
     LogNormal,
 }
 
@@ -213,12 +215,12 @@ choice!(ArrivalKind {
     "log-normal" => LogNormal,
 });
 
-/// How much each rank of a pattern sends.
+/// Load that each rank in a pattern sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Senders {
-    /// In proportion to the bytes of its row.
+    /// In proportion to the bytes in its row.
     ByBytes,
-    /// All that send the same.
+    /// Equal load for all ranks that send.
     Alike,
 }
 
@@ -232,7 +234,7 @@ choice!(Between {
     "lines" => Lines,
 });
 
-/// The standard deviation of a logarithm, 0.01 to 4.
+/// Standard deviation of the gaps' logarithm, 0.01 to 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sigma(pub f64);
 
@@ -260,16 +262,16 @@ parsed!(Sigma {
     "give a number from 0.01 to 4"
 });
 
-/// The sizes of flows without points.
+/// Flow sizes that are given without points.
 #[derive(Clone, Copy, Debug)]
 pub enum FlowSizes {
-    /// By a published distribution.
+    /// Drawn from a published distribution.
     Named(&'static NamedDistribution),
-    /// All alike.
+    /// A fixed size for all flows.
     Fixed(Bytes),
 }
 
-/// Distributions are told apart by their names.
+/// Named distributions are equal if their names are.
 impl PartialEq for FlowSizes {
     fn eq(&self, other: &FlowSizes) -> bool {
         match (self, other) {
@@ -280,7 +282,7 @@ impl PartialEq for FlowSizes {
     }
 }
 
-/// The names of the published distributions.
+/// Names of the published distributions, as an error message lists them.
 static NAMES: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| DISTRIBUTIONS.iter().map(|of| of.name).collect());
 
@@ -295,6 +297,7 @@ impl Value for FlowSizes {
     fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<FlowSizes> {
         let begins_with_digit = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
         match reader.peek(key) {
+            // No distribution's name begins with a digit, so this is a size or a slip in one.
             Some(Written::Word(word) | Written::Text(word)) if begins_with_digit(&word) => {
                 Bytes::read(reader, key, SIZES).map(FlowSizes::Fixed)
             }
@@ -313,7 +316,8 @@ impl Value for FlowSizes {
     }
 }
 
-/// Points of a cumulative distribution; a text in their place names a file, which is read before.
+/// Points in a cumulative distribution. A scenario may give a file name instead, which is replaced
+/// by the file's points before this is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Points(pub Vec<PointSpec>);
 
@@ -334,7 +338,7 @@ impl Value for Points {
     }
 }
 
-/// The keys without a meaning beside the others.
+/// Lists keys without effect beside the others.
 fn idle(spec: &WorkloadSpec) -> Vec<Idle> {
     let mut idle = Vec::new();
     if spec.points.is_none() {
@@ -366,6 +370,7 @@ fn idle(spec: &WorkloadSpec) -> Vec<Idle> {
     idle
 }
 
+/// Runs all checks, so that the user sees all errors at once.
 fn holds(spec: &WorkloadSpec, reader: &mut dyn Reader) -> bool {
     let sizes = check_sizes(spec, reader);
     let arrivals = check_arrivals(spec, reader);
@@ -383,6 +388,7 @@ fn check_sizes(spec: &WorkloadSpec, reader: &mut dyn Reader) -> bool {
         Some(Ok(_)) => true,
         Some(Err(error)) => {
             let text = error.to_string();
+            // Errors end with "; " and a remedy.
             let (what, remedy) = text.rsplit_once("; ").unwrap_or((&text, ""));
             reader.refuse("points", &format!("make no distribution: {what}"), remedy);
             false
@@ -435,14 +441,15 @@ fn check_ways(spec: &WorkloadSpec, reader: &mut dyn Reader) -> bool {
 }
 
 impl WorkloadSpec {
-    /// Whether flows start whatever becomes of those before.
+    /// Returns true if flows start independently of earlier ones.
     pub fn is_open(&self) -> bool {
         self.arrivals != ArrivalKind::ClosedLoop
     }
 
-    /// How the times between two arrivals of an open loop are distributed.
+    /// Returns the distribution of gaps between two arrivals in an open loop.
     pub fn gaps(&self) -> GapLaw {
         match self.arrivals {
+            // A closed loop has no gaps; callers ask only in an open one.
             ArrivalKind::ClosedLoop | ArrivalKind::Poisson => GapLaw::Exponential,
             ArrivalKind::LogNormal => GapLaw::LogNormal {
                 sigma: self.sigma.0,
@@ -450,7 +457,7 @@ impl WorkloadSpec {
         }
     }
 
-    /// The distribution of flow sizes, where it has one.
+    /// Returns the size distribution; `None` if neither `sizes` nor `points` is given.
     pub fn distribution(&self) -> Option<Result<SizeDistribution, DistributionError>> {
         if let Some(points) = &self.points {
             let point = |of: &PointSpec| Point {
@@ -466,7 +473,7 @@ impl WorkloadSpec {
         })
     }
 
-    /// How many QPs each pair has that says nothing of it.
+    /// Returns the default QP count for pairs that state none.
     pub fn usual_parallel(&self) -> u32 {
         if self.is_open() { 8 } else { 1 }
     }
