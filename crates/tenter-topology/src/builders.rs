@@ -1,4 +1,4 @@
-//! The kinds of topology a scenario can name, one file each.
+//! The kinds of topology that a scenario can name, one file each.
 
 mod dragonfly;
 mod dragonfly_plus;
@@ -64,32 +64,31 @@ variants! {
     }
 }
 
-/// Which leaf each host is on.
+/// Rule that puts hosts on leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Cabling {
-    /// As the numbers of hosts have it.
+    /// Hosts fill leaf after leaf, in number order.
     #[default]
     Regular,
-    /// The leaf of each host.
+    /// Explicit leaf for each host, by host number.
     Leaves(Vec<u32>),
 }
 
 word_or!(Cabling { "regular" => Regular, Leaves(Vec<u32>) });
 
-/// Slower links would make a frame take seconds; there are no faster ones.
+/// Valid line rates. Slower links would make a frame take seconds, and faster ones do not exist.
 pub(crate) const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
-/// A second of delay is 200,000 km of fibre.
+/// Valid propagation delays. One second corresponds to 200,000 km of fibre.
 pub(crate) const DELAYS: RangeInclusive<Time> = Time::ZERO..=Time::from_us(1_000_000);
-/// Counts of anything.
+/// Valid counts for hosts, switches, cables or ports.
 pub(crate) const COUNTS: RangeInclusive<u32> = 1..=HOSTS_MAX;
 
 impl TopologySpec {
-    /// How large the fabric will be, from counts alone.
+    /// Computes the fabric's size from counts alone, without building it.
     ///
     /// # Errors
-    /// The first error of a parameter, or counts that are too large to simulate, with the
-    /// parameter and the remedy.
+    /// The first error in a parameter, or counts that are too large to simulate, with a remedy.
     pub fn size(&self) -> Result<Size, TopologyError> {
         match self {
             TopologySpec::SingleSwitch(spec) => spec.size(),
@@ -106,10 +105,10 @@ impl TopologySpec {
         }
     }
 
-    /// Wires the fabric and checks it; its memory is taken from the budget before.
+    /// Wires the fabric and checks it. Its memory is taken from the budget first.
     ///
     /// # Errors
-    /// The first error in the description, with the parameter or node and the remedy.
+    /// The first error in the description, with the parameter or node at fault and a remedy.
     pub fn build(&self, budget: &Budget) -> Result<Topology, TopologyError> {
         self.size()?.take(budget)?;
         match self {
@@ -128,7 +127,7 @@ impl TopologySpec {
     }
 }
 
-/// Refuses counts of zero, by parameter name.
+/// Refuses a zero count, and names its parameter.
 fn check_counts(counts: &[(&str, u32)]) -> Result<(), TopologyError> {
     match counts.iter().find(|(_, count)| *count == 0) {
         None => Ok(()),
@@ -138,7 +137,7 @@ fn check_counts(counts: &[(&str, u32)]) -> Result<(), TopologyError> {
     }
 }
 
-/// Refuses rates of zero, by parameter name.
+/// Refuses a zero rate, and names its parameter.
 fn check_rates(rates: &[(&str, Rate)]) -> Result<(), TopologyError> {
     match rates.iter().find(|(_, rate)| rate.bits_per_second() == 0) {
         None => Ok(()),

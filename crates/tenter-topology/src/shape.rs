@@ -1,4 +1,4 @@
-//! Fabrics whose paths follow from the numbers of their switches, so that nothing is searched for.
+//! Arrangements in which paths follow from switch numbers, so that no graph search is needed.
 
 mod dragonfly;
 mod grid;
@@ -8,20 +8,20 @@ pub(crate) use grid::{Dimension, Grid, Joint};
 
 use crate::ids::SwitchId;
 
-/// Units of work of a path, or of a cable that may be on it.
+/// Work units charged for one path, or for a cable that may be on it.
 const UNITS_PER_PATH: u64 = 4;
 
-/// The arrangement of the switches of a fabric, all of which have hosts.
+/// A fabric's switches in an arrangement where all have hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Switches with coordinates.
+    /// Switches with coordinates: torus, mesh, `HyperX`.
     Grid(Grid),
-    /// Groups of switches, as in a dragonfly.
+    /// Fully connected switch groups, as in a dragonfly.
     Groups(RouterGroups),
 }
 
 impl Shape {
-    /// Units of work of the paths from one switch to all others.
+    /// Returns the work units for the paths from one switch to all others.
     pub(crate) fn units_of_paths(&self) -> u64 {
         match self {
             Shape::Grid(grid) => u64::from(grid.switches()) * UNITS_PER_PATH,
@@ -29,8 +29,8 @@ impl Shape {
         }
     }
 
-    /// Calls `found` for every switch but one, ascending, with the links from that one to it, and
-    /// the switches that it sends to towards it, which may repeat.
+    /// Calls `found` for every other switch, ascending, with the links on the way there and the
+    /// neighbours of `from` that begin a shortest path. Neighbours may repeat.
     pub(crate) fn paths(&self, from: SwitchId, found: impl FnMut(SwitchId, u32, &[SwitchId])) {
         match self {
             Shape::Grid(grid) => grid.paths(from, found),
@@ -38,8 +38,8 @@ impl Shape {
         }
     }
 
-    /// Puts the switches that a switch sends to towards a region other than its own into `next`,
-    /// which may repeat.
+    /// Appends the neighbours of `from` that begin a shortest way into another `region`. They may
+    /// repeat.
     pub(crate) fn ways_into_region(&self, from: SwitchId, region: u32, next: &mut Vec<SwitchId>) {
         match self {
             Shape::Grid(grid) => {

@@ -1,4 +1,5 @@
-//! Dragonfly: groups of routers, all of a group cabled to each other, and all groups to each other.
+//! Dragonfly: groups of routers, with every two routers in a group and every two groups cabled to
+//! each other.
 //!
 //! Source: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology"
 //! (ISCA 2008), section 3.1, with one cable between the routers of a group.
@@ -66,6 +67,7 @@ impl Dragonfly {
             product(&[self.groups, self.routers_per_group]),
         );
         let local = routers.saturating_mul(u128::from(self.routers_per_group - 1)) / 2;
+        // An upper bound: ports beyond the last round that reaches all groups stay empty.
         let global = global_ports.saturating_mul(u128::from(self.groups)) / 2;
         Counts {
             hosts,
@@ -126,6 +128,7 @@ impl Dragonfly {
             .collect();
         topology.shape = Some(Shape::Groups(arrangement));
         topology.safe_classes = SafeClasses {
+            // A class for each group on a path: two on shortest paths and three on detours.
             shortest: Some(self.groups.min(2)),
             detours: Some(self.groups.min(3)),
         };

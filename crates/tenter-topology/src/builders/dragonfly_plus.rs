@@ -71,6 +71,7 @@ impl DragonflyPlus {
         let hosts = self.hosts();
         let (leaves, spines) = (self.leaves_per_group, self.spines_per_group);
         let local = groups.saturating_mul(product(&[leaves, spines, self.links_per_pair]));
+        // An upper bound: ports beyond the last round that reaches all groups stay empty.
         let global = groups.saturating_mul(global_ports) / 2;
         let leaves = product(&[self.groups, leaves]);
         Counts {
@@ -83,7 +84,7 @@ impl DragonflyPlus {
         .size(SIZE_PARAMETERS)
     }
 
-    /// The spines and their cables to other groups.
+    /// Returns the arrangement that the spines form, which carry all cables between groups.
     fn spines(&self) -> RouterGroups {
         RouterGroups {
             count: self.groups,
@@ -136,7 +137,7 @@ impl DragonflyPlus {
         lay_global_cables(&mut wiring, self.spines(), first_spine, rate, delay);
         let mut topology = wiring.finish(budget)?;
         topology.regions = regions.into();
-        // Up, across and down is no cycle; only a detour goes up again.
+        // Up, across and down forms no cycle; only a detour goes up again.
         topology.safe_classes = SafeClasses {
             shortest: Some(1),
             detours: Some(if self.groups < 3 { 1 } else { 3 }),

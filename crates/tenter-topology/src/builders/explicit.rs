@@ -1,4 +1,4 @@
-//! A fabric given node by node and link by link.
+//! Explicit topology: a fabric given node by node and link by link.
 
 use std::collections::HashMap;
 
@@ -38,12 +38,12 @@ component! {
     }
 }
 
-/// The kind of a node of an explicit topology.
+/// Kind that a node in an explicit topology has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExplicitKind {
-    /// A host.
+    /// A NIC with one port.
     Host,
-    /// A switch.
+    /// A packet switch on some tier.
     Switch,
 }
 
@@ -77,10 +77,10 @@ component! {
     }
 }
 
-/// The most characters of the name of a node.
+/// Most characters in a node's name.
 const NAME_MAX: usize = 64;
 
-/// Hosts have no tier.
+/// Lists keys without effect: hosts have no tier.
 fn idle(node: &ExplicitNode) -> Vec<Idle> {
     let keys: &[&str] = match node.kind {
         ExplicitKind::Host => &["tier"],
@@ -91,7 +91,7 @@ fn idle(node: &ExplicitNode) -> Vec<Idle> {
 }
 
 impl ExplicitNode {
-    /// A node of this name.
+    /// Creates a node with this name.
     pub fn new(name: impl Into<String>, kind: NodeKind) -> ExplicitNode {
         let (kind, tier) = match kind {
             NodeKind::Host => (ExplicitKind::Host, 0),
@@ -150,7 +150,7 @@ impl Explicit {
             topology.routes.push(route);
         }
         if !topology.routes.is_empty() {
-            // Only the whole shows whether they lead anywhere.
+            // A loop shows only with all routes in place.
             Routing::build(&topology, budget)?;
         }
         Ok(topology)
@@ -170,8 +170,7 @@ impl Explicit {
                 ExplicitKind::Host => wiring.host(node.name.clone()),
                 ExplicitKind::Switch => wiring.switch(node.name.clone(), node.tier),
             };
-            // Of two nodes with one name the first is kept here; the check of the whole refuses
-            // them.
+            // Of two nodes with the same name the first stays here; the final check refuses both.
             numbers.entry(node.name.as_str()).or_insert(number);
         }
         (wiring, numbers)
@@ -209,7 +208,7 @@ impl ExplicitLink {
 }
 
 impl ExplicitRoute {
-    /// The route by numbers, or its error.
+    /// Translates names into numbers, or returns the error as a clause with its remedy.
     fn find(
         &self,
         topology: &Topology,

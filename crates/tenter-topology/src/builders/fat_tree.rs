@@ -1,4 +1,4 @@
-//! Two- and three-tier fat trees of any oversubscription.
+//! Fat trees with two or three tiers and any oversubscription.
 
 use std::fmt;
 use std::str::FromStr;
@@ -70,12 +70,13 @@ component! {
     }
 }
 
-/// How many times fewer cables there are than could be: a decimal, exactly.
+/// Tapering ratio, 1 or more: cables that could be over cables that are. Stored as an exact
+/// decimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taper {
-    /// It is this many…
+    /// Numerator of the exact ratio.
     of: u64,
-    /// … of these.
+    /// Denominator of the exact ratio, a power of ten.
     parts: u64,
 }
 
@@ -90,6 +91,7 @@ impl FromStr for Taper {
 
     fn from_str(word: &str) -> Result<Taper, ()> {
         let (whole, part) = word.split_once('.').unwrap_or((word, ""));
+        // Nine digits on either side of the point keep all products within 64 bits.
         let digits = |text: &str| text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());
         if whole.is_empty() || !digits(whole) || !digits(part) {
             return Err(());
@@ -105,6 +107,7 @@ impl FromStr for Taper {
 
 impl fmt::Display for Taper {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Prints as many decimals as were read.
         let places = self.parts.ilog10() as usize;
         write!(out, "{}", self.of / self.parts)?;
         match places {
@@ -120,6 +123,7 @@ parsed!(Taper {
     "write for example `2`: half of the cables"
 });
 
+/// Checks that tapering leaves each pod at least one cable, and adds none.
 fn taper_leaves_cables(tree: &FatTree, reader: &mut dyn Reader) -> bool {
     let Some(core) = &tree.core else {
         return true;
@@ -136,7 +140,7 @@ fn taper_leaves_cables(tree: &FatTree, reader: &mut dyn Reader) -> bool {
     (1..=full).contains(&links)
 }
 
-/// The node number of the first switch of each tier.
+/// First switch on each tier, by node number.
 struct Numbers {
     leaves: NodeId,
     aggs: NodeId,
@@ -147,7 +151,7 @@ const SIZE_PARAMETERS: &str =
     "the number of pods, of switches per pod, of hosts per leaf or of parallel links";
 
 impl CoreTier {
-    /// Cores above the aggregation switches of several pods; all else has its defaults.
+    /// Creates a core tier with defaults for all other keys.
     pub fn new(pods: u32, cores_per_agg: u32) -> CoreTier {
         CoreTier {
             pods,
@@ -158,7 +162,7 @@ impl CoreTier {
 }
 
 impl FatTree {
-    /// One pod of leaves with hosts and of aggregation switches; all else has its defaults.
+    /// Creates a two-tier tree with one pod, and defaults for all other keys.
     pub fn new(hosts_per_leaf: u32, leaves_per_pod: u32, aggs_per_pod: u32) -> FatTree {
         const ONE: &[(&str, &str)] = &[
             ("hosts_per_leaf", "1"),
@@ -173,14 +177,14 @@ impl FatTree {
         }
     }
 
-    /// The three-tier tree of equal k-port switches: k pods of k/2 leaves and k/2 aggregation
-    /// switches, k²/4 cores, k³/4 hosts, every link of one rate and delay.
+    /// Creates the three-tier tree with equal k-port switches: k pods with k/2 leaves and k/2
+    /// aggregation switches each, k²/4 cores and k³/4 hosts, and one rate and delay for all links.
     ///
     /// Source: Al-Fares, Loukissas, Vahdat, "A Scalable, Commodity Data Center Network
     /// Architecture", SIGCOMM 2008.
     ///
     /// # Errors
-    /// When `k` is odd or zero.
+    /// An odd `k`, or zero.
     pub fn k_ary(k: u32, rate: Rate, delay: Time) -> Result<FatTree, TopologyError> {
         if k == 0 || !k.is_multiple_of(2) {
             return Err(TopologyError::OddRadix { k });
@@ -233,6 +237,8 @@ impl FatTree {
                 let group = agg % self.aggs_per_pod;
                 let (mut left, each) = (self.links_up(tier, group), tier.links_per_agg_core);
                 let mut core = numbers.cores.after(firsts[group as usize]);
+                // Cores are filled one after the other, so cores without cables are left out
+                // altogether.
                 while left > 0 {
                     let links = left.min(each);
                     wiring.connect(numbers.aggs.after(agg), core, links, tier.rate, tier.delay);
@@ -243,13 +249,13 @@ impl FatTree {
         wiring.on_planes(self.planes).finish(budget)
     }
 
-    /// Cables from each pod to the cores without taper.
+    /// Counts the cables from each pod to the cores before tapering.
     fn full_links_per_pod(&self, tier: &CoreTier) -> u64 {
         let each = u64::from(tier.cores_per_agg).saturating_mul(tier.links_per_agg_core.into());
         each.saturating_mul(self.aggs_per_pod.into())
     }
 
-    /// Cables from each pod to the cores.
+    /// Counts the cables from each pod to the cores.
     fn links_per_pod(&self, tier: &CoreTier) -> u64 {
         let tapered = || {
             let full = self.full_links_per_pod(tier);
@@ -258,7 +264,7 @@ impl FatTree {
         tier.links_per_pod.map_or_else(tapered, u64::from)
     }
 
-    /// Cables from an aggregation switch of a group to the cores.
+    /// Counts the cables from one aggregation switch in `group` to the cores.
     fn links_up(&self, tier: &CoreTier, group: u32) -> u32 {
         let full = tier.cores_per_agg.saturating_mul(tier.links_per_agg_core);
         if tier.links_per_pod.is_none() && tier.taper == Taper::default() {
@@ -269,7 +275,7 @@ impl FatTree {
         dealt.min(full)
     }
 
-    /// The number of the first core of each group among the cores, and of all of them.
+    /// Returns each group's first core by index, and at the end the core count.
     fn first_cores(&self, tier: &CoreTier) -> Vec<u32> {
         let cores = (0..self.aggs_per_pod)
             .map(|group| self.links_up(tier, group).div_ceil(tier.links_per_agg_core));
@@ -327,18 +333,18 @@ impl FatTree {
         .size(SIZE_PARAMETERS)
     }
 
-    /// The switches of the third tier, and the cables to them.
+    /// Counts the cores, and all cables to them.
     fn cores_and_cables(&self, tier: &CoreTier) -> (u128, u128) {
         let (aggs, of_pod) = (u64::from(self.aggs_per_pod), self.links_per_pod(tier));
         let cores = |links: u64| links.div_ceil(tier.links_per_agg_core.into());
-        // Some groups have a cable more than the others.
+        // If the cables do not divide evenly, the first `more` groups have one cable more.
         let (links, more) = (of_pod / aggs, of_pod % aggs);
         let fewer = u128::from(aggs - more) * u128::from(cores(links));
         let all = fewer + u128::from(more) * u128::from(cores(links + 1));
         (all, u128::from(of_pod) * u128::from(tier.pods))
     }
 
-    /// Adds all nodes; the counts are small enough once [`FatTree::size`] has passed.
+    /// Adds all nodes. The counts fit 32 bits once [`FatTree::size`] has passed.
     fn add_nodes(&self, wiring: &mut Wiring) -> Numbers {
         let leaves = self.pods() * self.leaves_per_pod;
         let hosts = leaves * self.hosts_per_leaf;

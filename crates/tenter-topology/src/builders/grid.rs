@@ -1,4 +1,4 @@
-//! Wiring of switches with coordinates, which tori and `HyperX` fabrics share.
+//! Wiring for grids: switches with coordinates, in tori and `HyperX` fabrics.
 
 use tenter_units::{Budget, Rate, Time};
 
@@ -8,16 +8,16 @@ use crate::size::Counts;
 use crate::wiring::{Wiring, product};
 use crate::{NodeId, Size, Topology, TopologyError};
 
-/// More dimensions than any machine has.
+/// Most dimensions, more than any machine has.
 const DIMENSIONS_MAX: usize = 16;
 
 const SIZE_PARAMETERS: &str = "`sizes`, `hosts_per_switch` or `links`";
 
-/// Switches with coordinates, their hosts and their cables.
+/// Switches in a grid with their hosts and cables.
 pub(super) struct GridWiring<'a> {
     pub(super) grid: Grid,
     pub(super) hosts_per_switch: u32,
-    /// Parallel cables in each dimension; none where there is one.
+    /// Parallel cables in each dimension; empty if there is one in each.
     pub(super) links: &'a [u32],
     pub(super) host_rate: Rate,
     pub(super) link_rate: Rate,
@@ -25,7 +25,7 @@ pub(super) struct GridWiring<'a> {
     pub(super) link_delay: Time,
 }
 
-/// Refuses counts, lists and rates that make no grid.
+/// Refuses size and cable lists that make no grid.
 pub(super) fn check_lists(sizes: &[u32], links: &[u32]) -> Result<(), TopologyError> {
     let wrong = |parameter, what: String, remedy: String| {
         Err(TopologyError::Parameter {
@@ -71,6 +71,7 @@ impl GridWiring<'_> {
             switches,
             leaves: switches,
             cables,
+            // Each switch is a region, which needs no table of its own.
             regions: 0,
         }
         .size(SIZE_PARAMETERS)
@@ -106,12 +107,13 @@ impl GridWiring<'_> {
         self.links.get(dimension).copied().unwrap_or(1)
     }
 
-    /// The cables of a switch to those with higher numbers.
+    /// Lays the cables from a switch to neighbours with higher numbers.
     fn cables_of(&self, switch: u32, hosts: u32, wiring: &mut Wiring) {
         let mut stride = 1;
         let at = self.grid.coordinates(switch);
         for (place, (dimension, at)) in self.grid.dimensions.iter().zip(at).enumerate() {
             let beside = dimension.beside(at).into_iter();
+            // Each cable is laid once, from its lower end.
             for other in beside.filter(|&other| other > at) {
                 let ends = [switch, switch + (other - at) * stride];
                 let [a, b] = ends.map(|end| NodeId::new(hosts + end));
@@ -123,7 +125,7 @@ impl GridWiring<'_> {
     }
 }
 
-/// The dimensions of some sizes, all with the same cables.
+/// Makes dimensions with these sizes, all cabled the same way.
 pub(super) fn dimensions(sizes: &[u32], joint: crate::shape::Joint) -> Vec<Dimension> {
     let sizes = sizes.iter();
     sizes.map(|&size| Dimension { size, joint }).collect()

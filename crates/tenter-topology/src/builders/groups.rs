@@ -1,4 +1,4 @@
-//! What dragonflies share: the number of their groups, and the cables between them.
+//! Parts that dragonfly and dragonfly+ share: the check on their groups, and cables between these.
 
 use tenter_units::{Rate, Time};
 
@@ -6,8 +6,8 @@ use crate::shape::RouterGroups;
 use crate::wiring::{Wiring, product};
 use crate::{NodeId, TopologyError};
 
-/// The ports of each group for cables to others, at least one for each; `ports` is the key of those
-/// of a switch.
+/// Counts the ports that each group has for cables to others. Refuses more groups than these can
+/// reach; `ports` is the key to raise.
 pub(super) fn global_ports(
     groups: RouterGroups,
     ports: &'static str,
@@ -23,7 +23,7 @@ pub(super) fn global_ports(
     Ok(each)
 }
 
-/// Lays all cables between groups, of which `first` is the first switch that has any.
+/// Lays all cables between groups. `first` is the first switch that has any.
 pub(super) fn lay_global_cables(
     wiring: &mut Wiring,
     groups: RouterGroups,

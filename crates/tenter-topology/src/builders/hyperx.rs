@@ -11,12 +11,12 @@ use super::{COUNTS, DELAYS, RATES};
 use crate::shape::{Grid, Joint};
 use crate::{SafeClasses, Size, Topology, TopologyError};
 
-/// Which of the shortest paths packets take.
+/// Shortest paths that packets may take in a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GridPaths {
-    /// Any, as the load balancer chooses.
+    /// Any of them, as the load balancer chooses.
     All,
-    /// One coordinate after the other, that of the first dimension first.
+    /// Only those that correct one coordinate after the other, beginning with the first dimension.
     DimensionOrder,
 }
 
@@ -76,8 +76,8 @@ impl Hyperx {
         let links: u32 = wiring.grid.dimensions.iter().map(|d| d.longest()).sum();
         let in_order = wiring.grid.in_order;
         let mut topology = wiring.wire(budget)?;
-        // A class for each switch of a path, or for that of a single dimension: no packet follows
-        // another along it.
+        // Each switch on a path needs a class. A single link is enough with one, since no packet
+        // follows another along it.
         topology.safe_classes = SafeClasses {
             shortest: Some(if in_order || links < 2 { 1 } else { links + 1 }),
             detours: Some(if topology.switches() < 3 {

@@ -1,4 +1,4 @@
-//! Leaf-spine (two-tier folded Clos) with parallel and unequal links.
+//! Leaf-spine fabric (two-tier folded Clos) with parallel and unequal links.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ component! {
 const SIZE_PARAMETERS: &str = "`leaves`, `hosts_per_leaf`, `spines` or `links_per_pair`";
 
 impl LeafSpine {
-    /// Leaves with hosts, and spines; all else has its defaults.
+    /// Creates a fabric with defaults for all other keys.
     pub fn new(leaves: u32, hosts_per_leaf: u32, spines: u32) -> LeafSpine {
         LeafSpine {
             leaves,
@@ -96,7 +96,7 @@ impl LeafSpine {
         self.wire_named(budget, |host| format!("host{host}"))
     }
 
-    /// Wires with hosts named by `host_name`.
+    /// Wires the fabric with hosts named by `host_name`.
     pub(super) fn wire_named(
         &self,
         budget: &Budget,
@@ -150,7 +150,7 @@ impl LeafSpine {
         }
     }
 
-    /// Counts the cables; the overrides are known to be of different pairs.
+    /// Counts the cables. The overrides must have been checked, so that each pair has at most one.
     fn cable_count(&self, hosts: u128) -> u128 {
         let changed = self.overrides.iter().filter_map(|change| change.links);
         let (pairs, links) = changed.fold((0_u128, 0_u128), |(pairs, sum), links| {

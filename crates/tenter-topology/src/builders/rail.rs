@@ -1,4 +1,4 @@
-//! Rail-optimised wiring: NIC `i` of every server of a group on the group's leaf of rail `i`.
+//! Rail-optimised fabric: NIC `i` of every server in a group is on the group's leaf for rail `i`.
 
 use tenter_config::{component, default_with};
 use tenter_units::{Budget, Rate, Time};
@@ -40,7 +40,7 @@ component! {
 }
 
 impl Rail {
-    /// Servers with NICs, all on the same leaves, and spines; all else has its defaults.
+    /// Creates a fabric with one server group, and defaults for all other keys.
     pub fn new(servers: u32, nics_per_server: u32, spines: u32) -> Rail {
         Rail {
             servers,
@@ -58,7 +58,8 @@ impl Rail {
             ("servers_per_group", self.servers_per_group),
         ])?;
         let hosts = self.hosts();
-        // A leaf has a host at least, and the cabling an entry for each.
+        // Hosts are checked first: the cabling below has an entry for each, and there are no more
+        // leaves than hosts.
         let own = Counts {
             hosts,
             switches: 0,
@@ -80,7 +81,7 @@ impl Rail {
         product(&[self.servers, self.nics_per_server])
     }
 
-    /// The same as leaves and spines.
+    /// Describes the same fabric as leaves and spines with a cabling map.
     fn leaf_spine(&self) -> Result<LeafSpine, TopologyError> {
         let hosts = self.hosts() as u32;
         let cabling = match &self.cabling {

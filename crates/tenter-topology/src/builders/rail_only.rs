@@ -44,7 +44,7 @@ component! {
 const SIZE_PARAMETERS: &str = "`servers`, `nics_per_server`, `spines_per_rail` or `links_per_pair`";
 
 impl RailOnly {
-    /// Servers with NICs, a leaf for each rail; all else has its defaults.
+    /// Creates a fabric with one leaf for each rail, and defaults for all other keys.
     pub fn new(servers: u32, nics_per_server: u32) -> RailOnly {
         RailOnly {
             servers,
@@ -135,6 +135,7 @@ impl RailOnly {
             }
         }
         let planes: ById<HostId, u32> = (0..hosts).map(|host| host % rails).collect();
+        // A single rail is an ordinary fabric without planes.
         wiring.finish_planes(if rails > 1 { planes } else { ById::default() }, budget)
     }
 }

@@ -21,7 +21,7 @@ component! {
 }
 
 impl SingleSwitch {
-    /// A number of hosts; all else has its defaults.
+    /// Creates a switch with `hosts` hosts, and defaults for all other keys.
     pub fn new(hosts: u32) -> SingleSwitch {
         SingleSwitch {
             hosts,

@@ -39,7 +39,7 @@ component! {
     }
 }
 
-/// With a larger one the routes would need more memory than they may.
+/// Largest order. Beyond it the routes would exceed their memory limit.
 const ORDER_MAX: u32 = 89;
 
 const SIZE_PARAMETERS: &str = "`q` or `hosts_per_router`";
@@ -52,7 +52,8 @@ impl SlimFly {
             return Err(self.refusal());
         }
         let hosts = self.hosts();
-        // A router has one cable to each group of the other half, and half as many in its own.
+        // Each router has one cable to each group in the other half, and half as many within its
+        // own group.
         let degree = self.q + self.q.div_ceil(2);
         Counts {
             hosts,
@@ -111,13 +112,14 @@ impl SlimFly {
             for router in 0..q {
                 let from = router_of(group, router);
                 let others = set.iter().map(|&step| field.sum(router, step));
+                // Each cable is laid once, from its lower end.
                 for other in others.filter(|&other| other > router) {
                     let to = router_of(group, other);
                     wiring.connect(from, to, 1, self.link_rate, self.local_delay);
                 }
             }
         }
-        // Router y of group x and router c of group q + m where y = m·x + c.
+        // Router y of group x is cabled to router c of group q + m where y = m·x + c.
         for (x, m) in (0..q).flat_map(|x| (0..q).map(move |m| (x, m))) {
             for c in 0..q {
                 let y = field.sum(field.product(m, x), c);
@@ -127,7 +129,7 @@ impl SlimFly {
         }
         let mut topology = wiring.finish(budget)?;
         topology.regions = (0..2 * q * q).collect();
-        // A class for each router of a path of two cables, or of two such paths.
+        // One class for each router on a path of two cables, or on two such paths.
         topology.safe_classes = SafeClasses {
             shortest: Some(3),
             detours: Some(5),
@@ -136,16 +138,18 @@ impl SlimFly {
     }
 }
 
-/// The field of an order that a slim fly can have.
+/// Returns the field with `order` elements, if a slim fly can have that order.
 fn field_of(order: u32) -> Option<Field> {
+    // q is 4·w − 1, 4·w or 4·w + 1, so only a remainder of 2 is excluded.
     let is_near = order % 4 != 2;
     (is_near && (3..=ORDER_MAX).contains(&order))
         .then(|| Field::of_order(order))
         .flatten()
 }
 
-/// The differences of the routers of a group that have a cable, in the first half of the groups and
-/// in the other: powers of a primitive element, each as often as its inverse in addition.
+/// Returns the generator sets: differences between cabled routers in one group, for the first half
+/// of the groups and for the second. They are powers of a primitive element, and each set contains
+/// its elements' additive inverses, since cables have no direction.
 fn generators(field: &Field) -> [Vec<u32>; 2] {
     let order = field.order();
     let powers = |first: u32, last: u32| {
@@ -161,7 +165,7 @@ fn generators(field: &Field) -> [Vec<u32>; 2] {
             powers(0, order - 2).collect(),
             powers(1, order - 1).collect(),
         ],
-        // Of 4·w - 1, half of each set is the inverse of its other half.
+        // For order 4·w − 1 the second half of each set holds the inverses of the first half.
         _ => {
             let middle = (order - 1) / 2;
             [

@@ -77,7 +77,10 @@ impl Torus {
         let turns = grid.dimensions.iter().filter(|d| d.size > 1);
         let is_safe = grid.in_order || turns.count() < 2;
         topology.safe_classes = SafeClasses {
+            // A shortest path crosses the dateline of each ring at most once.
             shortest: is_safe.then_some(rings.count() as u32 + 1),
+            // Classes change at datelines alone, which does not break the cycles that detours can
+            // close.
             detours: None,
         };
         topology.datelines = datelines(&topology, &grid);
@@ -85,10 +88,11 @@ impl Torus {
     }
 }
 
-/// By cable: whether it leads from the last switch of a ring to the first.
+/// Returns for each cable whether it leads from a ring's last switch to the first.
 fn datelines(topology: &Topology, grid: &Grid) -> Vec<bool> {
     let coordinates = |node: NodeId| grid.coordinates(topology.switch(node).number());
     let wraps = |(dimension, (a, b)): (&Dimension, (u32, u32))| {
+        // Cabled switches that far apart are the two ends of the ring.
         dimension.goes_round() && a.abs_diff(b) == dimension.size - 1
     };
     let cables = topology.cables.iter();

@@ -1,37 +1,39 @@
-//! Groups of switches, each two of a group cabled to each other, and each two groups.
+//! Dragonfly arrangement: every two switches in a group are cabled to each other, and every two
+//! groups.
 
 use crate::ids::SwitchId;
 
-/// The switches of a dragonfly.
+/// Parameters by which a dragonfly is arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RouterGroups {
     pub(crate) count: u32,
     pub(crate) routers_per_group: u32,
-    /// Ports of each switch for cables to other groups.
+    /// Ports on each switch for cables to other groups.
     pub(crate) global_links_per_router: u32,
 }
 
 impl RouterGroups {
-    /// Cables between each two groups.
+    /// Counts the cables between any two groups; 0 with a single group.
     fn cables_per_pair(self) -> u32 {
         let ports = self.routers_per_group * self.global_links_per_router;
         ports.checked_div(self.count - 1).unwrap_or(0)
     }
 
-    /// Cables that are looked at for the paths from one switch to all others.
+    /// Counts the cables that are visited for the paths from one switch to all others.
     pub(super) fn looked_at(self) -> u64 {
         let switches = u64::from(self.count) * u64::from(self.routers_per_group);
         switches.saturating_mul(u64::from(self.cables_per_pair()).max(1))
     }
 
-    /// The switch of a group at which a cable ends that leads to the group that is `ahead` further
-    /// on, one of several.
+    /// Returns the switch in `group` where cable number `copy` to the group `ahead` groups further
+    /// on ends.
     fn end(self, group: u32, ahead: u32, copy: u32) -> SwitchId {
+        // Each round of `count - 1` ports leads to every other group once.
         let port = ahead - 1 + copy * (self.count - 1);
         SwitchId::new(group * self.routers_per_group + port / self.global_links_per_router)
     }
 
-    /// The two ends of all cables between groups, each once.
+    /// Iterates over all cables between groups with both ends, every cable once.
     pub(crate) fn all_cables(self) -> impl Iterator<Item = (SwitchId, SwitchId)> {
         let pairs = (0..self.count)
             .flat_map(move |one| (one + 1..self.count).map(move |other| (one, other)));
@@ -42,7 +44,7 @@ impl RouterGroups {
         switch.number() / self.routers_per_group
     }
 
-    /// The two ends of each cable from one group to another.
+    /// Iterates over the cables from one group to another, with both ends.
     fn cables(self, from: u32, to: u32) -> impl Iterator<Item = (SwitchId, SwitchId)> {
         let ahead = (to + self.count - from) % self.count;
         let copies = 0..self.cables_per_pair();
@@ -68,7 +70,8 @@ impl RouterGroups {
             let mut entries: Vec<SwitchId> = cables.iter().map(|&(_, entry)| entry).collect();
             entries.sort_unstable();
             let is_entry = |to: &SwitchId| entries.binary_search(to).is_ok();
-            // Routers that no cable enters at are all reached alike.
+            // Routers at which no cable enters are all reached the same way, so one search serves
+            // them.
             let mut others = all.clone().filter(|to| !is_entry(to)).peekable();
             if let Some(&other) = others.peek() {
                 let links = nearest_cables(&cables, from, other, &mut next);
@@ -86,14 +89,15 @@ impl RouterGroups {
         let cables = || self.cables(self.group(from), to);
         let own = cables().filter(|(gate, _)| *gate == from);
         next.extend(own.map(|(_, entry)| entry));
+        // A router without a cable to the group sends to the routers that have one.
         if next.is_empty() {
             next.extend(cables().map(|(gate, _)| gate));
         }
     }
 }
 
-/// The least links between routers of two groups with these cables between them, and the routers
-/// that come next on such paths.
+/// Returns the fewest links from `from` to a router in the group behind `cables`, and puts the next
+/// routers on such paths into `next`.
 fn nearest_cables(
     cables: &[(SwitchId, SwitchId)],
     from: SwitchId,

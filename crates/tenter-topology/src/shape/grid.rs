@@ -1,39 +1,39 @@
-//! Switches with coordinates: a torus, a mesh, a `HyperX`.
+//! Grid arrangement: switches with coordinates, as in a torus, a mesh or a `HyperX`.
 
 use crate::ids::SwitchId;
 
-/// The cables among the switches that differ in one coordinate alone.
+/// Cables among switches that differ in one coordinate only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Joint {
-    /// Each two of them.
+    /// Every two switches are cabled.
     Full,
-    /// Each to the next, and the last to the first.
+    /// Each is cabled to the next one, and the last to the first.
     Ring,
-    /// Each to the next.
+    /// Each is cabled to the next one.
     Line,
 }
 
-/// One dimension of a grid.
+/// One dimension in a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dimension {
-    /// How many coordinates it has.
+    /// Coordinates that the dimension has.
     pub(crate) size: u32,
-    /// The cables along it.
+    /// Cables that run along the dimension.
     pub(crate) joint: Joint,
 }
 
-/// Switches with a coordinate in each dimension, numbered with that of the first dimension the
-/// fastest.
+/// Switches with a coordinate in each dimension. The first coordinate runs fastest in switch
+/// numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
     pub(crate) dimensions: Vec<Dimension>,
-    /// Whether packets correct one coordinate after the other, in the order of the dimensions;
-    /// otherwise they may take any shortest path.
+    /// True if packets correct one coordinate after the other, dimension by dimension. Otherwise
+    /// they may take any shortest path.
     pub(crate) in_order: bool,
 }
 
 impl Dimension {
-    /// The coordinates next to one, ascending, each once.
+    /// Lists the coordinates cabled to `at`, ascending and without repetition.
     pub(crate) fn beside(self, at: u32) -> Vec<u32> {
         let last = self.size - 1;
         let mut beside: Vec<u32> = match self.joint {
@@ -43,6 +43,7 @@ impl Dimension {
                 below.into_iter().chain(above).collect()
             }
         };
+        // In a ring of two the first and the last switch have one cable, not two.
         if self.joint == Joint::Ring && self.size > 2 {
             beside.extend((at == 0).then_some(last));
             beside.extend((at == last).then_some(0));
@@ -51,7 +52,7 @@ impl Dimension {
         beside
     }
 
-    /// Pairs of coordinates that are next to each other.
+    /// Counts the coordinate pairs that are cabled.
     pub(crate) fn joints(self) -> u128 {
         let size = u128::from(self.size);
         match self.joint {
@@ -61,7 +62,7 @@ impl Dimension {
         }
     }
 
-    /// Links from one coordinate to another.
+    /// Counts the links between two coordinates.
     fn links(self, from: u32, to: u32) -> u32 {
         let apart = from.abs_diff(to);
         match self.joint {
@@ -71,15 +72,17 @@ impl Dimension {
         }
     }
 
-    /// The coordinates next to `from` that are one link nearer to `to`, another one.
+    /// Iterates over the coordinates next to `from` that are one link nearer to a different
+    /// coordinate `to`.
     fn nearer(self, from: u32, to: u32) -> impl Iterator<Item = u32> {
         let up = (from + 1) % self.size;
         let down = from.checked_sub(1).unwrap_or(self.size - 1);
         let steps = match self.joint {
             Joint::Full => [Some(to), None],
             Joint::Line => [Some(if to > from { up } else { down }), None],
+            // In a ring of two both directions are the same cable.
             Joint::Ring if up == down => [Some(up), None],
-            // Between two that are opposite each other both ways are as short.
+            // Halfway round the ring both directions are equally short.
             Joint::Ring => {
                 let links = self.links(from, to);
                 let is_nearer = |step: u32| self.links(step, to) < links;
@@ -89,7 +92,7 @@ impl Dimension {
         steps.into_iter().flatten()
     }
 
-    /// The most links between two of its coordinates.
+    /// Returns the most links between two coordinates.
     pub(crate) fn longest(self) -> u32 {
         match self.joint {
             Joint::Full => (self.size - 1).min(1),
@@ -98,15 +101,15 @@ impl Dimension {
         }
     }
 
-    /// Whether packets may follow each other all the way round: a ring of three has no path of two
-    /// links.
+    /// Returns true if packets may follow each other all the way round, so that pauses can form a
+    /// cycle. In a three-switch ring no path has two links.
     pub(crate) fn goes_round(self) -> bool {
         self.joint == Joint::Ring && self.size > 3
     }
 }
 
 impl Grid {
-    /// How many switches it has.
+    /// Counts the switches in the grid.
     pub(crate) fn switches(&self) -> u32 {
         self.dimensions
             .iter()
@@ -114,7 +117,7 @@ impl Grid {
             .product()
     }
 
-    /// The coordinates of a switch.
+    /// Returns a switch's coordinates, by dimension.
     pub(crate) fn coordinates(&self, switch: u32) -> Vec<u32> {
         let mut rest = switch;
         let one = |dimension: &Dimension| {
@@ -137,13 +140,15 @@ impl Grid {
         }
     }
 
-    /// Puts the next switches towards another one into `next`, and returns the links to it.
+    /// Appends the next switches towards `to`, and returns the link count on the way there.
     pub(super) fn towards(&self, from: SwitchId, to: SwitchId, next: &mut Vec<SwitchId>) -> u32 {
         let (mut here, mut there) = (from.number(), to.number());
         let (mut stride, mut links) = (1, 0);
         for dimension in &self.dimensions {
             let (at, goal) = (here % dimension.size, there % dimension.size);
             if at != goal {
+                // In order, a packet corrects the first dimension that differs, and no other one
+                // yet.
                 if links == 0 || !self.in_order {
                     let steps = dimension.nearer(at, goal);
                     let base = from.number() - at * stride;
