@@ -1,14 +1,14 @@
-//! Optical circuit switches: the ports of electrical switches that they join.
+//! Optical circuit switches, and the electrical switches' ports that they join.
 //!
 //! An optical circuit switch has no buffer and reads no packet. It is a matching of its ports:
 //! light that comes in through one leaves through the other, both ways. A circuit is one link
-//! between two ports of electrical switches, as long as both fibres and the way through the switch;
-//! so the graph has that link as a cable, and no node for the optical switch. A port without a
-//! circuit is *dark*: its fibre leads back to itself in the graph, and carries nothing.
+//! between two ports of electrical switches, as long as both fibres and the way through the optical
+//! switch. The graph therefore has that link as a cable, and no node for the optical switch. A port
+//! without a circuit is *dark*: its fibre leads back to itself in the graph, and carries nothing.
 //!
-//! Each fibre is a cable of its own, whose end 0 is the port it is plugged into and whose end 1 is
-//! the port at the other end of the circuit. A circuit is thus two cables, one for each of its
-//! ports, and the numbers of cables stay what they are when circuits change.
+//! Each fibre is a cable of its own, with the port it is plugged into as end 0, and the port at the
+//! other end of the circuit as end 1. A circuit is thus two cables, one for each of its ports, and
+//! cable numbers stay the same when circuits change.
 //!
 //! Source: Michelogiannakis et al., "Bandwidth Steering in HPC Using Silicon Nanophotonics", SC
 //! 2019.
@@ -40,25 +40,26 @@ component! {
 }
 
 impl Topology {
-    /// Whether a cable is a fibre to an optical circuit switch.
+    /// Returns true if a cable is a fibre to an optical circuit switch.
     pub fn is_fibre(&self, cable: u32) -> bool {
         let end = self.cables[cable as usize].ends[0];
         self.optics.place(end).is_some()
     }
 
-    /// Whether a port has no circuit.
+    /// Returns true if a port has no circuit.
     pub fn is_dark(&self, node: NodeId, port: u16) -> bool {
         self.neighbour(node, port) == CableEnd { node, port }
     }
 
-    /// The port with which a port of an optical switch is joined, if any.
+    /// Returns the port with which an optical port is joined, if any.
     pub fn circuit(&self, place: OpticalPlace) -> Option<u16> {
         let CableEnd { node, port } = self.optics.port(place).device;
         let peer = self.optics.place(self.neighbour(node, port))?;
         (peer != place).then_some(peer.port)
     }
 
-    /// All circuits: the optical switch and two ports, the lower one first, in ascending order.
+    /// Iterates over all circuits, ascending: the optical switch and its two ports, the lower one
+    /// first.
     pub fn circuits(&self) -> impl Iterator<Item = (u32, u16, u16)> + '_ {
         let switches = (0_u32..).zip(&self.optics.switches);
         switches.flat_map(move |(switch, of)| {
@@ -69,7 +70,7 @@ impl Topology {
         })
     }
 
-    /// The circuits between two leaves, by the ports at both ends.
+    /// Iterates over the circuits between two leaves, as the leaves' ports.
     pub fn direct_circuits(&self) -> impl Iterator<Item = [CableEnd; 2]> + '_ {
         let ends = self.circuits().map(|(switch, a, b)| {
             [a, b].map(|port| self.optics.port(OpticalPlace { switch, port }).device)
@@ -77,13 +78,14 @@ impl Topology {
         ends.filter(|ends| ends.iter().all(|end| self.tier(end.node) == Some(0)))
     }
 
-    /// The ports of an optical switch whose circuit a rewiring takes or replaces, ascending.
+    /// Lists the ports on an optical switch whose circuit a rewiring ends or replaces, ascending.
     pub fn affected(&self, rewiring: &Rewiring) -> Vec<u16> {
         let at = |port| OpticalPlace {
             switch: rewiring.switch,
             port,
         };
         let changed = rewiring.pairs.iter();
+        // Ports that are already joined as the rewiring says keep their circuit.
         let changed = changed.filter(|(a, b)| self.circuit(at(*a)) != Some(*b));
         let named = changed.flat_map(|&(a, b)| [a, b]);
         let dark = rewiring.dark.iter().copied();
@@ -99,8 +101,8 @@ impl Topology {
         ports
     }
 
-    /// The first node that host 0 does not reach, if there is one. With circuits that change
-    /// switches must be reached as well: a packet on its way to one must find a way on.
+    /// Returns the first node that host 0 does not reach, if any. If circuits change, every switch
+    /// must be reachable as well, since a packet on its way to one must find a way on.
     pub fn unreached(&self) -> Option<NodeId> {
         let mut seen: ById<NodeId, bool> = vec![false; self.nodes.len()].into();
         let mut waiting = vec![HostId::new(0).node()];
@@ -115,9 +117,10 @@ impl Topology {
         self.node_ids().find(|node| !seen[*node])
     }
 
-    /// By switch: whether it is a leaf that forwards traffic of other
-    /// switches only without another way. Empty if none is like that.
+    /// Returns for each switch whether it is a leaf that forwards other switches' traffic only if
+    /// there is no other way. Empty if no switch is like that.
     pub(crate) fn last_resorts(&self) -> ById<SwitchId, bool> {
+        // Without a tree, other leaves are the only way between two leaves.
         if !self.optics.has_tree {
             return ById::default();
         }
@@ -128,9 +131,10 @@ impl Topology {
         is_leaf
     }
 
-    /// Changes circuits. The rewiring must have passed [`Topology::check_rewiring`].
+    /// Sets circuits. The rewiring must have passed [`Topology::check_rewiring`].
     pub fn rewire(&mut self, rewiring: &Rewiring) {
         let switch = rewiring.switch;
+        // Old circuits end at both ports before new ones are set.
         for port in self.affected(rewiring) {
             self.darken(OpticalPlace { switch, port });
         }
@@ -144,13 +148,14 @@ impl Topology {
         }
     }
 
-    /// Takes the circuit from a port, and from that alone.
+    /// Takes the circuit from one port; the port it was joined with is left unchanged.
     fn darken(&mut self, place: OpticalPlace) {
         let OpticalPort { device, fibre } = self.optics.port(place);
         let through = self.optics.switches[place.switch as usize].delay;
         self.lead(device, device, fibre + through + fibre);
     }
 
+    /// Points the fibre in port `from` at port `to`.
     fn lead(&mut self, from: CableEnd, to: CableEnd, delay: Time) {
         let cable = self.cable_number(from.node, from.port);
         let cable = &mut self.cables[cable as usize];
@@ -158,8 +163,8 @@ impl Topology {
         cable.delay = delay;
     }
 
-    /// Checks that a rewiring names existing ports, none of them twice, and joins no two ports of
-    /// one electrical switch.
+    /// Checks that a rewiring names existing ports, none twice, and joins no two ports on one
+    /// electrical switch.
     ///
     /// # Errors
     /// [`TopologyError::Circuit`] with the first error.

@@ -1,4 +1,4 @@
-//! Shortest-path routing with all equal-cost ports, and static routes that override it.
+//! Shortest-path routing over all equal-cost ports, with static routes that override it.
 
 mod copies;
 mod error;
@@ -22,61 +22,64 @@ use tenter_units::{Budget, ById};
 use crate::shape::Shape;
 use crate::{CableEnd, HostId, NodeId, Size, SwitchId, Topology};
 
-/// The most switches on a path: the limit of the 8-bit time-to-live of an IP packet.
+/// Most switches on a path, because the time-to-live in an IP packet has 8 bits.
 const PATH_MAX: u8 = 255;
 
-/// The cables that are in use.
+/// Cables that are in use.
 #[derive(Clone, Copy, PartialEq)]
 enum Cables<'s> {
-    /// All, in this arrangement if there is any.
+    /// All cables. If the fabric has an arrangement, routes follow from it.
     All(Option<&'s Shape>),
     Some,
 }
 
-/// Where a host is.
+/// A host's position in the routing table.
 #[derive(Clone, Copy, Debug)]
 struct HostPlace {
-    /// The switch it is on, in plane 0 where there are several planes.
+    /// Switch that the host is on; with several planes the one on plane 0.
     switch: SwitchId,
+    /// Number that this switch has among the switches with hosts.
     group: u32,
-    /// Its port there, and on the like switches of the other planes.
+    /// Port on that switch, and on the corresponding switches in other planes.
     port: u16,
 }
 
-/// For every switch and destination host, the egress ports on a shortest path, or those of its
+/// Egress ports from every switch towards every host: those on shortest paths, or those in a
 /// [static route](crate::StaticRoute).
 ///
-/// Cost is the number of switches. Leaves of a tree with optical switches forward traffic of other
-/// switches only without another way. Routes are kept per *group*, all hosts on one switch, and
-/// equal lists of ports are stored once: 128 leaves × 64 spines need 24,576 table entries and 130
-/// lists.
+/// A path's cost is the number of its switches. In a tree with optical switches, leaves forward
+/// other switches' traffic only if there is no other way. Routes are kept per *group*, which is all
+/// hosts on one switch, and equal port lists are stored once: 128 leaves × 64 spines need 24,576
+/// table entries and 130 lists.
 #[derive(Clone, Debug)]
 pub struct Routing {
     hosts: ById<HostId, HostPlace>,
     groups: usize,
-    /// Ports of each host. Hosts of a group are on so many switches in a row, one of each plane.
+    /// Ports on each host. A group's hosts are on this many consecutive switches, one on each
+    /// plane.
     nic_ports: u32,
-    /// Per switch and group, switch-major.
+    /// Port list for each switch and group, switch-major.
     table: Vec<PortList>,
-    /// The same for ways through the tree, if a circuit leads there directly; empty if none does.
+    /// Port list for the way through the tree, for leaves with a direct circuit to the group; empty
+    /// if no leaf has one.
     others: Vec<PortList>,
     lists: PortLists,
-    /// Per pair of groups: switches on the longest path between them, which is a shortest one
-    /// unless there are static routes.
+    /// Switches on the longest path for each pair of groups. Without static routes this is a
+    /// shortest path.
     distances: Vec<u8>,
-    /// The number of each host in the order of their leaves.
+    /// Each host's number in leaf order.
     tree_order: ById<HostId, u32>,
-    /// Ways into regions, where the topology has any.
+    /// Routes into regions, if the topology has any.
     regions: RegionRoutes,
 }
 
 impl Routing {
-    /// Finds all shortest paths between the switches that have hosts.
+    /// Finds all shortest paths between switches that have hosts.
     ///
     /// # Errors
-    /// When a host is on no switch, two hosts have no path, a path is longer than 255 switches,
-    /// static routes make a loop, or the table would take more than the budget has. A topology from
-    /// [`TopologySpec::build`](crate::TopologySpec::build) can only fail in the last two.
+    /// A host without a switch, two hosts without a path, a path over more than 255 switches,
+    /// static routes that form a loop, or a table that exceeds the budget. A topology from
+    /// [`TopologySpec::build`](crate::TopologySpec::build) can fail only in the last two ways.
     pub fn build(topology: &Topology, budget: &Budget) -> Result<Routing, RoutingError> {
         let size = Size::of(topology);
         size.may_route(budget)?;
@@ -94,16 +97,15 @@ impl Routing {
         Ok(routing)
     }
 
-    /// The routes of a fabric that was routed within a budget before: its circuits have changed, or
-    /// its run begins. Their table has the size of that one, so nothing is asked for again.
+    /// Computes routes for a fabric that was routed within a budget before: its circuits have
+    /// changed, or its run begins. The table has the same size, so no budget is needed.
     ///
-    /// # Errors
-    /// As [`Routing::build`], but for the budget.
+    /// The errors of [`Routing::build`], except for the budget.
     pub fn rebuild(topology: &Topology) -> Result<Routing, RoutingError> {
         Routing::build(topology, &known_size())
     }
 
-    /// Puts all shortest paths into the table, and static routes in place of some of them.
+    /// Fills the table by searching, and applies static routes.
     fn take_searched(
         &mut self,
         topology: &Topology,
@@ -125,6 +127,7 @@ impl Routing {
             search.run(graph, &self.on_planes(switches[group]));
             self.take_others(graph, &mut search, group);
             for switch in graph.ids() {
+                // Routes to consecutive leaves mostly use the same ports.
                 let guess = self.table[self.entry(switch, previous)];
                 let list = search.candidates(graph, switch);
                 let entry = self.entry(switch, group);
@@ -147,18 +150,18 @@ impl Routing {
         Ok(())
     }
 
-    /// The switches that stand in the place of one of plane 0.
+    /// Lists the switches that correspond to one on plane 0, plane by plane.
     fn on_planes(&self, first: SwitchId) -> Vec<SwitchId> {
         first.run(self.nic_ports).collect()
     }
 
-    /// The switch of each group, in plane 0 where there are several planes.
+    /// Returns each group's switch; with several planes the one on plane 0.
     fn switches_of(&self, leaders: &[HostId]) -> Vec<SwitchId> {
         let leaders = leaders.iter();
         leaders.map(|&leader| self.attachment(leader)).collect()
     }
 
-    /// Counts units of work on the table.
+    /// Charges work units to the budget.
     fn counted(&self, budget: &Budget, units: u64) -> Result<(), RoutingError> {
         budget.work(units).map_err(|over| RoutingError::OverBudget {
             switches: (self.table.len() / self.groups.max(1)) as u64,
@@ -167,26 +170,27 @@ impl Routing {
         })
     }
 
-    /// The remaining routes when some cables are out of use (`is_out`, by the cable's number).
+    /// Computes the routes that remain when some cables are out; `is_out` is indexed by cable.
     ///
-    /// A static route is withdrawn if no cable of it is in use, and all those to a switch are if
-    /// they would lead in a circle together with the remaining routes. If no way is left to a host,
-    /// switches keep the routes that these routes (those of the whole topology) have: they end at a
-    /// cable that is out of use. Distances stay those of the whole topology.
+    /// A static route is withdrawn if all its cables are out. All static routes to a switch are
+    /// withdrawn if they would form a loop with the remaining routes. If a host cannot be reached
+    /// any more, switches keep the whole topology's routes, which end at a cable that is out.
+    /// Distances stay those in the whole topology.
     ///
-    /// Where packets correct one coordinate after the other, they may take any shortest path of
-    /// what is left.
+    /// Packets that normally correct one coordinate after the other may take any shortest path that
+    /// is left.
     #[must_use]
     pub fn without(&self, topology: &Topology, is_out: &[bool]) -> Routing {
         let mut routing = self.clone();
         routing.others = Vec::new();
         let graph = SwitchGraph::without(topology, is_out);
-        // A cable of a host is on no path between switches.
+        // Cables of hosts are on no path between switches.
         let mut cables = topology.cables.iter().zip(is_out);
         let is_whole = !cables.any(|(cable, is_out)| {
             *is_out && cable.ends.iter().all(|end| !topology.is_host(end.node))
         });
         let shape = topology.shape.as_ref().filter(|_| is_whole);
+        // This cannot fail where building did not; the search below would give the same routes.
         if let Some(shape) = shape
             && routing
                 .take_shape(topology, &graph, shape, &known_size())
@@ -211,6 +215,7 @@ impl Routing {
             }
             let mut distance = search.distance.clone();
             let statics = routing.override_group(topology, leader, &mut distance, is_out);
+            // Together with what remains the static routes loop, so all to this leaf are withdrawn.
             if statics.is_err() {
                 routing.take_shortest(&graph, &mut search, leader);
             }
@@ -220,8 +225,9 @@ impl Routing {
         routing
     }
 
-    /// Puts the shortest ways into each region into the table.
+    /// Fills the table for the shortest ways into each region.
     fn take_regions(&mut self, topology: &Topology, graph: &SwitchGraph, cables: Cables<'_>) {
+        // Ways into a region of one switch are the routes to its hosts, if every switch has some.
         let has_all = self.groups == graph.switches() && cables != Cables::Some;
         let is_each = has_all && topology.is_region_each() && self.is_group_each();
         self.regions = RegionRoutes::new(&topology.regions, is_each);
@@ -247,10 +253,11 @@ impl Routing {
         }
     }
 
-    /// Puts the shortest paths that a search has found to the group of host `to` into the table.
+    /// Puts the shortest paths that a search has found to host `to` and its group into the table.
     fn take_shortest(&mut self, graph: &SwitchGraph, search: &mut Search, to: HostId) {
         let group = self.group(to);
         for switch in graph.ids() {
+            // The previous route stays, and ends at a cable that is out.
             if search.distance[switch] == Search::UNSEEN {
                 continue;
             }
@@ -260,8 +267,8 @@ impl Routing {
         }
     }
 
-    /// Puts the ways through the tree to a group where a search has found a direct circuit into
-    /// their table.
+    /// Records the ways through the tree for leaves with a direct circuit to `group`, after a
+    /// search.
     fn take_others(&mut self, graph: &SwitchGraph, search: &mut Search, group: usize) {
         let nearest = graph.ids().filter(|&switch| search.distance[switch] == 1);
         let leaves: Vec<SwitchId> = nearest
@@ -277,7 +284,7 @@ impl Routing {
         }
     }
 
-    /// Finds the switch and port of every host, and numbers the switches that have any.
+    /// Finds every host's switch and port, and numbers the switches with hosts as groups.
     fn attach(topology: &Topology) -> Result<Routing, RoutingError> {
         let mut routing = Routing {
             hosts: Vec::with_capacity(topology.hosts).into(),
@@ -315,8 +322,8 @@ impl Routing {
         Ok(routing)
     }
 
-    /// Puts the static routes to the group of host `to` into the table, and the lengths of the
-    /// longest paths they make into `distance`.
+    /// Puts the static routes to host `to` and its group into the table, and the longest resulting
+    /// path lengths into `distance`.
     fn override_group(
         &mut self,
         topology: &Topology,
@@ -350,8 +357,9 @@ impl Routing {
         Ok(())
     }
 
-    /// The longest path from every switch to host `to`, in links between switches: switches are
-    /// done once all they lead to are.
+    /// Finds the longest path from every switch to host `to`, in links between switches. A switch
+    /// is done once all switches to which it sends are done, so what remains is on a loop or leads
+    /// into one.
     fn walk_back(
         &self,
         topology: &Topology,
@@ -394,13 +402,13 @@ impl Routing {
         Ok(())
     }
 
-    /// Whether the hosts of each switch are a group of its number.
+    /// Returns true if the hosts on each switch form the group with the switch's number.
     fn is_group_each(&self) -> bool {
         let mut hosts = self.hosts.iter();
         hosts.all(|host| host.switch.number() == host.group)
     }
 
-    /// The first host of every group.
+    /// Returns every group's first host.
     fn leaders(&self) -> Vec<HostId> {
         let mut leaders = Vec::with_capacity(self.groups);
         for (host, place) in self.hosts.numbered() {
@@ -411,27 +419,28 @@ impl Routing {
         leaders
     }
 
-    /// The number of a host in the order of their leaves, and of ports there.
+    /// Returns a host's number in leaf order, and on each leaf in port order.
     #[inline]
     pub fn tree_number(&self, host: HostId) -> u32 {
         self.tree_order[host]
     }
 
-    /// The switch a host is on, in plane 0 where there are several planes.
+    /// Returns the switch that a host is on; with several planes the one on plane 0.
     #[inline]
     pub fn attachment(&self, host: HostId) -> SwitchId {
         self.hosts[host].switch
     }
 
-    /// The place in the table of a switch and a group.
+    /// Returns the table index for a switch and a group.
     #[inline]
     fn entry(&self, switch: SwitchId, group: usize) -> usize {
         switch.index() * self.groups + group
     }
 
-    /// The equal-cost egress ports of a switch towards `dst_host`, ascending.
+    /// Returns the equal-cost egress ports at a switch towards `dst_host`, ascending.
     ///
-    /// One port when the host is on this switch; none from a switch that reaches no host at all.
+    /// Returns one port if the host is on this switch, and none if the switch reaches no host at
+    /// all.
     #[inline]
     pub fn candidates(&self, switch: SwitchId, dst_host: HostId) -> &[u16] {
         let host = &self.hosts[dst_host];
@@ -440,33 +449,34 @@ impl Routing {
             first: u32::from(host.port),
             count: 1,
         };
-        // The direction of a packet in a tree is unpredictable: no branch.
+        // The direction of a packet in a tree is unpredictable, so this avoids a branch.
         let is_here = switch.number().wrapping_sub(host.switch.number()) < self.nic_ports;
         let list = select_unpredictable(is_here, here, elsewhere);
         self.lists.get(list)
     }
 
-    /// From a leaf with circuits straight to the leaf of `dst_host`, the egress ports that lead
-    /// there through the tree as well; none from all others.
+    /// Returns the egress ports through the tree at a leaf that has circuits straight to
+    /// `dst_host`'s leaf; empty for all other switches.
     #[inline]
     pub fn others(&self, switch: SwitchId, dst_host: HostId) -> &[u16] {
         let entry = self.entry(switch, self.group(dst_host));
+        // Most fabrics have no such table at all.
         let list = self.others.get(entry).copied();
         self.lists.get(list.unwrap_or_default())
     }
 
-    /// How many regions there are: 0 where packets take shortest paths alone.
+    /// Returns the region count; 0 if packets take shortest paths only.
     pub fn regions(&self) -> u32 {
         self.regions.count()
     }
 
-    /// The region of a switch, where there are any.
+    /// Returns a switch's region; 0 if there are no regions.
     pub fn region(&self, switch: SwitchId) -> u32 {
         self.regions.of(switch)
     }
 
-    /// The equal-cost egress ports of a switch on the shortest ways into a region, ascending; none
-    /// within it, and where no way leads there.
+    /// Returns the equal-cost egress ports on the shortest ways into a region, ascending. Empty
+    /// within the region, and if no way leads there.
     pub fn into_region(&self, switch: SwitchId, region: u32) -> &[u16] {
         let list = if self.regions.is_each {
             self.table[self.entry(switch, region as usize)]
@@ -476,18 +486,19 @@ impl Routing {
         self.lists.get(list)
     }
 
-    /// The number of the switch a host is on among the switches that have hosts: densely from 0.
+    /// Returns the number that a host's switch has among the switches with hosts, from 0 without
+    /// gaps.
     #[inline]
     pub fn group(&self, host: HostId) -> usize {
         self.hosts[host].group as usize
     }
 
-    /// How many switches have hosts.
+    /// Counts the switches with hosts.
     pub fn groups(&self) -> usize {
         self.groups
     }
 
-    /// The ports of a switch at which hosts are.
+    /// Iterates over a switch's ports to which hosts are cabled.
     pub fn host_ports(&self, switch: SwitchId) -> impl Iterator<Item = u16> + '_ {
         let here = move |place: &&HostPlace| {
             let plane = switch.number().wrapping_sub(place.switch.number());
@@ -496,10 +507,10 @@ impl Routing {
         self.hosts.iter().filter(here).map(|place| place.port)
     }
 
-    /// Number of switches on a path from host `a` to host `b`: 1 on one leaf, 3 over a spine. Of
-    /// several of different lengths, which only static routes make, it is the longest.
+    /// Counts the switches on a path between two hosts: 1 on one leaf, 3 over a spine. Among paths
+    /// with different lengths, which only static routes cause, the longest counts.
     ///
-    /// Zero from a host to itself, and to one of another plane.
+    /// Zero between a host and itself, and between hosts on different planes.
     pub fn distance(&self, a: HostId, b: HostId) -> u32 {
         if a == b {
             return 0;
@@ -507,10 +518,10 @@ impl Routing {
         u32::from(self.distances[self.group(a) * self.groups + self.group(b)])
     }
 
-    /// The shortest path that takes the first candidate everywhere: the egress port of each switch
-    /// from `a` to `b`, in plane 0 where there are several planes.
+    /// Returns the path that takes the first candidate at every switch, as egress ports from `a` to
+    /// `b`; with several planes on plane 0.
     ///
-    /// `topology` is the one the routes were built for.
+    /// `topology` must be the one for which the routes were built.
     pub fn path<'a>(&'a self, topology: &'a Topology, a: HostId, b: HostId) -> Path<'a> {
         let at = (a != b).then(|| topology.switch_node(self.attachment(a)));
         Path {
@@ -522,12 +533,12 @@ impl Routing {
     }
 }
 
-/// The egress ports of a shortest path, switch by switch; made by [`Routing::path`].
+/// Egress ports along one path, switch by switch; made by [`Routing::path`].
 #[derive(Clone, Debug)]
 pub struct Path<'a> {
     routing: &'a Routing,
     topology: &'a Topology,
-    /// The switch to leave next.
+    /// Switch whose egress port comes next; `None` at the end.
     at: Option<NodeId>,
     destination: HostId,
 }
@@ -545,11 +556,13 @@ impl Iterator for Path<'_> {
     }
 }
 
-/// The budget of routes whose table has the size of one that was built within a budget before.
+/// Returns an unlimited budget, for a table with the size of one that was built within a budget
+/// before.
 fn known_size() -> Budget {
     Budget::unlimited()
 }
 
+/// Converts links between switches into switches on a path, and refuses paths that are too long.
 fn switches_on_path(
     topology: &Topology,
     from: HostId,

@@ -1,4 +1,4 @@
-//! Placement of optical circuit switches in a fabric.
+//! Puts optical circuit switches into a fabric.
 
 use tenter_config::choice;
 use tenter_units::{Budget, Time};
@@ -9,46 +9,45 @@ use crate::{
     Cable, CableEnd, FatTree, LeafSpine, NodeId, PortRef, Topology, TopologyError, TopologySpec,
 };
 
-/// The place of the optical circuit switches in a fabric.
+/// Tier in which optical circuit switches are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpticalTier {
-    /// In the cables between leaves and the switches above them: the flexible fat tree. A cable of
-    /// the tree becomes two fibres of half its delay, and the initial circuits are the cables of
-    /// the tree.
+    /// Above the leaves, in the cables to the switches there: the flexible fat tree. A cable
+    /// becomes two fibres with half its delay, and the initial circuits are the tree's cables.
     AboveLeaves,
-    /// In place of the spines of a leaf-spine fabric: each spine becomes an optical switch to which
-    /// the cables of the leaves lead as before. The initial circuits spread over all pairs of
-    /// leaves as evenly as possible.
+    /// Instead of spines in a leaf-spine fabric: each spine becomes an optical switch to which the
+    /// leaves' cables lead as before. The initial circuits spread over all leaf pairs as evenly as
+    /// possible.
     InPlaceOfSpines,
 }
 
-/// The cables of a tree that lead through one optical switch. Each takes one cable of each of
-/// several pods: those to the aggregation switch of one number in its pod, and of one number among
-/// the parallel cables to it.
+/// Rule for which tree cables lead through the same optical switch. A switch takes one cable from
+/// each of several pods, all on one level: to the aggregation switch with the same number in its
+/// pod, by the same parallel cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpticalCabling {
-    /// The cables of the leaves of one number in their pods: only fixed sets of leaves can be
-    /// joined.
+    /// Leaves with the same number in their pods share a switch on every level, so only fixed leaf
+    /// sets can be joined.
     Straight,
-    /// Each level of cables, that is those to one aggregation switch and one of the parallel ones,
-    /// has another Latin square of pods and leaves, and another pod first. So a leaf can be joined
-    /// with others over each of its cables: where the leaves of a pod are a prime or a power of two
-    /// up to 256, with every leaf of another pod over one in that number of levels.
+    /// Each level has another Latin square over pods and leaves, and begins with another pod, so a
+    /// leaf can be joined with different leaves over each cable. If a pod's leaf count is a prime,
+    /// or a power of two up to 256, a leaf meets every leaf in another pod on exactly one level
+    /// among that many.
     Rotated,
 }
 
 choice!(OpticalCabling { "rotated" => Rotated, "straight" => Straight });
 
-/// Optical circuit switches, all alike.
+/// Optical circuit switches with equal properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpticalSpec {
-    /// Where they are.
+    /// Tier in which they are placed.
     pub tier: OpticalTier,
-    /// The most ports of each, even; those in place of spines have one for each cable.
+    /// Most ports on each, an even number. Optical spines have one port for each cable.
     pub radix: u16,
-    /// Delay of light through one.
+    /// Light's delay through a switch.
     pub delay: Time,
-    /// The cables of a tree that share one; those in place of spines have the cables of a spine.
+    /// Rule that deals a tree's cables to switches; optical spines ignore it.
     pub cabling: OpticalCabling,
 }
 
@@ -56,7 +55,7 @@ impl OpticalSpec {
     /// Wires a fabric with these switches in it, and checks it.
     ///
     /// # Errors
-    /// An error of the fabric, or the reason why these switches cannot be in it.
+    /// An error in the fabric, or the reason why these switches cannot be in it.
     pub fn build(&self, fabric: &TopologySpec, budget: &Budget) -> Result<Topology, TopologyError> {
         let refuse = |what: &str| {
             Err(TopologyError::Optical {
@@ -66,7 +65,8 @@ impl OpticalSpec {
         if self.radix < 2 || !self.radix.is_multiple_of(2) {
             return refuse("an optical switch has an even number of ports, 2 at least");
         }
-        // Beside the cables of the fabric, whose own memory is taken when it is built.
+        // Fibres come on top of the fabric's own cables, whose memory is taken when these are
+        // built.
         fabric.size()?.take_fibres(budget)?;
         match (self.tier, fabric) {
             (OpticalTier::AboveLeaves, TopologySpec::FatTree(tree)) => self.flexible(tree, budget),
@@ -79,7 +79,8 @@ impl OpticalSpec {
         }
     }
 
-    /// The flexible fat tree. An optical switch takes cables of as many pods as it has ports for.
+    /// Builds the flexible fat tree, whose optical switches take `radix / 2` cables each, sorted by
+    /// level and place.
     fn flexible(&self, tree: &FatTree, budget: &Budget) -> Result<Topology, TopologyError> {
         let mut topology = TopologySpec::FatTree(tree.clone()).build(budget)?;
         let hosts = topology.hosts as u32;
@@ -91,7 +92,8 @@ impl OpticalSpec {
                 let [leaf, agg] = cable.ends.map(|end| topology.switch(end.node).number());
                 let agg = (agg - leaves) % tree.aggs_per_pod;
                 let pod = leaf / tree.leaves_per_pod;
-                // Parallel cables are next to each other.
+                // Ports of a leaf to one aggregation switch are consecutive, so the port tells the
+                // parallel cable.
                 let parallel = u32::from(cable.ends[0].port) % tree.links_per_leaf_agg;
                 let level = agg * tree.links_per_leaf_agg + parallel;
                 let place = self.place(tree, level, pod, leaf % tree.leaves_per_pod);
@@ -108,8 +110,8 @@ impl OpticalSpec {
         Ok(topology)
     }
 
-    /// The place of the cable of a leaf among those of one level: aggregation switch and parallel
-    /// cable.
+    /// Returns the place that a leaf's cable has within its level, by which cables are dealt to
+    /// switches.
     fn place(&self, tree: &FatTree, level: u32, pod: u32, leaf: u32) -> (u32, u32) {
         match self.cabling {
             OpticalCabling::Straight => (leaf, pod),
@@ -122,8 +124,8 @@ impl OpticalSpec {
         }
     }
 
-    /// Puts an optical switch into cables, with the circuits that keep them unchanged: port `i` is
-    /// at the lower end of cable `i`, and joined with the one at its upper end.
+    /// Inserts an optical switch into `cables`, with the circuits that leave them unchanged: port
+    /// `i` is at the lower end of cable `i`, and joined with the port at its upper end.
     fn insert(&self, topology: &mut Topology, switch: u32, cables: &[u32]) {
         let halves = |cable: &Cable| {
             let lower = Time::from_ps(cable.delay.ps() / 2);
@@ -141,6 +143,8 @@ impl OpticalSpec {
         let ports: Vec<OpticalPort> = lower.chain(upper).collect();
         for &cable in cables {
             let of = topology.cables[cable as usize];
+            // The existing cable becomes the fibre at the lower port; the upper port gets a new
+            // one.
             let upper = of.ends[1];
             let own = topology.cables.len() as u32;
             topology.cables.push(Cable {
@@ -159,6 +163,7 @@ impl OpticalSpec {
         });
     }
 
+    /// Registers an optical switch with its ports, so far without circuits.
     fn add(&self, topology: &mut Topology, switch: u32, ports: Vec<OpticalPort>) {
         for (port, of) in (0..).zip(&ports) {
             let place = OpticalPlace { switch, port };
@@ -171,7 +176,7 @@ impl OpticalSpec {
         });
     }
 
-    /// A leaf-spine fabric with optical switches in place of its spines.
+    /// Builds a leaf-spine fabric with optical switches for spines.
     fn spines(&self, spec: &LeafSpine, budget: &Budget) -> Result<Topology, TopologyError> {
         if !spec.overrides.is_empty() {
             return Err(TopologyError::Optical {
@@ -189,6 +194,7 @@ impl OpticalSpec {
         }
         let mut topology = TopologySpec::LeafSpine(spec.clone()).build(budget)?;
         let first_spine = NodeId::new(topology.nodes.len() as u32 - spec.spines);
+        // Spines are the last nodes, so no other number changes. Their cables stay as fibres.
         topology.nodes.truncate(first_spine.index());
         for switch in 0..spec.spines {
             let spine = first_spine.after(switch);
@@ -228,7 +234,7 @@ impl OpticalSpec {
     }
 }
 
-/// Irreducible polynomials over two elements, of degree 1 to 8.
+/// Irreducible polynomials over two elements, with degrees 1 to 8, as bits.
 const IRREDUCIBLE: [u32; 8] = [
     0b11,
     0b111,
@@ -240,10 +246,10 @@ const IRREDUCIBLE: [u32; 8] = [
     0b1_0001_1011,
 ];
 
-/// The row of a leaf in the Latin square of a level, where pods are columns: leaf − level · pod, in
-/// the field of as many elements as a pod has leaves where that is a power of two, and else modulo
-/// their number, which is a field for primes. In a field two leaves of different pods are in one
-/// row on exactly one level.
+/// Returns a leaf's row in a level's Latin square, whose columns are pods: leaf − level · pod. This
+/// is computed in the field with as many elements as a pod has leaves if that is a power of two,
+/// and otherwise modulo their number, which is a field for primes. In a field, two leaves from
+/// different pods share a row on exactly one level.
 fn latin_square(leaves: u32, level: u32, pod: u32, leaf: u32) -> u32 {
     let degree = leaves.trailing_zeros();
     if leaves.is_power_of_two() && (1..=IRREDUCIBLE.len() as u32).contains(&degree) {
@@ -255,7 +261,7 @@ fn latin_square(leaves: u32, level: u32, pod: u32, leaf: u32) -> u32 {
     ((u64::from(leaf) + leaves - moved) % leaves) as u32
 }
 
-/// The product in a field of two to the power of `degree` elements.
+/// Multiplies in the field with 2^`degree` elements.
 fn product(a: u32, b: u32, polynomial: u32, degree: u32) -> u32 {
     let mut a = a;
     let mut sum = 0;

@@ -1,10 +1,10 @@
-//! Circuits that spread over all pairs of switches as evenly as possible.
+//! Initial circuits that spread over all switch pairs as evenly as possible.
 
-/// The pairs of round `round` of a round-robin tournament of `players`: each meets each in
-/// `players − 1` rounds (`players` if that is odd, each then pausing once), and two rounds that
-/// follow each other make one ring of all.
+/// Returns the pairs in round `round` when `players` meet in a round-robin tournament. All meet
+/// once in `players − 1` rounds (or in `players` rounds if the number is odd, each pausing once),
+/// and two successive rounds form one ring over all players.
 ///
-/// This is the circle method: one player stays, the others move on by one place each round.
+/// This is the circle method: one player stays, and the others move on by one place each round.
 pub(super) fn round_robin(players: u32, round: u32) -> Vec<(u32, u32)> {
     let even = players + players % 2;
     if even < 2 {
@@ -16,7 +16,7 @@ pub(super) fn round_robin(players: u32, round: u32) -> Vec<(u32, u32)> {
         let other = if step == 0 { moving } else { at(moving - step) };
         (at(step), other)
     });
-    // An odd number is filled up with a dummy.
+    // An odd number of players is filled up with a dummy, whose opponent pauses.
     let pairs = pairs.filter(|&(one, other)| one < players && other < players);
     pairs
         .map(|(one, other)| (one.min(other), one.max(other)))

@@ -1,4 +1,4 @@
-//! The optical circuit switches of a topology, and what is plugged into them.
+//! Optical circuit switches in a topology, and the fibres in their ports.
 
 use std::collections::BTreeMap;
 
@@ -6,74 +6,74 @@ use tenter_units::Time;
 
 use crate::cable::CableEnd;
 
-/// An optical circuit switch.
+/// An optical circuit switch, which joins its ports in pairs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpticalSwitch {
-    /// Unique in the topology: `ocs0`.
+    /// Unique name, such as `ocs0`.
     pub name: String,
-    /// The fibres in its ports.
+    /// Fibres in its ports, by port number.
     pub ports: Vec<OpticalPort>,
-    /// Delay of light from one of its ports to another.
+    /// Light's delay from one port to another.
     pub delay: Time,
 }
 
-/// A port of an optical circuit switch.
+/// An optical circuit switch's port, with the fibre in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpticalPort {
-    /// The port of an electrical switch at the other end of its fibre.
+    /// Electrical switch's port at the fibre's other end.
     pub device: CableEnd,
-    /// Propagation delay of the fibre.
+    /// Propagation delay in the fibre.
     pub fibre: Time,
 }
 
-/// A port of one of the optical circuit switches of a topology, by number.
+/// An optical circuit switch's port, by numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OpticalPlace {
-    /// The optical switch.
+    /// Optical switch by number, from 0.
     pub switch: u32,
-    /// Its port.
+    /// Port number on that switch, from 0.
     pub port: u16,
 }
 
-/// All optical circuit switches of a topology.
+/// All optical circuit switches in a topology.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Optics {
     pub(super) switches: Vec<OpticalSwitch>,
-    /// The end of the fibre in a port of an electrical switch. Only looked up.
+    /// Optical port behind each electrical port with a fibre. Only looked up, never iterated.
     pub(super) places: BTreeMap<CableEnd, OpticalPlace>,
-    /// Whether there is a tree above the leaves, too.
+    /// True if there is an electrical tree above the leaves as well.
     pub(super) has_tree: bool,
 }
 
 impl Optics {
-    /// The switches, in the order of their numbers.
+    /// Returns the switches by number.
     pub fn switches(&self) -> &[OpticalSwitch] {
         &self.switches
     }
 
-    /// Whether there is a tree above the leaves as well: circuits between leaves then carry traffic
-    /// between these leaves, and the tree the rest.
+    /// Returns true if there is an electrical tree above the leaves as well. Circuits between
+    /// leaves then carry traffic between these leaves, and the tree carries the rest.
     pub fn has_tree(&self) -> bool {
         self.has_tree
     }
 
-    /// Whether there is none.
+    /// Returns true if the topology has no optical switch.
     pub fn is_empty(&self) -> bool {
         self.switches.is_empty()
     }
 
-    /// The end of the fibre in a port; `None` for a port without one.
+    /// Returns the optical port behind an electrical port; `None` if that has no fibre.
     pub fn place(&self, device: CableEnd) -> Option<OpticalPlace> {
         self.places.get(&device).copied()
     }
 
-    /// The fibre in a port of an optical switch.
+    /// Returns an optical port with its fibre.
     pub fn port(&self, place: OpticalPlace) -> OpticalPort {
         self.switches[place.switch as usize].ports[usize::from(place.port)]
     }
 
-    /// Every port with which a port may be joined, and the delay of that circuit; nothing for a
-    /// port without a fibre.
+    /// Iterates over all ports with which an electrical port may be joined, with the circuit's
+    /// delay; empty for a port without a fibre.
     pub fn possible(&self, device: CableEnd) -> impl Iterator<Item = (CableEnd, Time)> + '_ {
         let place = self.place(device);
         let switch = place.map(|place| &self.switches[place.switch as usize]);

@@ -1,4 +1,5 @@
-//! Copies of routes: those to a switch are, but for its neighbours and itself, those to its twins.
+//! Copies routes to twins: those to one leaf equal those to its twins, except at their neighbours
+//! and at the twins themselves.
 
 use super::port_lists::PortList;
 use super::search::{Search, SwitchGraph};
@@ -8,7 +9,7 @@ use crate::ids::{HostId, SwitchId};
 use crate::topology::Topology;
 
 impl Routing {
-    /// Copies the routes to a group, which a search has just found, to its twins.
+    /// Copies the routes to a group, which a search has just found, to the group's twins.
     pub(super) fn copy_to_twins(
         &mut self,
         graph: &SwitchGraph,
@@ -34,14 +35,14 @@ impl Routing {
         }
     }
 
-    /// The last steps of routes to twins, and those between them, on one plane.
+    /// Sets the last steps in routes to twins, and the routes between twins, on one plane.
     fn copy_ends(
         &mut self,
         graph: &SwitchGraph,
         set: TwinSet<'_>,
         switch_of: impl Fn(usize) -> SwitchId,
     ) {
-        // The way from one twin to another is the same from all of them.
+        // A route from one twin to another goes up first, whichever the two are.
         let up = graph.nearest(switch_of(set.first));
         for &twin in set.others {
             let to = switch_of(twin);
@@ -53,11 +54,12 @@ impl Routing {
             let entry = self.entry(switch_of(set.first), twin);
             self.table[entry] = self.lists.intern(&up, PortList::default());
             let entry = self.entry(to, twin);
+            // Hosts on the switch itself have no entry: `candidates` answers with their own ports.
             self.table[entry] = PortList::default();
         }
     }
 
-    /// The same of the lengths of paths.
+    /// Copies the path lengths to a group to its twins, and sets those between twins.
     pub(super) fn copy_distances(
         &mut self,
         topology: &Topology,
@@ -73,6 +75,7 @@ impl Routing {
         }
         for &twin in others {
             let own = switches_on_path(topology, leaders[twin], leaders[twin], 0)?;
+            // Twins reach each other over any neighbour of both, in two links.
             let between = switches_on_path(topology, leaders[first], leaders[twin], 2)?;
             self.distances[twin * self.groups + twin] = own;
             self.distances[first * self.groups + twin] = between;

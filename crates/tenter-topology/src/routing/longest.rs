@@ -1,4 +1,4 @@
-//! How many switches paths pass at most.
+//! Longest paths, counted in switches.
 
 use super::{PATH_MAX, Routing};
 use tenter_units::ById;
@@ -7,15 +7,16 @@ use crate::ids::{HostId, SwitchId};
 use crate::topology::Topology;
 
 impl Routing {
-    /// Switches on the longest path between two hosts, static routes included, without detours.
+    /// Counts the switches on the longest path between two hosts, static routes included and
+    /// detours excluded.
     pub fn longest_path(&self) -> u32 {
         u32::from(self.distances.iter().copied().max().unwrap_or(0))
     }
 
-    /// Switches on the longest detour between two hosts: a shortest way into a region that is
-    /// neither one's, and the path on from there; `None` where the topology has no such regions.
+    /// Counts the switches on the longest detour: a shortest way into a region that is neither
+    /// host's, and the path on from there. `None` if there are fewer than three regions.
     ///
-    /// `topology` is the one the routes were built for.
+    /// `topology` must be the one for which the routes were built.
     pub fn longest_detour(&self, topology: &Topology) -> Option<u32> {
         if self.regions() < 3 {
             return None;
@@ -41,7 +42,7 @@ impl Routing {
 }
 
 impl Routing {
-    /// Switches on the longest detour where each switch is a region.
+    /// Returns the longest detour if each switch is a region.
     fn longest_by_a_switch(&self) -> Option<u32> {
         let by = |region: usize| {
             let others = (0..self.groups).filter(|&other| other != region);
@@ -53,29 +54,32 @@ impl Routing {
             };
             let there = longest(|groups, region, from| from * groups + region)?;
             let onward = longest(|groups, region, to| region * groups + to)?;
+            // The region's switch is on both halves.
             Some(there + onward - 1)
         };
         (0..self.groups).filter_map(by).max()
     }
 }
 
-/// Switches from each one on to the farthest host behind a region, 0 without a way, where known.
+/// For each switch, the switches from there by a region to the farthest host behind it, if
+/// computed; 0 if there is no way.
 type Known = ById<SwitchId, Option<u32>>;
 
-/// Detours, while the longest one is looked for: each switch is asked once for each region.
+/// Search for the longest detour. Each switch is evaluated once for each region.
 struct Detours<'r> {
     routing: &'r Routing,
     topology: &'r Topology,
-    /// A host of each group of hosts that are at one switch.
+    /// First host in each group.
     leaders: &'r [HostId],
-    /// The group at each switch, where there is one.
+    /// Group at each switch that has hosts.
     group_at: ById<SwitchId, Option<usize>>,
-    /// Switches from each one on to the farthest host of another region, where that was asked.
+    /// For each switch, the switches on the longest path from there to a host in another region, if
+    /// computed.
     onward: ById<SwitchId, Option<u32>>,
 }
 
 impl Detours<'_> {
-    /// Switches on the longest detour by a region.
+    /// Returns the longest detour by `region`.
     fn by(&mut self, region: u32) -> Option<u32> {
         let mut known: Known = vec![None; self.topology.switches()].into();
         let sources = self.leaders.iter();
@@ -86,10 +90,10 @@ impl Detours<'_> {
             .max()
     }
 
-    /// Switches from one of them on, by a region, to the farthest host behind it; at most so many
-    /// of them are followed.
+    /// Returns the switches from `switch` by a region to the farthest host behind it. At most
+    /// `most` steps are followed.
     fn from(&mut self, switch: SwitchId, region: u32, known: &mut Known, most: u8) -> Option<u32> {
-        // Of one without a way there it is known that it passes none.
+        // A recorded 0 means that there is no way.
         if let Some(known) = known[switch] {
             return Some(known).filter(|&switches| switches > 0);
         }
@@ -108,7 +112,7 @@ impl Detours<'_> {
         longest
     }
 
-    /// Switches from one of them on to the farthest host of another region.
+    /// Returns the switches on the longest path from `entry` to a host in another region.
     fn onward(&mut self, entry: SwitchId) -> u32 {
         if let Some(known) = self.onward[entry] {
             return known;
@@ -127,7 +131,7 @@ impl Detours<'_> {
         farthest
     }
 
-    /// Switches from one without hosts on to a host.
+    /// Follows the first candidate from a switch without hosts to `host`, and counts the switches.
     fn walked(&self, from: SwitchId, host: HostId) -> u32 {
         let (mut switch, mut switches) = (from, 1);
         while switch != self.routing.attachment(host) && switches < u32::from(PATH_MAX) {

@@ -1,27 +1,29 @@
-//! Lists of egress ports, each kept once.
+//! Egress port lists, each stored once.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A list of ports: its place among all of them.
+/// A stored list, as a range in `PortLists::ports`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PortList {
     pub(super) first: u32,
     pub(super) count: u32,
 }
 
-/// Lists of ports, each kept once.
+/// Storage for port lists. Equal lists are stored once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PortLists {
-    /// First each port of any switch, in order, so that there is a list of it alone.
+    /// All lists, one behind the other. It begins with every port number in order, so that each
+    /// single port is a list by itself.
     pub(super) ports: Vec<u16>,
-    /// How many of them these are.
+    /// Length that this beginning has.
     single: u16,
-    /// Lists of several ports. Only looked up, never iterated; empty once the table is complete.
+    /// Lists with several ports. Only looked up, never iterated; dropped once the table is
+    /// complete.
     known: HashMap<Box<[u16]>, PortList, BuildHasherDefault<PortHasher>>,
 }
 
-/// A hash of a list of ports: millions of lists are looked up, none of them from strangers.
+/// Fast hash for port lists. Millions are looked up, and none comes from an attacker.
 #[derive(Default)]
 struct PortHasher(u64);
 
@@ -43,14 +45,14 @@ impl Hasher for PortHasher {
     }
 
     fn write_u64(&mut self, word: u64) {
-        // The golden ratio in 64 bits, an odd number.
+        // The golden ratio as a 64-bit fraction. It is odd, so multiplying by it loses no bits.
         let mixed = (self.0 ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.0 = mixed ^ (mixed >> 29);
     }
 }
 
 impl PortLists {
-    /// The single-port lists of a number of ports.
+    /// Creates storage with the single-port lists for ports 0 to `ports` − 1.
     pub(super) fn of_single_ports(ports: u16) -> PortLists {
         PortLists {
             ports: (0..ports).collect(),
@@ -65,12 +67,13 @@ impl PortLists {
         &self.ports[first..first + list.count as usize]
     }
 
-    /// The table is complete: no list is looked up any more.
+    /// Drops the index, since the table is complete and no list is looked up any more.
     pub(super) fn complete(&mut self) {
         self.known = HashMap::default();
     }
 
-    /// Where `list` is kept; `guess` is tried before the hash.
+    /// Returns where an equal list is stored. `guess` is compared first, since neighbouring entries
+    /// are mostly equal.
     pub(super) fn intern(&mut self, list: &[u16], guess: PortList) -> PortList {
         match *list {
             [] => return PortList::default(),

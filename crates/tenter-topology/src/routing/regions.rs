@@ -1,29 +1,29 @@
-//! Ways into regions: for packets that do not take the shortest path, but go by a region that is
-//! neither their source's nor their destination's.
+//! Routes into regions, for packets that take a detour through a region that is neither their
+//! source's nor their destination's.
 
 use tenter_units::ById;
 
 use super::port_lists::PortList;
 use crate::ids::SwitchId;
 
-/// What a cable between regions adds to a distance beside its one link: more than any path has
-/// links. So shortest paths are those with the fewest cables between regions.
+/// Distance that a cable between regions adds to its one link. It exceeds the links on any path, so
+/// shortest paths have the fewest cables between regions.
 pub(super) const FAR: u32 = 1 << 16;
 
-/// For every switch and region the egress ports on the shortest ways into it.
+/// Egress ports from every switch on the shortest ways into every region.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RegionRoutes {
-    /// The region of each switch.
+    /// Region that each switch belongs to.
     of: ById<SwitchId, u32>,
     count: u32,
-    /// Whether each switch is a region, so that the ways there are the routes to its hosts.
+    /// True if each switch is a region, so that ways into it are the routes to its hosts.
     pub(super) is_each: bool,
-    /// Per switch and region, switch-major; empty where each switch is one.
+    /// Port list for each switch and region, switch-major; empty if each switch is a region.
     table: Vec<PortList>,
 }
 
 impl RegionRoutes {
-    /// Without any ways yet.
+    /// Creates an empty table for these regions.
     pub(super) fn new(regions: &ById<SwitchId, u32>, is_each: bool) -> RegionRoutes {
         let count = regions.iter().max().map_or(0, |last| last + 1);
         RegionRoutes {

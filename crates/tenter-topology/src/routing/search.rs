@@ -1,4 +1,4 @@
-//! Shortest paths to one switch, or to those of a host on all planes, from all others.
+//! Shortest paths from all switches to one switch, or to a host's switches on all planes.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,26 @@ use tenter_units::ById;
 use super::regions::FAR;
 use crate::{SwitchId, Topology};
 
-/// A cable to another switch.
+/// A cable to another switch, seen from one end.
 #[derive(Clone, Copy)]
 struct Edge {
     peer: SwitchId,
     port: u16,
-    /// Its port there.
+    /// Port at the other end.
     back: u16,
 }
 
-/// The switches and the cables between them, hosts left out.
+/// The switches and the cables between them, without hosts.
 pub(super) struct SwitchGraph {
-    /// Where the edges of each switch begin; they end where the next one's begin.
+    /// Each switch's first edge by index; its edges end where the next switch's begin.
     starts: ById<SwitchId, u32>,
-    /// By port.
+    /// All switches' edges, each switch's by port.
     edges: Vec<Edge>,
-    /// By switch: whether it forwards traffic of another switch only without another way; empty
-    /// where none is like that.
+    /// For each switch, true if it forwards other switches' traffic only if there is no other way;
+    /// empty if no switch is like that.
     is_last_resort: ById<SwitchId, bool>,
-    /// By switch: its region; empty where there are none, and where each switch is one: then each
-    /// cable leads from one to another, and all count alike.
+    /// Region by switch. Empty if there are none, and if each switch is a region: all cables then
+    /// lead to another one and count alike.
     pub(super) regions: ById<SwitchId, u32>,
 }
 
@@ -35,7 +35,7 @@ impl SwitchGraph {
         SwitchGraph::without(topology, &[])
     }
 
-    /// The graph of the cables that are in use.
+    /// Builds the graph from the cables that are in use.
     pub(super) fn without(topology: &Topology, is_out: &[bool]) -> SwitchGraph {
         let regions = if topology.is_region_each() {
             ById::default()
@@ -70,12 +70,12 @@ impl SwitchGraph {
         self.starts.len() - 1
     }
 
-    /// Ends of cables between switches.
+    /// Counts the edges: two for each cable between switches.
     pub(super) fn edges_count(&self) -> usize {
         self.edges.len()
     }
 
-    /// The numbers of all switches.
+    /// Iterates over the numbers of all switches.
     pub(super) fn ids(&self) -> impl Iterator<Item = SwitchId> + use<> {
         SwitchId::new(0).run(self.switches() as u32)
     }
@@ -85,7 +85,7 @@ impl SwitchGraph {
         known.is_some_and(|is| *is)
     }
 
-    /// What a cable between two switches adds to a distance.
+    /// Returns the distance that a cable adds.
     fn length(&self, from: SwitchId, to: SwitchId) -> u32 {
         let region = |switch: SwitchId| self.regions.get(switch.index());
         if region(from) == region(to) {
@@ -95,9 +95,9 @@ impl SwitchGraph {
         }
     }
 
-    /// The ports of a switch that lead to another one, ascending.
+    /// Iterates over the ports that lead from one switch to another, ascending.
     pub(super) fn ports_to(&self, from: SwitchId, to: SwitchId) -> impl Iterator<Item = u16> + '_ {
-        // Ports are in the order of the switches behind them.
+        // Ports are ordered by the switch behind them.
         let edges = self.edges(from);
         let first = edges.partition_point(|edge| edge.peer < to);
         let edges = edges[first..].iter();
@@ -106,7 +106,7 @@ impl SwitchGraph {
             .map(|edge| edge.port)
     }
 
-    /// The switches that a switch is cabled to, ascending, each once.
+    /// Lists the switches that a switch is cabled to, ascending and without repetition.
     pub(super) fn neighbours(&self, switch: SwitchId) -> Vec<SwitchId> {
         let mut neighbours: Vec<SwitchId> =
             self.edges(switch).iter().map(|edge| edge.peer).collect();
@@ -115,7 +115,7 @@ impl SwitchGraph {
         neighbours
     }
 
-    /// The ports of a switch to its own region, or all if there are none.
+    /// Lists a switch's ports to its own region, or all ports if there are no regions.
     pub(super) fn nearest(&self, switch: SwitchId) -> Vec<u16> {
         let edges = self.edges(switch).iter();
         let lengths = edges.map(|edge| (self.length(switch, edge.peer), edge.port));
@@ -129,19 +129,19 @@ impl SwitchGraph {
     }
 }
 
-/// A breadth-first search backwards from one destination.
+/// A breadth-first search backwards from a destination.
 pub(super) struct Search {
-    /// Per switch: links to the destination, and `FAR` for each of them that is between regions.
+    /// Distance by switch: links to the destination, and `FAR` more for each link between regions.
     pub(super) distance: ById<SwitchId, u32>,
-    /// Switches that have been reached, nearest first; those behind switches of last resort come
-    /// after the others.
+    /// Switches reached so far, nearest first. Behind all others come those that lie behind a
+    /// last-resort switch.
     queue: Vec<SwitchId>,
-    /// Per switch: whether it is behind a switch of last resort.
+    /// True for switches that are reached only through a last-resort switch.
     is_behind: ById<SwitchId, bool>,
     candidates: Vec<u16>,
-    /// Per switch: the ports one link nearer, in any order, where the search notes them.
+    /// Each switch's ports that are one link nearer, in any order, if the search collects them.
     nearer: ById<SwitchId, Vec<u16>>,
-    /// Whether it does.
+    /// True if the last search collected `nearer`.
     has_nearer: bool,
 }
 
@@ -159,7 +159,7 @@ impl Search {
         }
     }
 
-    /// Searches from destinations that no way joins, if there are several.
+    /// Searches from `destinations`. If there are several, they are on planes that no path joins.
     pub(super) fn run(&mut self, graph: &SwitchGraph, destinations: &[SwitchId]) {
         if !graph.regions.is_empty() {
             self.run_far(graph, destinations);
@@ -176,17 +176,20 @@ impl Search {
         let mut next = 0;
         while let Some(&switch) = self.queue.get(next) {
             next += 1;
+            // In this phase leaves of last resort forward nothing for others.
             if destinations.contains(&switch) || !graph.is_last_resort(switch) {
                 self.reach_from(graph, switch, false);
             }
         }
+        // What is left can be reached through such leaves only.
         if self.queue.len() < self.distance.len() {
             self.run_behind(graph);
         }
     }
 
-    /// The same where all cables count alike and all switches forward: each cable is seen once, and
-    /// none of the farthest switches, so that fabrics of a short diameter take little.
+    /// Searches a graph in which all cables count alike and all switches forward. Each cable is
+    /// visited once, and cables at the farthest switches not at all, so fabrics with a short
+    /// diameter cost little.
     fn run_plain(&mut self, graph: &SwitchGraph, destinations: &[SwitchId]) {
         self.distance.fill(Search::UNSEEN);
         self.nearer.iter_mut().for_each(Vec::clear);
@@ -197,6 +200,8 @@ impl Search {
             let beyond = self.distance[switch] + 1;
             let is_last = self.queue.len() == self.distance.len();
             let farthest = self.queue.last().map(|&last| self.distance[last]);
+            // All switches are reached and this one is among the farthest: no cable leads further
+            // away.
             if is_last && farthest < Some(beyond) {
                 break;
             }
@@ -221,12 +226,13 @@ impl Search {
         }
     }
 
-    /// The same from several switches, where there are regions: first by the cables between these.
+    /// Searches a graph with regions, in which cables between regions count most.
     pub(super) fn run_far(&mut self, graph: &SwitchGraph, destinations: &[SwitchId]) {
         self.has_nearer = false;
         self.distance.fill(Search::UNSEEN);
         self.is_behind.fill(false);
-        // There are few distances, and many switches at each.
+        // There are few different distances and many switches at each, so this beats a heap of
+        // switches.
         let mut open: BTreeMap<u32, Vec<SwitchId>> = BTreeMap::new();
         for &destination in destinations {
             self.distance[destination] = 0;
@@ -234,6 +240,7 @@ impl Search {
         open.insert(0, destinations.to_vec());
         while let Some((distance, switches)) = open.pop_first() {
             for switch in switches {
+                // A shorter distance was found after this entry was made.
                 if distance > self.distance[switch] {
                     continue;
                 }
@@ -248,20 +255,21 @@ impl Search {
         }
     }
 
-    /// Links from a switch to the destination.
+    /// Returns the link count from a switch to the destination.
     pub(super) fn links(&self, switch: SwitchId) -> u32 {
         match self.distance[switch] {
             Search::UNSEEN => Search::UNSEEN,
+            // A link between regions counts `FAR + 1`, so the remainder counts every link once.
             distance => distance % FAR,
         }
     }
 
-    /// Goes on through switches of last resort to those that cannot be reached otherwise.
+    /// Continues through last-resort switches to switches that cannot be reached otherwise.
     fn run_behind(&mut self, graph: &SwitchGraph) {
         let reached = self.queue.len();
         let (mut early, mut late) = (0, reached);
         loop {
-            // Whichever is nearer; both are in the order of distance.
+            // Takes the nearer of the two heads; both sequences are in the order of distance.
             let far = |place: Option<&SwitchId>| place.map(|&s| self.distance[s]);
             let next = match (
                 far(self.queue[..reached].get(early)),
@@ -290,7 +298,8 @@ impl Search {
         }
     }
 
-    /// The ports of `switch` that lead to the destination on the shortest way through the tree.
+    /// Returns the ports by which `switch` reaches the destination through the tree, on the
+    /// shortest way.
     pub(super) fn others(&mut self, graph: &SwitchGraph, switch: SwitchId) -> &[u16] {
         self.candidates.clear();
         let distance = |peer: SwitchId| {
@@ -307,7 +316,7 @@ impl Search {
         &self.candidates
     }
 
-    /// The ports of `switch` one link nearer to the destination.
+    /// Returns the ports by which `switch` gets one link nearer to the destination, ascending.
     pub(super) fn candidates(&mut self, graph: &SwitchGraph, switch: SwitchId) -> &[u16] {
         if self.has_nearer {
             self.nearer[switch].sort_unstable();
@@ -322,6 +331,8 @@ impl Search {
                 let there = self.distance[*peer];
                 let passes = !graph.is_last_resort(*peer) && !self.is_behind[*peer];
                 let nearer = there != Search::UNSEEN && there + graph.length(switch, *peer) == here;
+                // A leaf of last resort is the destination itself, or serves switches without
+                // another way.
                 nearer && (there == 0 || is_behind || passes)
             });
             self.candidates.extend(nearer.map(|edge| edge.port));

@@ -1,4 +1,4 @@
-//! Routes that follow from the arrangement of the switches.
+//! Routes that follow from the switches' arrangement.
 
 use tenter_units::Budget;
 
@@ -9,13 +9,13 @@ use crate::ids::SwitchId;
 use crate::shape::Shape;
 use crate::topology::Topology;
 
-/// The ports to the next switches of a path.
+/// Collects the ports to the next switches on a path.
 struct NextPorts<'g> {
     graph: &'g SwitchGraph,
     ports: Vec<u16>,
-    /// The switches that they lead from and to.
+    /// Switch and next switches for which `ports` was collected.
     last: (SwitchId, Vec<SwitchId>),
-    /// How many ports were gathered so far.
+    /// Ports collected so far, as a measure for work.
     gathered: u64,
 }
 
@@ -29,9 +29,9 @@ impl<'g> NextPorts<'g> {
         }
     }
 
-    /// The ports of a switch that lead to the next switches, ascending.
+    /// Returns the ports by which `switch` reaches any `next` switch, ascending.
     fn of(&mut self, switch: SwitchId, next: &[SwitchId]) -> &[u16] {
-        // Many destinations are behind the same next switches.
+        // Many destinations lie behind the same next switches.
         let (last, known) = &mut self.last;
         if *last == switch && known == next {
             return &self.ports;
@@ -53,7 +53,7 @@ impl<'g> NextPorts<'g> {
 }
 
 impl Routing {
-    /// Puts the paths of an arrangement into the table. All its switches have hosts.
+    /// Fills the table from an arrangement in which all switches have hosts.
     pub(super) fn take_shape(
         &mut self,
         topology: &Topology,
@@ -63,9 +63,10 @@ impl Routing {
     ) -> Result<(), RoutingError> {
         let leaders = self.leaders();
         let mut ports = NextPorts::new(graph);
-        // Groups are the switches, in their order.
+        // All switches have hosts, so groups are the switches in order.
         for (from, switch) in graph.ids().enumerate() {
-            // Parallel cables make long lists of ports; a switch has about as many as the last.
+            // Parallel cables make port lists long. The work is charged one switch late, because it
+            // is known only afterwards and differs little among switches.
             let gathered = std::mem::take(&mut ports.gathered);
             self.counted(budget, shape.units_of_paths() + gathered)?;
             let row = from * self.groups;
@@ -78,6 +79,7 @@ impl Routing {
             shape.paths(switch, |to, links, next| {
                 guess = lists.intern(ports.of(switch, next), guess);
                 table[row + to.index()] = guess;
+                // A path that is too long is refused below, by the longest one.
                 distances[row + to.index()] = links.saturating_add(1).min(u32::from(u8::MAX)) as u8;
                 longest = longest.max((links, to.index()));
             });
@@ -86,7 +88,7 @@ impl Routing {
         Ok(())
     }
 
-    /// Puts the ways of an arrangement into each region into their table.
+    /// Fills the region table from an arrangement.
     pub(super) fn take_regions_of(&mut self, graph: &SwitchGraph, shape: &Shape) {
         let mut ports = NextPorts::new(graph);
         let mut next = Vec::new();

@@ -1,4 +1,4 @@
-//! Leaves with the same neighbours, such as those of a pod: their routes are found once.
+//! Twins: leaves with the same neighbours, such as those in a pod, whose routes are searched once.
 
 use std::collections::HashMap;
 
@@ -6,8 +6,8 @@ use super::search::SwitchGraph;
 use crate::ids::SwitchId;
 use crate::topology::Topology;
 
-/// The groups of hosts in sets: the first of each stands for all of it, since no shortest path from
-/// elsewhere tells one from another before its last switch.
+/// Groups in sets. A set's first group represents it: no shortest path from elsewhere distinguishes
+/// its groups before the last switch.
 pub(super) struct Twins {
     sets: Vec<Vec<usize>>,
 }
@@ -15,14 +15,14 @@ pub(super) struct Twins {
 /// Groups whose switches have the same neighbours.
 #[derive(Clone, Copy)]
 pub(super) struct TwinSet<'t> {
-    /// The one that stands for all.
+    /// Group that represents the set.
     pub(super) first: usize,
     pub(super) others: &'t [usize],
 }
 
 impl Twins {
-    /// Those of a graph, with the switch of each group; each by itself where ways do not depend on
-    /// neighbours alone.
+    /// Finds the twins among `switches`, which has each group's switch. Every group is a set by
+    /// itself if routes depend on more than neighbours.
     pub(super) fn new(topology: &Topology, graph: &SwitchGraph, switches: &[SwitchId]) -> Twins {
         let neighbours_of = |first: SwitchId| -> Vec<Vec<SwitchId>> {
             let planes = topology.on_planes(first);
@@ -30,14 +30,17 @@ impl Twins {
         };
         let is_plain = topology.routes.is_empty() && topology.optics.switches().is_empty();
         let mut sets: Vec<Vec<usize>> = Vec::new();
-        // Only looked up, never iterated.
+        // Only looked up, never iterated, so its order does not matter.
         let mut known: HashMap<(Option<u32>, Vec<Vec<SwitchId>>), usize> = HashMap::new();
         for (group, &switch) in switches.iter().enumerate() {
             let neighbours = neighbours_of(switch);
+            // Static routes and circuits single out leaves, and a leaf without neighbours has no
+            // routes.
             if !is_plain || neighbours.iter().any(Vec::is_empty) {
                 sets.push(vec![group]);
                 continue;
             }
+            // Leaves with equal neighbours in different regions have routes of different lengths.
             let region = graph.regions.get(switch.index()).copied();
             let set = *known.entry((region, neighbours)).or_insert(sets.len());
             match sets.get_mut(set) {
