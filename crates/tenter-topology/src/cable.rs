@@ -1,35 +1,35 @@
-//! Cables, and what they are plugged into.
+//! Cables, and the ports they are plugged into.
 
 use tenter_units::{Rate, Time};
 
 use crate::ids::NodeId;
 
-/// A full-duplex cable.
+/// A full-duplex cable between two ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cable {
-    /// The two plugs. End 0 is at the node with the lower number; of a fibre to an optical circuit
-    /// switch, at the port it is plugged into.
+    /// Ports at both ends. End 0 is at the node with the lower number, or for a fibre to an optical
+    /// circuit switch at the electrical port it is plugged into.
     pub ends: [CableEnd; 2],
-    /// Line rate of each direction.
+    /// Line rate in each direction.
     pub rate: Rate,
-    /// Propagation delay of each direction.
+    /// Propagation delay in each direction.
     pub delay: Time,
 }
 
-/// Where one end of a cable is plugged in.
+/// Port into which one end of a cable is plugged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CableEnd {
-    /// The node.
+    /// Node that has the port.
     pub node: NodeId,
-    /// Port of that node.
+    /// Port number on that node, from 0.
     pub port: u16,
 }
 
-/// The plug in a port.
+/// Cable end that a port holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortRef {
-    /// Cable number.
+    /// Number that the port's cable has.
     pub cable: u32,
-    /// Which end of it is here: 0 or 1.
+    /// End that is here: 0 or 1.
     pub end: u8,
 }

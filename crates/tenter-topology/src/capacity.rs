@@ -1,55 +1,56 @@
-//! Capacity tier by tier: oversubscription and bisection.
+//! Capacity by tier: oversubscription and bisection.
 
 use tenter_units::{ById, Rate};
 
 use crate::{HostId, NodeId, Topology};
 
-/// The rate of a switch downwards against its rate upwards.
+/// One switch's downward and upward rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Oversubscription {
-    /// The switch.
+    /// Switch whose rates these are.
     pub switch: NodeId,
-    /// Its tier, 0 for a leaf.
+    /// Tier that the switch is on, 0 for a leaf.
     pub tier: u8,
-    /// Line rate of all its cables to hosts and lower tiers together, in bit/s.
+    /// Line rates summed over its cables to hosts and lower tiers, in bit/s.
     pub down_bps: u128,
-    /// Line rate of all its cables to higher tiers together, in bit/s, above zero.
+    /// Line rates summed over its cables to higher tiers, in bit/s; above zero in
+    /// [`Topology::oversubscription`].
     pub up_bps: u128,
 }
 
 impl Oversubscription {
-    /// Downlink over uplink rate: 1 is non-blocking, above 1 oversubscribed, below 1 a fabric with
-    /// speed-up.
+    /// Returns the downward over the upward rate: 1 is non-blocking, above 1 oversubscribed, below
+    /// 1 a fabric with speed-up.
     pub fn ratio(&self) -> f64 {
         self.down_bps as f64 / self.up_bps as f64
     }
 }
 
-/// The summed capacity of one tier of switches.
+/// Capacity summed over all switches in one tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TierCapacity {
-    /// The tier, 0 for leaves.
+    /// Tier that is summed, 0 for leaves.
     pub tier: u8,
-    /// Number of its switches.
+    /// Switches that the tier has.
     pub switches: u32,
-    /// Line rate of all cables to hosts and lower tiers, in bit/s.
+    /// Line rates summed over cables to hosts and lower tiers, in bit/s.
     pub down_bps: u128,
-    /// Line rate of all cables to higher tiers, in bit/s; zero for the highest.
+    /// Line rates summed over cables to higher tiers, in bit/s; zero for the highest tier.
     pub up_bps: u128,
 }
 
-/// The rate from one half of the hosts to the other.
+/// Rate between the hosts' two halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bisection {
-    /// In bit/s.
+    /// Rate in each direction, in bit/s.
     pub bps: u128,
-    /// Whether it is exact; otherwise, with links of unequal rates, it is an upper bound.
+    /// True if the rate is exact. With unequal link rates it is an upper bound.
     pub exact: bool,
 }
 
 impl Topology {
-    /// Oversubscription of every switch that has cables to a higher tier, in node order: leaves
-    /// first.
+    /// Returns the oversubscription for each switch with cables to a higher tier, in node order:
+    /// leaves first.
     ///
     /// Cables within a tier count neither as down nor as up.
     pub fn oversubscription(&self) -> Vec<Oversubscription> {
@@ -58,7 +59,7 @@ impl Topology {
             .collect()
     }
 
-    /// The summed capacity of each tier that has switches, lowest first.
+    /// Returns the capacity summed over each tier that has switches, lowest first.
     pub fn tiers(&self) -> Vec<TierCapacity> {
         let mut tiers: Vec<TierCapacity> = Vec::new();
         for Oversubscription {
@@ -88,13 +89,12 @@ impl Topology {
         tiers
     }
 
-    /// The rate from one half of the hosts to the other, with the hosts cut into halves where least
-    /// gets through: half of the narrowest tier's capacity.
+    /// Returns the rate between the hosts' two halves, cut where least gets through: half the
+    /// narrowest tier's capacity.
     ///
-    /// `None` where that is not the answer: with an odd number of hosts, with several planes, with
-    /// cables within a tier, or where the parts of the fabric below the narrowest tier's uplinks
-    /// are not an even number of parts with equally many hosts. Then a half of the hosts is not a
-    /// half of the parts.
+    /// Returns `None` where that is not the answer: with an odd host count, with several planes,
+    /// with cables within a tier, or if the fabric below the narrowest tier does not fall into an
+    /// even number of parts with equally many hosts. Half the hosts are then not half the parts.
     pub fn bisection(&self) -> Option<Bisection> {
         if !self.hosts.is_multiple_of(2)
             || !self.planes.is_empty()
@@ -107,11 +107,14 @@ impl Topology {
         let tiers = self.tiers();
         let upward = tiers.iter().filter(|tier| tier.up_bps > 0);
         let narrowest = upward.min_by_key(|tier| tier.up_bps);
+        // A tier with at least the rate of all hosts narrows nothing.
         let narrow = narrowest.filter(|tier| tier.up_bps < hosts);
         if narrow.is_some_and(|tier| !self.has_even_parts(tier.tier)) {
             return None;
         }
         Some(Bisection {
+            // Half of the uplinks belong to each half, and all its traffic to the other half takes
+            // them.
             bps: narrow.map_or(hosts, |tier| tier.up_bps) / 2,
             exact: self.is_regular(),
         })
@@ -124,8 +127,8 @@ impl Topology {
         })
     }
 
-    /// Whether the switches up to a tier make up an even number of parts that are not joined below
-    /// the next tier, and have equally many hosts.
+    /// Returns true if the switches up to `tier` form an even number of parts that are not joined
+    /// below the next tier and have equally many hosts.
     fn has_even_parts(&self, tier: u8) -> bool {
         let mut hosts_of_part = Vec::new();
         let mut seen: ById<NodeId, bool> = vec![false; self.nodes.len()].into();
@@ -150,7 +153,8 @@ impl Topology {
         equal && hosts_of_part.len().is_multiple_of(2)
     }
 
-    /// Whether all hosts have equal cables, and all switches of a tier the same up and down.
+    /// Returns true if all hosts have equal line rates, and all switches in a tier equal rates up
+    /// and down.
     fn is_regular(&self) -> bool {
         let rates: Vec<Rate> = self.host_ids().map(|host| self.line_rate(host)).collect();
         let switches: Vec<Oversubscription> = self.switch_capacities().collect();

@@ -1,4 +1,4 @@
-//! The conditions for every topology, whatever its description.
+//! Conditions that every topology must meet, whatever its description.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -7,7 +7,7 @@ use tenter_units::{Budget, ById};
 use crate::{HostId, NodeId, Size, Topology, TopologyError};
 
 impl Topology {
-    /// Checks names, host ports and reachability of a freshly wired topology.
+    /// Checks a freshly wired topology's names, host ports and reachability.
     pub(crate) fn check(&self, budget: &Budget) -> Result<(), TopologyError> {
         if self.hosts == 0 {
             return Err(TopologyError::NoHosts);
@@ -37,11 +37,12 @@ impl Topology {
                 return Err(TopologyError::HostToHost { a, b });
             }
         }
+        // Every plan needs a routing table, so a topology without room for one is of no use.
         Size::of(self).may_route(budget)?;
         self.hosts_reachable()
     }
 
-    /// Checks that every host has a path to every other of its plane.
+    /// Checks that every host has a path to every other host on its plane.
     ///
     /// # Errors
     /// [`TopologyError::Unreachable`] with the first pair that has none.
@@ -51,7 +52,7 @@ impl Topology {
             let plane = self.planes.get(host.index()).copied();
             first_of.entry(plane).or_insert(host);
         }
-        // Cables carry both ways, so a node reached by a host reaches all that the host does.
+        // Cables carry both ways, so everything that the first host reaches can also reach it.
         let mut seen: ById<NodeId, bool> = vec![false; self.nodes.len()].into();
         for &first in first_of.values() {
             let mut waiting = vec![first.node()];

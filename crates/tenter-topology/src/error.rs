@@ -2,24 +2,24 @@
 
 use tenter_units::OverBudget;
 
-/// An error in a topology, with its place and remedy.
+/// A topology error with its place and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TopologyError {
-    /// A count that must be at least one.
+    /// A zero count where at least one is needed.
     #[error("`{parameter}` is 0; give at least 1")]
     ZeroCount {
-        /// The parameter, with its place in a list.
+        /// Parameter at fault, with its place if it is in a list.
         parameter: String,
     },
-    /// A rate of zero.
+    /// A zero rate, at which a link would send nothing.
     #[error(
         "`{parameter}` is 0bps, and a link without a rate sends nothing; give for example `400Gbps`"
     )]
     ZeroRate {
-        /// The parameter, with its place in a list.
+        /// Parameter at fault, with its place if it is in a list.
         parameter: String,
     },
-    /// A topology without hosts.
+    /// A topology that has no hosts.
     #[error("the topology has no host; add a node of kind host")]
     NoHosts,
     /// More hosts than [`HOSTS_MAX`](crate::HOSTS_MAX).
@@ -27,9 +27,9 @@ pub enum TopologyError {
         "the topology has {hosts} hosts, and at most 1048576 (2^20) are supported; reduce {parameters}"
     )]
     TooManyHosts {
-        /// How many there would be.
+        /// Hosts for which the parameters ask.
         hosts: u128,
-        /// The parameters whose product it is.
+        /// Parameters whose product the number is.
         parameters: &'static str,
     },
     /// More cables than [`CABLES_MAX`](crate::CABLES_MAX).
@@ -37,19 +37,19 @@ pub enum TopologyError {
         "the topology has {cables} cables, and at most 16777216 (2^24) are supported; reduce {parameters}"
     )]
     TooManyCables {
-        /// The number of cables.
+        /// Cables for which the parameters ask.
         cables: u128,
-        /// The parameters whose product it is.
+        /// Parameters whose product the number is.
         parameters: &'static str,
     },
-    /// A value that a parameter cannot have.
+    /// A value that the parameter does not allow.
     #[error("`{parameter}` {what}; {remedy}")]
     Parameter {
-        /// Its key in `fabric`.
+        /// Key in `fabric` that has the value.
         parameter: &'static str,
-        /// What is wrong with it.
+        /// Problem with the value, as a clause that follows the key.
         what: String,
-        /// A value that works, or how to find one.
+        /// Value that works, or a way to find one.
         remedy: String,
     },
     /// More ports on one node than [`PORTS_MAX`](crate::PORTS_MAX).
@@ -57,134 +57,134 @@ pub enum TopologyError {
         "`{node}` has {ports} ports, and a node has at most 65535; spread its cables over more nodes"
     )]
     TooManyPorts {
-        /// Name of the node.
+        /// Name that the node has.
         node: String,
-        /// The number of ports.
+        /// Ports that its cables need.
         ports: u64,
     },
-    /// More groups of a dragonfly than a group has cables to others.
+    /// More groups in a dragonfly than one group's global cables can reach.
     #[error(
         "`groups` is {groups}, and a group of these routers reaches {most} at most, itself among them; give fewer groups, or more `{ports}`"
     )]
     TooManyGroups {
-        /// How many there would be.
+        /// Groups for which the scenario asks.
         groups: u32,
-        /// How many there may be.
+        /// Most groups that can be joined.
         most: u128,
-        /// The parameter of which more would allow more.
+        /// Parameter that would allow more groups if it were larger.
         ports: &'static str,
     },
-    /// A host with no cable or with several.
+    /// A host without a cable, or with several.
     #[error(
         "host `{host}` has {ports} ports, and a host is one NIC with exactly one; give every NIC its own host and one cable"
     )]
     HostPorts {
-        /// Name of the host.
+        /// Name that the host has.
         host: String,
-        /// The number of its ports.
+        /// Ports that it has, where one is expected.
         ports: u64,
     },
     /// A cable between two hosts.
     #[error("hosts `{a}` and `{b}` are cabled to each other; put a switch between them")]
     HostToHost {
-        /// Name of one host.
+        /// Name of the host at one end.
         a: String,
-        /// Name of the other.
+        /// Name of the host at the other end.
         b: String,
     },
     /// A cable from a node to itself.
     #[error("a link goes from `{node}` to itself; name two different nodes")]
     SelfLink {
-        /// Name of the node.
+        /// Name of the node at both ends.
         node: String,
     },
-    /// Two nodes of one name.
+    /// Two nodes with the same name.
     #[error("two nodes are called `{name}`; rename one of them")]
     DuplicateName {
-        /// The name.
+        /// Name that both nodes have.
         name: String,
     },
     /// A node without a name.
     #[error("node {index} of the list has an empty name; give it one")]
     EmptyName {
-        /// Its place in the list, from 0.
+        /// Position in the list of nodes, from 0.
         index: usize,
     },
     /// A link to a node that is not in the list.
     #[error("link {link} names a node `{name}` that is not in the list; {remedy}")]
     UnknownNode {
-        /// The link's place in the list, from 0.
+        /// Position in the list of links, from 0.
         link: usize,
-        /// The name it gives.
+        /// Name that no node in the list has.
         name: String,
-        /// The nearest name, or what to add.
+        /// Suggestion: the nearest name, or what to add.
         remedy: String,
     },
-    /// A route that no switch can take.
+    /// A route that its switch cannot take.
     #[error("route {index} (at `{at}` to `{to}`) {what}")]
     Route {
-        /// Its place in the list, from 0.
+        /// Position in the list of routes, from 0.
         index: usize,
-        /// The switch that is to take it.
+        /// Switch that would take the route, by name.
         at: String,
-        /// The switch it is to lead to.
+        /// Switch to whose hosts the route leads, by name.
         to: String,
-        /// The error, and the remedy.
+        /// Problem with the route, and a remedy.
         what: String,
     },
-    /// A graph that takes more than the request may.
+    /// A graph that exceeds the request's budget.
     #[error("the topology has {hosts} hosts, {switches} switches and {cables} cables: {over}")]
     OverBudget {
-        /// The number of hosts.
+        /// Hosts that the graph has.
         hosts: u64,
-        /// The number of switches.
+        /// Switches that the graph has.
         switches: u64,
-        /// The number of cables.
+        /// Cables that the graph has.
         cables: u64,
-        /// What it would take, and the remedy.
+        /// Amount that the graph would take, and a remedy.
         over: OverBudget,
     },
-    /// Routes that do not lead where they should.
+    /// Routes that cannot be computed, or that do not lead to their destination.
     #[error(transparent)]
     Routing(#[from] crate::RoutingError),
     /// Two hosts without a path between them.
     #[error("host `{from}` cannot reach host `{to}`; add links between their switches")]
     Unreachable {
-        /// Name of one host.
+        /// First host on the plane, by name.
         from: String,
-        /// Name of a host in another part.
+        /// Host that it cannot reach, by name.
         to: String,
     },
-    /// An override of a leaf or spine that does not exist.
+    /// An override for a leaf or spine that does not exist.
     #[error(
         "the override for leaf {leaf} and spine {spine} is out of range; leaves are 0 to {}, spines 0 to {}", .leaves - 1, .spines - 1
     )]
     OverrideOutOfRange {
-        /// The leaf it names.
+        /// Leaf that the override names.
         leaf: u32,
-        /// The spine it names.
+        /// Spine that the override names.
         spine: u32,
-        /// How many leaves there are.
+        /// Leaves that the fabric has.
         leaves: u32,
-        /// How many spines there are.
+        /// Spines that the fabric has.
         spines: u32,
     },
-    /// Two overrides for one pair.
+    /// Two overrides for one leaf and spine.
     #[error("leaf {leaf} and spine {spine} are overridden twice; merge the two overrides")]
     OverrideTwice {
-        /// The leaf.
+        /// Leaf that both overrides name.
         leaf: u32,
-        /// The spine.
+        /// Spine that both overrides name.
         spine: u32,
     },
-    /// An override that changes nothing.
+    /// An override that states neither links nor a rate.
     #[error(
         "the override for leaf {leaf} and spine {spine} changes nothing; give `links` or `rate`, or remove it"
     )]
     OverrideEmpty {
-        /// The leaf.
+        /// Leaf that the override names.
         leaf: u32,
-        /// The spine.
+        /// Spine that the override names.
         spine: u32,
     },
     /// A rate for links that the same override removes.
@@ -192,61 +192,61 @@ pub enum TopologyError {
         "the override for leaf {leaf} and spine {spine} gives a rate to 0 links; remove the rate, or give links"
     )]
     OverrideRateWithoutLinks {
-        /// The leaf.
+        /// Leaf that the override names.
         leaf: u32,
-        /// The spine.
+        /// Spine that the override names.
         spine: u32,
     },
-    /// A cabling map of the wrong length.
+    /// A cabling map with the wrong length.
     #[error("`cabling` has {given} entries; give {wanted}, the leaf of every host in rank order")]
     CablingLength {
-        /// Its length.
+        /// Entries that the map has.
         given: usize,
-        /// The required length, in words if it is a range.
+        /// Entries that it needs, in words if that is a range.
         wanted: String,
     },
     /// A cabling map that names a leaf that does not exist.
     #[error("`cabling` puts host {host} on leaf {leaf}, which does not exist; leaves are 0 to {}", .leaves - 1)]
     CablingOutOfRange {
-        /// The host, in rank order.
+        /// Host in rank order, from 0.
         host: usize,
-        /// The leaf it names.
+        /// Leaf that the map names.
         leaf: u32,
-        /// How many leaves there are.
+        /// Leaves that the fabric has.
         leaves: u32,
     },
-    /// A cabling map that fills a leaf beyond its host ports.
+    /// A cabling map that puts more hosts on a leaf than it has host ports.
     #[error(
         "`cabling` puts {hosts} hosts on leaf {leaf}, which has {ports} host ports; move some to another leaf"
     )]
     CablingOverfull {
-        /// The leaf.
+        /// Leaf with too many hosts.
         leaf: u32,
-        /// How many hosts are on it.
+        /// Hosts that the map puts on it.
         hosts: u32,
-        /// How many host ports it has.
+        /// Host ports that it has.
         ports: u32,
     },
-    /// A k-ary fat tree of odd or zero k.
+    /// A k-ary fat tree whose k is odd or zero.
     #[error(
         "a k-ary fat tree needs an even k of at least 2, not {k}; half of each switch's ports go up"
     )]
     OddRadix {
-        /// The k given.
+        /// Value that k was given.
         k: u32,
     },
-    /// Optical circuit switches that cannot be in a fabric.
+    /// Optical circuit switches that do not go with the fabric.
     #[error("{what}")]
     Optical {
-        /// The error, and the remedy.
+        /// Problem with the fabric, and a remedy.
         what: String,
     },
-    /// Circuits that an optical switch cannot have.
+    /// Circuits that an optical switch cannot set.
     #[error("the optical switch `{switch}` {what}")]
     Circuit {
-        /// Its name.
+        /// Optical switch at fault, by name.
         switch: String,
-        /// The error, and the remedy.
+        /// Problem with the circuits, and a remedy.
         what: String,
     },
 }

@@ -1,19 +1,20 @@
-//! Finite fields, by the powers of a primitive element.
+//! Finite fields, represented by powers of a primitive element.
 
-/// The field of an order that is a power of a prime. An element is the number whose digits in base
-/// `prime` are the coefficients of a polynomial.
+/// A finite field. An element is a number whose digits in base `prime` are a polynomial's
+/// coefficients.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     prime: u32,
-    /// The powers of a primitive element, from the first to that before 1 again.
+    /// Powers that a primitive element has for exponents 0 to order − 2, after which they repeat.
     powers: Vec<u32>,
-    /// The exponent of each element but 0, which has none.
+    /// Each element's logarithm to that base; 0 has none, and its entry is unused.
     exponents: Vec<u32>,
 }
 
 impl Field {
-    /// The field of an order, or none if that is no power of a prime.
+    /// Returns the field with `order` elements, or `None` if `order` is no prime power.
     pub(crate) fn of_order(order: u32) -> Option<Field> {
+        // The least divisor above 1 is a prime.
         let prime = (2..=order).find(|divisor| order.is_multiple_of(*divisor))?;
         let mut rest = order;
         while rest.is_multiple_of(prime) {
@@ -22,7 +23,8 @@ impl Field {
         if rest != 1 {
             return None;
         }
-        // The polynomial by which x to the degree is replaced; most have a primitive x in a few.
+        // A product of degree `n` is reduced by replacing x^n with a polynomial `by`. Most fields
+        // have a primitive x after few tries.
         let powers = (1..order).find_map(|by| powers_of_x(prime, order, by))?;
         let mut exponents = vec![0; order as usize];
         for (exponent, &power) in (0..).zip(&powers) {
@@ -43,6 +45,7 @@ impl Field {
         sum(self.prime, a, b)
     }
 
+    /// Multiplies two elements by adding their logarithms.
     pub(crate) fn product(&self, a: u32, b: u32) -> u32 {
         if a == 0 || b == 0 {
             return 0;
@@ -51,13 +54,13 @@ impl Field {
         self.power(one + other)
     }
 
-    /// A power of the primitive element.
+    /// Returns a power of the primitive element. Exponents count modulo order − 1.
     pub(crate) fn power(&self, exponent: u32) -> u32 {
         self.powers[exponent as usize % self.powers.len()]
     }
 }
 
-/// The sum of two elements, digit by digit.
+/// Adds two elements digit by digit, without carries.
 fn sum(prime: u32, mut a: u32, mut b: u32) -> u32 {
     let (mut sum, mut place) = (0, 1);
     while a > 0 || b > 0 {
@@ -69,18 +72,22 @@ fn sum(prime: u32, mut a: u32, mut b: u32) -> u32 {
     sum
 }
 
-/// The powers of x where x to the degree is `by`, if they are all elements but 0.
+/// Lists the powers of x if x^n is `by`; `None` unless they are all elements but 0.
 fn powers_of_x(prime: u32, order: u32, by: u32) -> Option<Vec<u32>> {
+    // Place value of the leading coefficient.
     let top = order / prime;
     let times_x = |element: u32| {
         let (leading, rest) = (element / top, element % top * prime);
+        // The leading coefficient says how often `by` is added.
         (0..leading).fold(rest, |total, _| sum(prime, total, by))
     };
     let mut powers = vec![1];
     loop {
         match times_x(powers[powers.len() - 1]) {
             1 => break,
+            // A product of x with an element other than 0 is 0, so this is no field.
             0 => return None,
+            // More powers than elements: they repeat without coming back to 1.
             _ if powers.len() == order as usize - 1 => return None,
             next => powers.push(next),
         }

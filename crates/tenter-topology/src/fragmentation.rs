@@ -1,7 +1,7 @@
-//! The fragmentation of hosts: the leaves and pods they span, over the fewest possible.
+//! A job's fragmentation: the leaves and pods that its hosts span, relative to the fewest possible.
 //!
-//! Source: the metric of "Bandwidth Steering in HPC Using Silicon Nanophotonics" (SC19) for jobs on
-//! Cori: observed number of groups that an application spans, divided by the smallest possible one.
+//! Source: the metric in "Bandwidth Steering in HPC Using Silicon Nanophotonics" (SC19) for jobs on
+//! Cori, where the groups that an application spans are divided by the fewest possible.
 
 use std::collections::BTreeMap;
 
@@ -9,38 +9,38 @@ use tenter_units::ById;
 
 use crate::{HostId, NodeId, Topology};
 
-/// The number of groups that some hosts span, and the fewest that could hold as many.
+/// Groups that some hosts span, and the fewest that could hold them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Groups with at least one of the hosts.
+    /// Groups with at least one such host.
     pub groups: u32,
-    /// The least number of groups of the fabric with as many hosts in all.
+    /// Fewest groups that together have as many hosts.
     pub fewest: u32,
 }
 
 impl Span {
-    /// The fragmentation factor: 1 if hosts are as close together as possible.
+    /// Returns the fragmentation factor: 1 if the hosts are as close together as possible.
     pub fn factor(self) -> f64 {
         f64::from(self.groups) / f64::from(self.fewest.max(1))
     }
 }
 
 impl Topology {
-    /// The leaves of the hosts.
+    /// Returns how many leaves `hosts` span.
     pub fn leaf_span(&self, hosts: &[HostId]) -> Span {
         let leaf = |host: HostId| self.neighbour(host, 0).node;
         let leaves: ById<HostId, NodeId> = self.host_ids().map(leaf).collect();
         span(&leaves, hosts)
     }
 
-    /// The pods that hosts are in: what stays connected, tier by tier, without the highest one.
-    /// In a leaf-spine fabric these are the leaves; links and circuits between switches of one tier
-    /// make no pod.
+    /// Returns how many pods `hosts` span. A pod is what stays connected, tier by tier, without the
+    /// highest tier; in a leaf-spine fabric it is a leaf. Cables and circuits within a tier join no
+    /// pods.
     pub fn pod_span(&self, hosts: &[HostId]) -> Span {
         span(&self.pods(), hosts)
     }
 
-    /// The pod of each host, counted from 0.
+    /// Returns each host's pod, counted from 0.
     pub fn pods(&self) -> ById<HostId, u32> {
         let top = self.top_tier();
         let is_top = |node: NodeId| top > Some(0) && self.tier(node) == top;
@@ -54,10 +54,11 @@ impl Topology {
             let mut open = vec![first];
             while let Some(switch) = open.pop() {
                 for peer in self.neighbours(switch).map(|peer| peer.node) {
+                    // Cables within a tier join no pods.
                     let beside = !self.is_host(peer) && self.tier(peer) == self.tier(switch);
                     if !is_top(peer) && !beside && pod_of[peer].is_none() {
                         pod_of[peer] = Some(pods);
-                        // Nothing passes through a host.
+                        // A host forwards nothing, so pods do not grow through it.
                         if !self.is_host(peer) {
                             open.push(peer);
                         }
@@ -66,13 +67,13 @@ impl Topology {
             }
             pods += 1;
         }
-        // Hosts at a switch of the highest tier, if any, are a pod of their own.
+        // Hosts on a switch of the highest tier, if any, are one pod more.
         let pods = |pod: &Option<u32>| pod.unwrap_or(pods);
         pod_of.iter().take(self.hosts).map(pods).collect()
     }
 }
 
-/// The span of some hosts, where each host of the fabric is in a group.
+/// Returns how many groups `hosts` span, where `group_of` has every host's group.
 fn span<G: Copy + Ord>(group_of: &ById<HostId, G>, hosts: &[HostId]) -> Span {
     let mut sizes: BTreeMap<G, usize> = BTreeMap::new();
     for &group in group_of {
@@ -80,12 +81,14 @@ fn span<G: Copy + Ord>(group_of: &ById<HostId, G>, hosts: &[HostId]) -> Span {
     }
     let mut used: Vec<HostId> = hosts.to_vec();
     used.sort_unstable();
+    // A host counts once, however often it is listed.
     used.dedup();
     let wanted = used.len();
     let mut groups: Vec<G> = used.iter().map(|&host| group_of[host]).collect();
     groups.sort_unstable();
     groups.dedup();
     let mut largest: Vec<usize> = sizes.into_values().collect();
+    // Filling the largest groups first takes the fewest.
     largest.sort_unstable_by(|a, b| b.cmp(a));
     let mut held = 0;
     let filled = largest.iter().take_while(|&&size| {

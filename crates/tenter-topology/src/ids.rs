@@ -1,4 +1,4 @@
-//! The numbers of hosts, nodes and switches, each a type of its own.
+//! Number types for hosts, nodes and switches.
 
 use tenter_units::id;
 
@@ -13,12 +13,12 @@ id! {
 }
 
 id! {
-    /// A switch by its number among the switches: that of its node less the number of hosts.
+    /// A switch by its number among the switches: its node number minus the host count.
     pub struct SwitchId(u32);
 }
 
 impl HostId {
-    /// The host as a node of the topology, which has the same number.
+    /// Returns the host as a node, which has the same number.
     #[inline]
     #[must_use]
     pub const fn node(self) -> NodeId {

@@ -32,12 +32,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Numbering.** Hosts come first, in rank order, then leaves, then the upper tiers. The ports of
-//! a node are ordered by the number of the node at the other end, parallel cables by their index:
-//! on a leaf the host ports in host order, then the uplinks spine by spine; on a spine leaf by
-//! leaf. Cables are ordered by their lower end, then their upper end, so cable `h` is the one of
-//! host `h`; of a multi-plane fabric cables `h · planes` and those that follow are those of host
-//! `h`. Hosts, nodes and switches have types of their own for their numbers: [`HostId`],
+//! **Numbering.** Hosts come first, in rank order, then leaves, then the upper tiers. A node's
+//! ports are ordered by the number of the node at the other end, parallel cables by their index. A
+//! leaf thus has its host ports first, in host order, and then its uplinks spine by spine; a spine
+//! has its ports leaf by leaf. Cables are ordered by their lower end, then their upper end, so
+//! cable `h` belongs to host `h`; in a multi-plane fabric host `h` has cables `h · planes` and
+//! those that follow. Hosts, nodes and switches have their own number types: [`HostId`],
 //! [`NodeId`], which a host has too, and [`SwitchId`], which counts from the first switch.
 
 mod builders;

@@ -1,12 +1,13 @@
-//! Neighbouring nodes, in memory and on threads.
+//! Nodes ordered and partitioned by neighbourhood, for memory and threads.
 
 use tenter_units::ById;
 
 use crate::{NodeId, Topology};
 
 impl Topology {
-    /// All nodes in an order that keeps neighbours together: pod by pod, every leaf followed by its
-    /// hosts and the leaves of a pod by the switches above them, and the highest tier at the end.
+    /// Returns all nodes in an order that keeps neighbours together: pod by pod, each leaf followed
+    /// by its hosts and a pod's leaves by the switches above them, with the highest tier at the
+    /// end.
     ///
     /// A pod is what stays connected without the highest tier; in a leaf-spine fabric that is one
     /// leaf.
@@ -31,7 +32,7 @@ impl Topology {
                     }
                 }
             }
-            // Switches are numbered by tier, so this puts the pod's leaves first.
+            // Switch numbers ascend with the tier, so this puts the pod's leaves first.
             pod.sort_unstable();
             for switch in pod {
                 self.push_with_hosts(switch, &mut order);
@@ -43,27 +44,28 @@ impl Topology {
         order
     }
 
-    /// The thread of every node, for `threads` threads (at least one): a switch and its hosts are
-    /// never separated (with several planes those of plane 0), and threads have about the same
-    /// number of ports.
+    /// Assigns every node to one of `threads` threads (at least one). A switch and its hosts are
+    /// never separated (with several planes the switch on plane 0), and threads get about equally
+    /// many ports.
     ///
     /// Leaves are dealt out in runs of [`locality_order`](Topology::locality_order), so that pods
-    /// stay whole where possible; each switch above them goes where most of its cables lead, unless
-    /// that thread already has its share.
+    /// stay whole where possible. Each switch above them goes to the thread to which most of its
+    /// cables lead, unless that thread already has its share.
     pub fn partition(&self, threads: u16) -> ById<NodeId, u16> {
         let threads = usize::from(threads.max(1));
         let order = self.locality_order();
         let (leaves, upper): (Vec<NodeId>, Vec<NodeId>) = order
             .into_iter()
             .filter(|node| !self.is_host(*node))
+            // A switch with hosts is dealt like a leaf, whatever its tier.
             .partition(|switch| self.tier(*switch) == Some(0) || self.hosts_of(*switch) > 0);
         let mut dealing = Dealing::new(self, threads);
         let total: u64 = leaves.iter().map(|leaf| self.weight(*leaf)).sum();
         let mut before = 0;
         for leaf in leaves {
             let weight = self.weight(leaf);
-            // The thread in whose share of the whole the middle of this leaf falls; doubled to stay
-            // whole.
+            // The thread into whose share of the whole this leaf's middle falls. Everything is
+            // doubled to stay integer.
             let middle = 2 * before + weight;
             let thread = u128::from(middle) * threads as u128 / u128::from((2 * total).max(1));
             dealing.give(leaf, (thread as usize).min(threads - 1));
@@ -86,14 +88,14 @@ impl Topology {
         self.own_hosts(switch).count() as u64
     }
 
-    /// The hosts that belong to a switch: those whose first port is there.
+    /// Iterates over the hosts that belong to a switch: those whose first port is there.
     fn own_hosts(&self, switch: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let hosts = self.neighbours(switch);
         let hosts = hosts.filter(|peer| self.is_host(peer.node) && peer.port == 0);
         hosts.map(|peer| peer.node)
     }
 
-    /// The ports of a switch and its hosts.
+    /// Counts a switch's ports and its hosts, as a measure for work.
     fn weight(&self, switch: NodeId) -> u64 {
         self.nodes[switch].ports.len() as u64 + self.hosts_of(switch)
     }
@@ -104,7 +106,7 @@ impl Topology {
     }
 }
 
-/// A partition under construction.
+/// A partition while nodes are dealt to threads.
 struct Dealing<'a> {
     topology: &'a Topology,
     thread_of_node: ById<NodeId, Option<u16>>,
@@ -129,8 +131,8 @@ impl Dealing<'_> {
         }
     }
 
-    /// The thread with room for `switch` to which most of its cables lead, the least loaded of
-    /// equals; without room anywhere, the least loaded of all.
+    /// Chooses the thread for `switch`: among those with room the one to which most of its cables
+    /// lead, and among equals the least loaded. Without room anywhere it is the least loaded one.
     fn best(&self, switch: NodeId, share: u64) -> usize {
         let mut cables = vec![0_u64; self.loads.len()];
         for peer in self.topology.neighbours(switch) {
@@ -143,6 +145,7 @@ impl Dealing<'_> {
             let load = self.loads[*thread];
             let room = load + weight <= share;
             let cables = if room { cables[*thread] } else { 0 };
+            // The thread number comes last, so that the choice is unique.
             (!room, std::cmp::Reverse(cables), load, *thread)
         };
         (0..self.loads.len())

@@ -1,61 +1,61 @@
-//! The numbers of the hosts, nodes and switches of a topology, and the ways between them.
+//! Conversions among host, node and switch numbers.
 
 use crate::ids::{HostId, NodeId, SwitchId};
 use crate::topology::Topology;
 
 impl Topology {
-    /// The numbers of all hosts, ascending.
+    /// Iterates over all hosts, ascending.
     pub fn host_ids(
         &self,
     ) -> impl DoubleEndedIterator<Item = HostId> + ExactSizeIterator + Clone + use<> {
         HostId::new(0).run(self.hosts as u32)
     }
 
-    /// The numbers of all nodes, ascending.
+    /// Iterates over all nodes, ascending.
     pub fn node_ids(
         &self,
     ) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + Clone + use<> {
         NodeId::new(0).run(self.nodes.len() as u32)
     }
 
-    /// The numbers of all switches, ascending.
+    /// Iterates over all switches, ascending.
     pub fn switch_ids(
         &self,
     ) -> impl DoubleEndedIterator<Item = SwitchId> + ExactSizeIterator + Clone + use<> {
         SwitchId::new(0).run(self.switches() as u32)
     }
 
-    /// The nodes that are switches, ascending.
+    /// Iterates over the nodes that are switches, ascending.
     pub fn switch_nodes(
         &self,
     ) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + Clone + use<> {
         self.first_switch().run(self.switches() as u32)
     }
 
-    /// The host that a node is, or none for a switch.
+    /// Returns the host with this node number; `None` for a switch.
     #[inline]
     pub fn host(&self, node: NodeId) -> Option<HostId> {
         self.is_host(node).then(|| HostId::new(node.number()))
     }
 
-    /// The number that the node of a switch has among the switches.
+    /// Returns a node's switch number. The node must be a switch.
     #[inline]
     pub fn switch(&self, node: NodeId) -> SwitchId {
         SwitchId::new(node.since(self.first_switch()))
     }
 
-    /// The node of a switch.
+    /// Returns a switch's node number.
     #[inline]
     pub fn switch_node(&self, switch: SwitchId) -> NodeId {
         self.first_switch().after(switch.number())
     }
 
-    /// The switch behind a port that leads to one.
+    /// Returns the switch behind `port`. The port must lead to a switch.
     pub fn switch_behind(&self, switch: SwitchId, port: u16) -> SwitchId {
         self.switch(self.neighbour(self.switch_node(switch), port).node)
     }
 
-    /// The node of switch 0.
+    /// Returns the node number that switch 0 has.
     #[inline]
     fn first_switch(&self) -> NodeId {
         NodeId::new(self.hosts as u32)

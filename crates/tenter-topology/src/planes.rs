@@ -1,27 +1,28 @@
-//! The number of planes of a fabric.
+//! The number of planes in a fabric.
 
 use std::fmt;
 use std::str::FromStr;
 
 use tenter_config::parsed;
 
-/// How many copies of its switches and cables a fabric has, each with one port of every NIC.
+/// Copies that a multi-plane fabric has of its switches and cables. Each copy has one port on every
+/// NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Planes(u8);
 
 impl Planes {
-    /// One fabric, and NICs with one port.
+    /// A single plane; NICs have one port.
     pub const ONE: Planes = Planes(1);
-    /// As many ports as a NIC may have.
+    /// Most planes, which is also the most ports that a NIC may have.
     pub const MOST: Planes = Planes(8);
 
-    /// So many planes, if there are NICs with as many ports.
+    /// Returns `count` planes, or `None` outside 1 to 8.
     pub fn new(count: u32) -> Option<Planes> {
         let is_one = (1..=Planes::MOST.count()).contains(&count);
         is_one.then_some(Planes(count as u8))
     }
 
-    /// How many there are.
+    /// Returns the plane count, 1 to 8.
     pub fn count(self) -> u32 {
         self.0.into()
     }

@@ -1,46 +1,46 @@
-//! The size of a fabric from its counts, before any of it is built.
+//! A fabric's size, computed from counts before any part is built.
 
 use tenter_units::{Budget, OverBudget};
 
 use crate::wiring::{CABLES_MAX, HOSTS_MAX};
 use crate::{RoutingError, Topology, TopologyError};
 
-/// The counts from which the memory of a fabric and of its routes follows.
+/// Counts that determine how much memory a fabric and its routes take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Hosts.
+    /// Hosts, each a NIC.
     pub hosts: u64,
-    /// Switches of all planes.
+    /// Switches on all planes.
     pub switches: u64,
-    /// Switches that have hosts, or may have, in one plane.
+    /// Switches on one plane that have hosts, or may have.
     pub leaves: u64,
-    /// Cables of all planes.
+    /// Cables on all planes.
     pub cables: u64,
-    /// Regions for which ways are kept beside the routes to hosts; 0 where none are.
+    /// Regions with their own routes; 0 if there are none.
     pub regions: u64,
 }
 
-/// The most entries of a table of routes (2 GiB of them).
+/// Most entries in a routing table. They take 2 GiB.
 const ENTRIES_MAX: u64 = 1 << 28;
-/// A node: its record, its name, and its place among the names while they are checked.
+/// Bytes per node: record, name, and an entry in the name set during the check.
 const NODE_BYTES: u64 = 180;
-/// A cable while it is laid: its wire in a list that has just doubled, its record and its ports.
+/// Bytes per cable during wiring: a wire in a list that has just doubled, the record and two ports.
 const CABLE_BYTES: u64 = 105;
-/// A way from a switch to the hosts of a leaf, or into a region.
+/// Bytes per table entry: the route from a switch to the hosts on a leaf, or into a region.
 const WAY_BYTES: u64 = 8;
-/// The length of the path between two leaves.
+/// Bytes for the path length between two leaves.
 const DISTANCE_BYTES: u64 = 1;
-/// What a search keeps of a switch, and its list of ports.
+/// Bytes that a search keeps per switch, with its port list.
 const SEARCHED_SWITCH_BYTES: u64 = 120;
-/// Both ends of a cable in a search.
+/// Bytes per cable for both its ends in a search graph.
 const SEARCHED_CABLE_BYTES: u64 = 36;
-/// The further memory of a cable that leads through an optical switch: its second fibre, its ports
-/// and their places.
+/// Additional bytes for a cable through an optical switch: its second fibre, ports and their
+/// places.
 const FIBRE_BYTES: u64 = 200;
-/// The place of a host in the table of routes.
+/// Bytes per host for its place in the routing table.
 const PLACE_BYTES: u64 = 22;
 
-/// Counts of a description, which may be as large as a product of any keys.
+/// Counts in a description, which may be products over any keys and thus exceed 64 bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counts {
     pub(crate) hosts: u128,
@@ -51,7 +51,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// The size, unless it is too large to simulate; `parameters` names the keys to reduce.
+    /// Converts the counts unless they exceed the limits; `parameters` names the keys to reduce.
     pub(crate) fn size(self, parameters: &'static str) -> Result<Size, TopologyError> {
         let (hosts, cables) = (self.hosts, self.cables);
         if hosts > u128::from(HOSTS_MAX) {
@@ -64,6 +64,7 @@ impl Counts {
         Ok(Size {
             hosts: count(hosts),
             switches: count(self.switches),
+            // Switches without hosts need no routes to them.
             leaves: count(self.leaves.min(hosts)),
             cables: count(cables),
             regions: count(self.regions),
@@ -72,7 +73,7 @@ impl Counts {
 }
 
 impl Size {
-    /// The size of a fabric that is there.
+    /// Counts a fabric that has been built.
     pub fn of(topology: &Topology) -> Size {
         let regions = topology.regions.iter().max().map_or(0, |last| last + 1);
         let mut has_hosts = vec![false; topology.switches()];
@@ -89,6 +90,7 @@ impl Size {
             switches: topology.switches() as u64,
             leaves: leaves as u64,
             cables: topology.cables.len() as u64,
+            // If each switch is a region, routes to hosts serve, and no table is added.
             regions: if topology.is_region_each() {
                 0
             } else {
@@ -97,17 +99,17 @@ impl Size {
         }
     }
 
-    /// The memory that the graph takes while it is built, at most, in bytes.
+    /// Returns an upper bound for the bytes that the graph takes while it is built.
     pub fn topology_bytes(&self) -> u64 {
         let nodes = self.hosts.saturating_add(self.switches);
         let cables = self.cables.saturating_mul(CABLE_BYTES);
         nodes.saturating_mul(NODE_BYTES).saturating_add(cables)
     }
 
-    /// The memory of the table of its routes while they are found, in bytes.
+    /// Returns the bytes that the routing table takes while it is computed.
     pub fn routing_bytes(&self) -> u64 {
         let ways = self.leaves.saturating_add(self.regions);
-        // Searches leave the cables of hosts out.
+        // Searches leave out the cables of hosts.
         let between = self.cables.saturating_sub(self.hosts);
         let parts = [
             self.switches.saturating_mul(ways).saturating_mul(WAY_BYTES),
@@ -121,10 +123,10 @@ impl Size {
         parts.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Whether there is room for a table of its routes, which every plan needs.
+    /// Checks that a routing table, which every plan needs, has room in the budget.
     ///
     /// # Errors
-    /// When it would have more entries than a table may, or take more memory than is left.
+    /// A table with more entries than allowed, or with more memory than is left.
     pub(crate) fn may_route(&self, budget: &Budget) -> Result<(), RoutingError> {
         let (switches, groups) = (self.switches, self.leaves);
         if switches.saturating_mul(groups) > ENTRIES_MAX {
@@ -139,7 +141,7 @@ impl Size {
             })
     }
 
-    /// Takes the memory of fibres in place of all cables from a budget.
+    /// Takes the bytes for fibres, in case all cables are fibres, from the budget.
     pub(crate) fn take_fibres(&self, budget: &Budget) -> Result<(), TopologyError> {
         let bytes = self.cables.saturating_mul(FIBRE_BYTES);
         budget.take(bytes).map_err(|over| self.refused(over))
@@ -154,10 +156,10 @@ impl Size {
         }
     }
 
-    /// Takes the memory of the graph from a budget, before it is built.
+    /// Takes the graph's memory from the budget, before it is built.
     ///
     /// # Errors
-    /// When there are more hosts than allowed, or the graph would take more memory than is left.
+    /// More hosts than allowed, or more memory than is left.
     pub(crate) fn take(&self, budget: &Budget) -> Result<(), TopologyError> {
         let refused = |over| self.refused(over);
         budget.ranks(self.hosts).map_err(refused)?;

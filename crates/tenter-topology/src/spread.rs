@@ -1,16 +1,16 @@
-//! The differences of equal-cost paths.
+//! Delay differences among equal-cost paths.
 
 use tenter_units::{ById, Time};
 
 use crate::{HostId, Routing, SwitchId, Topology};
 
-/// The least and the greatest delay from a switch to a destination.
+/// Least and greatest delay from a switch to a destination.
 type Ways = (Time, Time);
 
 impl Routing {
-    /// The greatest difference of the paths that packets may take from one switch to the same host,
-    /// in an empty network: cables, and a frame of a size on the wire that every switch takes
-    /// whole.
+    /// Returns the largest delay difference among the paths that packets may take from one switch
+    /// to the same host in an empty network. The delay counts cables, and a frame with `wire_bytes`
+    /// that every switch stores and forwards.
     pub fn delay_spread(&self, topology: &Topology, wire_bytes: u32) -> Time {
         let mut leaders: Vec<(SwitchId, HostId)> = topology
             .host_ids()
@@ -48,7 +48,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// From a switch to that of the host. No path is longer than 255 switches, nor the recursion.
+    /// Returns the delays from `switch` to the host's switch. Paths have at most 255 switches,
+    /// which bounds the recursion.
     fn ways(&mut self, switch: SwitchId) -> Ways {
         if let Some(known) = self.known[switch] {
             return known;

@@ -1,21 +1,21 @@
-//! The places of hosts and switches in a fat tree, for routing by destination alone.
+//! Places for hosts and switches in a fat tree, for routing by destination alone.
 
 use tenter_units::ById;
 
 use crate::{HostId, NodeId, Topology};
 
-/// The place of a switch in a fat tree, as far as routing by destination needs it.
+/// A switch's place in a fat tree, as far as routing by destination needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreePlace {
-    /// Number of switches of its tier that serve the same hosts: the number of ways up from a leaf
-    /// to this tier, parallel cables counted once.
+    /// Switches on its tier that serve the same hosts: as many as there are paths up from a leaf to
+    /// this tier, parallel cables counted once.
     pub stride: u32,
-    /// How many switches it has above it; 0 at the top.
+    /// Switches directly above it; 0 at the top.
     pub parents: u32,
 }
 
 impl TreePlace {
-    /// That of a switch with hosts alone around it.
+    /// Place for a switch that has only hosts around it.
     pub const ROOT: TreePlace = TreePlace {
         stride: 1,
         parents: 0,
@@ -23,7 +23,7 @@ impl TreePlace {
 }
 
 impl Topology {
-    /// The place of a switch, by the tiers of its neighbours.
+    /// Returns a switch's place, derived from its neighbours' tiers.
     pub fn tree_place(&self, switch: NodeId) -> TreePlace {
         let tier = self.tier(switch);
         let of_tier = |is: fn(&Option<u8>, &Option<u8>) -> bool| {
@@ -34,6 +34,7 @@ impl Topology {
         let mut parents: Vec<NodeId> = of_tier(Option::gt).collect();
         parents.sort_unstable();
         parents.dedup();
+        // In a tree all children of a switch have the same place, so one is enough.
         let stride = of_tier(Option::lt).next().map_or(1, |child| {
             let below = self.tree_place(child);
             below.stride.saturating_mul(below.parents.max(1))
@@ -44,7 +45,7 @@ impl Topology {
         }
     }
 
-    /// The number of each host in the order of their leaves, and of ports there.
+    /// Numbers the hosts by leaf, and on each leaf by port.
     pub fn tree_order(&self) -> ById<HostId, u32> {
         let mut hosts: Vec<HostId> = self.host_ids().collect();
         hosts.sort_by_key(|&host| self.neighbours(host).next().map(|end| (end.node, end.port)));

@@ -1,4 +1,4 @@
-//! Laying cables: from a list of wires to numbered ports.
+//! Wiring: turns wires into numbered cables and ports.
 
 use tenter_units::{Budget, ById, Rate, Time};
 
@@ -8,25 +8,26 @@ use crate::{
     TopologyError,
 };
 
-/// The most hosts a topology may have.
+/// Most hosts that a topology may have.
 pub const HOSTS_MAX: u32 = 1 << 20;
-/// The most cables a topology may have.
+/// Most cables that a topology may have.
 pub const CABLES_MAX: u32 = 1 << 24;
-/// Units of work of a cable: it is laid, sorted, plugged in and walked over.
+/// Work units charged per cable, which is laid, sorted, plugged in and traversed.
 const CABLE_UNITS: u64 = 15;
-/// Cables after which the time is looked at.
+/// Cables after which the time budget is checked.
 const CABLES_PER_LOOK: u32 = 1 << 16;
-/// The most ports a node may have.
+/// Most ports that a node may have.
 pub const PORTS_MAX: u32 = u16::MAX as u32;
 
-/// The product of counts, without overflow.
+/// Multiplies counts and saturates on overflow.
 pub(crate) fn product(counts: &[u32]) -> u128 {
     counts.iter().fold(1, |total: u128, count| {
         total.saturating_mul(u128::from(*count))
     })
 }
 
-/// A topology under construction. Hosts are added before switches, lower tiers before upper ones.
+/// A topology under construction. Hosts must be added before switches, and lower tiers before upper
+/// ones, because their order numbers them.
 pub(crate) struct Wiring {
     nodes: ById<NodeId, Node>,
     hosts: usize,
@@ -61,14 +62,14 @@ impl Wiring {
         self.node(name, NodeKind::Host)
     }
 
-    /// Adds so many hosts, called by their numbers: `host0` and so on.
+    /// Adds `count` hosts called `host0`, `host1` and so on.
     pub(crate) fn hosts(&mut self, count: u32) {
         for host in 0..count {
             self.host(format!("host{host}"));
         }
     }
 
-    /// Cables all hosts, so many to each switch from the first one on.
+    /// Cables all hosts to switches, `each` hosts to every switch from `first` on.
     pub(crate) fn connect_hosts(&mut self, first: NodeId, each: u32, rate: Rate, delay: Time) {
         for host in 0..self.hosts as u32 {
             self.connect(NodeId::new(host), first.after(host / each), 1, rate, delay);
@@ -101,8 +102,8 @@ impl Wiring {
         self.wires.extend((0..count).map(|_| wire));
     }
 
-    /// The same with so many copies of all switches and cables, the planes of a fabric whose hosts
-    /// have a port on each. Switches that are copies of one follow each other.
+    /// Copies all switches and cables once for each plane; hosts get a port on each. A switch's
+    /// copies have consecutive numbers.
     pub(crate) fn on_planes(mut self, planes: Planes) -> Wiring {
         let planes = planes.count();
         if planes == 1 {
@@ -114,6 +115,8 @@ impl Wiring {
             if node < first {
                 node
             } else {
+                // Copies are next to each other, so that routes to a host are kept once for all
+                // planes.
                 first.after(node.since(first) * planes + plane)
             }
         };
@@ -141,20 +144,20 @@ impl Wiring {
         self
     }
 
-    /// Numbers cables and ports, and checks the whole.
+    /// Numbers cables and ports, and checks the result.
     pub(crate) fn finish(self, budget: &Budget) -> Result<Topology, TopologyError> {
         self.finish_planes(ById::default(), budget)
     }
 
-    /// The same of a fabric whose hosts are in planes with nothing between them.
+    /// Finishes a fabric whose hosts are on separate planes; `planes` has each host's plane.
     pub(crate) fn finish_planes(
         mut self,
         planes: ById<HostId, u32>,
         budget: &Budget,
     ) -> Result<Topology, TopologyError> {
-        // In this order every node sees first its cables to lower numbers, ascending, and then
+        // Sorted like this, every node sees its cables to lower numbers first, ascending, and then
         // those to higher numbers, ascending: the port order promised in the crate's documentation.
-        // The sort is stable for parallel cables.
+        // The sort is stable, so parallel cables keep their order.
         self.wires.sort_by_key(|wire| (wire.lower, wire.upper));
         self.reserve_ports()?;
         let Wiring {
@@ -211,6 +214,8 @@ impl Wiring {
         Ok(topology)
     }
 
+    /// Counts every node's ports before they are filled, which avoids reallocation for millions of
+    /// cables. Refuses cables from a node to itself, and nodes with too many ports.
     fn reserve_ports(&mut self) -> Result<(), TopologyError> {
         let mut counts: ById<NodeId, u32> = vec![0; self.nodes.len()].into();
         for wire in &self.wires {
