@@ -1,10 +1,10 @@
-//! The circuits of a fabric for a traffic demand.
+//! Choice of circuits for a traffic demand.
 //!
-//! The [matching](crate::matching) finds the pairs of leaves that are worth a circuit, and not how
-//! many circuits are worth their cost to the tree. So it is called for several numbers of them, and
-//! the effect of each answer is estimated with its routes: the busiest link decides, and of equals
-//! the shorter way. If circuits do not spill, all traffic of a pair with circuits passes them, so
-//! pairs that would get too few for their traffic are left to the tree.
+//! The [matching](crate::matching) finds the leaf pairs that are worth a circuit, but not how many
+//! circuits are worth their cost to the tree. It is therefore called for several numbers of
+//! circuits, and each answer is estimated along its routes: the busiest link decides, and between
+//! equals the shorter way. If circuits do not spill, all traffic between leaves with circuits takes
+//! these, so pairs that would get too few for their traffic are left to the tree.
 
 mod greedy;
 
@@ -19,37 +19,38 @@ use crate::traffic::Traffic;
 
 pub use greedy::choose_greedily;
 
-/// The most numbers of circuits for each leaf that are tried.
+/// Most numbers of circuits for each leaf that are tried.
 const NUMBERS_MAX: u32 = 8;
-/// The most repetitions of one question without the pairs that have too few circuits.
+/// Most repetitions of a question, each without the pairs that got too few circuits.
 const ROUNDS_MAX: u32 = 8;
-/// The most repetitions of all questions, each time for a better answer than the best so far.
+/// Most repetitions of all questions, each in search of a better answer than the best so far.
 const PASSES_MAX: u32 = 3;
-/// The share of an uplink's mean load that a circuit must carry, in thousandths: for circuits that
-/// are worth it by themselves, and for all circuits with traffic.
+/// Shares of an uplink's mean load that a circuit must carry, in thousandths. The first admits
+/// circuits that are worth it by themselves, the second all circuits with traffic.
 const LEAST_SHARES: [u32; 2] = [1_000, 0];
 
 /// A fabric with the chosen circuits.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// The fabric with them.
+    /// Fabric in which the circuits are set.
     pub topology: Topology,
-    /// Their estimate.
+    /// Estimate for the traffic over these circuits.
     pub estimate: Estimate,
 }
 
-/// Whether optical switches are small enough to be steered.
+/// Returns true if all optical switches are small enough for the matching.
 pub fn can_steer(topology: &Topology) -> bool {
     let mut switches = topology.optics.switches().iter();
     switches.all(|of| of.ports.len() <= PORTS_MAX)
 }
 
-/// Chooses circuits for a traffic. Ports that get none keep the one that they have in `home`, if
-/// the other end does as well. If nothing is better than `home`, that is the choice.
+/// Chooses circuits for the traffic in `scenes`. Ports that get no new circuit keep the one they
+/// have in `home`, provided that the other end keeps it, too. If nothing is better than `home`,
+/// that is the choice.
 ///
 /// # Panics
-/// When a switch has more ports than [`can_steer`] allows, or `home` does not join all hosts, which
-/// is the caller's mistake.
+/// A switch with more ports than [`can_steer`] allows, or a `home` that does not join all hosts.
+/// Either is the caller's mistake.
 pub fn choose(home: &Topology, scenes: &Scenes, spills: bool) -> Choice {
     let known = estimate(home, scenes, spills);
     let mut best = Choice {
@@ -57,7 +58,8 @@ pub fn choose(home: &Topology, scenes: &Scenes, spills: bool) -> Choice {
         estimate: known.expect("the fabric joins its hosts"),
     };
     let search = Chooser::new(home, scenes, spills);
-    // If no pair is left out, answers do not depend on the best so far.
+    // If no pair is left out, answers do not depend on the best one so far, so a second pass is
+    // useless.
     let passes = if search.leaves_out() { PASSES_MAX } else { 1 };
     for _ in 0..passes {
         let before = best.estimate;
@@ -71,28 +73,28 @@ pub fn choose(home: &Topology, scenes: &Scenes, spills: bool) -> Choice {
     best
 }
 
-/// A question to the matching.
+/// One question to the matching.
 #[derive(Clone, Debug)]
 struct Question {
     policy: Policy,
     /// Optical switches at the beginning of the order that keep their circuits.
     kept: usize,
-    /// Pairs of leaves that get no circuit.
+    /// Leaf pairs that get no circuit.
     left_out: BTreeSet<(u32, u32)>,
 }
 
-/// The inputs that do not change while circuits are chosen.
+/// Inputs that stay the same while circuits are chosen.
 struct Chooser<'a> {
     home: &'a Topology,
     scenes: &'a Scenes,
     spills: bool,
-    /// By optical switch: the ports to leaves, each with its leaf.
+    /// Ports to leaves on each optical switch, each with its leaf.
     ports: Vec<Vec<(u16, u32)>>,
-    /// The order in which optical switches are asked.
+    /// Order in which optical switches are asked.
     order: Vec<usize>,
-    /// The leaves, by node.
+    /// Number of each leaf, by its node.
     leaf_of: BTreeMap<NodeId, u32>,
-    /// By scene, the time of the busiest NIC.
+    /// Time that the busiest NIC needs in each scene.
     nics: Vec<u128>,
 }
 
@@ -122,7 +124,7 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// All questions, from few circuits to many.
+    /// Lists all questions, from few circuits to many.
     fn questions(&self) -> Vec<Question> {
         let has_tree = self.home.optics.has_tree();
         let mut uplinks: BTreeMap<u32, u32> = BTreeMap::new();
@@ -131,10 +133,12 @@ impl<'a> Chooser<'a> {
         }
         let most = uplinks.into_values().max().unwrap_or(0);
         let most = if has_tree {
+            // One uplink at least stays in the tree.
             most.saturating_sub(1)
         } else {
             self.order.len() as u32
         };
+        // Counted from the largest number down, so that this one is always tried.
         let step = most.div_ceil(NUMBERS_MAX).max(1);
         let numbers = (1..=most).rev().step_by(step as usize);
         let mut numbers: Vec<u32> = numbers.collect();
@@ -142,6 +146,8 @@ impl<'a> Chooser<'a> {
         let question = |number: u32, least_share: u32| Question {
             policy: Policy {
                 least_share,
+                // In a tree fewer circuits mean more uplinks kept; in place of spines fewer
+                // switches asked.
                 keep: if has_tree { most + 1 - number } else { 0 },
             },
             kept: if has_tree {
@@ -157,7 +163,7 @@ impl<'a> Chooser<'a> {
             .collect()
     }
 
-    /// Takes the answer to a question for the best if it is.
+    /// Asks one question, and keeps its answer if it is the best so far.
     fn consider(&self, mut question: Question, best: &mut Choice) {
         let mut topology = self.answer(&question);
         for _ in 0..ROUNDS_MAX {
@@ -168,6 +174,7 @@ impl<'a> Chooser<'a> {
             question.left_out.extend(overloaded);
             topology = self.answer(&question);
         }
+        // Circuits that cut a switch off are refused, however good their estimate.
         if topology.unreached().is_some() {
             return;
         }
@@ -178,7 +185,7 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// The fabric with the circuits that answer a question.
+    /// Returns the fabric with the circuits that answer a question.
     fn answer(&self, question: &Question) -> Topology {
         let steered = &self.order[question.kept..];
         let leaves = |&switch: &usize| self.ports[switch].iter().map(|(_, leaf)| *leaf).collect();
@@ -199,7 +206,8 @@ impl<'a> Chooser<'a> {
         topology
     }
 
-    /// In place of spines, a port that has lost its circuit may still be of use to another one.
+    /// Joins ports that have lost their circuit with each other, in place of spines. In a tree no
+    /// leaf's port is left over: it has a circuit to another leaf, or its link to the tree.
     fn join_left_over(&self, topology: &mut Topology, steered: &[usize]) {
         if topology.optics.has_tree() {
             return;
@@ -213,6 +221,7 @@ impl<'a> Chooser<'a> {
             dark.retain(|(port, _)| topology.circuit(at(*port)).is_none());
             let mut pairs = Vec::new();
             while let Some((port, leaf)) = dark.pop() {
+                // A circuit from a leaf to itself would carry nothing.
                 if let Some(other) = dark.iter().position(|(_, other)| *other != leaf) {
                     pairs.push((dark.remove(other).0, port));
                 }
@@ -225,14 +234,14 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// Whether pairs with too few circuits are left to the tree: not if these spill, nor if leaves
-    /// forward traffic of others.
+    /// Returns true if pairs with too few circuits are left to the tree. This is not needed if
+    /// circuits spill, nor if leaves forward the traffic of others.
     fn leaves_out(&self) -> bool {
         !self.spills && self.home.optics.has_tree()
     }
 
-    /// The pairs of leaves whose circuits would take as long for their traffic as the busiest link
-    /// of the best answer so far, and longer than any NIC.
+    /// Lists the leaf pairs whose circuits would need as long for their traffic as the busiest link
+    /// in the best answer so far, and longer than any NIC.
     fn overloaded(&self, topology: &Topology, busiest: u128) -> BTreeSet<(u32, u32)> {
         let mut circuits: BTreeMap<(u32, u32), Links> = BTreeMap::new();
         if !self.leaves_out() {
@@ -254,9 +263,9 @@ impl<'a> Chooser<'a> {
     }
 }
 
-/// The order in which optical switches are asked: those that follow each other are far apart, so
-/// that circuits take from all parts of the tree alike. It is that of the multiples of the golden
-/// section.
+/// Returns the order in which optical switches are asked. It follows multiples of the golden
+/// section, so that successive switches are far apart and circuits take from all parts of the tree
+/// alike.
 fn spread_order(switches: usize) -> Vec<usize> {
     let common = |mut a: usize, mut b: usize| {
         while b > 0 {
@@ -264,6 +273,7 @@ fn spread_order(switches: usize) -> Vec<usize> {
         }
         a
     };
+    // The first stride from there on that shares no factor with the count visits every switch.
     let section = (switches * 618 / 1_000).max(1);
     let strides = section..=switches.max(1);
     let stride = strides.into_iter().find(|&of| common(of, switches) == 1);
@@ -273,7 +283,7 @@ fn spread_order(switches: usize) -> Vec<usize> {
         .collect()
 }
 
-/// The changes from one set of circuits to another.
+/// Returns the changes that lead from one set of circuits to another.
 pub fn rewirings(from: &Topology, to: &Topology) -> Vec<Rewiring> {
     let switches = (0_u32..).zip(from.optics.switches());
     let rewirings = switches.map(|(switch, of)| {
@@ -286,6 +296,7 @@ pub fn rewirings(from: &Topology, to: &Topology) -> Vec<Rewiring> {
             match (from.circuit(place), to.circuit(place)) {
                 (old, new) if old == new => {}
                 (_, None) => rewiring.dark.push(port),
+                // Each pair once, from its lower port.
                 (_, Some(peer)) if port < peer => rewiring.pairs.push((port, peer)),
                 _ => {}
             }

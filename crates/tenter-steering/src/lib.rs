@@ -1,14 +1,15 @@
-//! Controllers of optical circuits: the ports that optical switches connect, for a traffic demand.
+//! Controllers for optical circuits: they choose which ports optical switches join for a traffic
+//! demand.
 //!
 //! ```text
 //!   Traffic ─▶ Scenes ─demand─▶ steer: matchings ─▶ choose: loads of several ─▶ rewirings
 //! ```
 //!
-//! [`Traffic`] is the traffic between leaves, and [`Scenes`] are the traffics that do not overlap
-//! in time. [`choose`] tries the circuits that [`matching::steer`] finds for several numbers of
-//! them, and keeps those whose [`Estimate`] is best; [`choose_greedily`] gives the heaviest pair of
-//! leaves the next circuit. Both return the fabric with its new circuits, and [`rewirings`] is the
-//! difference between two such fabrics.
+//! [`Traffic`] is the traffic between leaves, and [`Scenes`] are traffics that do not overlap in
+//! time. [`choose`] tries the circuits that [`matching::steer`] finds when asked for several
+//! numbers of circuits, and keeps those with the best [`Estimate`]; [`choose_greedily`] always
+//! gives the heaviest pair of leaves the next circuit. Both return the fabric with its new
+//! circuits, and [`rewirings`] is the difference between two such fabrics.
 
 mod choice;
 mod loads;

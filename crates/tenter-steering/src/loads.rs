@@ -1,4 +1,4 @@
-//! The load of links when traffic takes its routes, evenly spread over equal ones.
+//! Load on each link when traffic takes its routes, evenly spread over equal ports.
 
 use std::collections::BTreeMap;
 
@@ -8,42 +8,45 @@ use tenter_units::ById;
 use crate::scenes::{Scenes, amount_in, in_use};
 use crate::traffic::{Traffic, time_of};
 
-/// The time of traffic through a fabric, its late part, and its distance; the less of each the
-/// better, the first deciding. Times are in the unit of the traffic's amounts.
+/// Estimate for traffic through a fabric: its time, its late part, and its distance. Less is
+/// better, and the first difference decides. The unit of times follows from that of amounts: it is
+/// 2⁻²⁰ ps if these are bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Estimate {
-    /// The time of the busiest link, or NIC if that takes longer, of all scenes together.
+    /// Time that the busiest link needs, or a NIC if that takes longer, summed over all scenes.
     pub busiest: u128,
-    /// By how much links between switches take longer than the busiest NIC sends, all of them
-    /// together. A NIC that receives from many may take longer still, and hides these links from
+    /// Time by which links between switches take longer than the busiest NIC sends, summed over
+    /// links. A NIC that receives from many may take longer still and hide these links from
     /// `busiest`; the traffic of other NICs waits for them all the same.
     pub late: u128,
-    /// The times of all links between switches together: the traffic times its distance.
+    /// Times of all links between switches, summed: the traffic times its distance.
     pub total: u128,
 }
 
 impl Estimate {
-    /// Whether it is better than another one by a number of thousandths at least.
+    /// Returns true if this estimate is better than `other` by at least `thousandths`.
     pub fn improves(self, other: Estimate, thousandths: u32) -> bool {
         let less = |own: u128, other: u128| {
             let kept = u128::from(1_000_u32.saturating_sub(thousandths));
             own < other && own.saturating_mul(1_000) <= other.saturating_mul(kept)
         };
         less(self.busiest, other.busiest)
+            // A lesser criterion counts only if no greater one gets worse.
             || (self.busiest <= other.busiest
                 && (less(self.late, other.late)
                     || (self.late <= other.late && less(self.total, other.total))))
     }
 }
 
-/// The estimate of the present circuits for a traffic; `None` if they do not join all.
+/// Estimates how `scenes` load the present circuits; `None` if these do not join all hosts.
 ///
-/// If circuits `spill`, they carry what they can while the busiest NIC sends, and the tree the
-/// rest.
+/// If circuits spill (`spills`), they carry what they can while the busiest NIC sends, and the tree
+/// carries the rest.
 pub fn estimate(topology: &Topology, scenes: &Scenes, spills: bool) -> Option<Estimate> {
     let routing = Routing::rebuild(topology).ok()?;
     let of_scenes = scenes.iter().map(|traffic| {
         let all = Loads::of(topology, &routing, traffic, spills).estimate();
+        // No receiver takes longer than the senders, so all traffic can be taken meanwhile.
         if traffic.busiest_nic(topology) == traffic.busiest_sender(topology) {
             return all;
         }
@@ -66,7 +69,7 @@ pub fn estimate(topology: &Topology, scenes: &Scenes, spills: bool) -> Option<Es
     }))
 }
 
-/// An amount over equal ports: the remainder of even shares goes to the first of them.
+/// Splits an amount over equal ports. The remainder goes to the first ones, one unit each.
 fn shares(ports: &[u16], amount: u64) -> impl Iterator<Item = (u16, u64)> + '_ {
     let count = (ports.len() as u64).max(1);
     let share = move |place: u64| amount / count + u64::from(place < amount % count);
@@ -75,22 +78,24 @@ fn shares(ports: &[u16], amount: u64) -> impl Iterator<Item = (u16, u64)> + '_ {
         .map(move |(place, &port)| (port, share(place)))
 }
 
-/// The load of each link between switches, by the port that sends.
+/// Load on each link between switches, by the port that sends.
 struct Loads<'t> {
     topology: &'t Topology,
-    /// Where the ports of each switch begin.
+    /// Each switch's first port among `amounts`.
     first: ById<SwitchId, u32>,
+    /// Amount that each port sends.
     amounts: Vec<u64>,
-    /// By switch: the amount that goes on from there.
+    /// Amount at each switch that still has to be sent on.
     waiting: ById<SwitchId, u64>,
-    /// The time of the busiest NIC, and of the one that sends longest.
+    /// Time that the busiest NIC needs, sending or receiving.
     nic: u128,
+    /// Time that the NIC needs which sends longest.
     sender: u128,
     spills: bool,
 }
 
 impl<'t> Loads<'t> {
-    /// Sends a traffic over routes that were built for this graph.
+    /// Sends a traffic over the routes that were built for this graph.
     fn of(topology: &'t Topology, routing: &Routing, traffic: &Traffic, spills: bool) -> Loads<'t> {
         let mut first: ById<SwitchId, u32> = vec![0].into();
         for (switch, node) in topology.switch_ids().zip(topology.switch_nodes()) {
@@ -106,8 +111,9 @@ impl<'t> Loads<'t> {
             sender: traffic.busiest_sender(topology),
             spills,
         };
-        // One host of each leaf stands for all of them.
+        // Hosts on a leaf share their routes, so one host stands for all.
         let mut leader = vec![HostId::new(0); traffic.leaves() as usize];
+        // Backwards, so that the first host on each leaf is the last one written.
         for host in topology.host_ids().rev() {
             leader[traffic.leaf_of(host) as usize] = host;
         }
@@ -122,10 +128,12 @@ impl<'t> Loads<'t> {
         loads
     }
 
-    /// Sends the traffic of several leaves to one, the farthest first: every hop is one nearer.
+    /// Sends the traffic from several leaves to one. The farthest switches go first, since every
+    /// hop leads one link nearer.
     fn send(&mut self, routing: &Routing, to: HostId, sources: &[(HostId, u64)]) {
         let mut levels: Vec<Vec<SwitchId>> = Vec::new();
         for &(from, amount) in sources {
+            // The distance counts switches; a level counts the links left to the destination.
             let links = routing.distance(from, to) as usize - 1;
             levels.resize(levels.len().max(links + 1), Vec::new());
             let direct = self.direct(routing, from, to, amount);
@@ -135,10 +143,11 @@ impl<'t> Loads<'t> {
             }
         }
         while let Some(mut switches) = levels.pop() {
+            // The order of arrivals must not matter.
             switches.sort_unstable();
             for switch in switches {
                 let amount = std::mem::take(&mut self.waiting[switch]);
-                // The last level is the destination.
+                // The last level is the destination itself.
                 let Some(nearer) = levels.last_mut() else {
                     continue;
                 };
@@ -150,8 +159,8 @@ impl<'t> Loads<'t> {
         }
     }
 
-    /// The part that takes the shortest way: all of it, or as much as circuits carry while the
-    /// busiest NIC sends.
+    /// Returns the amount that takes the shortest way: all of it, or with spilling only what
+    /// circuits carry while the busiest NIC sends.
     fn direct(&self, routing: &Routing, from: HostId, to: HostId, amount: u64) -> u64 {
         let leaf = routing.attachment(from);
         if !self.spills || routing.others(leaf, to).is_empty() {
@@ -166,7 +175,7 @@ impl<'t> Loads<'t> {
         amount.min(ports.map(carried).sum())
     }
 
-    /// Sends the rest through the tree, up to the next switches on the way.
+    /// Sends `amount` through the tree, as far as the next switches on the way.
     fn spill(
         &mut self,
         routing: &Routing,
@@ -191,13 +200,13 @@ impl<'t> Loads<'t> {
         }
     }
 
-    /// An amount leaves a switch by a port; returns the switch to which it goes.
+    /// Adds an amount to a port's load, and returns the switch behind the port.
     fn pass(&mut self, switch: SwitchId, port: u16, amount: u64) -> SwitchId {
         self.amounts[(self.first[switch] + u32::from(port)) as usize] += amount;
         self.topology.switch_behind(switch, port)
     }
 
-    /// An amount waits at a switch, which is on its level from then on.
+    /// Adds an amount at a switch, and puts the switch on its level the first time.
     fn hand(&mut self, level: &mut Vec<SwitchId>, switch: SwitchId, amount: u64) {
         let waiting = &mut self.waiting[switch];
         if *waiting == 0 && amount > 0 {
@@ -206,7 +215,7 @@ impl<'t> Loads<'t> {
         *waiting += amount;
     }
 
-    /// The time of every link.
+    /// Iterates over the times that loaded links need.
     fn times(&self) -> impl Iterator<Item = u128> + '_ {
         let switches = self.topology.switch_nodes().zip(self.first.windows(2));
         switches.flat_map(move |(switch, ends)| {
@@ -219,7 +228,7 @@ impl<'t> Loads<'t> {
         })
     }
 
-    /// The estimate that these loads make.
+    /// Computes the estimate from the loads.
     fn estimate(&self) -> Estimate {
         let none = Estimate {
             busiest: self.nic,

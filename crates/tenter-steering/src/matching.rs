@@ -1,15 +1,15 @@
-//! The ports that optical switches connect, for a demand between pods.
+//! Matchings: the ports that optical switches connect, for a demand between pods.
 //!
 //! Source: "Bandwidth Steering in HPC Using Silicon Nanophotonics" (G. Michelogiannakis and others,
-//! SC19): one optical switch after the other, a matching of greatest weight between its ports, with
-//! weights that fall as a pair of pods gets more circuits. The best choice over all switches is
-//! NP-complete. The weight T/(1 + L), for a demand T of a pair that has L circuits already, is
+//! SC19): one optical switch after the other gets a matching with the greatest weight between its
+//! ports, and weights fall as a pair of pods gets more circuits. The best choice over all switches
+//! is NP-complete. The weight T/(1 + L), for a pair with demand T that has L circuits already, is
 //! assumed; the source names none.
 //!
-//! The circuits of a pair are then worth T·(1 + 1/2 + … + 1/L). If no pod has two ports on one
-//! switch each switch adds the most that it can, so the sum is at least half of the best possible
-//! one (M. Fisher, G. Nemhauser, L. Wolsey, "An analysis of approximations for maximizing
-//! submodular set functions II", 1978).
+//! A pair's circuits are then worth T·(1 + 1/2 + … + 1/L). If no pod has two ports on one switch,
+//! each switch adds the most that it can, so the sum is at least half the best possible one (M.
+//! Fisher, G. Nemhauser, L. Wolsey, "An analysis of approximations for maximizing submodular set
+//! functions II", 1978).
 
 use std::convert::Infallible;
 
@@ -18,23 +18,23 @@ use rustworkx_core::petgraph::graph::UnGraph;
 
 use std::collections::BTreeMap;
 
-/// The traffic between pods per time or in all, in any unit; both directions added up.
+/// Traffic between pods, per time or in all, in any unit. Both directions are added up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
     pods: u32,
-    /// By the lower and the higher pod; pairs without traffic are left out.
+    /// Traffic by the lower and the higher pod; pairs without traffic are left out.
     pairs: BTreeMap<(u32, u32), u64>,
 }
 
-/// Demands above are cut to this.
+/// Largest demand of a pair; larger ones are cut to it, so that weights stay exact.
 pub(crate) const DEMAND_MAX: u64 = 1 << 52;
 
 impl Demand {
-    /// From (source, destination, amount) in any order, of pods below `pods`; traffic of a pod to
-    /// itself is left out.
+    /// Sums sends, given as source, destination and amount in any order, among `pods` pods. Traffic
+    /// within a pod is left out.
     ///
     /// # Panics
-    /// When a pod is out of range, which is the caller's mistake.
+    /// A pod that is out of range, which is the caller's mistake.
     pub fn of(pods: u32, sends: impl IntoIterator<Item = (u32, u32, u64)>) -> Demand {
         let mut pairs: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         for (src, dst, amount) in sends {
@@ -47,18 +47,18 @@ impl Demand {
         Demand { pods, pairs }
     }
 
-    /// How many pods there are.
+    /// Returns the pod count; pods are numbered from 0.
     pub fn pods(&self) -> u32 {
         self.pods
     }
 
-    /// The traffic between two pods.
+    /// Returns the traffic between two pods.
     pub fn between(&self, a: u32, b: u32) -> u64 {
         let pair = (a.min(b), a.max(b));
         self.pairs.get(&pair).copied().unwrap_or(0)
     }
 
-    /// The traffic of each pod, sent and received.
+    /// Returns the traffic that each pod sends and receives.
     fn of_pods(&self) -> Vec<u64> {
         let mut sums = vec![0_u64; self.pods as usize];
         for (&(a, b), &amount) in &self.pairs {
@@ -70,15 +70,15 @@ impl Demand {
     }
 }
 
-/// The rules by which ports stay in the tree. A circuit comes out of the bandwidth of the tree: it
-/// takes one uplink from each of its two pods.
+/// Rules by which uplinks stay in the tree. Each circuit costs the tree bandwidth: it takes one
+/// uplink from both its pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// The least that a circuit carries, in thousandths of what an uplink of its pods would carry
-    /// if the pod's demand were spread over all of them: at 1,000 no uplink is worse used than
-    /// before. 0 sets every circuit with traffic.
+    /// Least load for a circuit, in thousandths of the load that an uplink would carry if the pod's
+    /// demand were spread over all its uplinks. At 1,000 no uplink is worse used than before; 0
+    /// sets every circuit with traffic.
     pub least_share: u32,
-    /// Uplinks of each pod that stay in the tree in any case; without any a pod reaches only those
+    /// Uplinks at each pod that stay in the tree in any case. Without any, a pod reaches only those
     /// with which it has circuits.
     pub keep: u32,
 }
@@ -92,16 +92,17 @@ impl Default for Policy {
     }
 }
 
-/// Chooses the circuits of optical switches, of which `switches` has the pod of each port. Returns
-/// for each switch the pairs of ports to connect, the lower port first, ascending; the others stay
-/// in the tree.
+/// Chooses circuits on optical switches; `switches` has the pod at each port. Returns for each
+/// switch the port pairs to connect, the lower port first, ascending. All other ports stay in the
+/// tree.
 ///
-/// Time is that of k switches of r ports, O(k·r⁴). A fixed hash of switch and ports breaks ties.
+/// For k switches with r ports the time is O(k·r⁴). A fixed hash over switch and ports breaks ties.
 ///
 /// # Panics
-/// When a port is of a pod out of range, or a switch has more than 128 ports, which is the caller's
+/// A pod that is out of range, or a switch with more than 128 ports. Either is the caller's
 /// mistake.
 pub fn steer(demand: &Demand, switches: &[Vec<u32>], policy: Policy) -> Vec<Vec<(u16, u16)>> {
+    // With more ports the tie bits of a matching could add up to a unit of weight.
     let small = switches.iter().all(|ports| ports.len() <= PORTS_MAX);
     assert!(small, "weights are exact for {PORTS_MAX} ports");
     let mut uplinks = vec![0_u32; demand.pods as usize];
@@ -125,28 +126,31 @@ pub fn steer(demand: &Demand, switches: &[Vec<u32>], policy: Policy) -> Vec<Vec<
         .collect()
 }
 
-/// The state of the choice between two switches.
+/// Progress from one switch to the next.
 struct State<'d> {
     demand: &'d Demand,
     policy: Policy,
-    /// The traffic of each pod, sent and received.
+    /// Traffic that each pod sends and receives.
     demand_of: Vec<u64>,
+    /// Uplinks that each pod has to optical switches.
     uplinks: Vec<u32>,
-    /// Uplinks of each pod that may still become circuits.
+    /// Uplinks at each pod that may still become circuits.
     free: Vec<u32>,
-    /// Circuits that pairs of pods have already.
+    /// Circuits that each pod pair has already.
     circuits: BTreeMap<(u32, u32), u32>,
 }
 
-/// Divisible by 1 to 16, so that weights are exact for as many circuits of a pair.
+/// Factor on weights. It is divisible by 1 to 16, so weights are exact for as many circuits between
+/// two pods.
 const SCALE: i128 = 720_720;
-/// Ports of a switch at most, for which sums of weights are exact.
+/// Most ports on a switch, for which sums of weights are exact.
 pub(crate) const PORTS_MAX: usize = 128;
-/// Bits that break ties: the sum of 64 of them, for 128 ports, is less than one of weight.
+/// Bits that break ties. A matching on 128 ports has 64 edges, whose tie bits together are less
+/// than one unit of weight.
 const TIE_BITS: u32 = 44;
 
 impl State<'_> {
-    /// The circuits of the next switch.
+    /// Chooses the circuits on the next switch.
     fn decide(&mut self, index: u32, ports: &[u32]) -> Vec<(u16, u16)> {
         let mut graph: UnGraph<u16, i128> = UnGraph::default();
         let mut offered: BTreeMap<u32, u32> = BTreeMap::new();
@@ -154,6 +158,7 @@ impl State<'_> {
         for (port, &pod) in (0..).zip(ports) {
             let count = offered.entry(pod).or_default();
             *count += 1;
+            // A pod offers only as many ports as may still become circuits.
             if *count <= self.free[pod as usize] {
                 nodes.push((port, pod, graph.add_node(port)));
             }
@@ -162,6 +167,7 @@ impl State<'_> {
             for &(b, other, peer) in &nodes[place + 1..] {
                 let tie = tie(index, a, b);
                 if let Some(weight) = self.weight(pod, other) {
+                    // Six bits more hold the sum over the 64 edges of a matching.
                     graph.add_edge(node, peer, (weight << (TIE_BITS + 6)) + tie);
                 }
             }
@@ -169,6 +175,7 @@ impl State<'_> {
         let weight = |edge: rustworkx_core::petgraph::graph::EdgeReference<'_, i128>| {
             Ok::<i128, Infallible>(*edge.weight())
         };
+        // Greatest weight, even if more pairs could be joined with less.
         let Ok(found) = max_weight_matching(&graph, false, weight, false);
         let port_of = |node: usize| nodes[node].0;
         let mut pairs: Vec<(u16, u16)> = found
@@ -186,7 +193,8 @@ impl State<'_> {
         pairs
     }
 
-    /// The worth of one more circuit of two pods; `None` if it would hurt.
+    /// Returns what one more circuit between two pods is worth; `None` if it would hurt one of
+    /// them.
     fn weight(&self, a: u32, b: u32) -> Option<i128> {
         let amount = i128::from(self.demand.between(a, b));
         if a == b || amount == 0 {
@@ -196,6 +204,7 @@ impl State<'_> {
         let parts = i128::from(known.copied().unwrap_or(0)) + 1;
         let hurts = |pod: u32| {
             let share = i128::from(self.demand_of[pod as usize]) * parts;
+            // amount / parts against demand / uplinks · least_share / 1,000, without division.
             let carried = amount * i128::from(self.uplinks[pod as usize]) * 1_000;
             carried < share * i128::from(self.policy.least_share)
         };
@@ -203,8 +212,8 @@ impl State<'_> {
     }
 }
 
-/// The tie-breaker among matchings of equal weight: the finaliser of `SplitMix64`, so that sums of
-/// different edges are not equal either.
+/// Returns the tie-breaker for an edge: the finaliser of `SplitMix64`, so that sums over different
+/// edges are not equal either.
 fn tie(switch: u32, a: u16, b: u16) -> i128 {
     let edge = u64::from(switch) << 32 | u64::from(a) << 16 | u64::from(b);
     let mut z = edge.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! Traffics that follow each other.
+//! Scenes: traffics that follow one another in time.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,13 @@ use crate::matching::Demand;
 use crate::traffic::{Traffic, time_of};
 use tenter_units::Rate;
 
-/// The busiest NIC of a job needs this time for all that it sends, once jobs count alike.
+/// Time that a job's busiest NIC needs for all that it sends, once jobs have been scaled to count
+/// alike.
 const UNIT_TIME: u128 = 1 << 58;
-/// With more scenes than this, jobs count by all that they send.
+/// Most scenes. With more, each job counts by the sum over its phases.
 const SCENES_MAX: usize = 16;
 
-/// The traffic at different times: the phases of applications. The traffic of one phase cannot use
+/// Traffic at different times, such as an application's phases. Traffic in one phase cannot use
 /// links that are idle in another.
 #[derive(Clone, Debug)]
 pub struct Scenes {
@@ -21,16 +22,16 @@ pub struct Scenes {
 }
 
 impl Scenes {
-    /// One traffic, for as long as it lasts.
+    /// Makes a single scene from a traffic that lasts.
     pub fn of(traffic: Traffic) -> Scenes {
         Scenes {
             scenes: vec![traffic],
         }
     }
 
-    /// Jobs that run at the same time, each with its phases. Jobs count alike: the NICs of each are
-    /// busy all the time. How the phases of several jobs coincide is unknown: while one has a phase
-    /// the others send their average.
+    /// Makes scenes from jobs that run at the same time, each with its phases. Jobs count alike, as
+    /// if the NICs in each were busy all the time. It is unknown how the phases of several jobs
+    /// coincide, so for each phase in one job the others send their average.
     pub fn of_jobs(topology: &Topology, jobs: &[&[Traffic]]) -> Scenes {
         let time = |of: &Traffic| of.busiest_nic(topology);
         let alike: Vec<Vec<Traffic>> = jobs
@@ -57,6 +58,7 @@ impl Scenes {
                 let mut scene = phase.clone();
                 let others = sums.iter().enumerate().filter(|(other, _)| *other != job);
                 for (_, of) in others {
+                    // The others' average for as long as this phase takes.
                     scene.add_all(&of.scaled(time(phase), UNIT_TIME));
                 }
                 scenes.push(scene);
@@ -65,12 +67,12 @@ impl Scenes {
         Scenes { scenes }
     }
 
-    /// Whether nothing is sent from leaf to leaf.
+    /// Returns true if nothing is sent from leaf to leaf.
     pub fn is_empty(&self) -> bool {
         self.scenes.iter().all(Traffic::is_empty)
     }
 
-    /// The time of the busiest NICs of all scenes together, in the unit of time of
+    /// Returns the time that the busiest NICs need, summed over scenes, in the unit of
     /// [`Estimate`](crate::Estimate).
     pub fn nic_time(&self, topology: &Topology) -> u128 {
         let times = self.scenes.iter().map(|of| of.busiest_nic(topology));
@@ -81,7 +83,8 @@ impl Scenes {
         self.scenes.iter()
     }
 
-    /// The demand for a matching: all of it, but for some pairs of leaves.
+    /// Returns the demand for a matching, summed over scenes, except for the leaf pairs in
+    /// `without`.
     pub(crate) fn demand(&self, without: &BTreeSet<(u32, u32)>) -> Demand {
         let leaves = self.scenes.first().map_or(0, Traffic::leaves);
         let sends = self.scenes.iter().flat_map(Traffic::between);
@@ -89,8 +92,8 @@ impl Scenes {
         Demand::of(leaves, kept)
     }
 
-    /// The time of all scenes if two leaves have only a number of links for the traffic between
-    /// them.
+    /// Returns the time for all scenes if two leaves have only `links` for the traffic between
+    /// them. `nics` has the busiest NIC's time in each scene.
     pub(crate) fn time_of_pair(&self, nics: &[u128], a: u32, b: u32, links: Links) -> u128 {
         let times = self.scenes.iter().zip(nics).map(|(scene, nic)| {
             let most = scene.sent(a, b).max(scene.sent(b, a));
@@ -100,22 +103,24 @@ impl Scenes {
     }
 }
 
-/// Equal links.
+/// Parallel links with equal rates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Links {
     pub(crate) count: u64,
     pub(crate) rate: Rate,
 }
 
-/// The time of a link whose frames need some time: they do not come evenly, so it is idle for a
-/// fifth of it before it holds up a NIC that is busy all the time. Assumed.
+/// Extends a link's serialisation time by a quarter. Frames do not come evenly, so a link must be
+/// idle for a fifth of the time if it is not to hold up a NIC that is busy all the time. The fifth
+/// is assumed.
 pub(crate) fn in_use(time: u128) -> u128 {
     time.saturating_mul(5) / 4
 }
 
-/// The amount that a link carries in a time, idle for a fifth of it.
+/// Returns the amount that a link carries in `time` if it is idle for a fifth of it.
 pub(crate) fn amount_in(time: u128, rate: Rate) -> u64 {
     let bits = u128::from(rate.bits_per_second());
+    // Inverse of `time_of`, after taking off the idle fifth.
     let amount = ((time / 5 * 4).saturating_mul(bits) / 1_000_000_000_000) >> 20;
     amount.min(u128::from(u64::MAX)) as u64
 }

@@ -1,4 +1,4 @@
-//! The traffic between hosts, as far as the choice of circuits needs it.
+//! Traffic between hosts, as far as the choice of circuits needs it.
 
 use std::collections::BTreeMap;
 
@@ -7,32 +7,34 @@ use tenter_units::{ById, Rate};
 
 use crate::matching::DEMAND_MAX;
 
-/// The traffic between hosts per time or in all, in any unit: kept between leaves, because circuits
-/// join these, and in all for each NIC.
+/// Traffic between hosts, per time or in all, in any unit. It is kept between leaves, because
+/// circuits join these, and as a sum for each NIC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traffic {
-    /// The leaf of each host, counted from 0 in the order of their first hosts.
+    /// Each host's leaf. Leaves are numbered by their first host.
     leaf_of: ById<HostId, u32>,
     leaves: u32,
-    /// By the leaf that sends and the one that receives; nothing within a leaf.
+    /// Amounts by sending and receiving leaf; traffic within a leaf is left out.
     between: BTreeMap<(u32, u32), u64>,
-    /// By host: its traffic sent and received.
+    /// Amounts that each host sends and receives.
     by_host: ById<HostId, [u64; 2]>,
 }
 
-/// Adds, up to the greatest possible amount.
+/// Adds an amount, up to the largest demand.
 fn add_to(sum: &mut u64, amount: u64) {
     *sum = sum.saturating_add(amount).min(DEMAND_MAX);
 }
 
-/// The time of an amount at a rate, in a unit of time that is the same for all rates.
+/// Returns the time for an amount at a rate, in a unit that is the same for all rates: 2^−20 ps if
+/// amounts are bits.
 pub(crate) fn time_of(amount: u64, rate: Rate) -> u128 {
     let bits = u128::from(rate.bits_per_second().max(1));
+    // Twenty binary places keep small amounts at high rates from rounding to 0.
     (u128::from(amount) << 20) * 1_000_000_000_000 / bits
 }
 
 impl Traffic {
-    /// Between the hosts of a fabric; nothing yet.
+    /// Starts without traffic, for a fabric's hosts.
     pub fn new(topology: &Topology) -> Traffic {
         let mut numbers: BTreeMap<NodeId, u32> = BTreeMap::new();
         let leaves = topology.host_ids().map(|host| {
@@ -49,8 +51,9 @@ impl Traffic {
         }
     }
 
-    /// One host sends another a further amount.
+    /// Adds an amount that one host sends another.
     pub fn add(&mut self, src: HostId, dst: HostId, amount: u64) {
+        // Traffic of a host to itself takes no link.
         if src == dst || amount == 0 {
             return;
         }
@@ -62,7 +65,7 @@ impl Traffic {
         }
     }
 
-    /// Adds all traffic of another one of the same fabric.
+    /// Adds all traffic from another one in the same fabric.
     pub fn add_all(&mut self, other: &Traffic) {
         for (&leaves, &amount) in &other.between {
             add_to(self.between.entry(leaves).or_default(), amount);
@@ -73,12 +76,12 @@ impl Traffic {
         }
     }
 
-    /// Whether nothing is sent from leaf to leaf.
+    /// Returns true if nothing is sent from leaf to leaf.
     pub fn is_empty(&self) -> bool {
         self.between.is_empty()
     }
 
-    /// The traffic times a ratio: `parts` of a `whole`.
+    /// Scales all amounts by `parts` over `whole`.
     #[must_use]
     pub fn scaled(&self, parts: u128, whole: u128) -> Traffic {
         let scale = |amount: u64| {
@@ -94,12 +97,12 @@ impl Traffic {
         scaled
     }
 
-    /// The traffic that receivers can take while the busiest NIC sends. The hosts of a leaf count
-    /// together: of the traffic to them the same share is left out from every sender.
+    /// Returns the traffic that receivers can take while the busiest NIC sends. A leaf's hosts
+    /// count together: every sender to them loses the same share.
     #[must_use]
     pub fn taken(&self, topology: &Topology) -> Traffic {
         let time = self.busiest_sender(topology);
-        // By leaf: the traffic to its hosts, and the part of it that they take.
+        // For each leaf, the traffic to its hosts, and the part that they can take.
         let mut leaves = vec![[0_u128; 2]; self.leaves as usize];
         for (host, &[_, received]) in self.by_host.numbered() {
             let most = time_of(received, topology.cable(host, 0).rate).max(1);
@@ -117,13 +120,13 @@ impl Traffic {
         traffic
     }
 
-    /// The longest time of any NIC for what it sends or receives, in the unit of time of
+    /// Returns the longest time that any NIC needs to send or to receive, in the unit of
     /// [`Estimate`](crate::Estimate).
     pub fn busiest_nic(&self, topology: &Topology) -> u128 {
         self.longest(topology, |[sent, received]| *sent.max(received))
     }
 
-    /// The longest time of any NIC for what it sends, in the same unit.
+    /// Returns the longest time that any NIC needs to send, in the same unit.
     pub fn busiest_sender(&self, topology: &Topology) -> u128 {
         self.longest(topology, |[sent, _]| *sent)
     }
@@ -136,22 +139,22 @@ impl Traffic {
         times.max().unwrap_or(0)
     }
 
-    /// The leaf of a host, counted from 0 in the order of their first hosts.
+    /// Returns a host's leaf. Leaves are numbered from 0 by their first host.
     pub fn leaf_of(&self, host: HostId) -> u32 {
         self.leaf_of[host]
     }
 
-    /// How many leaves there are.
+    /// Returns the leaf count; only leaves with hosts are numbered.
     pub fn leaves(&self) -> u32 {
         self.leaves
     }
 
-    /// The traffic between each two leaves, ascending by the two.
+    /// Iterates over sending leaf, receiving leaf and amount, ascending by the two leaves.
     pub fn between(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
         self.between.iter().map(|(&(a, b), &sum)| (a, b, sum))
     }
 
-    /// The traffic from one leaf to another.
+    /// Returns the traffic from one leaf to another.
     pub(crate) fn sent(&self, src: u32, dst: u32) -> u64 {
         self.between.get(&(src, dst)).copied().unwrap_or(0)
     }

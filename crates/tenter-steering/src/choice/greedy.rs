@@ -1,4 +1,4 @@
-//! The published rule by itself: the heaviest matching of every optical switch, whatever its cost
+//! The published rule by itself: the heaviest matching for every optical switch, whatever its cost
 //! to the tree.
 
 use std::collections::BTreeSet;
@@ -10,20 +10,23 @@ use crate::loads::estimate;
 use crate::matching::Demand;
 use crate::scenes::Scenes;
 
-/// The circuits of the matching alone, as in the source: every optical switch in turn gets the
-/// heaviest one, and all of it is set, whatever its cost to the tree. One uplink of each leaf
-/// stays. A switch that would have no way to any leaf keeps the links of the pair that sends least;
-/// if some leaf is still cut off, leaves keep more uplinks. `home` is as for
+/// Chooses the matching's circuits without an estimate, as in the source: every optical switch in
+/// turn gets the heaviest matching, and all of it is set, whatever its cost to the tree. One uplink
+/// of each leaf stays. A switch that would have no way to any leaf gets links back from the pair
+/// that sends least; if some leaf is still cut off, leaves keep more uplinks. `home` is as for
 /// [`choose`](crate::choose).
 ///
 /// # Panics
 /// As [`choose`](crate::choose).
 pub fn choose_greedily(home: &Topology, scenes: &Scenes, spills: bool) -> Choice {
     let mut search = Chooser::new(home, scenes, spills);
+    // The source asks switches in their order.
     search.order = (0..search.order.len()).collect();
     let demand = scenes.demand(&BTreeSet::new());
     let mut questions = search.questions();
+    // The published rule sets every circuit with traffic.
     questions.retain(|question| question.policy.least_share == 0);
+    // From most circuits to fewest: the first set that leaves all switches reachable is taken.
     for question in questions.iter().rev() {
         let mut topology = search.answer(question);
         while let Some(switch) = topology.unreached() {
@@ -46,8 +49,8 @@ pub fn choose_greedily(home: &Topology, scenes: &Scenes, spills: bool) -> Choice
 }
 
 impl Chooser<'_> {
-    /// The circuit to undo so that a switch gets links of the tree back: of the circuits that took
-    /// some, the one whose leaves send each other least.
+    /// Returns the rewiring by which a switch gets links to the tree back: it undoes the circuit
+    /// whose leaves send each other least, among those that took such links.
     fn way_back(&self, topology: &Topology, lost: NodeId, demand: &Demand) -> Option<Rewiring> {
         let switches = (0_u32..).zip(self.home.optics.switches());
         let places = switches.flat_map(|(switch, of)| {
@@ -74,7 +77,7 @@ impl Chooser<'_> {
         })
     }
 
-    /// The leaf at a port of an optical switch.
+    /// Returns the leaf at a port on an optical switch.
     fn leaf_at(&self, switch: u32, port: u16) -> Option<u32> {
         let mut ports = self.ports[switch as usize].iter();
         ports.find(|(of, _)| *of == port).map(|(_, leaf)| *leaf)
