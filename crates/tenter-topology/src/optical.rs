@@ -95,6 +95,7 @@ impl Topology {
             .iter()
             .filter_map(|&port| self.circuit(at(port)))
             .collect();
+        // The ports they were joined with lose the circuit, too.
         ports.extend(peers);
         ports.sort_unstable();
         ports.dedup();

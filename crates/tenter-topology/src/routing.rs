@@ -307,6 +307,7 @@ impl Routing {
                 });
             };
             let switch = topology.switch(peer.node);
+            // Groups are numbered by their first host.
             let group = *group_of_switch[switch].get_or_insert_with(|| {
                 routing.groups += 1;
                 (routing.groups - 1) as u32

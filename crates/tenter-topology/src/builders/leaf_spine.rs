@@ -156,6 +156,7 @@ impl LeafSpine {
         let (pairs, links) = changed.fold((0_u128, 0_u128), |(pairs, sum), links| {
             (pairs + 1, sum.saturating_add(u128::from(links)))
         });
+        // Overridden pairs count with their own number of cables.
         let regular = product(&[self.leaves, self.spines]) - pairs;
         hosts
             .saturating_add(regular.saturating_mul(u128::from(self.links_per_pair)))

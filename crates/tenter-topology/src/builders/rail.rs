@@ -109,6 +109,7 @@ impl Rail {
 
     fn leaf_of(&self, host: u32) -> u32 {
         let (server, rail) = (host / self.nics_per_server, host % self.nics_per_server);
+        // Leaves are numbered group by group, and within a group by rail.
         server / self.servers_per_group * self.nics_per_server + rail
     }
 }

@@ -75,6 +75,7 @@ impl Torus {
         let mut topology = wiring.wire(budget)?;
         let rings = grid.dimensions.iter().filter(|d| d.goes_round());
         let turns = grid.dimensions.iter().filter(|d| d.size > 1);
+        // With a single dimension every shortest path is in dimension order.
         let is_safe = grid.in_order || turns.count() < 2;
         topology.safe_classes = SafeClasses {
             // A shortest path crosses the dateline of each ring at most once.

@@ -90,6 +90,7 @@ impl OpticalSpec {
             .filter(|(_, cable)| topology.tier(cable.ends[0].node) == Some(0))
             .map(|(number, cable)| {
                 let [leaf, agg] = cable.ends.map(|end| topology.switch(end.node).number());
+                // Counted within the pod, so that levels mean the same in all pods.
                 let agg = (agg - leaves) % tree.aggs_per_pod;
                 let pod = leaf / tree.leaves_per_pod;
                 // Ports of a leaf to one aggregation switch are consecutive, so the port tells the

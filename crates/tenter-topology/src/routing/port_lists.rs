@@ -77,6 +77,7 @@ impl PortLists {
     pub(super) fn intern(&mut self, list: &[u16], guess: PortList) -> PortList {
         match *list {
             [] => return PortList::default(),
+            // Single ports need no lookup: their lists are at the beginning.
             [port] if port < self.single => {
                 return PortList {
                     first: u32::from(port),

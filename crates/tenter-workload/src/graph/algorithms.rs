@@ -210,6 +210,8 @@ impl Algorithms {
         };
         let kind = CollectiveKind::parse(collective, algorithm.unwrap_or_default());
         let kind = kind.expect("a check has found all of them");
+        // NCCL's model takes all keys about hosts; other algorithms by hosts take the NPU count
+        // only.
         if let Some(of_nccl) = kind.with_nccl(self.nccl) {
             return of_nccl;
         }

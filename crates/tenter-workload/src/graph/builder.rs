@@ -159,6 +159,7 @@ fn circle(first: &[u32], edges: &[Edge], mut waits: Vec<u32>) -> Option<u32> {
             }
         }
     }
+    // An operation that never became ready is on a cycle, or waits for one that is.
     let left = waits.iter().position(|&waits| waits > 0);
     left.map(|operation| operation as u32)
 }
@@ -250,7 +251,8 @@ fn check_collectives(operations: &Operations, collectives: &Collectives) -> Resu
     for (which, runs) in (0..).zip(runs) {
         let (group, _, _) = collectives.get(which);
         let mut expected = collectives.ranks_of(group).to_vec();
-        // `runs` ascends because ranks were visited in order; the group may list its ranks in any.
+        // `runs` ascends because ranks were visited in order; a group may list its ranks in any
+        // order.
         expected.sort_unstable();
         let (ranks, group_size) = (runs.len() as u32, expected.len() as u32);
         if runs != expected {

@@ -12,7 +12,7 @@ use crate::Countdown;
 struct CollectiveProgress {
     /// The rank's collective operation; `None` until the rank takes part.
     operation: Option<u32>,
-    /// Transfers that have not yet arrived, and own transfers that have not been acknowledged.
+    /// Transfers to the rank that have not arrived, and its own that have not been acknowledged.
     left: Share,
     /// Dependencies that remain for transfers which the rank will send.
     waits: Countdown<u32>,

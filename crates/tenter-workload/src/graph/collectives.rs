@@ -39,8 +39,8 @@ struct Collective {
     bytes: u64,
 }
 
-/// A new kind is compared with this many kinds, the latest ones. Traces alternate among a few, and
-/// a longer search would be quadratic if each collective had its own kind.
+/// A kind is looked for among this many of the latest kinds. Traces alternate among a few, and a
+/// longer search would be quadratic if each collective had its own kind.
 const KINDS_KEPT: usize = 64;
 
 /// A graph's groups and their collectives. Each group runs its own in order.
@@ -305,6 +305,7 @@ impl CollectiveTransfers {
 
     /// Returns the collective to which a transfer belongs, and the transfer's number within it.
     pub(super) fn locate(&self, transfer: u32) -> (u32, u32) {
+        // Bases ascend, so the last one up to `transfer` belongs to its collective.
         let next = self.running.partition_point(|one| one.base <= transfer);
         let number = next as u32 - 1;
         (number, transfer - self.running[number as usize].base)
@@ -361,6 +362,7 @@ impl CollectiveTransfers {
 
     /// Returns the `nth` transfer from `src` on a queue pair, across all collectives that share it.
     pub(super) fn nth(&self, src: u32, to: Destination, nth: u32) -> Option<u32> {
+        // Lines are in the order of their first lanes.
         let next = self.lines.partition_point(|line| line.lane <= to.lane);
         let line = &self.lines[next.checked_sub(1)?];
         let group = &self.collectives.groups[line.group as usize];

@@ -41,8 +41,8 @@ pub(super) struct Handshakes {
 }
 
 impl Handshakes {
-    /// Payload in bytes for a request or a clearance: with headers, a usual control message's
-    /// frame.
+    /// Payload of a request or a clearance, in bytes. With headers it makes the frame of a usual
+    /// control message.
     pub(super) const BYTES: u64 = 64;
     /// Bit that tells a clearance's lane from the lanes of messages that the same rank sends.
     pub(super) const CLEARANCE_LANE: u32 = 1 << 31;
@@ -67,7 +67,7 @@ impl Handshakes {
             counts[rank as usize].extend(graph.ways().counts(rank));
         }
         let mut cleared = Vec::with_capacity(large.len());
-        // A request goes the message's way and a clearance the opposite one.
+        // A request shares the rank pair of its message; a clearance takes the opposite one.
         for &(message, (src, dst, _)) in &large {
             *counts[src as usize].entry(dst).or_default() += 1;
             *counts[dst as usize].entry(src).or_default() += 1;

@@ -60,8 +60,8 @@ struct Unexpected {
 }
 
 impl Unexpected {
-    /// Slack before the index is built anew. Each message has three entries in it; beyond six per
-    /// message plus this constant most are stale. The cost of building it is thus spread over at
+    /// Each message has three index entries. The index is built anew once it has more than six per
+    /// message plus this constant, since most are stale by then. The cost is thus spread over at
     /// least as many arrivals.
     const GONE_MAX: usize = 1_024;
 

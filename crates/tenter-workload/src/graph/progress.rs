@@ -57,6 +57,7 @@ impl Progress {
     /// Clears flag `taken` if it is set, and otherwise sets flag `put`. Returns true if it was set.
     fn meet(&mut self, receive: u32, taken: u32, put: u32) -> bool {
         let word = &mut self.0[receive as usize];
+        // Receive and message meet here, and the later one finds the flag of the earlier one.
         let was_there = *word & taken != 0;
         *word = if was_there {
             *word & !taken

@@ -70,6 +70,7 @@ impl RankRun {
     ) -> RankRun {
         let graph = schedule.graph();
         let (of, operations) = (graph.rank(rank), graph.stored_of(rank));
+        // Each run counts these down, so it has its own.
         let mut waits = vec![0; operations.len()];
         for edge in operations.iter().flat_map(|stored| of.followers(stored)) {
             waits[edge.operation() as usize] += 1;
@@ -155,6 +156,8 @@ impl RankRun {
                     let (_, place) = schedule.graph().send_of(transfer);
                     turn.happens(Event::Done(place));
                 }
+                // Small messages were done when they were posted, and nothing waits for a
+                // handshake.
                 What::Message(_) | What::Request(_) | What::Clearance(_) => {}
                 What::Part => {
                     let over = self.collectives.acknowledged(transfer, turn);
@@ -218,6 +221,7 @@ impl RankRun {
     /// Carries out all consequences at this instant, in the order in which they arose.
     fn settle(&mut self, turn: &mut Turn<'_>) {
         let before = self.left;
+        // What follows from an event waits behind everything that has already happened.
         while let Some(event) = turn.events.pop_front() {
             match event {
                 Event::Ready(operation) => self.ready(operation, turn),

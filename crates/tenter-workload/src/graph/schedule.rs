@@ -73,6 +73,7 @@ impl GraphSchedule {
         let end = handshakes
             .as_ref()
             .map_or(graph.messages(), Handshakes::end);
+        // Messages are numbered first, then handshakes, then transfers of collectives.
         let collectives = CollectiveTransfers::new(&graph.collectives, end, LANE_OF_MESSAGES + 1)?;
         let eager = timing.eager_bytes;
         // A collective ends at a rank once its own transfers are acknowledged.
@@ -266,6 +267,7 @@ impl GraphSchedule {
     /// Counts the completions that end a run: all transfers, and all ranks with operations.
     pub fn things_to_do(&self) -> u64 {
         let ranks = 0..self.graph.ranks();
+        // A rank without operations never reports its end.
         let busy = ranks.filter(|&rank| self.graph.operations_of(rank) > 0);
         u64::from(self.transfer_count()) + busy.count() as u64
     }
@@ -335,6 +337,7 @@ impl Schedule for GraphSchedule {
                 }));
                 self.collectives.pairs(rank, out);
             }
+            // Graphs with collectives are refused with this scope.
             QueuePairScope::Chunk => self.lanes_of_messages(rank, out),
         }
         // Messages and collectives were appended apart; callers expect one ascending list.

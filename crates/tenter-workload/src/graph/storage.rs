@@ -46,6 +46,7 @@ impl Graph {
         collectives: Collectives,
     ) -> Graph {
         let unmatched = match_up(&mut operations);
+        // After matching, most expected sizes are those of the messages.
         operations.shrink();
         let longest = |kind| longest_stream(&operations, &ranks, kind);
         let mut graph = Graph {

@@ -6,7 +6,7 @@ use tenter_units::{Instant, Time};
 
 use super::schedule::GraphSchedule;
 
-/// Event outside the rank's own code.
+/// Event at a rank, which the caller reports to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// The job starts the rank.

@@ -37,6 +37,7 @@ impl Counts {
         let first_tokens = if first.size().pp > 1 { decode } else { 0 };
         Counts {
             pools: of.pools.iter().map(|pool| of_iteration(of, pool)).collect(),
+            // Replicas in lockstep all wait for an arrival at any of them.
             arrivals: tp * u64::from(first.replicas_together()),
             cache: 2 * (cache.len() as u64 + first_tokens),
             following: 2 * tp,

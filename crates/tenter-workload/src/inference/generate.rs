@@ -129,6 +129,7 @@ impl Found {
         let of = making.of;
         for marks in &mut self.marks {
             marks.sort_unstable();
+            // One operation may begin and end an iteration.
             marks.dedup();
         }
         let ends_of = |span: Span| {
@@ -225,6 +226,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
                 iteration,
                 number,
                 own,
+                // Without another iteration over the slot nobody would receive the tokens.
                 returns.binary_search(&number).is_ok(),
             );
         }
@@ -242,6 +244,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
     /// Adds the waits for arrivals, one behind the other. An engine waits for the arrivals at all
     /// its replicas, because they run in lockstep.
     fn await_arrivals(&mut self) {
+        // Requests arrive at the first stage, in the pool that takes prompts.
         if !self.is_first_stage() || self.pool.role == Role::Decode {
             return;
         }
@@ -254,6 +257,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
             };
             // A request at time 0 is there when the rank starts.
             if here && time > 0 {
+                // Waits on one stream follow each other, so each counts from the one before.
                 let wait = Time::from_ps(time - last);
                 last = time;
                 let place = self.emitter.program.wait(Stream::Arrivals, wait);

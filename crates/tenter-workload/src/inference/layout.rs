@@ -75,6 +75,7 @@ impl Pool {
     /// Returns the replica that serves a request, and the batch (slot) there.
     pub fn replica_of(&self, request: &Request) -> (u32, u32) {
         let Place { dp, pp, .. } = self.grid.size;
+        // Deals to replicas in turn, and at each replica to its batches in turn.
         (request.dealt % dp, request.dealt / dp % pp)
     }
 }
@@ -128,6 +129,7 @@ impl Inference {
         let tokens = count * u64::from(spec.requests.output_tokens.largest());
         let prompts = u64::from(spec.requests.prompt_tokens.largest());
         let chunks = count * prompts.div_ceil(u64::from(spec.batch_tokens));
+        // Checked before requests are drawn and scheduled, which takes memory for each of these.
         if tokens + chunks > WORK_MAX {
             let what = format!("make up to {} tokens and parts of prompts", tokens + chunks);
             let fits = WORK_MAX * count / (tokens + chunks);
@@ -215,6 +217,7 @@ fn pools(spec: &InferenceSpec, ranks: Option<u32>) -> Checked<Vec<Pool>> {
     for (of, &role) in ways.iter().zip(roles) {
         let model = u64::from(of.tp) * u64::from(of.pp);
         let dp = match (role, spec.dp, ranks) {
+            // Only a single pool can take its replica count from the job's ranks.
             (Role::Both, None, Some(ranks)) => replicas(of, u64::from(ranks))?,
             _ => of.dp,
         };
@@ -273,6 +276,7 @@ fn check_pool(model: &ModelSpec, pool: &Pool) -> Checked<()> {
         let what = format!("is {}, and the model has no experts", pool.ep);
         return wrong(&key("ep"), what, "leave it out".to_owned());
     }
+    // Tensor-parallel ranks then share every expert and cut its width.
     if pool.ep == 1 {
         let width = model.expert_ffn();
         if model.experts > 0 {
@@ -282,6 +286,7 @@ fn check_pool(model: &ModelSpec, pool: &Pool) -> Checked<()> {
     }
     divides(&key("ep"), pool.ep, "the experts of a layer", model.experts)?;
     divides(&key("ep"), pool.ep, "the ranks of a stage", tp * dp)?;
+    // An expert group consists of whole tensor-parallel groups, or is part of one.
     if pool.ep.is_multiple_of(tp) || tp.is_multiple_of(pool.ep) {
         return Ok(());
     }

@@ -68,6 +68,7 @@ pub(super) fn of_pool(of: &Inference, pool: &Pool) -> Memory {
     // As many batches as stages are under way.
     let batches = u64::from(pool.max_batch) * u64::from(size.pp);
     let users = spec.requests.concurrency.unwrap_or(spec.requests.count);
+    // Requests are dealt evenly to replicas.
     let most = users.min(spec.requests.count).div_ceil(size.dp);
     Memory {
         weights: weights.unwrap_or(0).saturating_mul(spec.precision.bytes()),

@@ -151,8 +151,10 @@ impl Operators<'_> {
         let model = self.model;
         let [experts, top_k] = [model.experts, model.top_k].map(f64::from);
         let sent = tokens as f64 * top_k / f64::from(self.ep) * load;
+        // Probability that no token has chosen a given expert.
         let unmet = (1.0 - top_k / experts).powi(i32::try_from(tokens).unwrap_or(i32::MAX));
         let met = experts / f64::from(self.ep) * (1.0 - unmet);
+        // Experts are cut by `tp` only if they are not spread over ranks.
         let width = f64::from(model.expert_ffn())
             / if self.ep == 1 {
                 f64::from(self.tp)

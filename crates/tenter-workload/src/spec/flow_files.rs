@@ -58,6 +58,7 @@ impl FlowReading {
     pub fn timing(self) -> OperationTiming {
         OperationTiming {
             overhead: Time::ZERO,
+            // With 0 every send waits for its acknowledgement, as a flow does.
             eager: Bytes::new(0),
             rendezvous: false,
             compute_scale: ComputeScale(1_000_000),

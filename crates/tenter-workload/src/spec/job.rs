@@ -134,11 +134,13 @@ const NOT_OF_OPERATIONS: [&str; 3] = ["collectives", "flows", "pattern"];
 
 /// Lists keys without effect beside what the job runs.
 fn idle(job: &JobSpec) -> Vec<Idle> {
+    // Keys that the work replaces come first, and with them their reason.
     let mut idle = beside_work(job);
     if job.background {
         let what = "has no effect in the background";
         let repeated = "leave it out: the list is repeated for as long as other jobs run";
         idle.extend(Idle::all(&["iterations", "warm_up"], what, repeated));
+        // Equal steps in the background are one step, repeated.
         let one_step = job.pattern.as_ref().is_some_and(|of| !of.has_steps(true));
         if one_step {
             let repeated = "leave it out: the step is repeated for as long as other jobs run";
@@ -175,6 +177,7 @@ fn idle(job: &JobSpec) -> Vec<Idle> {
 
 /// Lists the keys that the job's workload, pattern or streams replace.
 fn beside_work(job: &JobSpec) -> Vec<Idle> {
+    // What a job runs is decided in this order; the first kind that is given replaces the others.
     if job.workload.as_ref().is_some_and(|of| of.flows().is_none()) {
         let what = "has no effect beside a graph of operations";
         let remedy = "leave it out: the workload says by itself who sends what to whom";
@@ -216,6 +219,7 @@ fn holds(job: &JobSpec, reader: &mut dyn Reader) -> bool {
     let has_name = job
         .name
         .as_ref()
+        // Blank names could not be told apart in tables.
         .is_none_or(|name| !name.trim().is_empty() && is_visible(name));
     if !has_name {
         let remedy = "give it letters or digits, or leave `name` out";

@@ -72,6 +72,7 @@ impl FromStr for ComputeScale {
 
     fn from_str(text: &str) -> Result<ComputeScale, ()> {
         let factor: f64 = text.parse().map_err(|_| ())?;
+        // Refuses signs, exponents and `inf`, which Rust would parse.
         let is_plain = text
             .bytes()
             .all(|byte| byte.is_ascii_digit() || byte == b'.');

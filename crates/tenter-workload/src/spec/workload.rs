@@ -410,6 +410,7 @@ fn check_arrivals(spec: &WorkloadSpec, reader: &mut dyn Reader) -> bool {
         reader.refuse_all("lacks `load`, which an open loop needs", remedy);
         return false;
     };
+    // At a load of 0 no flow would ever start.
     let is_some = load.probability() > 0;
     if !is_some {
         reader.refuse("load", "is nothing", "give a share above 0");

@@ -131,6 +131,7 @@ impl<'t> DataParallel<'t> {
         let Some(place) = self.gathered.iter().position(|(own, _)| *own == unit) else {
             return;
         };
+        // A unit waits once in a step, in its first micro-batch.
         let (_, gathered) = self.gathered.swap_remove(place);
         program.also_after(&gathered);
     }
@@ -175,6 +176,7 @@ impl<'t> DataParallel<'t> {
         if !spec.overlap.gradients && !spec.zero.of_gradients() {
             return Ok(());
         }
+        // Sharded gradients are reduced for each micro-batch, however few they are.
         let least = if spec.zero.of_gradients() {
             1
         } else {

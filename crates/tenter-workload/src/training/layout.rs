@@ -310,6 +310,7 @@ fn virtual_stages_that_do_not_divide<T>(spec: &TrainingSpec, layers: u32) -> Che
 
 fn first_layers(spec: &TrainingSpec, model: &ModelSpec) -> Checked<Vec<u32>> {
     let parts = spec.pp * spec.chunks();
+    // With one stage `stage_layers` has no effect, which its key reports.
     if spec.pp == 1 || spec.stage_layers.is_empty() {
         if !model.layers.is_multiple_of(parts) && spec.chunks() > 1 {
             return virtual_stages_that_do_not_divide(spec, model.layers);

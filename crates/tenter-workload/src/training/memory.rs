@@ -156,6 +156,7 @@ fn gathered(training: &Training, stage: u32, [replicas, expert_replicas]: [u32; 
         let of_end = of_others(training.vocabulary_weights(), replicas);
         units.extend((0..ends).map(|_| of_end));
     }
+    // The largest units bound the memory, whichever are gathered together.
     units.sort_by(|a, b| b.total_cmp(a));
     let at_a_time = if spec.overlap.parameters { 2 } else { 1 };
     units.iter().take(at_a_time).sum()

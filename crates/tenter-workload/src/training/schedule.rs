@@ -71,6 +71,7 @@ impl Pipeline {
     /// Returns the passes that `stage` runs, in order.
     pub fn slots(&self, stage: u32) -> Vec<Slot> {
         let passes = self.micro_batches * self.chunks;
+        // With few micro-batches the warm-up ends early.
         let first = self.forwards_before_backwards(stage).min(passes);
         let mut slots: Vec<Slot> = (0..first).map(|nth| self.forward(nth)).collect();
         for nth in 0..passes {
@@ -125,6 +126,7 @@ impl Pipeline {
         let (chunk, micro_batch) = self.nth(nth);
         Slot {
             pass: Pass::Backward,
+            // Backward passes go through the chunks in reverse.
             chunk: self.chunks - 1 - chunk,
             micro_batch,
         }

@@ -45,6 +45,7 @@ impl FromStr for Flops {
         let is_plain = number.bytes().all(|of| of.is_ascii_digit() || of == b'.');
         let number: f64 = number.parse().map_err(|_| ())?;
         let all = (number * mega as f64).round();
+        // Below 10¹⁵ a whole number of millions is exact in floating point.
         let holds = is_plain && (1.0..1e15).contains(&all);
         holds.then_some(Flops(all as u64)).ok_or(())
     }

@@ -197,6 +197,7 @@ impl ModelSpec {
     /// Counts all weights in the model.
     pub fn weights(&self) -> u64 {
         let layers = (0..self.layers).map(|layer| self.layer_weights(layer));
+        // A tied output layer uses the embedding's matrix.
         let ends = if self.tied { 1 } else { 2 };
         layers.sum::<u64>() + ends * self.vocabulary_weights()
     }
@@ -237,7 +238,7 @@ pub enum NamedModel {
     Llama3Of70b,
     /// Llama 3.1 (Meta, 2024) with 405 billion parameters.
     Llama3Of405b,
-    /// GPT-3 (OpenAI, 2020) with 175 billion parameters.
+    /// GPT-3 (Brown et al., 2020) with 175 billion parameters.
     Gpt3,
     /// Mixtral 8x7B, 46.7 billion parameters in all.
     Mixtral8x7b,

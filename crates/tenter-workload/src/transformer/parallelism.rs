@@ -178,6 +178,7 @@ impl Grid {
 pub(crate) fn expert_group(stage: &[u32], index: usize, ep: u32) -> Vec<u32> {
     let ep = ep as usize;
     let first = index / ep * ep;
+    // Checks have refused an `ep` that does not divide the stage; the bound only avoids a panic.
     stage[first..(first + ep).min(stage.len())].to_vec()
 }
 

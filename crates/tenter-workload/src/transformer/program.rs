@@ -205,6 +205,7 @@ impl<'g, 'a> Program<'g, 'a> {
 
     fn add_collective(&mut self, added: (u32, u32), stream: Stream, after: &[u32]) -> u32 {
         let (group, which) = added;
+        // The builder also makes it wait for the group's previous collective.
         let place = self.of.add_collective(group, which, stream.label());
         for &other in after {
             self.of.after(place, other);

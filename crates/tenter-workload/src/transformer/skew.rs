@@ -48,6 +48,7 @@ impl Skew {
         for place in 0..experts {
             shares[(place % ranks) as usize] += f64::from(place + 1).powf(-self.0);
         }
+        // Normalised here, so that the shares add up to 1.
         let all: f64 = shares.iter().sum();
         shares.iter().map(|share| share / all).collect()
     }
