@@ -170,7 +170,7 @@ impl Wiring {
         let mut cables = Vec::with_capacity(wires.len());
         for wire in wires {
             let cable = cables.len() as u32;
-            // Asking for every cable would cost more than laying it.
+            // Work is charged in large units, since a charge may read the clock.
             if cable.is_multiple_of(CABLES_PER_LOOK) {
                 let units = u64::from(CABLES_PER_LOOK) * CABLE_UNITS;
                 budget

@@ -68,7 +68,7 @@ impl<'a> Communicators<'a> {
         ranks: Vec<u32>,
         tag: u32,
     ) -> Result<Option<Communicator>, GraphError> {
-        // A rank alone has nobody to send to, so importers drop its collectives.
+        // A rank alone has no peer, so importers drop its collectives.
         if ranks.len() < 2 {
             return Ok(None);
         }

@@ -103,7 +103,7 @@ impl Handshakes {
         Some((request, request + 1))
     }
 
-    /// Tells what a transfer is whose number lies behind the messages.
+    /// Returns what a transfer is whose number lies behind the messages.
     pub(super) fn what(&self, transfer: u32) -> What {
         let number = transfer - self.first;
         match self.messages.get(number as usize / 2) {

@@ -45,7 +45,7 @@ impl OperationLog {
     };
 }
 
-/// A rank's log with an entry for each operation, or with none if nobody asked for a log.
+/// A rank's log with an entry for each operation, or without any if none is kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     entries: Option<Vec<OperationLog>>,

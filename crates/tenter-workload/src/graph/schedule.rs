@@ -128,7 +128,7 @@ impl GraphSchedule {
         &self.collectives
     }
 
-    /// Tells what a transfer number stands for.
+    /// Returns what a transfer number stands for.
     pub(super) fn what(&self, transfer: u32) -> What {
         if transfer < self.graph.messages() {
             return What::Message(transfer);
@@ -170,7 +170,7 @@ impl GraphSchedule {
 
     /// Records that rank `rank` posts `transfer` as the `nth` one on its pair `way`, at time `now`.
     pub(super) fn write_down(&self, rank: u32, way: usize, nth: u32, transfer: u32, now: Instant) {
-        // Handshakes have numbers beyond `posted_at`; nobody asks for their times.
+        // Handshakes have numbers beyond `posted_at`; their times are never asked for.
         let times = self.posted_at.as_ref();
         if let Some(at) = times.and_then(|times| times.get(transfer as usize)) {
             at.store(now.ps(), Ordering::Release);

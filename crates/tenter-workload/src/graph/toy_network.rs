@@ -1,4 +1,4 @@
-//! A network for tests on which a transfer takes a time by its bytes, and nothing is in its way.
+//! Network for tests on which transfers take a time by their bytes and never wait.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -9,7 +9,7 @@ use tenter_units::{Instant, Time};
 use super::{Action, Consequences, Graph, GraphSchedule, Marks, Metered, News, RankRun, Timing};
 use crate::{Destination, QueuePairScope, Schedule};
 
-/// Something that happens at an instant.
+/// Event on the network or at a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happens {
     Arrives { to: Destination, nth: u32, src: u32 },
@@ -17,8 +17,8 @@ enum Happens {
     Woken { rank: u32, operation: u32 },
 }
 
-/// A graph on a network on which a transfer takes so long by its bytes; gives how long it takes,
-/// and what the time of each rank went by with.
+/// Runs a graph on a network on which a transfer of `n` bytes takes `takes(n)` ps. Returns the time
+/// of the whole run in ps, and the attributed time of each rank.
 pub(crate) fn run(graph: Graph, marks: Marks, takes: impl Fn(u64) -> u64) -> (u64, Vec<Metered>) {
     let timing = Timing {
         eager_bytes: 0,

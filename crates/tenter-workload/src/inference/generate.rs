@@ -226,7 +226,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
                 iteration,
                 number,
                 own,
-                // Without another iteration over the slot nobody would receive the tokens.
+                // Tokens are received only if another iteration over the slot follows.
                 returns.binary_search(&number).is_ok(),
             );
         }
@@ -288,7 +288,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
                     let engine = &self.making.batches.engines[self.engine];
                     let outputs = Load::of(&engine.iterations[before as usize].work[own]).outputs;
                     let from = self.peer(self.pool.size().pp - 1);
-                    // Also without a token: the message tells that the previous iteration is over.
+                    // Also without a token: the message says that the previous iteration is over.
                     let bytes = TOKEN * outputs.max(1);
                     self.receive(Stream::TokensReceive, from, TOKENS | before, bytes);
                 }
@@ -460,7 +460,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
             .run(self.place.pp, &mut self.emitter)?;
         let [begin, end] = self.emitter.end_iteration();
         let key = (self.engine, number, self.place.dp);
-        // One rank of each group is enough to tell when an iteration runs.
+        // One rank of each group is enough to know when an iteration runs.
         if self.place.tp == 0
             && let Some(begin) = begin.filter(|_| self.is_first_stage())
         {

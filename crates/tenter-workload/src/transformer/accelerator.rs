@@ -41,7 +41,7 @@ impl FromStr for Flops {
             Some((number, mega))
         });
         let (number, mega) = unit.ok_or(())?;
-        // Refuses what Rust would parse but nobody should write: signs, exponents, `inf`.
+        // Refuses signs, exponents and `inf`, which Rust would parse.
         let is_plain = number.bytes().all(|of| of.is_ascii_digit() || of == b'.');
         let number: f64 = number.parse().map_err(|_| ())?;
         let all = (number * mega as f64).round();
