@@ -7,15 +7,15 @@ use tenter_topology::{
 
 use super::*;
 
-/// Two pods of two leaves with four hosts and four uplinks each; `links` links from each pod to the
-/// cores, where 8 are as many as its hosts have.
+/// Builds two pods with two leaves each, four hosts and four uplinks per leaf, and `links` links
+/// from each pod to the cores. With 8 links the tree is non-blocking.
 fn tree(links: u32) -> Topology {
     two_pods(2, 1, 8, Some(links))
 }
 
-/// Two pods of a number of leaves and aggregation switches, with a number of cores above each of
-/// these and a number of links from each pod to the cores; four hosts and four uplinks for each
-/// leaf.
+/// Builds two pods with `leaves` leaves and `aggs` aggregation switches each, `cores_per_agg` cores
+/// above each of these, and `links` links from each pod to the cores. Every leaf has four hosts and
+/// four uplinks.
 fn two_pods(leaves: u32, aggs: u32, cores_per_agg: u32, links: Option<u32>) -> Topology {
     let rate = Rate::from_gbps(100);
     let delay = Time::from_ns(10);

@@ -1,4 +1,4 @@
-//! Graphs by hand, carried out on a network that delivers after a time of its own.
+//! Graphs by hand, run on a network that delivers every message after a fixed time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -49,7 +49,7 @@ fn graph(ranks: Vec<RankBuilder>) -> Result<Graph, GraphError> {
     builder.finish()
 }
 
-/// Something that happens at a time, in ps.
+/// Event on the network or at a rank, in a heap by time in ps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happens {
     Arrives { to: Destination, nth: u32, src: u32 },
@@ -57,8 +57,9 @@ enum Happens {
     Woken { rank: u32, operation: u32 },
 }
 
-/// Runs a graph where each message takes 10 us, and its acknowledgement 10 us more; gives when each
-/// rank was done, in us, and how many operations were left.
+/// Runs a graph on a network where a message takes 10 us, and its acknowledgement 10 us more.
+/// Returns when each rank was done, in us (`None` if it never was), and the number of operations
+/// left.
 fn run(graph: Graph, timing: Timing) -> (Vec<Option<u64>>, u32) {
     const WAY: Time = Time::from_us(10);
     let schedule = GraphSchedule::new(Arc::new(graph), timing).expect("it can be run");
@@ -255,8 +256,7 @@ fn graphs_without_sense_are_refused() {
     );
 }
 
-/// A collective of each of two groups, one after the other, and one of all ranks that a rank comes
-/// to late.
+/// Two groups run a collective each, and then all ranks run one, to which one rank comes late.
 #[test]
 fn groups_run_their_collectives_in_order() {
     let mut builder = GraphBuilder::default();
@@ -328,8 +328,8 @@ fn ranks_of_a_group_run_the_same() {
     );
 }
 
-/// On each way every collective whose algorithm and chunks do not depend on the size has as many
-/// transfers at every size: those of one group share queue pairs.
+/// If the algorithm and chunks of a collective do not depend on its size, neither does the number
+/// of transfers on any queue pair. Collectives of one group rely on this to share queue pairs.
 #[test]
 fn transfers_on_a_way_do_not_depend_on_the_size() {
     for kind in members() {
@@ -354,8 +354,8 @@ fn transfers_on_a_way_do_not_depend_on_the_size() {
 }
 
 proptest! {
-    /// Whatever the order in which ranks get on, every operation is done once where each message
-    /// has its receive behind it in a common order.
+    /// Every operation is done exactly once, in whatever order ranks proceed, if each message has
+    /// its receive later in one common order.
     #[test]
     fn matched_graphs_are_carried_out(
         messages in prop::collection::vec((0_u32..5, 0_u32..5, 0_u32..3, 0_u32..3), 1..60),

@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use crate::transformer::{NamedAccelerator, NamedModel};
 
-    /// With numbers of 16 bits, on so many tensor-parallel ranks.
+    /// Operators with 16-bit numbers on `tp` tensor-parallel ranks.
     fn on_ranks<'a>(
         model: &'a ModelSpec,
         accelerator: &'a AcceleratorSpec,

@@ -171,7 +171,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Carries out the slots with messages that take no time; gives how long the step takes.
+    /// Runs the slots of all stages with messages that take no time, and returns how long the step
+    /// takes.
     fn step(pipeline: &Pipeline, [forward, input, weights]: [u64; 3]) -> u64 {
         let whole = pipeline.chunks * pipeline.stages;
         let mut done: BTreeMap<(Pass, u32, u32), u64> = BTreeMap::new();

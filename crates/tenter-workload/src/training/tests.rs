@@ -11,7 +11,7 @@ use super::*;
 use crate::graph::{GraphSchedule, Marks, Metered, Timing, toy_network};
 use crate::transformer::small_model;
 
-/// A model in which each layer takes a given time, and all else next to none.
+/// A model in which each layer takes a given time, and everything else almost none.
 fn spec(model: &[(&str, &str)], layer: Option<[u64; 2]>) -> TrainingSpec {
     let small = [
         ("layers", "8"),
@@ -36,18 +36,19 @@ fn spec(model: &[(&str, &str)], layer: Option<[u64; 2]>) -> TrainingSpec {
     }
 }
 
-/// Keys of a model, and a change of a training.
+/// Keys of a model as text.
 type Keys = &'static [(&'static str, &'static str)];
+/// Change to a specification.
 type Change = fn(&mut TrainingSpec);
 
-/// A step on a network on which a transfer takes so long by its bytes; gives how long it takes, and
-/// what the time of each rank went by with.
+/// Runs a step on a network where a transfer of `n` bytes takes `takes(n)` ps. Returns the duration
+/// of the step in ps, and the attributed time of each rank.
 fn run(training: &Training, takes: impl Fn(u64) -> u64) -> (u64, Vec<Metered>) {
     let (graph, _) = step(training).expect("it can be built");
     toy_network::run(graph, Marks::default(), takes)
 }
 
-/// Time that ranks waited for a parallelism, in ps, of each rank.
+/// Returns the time for which each rank waited for a parallelism. Bubbles are left out.
 fn exposed(metered: &[Metered], parallelism: Parallelism) -> Vec<Time> {
     let of_rank = |of: &Metered| {
         let own = of.streams.iter().filter(|(label, ..)| {
@@ -67,8 +68,8 @@ fn exposed(metered: &[Metered], parallelism: Parallelism) -> Vec<Time> {
     metered.iter().map(of_rank).collect()
 }
 
-/// With messages that take no time nothing is exposed, and what is no computing is the bubble of
-/// the formula.
+/// If messages take no time nothing is exposed, and the time without computing is the bubble by the
+/// formula.
 #[test]
 fn bubbles_are_those_of_their_formulas_on_a_network_that_takes_no_time() {
     let tied: Keys = &[("tied", "true")];
@@ -114,8 +115,8 @@ fn bubbles_are_those_of_their_formulas_on_a_network_that_takes_no_time() {
     }
 }
 
-/// What is communicated one after the other takes its serial sum; what is communicated beside
-/// computing that takes longer takes nothing more.
+/// Communication without overlap takes its serial sum. Communication beside longer computing takes
+/// nothing on top.
 #[test]
 fn exposed_time_is_the_serial_sum_without_overlap() {
     // A ring of n ranks takes n − 1 steps of 1 us.
@@ -187,7 +188,7 @@ fn exposed_time_is_the_serial_sum_without_overlap() {
     }
 }
 
-/// A configuration drawn by a number.
+/// Draws a configuration and a rank count from a seed.
 fn drawn(seed: u64) -> (TrainingSpec, u32) {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut pick = |from: &[u32]| {
@@ -235,7 +236,7 @@ fn drawn(seed: u64) -> (TrainingSpec, u32) {
     (of, dp)
 }
 
-/// Bytes that all ranks send, by the formulas of the documentation; `B` is 2 bytes.
+/// Computes the bytes that all ranks send by the formulas of the documentation; `B` is 2 bytes.
 fn formulas(of: &Training, dp: u64) -> BTreeMap<Parallelism, f64> {
     let (spec, model) = (&of.spec, &of.model);
     let [tp, cp, pp, ep] = [spec.tp, spec.cp, spec.pp, spec.ep].map(f64::from);
@@ -305,7 +306,7 @@ fn formulas(of: &Training, dp: u64) -> BTreeMap<Parallelism, f64> {
     bytes
 }
 
-/// Bytes of gradients and weights.
+/// Computes the bytes of gradients and weights that data-parallel ranks send.
 fn data_formula(of: &Training, replicas: f64) -> f64 {
     let spec = &of.spec;
     let [tp, cp, pp, ep] = [spec.tp, spec.cp, spec.pp, spec.ep].map(f64::from);
@@ -325,8 +326,8 @@ fn data_formula(of: &Training, replicas: f64) -> f64 {
     alike(dense, replicas * cp) + alike(experts, replicas * cp * tp / ep)
 }
 
-/// Weights at the ranks of all stages with one place in the others: those that all data-parallel
-/// ranks have, and experts.
+/// Counts the weights over all stages at one place in the other dimensions: those that all
+/// data-parallel ranks share, and those in experts.
 fn weights(of: &Training) -> (f64, f64) {
     let stages = (0..of.pipeline.stages).map(|stage| of.weights_of_stage(stage));
     stages.fold((0.0, 0.0), |sum, (dense, experts)| {

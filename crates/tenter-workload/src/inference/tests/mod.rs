@@ -19,7 +19,7 @@ mod bytes;
 mod clock;
 mod refusals;
 
-/// Bytes of a microsecond at the rate of the memory.
+/// Bytes that the memory moves in a microsecond.
 const BYTES_OF_US: f64 = 1e6;
 
 fn requests(users: u32, count: u32, [prompt, output]: [TokenCounts; 2]) -> RequestsSpec {
@@ -65,7 +65,8 @@ fn inference(spec: &InferenceSpec, ranks: Option<u32>) -> Inference {
     Inference::new(spec, ranks, 7, reach()).expect("its numbers fit together")
 }
 
-/// Times of marked operations on a network on which a transfer takes a time by its bytes.
+/// A run on a network where a transfer of `n` bytes takes `takes(n)` ps, with the times of its
+/// marked operations.
 struct Timed {
     run: InferenceRun,
     metered: Vec<Metered>,
@@ -87,8 +88,8 @@ impl Timed {
     }
 }
 
-/// Bytes that the memory of a rank moves in an iteration that decodes one token, which sees
-/// `context` tokens, itself among them: 2 (k + n + k n) of a matrix, 4 or 6 of an element of
+/// Computes the bytes that a rank's memory moves in an iteration that decodes one token, which sees
+/// `context` tokens including itself: 2 (k + n + k n) for a matrix, 4 or 6 for an element in
 /// normalisations and sums.
 fn bytes_of_step(context: f64, tp: f64) -> f64 {
     let (h, f, d, heads, kv) = (64.0, 128.0 / tp, 8.0, 8.0 / tp, 4.0 / tp);
@@ -231,8 +232,8 @@ fn drawn(seed: u64) -> InferenceSpec {
     }
 }
 
-/// Of a prompt alone the layers of a training's forward pass, whose kernel of attention counts half
-/// of all pairs.
+/// A prompt alone takes as long as the forward pass of a training, whose attention kernel counts
+/// half of all pairs.
 #[test]
 fn a_prompt_takes_what_a_forward_pass_of_a_training_takes() {
     let model = NamedModel::Llama2Of70b.dimensions();
