@@ -132,7 +132,7 @@ struct State<'d> {
     policy: Policy,
     /// Traffic that each pod sends and receives.
     demand_of: Vec<u64>,
-    /// Uplinks that each pod has to optical switches.
+    /// Uplinks of each pod to optical switches.
     uplinks: Vec<u32>,
     /// Uplinks at each pod that may still become circuits.
     free: Vec<u32>,

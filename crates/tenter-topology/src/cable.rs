@@ -28,7 +28,7 @@ pub struct CableEnd {
 /// Cable end that a port holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortRef {
-    /// Number that the port's cable has.
+    /// Number of the cable in the port.
     pub cable: u32,
     /// End that is here: 0 or 1.
     pub end: u8,

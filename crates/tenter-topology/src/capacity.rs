@@ -31,7 +31,7 @@ impl Oversubscription {
 pub struct TierCapacity {
     /// Tier that is summed, 0 for leaves.
     pub tier: u8,
-    /// Switches that the tier has.
+    /// Number of switches in the tier.
     pub switches: u32,
     /// Line rates summed over cables to hosts and lower tiers, in bit/s.
     pub down_bps: u128,

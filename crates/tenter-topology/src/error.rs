@@ -27,7 +27,7 @@ pub enum TopologyError {
         "the topology has {hosts} hosts, and at most 1048576 (2^20) are supported; reduce {parameters}"
     )]
     TooManyHosts {
-        /// Hosts for which the parameters ask.
+        /// Number of hosts that the parameters make.
         hosts: u128,
         /// Parameters whose product the number is.
         parameters: &'static str,
@@ -37,7 +37,7 @@ pub enum TopologyError {
         "the topology has {cables} cables, and at most 16777216 (2^24) are supported; reduce {parameters}"
     )]
     TooManyCables {
-        /// Cables for which the parameters ask.
+        /// Number of cables that the parameters make.
         cables: u128,
         /// Parameters whose product the number is.
         parameters: &'static str,
@@ -57,9 +57,9 @@ pub enum TopologyError {
         "`{node}` has {ports} ports, and a node has at most 65535; spread its cables over more nodes"
     )]
     TooManyPorts {
-        /// Name that the node has.
+        /// Name of the node at fault.
         node: String,
-        /// Ports that its cables need.
+        /// Number of ports that its cables need.
         ports: u64,
     },
     /// More groups in a dragonfly than one group's global cables can reach.
@@ -67,9 +67,9 @@ pub enum TopologyError {
         "`groups` is {groups}, and a group of these routers reaches {most} at most, itself among them; give fewer groups, or more `{ports}`"
     )]
     TooManyGroups {
-        /// Groups for which the scenario asks.
+        /// Number of groups that the scenario asks for.
         groups: u32,
-        /// Most groups that can be joined.
+        /// Largest number of groups that can be joined.
         most: u128,
         /// Parameter that would allow more groups if it were larger.
         ports: &'static str,
@@ -79,9 +79,9 @@ pub enum TopologyError {
         "host `{host}` has {ports} ports, and a host is one NIC with exactly one; give every NIC its own host and one cable"
     )]
     HostPorts {
-        /// Name that the host has.
+        /// Name of the host at fault.
         host: String,
-        /// Ports that it has, where one is expected.
+        /// Number of its ports, where one is expected.
         ports: u64,
     },
     /// A cable between two hosts.
@@ -135,11 +135,11 @@ pub enum TopologyError {
     /// A graph that exceeds the request's budget.
     #[error("the topology has {hosts} hosts, {switches} switches and {cables} cables: {over}")]
     OverBudget {
-        /// Hosts that the graph has.
+        /// Number of hosts in the graph.
         hosts: u64,
-        /// Switches that the graph has.
+        /// Number of switches in the graph.
         switches: u64,
-        /// Cables that the graph has.
+        /// Number of cables in the graph.
         cables: u64,
         /// Amount that the graph would take, and a remedy.
         over: OverBudget,
@@ -164,9 +164,9 @@ pub enum TopologyError {
         leaf: u32,
         /// Spine that the override names.
         spine: u32,
-        /// Leaves that the fabric has.
+        /// Number of leaves in the fabric.
         leaves: u32,
-        /// Spines that the fabric has.
+        /// Number of spines in the fabric.
         spines: u32,
     },
     /// Two overrides for one leaf and spine.
@@ -200,9 +200,9 @@ pub enum TopologyError {
     /// A cabling map with the wrong length.
     #[error("`cabling` has {given} entries; give {wanted}, the leaf of every host in rank order")]
     CablingLength {
-        /// Entries that the map has.
+        /// Number of entries in the map.
         given: usize,
-        /// Entries that it needs, in words if that is a range.
+        /// Number of entries needed, in words if it is a range.
         wanted: String,
     },
     /// A cabling map that names a leaf that does not exist.
@@ -212,7 +212,7 @@ pub enum TopologyError {
         host: usize,
         /// Leaf that the map names.
         leaf: u32,
-        /// Leaves that the fabric has.
+        /// Number of leaves in the fabric.
         leaves: u32,
     },
     /// A cabling map that puts more hosts on a leaf than it has host ports.
@@ -222,9 +222,9 @@ pub enum TopologyError {
     CablingOverfull {
         /// Leaf with too many hosts.
         leaf: u32,
-        /// Hosts that the map puts on it.
+        /// Number of hosts that the map puts there.
         hosts: u32,
-        /// Host ports that it has.
+        /// Number of host ports on the leaf.
         ports: u32,
     },
     /// A k-ary fat tree whose k is odd or zero.

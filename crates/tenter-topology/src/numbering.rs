@@ -55,7 +55,7 @@ impl Topology {
         self.switch(self.neighbour(self.switch_node(switch), port).node)
     }
 
-    /// Returns the node number that switch 0 has.
+    /// Returns the node number of switch 0.
     #[inline]
     fn first_switch(&self) -> NodeId {
         NodeId::new(self.hosts as u32)

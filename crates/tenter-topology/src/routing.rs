@@ -38,7 +38,7 @@ enum Cables<'s> {
 struct HostPlace {
     /// Switch that the host is on; with several planes the one on plane 0.
     switch: SwitchId,
-    /// Number that this switch has among the switches with hosts.
+    /// Number of this switch among the switches with hosts.
     group: u32,
     /// Port on that switch, and on the corresponding switches in other planes.
     port: u16,
@@ -67,7 +67,7 @@ pub struct Routing {
     /// Switches on the longest path for each pair of groups. Without static routes this is a
     /// shortest path.
     distances: Vec<u8>,
-    /// Each host's number in leaf order.
+    /// Number of each host in the order of leaves.
     tree_order: ById<HostId, u32>,
     /// Routes into regions, if the topology has any.
     regions: RegionRoutes,

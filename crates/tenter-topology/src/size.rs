@@ -8,13 +8,13 @@ use crate::{RoutingError, Topology, TopologyError};
 /// Counts that determine how much memory a fabric and its routes take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Hosts, each a NIC.
+    /// Number of hosts, each a NIC.
     pub hosts: u64,
-    /// Switches on all planes.
+    /// Number of switches on all planes.
     pub switches: u64,
     /// Switches on one plane that have hosts, or may have.
     pub leaves: u64,
-    /// Cables on all planes.
+    /// Number of cables on all planes.
     pub cables: u64,
     /// Regions with their own routes; 0 if there are none.
     pub regions: u64,

@@ -18,7 +18,7 @@ pub struct Topology {
     pub nodes: ById<NodeId, Node>,
     /// Every cable once; its two directions are two links.
     pub cables: Vec<Cable>,
-    /// Host count; hosts are the first nodes.
+    /// Number of hosts, which are the first nodes.
     pub hosts: usize,
     /// Routes by which switches deviate from the shortest path.
     pub routes: Vec<StaticRoute>,
@@ -78,7 +78,7 @@ pub struct Node {
     pub fastest: Rate,
 }
 
-/// Kind by which nodes are told apart.
+/// Kind of a node: host or switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// One NIC, with a single port 0, or with one port on each plane.
@@ -141,7 +141,7 @@ impl Topology {
         &self.cables[self.port(node.into(), port).cable as usize]
     }
 
-    /// Returns the number that a port's cable has.
+    /// Returns the number of the cable in a port.
     pub fn cable_number(&self, node: impl Into<NodeId>, port: u16) -> u32 {
         self.port(node.into(), port).cable
     }

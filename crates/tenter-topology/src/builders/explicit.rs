@@ -38,7 +38,7 @@ component! {
     }
 }
 
-/// Kind that a node in an explicit topology has.
+/// Kind of a node in an explicit topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExplicitKind {
     /// A NIC with one port.

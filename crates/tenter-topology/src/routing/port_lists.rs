@@ -16,7 +16,7 @@ pub(super) struct PortLists {
     /// All lists, one behind the other. It begins with every port number in order, so that each
     /// single port is a list by itself.
     pub(super) ports: Vec<u16>,
-    /// Length that this beginning has.
+    /// Length of that beginning, in ports.
     single: u16,
     /// Lists with several ports. Only looked up, never iterated; dropped once the table is
     /// complete.

@@ -16,7 +16,7 @@ pub(crate) enum Joint {
 /// One dimension in a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dimension {
-    /// Coordinates that the dimension has.
+    /// Number of coordinates in the dimension.
     pub(crate) size: u32,
     /// Cables that run along the dimension.
     pub(crate) joint: Joint,

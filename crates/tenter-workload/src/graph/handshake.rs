@@ -30,11 +30,11 @@ pub(super) enum What {
 /// A graph's handshakes, whose transfers are numbered after all messages.
 #[derive(Debug)]
 pub(super) struct Handshakes {
-    /// The first request's transfer number. Each clearance follows its request.
+    /// Transfer number of the first request. Each clearance follows its request.
     first: u32,
     /// Messages that need a handshake, ascending.
     messages: Vec<u32>,
-    /// Each clearance's receiver and message, ascending.
+    /// Receiver and message of each clearance, ascending.
     cleared: Vec<(u32, u32)>,
     /// Rank pairs with messages and handshakes counted together, because they share queue pairs.
     ways: Ways,

@@ -32,7 +32,7 @@ impl Envelope {
 /// Queues by envelope. Each item has its arrival number, which orders it against other queues.
 type Queues<T> = BTreeMap<Envelope, VecDeque<(u64, T)>>;
 
-/// Returns the arrival number of an envelope's first item.
+/// Returns the arrival number of the first item with an envelope.
 fn first<T>(queues: &Queues<T>, envelope: Envelope) -> Option<u64> {
     let queue = queues.get(&envelope)?;
     queue.front().map(|&(came, _)| came)
@@ -47,7 +47,7 @@ fn pop<T>(queues: &mut Queues<T>, envelope: Envelope) -> Option<T> {
     Some(item)
 }
 
-/// Arrived messages that no receive has asked for, each with its send's place.
+/// Arrived messages that no receive has asked for, each with the place of its send.
 #[derive(Clone, Debug, Default)]
 struct Unexpected {
     messages: Queues<u32>,

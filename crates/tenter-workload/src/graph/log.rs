@@ -18,13 +18,13 @@ pub struct OperationLog {
     /// Time at which it was done; the `eager_bytes` in [`Timing`](super::Timing) say what that
     /// means for a send.
     pub done: Instant,
-    /// The operation whose end or start made it ready, at the same rank; [`OperationLog::NONE`] if
+    /// The operation of its rank whose end or start made it ready; [`OperationLog::NONE`] if
     /// it waits for none.
     pub released_by: u32,
     /// Operation that kept its stream busy until it started; [`OperationLog::NONE`] if the stream
     /// was free.
     pub behind: u32,
-    /// Sender behind a receive's message, and the send's place there.
+    /// Sender of a receive's message, and the place of the send there.
     pub sender: (u32, u32),
 }
 

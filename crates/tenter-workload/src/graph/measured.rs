@@ -1,4 +1,4 @@
-//! Times that a recording has for a graph's operations.
+//! Times that a recording gives for the operations of a graph.
 
 use tenter_units::Time;
 

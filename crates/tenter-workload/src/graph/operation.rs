@@ -58,7 +58,7 @@ impl Operation {
     }
 }
 
-/// An operation's kind without its parameters, for counts and tables.
+/// Kind of an operation without its parameters, for counts and tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum OperationKind {
@@ -74,7 +74,7 @@ pub enum OperationKind {
     Wait,
 }
 
-/// Costs that operations have on their stream, and the protocol that sends messages.
+/// Costs of operations on their stream, and the protocol by which messages are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Time for which a send occupies its stream, and a receive once it has its message (o in
@@ -109,7 +109,7 @@ impl Timing {
     }
 }
 
-/// Follower count, as far as the storage layout depends on it.
+/// Number of followers, as far as the storage layout depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Follows {

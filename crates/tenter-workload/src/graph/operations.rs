@@ -14,7 +14,7 @@ use super::ways::Ways;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Operations {
     list: Vec<Stored>,
-    /// Each rank's first index in `list`, and at the end the list's length.
+    /// Index of each rank's first operation, and at the end the length of `list`.
     starts: Vec<u32>,
     /// Messages by transfer number; a rank's messages follow one another.
     messages: Vec<Message>,
@@ -30,7 +30,7 @@ pub(super) struct Operations {
 /// so that the send's operation need not be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Message {
-    /// Payload as a [`Sizes`] word.
+    /// Payload as a word of [`Sizes`].
     size: u32,
     pub(super) src: u32,
     pub(super) dst: u32,

@@ -67,7 +67,7 @@ impl RankGraph {
     }
 }
 
-/// Returns the range that group `of` has, where `first` holds each group's index and the end.
+/// Returns the range of group `of`; `first` holds the index of each group, and the end.
 pub(super) fn between(first: &[u32], of: u32) -> Range<usize> {
     let of = of as usize;
     first[of] as usize..first[of + 1] as usize

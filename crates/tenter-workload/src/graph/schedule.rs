@@ -163,7 +163,7 @@ impl GraphSchedule {
         &self.graph
     }
 
-    /// Returns the operations' costs and the messaging protocol.
+    /// Returns the costs of operations and the messaging protocol.
     pub fn timing(&self) -> Timing {
         self.timing
     }

@@ -29,9 +29,9 @@ pub struct Graph {
     unmatched: Vec<Unmatched>,
     /// Rank groups with their collectives.
     pub(super) collectives: Arc<Collectives>,
-    /// Longest computing time that adds up on one stream.
+    /// Longest sum of computing times on one stream.
     longest_stream: Time,
-    /// Longest waiting time that adds up on one stream.
+    /// Longest sum of waiting times on one stream.
     longest_wait: Time,
     busiest_bytes: u64,
     size_bytes: u64,
@@ -235,12 +235,12 @@ impl Graph {
         self.size_bytes
     }
 
-    /// Returns the longest computing time that adds up on one stream, before `compute_ppm` applies.
+    /// Returns the longest sum of computing times on one stream, before `compute_ppm` applies.
     pub fn longest_stream(&self) -> Time {
         self.longest_stream
     }
 
-    /// Returns the longest [`Operation::Wait`] time that adds up on one stream.
+    /// Returns the longest sum of [`Operation::Wait`] times on one stream.
     pub fn longest_wait(&self) -> Time {
         self.longest_wait
     }
@@ -278,7 +278,7 @@ impl Graph {
     }
 }
 
-/// Returns the longest time that operations with this kind add up to on one stream.
+/// Returns the longest sum of times on one stream, over operations of this kind.
 fn longest_stream(operations: &Operations, ranks: &[RankGraph], kind: StoredKind) -> Time {
     let mut longest = Time::ZERO;
     for ((_, operations), of) in operations.by_rank().zip(ranks) {

@@ -67,7 +67,7 @@ impl Ways {
         self.of(rank).binary_search_by_key(&dst, |way| way.dst).ok()
     }
 
-    /// Returns the places for the messages to a rank's destination with index `way`.
+    /// Returns the places of the messages to the destination with index `way`.
     pub(super) fn places(&self, rank: u32, way: usize) -> Range<u32> {
         let way = self.first[rank as usize] as usize + way;
         // The base of the next pair is the end of this one, across ranks too.

@@ -79,7 +79,7 @@ pub struct Batches {
     pub end: Option<u64>,
     /// Predicted mean time from a request's arrival to its last token; `None` likewise.
     pub latency: Option<Time>,
-    /// Estimated operation count in the graph.
+    /// Estimated number of operations in the graph.
     pub operations: u64,
 }
 
@@ -167,7 +167,7 @@ impl Draft {
 pub(super) struct Scheduler<'a> {
     of: &'a Inference,
     drafts: Vec<Draft>,
-    /// First engine that each pool has, by index.
+    /// Index of the first engine of each pool.
     first: Vec<usize>,
     served: Vec<Served>,
     /// Bytes per token in keys and values at the rank that sends or receives most.

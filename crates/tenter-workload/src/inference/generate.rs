@@ -48,7 +48,7 @@ pub fn graph(of: &Inference) -> Checked<(Graph, InferenceRun)> {
 struct Making<'a> {
     of: &'a Inference,
     batches: &'a Batches,
-    /// First engine that each pool has, by index.
+    /// Index of the first engine of each pool.
     first: Vec<usize>,
     /// Transfers from one prefill replica to one decode replica.
     cache: Vec<CacheTransfer>,

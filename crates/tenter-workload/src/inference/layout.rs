@@ -45,7 +45,7 @@ impl Role {
 pub struct Pool {
     /// Phases that the pool computes.
     pub role: Role,
-    /// First rank that the pool has in the job.
+    /// First rank of the pool within the job.
     pub first_rank: u32,
     /// Coordinates for its ranks, which count from 0 within the pool.
     pub grid: Grid,
@@ -83,9 +83,9 @@ impl Pool {
 /// Rates that the scheduler assumes between ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// Scale-up domain that a host has, if any.
+    /// Scale-up domain of a host, if any.
     pub within: Option<ScaleUp>,
-    /// Rate at which a NIC sends, and receives.
+    /// Rate of a NIC, in each direction.
     pub network: Rate,
 }
 
@@ -156,7 +156,7 @@ impl Inference {
         self.pools.len() > 1
     }
 
-    /// Returns the layer count in each stage that a pool has.
+    /// Returns the number of layers in each stage of a pool.
     pub fn layers_of_stage(&self, pool: &Pool) -> u32 {
         self.model.layers / pool.grid.size.pp
     }

@@ -12,7 +12,7 @@ pub enum Phase {
 /// Work that an iteration does for one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// Number that the request has.
+    /// Number of the request that is served.
     pub request: u32,
     /// Tokens computed: any number in a prompt, 1 in an answer.
     pub tokens: u32,

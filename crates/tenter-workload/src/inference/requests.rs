@@ -224,9 +224,9 @@ pub enum Arrival {
 pub struct Request {
     /// Time at which it arrives, or the request that it follows.
     pub arrival: Arrival,
-    /// Tokens that its prompt has.
+    /// Number of tokens in its prompt.
     pub prompt: u32,
-    /// Tokens that its answer has.
+    /// Number of tokens in its answer.
     pub output: u32,
     /// Number by which it is dealt to replicas: its own, or in a closed loop its user's.
     pub dealt: u32,

@@ -40,9 +40,9 @@ pub struct RequestRun {
 pub struct PoolRun {
     /// Phases that the pool computes.
     pub role: Role,
-    /// First rank that the pool has in the job.
+    /// First rank of the pool within the job.
     pub first_rank: u32,
-    /// Ranks that the pool has.
+    /// Number of ranks in the pool.
     pub ranks: u32,
     /// Replicas that hold the model.
     pub replicas: u32,

@@ -18,9 +18,9 @@ pub(super) struct Ways {
 /// Pending reductions for one weight kind.
 #[derive(Clone, Debug, Default)]
 struct Waiting {
-    /// Gradients that are computed and not yet sent, as a count.
+    /// Number of gradients that are computed and not yet sent.
     gradients: u64,
-    /// Places where the collectives are for which the optimizer waits.
+    /// Places of the collectives for which the optimizer waits.
     sums: Vec<u32>,
 }
 

@@ -21,9 +21,9 @@ pub struct Training {
     pub grid: Grid,
     /// Stages, chunks and micro-batches with their schedule.
     pub pipeline: Pipeline,
-    /// Sequences that each micro-batch has.
+    /// Number of sequences in a micro-batch.
     pub micro_batch: u32,
-    /// Tokens that each sequence has.
+    /// Number of tokens in a sequence.
     pub sequence: u32,
     /// First layer in each model part, and at the end the layer count. Part `i` runs at stage `i`
     /// modulo the stage count.

@@ -14,7 +14,7 @@ pub struct TrainingStep {
     pub model_flops: f64,
     /// One accelerator's peak rate, in operations per second.
     pub peak_flops: f64,
-    /// Ranks that the job has.
+    /// Number of ranks in the job.
     pub ranks: u32,
     /// Computing time by purpose, in seconds summed over all ranks.
     pub computed: Computed,

@@ -87,7 +87,7 @@ pub struct Place {
 /// Grid that maps ranks to coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Rank count along each dimension.
+    /// Number of ranks along each dimension.
     pub size: Place,
     /// Order in which rank numbers run through them.
     pub order: RankOrder,
@@ -114,12 +114,12 @@ impl Place {
 }
 
 impl Grid {
-    /// Returns the grid's rank count.
+    /// Returns the number of ranks in the grid.
     pub fn ranks(&self) -> u32 {
         self.size.tp * self.size.cp * self.size.dp * self.size.pp
     }
 
-    /// Returns the coordinates that `rank` has.
+    /// Returns the coordinates of `rank`.
     pub fn place(&self, rank: u32) -> Place {
         let mut place = Place {
             tp: 0,
