@@ -51,6 +51,8 @@ impl ExpertTraffic {
                 loads: shares.iter().map(|share| share * ranks).collect(),
             })
         };
+        // Another first rank only moves the shares: either each gives traffic or none does, so an
+        // entry's index stays its first rank.
         (0..shares.len()).filter_map(beginning_with).collect()
     }
 }

@@ -241,7 +241,7 @@ pub(crate) fn figures(accelerator: &Accelerator) -> AcceleratorSpec {
 const LEAST_SHARE: f64 = 0.1;
 
 /// Returns the share that an operator reaches of a peak: the last step up to `size` counts, where
-/// `steps` ascend. Without steps it is 1.
+/// `steps` ascend. Without steps it is 1. Sizes are in GFLOP for computing and in MB for memory.
 fn share_of(steps: &[EfficiencyStep], size: f64) -> f64 {
     if steps.is_empty() {
         return 1.0;

@@ -74,6 +74,7 @@ fn idle(model: &ModelSpec) -> Vec<Idle> {
 /// Checks that heads divide the width, and that counts are within their totals.
 fn holds(model: &ModelSpec, reader: &mut dyn Reader) -> bool {
     let (heads, hidden) = (model.heads, model.hidden);
+    // Without a stated size the heads share the width evenly.
     if model.head_size.is_none() && !hidden.is_multiple_of(heads) {
         let what = format!("is {heads}, which does not divide `hidden` ({hidden})");
         reader.refuse("heads", &what, "give `head_size`, too");
@@ -164,6 +165,7 @@ impl ModelSpec {
         } else {
             query * heads * score
         };
+        // The latent vector is projected up to keys and to values, hence twice a head's size.
         self.down_weights() + queries + latent * heads * 2 * size + output
     }
 

@@ -139,6 +139,7 @@ impl Grid {
     /// Returns the rank at some coordinates.
     pub fn rank(&self, place: Place) -> u32 {
         let mut rank = 0;
+        // The slowest dimension comes last in the order, and is the most significant digit.
         for dimension in self.order.0.into_iter().rev() {
             rank = rank * self.size.of(dimension) + place.of(dimension);
         }
@@ -196,7 +197,7 @@ pub(crate) fn check_kv_heads(key: &str, tp: u32, model: &ModelSpec) -> Checked<(
     if fits(&tp) {
         return Ok(());
     }
-    // A suggestion must pass the other checks on `tp`, too.
+    // A suggestion must pass the other checks on `tp`, too; 1 always does, so there is one.
     let divide = |of: &u32| model.heads.is_multiple_of(*of) && model.ffn.is_multiple_of(*of);
     let below = (1..tp).rev().find(|of| fits(of) && divide(of));
     let above = (tp..=model.heads).find(|of| fits(of) && divide(of));
