@@ -38,9 +38,8 @@ pub(super) struct Meter {
     released_by: Vec<u32>,
     /// The compute stream's index; `None` if the rank computes nothing.
     compute: Option<u16>,
-    /// Since when the time has not been attributed to computing or waiting.
-    idle_since: Instant,
-    busy: bool,
+    /// The operation that runs on the compute stream, or `NONE`.
+    running: u32,
     /// Places of the marked operations, ascending.
     marked: Vec<u32>,
     metered: Metered,
@@ -61,7 +60,7 @@ impl Meter {
             released_by: vec![NONE; operations],
             compute: compute.map(|place| place as u16),
             idle_since: Instant::START,
-            busy: false,
+            running: NONE,
             marked: marked.to_vec(),
             metered: Metered {
                 streams,
@@ -104,7 +103,7 @@ impl Meter {
             let before = self.released_by[operation as usize];
             self.attribute(before, now, sent, operations);
             self.idle_since = now;
-            self.busy = true;
+            self.running = operation;
         }
     }
 
@@ -113,7 +112,6 @@ impl Meter {
     pub(super) fn done(
         &mut self,
         operation: u32,
-        stream: u16,
         now: Instant,
         is_last: bool,
         sent: impl Fn(u32) -> Option<Instant>,
@@ -122,11 +120,12 @@ impl Meter {
         if let Some((_, done)) = self.mark(operation) {
             *done = now;
         }
-        // A receive without overhead is done without occupying its stream.
-        if self.compute == Some(stream) && self.busy {
+        // A receive without overhead is done without occupying its stream, maybe while another
+        // operation runs there.
+        if self.running == operation {
             self.metered.computing += now - self.idle_since;
             self.idle_since = now;
-            self.busy = false;
+            self.running = NONE;
         }
         if is_last {
             self.attribute(operation, now, sent, operations);

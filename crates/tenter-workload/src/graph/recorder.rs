@@ -114,9 +114,8 @@ impl Recorder {
         self.log.done(operation, now);
         if let Some(meter) = &mut self.meter {
             let operations = schedule.graph().stored_of(self.rank);
-            let stream = operations[operation as usize].stream;
             let sent = |receive| posted_at(schedule, self.rank, receive);
-            meter.done(operation, stream, now, is_last, sent, operations);
+            meter.done(operation, now, is_last, sent, operations);
         }
     }
 }

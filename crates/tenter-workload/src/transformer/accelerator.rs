@@ -240,15 +240,15 @@ pub(crate) fn figures(accelerator: &Accelerator) -> AcceleratorSpec {
 /// times would be infinite.
 const LEAST_SHARE: f64 = 0.1;
 
-/// Returns the share that an operator reaches of a peak: the last step up to `size` counts, where
-/// `steps` ascend. Without steps it is 1. Sizes are in GFLOP for computing and in MB for memory.
+/// Returns the share that an operator reaches of a peak: the highest step up to `size` counts.
+/// Without steps it is 1. Sizes are in GFLOP for computing and in MB for memory.
 fn share_of(steps: &[EfficiencyStep], size: f64) -> f64 {
     if steps.is_empty() {
         return 1.0;
     }
-    let mut reached = steps.iter().filter(|step| size >= f64::from(step.from));
+    let reached = steps.iter().filter(|step| size >= f64::from(step.from));
     let share = reached
-        .next_back()
+        .max_by_key(|step| step.from)
         .map(|step| f64::from(step.share.ppm()) / 1e6);
     share.filter(|&share| share > 0.0).unwrap_or(LEAST_SHARE)
 }
@@ -316,6 +316,16 @@ mod tests {
         for named in NamedAccelerator::ALL {
             assert!(named.figures().peak(true) >= named.figures().peak(false));
         }
+    }
+
+    #[test]
+    fn steps_may_stand_in_any_order() {
+        let mut steps = steps(MATRIX_H100);
+        let sizes = [0.0, 1.0, 10.0, 100.0, 1e3, 1e4];
+        let shares = |steps: &[EfficiencyStep]| sizes.map(|size| share_of(steps, size));
+        let ascending = shares(&steps);
+        steps.reverse();
+        assert_eq!(shares(&steps), ascending);
     }
 
     /// 1,000 GFLOP at 95 % of 312 TFLOP/s and 200 MB at 90 % of 2,039 GB/s, one after the other.
