@@ -1,10 +1,9 @@
-//! The shared packet buffer of a switch: which frames it takes, and which senders it pauses.
+//! The shared packet buffer of a switch: which frames are stored, and which senders pause.
 //!
-//! Frames are charged when they are stored and released when their first bit leaves. A departure
-//! only ever lowers what is taken; so a frame that is admitted although some departures before it
-//! have not been carried out yet would be admitted all the same, into the same part of the buffer.
-//! Only a refusal, a pause and a new high-water mark need the exact state. That is what lets ports
-//! be lazy.
+//! A frame is charged when it is stored and released when its first bit leaves. A departure only
+//! ever lowers a fill. A frame that is admitted against a fill which still includes departed frames
+//! would therefore be admitted against the exact fill too, into the same space. Only a refusal, a
+//! pause and a new high-water mark need the exact fill, so ports may be lazy (decision 0004).
 //!
 //! Each job has a file: admission (`occupancy`), pauses, certificates, the journal and its replay.
 //! [`SharedBuffer`] puts them together for each frame.
@@ -42,14 +41,14 @@ pub(crate) use storage::{Buffer, Storage, Unlimited};
 use crate::class::{CLASSES, ClassSpec};
 use crate::memory::BufferSharing;
 
-/// The buffer of a switch.
+/// A switch's packet memory, with the rules for its use and the PFC state of its senders.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedBuffer {
-    /// How much queues may hold that have memory of their own: their frames are not charged.
+    /// Limits for queues that have memory to themselves; their frames are not charged.
     private: PrivateLimits,
-    /// Whether any queue has no memory of its own.
+    /// True if any queue shares its memory.
     shared: bool,
-    /// Queues that share their memory, one bit each: their frames are charged and released.
+    /// Queues that share their memory, one bit each: only their frames are charged and released.
     booked: u8,
     certificate: Certificate,
     memory: Occupancy,
@@ -58,9 +57,10 @@ pub(crate) struct SharedBuffer {
 }
 
 impl SharedBuffer {
-    /// The empty buffer of a switch. `headroom` has one size per port and class, class after class
-    /// within a port; of each port there are how long 512 bits last, in ps, and whether it leads to
-    /// a host.
+    /// Makes an empty buffer.
+    ///
+    /// `headroom` has the bytes for each (port, class), class after class within a port. At each
+    /// port 512 bits last `quantum_ps`; `to_host` is true for ports that lead to hosts.
     pub(crate) fn new(
         specs: &[ClassSpec],
         pool_bytes: &[u64],
@@ -69,6 +69,7 @@ impl SharedBuffer {
         to_host: Vec<bool>,
     ) -> SharedBuffer {
         let lossless = specs.iter().any(|spec| spec.lossless.is_some());
+        // Only lossless classes have priority groups; a switch without any keeps none.
         let headroom = if lossless { headroom } else { &[] };
         let private = PrivateLimits::new(specs, pool_bytes, &quantum_ps);
         let booked = (0..specs.len()).map(|queue| u8::from(private.shares(queue)) << queue);
@@ -83,24 +84,24 @@ impl SharedBuffer {
         }
     }
 
-    /// Divides the empty buffer of a number of ports into partitions, and lets them share headroom.
+    /// Divides the empty buffer of `ports` ports into partitions and pools their headroom.
     pub(crate) fn share(&mut self, sharing: &BufferSharing, ports: usize) {
         self.memory.share(sharing, ports);
     }
 
-    /// A quantum lasts another time on the line of a port: limits that go by its rate change.
+    /// Adapts limits that go by the line rate to a port on which 512 bits now last `quantum_ps`.
     pub(crate) fn set_quantum(&mut self, port: u16, quantum_ps: u64) {
         self.private.set_quantum(usize::from(port), quantum_ps);
     }
 
-    /// Whether any queue shares its memory.
+    /// Returns true if any queue shares its memory.
     #[inline]
     pub(crate) fn is_shared(&self) -> bool {
         self.shared
     }
 
-    /// The bytes that decide about a frame that came through `port` for an output queue with
-    /// `queue_bytes`: of the queue, or of its priority group.
+    /// Returns the bytes that are compared with the limit for a frame from `port`: those in its
+    /// priority group or, in a class that goes by output queues, `queue_bytes`.
     #[inline]
     pub(crate) fn fill(&self, port: u16, queue: usize, queue_bytes: u64) -> u64 {
         if self.memory.classes[queue].goes_by_queue() {
@@ -110,20 +111,23 @@ impl SharedBuffer {
         }
     }
 
-    /// How full each of these queues (one bit each), or its fullest priority group, is at most.
+    /// Returns, for each queue in `queues` (one bit each), a bound on its fullest output queue or
+    /// priority group in bytes; `None` for the others.
     pub(crate) fn bounds(&self, queues: u8) -> [Option<u64>; CLASSES] {
         self.certificate.bounds(queues)
     }
 
-    /// The [bounds](SharedBuffer::bounds) have not sufficed; `longest` says how much the longest
-    /// output queue holds.
+    /// Lowers the [bounds](SharedBuffer::bounds) to present fills after they failed to certify a
+    /// visit. `longest` returns the bytes in the longest output queue.
     pub(crate) fn tighten_bounds(&mut self, ports: usize, longest: impl Fn(usize) -> u64) {
         self.certificate.tighten(&self.memory, ports, longest);
     }
 
-    /// Whether frames of `arriving` bytes together are certain to be stored and to pause no sender,
-    /// in whatever order they and departures come, when the fullest queue or priority group
-    /// concerned of each queue is no fuller than `fullest` says.
+    /// Certifies a visit: returns true if `arriving` bytes are certain to be stored and to pause no
+    /// sender, in whatever order they and departures come.
+    ///
+    /// `fullest` has, for each queue with arrivals, the bytes in the fullest output queue or
+    /// priority group concerned.
     pub(crate) fn all_fit(&self, arriving: u64, fullest: &[Option<u64>; CLASSES]) -> bool {
         for (queue, bytes) in fullest.iter().enumerate() {
             let Some(bytes) = *bytes else {
@@ -137,21 +141,24 @@ impl SharedBuffer {
         true
     }
 
-    /// Frames of `arriving` bytes together, in these queues (one bit each), will be stored before
-    /// `end`: if a pool may become fuller than ever, the journal is opened.
+    /// Opens the journal for a visit until `end` if `arriving` bytes in `queues` (one bit each) may
+    /// lift a pool above its high-water mark.
+    ///
+    /// The mark is a fill at one instant, so it depends on the order in which ports store and send;
+    /// a visit port after port does not know that order.
     pub(crate) fn open_journal_if_peak(&mut self, arriving: u64, queues: u8, end: Instant) {
         if self.memory.may_peak(queues & self.booked, arriving) {
             self.journal.open(end);
         }
     }
 
-    /// Another port begins its turn.
+    /// Notes that the visit turns to another port.
     #[inline]
     pub(crate) fn begin_port(&mut self) {
         self.journal.begin_port();
     }
 
-    /// A pause frame takes effect at the port whose turn it is.
+    /// Notes that a pause frame takes effect at `now` at the port being served.
     pub(crate) fn note_pause(&mut self, now: Instant) {
         self.journal.note_pause(now);
     }
@@ -169,17 +176,16 @@ impl SharedBuffer {
         }
     }
 
-    /// All control frames that are pending, in order.
+    /// Takes all pending control frames, in the order in which they are to be sent.
     pub(crate) fn take_all_pending(&mut self) -> VecDeque<PendingControl> {
         std::mem::take(&mut self.pauses.pending)
     }
 
-    /// Whether a class is lossless.
     pub(crate) fn is_lossless(&self, queue: usize) -> bool {
         self.memory.classes[queue].lossless.is_some()
     }
 
-    /// What senders of a class are paused for.
+    /// Returns the quantity that pauses the senders of a class.
     pub(crate) fn pauses_by(&self, queue: usize) -> PausesBy {
         match self.memory.classes[queue].watch {
             Watch::Group => PausesBy::Groups,
@@ -188,12 +194,12 @@ impl SharedBuffer {
         }
     }
 
-    /// Whether queues of two classes take space from the same pool.
+    /// Returns true if two classes take space from the same pool.
     pub(crate) fn shares_pool(&self, queue: usize, other: usize) -> bool {
         self.memory.classes[queue].pool == self.memory.classes[other].pool
     }
 
-    /// Whether a frame may be stored, and where.
+    /// Decides whether a frame may be stored, and in which space.
     ///
     /// Every model of a switch asks here before it stores a frame, or asks
     /// [`SharedBuffer::admission_of_certain`] if a certificate says that all frames fit.
@@ -206,7 +212,8 @@ impl SharedBuffer {
         }
     }
 
-    /// The same of a frame for which [`SharedBuffer::all_fit`] holds, whatever leaves meanwhile.
+    /// As [`SharedBuffer::admission`], in a visit that [`SharedBuffer::all_fit`] has certified: the
+    /// shared space need not be tested again.
     #[inline]
     pub(crate) fn admission_of_certain(&self, frame: &QueuedFrame) -> Admission {
         match self.private.is_over(frame) {
@@ -216,16 +223,16 @@ impl SharedBuffer {
         }
     }
 
-    /// Whether what becomes of a frame, or what follows from it, depends on departures that may not
-    /// have been carried out: if it is not simply stored, if the pool becomes fuller than ever, or
-    /// if it or its queue pauses senders.
+    /// Returns true if the outcome for a frame depends on departures that may not have been carried
+    /// out: it is refused or needs headroom, it would set a pool's high-water mark, or it would
+    /// pause senders.
     #[inline]
     pub(crate) fn needs_exact(&self, admission: Admission, frame: &QueuedFrame) -> bool {
         self.private.shares(frame.queue)
             && (admission != Admission::Stored || self.memory.needs_exact(frame))
     }
 
-    /// Stores a frame as [`SharedBuffer::admission`] has said.
+    /// Charges a frame that is stored in the space `admission`, and pauses senders if that is due.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a third of it"
@@ -254,6 +261,7 @@ impl SharedBuffer {
             return;
         }
         let group = &mut self.memory.groups[index];
+        // A limit applies to the free bytes before the frame, as at its admission.
         let before = *pool;
         pool.take(shared_more(rules, group.used, frame.bytes));
         group.used += frame.bytes;
@@ -274,7 +282,8 @@ impl SharedBuffer {
         }
     }
 
-    // The hot path hands these one pointer: two of them would cost it registers.
+    // Out of line, and with one pointer: `pauses` and `memory` as two would cost the hot path
+    // registers.
 
     #[inline(never)]
     fn pause_all(&mut self, place: Place, now: Instant) {
@@ -298,11 +307,12 @@ impl SharedBuffer {
         self.memory.free_shared_headroom(port, bytes);
     }
 
-    /// Stores a frame in headroom, and pauses its sender.
+    /// Charges a frame to headroom, and pauses its sender.
     #[inline(never)]
     fn charge_headroom(&mut self, place: Place, bytes: u64, others: u64, now: Instant) {
         self.memory.store_in_headroom(place, bytes);
         match self.memory.classes[place.queue].watch {
+            // The group's own sender is paused below.
             Watch::Group => {}
             Watch::Pool(..) => self.pause_all(place, now),
             Watch::Queue => {
@@ -316,33 +326,37 @@ impl SharedBuffer {
         self.pauses.pause(&self.memory, group, now);
     }
 
-    /// What a port's group has been through up to `now`.
+    /// Returns the fill and the pauses of a port's priority group up to `now`.
     pub(crate) fn ingress(&self, port: u16, queue: usize, now: Instant) -> PriorityGroupRecord {
         self.pauses.record(&self.memory, port, queue, now)
     }
 
-    /// What each pool has been through.
+    /// Returns the fill and the high-water mark of each pool.
     pub(crate) fn pools(&self) -> impl Iterator<Item = PoolRecord> {
         self.memory.records()
     }
 
-    /// The output ports for whose queues the sender at a port is paused; with each whether that
-    /// lasts as long as the queue does not send, whatever else does.
+    /// Returns the output queues on whose behalf the sender at `port` is paused, by output port.
+    ///
+    /// The flag is true if that queue alone is enough to keep the sender paused, whatever the
+    /// others do: such queues form the edges of a PFC deadlock.
     pub(crate) fn full_queues(&self, port: u16, queue: usize) -> impl Iterator<Item = (u16, bool)> {
         self.pauses.full_queues(&self.memory, port, queue)
     }
 
-    /// From now on senders that may resume stay paused: frames are taken out and put in again.
+    /// Keeps paused senders paused although they may resume: frames will be taken out and stored
+    /// again.
     pub(crate) fn hold_back(&mut self) {
         self.pauses.hold_back();
     }
 
-    /// Resumes senders that may send at `now`, and from now on at once.
+    /// Resumes the senders that may send at `now`, and ends [`SharedBuffer::hold_back`].
     pub(crate) fn stop_holding_back(&mut self, now: Instant) {
         self.pauses.stop_holding_back(&self.memory, now);
     }
 
-    /// Asks again at `now` for all pauses that last at a port: another sender is at the other end.
+    /// Sends XOFF again at `now` for each pause in force at `port`, whose link has another sender
+    /// now.
     pub(crate) fn repeat_pauses(&mut self, port: u16, now: Instant) {
         self.pauses.repeat(&self.memory, port, now);
     }
@@ -383,7 +397,7 @@ impl Storage for SharedBuffer {
 }
 
 impl Buffer for SharedBuffer {
-    /// Some sender is paused, and a departure may resume it.
+    /// Armed while any sender is paused, because a departure may resume it.
     #[inline]
     fn is_armed(&self) -> bool {
         self.pauses.any()
@@ -416,12 +430,14 @@ impl Buffer for SharedBuffer {
     }
 
     fn has_paused(&self, port: u16, queue: usize) -> bool {
+        // The instant changes the paused time only.
         self.ingress(port, queue, Instant::START).is_paused
     }
 
     fn xoffs(&self, port: u16) -> u64 {
         let first = self.memory.group(port, 0);
         let own = first..first + self.memory.classes.len();
+        // Without lossless classes there are no groups.
         let own = own.filter(|&group| group < self.memory.groups.len());
         own.map(|group| self.pauses.frames(group)[0]).sum()
     }

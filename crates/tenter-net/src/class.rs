@@ -7,50 +7,49 @@ use tenter_units::{Bytes, Rate};
 
 use crate::memory::UNLIMITED_POOL;
 
-/// How many classes there are.
+/// Number of traffic classes, each with a queue at every output port at most.
 pub const CLASSES: usize = 8;
 
-/// How a class is scheduled at an output port.
+/// Scheduling of a class at an output port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduling {
-    /// Before all weighted classes; among strict ones the higher number first.
+    /// Goes before all weighted classes; among strict ones the highest class goes first.
     Strict,
-    /// A share of the rate that strict classes leave, by deficit round robin: this number of bytes
-    /// is added to the class's deficit in each round.
+    /// Shares the rate that strict classes leave, by deficit round robin.
     Weighted {
-        /// Bytes a round; at least the largest frame.
+        /// Bytes added to the class's deficit in each round; at least the largest frame.
         quantum_bytes: u32,
     },
 }
 
-/// The treatment of the frames of one class in a switch.
+/// Treatment of one class in a switch: its scheduling, buffer space, flow control and marks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassSpec {
-    /// The class, 0 to 7.
+    /// The traffic class (a DSCP shifted right by 3), 0 to 7.
     pub class: u8,
-    /// How it is scheduled.
+    /// Order in which output ports serve the class.
     pub scheduling: Scheduling,
-    /// The pool from which its frames take shared space, an index into
+    /// Pool from which its frames take shared space: an index into
     /// [`SwitchSpec::pool_bytes`](crate::SwitchSpec::pool_bytes).
     pub pool: u8,
-    /// Bytes that each account of the class (an output queue; for a lossless class an ingress
-    /// priority group) has to itself, outside the pool.
+    /// Reserved bytes, outside the pool, for each account of the class: an output queue or, in a
+    /// lossless class, a priority group.
     pub reserved_bytes: u64,
-    /// Most shared bytes of an account: a lossy class drops beyond it, a lossless one pauses the
+    /// Limit on an account's shared bytes: beyond it a lossy class drops, a lossless one pauses the
     /// sender.
     pub limit: Limit,
-    /// What makes the class lossless; `None`: frames beyond the limit are dropped.
+    /// PFC settings that make the class lossless; `None` drops frames beyond the limit.
     pub lossless: Option<LosslessSpec>,
-    /// Marking of congestion, if any.
+    /// ECN marking; `None` marks nothing.
     pub ecn: Option<EcnSpec>,
-    /// The class of its packets from the next region on; `None`: they keep theirs.
+    /// Class of its packets in the next region; `None` if they keep theirs.
     pub next_region: Option<u8>,
-    /// What becomes of data that find no room; `None`: they are dropped.
+    /// Trimming of data that finds no room; `None` drops it.
     pub trim: Option<TrimSpec>,
 }
 
 impl ClassSpec {
-    /// A lossy class whose accounts may hold all of pool 0, before all others.
+    /// Makes a strict lossy class whose queues may each hold all of pool 0.
     pub fn without_end(class: u8) -> ClassSpec {
         ClassSpec {
             class,
@@ -66,35 +65,34 @@ impl ClassSpec {
     }
 }
 
-/// A limit of an account on the shared space of its pool.
+/// Limit on the shared bytes that an account (a queue or priority group) takes from its pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// A number of bytes.
+    /// A fixed number of bytes, whatever the pool's fill.
     Static(u64),
-    /// The free bytes of the pool times numerator over denominator (Choudhury and Hahne, "Dynamic
-    /// queue length thresholds for shared-memory packet switches").
+    /// Alpha times the free bytes of the pool (Choudhury and Hahne, "Dynamic queue length
+    /// thresholds for shared-memory packet switches").
     Dynamic {
-        /// Numerator of alpha.
+        /// Numerator of the fraction alpha.
         numerator: u32,
-        /// Denominator of alpha, not zero.
+        /// Denominator of the fraction alpha, not zero.
         denominator: u32,
     },
     /// A number of bytes for each level of the pool's fill.
     Levels(Levels),
-    /// A number of bytes at ports of a rate, and in proportion at others: for queues that have
-    /// memory of their own.
+    /// A number of bytes in proportion to the line rate, for queues with memory to themselves.
     AtRate {
-        /// The bytes at ports of that rate.
+        /// Limit at ports of `rate`, in bytes.
         bytes: u64,
-        /// The rate.
+        /// Line rate that `bytes` is meant for.
         rate: Rate,
-        /// The least that it is at any port.
+        /// Lowest limit at any port, in bytes.
         least: u64,
     },
 }
 
 impl Limit {
-    /// The most shared bytes of all frames in a pool of a size together, as one account.
+    /// Returns the bytes at which a pool of `pool_bytes` reaches the limit as a single account.
     pub fn of_all(&self, pool_bytes: u64) -> u64 {
         match self {
             Limit::Static(bytes) | Limit::AtRate { bytes, .. } => *bytes,
@@ -102,7 +100,7 @@ impl Limit {
                 numerator,
                 denominator,
             } => {
-                // Where fill = alpha · (pool − fill).
+                // Solves fill = alpha · (pool − fill).
                 let (n, d) = (u128::from(*numerator), u128::from(*denominator));
                 (u128::from(pool_bytes) * n / (n + d)) as u64
             }
@@ -110,8 +108,8 @@ impl Limit {
         }
     }
 
-    /// The bytes that a queue with memory of its own may hold at a port of a rate; `None` where it
-    /// goes by the fill of a pool.
+    /// Returns the bytes that a queue with memory to itself may hold at a port of rate `port`;
+    /// `None` if the limit goes by a pool's fill.
     pub fn at_port(&self, port: Rate) -> Option<u64> {
         match *self {
             Limit::Static(bytes) => Some(bytes),
@@ -136,12 +134,12 @@ component! {
     }
 }
 
-/// No buffer and no queue is larger.
+/// Accepted sizes of buffers, queues and thresholds, up to 1 TiB.
 const SIZES: RangeInclusive<Bytes> = Bytes::new(0)..=Bytes::new(1 << 40);
 const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
 
-/// The levels of a pool: ascending fills, and limits that do not rise with them.
+/// Levels of a pool: ascending fills, with limits that do not rise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Levels {
     levels: [Level; Levels::MOST],
@@ -149,10 +147,11 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// How many there may be.
+    /// Most levels that a class may list.
     pub const MOST: usize = 4;
 
-    /// These levels; `None` for none or too many, and where the fills do not rise or the limits do.
+    /// Makes levels from a list; `None` if it is empty or longer than [`Levels::MOST`], its fills
+    /// do not rise, or its limits do.
     pub fn new(list: &[Level]) -> Option<Levels> {
         let rises = |pair: &[Level]| {
             pair[0].pool_bytes < pair[1].pool_bytes
@@ -167,13 +166,13 @@ impl Levels {
         Some(Levels { levels, count })
     }
 
-    /// All of them, ascending.
+    /// Returns the levels, ascending by fill.
     pub fn list(&self) -> &[Level] {
         &self.levels[..usize::from(self.count)]
     }
 
-    /// The most bytes of an account at this fill of the pool; below the first level there is no
-    /// limit.
+    /// Returns an account's limit in bytes at this fill of the pool; `u64::MAX` up to the first
+    /// level.
     #[inline]
     pub fn limit(&self, pool_used: u64) -> u64 {
         let passed = self
@@ -183,9 +182,10 @@ impl Levels {
         passed.last().map_or(u64::MAX, |level| level.account_bytes)
     }
 
-    /// The most that one account may hold alone: it is the pool's fill, too.
+    /// Returns the most bytes that one account may hold alone, when the pool's fill is its own.
     pub fn of_all(&self, pool_bytes: u64) -> u64 {
         let mut most = pool_bytes;
+        // A level does not apply up to its fill; beyond, the account stays within its limit.
         for level in self.list().iter().rev() {
             most = most.min(level.account_bytes.max(level.pool_bytes));
         }
@@ -196,52 +196,53 @@ impl Levels {
 /// Priority flow control of a class (IEEE 802.1Qbb).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LosslessSpec {
-    /// The quantity compared with the limit.
+    /// Quantity that is compared with the limit.
     pub trigger: PfcTrigger,
-    /// The sender may resume when the account is this far below its limit, or is empty.
+    /// Bytes below the limit at which a paused sender may resume; it may also if the account is
+    /// empty.
     pub xon_offset_bytes: u64,
-    /// Bytes reserved for frames still on their way after XOFF, for each port, outside the pool.
+    /// Bytes for frames that arrive after XOFF, for each port, outside the pool.
     pub headroom: Headroom,
-    /// Pause time asked for, in quanta of 512 bit times.
+    /// Pause time that an XOFF asks for, in quanta of 512 bit times.
     pub quanta: u16,
-    /// An XOFF is repeated when this share of its quanta has passed, in percent: below 100.
+    /// Share of the pause time after which XOFF is repeated, in percent, below 100.
     pub refresh_percent: u8,
 }
 
-/// The trigger of an XOFF.
+/// Quantity that triggers an XOFF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PfcTrigger {
-    /// The bytes that arrived through one port in the class and are still stored; that port's
-    /// sender is paused.
+    /// Bytes that arrived through one port in the class and are still stored; the sender at that
+    /// port is paused.
     Ingress,
-    /// The bytes of an output queue; its senders are paused.
+    /// Bytes in an output queue; the senders of the frames beyond the limit are paused.
     Egress,
-    /// The bytes of the whole pool; every sender within the scope is paused.
+    /// Bytes in the whole pool; every sender within the scope is paused.
     Pool(PoolScope),
 }
 
-/// The senders that a full pool pauses.
+/// Senders that a full pool pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolScope {
-    /// Those of all ports.
+    /// The senders at all ports, switches among them.
     All,
-    /// Hosts; other switches are paused when their frames need headroom.
+    /// Hosts; a switch is paused only when its frames need headroom.
     Hosts,
 }
 
 choice!(PoolScope { "all" => All, "hosts" => Hosts });
 
-/// How headroom is chosen.
+/// Rule that sizes a port's headroom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Headroom {
     /// From the delays of the model, link by link: nothing is ever lost, and with one frame less
-    /// something could be. Where several classes
-    /// [become one](crate::Switches::classes_that_become_one) on the way into another region, it
-    /// covers the class whose pause frame is sent last; the others need less.
+    /// something could be. Where several classes [become
+    /// one](crate::Switches::classes_that_become_one) on the way into another region, it covers the
+    /// class whose pause frame is sent last; the others need less.
     Model,
-    /// As `SONiC` computes it from rate and cable length.
+    /// `SONiC`'s formula, from line rate and cable length.
     Sonic,
-    /// The same bytes for every port.
+    /// The same number of bytes for every port.
     Bytes(u64),
 }
 
@@ -287,20 +288,20 @@ component! {
     }
 }
 
-/// When a switch decides whether a frame is marked.
+/// Event at which a switch decides whether a frame is marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MarkAt {
-    /// When it is put into its queue, by the length of the queue with it.
+    /// The frame joins its queue; the queue length with the frame decides.
     #[default]
     Enqueue,
-    /// When its first bit leaves, by the length of the queue behind it.
+    /// The frame's first bit leaves; the queue length behind it decides.
     Dequeue,
 }
 
 choice!(MarkAt { "enqueue" => Enqueue, "dequeue" => Dequeue });
 
 impl EcnSpec {
-    /// Kmin and Kmax in bytes of a queue at a port of this rate.
+    /// Returns Kmin and Kmax, in bytes, for queues at a port of `rate`.
     pub fn thresholds_at(&self, rate: Rate) -> (u64, u64) {
         let Some(from) = self.scale_from else {
             return (self.min_bytes, self.max_bytes);
@@ -312,7 +313,7 @@ impl EcnSpec {
         (scaled(self.min_bytes), scaled(self.max_bytes))
     }
 
-    /// Marks every frame that makes its queue longer than this.
+    /// Makes a spec that marks every frame with which its queue holds more than `bytes`.
     pub fn above(bytes: u64) -> EcnSpec {
         EcnSpec {
             min_bytes: bytes,
@@ -325,7 +326,8 @@ impl EcnSpec {
     }
 }
 
-/// The queue of each class: its place in the list of classes.
+/// Returns the queue of each class, as an index into `specs`. A class that is not listed shares the
+/// queue of the next lower listed one, or of the first.
 pub(crate) fn queue_of_class(specs: &[ClassSpec]) -> [u8; CLASSES] {
     std::array::from_fn(|class| {
         let upto = specs

@@ -1,12 +1,12 @@
-//! How the ports of a switch share its memory.
+//! Partitions of a switch's buffer, and headroom that its ports share.
 
-/// How the ports of a switch share its buffer.
+/// Division of a switch's buffer among its ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferSharing {
-    /// The most headroom of all ports together; `None`: each has its own whole.
+    /// Headroom for all ports together, in bytes; `None` if each port has headroom to itself.
     pub headroom_pool_bytes: Option<u64>,
-    /// The number of equal parts of the pools, and of the pool of headroom: ports take space from
-    /// the part of their group of neighbours. One is a buffer that all share.
+    /// Number of equal parts of each pool and of shared headroom. Each part serves a range of
+    /// neighbouring ports; 1, like 0, is a buffer that all ports share.
     pub partitions: u16,
 }
 
@@ -20,12 +20,13 @@ impl Default for BufferSharing {
 }
 
 impl BufferSharing {
-    /// How many parts there are: one where the buffer is not divided.
+    /// Returns the number of partitions, at least 1.
     pub fn parts(&self) -> usize {
         usize::from(self.partitions.max(1))
     }
 
-    /// The share of one part in a pool, or in the headroom that ports share.
+    /// Returns one partition's share of a pool or of shared headroom, in bytes; an unlimited pool
+    /// stays so.
     pub fn of_one_part(&self, bytes: u64) -> u64 {
         if bytes == UNLIMITED_POOL {
             bytes
@@ -34,12 +35,12 @@ impl BufferSharing {
         }
     }
 
-    /// The part of a port of a switch with a number of ports: neighbours share one, and parts have
-    /// as many ports as others, or one more.
+    /// Returns the partition of `port` in a switch with `ports` ports. Partitions have neighbouring
+    /// ports, and as many as each other or one more.
     pub fn part_of_port(&self, port: usize, ports: usize) -> usize {
         port * self.parts() / ports
     }
 }
 
-/// The size of a pool that never runs out.
+/// Size in bytes that stands for a pool without limit.
 pub const UNLIMITED_POOL: u64 = 1 << 62;

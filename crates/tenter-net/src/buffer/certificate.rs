@@ -1,26 +1,25 @@
-//! Certificates: whether everything that arrives in a visit is certain to find room, in whatever
-//! order it and departures come.
+//! Certificates: proofs that all arrivals of a visit find room, in whatever order they and
+//! departures come.
 
 use super::limits::{Watch, fits, within};
 use super::occupancy::Occupancy;
 use crate::class::CLASSES;
 
-/// A switch looks at no more ports than this, on average, for each visit for which bounds do not
-/// suffice.
+/// Most ports scanned, on average, for each visit that the bounds fail to certify.
 const PORTS_PER_LOOK: usize = 32;
 
-/// Bounds of how full queues and priority groups are.
+/// Upper bounds on the fills of output queues and priority groups.
 #[derive(Clone, Debug)]
 pub(super) struct Certificate {
-    /// For each queue how full its fullest queue or priority group is at most: departures do not
-    /// lower it.
+    /// Bound on the fullest output queue or priority group of each queue, in bytes. Departures do
+    /// not lower it, so that they need not look for the new maximum.
     bounds: [u64; CLASSES],
-    /// Visits for which they did not suffice since they were last tightened.
+    /// Visits that the bounds failed to certify since they were last tightened.
     loose: usize,
 }
 
 impl Certificate {
-    /// That of an empty buffer.
+    /// Makes the bounds of an empty buffer.
     pub(super) fn new() -> Certificate {
         Certificate {
             bounds: [0; CLASSES],
@@ -28,21 +27,23 @@ impl Certificate {
         }
     }
 
-    /// A queue, or a priority group of it, holds this many bytes now.
+    /// Raises a queue's bound: an output queue or a priority group now holds `bytes`.
     #[inline]
     pub(super) fn raise(&mut self, queue: usize, bytes: u64) {
         let bound = &mut self.bounds[queue];
         *bound = (*bound).max(bytes);
     }
 
-    /// The bounds of these queues, one bit each.
+    /// Returns the bounds of the queues in `queues` (one bit each); `None` for the others.
     pub(super) fn bounds(&self, queues: u8) -> [Option<u64>; CLASSES] {
         std::array::from_fn(|queue| (queues & (1 << queue) != 0).then_some(self.bounds[queue]))
     }
 
-    /// The bounds have not sufficed: looks how full the fullest queue or priority group of each
-    /// queue is; `longest` says how much the longest output queue holds. A switch with many ports
-    /// looks once in several visits only, for one queue that stays long makes the look useless.
+    /// Sets the bounds to present fills, after they failed to certify a visit. `longest` returns
+    /// the bytes in a queue's longest output queue.
+    ///
+    /// A switch with many ports does so at some of its failures only: while one queue stays long,
+    /// the scan gains nothing.
     pub(super) fn tighten(
         &mut self,
         memory: &Occupancy,
@@ -65,13 +66,14 @@ impl Certificate {
     }
 }
 
-/// Whether frames of `arriving` bytes together are certain to be stored and to pause no sender, as
-/// far as a queue that shares its memory is concerned, when it or its fullest priority group holds
-/// `bytes`.
+/// Returns true if `arriving` bytes are certain to be stored and to pause no sender as far as
+/// `queue` is concerned, whose fullest output queue or priority group holds `bytes`. The queue must
+/// share its memory.
 #[inline]
 pub(super) fn all_fit(memory: &Occupancy, queue: usize, bytes: u64, arriving: u64) -> bool {
     let rules = &memory.classes[queue];
-    // All may come into the fullest of its pools.
+    // In the worst case all arrivals go into the fullest partition. `fits` adds the queue's part
+    // once more, which only makes it stricter.
     let fullest = memory.pools_of(rules).max_by_key(|pool| pool.used);
     let mut pool = *fullest.expect("a class has a pool");
     pool.used += arriving;

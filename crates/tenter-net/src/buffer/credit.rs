@@ -1,6 +1,6 @@
-//! The memory of a switch whose senders go by credit: an input buffer for each port and class.
+//! Memory of a switch in a credit-based fabric: an input buffer for each port and lane.
 //!
-//! Every frame has room, as its sender had credit for it. Every departure may give some back.
+//! Every frame finds room, as its sender had credit for it. Every departure may return some credit.
 
 use std::collections::VecDeque;
 
@@ -10,17 +10,17 @@ use super::frame::{ControlMessage, PendingControl, QueuedFrame};
 use super::storage::{Buffer, Storage};
 use crate::credit::{CreditSpec, InputBuffers, Lane, LaneBuffer};
 
-/// The input buffers of a switch.
+/// The input buffers of all ports and lanes.
 #[derive(Clone, Debug)]
 pub(crate) struct CreditBuffer {
     inputs: InputBuffers,
     queues: usize,
-    /// Control frames that have not been sent, in order.
+    /// Flow-control packets not yet sent, in order.
     pending: VecDeque<PendingControl>,
 }
 
 impl CreditBuffer {
-    /// The empty input buffers of a number of ports, with a number of queues each.
+    /// Makes empty input buffers for `ports` ports with `queues` lanes each.
     pub(crate) fn new(spec: &CreditSpec, ports: usize, queues: usize) -> CreditBuffer {
         CreditBuffer {
             inputs: InputBuffers::new(spec, ports, queues),
@@ -29,24 +29,23 @@ impl CreditBuffer {
         }
     }
 
-    /// The input buffer of a port and a queue.
     pub(crate) fn input(&self, port: u16, queue: usize) -> &LaneBuffer {
         self.inputs.of(port, queue)
     }
 
-    /// Takes a frame into the input buffer of its port and queue, for which it had credit.
+    /// Stores an arriving frame in the input buffer of its lane; its sender had credit for it.
     pub(crate) fn take_in(&mut self, lane: Lane, frame_bytes: u16) {
         self.inputs.of_mut(lane).take(frame_bytes);
     }
 
-    /// A frame leaves the input buffer of its port and queue.
+    /// Frees the space of a frame that leaves; the lane's sender is sent new credit if it is due.
     #[inline(never)]
     pub(crate) fn give_back(&mut self, lane: Lane, frame_bytes: u16) {
         let limit = self.inputs.of_mut(lane).free(frame_bytes);
         self.send_limit(lane, limit);
     }
 
-    /// A number of blocks was sent to the input buffer of a port and queue, and lost.
+    /// Returns credit for `blocks` that were sent to a lane and lost on the link.
     pub(crate) fn adjust_credit(&mut self, lane: Lane, blocks: u32) {
         let limit = self.inputs.of_mut(lane).adjust(blocks);
         self.send_limit(lane, limit);
@@ -103,9 +102,11 @@ impl Buffer for CreditBuffer {
 
     fn refresh(&mut self, _: Instant) {}
 
+    // Waiting frames keep their space. The sender's credit is void with the link, and `link_up`
+    // sends it anew.
     fn link_down(&mut self, _: u16, _: Instant) {}
 
-    /// The sender must be told what it may send.
+    /// Sends the lane's free space to the sender, which has no credit yet.
     fn link_up(&mut self, port: u16, _: Instant) {
         for queue in 0..self.queues {
             let lane = Lane { port, queue };

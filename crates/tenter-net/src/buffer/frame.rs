@@ -1,6 +1,6 @@
-//! A frame in the buffer, and what its sender is told.
+//! Frames in the buffer, and control frames to their senders.
 
-/// Where a frame waits: the port it came through, its class, and the port it leaves by.
+/// Place of a waiting frame: the input port, the class, and the output port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) input: u16,
@@ -9,7 +9,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Any place of what came through a port.
+    /// Returns a place that stands for the priority group of `port`; its output port is arbitrary.
     pub(crate) fn of_input(port: u16, queue: usize) -> Place {
         Place {
             input: port,
@@ -21,22 +21,22 @@ impl Place {
 
 /// A frame that joins an output queue or leaves it.
 ///
-/// It has no [`Place`] in it: a struct in a struct would be kept in memory on the hot path.
+/// Its fields repeat those of [`Place`]: a struct within a struct would be kept in memory on the
+/// hot path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueuedFrame {
-    /// The port it came through.
+    /// Input port, which names the priority group of a lossless frame.
     pub(crate) input: u16,
-    /// The port it leaves by.
+    /// Output port, at whose queue the frame waits.
     pub(crate) output: u16,
     pub(crate) queue: usize,
-    /// Its frame bytes.
+    /// Frame bytes, headers and FCS included.
     pub(crate) bytes: u64,
-    /// Frame bytes of all others in the queue.
+    /// Frame bytes of all other frames in its output queue.
     pub(crate) others: u64,
 }
 
 impl QueuedFrame {
-    /// Where it waits.
     #[inline]
     pub(crate) fn place(&self) -> Place {
         Place {
@@ -46,14 +46,14 @@ impl QueuedFrame {
         }
     }
 
-    /// Frame bytes of the queue with this frame in it.
+    /// Returns the bytes in the output queue with this frame.
     #[inline]
     pub(crate) fn queue_bytes(&self) -> u64 {
         self.others + self.bytes
     }
 }
 
-/// A control frame that is to go out through a port, for the class of a queue.
+/// A control frame that is to go out through `port`, for the class of `queue`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PendingControl {
     pub(crate) port: u16,
@@ -61,11 +61,11 @@ pub(crate) struct PendingControl {
     pub(crate) message: ControlMessage,
 }
 
-/// What a control frame says.
+/// Message of a control frame to the other end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ControlMessage {
-    /// The class pauses for this number of quanta; zero resumes it.
+    /// PFC: the class pauses for this number of quanta, 512 bit times each; zero resumes it.
     Pause(u16),
-    /// The number of blocks up to which the other end may send.
+    /// Link credit: the number of blocks since the start up to which the other end may send.
     Credit(u32),
 }

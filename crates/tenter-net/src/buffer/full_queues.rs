@@ -1,21 +1,22 @@
-//! Output queues beyond their limit, and the senders that are paused for them.
+//! Output queues beyond their limit, and the senders that are paused for them (`egress` trigger).
 //!
-//! A queue is kept here from the frame that found it too long until it is short enough again. The
-//! senders that are paused for it resume then, but for those that another queue, or what they have
-//! in headroom, keeps paused. Nothing is kept while no sender is paused.
+//! A queue is listed from the frame that found it too long until it is short enough again. Its
+//! senders resume then, except those that another queue, or bytes in headroom, keep paused. The
+//! list is empty while no sender is paused.
 
 mod steady;
 
 use super::frame::Place;
 
-/// An output queue, and the senders that are paused for it.
+/// An output queue beyond its limit, and the senders that are paused for it.
 #[derive(Clone, Debug)]
 struct FullQueue {
     output: u16,
     queue: usize,
-    /// What it holds; exact, as departures are carried out in the order of time while it is here.
+    /// Bytes in the queue; exact, as departures are carried out in the order of time while it is
+    /// listed.
     bytes: u64,
-    /// The ports whose senders are paused for it, one bit each.
+    /// Input ports whose senders are paused for it, one bit each.
     senders: Vec<u64>,
 }
 
@@ -34,7 +35,7 @@ impl FullQueue {
     }
 }
 
-/// The queues of a switch for which a sender is paused, in the order of (port, class).
+/// Output queues for which a sender is paused, sorted by (output port, class).
 #[derive(Clone, Debug, Default)]
 pub(super) struct FullQueues(Vec<FullQueue>);
 
@@ -49,15 +50,15 @@ impl FullQueues {
         self.0.binary_search_by_key(&(output, queue), key)
     }
 
-    /// A queue holds this many bytes now; nothing happens if no sender is paused for it.
+    /// Updates the bytes of a queue; does nothing if no sender is paused for it.
     pub(super) fn note(&mut self, place: Place, bytes: u64) {
         if let Ok(index) = self.find(place.output, place.queue) {
             self.0[index].bytes = bytes;
         }
     }
 
-    /// The sender of a frame is paused for the queue that the frame joins, which holds `bytes` with
-    /// it.
+    /// Notes that the sender of a frame is paused for the queue that the frame joins, which holds
+    /// `bytes` with it.
     pub(super) fn hold(&mut self, place: Place, bytes: u64) {
         let index = self.find(place.output, place.queue).unwrap_or_else(|new| {
             let full = FullQueue {
@@ -78,21 +79,21 @@ impl FullQueues {
         full.senders[word] |= 1 << (place.input % 64);
     }
 
-    /// Whether the sender of a class at a port is paused for any queue.
+    /// Returns true if the sender of a class at `port` is paused for any queue.
     pub(super) fn holds(&self, port: u16, queue: usize) -> bool {
         self.of(port, queue).next().is_some()
     }
 
-    /// The output ports for whose queues the sender of a class at a port is paused, and what they
-    /// hold.
+    /// Returns the output ports for whose queues the sender of a class at `port` is paused, with
+    /// the bytes in each queue.
     pub(super) fn of(&self, port: u16, queue: usize) -> impl Iterator<Item = (u16, u64)> {
         let all = self.0.iter();
         let own = all.filter(move |full| full.queue == queue && full.has(port));
         own.map(|full| (full.output, full.bytes))
     }
 
-    /// Takes out the queues that are short enough, by class and bytes; the senders that were paused
-    /// for them, as (port, class), some of them perhaps more than once.
+    /// Removes the queues that are short enough by `is_short` (class, bytes), and calls `resume`
+    /// with (port, class) of their senders, possibly more than once for one sender.
     pub(super) fn release(
         &mut self,
         is_short: impl Fn(usize, u64) -> bool,
@@ -107,7 +108,7 @@ impl FullQueues {
         });
     }
 
-    /// Forgets that the sender at a port is paused.
+    /// Forgets that the sender at `port` is paused, and with it queues without any other sender.
     pub(super) fn forget(&mut self, port: u16) {
         for full in &mut self.0 {
             if let Some(word) = full.senders.get_mut(usize::from(port) / 64) {

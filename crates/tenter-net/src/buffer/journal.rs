@@ -1,96 +1,102 @@
-//! What is stored and what leaves during a visit that goes port after port, for a replay
-//! in the order of time afterwards.
+//! Journal of a visit that serves port after port: frames stored and sent, for a replay in the
+//! order of time.
 
 use tenter_units::{Instant, Time};
 
 use super::frame::QueuedFrame;
 
-/// What happens at one instant, in order.
+/// Kinds of entries, in the order of their effects at one instant.
 const RELEASE: u64 = 0;
 const CHARGE: u64 = 1;
-/// A frame that a pause frame has resumed at this very instant: pause frames take effect after
-/// frames have arrived.
+/// Departure of a frame that a pause frame has resumed at this very instant: pause frames take
+/// effect after frames have arrived.
 const LATE_RELEASE: u64 = 2;
 
-/// No visit goes back further than this before its end: about 1 ms.
+/// Longest time from an entry to the end of its visit: about 1 ms.
 ///
-/// What a journal gets lies in the window of its visit. Each visit does all that happens before the
-/// end of its window, and a switch is visited again in the window of whatever next happens to it
-/// of its own, so nothing is left over from an earlier one. And a window is within a bucket of the
-/// calendar, which lasts less than 2^21 ps or its offsets would not fit into the keys of an event
-/// list; the engine refuses longer ones.
+/// The entries of a journal lie in the window of its visit. Each visit carries out everything
+/// before the end of its window, and a switch is visited in the window of its next event, so
+/// nothing is left over from an earlier one. A window lies within one bucket of the calendar, which
+/// lasts less than 2^21 ps or its offsets would not fit into the keys of an event list; the engine
+/// refuses longer ones.
 const REACH: Time = Time::from_ps(1 << 30);
-/// Bits of an instant that say what happens at it.
+/// Bits of an entry's `instant` that hold the kind.
 const KIND_BITS: u32 = 2;
 
-/// Bits of a key that number the entry.
+/// Bits of a sort key that hold the entry's number.
 const INDEX_BITS: u32 = 32;
 
-/// Below this many entries one sort is faster than slots of time. Tests make slots for nearly any.
+/// Entries from which slots of time are faster than one sort. Tests make slots for nearly any
+/// journal.
 const SLOTS_FROM: usize = if cfg!(debug_assertions) { 4 } else { 160 };
-/// There are 2 to the power of so many slots. Tests make so few that each holds several instants.
+/// Binary logarithm of the number of slots. Tests make so few that each slot holds several
+/// instants.
 const SLOT_BITS: u32 = if cfg!(debug_assertions) { 2 } else { 6 };
 
-/// One frame that is stored, or leaves.
+/// A frame that is stored in an output queue, or leaves it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    /// What its output queue held: before it if it is stored, with it if it leaves.
+    /// Bytes in the output queue before the event: without a frame that is stored, with one that
+    /// leaves.
     pub(crate) queue_bytes: u64,
-    /// (time since the journal's origin, kind), most significant first.
+    /// (time since the journal's origin in ps, kind), most significant first.
     instant: u32,
-    /// Its bytes, if it is stored; less than nothing if it leaves.
+    /// Frame bytes, positive if the frame is stored and negative if it leaves.
     pub(crate) change: i32,
-    /// The port it came through.
+    /// Input port, which names the priority group of a lossless frame.
     pub(crate) port: u16,
-    /// The port it leaves by.
+    /// Output port, at which the frame waits.
     pub(crate) output: u16,
     pub(crate) queue: u8,
 }
 
-/// The journal of a visit.
+/// Entries of one visit, and the slots of time into which they are put for the replay.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Journal {
     is_open: bool,
-    /// Instants count time from here.
+    /// Zero of the entries' times: [`REACH`] before the end of the visit.
     origin: Instant,
-    /// When the port whose turn it is last applied a pause frame; [`Instant::NEVER`] if it has not.
+    /// Instant at which the port being served last applied a pause frame in this visit;
+    /// [`Instant::NEVER`] if it has not.
     paused_at: Instant,
     charged_bytes: u64,
-    /// The queues of the frames that are stored, one bit each.
+    /// Queues with frames stored in this visit, one bit each.
     charged_queues: u8,
-    /// Port after port.
+    /// In the order of recording, port after port.
     entries: Vec<Entry>,
-    /// (instant, number) of each entry, most significant first, slot after slot.
+    /// Sort keys (instant, entry number), most significant first, slot after slot.
     order: Vec<u64>,
     slots: Vec<Slot>,
     counts: JournalCounts,
 }
 
-/// A part of the entries of a journal, all of them before those of the next slot.
+/// A span of time with its entries, all of which precede those of the next slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// Where it ends in the order.
+    /// End of the slot's range in `order`.
     end: u32,
-    /// Bytes of the frames that are stored.
+    /// Frame bytes stored within the slot.
     charged_bytes: u64,
 }
 
-/// What journals came to.
+/// Statistics over all journals of a switch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct JournalCounts {
     pub(crate) opened: u64,
-    /// Of them, carried out slot after slot, since a pool might have become fuller than ever.
+    /// Journals replayed slot by slot, because a pool might have passed its high-water mark.
     pub(crate) in_order: u64,
-    /// Slots with several entries, of which these were carried out in the order of time, …
+    /// Slots with several entries that were sorted by time before the replay, because a pool might
+    /// have passed its high-water mark within them.
     pub(crate) slots_in_order: u64,
-    /// … and these port after port.
+    /// Slots with several entries that were replayed unsorted, which is cheaper and gives the same
+    /// fills.
     pub(crate) slots_by_port: u64,
-    /// Frames that a pause frame let go at the instant at which it arrived.
+    /// Frames that a pause frame resumed at the instant of its own effect.
     pub(crate) late_releases: u64,
 }
 
 impl Journal {
-    /// Begins a journal of a visit that ends at `end`.
+    /// Opens the journal of a visit that ends at `end`.
     pub(crate) fn open(&mut self, end: Instant) {
         self.is_open = true;
         self.counts.opened += 1;
@@ -100,18 +106,18 @@ impl Journal {
         self.entries.clear();
     }
 
-    /// Whether what happens is entered rather than carried out.
+    /// Returns true while charges and releases are recorded rather than carried out.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// Bytes of the frames that were stored.
+    /// Returns the frame bytes stored in this visit.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.charged_bytes
     }
 
-    /// The queues of these frames, one bit each.
+    /// Returns the queues with frames stored in this visit, one bit each.
     pub(crate) fn charged_queues(&self) -> u8 {
         self.charged_queues
     }
@@ -120,18 +126,18 @@ impl Journal {
         self.counts
     }
 
-    /// Another port begins its turn.
+    /// Turns to another port, which has not applied any pause frame in this visit.
     #[inline]
     pub(crate) fn begin_port(&mut self) {
         self.paused_at = Instant::NEVER;
     }
 
-    /// The port whose turn it is has applied a pause frame.
+    /// Notes that the port being served has applied a pause frame at `now`.
     pub(crate) fn note_pause(&mut self, now: Instant) {
         self.paused_at = now;
     }
 
-    /// A frame is stored.
+    /// Records a frame that is stored at `now`.
     #[inline]
     pub(crate) fn charge(&mut self, frame: QueuedFrame, now: Instant) {
         self.charged_bytes += frame.bytes;
@@ -139,9 +145,10 @@ impl Journal {
         self.enter(frame, now, CHARGE);
     }
 
-    /// A frame leaves.
+    /// Records a frame that leaves at `now`.
     #[inline]
     pub(crate) fn release(&mut self, frame: QueuedFrame, now: Instant) {
+        // The pause frame came after all arrivals of this instant, and so does the departure.
         let is_late = self.paused_at == now;
         self.counts.late_releases += u64::from(is_late);
         let kind = if is_late { LATE_RELEASE } else { RELEASE };
@@ -160,6 +167,7 @@ impl Journal {
         } else {
             (frame.queue_bytes(), -bytes)
         };
+        // Times below 2^30 ps and two bits for the kind fill the 32 bits.
         self.entries.push(Entry {
             queue_bytes,
             instant: ((now - self.origin).ps() << KIND_BITS | kind) as u32,
@@ -170,20 +178,22 @@ impl Journal {
         });
     }
 
-    /// Ends the journal.
+    /// Ends the recording; the entries stay for the replay.
     pub(crate) fn close(&mut self) {
         self.is_open = false;
     }
 
-    /// Its entries, port after port.
+    /// Returns the entries in the order of recording, port after port.
     pub(crate) fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Puts the entries into slots of time, within which they stay port after port; how many slots
-    /// there are. Most cannot hold a record of how full a pool was, and need no order of their own.
-    /// Their entries then give the same books at the end of the slot, for each port stores a frame
-    /// before it lets it go.
+    /// Puts the entries into slots of time, within which they stay port after port, and returns the
+    /// number of slots.
+    ///
+    /// Most slots cannot hold a new high-water mark and need no order of their own: their entries
+    /// lead to the same fills at the end of the slot, because each port stores a frame before it
+    /// sends it.
     pub(crate) fn arrange(&mut self) -> usize {
         self.counts.in_order += 1;
         self.slots.clear();
@@ -205,7 +215,7 @@ impl Journal {
                 (entry.instant.min(first), entry.instant.max(last))
             });
         let shift = (u32::BITS - (last - first).leading_zeros()).saturating_sub(SLOT_BITS);
-        // One more, as the first may begin within its slot.
+        // One slot more, as the first instant may lie in the middle of its slot.
         self.slots.resize((1 << SLOT_BITS) + 1, Slot::default());
         let slots = &mut self.slots[..];
         let place = |instant: u32| ((instant >> shift) - (first >> shift)) as usize;
@@ -214,6 +224,8 @@ impl Journal {
             slot.end += 1;
             slot.charged_bytes += u64::from(entry.change.max(0).unsigned_abs());
         }
+        // A counting sort. `end` becomes the start of its slot here, and its end again as entries
+        // are // placed.
         let mut before = 0;
         for slot in slots.iter_mut() {
             before += std::mem::replace(&mut slot.end, before);
@@ -227,12 +239,12 @@ impl Journal {
         slots.len()
     }
 
-    /// Bytes of the frames that were stored in a slot.
+    /// Returns the frame bytes stored within a slot.
     pub(crate) fn charged_bytes_in(&self, slot: usize) -> u64 {
         self.slots[slot].charged_bytes
     }
 
-    /// The entries of a slot; in the order of time if asked to.
+    /// Returns the entries of a slot, sorted by time if `in_order`.
     #[inline]
     pub(crate) fn entries_in(
         &mut self,

@@ -1,20 +1,22 @@
-//! How much of a pool a queue or priority group may hold, and what is compared with it.
+//! Limits on the shared bytes of a queue or priority group, and the triggers of pauses.
 
 use crate::class::{ClassSpec, Limit, LosslessSpec, PfcTrigger, PoolScope};
 
-/// What pauses the senders of a class beside the use of headroom.
+/// Trigger that pauses the senders of a class, beside the use of headroom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Watch {
-    /// Nothing: a priority group beyond its limit is in headroom.
+    /// None (`ingress`): a priority group beyond its limit is in headroom, which pauses its sender.
     Group,
-    /// The pool, when it holds more than this.
+    /// A pool that holds more than this number of bytes (`pool`).
     Pool(u64, PoolScope),
-    /// Each output queue beyond the limit pauses those that send into it.
+    /// An output queue beyond its limit (`egress`), which pauses the senders of the frames beyond.
     Queue,
 }
 
+/// Rules by which the buffer treats the frames of one class.
 #[derive(Clone, Debug)]
 pub(super) struct ClassRules {
+    /// Index of the class's pool within a partition.
     pub(super) pool: usize,
     pub(super) reserved: u64,
     pub(super) limit: Limit,
@@ -23,7 +25,7 @@ pub(super) struct ClassRules {
 }
 
 impl ClassRules {
-    /// The rules of a class whose pool has this size.
+    /// Makes the rules of a class whose pool has `pool_bytes` bytes.
     pub(super) fn new(spec: &ClassSpec, pool_bytes: u64) -> ClassRules {
         let trigger = spec.lossless.as_ref().map(|lossless| lossless.trigger);
         let watch = match trigger {
@@ -40,33 +42,33 @@ impl ClassRules {
         }
     }
 
-    /// Its pool has another size.
+    /// Adapts a pool trigger to a pool that now has `pool_bytes` bytes.
     pub(super) fn fit(&mut self, pool_bytes: u64) {
         if let Watch::Pool(limit, _) = &mut self.watch {
             *limit = self.limit.of_all(pool_bytes);
         }
     }
 
-    /// How far below its limit a paused sender may resume.
+    /// Returns the bytes below the limit at which a paused sender may resume; 0 for a lossy class.
     #[inline]
     pub(super) fn xon_offset(&self) -> u64 {
         let lossless = self.lossless.as_ref();
         lossless.map_or(0, |lossless| lossless.xon_offset_bytes)
     }
 
-    /// Whether the fill of an output queue decides, rather than that of a priority group.
+    /// Returns true if the limit applies to output queues, false if to priority groups.
     #[inline]
     pub(super) fn goes_by_queue(&self) -> bool {
         self.lossless.is_none() || self.watch == Watch::Queue
     }
 }
 
-/// A pool of shared space.
+/// A pool of shared space, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pool {
     pub(super) size: u64,
     pub(super) used: u64,
-    /// `u64::MAX`, and not kept, where the pool is unlimited.
+    /// Highest fill so far; `u64::MAX`, and not kept, for an unlimited pool.
     pub(super) high_water: u64,
 }
 
@@ -78,26 +80,28 @@ impl Pool {
     }
 }
 
-/// The shared bytes among all bytes of a queue or priority group.
+/// Returns the shared part of a holder's `bytes`: reserved space fills first.
 #[inline]
 pub(super) fn shared(rules: &ClassRules, bytes: u64) -> u64 {
     bytes.saturating_sub(rules.reserved)
 }
 
-/// The shared bytes that are added when `frame` bytes come on top of `before`.
+/// Returns the shared bytes that `frame` bytes add to a holder that has `before` bytes.
 #[inline]
 pub(super) fn shared_more(rules: &ClassRules, before: u64, frame: u64) -> u64 {
     shared(rules, before + frame) - shared(rules, before)
 }
 
-/// Whether a queue or priority group that holds `before` may take one more frame.
+/// Returns true if a queue or priority group with `before` bytes may store `frame` bytes more.
 #[inline]
 pub(super) fn fits(rules: &ClassRules, pool: &Pool, before: u64, frame: u64) -> bool {
     let more = shared_more(rules, before, frame);
     let shared = shared(rules, before + frame);
+    // A frame within the reserved bytes needs nothing from the pool.
     more == 0 || (pool.used + more <= pool.size && within(&rules.limit, pool, shared))
 }
 
+/// Returns true if `shared` bytes in one queue or priority group are within the limit.
 #[inline]
 pub(super) fn within(limit: &Limit, pool: &Pool, shared: u64) -> bool {
     match limit {
@@ -106,6 +110,7 @@ pub(super) fn within(limit: &Limit, pool: &Pool, shared: u64) -> bool {
             numerator,
             denominator,
         } => {
+            // A certificate adds all arrivals to `used`, which may then exceed the size.
             let free = pool.size - pool.used.min(pool.size);
             let most = u128::from(free) * u128::from(*numerator);
             u128::from(shared) * u128::from(*denominator) <= most

@@ -1,4 +1,4 @@
-//! Admission: where frames go, and how full that is.
+//! Admission: in which space a frame is stored, and how full each space is.
 
 use super::frame::{Place, QueuedFrame};
 use super::limits::{ClassRules, Pool, Watch, fits, shared_more, within};
@@ -7,43 +7,43 @@ use crate::memory::{BufferSharing, UNLIMITED_POOL};
 
 const NEVER: u64 = u64::MAX;
 
-/// What the buffer does with a frame.
+/// Space in which the buffer stores a frame, or its refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// Into memory that its queue has for itself: it is not charged.
+    /// Memory that its queue has to itself: the frame is not charged.
     Private,
-    /// Into reserved or shared space.
+    /// Reserved or shared space of its queue or priority group.
     Stored,
-    /// Into headroom: the sender must pause.
+    /// Headroom of its priority group; the sender must pause.
     Headroom,
-    /// Nowhere.
+    /// No space: the frame is dropped or trimmed.
     Refused,
 }
 
-/// What a pool of shared space has been through.
+/// Fill of a pool of shared space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolRecord {
-    /// Its size in bytes; `None` when it never runs out.
+    /// Size of the pool in bytes; `None` if it is unlimited.
     pub size_bytes: Option<u64>,
-    /// Bytes taken from it.
+    /// Bytes in use at the moment.
     pub used_bytes: u64,
-    /// The most that ever were; `None` when it never runs out.
+    /// Most bytes ever in use at once; `None` if the pool is unlimited.
     pub high_water_bytes: Option<u64>,
 }
 
-/// Headroom that ports share.
+/// Headroom that the ports of a partition share, in bytes.
 #[derive(Clone, Copy, Debug)]
 struct HeadroomPool {
     size: u64,
     used: u64,
 }
 
-/// What has arrived through one port in one lossless class and is still there.
+/// Frames that arrived through one port in one lossless class and are still stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PriorityGroup {
     /// Bytes in reserved and shared space.
     pub(super) used: u64,
-    /// Bytes in headroom.
+    /// Bytes in headroom, which fills last and empties first.
     pub(super) headroom: u64,
     pub(super) headroom_size: u64,
     pub(super) headroom_high_water: u64,
@@ -60,24 +60,24 @@ impl PriorityGroup {
     }
 }
 
-/// The pools and priority groups of a switch, and the rules by which they take frames.
+/// Pools and priority groups of a switch, and the rules by which they take frames.
 #[derive(Clone, Debug)]
 pub(super) struct Occupancy {
     pub(super) classes: Vec<ClassRules>,
-    /// Those of the first partition of the buffer, then those of the next.
+    /// The pools of the buffer's first partition, then those of the next.
     pub(super) pools: Vec<Pool>,
-    /// How many a partition has.
+    /// Number of pools in a partition.
     pub(super) pools_each: usize,
-    /// For each port the first pool of its partition; empty where there is but one.
+    /// First pool of each port's partition; empty if there is one partition.
     partitions: Vec<u16>,
-    /// Headroom that ports share, of each partition; empty where each port has its own.
+    /// Shared headroom of each partition; empty if each port has headroom to itself.
     headroom_pools: Vec<HeadroomPool>,
-    /// By port, then queue; empty when no class is lossless.
+    /// By port, then queue; empty if no class is lossless.
     pub(super) groups: Vec<PriorityGroup>,
 }
 
 impl Occupancy {
-    /// That of an empty buffer; `headroom` has one size per port and class.
+    /// Makes an empty buffer. `headroom` has the bytes for each (port, class).
     pub(super) fn new(specs: &[ClassSpec], pool_bytes: &[u64], headroom: &[u64]) -> Occupancy {
         let rules = |spec: &ClassSpec| ClassRules::new(spec, pool_bytes[usize::from(spec.pool)]);
         let pool = |&size: &u64| Pool {
@@ -95,7 +95,7 @@ impl Occupancy {
         }
     }
 
-    /// Divides the empty buffer of a number of ports into partitions, and lets them share headroom.
+    /// Divides the empty buffer of `ports` ports into partitions and pools their headroom.
     pub(super) fn share(&mut self, sharing: &BufferSharing, ports: usize) {
         let parts = sharing.parts();
         if parts > 1 {
@@ -116,26 +116,26 @@ impl Occupancy {
         }
     }
 
-    /// The number of the priority group of a port and a queue.
+    /// Returns the number of a port's priority group in a class.
     #[inline]
     pub(super) fn group(&self, port: u16, queue: usize) -> usize {
         usize::from(port) * self.classes.len() + queue
     }
 
-    /// The priority group of the frames at a place.
     #[inline]
     fn group_of(&self, place: Place) -> &PriorityGroup {
         &self.groups[self.group(place.input, place.queue)]
     }
 
-    /// The port and the queue of a priority group.
+    /// Returns the port and the queue of a priority group.
     pub(super) fn place(&self, group: u32) -> (u16, u8) {
         let classes = self.classes.len() as u32;
         ((group / classes) as u16, (group % classes) as u8)
     }
 
-    /// The number of the pool that a frame takes space from: of its class, and in the partition of
-    /// the port that its queue or priority group belongs to.
+    /// Returns the number of the pool that a frame takes space from: its class's pool, in the
+    /// partition of the port to which the frame is charged. That is the input port in a lossless
+    /// class, else the output port.
     #[inline]
     pub(super) fn pool_of(&self, rules: &ClassRules, place: Place) -> usize {
         if self.partitions.is_empty() {
@@ -149,26 +149,26 @@ impl Occupancy {
         rules.pool + usize::from(self.partitions[usize::from(port)])
     }
 
-    /// The pools of a class, one in each partition.
+    /// Returns the pools of a class, one for each partition.
     pub(super) fn pools_of(&self, rules: &ClassRules) -> impl Iterator<Item = &Pool> {
         self.pools[rules.pool..].iter().step_by(self.pools_each)
     }
 
-    /// The pool of headroom that a port shares.
+    /// Returns the number of the headroom pool that `port` shares.
     #[inline]
     fn headroom_pool_of(&self, port: u16) -> usize {
         let first = self.partitions.get(usize::from(port));
         first.map_or(0, |&first| usize::from(first) / self.pools_each)
     }
 
-    /// Whether headroom that ports share has room for a frame, or there is none such.
+    /// Returns true if shared headroom has room for `bytes`, or ports do not share headroom.
     #[inline]
     fn has_headroom(&self, port: u16, bytes: u64) -> bool {
         let pool = self.headroom_pools.get(self.headroom_pool_of(port));
         pool.is_none_or(|pool| pool.used + bytes <= pool.size)
     }
 
-    /// What would become of a frame that is to wait.
+    /// Decides in which space a frame that has to wait would be stored.
     #[inline]
     pub(super) fn admission(&self, frame: &QueuedFrame) -> Admission {
         let place = frame.place();
@@ -184,7 +184,8 @@ impl Occupancy {
         let group = self.group_of(place);
         let stored = match rules.watch {
             Watch::Group => fits(rules, pool, group.used, frame.bytes),
-            // Beyond what pauses senders, too, the pool is used before headroom.
+            // These triggers pause senders before the pool is full, and the limit does not apply to
+            // the group: the pool is used up before headroom is.
             Watch::Pool(..) | Watch::Queue => {
                 pool.used + shared_more(rules, group.used, frame.bytes) <= pool.size
             }
@@ -200,8 +201,8 @@ impl Occupancy {
         }
     }
 
-    /// Whether storing a frame makes the pool fuller than ever, or makes it or its queue pause
-    /// senders: only the exact state can decide that.
+    /// Returns true if storing a frame would set the pool's high-water mark, or make the pool or
+    /// the output queue pause senders: only the exact fill can decide that.
     #[inline]
     pub(super) fn needs_exact(&self, frame: &QueuedFrame) -> bool {
         let rules = &self.classes[frame.queue];
@@ -220,7 +221,7 @@ impl Occupancy {
             }
     }
 
-    /// Whether a queue is longer than its limit.
+    /// Returns true if an output queue with `queue_bytes` is longer than its limit.
     #[inline]
     pub(super) fn is_over(&self, place: Place, queue_bytes: u64) -> bool {
         let rules = &self.classes[place.queue];
@@ -228,7 +229,7 @@ impl Occupancy {
         !within(&rules.limit, pool, queue_bytes)
     }
 
-    /// Stores a frame in headroom.
+    /// Stores a frame in the headroom of its priority group.
     pub(super) fn store_in_headroom(&mut self, place: Place, bytes: u64) {
         let index = self.group(place.input, place.queue);
         let group = &mut self.groups[index];
@@ -240,8 +241,8 @@ impl Occupancy {
         }
     }
 
-    /// Takes a frame out: of headroom first, where its priority group has any. Returns the bytes
-    /// that were there, which ports may share.
+    /// Removes a frame from the fills, from headroom first. Returns the bytes that were in
+    /// headroom, for the caller to free shared headroom as well.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a third of it"
@@ -267,15 +268,15 @@ impl Occupancy {
         }
     }
 
-    /// As [`Occupancy::remove`], for where that is seldom.
+    /// As [`Occupancy::remove`], shared headroom included, for callers off the hot path.
     #[inline(never)]
     pub(super) fn remove_seldom(&mut self, frame: QueuedFrame) {
         let from_headroom = self.remove(frame);
         self.free_shared_headroom(frame.input, from_headroom);
     }
 
-    /// Whether a pool may become fuller than ever when `stored` bytes join these queues, one bit
-    /// each.
+    /// Returns true if a pool may pass its high-water mark when `stored` bytes join `queues` (one
+    /// bit each).
     #[inline]
     pub(super) fn may_peak(&self, queues: u8, stored: u64) -> bool {
         let mut classes = self.classes.iter().enumerate();
@@ -285,7 +286,7 @@ impl Occupancy {
         })
     }
 
-    /// Bytes of headroom that ports share are free again.
+    /// Frees bytes of the headroom that `port` shares; does nothing if ports do not share any.
     pub(super) fn free_shared_headroom(&mut self, port: u16, bytes: u64) {
         let own = self.headroom_pool_of(port);
         if let Some(pool) = self.headroom_pools.get_mut(own) {
@@ -293,8 +294,7 @@ impl Occupancy {
         }
     }
 
-    /// The bytes that decide what becomes of frames: of pools, headroom that ports share, and
-    /// groups.
+    /// Returns all fills that admission depends on: those of pools, shared headroom and groups.
     pub(super) fn fills(&self) -> impl Iterator<Item = u64> {
         let Occupancy {
             classes: _,
@@ -326,7 +326,7 @@ impl Occupancy {
         pools.chain(shared).chain(groups.iter().flat_map(of_group))
     }
 
-    /// What each pool has been through.
+    /// Returns the fill and the high-water mark of each pool.
     pub(super) fn records(&self) -> impl Iterator<Item = PoolRecord> {
         self.pools.iter().map(|pool| {
             let limited = pool.size != UNLIMITED_POOL;

@@ -1,4 +1,4 @@
-//! PFC state: the senders that are paused, what resumes them, and when pauses are repeated.
+//! PFC state: which senders are paused, what resumes them, and when pauses are repeated.
 
 mod steady;
 
@@ -12,48 +12,49 @@ use super::limits::{Pool, Watch, shared, within};
 use super::occupancy::Occupancy;
 use crate::class::PoolScope;
 
-/// What the senders of a class are paused for.
+/// Quantity that pauses the senders of a class when it exceeds its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PausesBy {
-    /// What came from each of them.
+    /// Priority groups: each sender pauses for the bytes that came from it.
     Groups,
-    /// Output queues that they send into.
+    /// Output queues: each sender pauses for the queues that it sends into.
     Queues,
-    /// What the pool holds.
+    /// The pool's fill: its senders pause together.
     Pool,
 }
 
-/// What a port's priority group has been through.
+/// Fill and pauses of one port's priority group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PriorityGroupRecord {
-    /// Bytes of the group that are in the buffer.
+    /// Bytes of the group that are in the buffer, headroom included.
     pub bytes: u64,
-    /// Those of them that are in headroom.
+    /// Bytes of the group that are in headroom.
     pub bytes_in_headroom: u64,
-    /// How long the group's sender has been paused by this switch.
+    /// Total time for which this switch has paused the group's sender.
     pub paused: Time,
-    /// Whether it is paused now.
+    /// True if the sender is paused now.
     pub is_paused: bool,
-    /// Headroom kept for the group, in bytes.
+    /// Most bytes of headroom that the group may use.
     pub headroom_bytes: u64,
-    /// The most bytes of headroom that were ever taken.
+    /// Most bytes of headroom that were ever in use.
     pub headroom_high_water_bytes: u64,
-    /// Pause frames that told the group's sender to pause.
+    /// XOFF frames to the group's sender, repetitions included.
     pub xoff_frames: u64,
-    /// Pause frames that resumed it.
+    /// XON frames (pauses of zero quanta) to the group's sender.
     pub xon_frames: u64,
 }
 
-/// The pauses of the sender of one priority group.
+/// Pause state of one priority group's sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pause {
-    /// When it was paused; [`Instant::NEVER`] when it may send.
+    /// Start of the pause in force; [`Instant::NEVER`] if the sender may send.
     since: Instant,
+    /// Instant at which XOFF is repeated; [`Instant::NEVER`] if the sender may send.
     refresh_at: Instant,
-    /// How long it was paused before.
+    /// Total time of the pauses before.
     paused: Time,
-    /// Pause frames that paused and resumed it, modulo 2³², so that two groups share a cache line:
-    /// [`Pauses::wraps`] has the rest.
+    /// XOFF and XON frames, modulo 2³², so that two groups share a cache line; [`Pauses::wraps`]
+    /// has the rest.
     pub(super) xoff_frames: u32,
     pub(super) xon_frames: u32,
 }
@@ -72,33 +73,35 @@ impl Pause {
     }
 }
 
-/// The senders that a switch has paused.
+/// PFC state of a switch: the senders that it has paused.
 #[derive(Clone, Debug)]
 pub(super) struct Pauses {
-    /// By priority group.
+    /// Pause state of each priority group, by group number.
     pub(super) groups: Vec<Pause>,
-    /// For groups with more pause frames than 32 bits count, how often the counts of those that
-    /// pause and resume have wrapped.
+    /// Wraps of the 32-bit counts of XOFF and XON frames, for groups that have had any.
     wraps: BTreeMap<u32, [u64; 2]>,
-    /// The groups whose senders are paused, in the order in which they were.
+    /// Groups whose senders are paused, in the order in which they were paused.
     paused: Vec<u32>,
-    /// The output queues that they are paused for, where these decide.
+    /// Output queues that keep senders paused, for classes with the `egress` trigger.
     full: FullQueues,
-    /// Which ports lead to hosts, where that decides who is paused; else empty.
+    /// True for ports that lead to hosts, to which a pool trigger may be limited; ports beyond the
+    /// list lead to none.
     to_host: Vec<bool>,
-    /// The earliest time at which a pause must be repeated; [`Instant::NEVER`] when none lasts.
+    /// Earliest `refresh_at` of all groups; [`Instant::NEVER`] if no pause is in force.
     next_refresh: Instant,
-    /// How long a quantum lasts at each port, in ps.
+    /// Duration of a pause quantum (512 bits) at each port, in ps.
     quantum_ps: Vec<u64>,
-    /// Whether senders that may resume stay paused for now.
+    /// Set while the frames of a held port are taken out and stored again one by one to reroute
+    /// them. A sender that resumed and paused again for each frame would overrun its headroom, so
+    /// senders resume only at the end.
     holds_back: bool,
-    /// Control frames that have not been sent, in order.
+    /// Control frames not yet sent, in the order of their decisions.
     pub(super) pending: VecDeque<PendingControl>,
 }
 
 impl Pauses {
-    /// No sender of these groups is paused. Of each port there are how long 512 bits last, in ps,
-    /// and whether it leads to a host.
+    /// Makes the state of `groups` priority groups, with no sender paused. At each port 512 bits
+    /// last `quantum_ps`; `to_host` is true for ports that lead to hosts.
     pub(super) fn new(groups: usize, quantum_ps: Vec<u64>, to_host: Vec<bool>) -> Pauses {
         Pauses {
             groups: vec![Pause::NONE; groups],
@@ -113,14 +116,16 @@ impl Pauses {
         }
     }
 
-    /// Whether any sender is paused.
+    /// Returns true if any sender is paused.
     #[inline]
     pub(super) fn any(&self) -> bool {
         !self.paused.is_empty()
     }
 
-    /// The output ports for whose queues the sender at a port is paused; with each whether that
-    /// lasts as long as the queue does not send, whatever else does.
+    /// Returns the output queues on whose behalf the sender at `port` is paused, by output port.
+    ///
+    /// The flag is true if that queue alone is enough to keep the sender paused, whatever the
+    /// others do: such queues form the edges of a PFC deadlock.
     pub(super) fn full_queues(
         &self,
         memory: &Occupancy,
@@ -130,20 +135,22 @@ impl Pauses {
         let rules = &memory.classes[queue];
         let offset = rules.xon_offset();
         let pool = memory.pools[memory.pool_of(rules, Place::of_input(port, queue))];
+        // Bytes in reserved space and headroom, at most: part of the queue may lie there and not in
+        // the pool.
         let groups = memory.groups.iter().skip(queue);
         let groups = groups.step_by(memory.classes.len());
         let apart = groups.map(|group| group.used.min(rules.reserved) + group.headroom);
         let apart: u64 = apart.sum();
         self.full.of(port, queue).map(move |(output, bytes)| {
-            // The least that the pool can come to hold is what waits there and is not apart.
+            // Even if all else leaves, the pool holds the queue's bytes that are not apart.
             let used = pool.used.min(bytes.saturating_sub(apart));
             let emptied = Pool { used, ..pool };
             (output, !within(&rules.limit, &emptied, bytes + offset))
         })
     }
 
-    /// A frame has joined its queue, which holds `queue_bytes` with it and whose class pauses by
-    /// the length of output queues: by `is_over` its sender, too.
+    /// Handles a frame that has joined an output queue, in a class with the `egress` trigger. The
+    /// queue holds `queue_bytes` with it; if it `is_over` its limit, the frame's sender is paused.
     pub(super) fn on_queued(
         &mut self,
         memory: &Occupancy,
@@ -160,7 +167,8 @@ impl Pauses {
         }
     }
 
-    /// A frame has left its queue, which holds `queue_bytes` without it, while a sender is paused.
+    /// Handles a frame that has left an output queue, which holds `queue_bytes` without it, while
+    /// some sender is paused.
     pub(super) fn on_released(
         &mut self,
         memory: &Occupancy,
@@ -176,8 +184,8 @@ impl Pauses {
         }
     }
 
-    /// Resumes senders that a departure has made room for: that of the frame's own group, all of
-    /// the classes that wait for its pool, and those of queues that have become short enough.
+    /// Resumes senders that a departure has made room for: the frame's own, all that wait for its
+    /// pool, and those of queues that have become short enough.
     fn resume_after(&mut self, memory: &Occupancy, place: Place, now: Instant) {
         let freed = memory.pool_of(&memory.classes[place.queue], place);
         for (waiting, rules) in memory.classes.iter().enumerate() {
@@ -185,6 +193,8 @@ impl Pauses {
             let Watch::Pool(limit, _) = rules.watch else {
                 continue;
             };
+            // `freed` counts the pools of all partitions, `rules.pool` those of one. An empty pool
+            // resumes senders even if the XON offset is above the limit.
             let is_its = rules.pool == freed % memory.pools_each;
             if is_its && (pool.used + rules.xon_offset() <= limit || pool.used == 0) {
                 self.resume_all(memory, waiting, freed, now);
@@ -209,11 +219,13 @@ impl Pauses {
         }
         let may = match rules.watch {
             Watch::Group => {
+                // An empty group may send even if the XON offset is above the limit.
                 let shared = shared(rules, group.used) + rules.xon_offset();
                 let pool = &memory.pools[memory.pool_of(rules, place)];
                 group.used == 0 || within(&rules.limit, pool, shared)
             }
-            // In headroom alone, as the pool pauses others.
+            // A sender beyond the scope was paused for headroom alone, which is free again; one
+            // within it resumes with the pool.
             Watch::Pool(_, scope) => !self.is_in_scope(scope, place.input),
             Watch::Queue => !self.full.holds(place.input, place.queue),
         };
@@ -222,8 +234,8 @@ impl Pauses {
         }
     }
 
-    /// Resumes senders that are paused for queues which have become short enough, in part or by
-    /// what has left the pool.
+    /// Resumes senders that are paused for queues which have become short enough: frames have left
+    /// the queue, or the pool has more free bytes.
     #[inline(never)]
     fn resume_from_queues(&mut self, memory: &Occupancy, freed: usize, now: Instant) {
         let mut senders = Vec::new();
@@ -231,10 +243,12 @@ impl Pauses {
             let rules = &memory.classes[queue];
             let pool = &memory.pools[freed];
             let offset = rules.xon_offset();
+            // Buffers with partitions have no `egress` trigger, so `freed` is the class's pool.
             rules.pool == freed && (bytes == 0 || within(&rules.limit, pool, bytes + offset))
         };
         let note = |port, queue| senders.push((port, queue));
         self.full.release(is_short, note);
+        // A sender may be paused for several queues; XON frames go out in the order of ports.
         senders.sort_unstable();
         senders.dedup();
         for (port, queue) in senders {
@@ -251,7 +265,8 @@ impl Pauses {
         scope == PoolScope::All || to_host.is_some_and(|&to_host| to_host)
     }
 
-    /// Pauses all senders of a frame's class whose frames come into the same pool.
+    /// Pauses the senders within the scope whose frames of this class take space from the same
+    /// pool.
     pub(super) fn pause_all(&mut self, memory: &Occupancy, place: Place, now: Instant) {
         let (queue, rules) = (place.queue, &memory.classes[place.queue]);
         let Watch::Pool(_, scope) = rules.watch else {
@@ -268,8 +283,8 @@ impl Pauses {
         }
     }
 
-    /// Resumes all senders of a class whose frames come into a pool, but for those whose headroom
-    /// is not all free again.
+    /// Resumes the paused senders of a class whose frames take space from `pool`, except those with
+    /// bytes left in headroom.
     fn resume_all(&mut self, memory: &Occupancy, queue: usize, pool: usize, now: Instant) {
         let rules = &memory.classes[queue];
         for index in self.paused.clone() {
@@ -283,18 +298,19 @@ impl Pauses {
         }
     }
 
-    /// From now on senders that may resume stay paused: frames are taken out and put in again.
+    /// Keeps paused senders paused although they may resume: frames will be taken out and stored
+    /// again.
     pub(super) fn hold_back(&mut self) {
         self.holds_back = true;
     }
 
-    /// Resumes senders that may send at `now`, and from now on at once.
+    /// Resumes the senders that may send at `now`, and lets later ones resume at once.
     pub(super) fn stop_holding_back(&mut self, memory: &Occupancy, now: Instant) {
         self.holds_back = false;
         let mut paused = self.paused.clone();
         paused.sort_unstable();
         for index in paused {
-            // One may resume others.
+            // An earlier group of the list may have resumed this one with its own.
             if self.groups[index as usize].lasts() {
                 let (port, queue) = memory.place(index);
                 self.resume_after(memory, Place::of_input(port, usize::from(queue)), now);
@@ -302,7 +318,7 @@ impl Pauses {
         }
     }
 
-    /// Pauses the sender of a group, unless it is paused.
+    /// Pauses the sender of a group, unless it is paused already.
     pub(super) fn pause(&mut self, memory: &Occupancy, index: u32, now: Instant) {
         let group = &mut self.groups[index as usize];
         if group.lasts() {
@@ -313,7 +329,7 @@ impl Pauses {
         self.ask(memory, index, now);
     }
 
-    /// Asks for a pause, for the first time or again.
+    /// Sends XOFF to a group's sender, for the first time or again, and plans the next repetition.
     fn ask(&mut self, memory: &Occupancy, index: u32, now: Instant) {
         let (port, queue) = memory.place(index);
         let lossless = memory.classes[usize::from(queue)].lossless.as_ref();
@@ -341,7 +357,7 @@ impl Pauses {
         });
     }
 
-    /// Resumes the sender of a group, which is paused.
+    /// Resumes the sender of a group, which must be paused.
     pub(super) fn resume(&mut self, memory: &Occupancy, index: u32, now: Instant) {
         let group = &mut self.groups[index as usize];
         group.paused += now - group.since;
@@ -360,8 +376,8 @@ impl Pauses {
         self.send(port, queue, 0);
     }
 
-    /// Forgets at `now` that the sender at the other end of a port's link is paused: the link goes
-    /// down, or comes up and no pause is known there.
+    /// Ends at `now` all pauses at `port` without XON: the link goes down, or comes up and no pause
+    /// is known at its other end.
     pub(super) fn forget(&mut self, memory: &Occupancy, port: u16, now: Instant) {
         let first = memory.group(port, 0);
         for index in first..first + memory.classes.len() {
@@ -380,7 +396,8 @@ impl Pauses {
         self.find_next_refresh();
     }
 
-    /// Asks again at `now` for all pauses that last at a port: another sender is at the other end.
+    /// Sends XOFF again at `now` for each pause in force at `port`, whose link has another sender
+    /// now.
     pub(super) fn repeat(&mut self, memory: &Occupancy, port: u16, now: Instant) {
         let first = memory.group(port, 0);
         for index in first..first + memory.classes.len() {
@@ -391,7 +408,8 @@ impl Pauses {
         self.find_next_refresh();
     }
 
-    /// When the next pause must be repeated; [`Instant::NEVER`] when none lasts.
+    /// Returns the instant of the next pause repetition; [`Instant::NEVER`] if no pause is in
+    /// force.
     #[inline]
     pub(super) fn next_refresh(&self) -> Instant {
         self.next_refresh
@@ -414,7 +432,7 @@ impl Pauses {
         self.find_next_refresh();
     }
 
-    /// Pause frames that paused a group's sender, and that resumed it.
+    /// Returns the numbers of XOFF and XON frames to a group's sender.
     pub(super) fn frames(&self, index: usize) -> [u64; 2] {
         let wraps = self.wraps.get(&(index as u32)).copied().unwrap_or_default();
         let group = &self.groups[index];
@@ -425,7 +443,8 @@ impl Pauses {
         ]
     }
 
-    /// What a port's group has been through up to `now`.
+    /// Returns the fill and the pauses of a port's priority group up to `now`; all zero in a switch
+    /// without lossless classes.
     pub(super) fn record(
         &self,
         memory: &Occupancy,

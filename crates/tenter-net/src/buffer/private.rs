@@ -1,4 +1,4 @@
-//! Queues that have memory of their own: how much each may hold.
+//! Limits for queues that have memory to themselves.
 
 use tenter_units::Rate;
 
@@ -7,33 +7,33 @@ use crate::class::{CLASSES, ClassSpec, Limit};
 use crate::memory::UNLIMITED_POOL;
 use crate::response_time::QUANTUM_BIT_PS;
 
-/// What stands for the limit of a queue that shares its memory.
+/// Value that stands for the limit of a queue that shares its memory.
 const SHARES: u64 = u64::MAX;
 
-/// The limits of all queues of a switch.
+/// Limits for all queues of a switch, in bytes.
 #[derive(Clone, Debug)]
 pub(super) struct PrivateLimits {
-    /// The least limit of each queue at any port, and [`SHARES`] for those that share.
+    /// Lowest limit of each queue at any port; [`SHARES`] if the queue shares its memory.
     least: [u64; CLASSES],
-    /// Those that go by the rate of the line.
+    /// Limits in proportion to the line rate, which differ from port to port.
     by_rate: Vec<ByRate>,
 }
 
-/// The limit of a queue that goes by the rate of the line.
+/// A queue's limit in proportion to the line rate.
 #[derive(Clone, Debug)]
 struct ByRate {
     queue: usize,
-    /// The limit at ports of this rate.
+    /// Limit at ports of `rate`, in bytes.
     bytes: u64,
     rate: Rate,
-    /// The least limit at any port.
+    /// Lowest limit at any port, in bytes.
     floor: u64,
-    /// The limit at each port.
+    /// Resulting limit at each port, in bytes.
     at_ports: Vec<u64>,
 }
 
 impl PrivateLimits {
-    /// Those of these classes, at ports on whose lines a quantum lasts so long.
+    /// Computes the limits of all classes. At each port 512 bits last `quantum_ps`.
     pub(super) fn new(
         specs: &[ClassSpec],
         pool_bytes: &[u64],
@@ -44,6 +44,7 @@ impl PrivateLimits {
             by_rate: Vec::new(),
         };
         for (queue, spec) in specs.iter().enumerate() {
+            // Lossy classes of a pool without limit have memory to themselves; all others share.
             if pool_bytes[usize::from(spec.pool)] != UNLIMITED_POOL || spec.lossless.is_some() {
                 continue;
             }
@@ -56,6 +57,7 @@ impl PrivateLimits {
                     floor: least + spec.reserved_bytes,
                     at_ports: vec![0; quantum_ps.len()],
                 }),
+                // Such a limit goes by a pool's fill, so the queue shares its memory.
                 Limit::Dynamic { .. } | Limit::Levels(_) => {}
             }
         }
@@ -65,13 +67,13 @@ impl PrivateLimits {
         limits
     }
 
-    /// Whether a queue shares its memory with others.
+    /// Returns true if a queue shares its memory with others.
     #[inline]
     pub(super) fn shares(&self, queue: usize) -> bool {
         self.least[queue] == SHARES
     }
 
-    /// Whether a frame is too much for its queue; `None` for one that shares its memory.
+    /// Returns true if a frame is too much for its queue; `None` if the queue shares its memory.
     #[inline]
     pub(super) fn is_over(&self, frame: &QueuedFrame) -> Option<bool> {
         let least = self.least[frame.queue];
@@ -80,21 +82,23 @@ impl PrivateLimits {
         (least != SHARES).then(over)
     }
 
-    /// The same of a frame with which its queue holds so many bytes, beyond the least limit. It
-    /// takes no reference to the frame, which would then be kept in memory on the hot path.
+    /// As [`PrivateLimits::is_over`], for a queue with `bytes` beyond the lowest limit. It takes no
+    /// reference to the frame, which would then be kept in memory on the hot path.
     #[cold]
     #[inline(never)]
     fn is_over_at_port(&self, bytes: u64, queue: usize, port: u16) -> bool {
         let mut by_rate = self.by_rate.iter();
         let own = by_rate.find(|limit| limit.queue == queue);
+        // A queue without an entry has its lowest limit at every port, and is beyond it.
         own.is_none_or(|limit| bytes > limit.at_ports[usize::from(port)])
     }
 
-    /// A quantum lasts another time on the line of a port.
+    /// Recomputes the limits at a port on whose line a quantum lasts `quantum_ps`.
     pub(super) fn set_quantum(&mut self, port: usize, quantum_ps: u64) {
         for limit in &mut self.by_rate {
             let per_second = u128::from(limit.rate.bits_per_second()) * u128::from(quantum_ps);
             let bytes = u128::from(limit.bytes) * QUANTUM_BIT_PS / per_second.max(1);
+            // `SHARES` itself means that the queue shares its memory.
             let bytes = u64::try_from(bytes).map_or(SHARES - 1, |of| of.min(SHARES - 1));
             limit.at_ports[port] = bytes.max(limit.floor);
             let least = limit.at_ports.iter().min();

@@ -1,4 +1,4 @@
-//! Replays a journal: brings pools and priority groups to where the order of time leads.
+//! Replay of a journal: brings pools and priority groups to the state that the order of time gives.
 
 use super::certificate::Certificate;
 use super::frame::{Place, QueuedFrame};
@@ -6,7 +6,7 @@ use super::journal::{Entry, Journal};
 use super::limits::{Watch, shared, within};
 use super::occupancy::Occupancy;
 
-/// Replays a journal, in the order of time where that matters.
+/// Replays a journal, sorted by time where a pool might set a high-water mark.
 pub(super) fn replay(journal: &mut Journal, memory: &mut Occupancy, certificate: &mut Certificate) {
     let queues = journal.charged_queues();
     if memory.may_peak(queues, journal.charged_bytes()) {
@@ -19,14 +19,14 @@ pub(super) fn replay(journal: &mut Journal, memory: &mut Occupancy, certificate:
     }
 }
 
-/// Replays entries: no sender is paused, nor will be.
+/// Replays entries of a visit in which no sender is paused, before them or by them.
 #[inline]
 fn replay_entries<'a>(
     entries: impl Iterator<Item = &'a Entry>,
     memory: &mut Occupancy,
     certificate: &mut Certificate,
 ) {
-    // In registers for as long as entries concern the same pool.
+    // A copy that stays in registers for as long as entries concern the same pool.
     let mut number = 0;
     let mut pool = memory.pools[number];
     for entry in entries {
@@ -50,7 +50,7 @@ fn replay_entries<'a>(
             let index = memory.group(entry.port, queue);
             let group = &mut memory.groups[index];
             if group.headroom > 0 && entry.change < 0 {
-                // Left of a pause that has been forgotten.
+                // Headroom is in use but its sender is not paused: its link has failed meanwhile.
                 let bytes = u64::from(entry.change.unsigned_abs());
                 memory.pools[number] = pool;
                 memory.remove_seldom(QueuedFrame {

@@ -1,12 +1,12 @@
-//! A shared buffer in a steady state.
+//! The shared buffer's state, value by value, for the search for steady states.
 
 use super::SharedBuffer;
 use super::occupancy::Occupancy;
 use crate::steady::Visitor;
 
 impl SharedBuffer {
-    /// Goes through its state. What its certificate knows are bounds, which hold for any state that
-    /// is the same; its journal is closed between visits.
+    /// Visits the state. The certificate is left out, as its bounds hold in any state with the same
+    /// fills; the journal is closed between visits of the switch.
     pub(crate) fn steady(&mut self, visitor: &mut impl Visitor) {
         let SharedBuffer {
             private: _,
@@ -26,7 +26,7 @@ impl SharedBuffer {
 }
 
 impl Occupancy {
-    /// Goes through its state; high-water marks have seen a whole period already.
+    /// Visits the fills. High-water marks are left out: they have seen a whole period already.
     fn steady(&mut self, visitor: &mut impl Visitor) {
         for used in self.fills() {
             visitor.exact(used);

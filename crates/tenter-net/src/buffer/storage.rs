@@ -1,53 +1,54 @@
-//! What any memory does for the frames of a switch: it lets them go, and may stop their senders.
+//! Memory of a switch: what every kind does when a frame leaves, and how it controls senders.
 
 use tenter_units::Instant;
 
 use super::frame::{PendingControl, QueuedFrame};
 
-/// Memory that frames leave.
+/// Memory that frames in output queues are charged to.
 pub(crate) trait Storage {
-    /// Whether the departure of a frame from a queue must be [released](Storage::release).
+    /// Returns true if a frame that leaves `queue` must be [released](Storage::release).
     fn is_booked(&self, queue: usize) -> bool;
 
     /// Releases a frame that leaves its output queue at `now`.
     fn release(&mut self, frame: QueuedFrame, now: Instant);
 
-    /// As [`Storage::release`], for where that is seldom.
+    /// As [`Storage::release`], for callers off the hot path.
     fn release_seldom(&mut self, frame: QueuedFrame, now: Instant);
 }
 
-/// Memory whose state reaches senders by control frames.
+/// Memory whose state reaches senders by control frames: pauses, or link credit.
 pub(crate) trait Buffer: Storage {
-    /// Whether a departure may make a control frame pending, so that all departures must be carried
-    /// out in the order of time.
+    /// Returns true if a departure may make a control frame pending, so that all departures must be
+    /// carried out in the order of time.
     fn is_armed(&self) -> bool;
 
-    /// Whether control frames are pending.
+    /// Returns true if control frames wait to be sent.
     fn has_pending(&self) -> bool;
 
-    /// The first control frame that is pending.
+    /// Takes the first pending control frame, if any.
     fn take_pending(&mut self) -> Option<PendingControl>;
 
-    /// When the next control frame must be repeated; [`Instant::NEVER`] when none must.
+    /// Returns the instant of the next pause repetition; [`Instant::NEVER`] if there is none.
     fn next_refresh(&self) -> Instant;
 
-    /// Repeats the control frames that are due at `now`, in the order of ports.
+    /// Repeats the pauses that are due at `now`, in the order of ports.
     fn refresh(&mut self, now: Instant);
 
-    /// The link of a port goes down at `now`: what its other end was told is forgotten there.
+    /// Handles the failure of a port's link at `now`: the other end forgets pauses and credit.
     fn link_down(&mut self, port: u16, now: Instant);
 
-    /// The link of a port comes up at `now`: its other end knows nothing.
+    /// Handles the return of a port's link at `now`: the other end knows no pause and has no
+    /// credit.
     fn link_up(&mut self, port: u16, now: Instant);
 
-    /// Whether the sender of a class at a port is paused.
+    /// Returns true if the sender of a class at `port` is paused by this switch.
     fn has_paused(&self, port: u16, queue: usize) -> bool;
 
-    /// XOFF frames of all classes to the sender at a port.
+    /// Returns the number of XOFF frames to the sender at `port`, all classes together.
     fn xoffs(&self, port: u16) -> u64;
 }
 
-/// Memory without end, where nothing is counted.
+/// Memory without limit, in which nothing is counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unlimited;
 

@@ -1,10 +1,10 @@
-//! Pauses in a steady state.
+//! PFC state, value by value, for the search for steady states.
 
 use super::{Pause, Pauses};
 use crate::steady::Visitor;
 
 impl Pauses {
-    /// Goes through its state.
+    /// Visits the state, and refuses one in mid-change: with frames pending, or senders held back.
     pub(in crate::buffer) fn steady(&mut self, visitor: &mut impl Visitor) {
         let Pauses {
             groups,
