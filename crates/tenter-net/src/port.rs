@@ -25,91 +25,96 @@ use crate::transmitter::{Transmitter, WireLosses};
 
 pub(crate) use rules::{PortEnv, PortRules};
 
-/// What went through the sending side of a port.
+/// Counters of a port's sending side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
     /// Frames whose first bit went onto the wire.
     pub sent_frames: u64,
-    /// Their frame bytes.
+    /// Frame bytes of the sent frames.
     pub sent_bytes: u64,
-    /// Frames dropped because the queue was full.
+    /// Frames dropped because they found no room in the buffer.
     pub dropped_frames: u64,
-    /// Their frame bytes.
+    /// Frame bytes of the dropped frames.
     pub dropped_bytes: u64,
-    /// Frames marked with congestion experienced.
+    /// Frames marked with congestion experienced (CE).
     pub marked_frames: u64,
     /// Data frames whose payload was cut off.
     pub trimmed_frames: u64,
-    /// The bytes that were cut off.
+    /// Bytes cut off from the trimmed frames.
     pub trimmed_bytes: u64,
-    /// The most frame bytes that ever waited.
+    /// Most frame bytes that ever waited at the port.
     pub queue_high_water_bytes: u64,
-    /// Frames lost before they were sent, because the link was down.
+    /// Frames lost at the port before they were sent, because its link was down.
     pub unsent_frames: u64,
-    /// Their frame bytes.
+    /// Frame bytes of the unsent frames.
     pub unsent_bytes: u64,
     /// Frames dropped by the PFC watchdog.
     pub watchdog_frames: u64,
-    /// Their frame bytes.
+    /// Frame bytes of the frames that the watchdog dropped.
     pub watchdog_bytes: u64,
 }
 
-/// What the PFC watchdog does about a queue.
+/// Action of the PFC watchdog on a queue that it finds stuck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchdogAction {
-    /// Its frames are dropped, those that wait and those that come.
+    /// Drops the queue's frames, those that wait and those that come.
     Drop,
-    /// Its frames are sent in spite of the pause.
+    /// Sends the queue's frames in spite of the pause.
     Forward,
 }
 
 /// An output port of a switch.
 ///
-/// A frame leaves its queue when its first bit goes onto the wire.
+/// A frame leaves its queue when its first bit goes onto the wire (decision 0011).
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Port {
     queues: Box<[ClassQueue]>,
-    /// Queues that hold something, one bit each.
+    /// Queues with frames that the port is to send, one bit each; none in an input-queued switch,
+    /// where the crossbar sends.
     waiting: u8,
-    /// Queues that the other end has paused; a bit may be left of a pause that has passed.
+    /// Queues that the other end has paused, one bit each; a bit may outlast its pause.
     paused: u8,
-    /// The weighted queue whose turn it is.
+    /// Weighted queue whose turn it is.
     turn: u8,
-    /// Queues whose frames are lost rather than stored: of a link that is down, or by the watchdog.
+    /// Queues that lose frames rather than store them, one bit each: all of a port whose link is
+    /// down, or those that the watchdog has closed.
     closed: u8,
-    /// Queues of which the watchdog is active: pauses are noted and not obeyed.
+    /// Queues on which the watchdog is active, one bit each: pauses are recorded and not applied.
     watchdog_active: u8,
-    /// Queues whose frames may be marked when they come, one bit each, and when they leave; here
-    /// every frame finds it.
+    /// Queues whose frames may be marked at the enqueue, one bit each. The rules have them too;
+    /// here every frame finds them in a cache line that it loads anyway.
     marking: u8,
+    /// Queues whose frames may be marked at the dequeue, one bit each.
     marking_late: u8,
     leads_to_host: bool,
     transmitter: Transmitter,
-    /// Frame bytes that wait in all queues, and the most there were since they were last read off.
+    /// Frame bytes that wait in all queues together.
     bytes: u64,
+    /// Most frame bytes that waited since the mark was last read off.
     high_water_bytes: u64,
-    /// The credit of each queue, where frames need any; here it shares a cache line with what every
-    /// frame needs.
+    /// Link credit of each lane, in a credit-based fabric; the pointer shares a cache line with
+    /// fields that every frame needs.
     lanes: Option<Box<[LaneCredit]>>,
-    /// Frames and frame bytes lost because the link was down, and by the watchdog.
+    /// Frames and frame bytes lost because the link was down.
     unsent: (u64, u64),
+    /// Frames and frame bytes dropped by the watchdog.
     watchdog_dropped: (u64, u64),
-    /// Data frames whose payload was cut off, and the bytes that were, if any.
+    /// Trimmed data frames and the bytes cut off; allocated with the first.
     trimmed: Option<Box<(u64, u64)>>,
-    /// How often the watchdog has found a queue stuck.
+    /// Number of times that the watchdog has found a queue stuck.
     storms: u64,
-    /// The most frame bytes that waited before the high water was last read off.
+    /// Highest mark that was ever read off, in frame bytes.
     earlier_high_water_bytes: u64,
-    /// When the first pause frame came that stopped a class; never, if none has.
+    /// Instant of the first XOFF for any class; [`Instant::NEVER`] if none has come.
     first_xoff: Instant,
 }
 
-/// Four cache lines: a fifth one takes every hop more instructions.
+/// A port is four cache lines: a fifth one takes every hop more instructions.
 const _: () = assert!(size_of::<Port>() == 256);
 
 impl Port {
-    /// A port with a number of queues, which may send by credit.
+    /// Makes a port with `queues` queues, which sends by link credit if `credit` is given.
     pub(crate) fn new(
         mut transmitter: Transmitter,
         queues: usize,
@@ -117,6 +122,7 @@ impl Port {
         credit: Option<&CreditSpec>,
     ) -> Port {
         if credit.is_some() {
+            // Credit for a frame that is lost on the link would otherwise never return.
             transmitter.return_lost_credit();
         }
         Port {
@@ -142,34 +148,35 @@ impl Port {
         }
     }
 
-    /// It leads to a host.
+    /// Notes that the port leads to a host, where some classes mark nothing.
     pub(crate) fn lead_to_host(&mut self, rules: &PortRules) {
         self.leads_to_host = true;
         self.marking &= !rules.unmarked_to_hosts;
         self.marking_late &= !rules.unmarked_to_hosts;
     }
 
-    /// Whether a frame of a queue may be sent at `now`, to which the port has been brought.
+    /// Returns true if a frame of `queue` may go out at `now`, up to which the port was advanced.
     #[inline]
     pub(crate) fn is_free(&self, queue: usize, now: Instant) -> bool {
+        // The wire would not be free if a frame that may go had waited.
         self.transmitter.free_at() <= now
             && (self.paused & (1 << queue) == 0 || self.queues[queue].paused_until <= now)
     }
 
-    /// Whether frames wait.
+    /// Returns true if frames wait that the port is to send.
     #[inline]
     pub(crate) fn has_waiting(&self) -> bool {
         self.waiting != 0
     }
 
-    /// Sends a frame that need not wait.
+    /// Sends a frame at once, past its queue.
     #[inline]
     pub(crate) fn pass(&mut self, packet: &Packet, now: Instant, medium: &mut impl Medium) {
         self.transmitter.transmit_queued(packet, now, 0, medium);
     }
 
-    /// Sends a frame at `now` or as soon as the wire is free, behind what was sent on before: for a
-    /// port whose frames all leave in the order in which they come, and which nobody pauses.
+    /// Sends a frame as soon as the wire is free, behind all frames sent before: for a port that
+    /// keeps the order of arrival and is never paused, as a leaf's links into a scheduled fabric.
     pub(crate) fn send_on(
         &mut self,
         packet: &Packet,
@@ -187,19 +194,19 @@ impl Port {
         self.high_water_bytes = self.high_water_bytes.max(waiting);
     }
 
-    /// The wire bytes that such a port still has to send at `now`.
+    /// Returns the wire bytes that a port which sends by [`Port::send_on`] has yet to send at
+    /// `now`.
     pub(crate) fn bytes_ahead(&self, now: Instant) -> u64 {
         if self.transmitter.is_dark() {
-            // What is sent to it is lost.
+            // A dark port loses all that it is given, so nothing is ahead.
             return 0;
         }
         let ahead = self.transmitter.free_at().saturating_since(now);
         ahead.ps() * 64 / self.transmitter.time_of(64).ps().max(1)
     }
 
-    /// Goes through a whole window that ends at `end`: takes what arrives, by its places in the
-    /// event list, and starts every frame whose turn comes. The buffer must be certain to have
-    /// room.
+    /// Takes the port through a window until `end`: receives its arrivals, from `place` in the
+    /// event list on, and starts every frame that is due. The buffer must be certain to have room.
     #[inline]
     pub(crate) fn serve<M: Medium>(
         &mut self,
@@ -221,10 +228,11 @@ impl Port {
                 self.take(packet, input, around, medium);
             }
         }
+        // A window ends just before `end`.
         self.advance(end - Time::LEAST, around, medium);
     }
 
-    /// Obeys a pause frame in the order of what happens to this port.
+    /// Applies a pause frame among this port's other events, and notes it in the journal.
     #[inline(never)]
     fn obey_in_turn<M: Medium>(
         &mut self,
@@ -240,7 +248,7 @@ impl Port {
         around.buffer.note_pause(now);
     }
 
-    /// Sends a frame or stores it; the buffer must be certain to have room.
+    /// Sends a frame or stores it; the buffer must be certain to have room for it.
     #[inline]
     fn take<M: Medium>(
         &mut self,
@@ -262,7 +270,7 @@ impl Port {
         }
     }
 
-    /// A frame that came through another port and joins a queue, or has just left it.
+    /// Describes for the buffer a frame from `input`, before it joins a queue or after it has left.
     #[inline]
     pub(crate) fn queued_frame(&self, input: u16, queue: usize, packet: &Packet) -> QueuedFrame {
         QueuedFrame {
@@ -274,7 +282,8 @@ impl Port {
         }
     }
 
-    /// Stores a frame as its buffer has said, or drops it; whether it is stored.
+    /// Stores a frame as `admission` says; one that is refused is dropped or trimmed. Returns true
+    /// if a frame has been stored.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a tenth of it"
@@ -296,7 +305,7 @@ impl Port {
         true
     }
 
-    /// Marks a frame if it must be, and puts it into its queue.
+    /// Puts a frame into its queue, marked if the class's ECN settings say so.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a tenth of it"
@@ -331,7 +340,7 @@ impl Port {
             .note(EventKind::Queued, now, stored, medium);
     }
 
-    /// Counts a frame that found no room.
+    /// Counts a frame that is dropped for lack of room.
     #[cold]
     pub(crate) fn drop_frame(
         &mut self,
@@ -347,13 +356,13 @@ impl Port {
             .note(EventKind::Dropped, now, packet, medium);
     }
 
-    /// Whether frames of a queue are lost unless they are sent at once.
+    /// Returns true if the queue's frames are lost unless they are sent at once.
     #[inline]
     pub(crate) fn is_closed(&self, queue: usize) -> bool {
         self.closed & (1 << queue) != 0
     }
 
-    /// Loses a frame of a queue that is closed.
+    /// Counts a frame that is lost at a closed queue.
     #[cold]
     pub(crate) fn lose(&mut self, packet: &Packet, now: Instant, medium: &mut impl Medium) {
         self.count_lost(u64::from(packet.frame_bytes));
@@ -361,6 +370,7 @@ impl Port {
     }
 
     fn count_lost(&mut self, bytes: u64) {
+        // A link that is down closes all queues; else the watchdog has closed this one.
         let count = if self.transmitter.is_dark() {
             &mut self.unsent
         } else {
@@ -370,7 +380,7 @@ impl Port {
         count.1 += bytes;
     }
 
-    /// Loses what waits in a queue at `now`, to which the port has been brought.
+    /// Loses all frames in a queue at `now`, up to which the port was advanced.
     fn flush(
         &mut self,
         number: usize,
@@ -390,8 +400,8 @@ impl Port {
         self.waiting &= !(1 << number);
     }
 
-    /// The link goes down at `now`, to which the port has been brought: what waits is lost, and
-    /// what comes until the link is up again; pauses are forgotten.
+    /// Handles a link that goes down at `now`, up to which the port was advanced: waiting frames
+    /// are lost, as are new ones until the link is up again, and pauses are forgotten.
     pub(crate) fn link_down(
         &mut self,
         now: Instant,
@@ -410,7 +420,8 @@ impl Port {
         }
     }
 
-    /// What has been taken back when the link went down was never sent, and is not lost on it.
+    /// Counts as unsent, rather than lost on the failed link, the cells that it had not begun to
+    /// send.
     pub(crate) fn unsend(&mut self, back: &TakenBack) {
         for (frames, bytes) in back.sent {
             self.transmitter.find_again(frames, bytes);
@@ -419,19 +430,19 @@ impl Port {
         }
     }
 
-    /// The link comes up at `now`.
+    /// Handles a link that comes up at `now`.
     pub(crate) fn link_up(&mut self, now: Instant) {
         self.transmitter.link_up(now);
         self.closed = 0;
         self.renew_credit();
     }
 
-    /// Changes what a frame takes on the wire.
+    /// Returns the transmitter, for a change of rate, delay or far end.
     pub(crate) fn transmitter_mut(&mut self) -> &mut Transmitter {
         &mut self.transmitter
     }
 
-    /// Starts every waiting frame whose turn comes at or before `until`.
+    /// Starts every waiting frame that is due at or before `until`.
     pub(crate) fn advance(
         &mut self,
         until: Instant,
@@ -441,7 +452,7 @@ impl Port {
         self.advance_inline(until, around, medium);
     }
 
-    /// As [`Port::advance`], for where it is called for every packet.
+    /// As [`Port::advance`], inlined where it is called for every packet.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a tenth of it"
@@ -461,7 +472,7 @@ impl Port {
         }
     }
 
-    /// Starts the frame whose turn comes at `start`.
+    /// Starts the frame that is due at `start`.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a tenth of it"
@@ -504,14 +515,15 @@ impl Port {
                 others: before - frame,
             };
             around.buffer.release(left, start);
-            // Where frames need credit, all are booked.
+            // With link credit every queue is booked, so every frame comes by here.
             if self.lanes.is_some() {
                 self.spend(number, frame as u16, start);
             }
         }
     }
 
-    /// Marks the first frame of a queue, which is about to leave, if it must be.
+    /// Marks the first frame of a queue, which is about to leave, if the bytes left behind call for
+    /// it.
     #[inline(never)]
     fn mark_first(&mut self, number: usize, rules: &PortRules) {
         if self.marking_late & (1 << number) == 0 {
@@ -529,7 +541,7 @@ impl Port {
         }
     }
 
-    /// Queues that are paused at `now`, one bit each.
+    /// Returns the queues that are paused at `now`, one bit each, and clears bits of pauses before.
     #[inline]
     fn paused_at(&mut self, now: Instant) -> u8 {
         if self.paused != 0 {
@@ -538,7 +550,7 @@ impl Port {
         self.paused
     }
 
-    /// Forgets pauses that have passed at `now`.
+    /// Clears the bits of pauses that are over at `now`.
     #[inline(never)]
     fn forget_passed(&mut self, now: Instant) {
         for (index, queue) in self.queues.iter().enumerate() {
@@ -548,7 +560,7 @@ impl Port {
         }
     }
 
-    /// When the next waiting frame starts; `None` when none waits.
+    /// Returns the start of the next waiting frame; `None` if none waits or all lack link credit.
     #[inline]
     pub fn next_departure(&self) -> Option<Instant> {
         let free_at = self.transmitter.free_at();
@@ -561,18 +573,19 @@ impl Port {
         self.next_of_paused(free_at)
     }
 
-    /// The same where every queue with frames may be paused.
+    /// As [`Port::next_departure`], where every queue with frames may be paused.
     #[inline(never)]
     fn next_of_paused(&self, free_at: Instant) -> Option<Instant> {
         let waiting = (0..).zip(&self.queues[..]);
         let waiting = waiting.filter(|(index, _)| self.waiting & (1_u8 << index) != 0);
         let earliest = waiting.map(|(_, queue)| queue.paused_until).min();
-        // Without credit it stands still for as long as nobody says otherwise.
+        // A lane without credit is paused until `NEVER`: only a flow-control packet lets it send.
         let earliest = earliest.filter(|&until| !until.is_never());
         earliest.map(|until| until.max(free_at))
     }
 
-    /// Obeys a pause frame for a queue from `now` on, to which the port has been brought.
+    /// Applies a pause for a queue from `now` on, up to which the port was advanced; zero `quanta`
+    /// resume it.
     pub(crate) fn obey(&mut self, queue: usize, quanta: u32, now: Instant) {
         let until = now + self.transmitter.pause_time(quanta);
         if until > now {
@@ -586,8 +599,8 @@ impl Port {
         }
         paused.pause.take(now, paused.paused_until, until);
         paused.paused_until = until;
-        // Also when the queue may go on: what waits in it starts now, not when the wire became
-        // free.
+        // Set by an XON, too: then waiting frames start now. With the bit clear they would start
+        // when the wire became free, which may have been earlier.
         self.paused |= 1 << queue;
     }
 
@@ -613,41 +626,41 @@ impl Port {
         self.transmitter.send_pause(packet, now, medium);
     }
 
-    /// How long so many bytes take on its wire, gaps left out.
+    /// Returns the time that `bytes` take on the wire, without gaps; more than 1 GiB count as 1
+    /// GiB.
     pub(crate) fn time_of(&self, bytes: u64) -> Time {
         self.transmitter.time_of(bytes.min(1 << 30) as u32)
     }
 
-    /// Sends a MAC control frame that is no pause as soon as the wire is free.
+    /// Sends a MAC control frame other than a pause as soon as the wire is free.
     pub(crate) fn send_control(&mut self, packet: Packet, now: Instant, medium: &mut impl Medium) {
         self.transmitter.send_control(packet, now, medium);
     }
 
-    /// How long a frame that came at `now`, to which the port has been brought, would wait if
-    /// frames left in the order of arrival; gaps and preambles are left out, and what is
-    /// more than 16 MB is not told apart.
+    /// Returns the time that a frame which came at `now` would wait if frames left in the order of
+    /// arrival. The port was advanced to `now`. Preambles and gaps are left out, and more than 16
+    /// MiB count as 16 MiB.
     pub(crate) fn backlog(&self, now: Instant) -> Time {
         let bytes = self.bytes.min(1 << 24) as u32;
         let wire = self.transmitter.free_at().saturating_since(now);
         wire.saturating_add(self.transmitter.time_of(bytes))
     }
 
-    /// Whether nothing keeps it busy, be it that its link is down.
+    /// Returns true if nothing waits or is being sent at `now`, or the link is down.
     pub(crate) fn is_idle(&self, now: Instant) -> bool {
         self.transmitter.is_dark() || self.backlog(now).is_zero()
     }
 
-    /// The rate of its wire.
     pub(crate) fn bits_per_second(&self) -> u64 {
         self.transmitter.bits_per_second()
     }
 
-    /// Its transmitter.
+    /// Returns the transmitter, which has the state of the wire and its counters.
     pub fn transmitter(&self) -> &Transmitter {
         &self.transmitter
     }
 
-    /// Prefetches what a frame needs that is sent.
+    /// Prefetches the fields that a frame needs to be sent.
     #[inline]
     pub(crate) fn prefetch(&self) {
         prefetch(self);
@@ -655,13 +668,13 @@ impl Port {
         prefetch(&self.bytes);
     }
 
-    /// Prefetches the queues.
+    /// Prefetches the queues, without their frames.
     #[inline]
     pub(crate) fn prefetch_queues(&self) {
         prefetch_at(&self.queues, 0);
     }
 
-    /// Prefetches the room for the next frames.
+    /// Prefetches the queues' room for the next frames.
     #[inline]
     pub(crate) fn prefetch_room(&self) {
         for queue in &self.queues {

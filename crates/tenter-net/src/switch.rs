@@ -1,7 +1,7 @@
-//! A switch: route, choose, admit, queue, pause.
+//! Switches: each routes a frame, chooses a port, asks its buffer for room, and queues it.
 //!
-//! Each model has a type of its own over shared parts: ports and what belongs to them (`parts`),
-//! the load balancer, a buffer. [`Switch`] is any of them.
+//! Each model has a type of its own over shared parts: ports with what belongs to them (`parts`), a
+//! load balancer, a buffer. [`Switch`] is any of them (decision 0047).
 
 mod circuit;
 mod credit;
@@ -38,23 +38,23 @@ use crate::transmitter::{FarEnd, WireLosses};
 use crate::visit_counts::VisitCounts;
 use crate::watchdog::WatchdogSpec;
 
-/// A switch after one of the models.
+/// A switch of any model.
 #[derive(Clone, Debug)]
 pub struct Switch {
     kind: Kind,
 }
 
-/// A switch of each model.
+/// The type behind each model.
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Also a spine of a scheduled fabric, which differs in its load balancer.
+    /// Also a spine in a scheduled fabric, which differs by its load balancer alone.
     OutputQueued(Box<OutputQueued>),
     Credit(Box<CreditSwitch>),
     InputQueued(Box<InputQueued>),
     Leaf(Box<VoqLeaf>),
 }
 
-/// Does the same for a switch of any model.
+/// Does `$do` with the switch of any model.
 macro_rules! of_any {
     ($switch:expr, $each:ident => $do:expr) => {
         match $switch {
@@ -66,7 +66,7 @@ macro_rules! of_any {
     };
 }
 
-/// Does the same for a switch of any model but a leaf, for which `$leaf` is the outcome.
+/// Does `$do` with the switch of any model but a leaf, for which the result is `$leaf`.
 macro_rules! of_queued {
     ($switch:expr, $each:ident => $do:expr, $leaf:expr) => {
         match $switch {
@@ -79,7 +79,7 @@ macro_rules! of_queued {
 }
 
 impl Switch {
-    /// A switch of these parts after one of the models.
+    /// Makes a switch from its parts, after one of the models.
     pub fn new(parts: SwitchParts<'_>, model: SwitchModel<'_>) -> Switch {
         let ports = parts.transmitters.len();
         let kind = match model {
@@ -115,7 +115,7 @@ impl Switch {
         of_any!(&mut self.kind, switch => &mut switch.chassis)
     }
 
-    /// The buffer that frames share; none where senders go by credit.
+    /// Returns the shared buffer; `None` in a credit-based fabric, which has input buffers.
     fn shared_buffer(&self) -> Option<&SharedBuffer> {
         match &self.kind {
             Kind::OutputQueued(switch) => Some(&switch.buffer),
@@ -133,7 +133,7 @@ impl Switch {
         of_queued!(&self.kind, switch => switch.signals.as_deref(), None)
     }
 
-    /// What it has counted as a leaf of a scheduled fabric, if it is one.
+    /// Returns the counters of a leaf in a scheduled fabric; `None` for any other switch.
     pub fn leaf_record(&self) -> Option<LeafRecord> {
         match &self.kind {
             Kind::Leaf(switch) => Some(switch.leaf.record()),
@@ -141,8 +141,8 @@ impl Switch {
         }
     }
 
-    /// Frame bytes that wait in a class, at output ports or, in a leaf of a scheduled fabric, in
-    /// virtual output queues: for each port those that came through it.
+    /// Returns, for each input port, the frame bytes that came through it and wait in a class: at
+    /// output ports or, in a scheduled fabric's leaf, in virtual output queues.
     pub fn waiting_by_port(&self, queue: usize) -> Vec<u64> {
         let mut bytes = vec![0; self.ports().len()];
         let mut note = |frame: &Packet| {
@@ -157,64 +157,66 @@ impl Switch {
         bytes
     }
 
-    /// The node of the topology it is.
+    /// Returns the switch's node in the topology.
     pub fn node(&self) -> NodeId {
         self.chassis().node
     }
 
-    /// Its ports, in order.
+    /// Returns the ports by number.
     pub fn ports(&self) -> &[Port] {
         &self.chassis().ports
     }
 
-    /// The class of each of its queues.
+    /// Returns the traffic class of each queue.
     pub fn classes(&self) -> &[u8] {
         &self.chassis().class_of
     }
 
-    /// Frames and frame bytes that arrived through a port, without pause frames.
+    /// Returns the frames and frame bytes that arrived through a port, without control frames.
     pub fn received(&self, port: u16) -> (u64, u64) {
         self.chassis().received[usize::from(port)]
     }
 
-    /// Whether the class of a queue is lossless by pauses.
+    /// Returns true if a queue's class is lossless by PFC.
     pub fn is_lossless(&self, queue: usize) -> bool {
         let buffer = self.shared_buffer();
         buffer.is_some_and(|buffer| buffer.is_lossless(queue))
     }
 
-    /// The classes that a pause for a queue names at a port, one bit each: those in which the other
-    /// end of the link has the packets that join the queue.
+    /// Returns the classes that a pause for a queue names at a port, one bit each: the classes that
+    /// the packets have at the other end of the link.
     pub fn classes_of_sender(&self, port: u16, queue: usize) -> u8 {
         self.chassis().classes_of_sender(port, queue)
     }
 
-    /// The queue here that packets join which wait in a queue at the other end of a port's link:
-    /// another one where they change their class on the way in.
+    /// Returns the queue here for packets that wait in `queue` at the other end of a port's link.
+    /// It differs from `queue` where packets change their class on the way in.
     pub fn queue_behind(&self, port: u16, queue: u8) -> u8 {
         self.chassis().queue_behind(port, queue)
     }
 
-    /// What senders of a class are paused for.
+    /// Returns the quantity that pauses the senders of a class.
     pub fn pauses_by(&self, queue: usize) -> PausesBy {
         let buffer = self.shared_buffer();
         buffer.map_or(PausesBy::Groups, |buffer| buffer.pauses_by(queue))
     }
 
-    /// Whether queues of two classes take space from the same pool.
+    /// Returns true if two classes take space from the same pool of a shared buffer.
     pub fn shares_pool(&self, queue: usize, other: usize) -> bool {
         let buffer = self.shared_buffer();
         buffer.is_some_and(|buffer| buffer.shares_pool(queue, other))
     }
 
-    /// The output ports for whose queues the sender of a class at a port is paused; with each
-    /// whether that lasts as long as this queue does not send, whatever else leaves.
+    /// Returns the output queues on whose behalf the sender at `port` is paused, by output port.
+    ///
+    /// The flag is true if that queue alone is enough to keep the sender paused, whatever the
+    /// others do: such queues form the edges of a PFC deadlock.
     pub fn full_queues(&self, port: u16, queue: usize) -> impl Iterator<Item = (u16, bool)> {
         let buffer = self.shared_buffer().into_iter();
         buffer.flat_map(move |buffer| buffer.full_queues(port, queue))
     }
 
-    /// The input buffer of a port and a queue, where senders go by credit.
+    /// Returns the input buffer of a lane at a port; `None` outside credit-based fabrics.
     pub fn input_buffer(&self, port: u16, queue: usize) -> Option<&LaneBuffer> {
         match &self.kind {
             Kind::Credit(switch) => Some(switch.buffer.input(port, queue)),
@@ -222,7 +224,7 @@ impl Switch {
         }
     }
 
-    /// What the priority group of a port and a queue has been through up to `now`.
+    /// Returns the fill and the pauses of a port's priority group up to `now`.
     pub fn ingress(&self, port: u16, queue: usize, now: Instant) -> PriorityGroupRecord {
         let buffer = self.shared_buffer();
         buffer.map_or_else(PriorityGroupRecord::default, |buffer| {
@@ -230,8 +232,7 @@ impl Switch {
         })
     }
 
-    /// What each pool of the shared buffer has been through. Where senders go by credit there is
-    /// one without end, from which nothing is taken.
+    /// Returns the fill of each pool. A credit-based fabric has one unlimited pool, always empty.
     pub fn pools(&self) -> impl Iterator<Item = PoolRecord> {
         let shared = self.shared_buffer();
         let without_end = shared.is_none().then(PoolRecord::default);
@@ -239,22 +240,22 @@ impl Switch {
         shared.chain(without_end)
     }
 
-    /// Whether it has told a sender to pause and has not let it go on; always where senders go by
-    /// credit, for any may have none.
+    /// Returns true if the switch has a sender paused. With link credit it is always true, since
+    /// any sender may be without credit.
     pub fn is_pausing(&self) -> bool {
         of_any!(&self.kind, switch => switch.buffer.is_armed())
     }
 
-    /// The port that all packets with this hash take to a host; `None` where the load balancer may
-    /// choose another for each.
+    /// Returns the port that all packets with this hash take to a host; `None` if the load balancer
+    /// may choose another one for each packet.
     pub fn fixed_port(&self, hash: u32, host: HostId, routing: &Routing) -> Option<u16> {
         let to = Target { hash, host };
         of_queued!(&self.kind, switch => switch.fixed_port(to, routing), None)
     }
 
-    /// Whether a frame of a queue that came through `input` could be the next to leave through an
-    /// output, as far as other frames of that input are concerned: it does not stand behind one
-    /// that must leave first.
+    /// Returns true if no other frame from `input` must leave before the frames of a queue from
+    /// `input` to `output`. It is false only in an input-queued switch, for frames behind the first
+    /// one of their channel.
     pub fn may_come_next(&self, input: u16, output: u16, queue: usize) -> bool {
         let place = Place {
             input,
@@ -267,9 +268,10 @@ impl Switch {
         }
     }
 
-    /// Frame bytes that a port has sent before `now`, without pause frames; of the frames that are
-    /// on the wire, at most `under_way` bytes, the part that has been sent. A cell of a scheduled
-    /// fabric counts from its beginning.
+    /// Returns the frame bytes that a port has sent before `now`, without control frames.
+    ///
+    /// Of the frames on the wire, `under_way` bytes at most, only the part that has left counts. A
+    /// cell in a scheduled fabric counts from its start.
     pub fn sent_bytes(&self, port: u16, now: Instant, under_way: u64) -> u64 {
         let transmitter = self.ports()[usize::from(port)].transmitter();
         let (_, handed) = transmitter.sent();
@@ -280,10 +282,11 @@ impl Switch {
         handed.saturating_sub(transmitter.unsent_bytes(end, now, under_way))
     }
 
-    /// Frame bytes that wait at a port at `now`, a sync point to which it has been brought.
+    /// Returns the frame bytes that wait at a port at `now`, a sync point up to which the switch
+    /// was advanced.
     ///
-    /// Most ports send a frame when its turn comes. A leaf of a scheduled fabric hands cells to its
-    /// links into the fabric beforehand; those count as waiting until they begin to be sent.
+    /// A leaf in a scheduled fabric hands cells to its links before they are due; such cells count
+    /// as waiting until they start.
     pub fn waiting_bytes(&self, port: u16, now: Instant) -> u64 {
         self.ports()[usize::from(port)].queue_bytes() + self.ahead_bytes(port, now)
     }
@@ -296,20 +299,20 @@ impl Switch {
         }
     }
 
-    /// The most frame bytes that waited at a port since this was last asked, up to `now`.
+    /// Returns the most frame bytes that waited at a port since the last call, up to `now`.
     pub fn read_off_high_water(&mut self, port: u16, now: Instant) -> u64 {
         let waiting = self.waiting_bytes(port, now);
         self.chassis_mut().ports[usize::from(port)].read_off_high_water(waiting)
     }
 
-    /// The trial ends at `now`: what has not begun to be sent by then was not sent.
+    /// Ends the trial at `now`: frames that have not started by then count as not sent.
     pub fn stop_sending(&mut self, now: Instant) {
         if let Kind::Leaf(switch) = &mut self.kind {
             switch.stop_sending(now);
         }
     }
 
-    /// How often visits went which way.
+    /// Returns how often visits took each of their ways.
     pub fn visit_counts(&self) -> VisitCounts {
         match &self.kind {
             Kind::OutputQueued(switch) => switch.visit_counts(),
@@ -319,26 +322,26 @@ impl Switch {
         }
     }
 
-    /// What it has counted of signals, if it has to do with any.
+    /// Returns the counters of congestion signals; `None` for a switch that takes no part in them.
     pub fn signal_record(&self) -> Option<SignalRecord> {
         self.signals().map(|signals| signals.record)
     }
 
-    /// Pause frames that went out through a port for a class because of signals.
+    /// Returns the pause frames that signals have caused at a port for a class.
     pub fn signalled_pauses(&self, port: u16, class: u8) -> u64 {
         self.signals()
             .map_or(0, |signals| signals.frames(port, class))
     }
 
-    /// Frames of the switch's own flow control that were to let a class go on, and were sent as
-    /// pauses because signals ask for a longer one.
+    /// Returns the XON frames of the switch's own flow control that went out as pauses, because
+    /// signals ask for a longer one.
     pub fn held_pauses(&self, port: u16, class: u8) -> u64 {
         self.signals()
             .map_or(0, |signals| signals.held(port, class))
     }
 
-    /// Frames that began here, and those that ended here, with their frame bytes: signals, and
-    /// notices to senders.
+    /// Returns the frames and frame bytes that began here, and those that ended here: congestion
+    /// signals, and notices to hosts.
     pub fn made_and_consumed(&self) -> [(u64, u64); 2] {
         let counted = self.signals();
         let (made, consumed) =
@@ -350,24 +353,24 @@ impl Switch {
         [made, bytes(consumed, SIGNAL_FRAME_BYTES)]
     }
 
-    /// Notices of long queues that it has sent to hosts.
+    /// Returns the number of congestion notices sent to hosts.
     pub fn host_notices(&self) -> u64 {
         self.balancer().map_or(0, Balancer::host_notices)
     }
 
-    /// Notices of long queues sent through a port, and received through it.
+    /// Returns the congestion notices sent through a port, and those received through it.
     pub fn notices(&self, port: u16) -> (u64, u64) {
         self.balancer()
             .map_or((0, 0), |balancer| balancer.told(port).0)
     }
 
-    /// How often flows have been moved to another link because of notices.
+    /// Returns how often flows were moved to another link because of congestion notices.
     pub fn moves(&self) -> u64 {
         self.balancer().map_or(0, |balancer| balancer.told(0).1)
     }
 
-    /// Does everything that happens before `end`, with all that arrives until then; returns when
-    /// something next happens of its own.
+    /// Takes the switch through a window until `end`, with all `arrivals` in it; returns the
+    /// instant of its next event.
     #[inline]
     pub fn visit<M: Medium>(
         &mut self,
@@ -385,8 +388,8 @@ impl Switch {
         }
     }
 
-    /// Takes a packet that arrives through `input` at `packet.at`, to which the switch has been
-    /// brought. Inputs from the number of ports on are those of control frames.
+    /// Handles a packet that arrives through `input` at `packet.at`, up to which the switch was
+    /// advanced. With n ports, inputs from n on are those of control frames.
     pub fn arrive<M: Medium>(
         &mut self,
         packet: &Packet,
@@ -397,14 +400,14 @@ impl Switch {
         of_any!(&mut self.kind, switch => switch.arrive(packet, input, routing, medium));
     }
 
-    /// Sends a frame that came through `input` through port `number`, stores it there, or drops it.
-    /// To a leaf of a scheduled fabric, whose frames find their ports themselves, it does nothing.
+    /// Sends a frame from `input` through port `number`, stores it there, or drops it. Does nothing
+    /// in a scheduled fabric's leaf, which finds the ports of its frames itself.
     pub fn offer<M: Medium>(&mut self, packet: &Packet, input: u16, number: u16, medium: &mut M) {
         of_queued!(&mut self.kind, switch => switch.offer(packet, input, number, medium), ());
     }
 
-    /// Does what is due at `now`, for an engine with explicit timers: refreshes what the load
-    /// balancer knows, repeats pauses, and what its model has timers for.
+    /// Fires all timers due at `now`, for an engine with explicit timers: refreshes the load
+    /// balancer's view of ports, repeats pauses, and serves the model's own timers.
     pub fn fire<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         match &mut self.kind {
             Kind::OutputQueued(switch) => switch.fire_common(now, medium),
@@ -414,8 +417,8 @@ impl Switch {
         }
     }
 
-    /// When a pause must next be repeated, the load balancer refreshed, or something else done that
-    /// is no departure, if anything must.
+    /// Returns the instant of the next timer, if any: a pause to repeat, a view to refresh, or the
+    /// model's own. Departures are no timers.
     pub fn next_timer(&self) -> Option<Instant> {
         let next = match &self.kind {
             Kind::OutputQueued(switch) => switch.next_common_timer(),
@@ -426,7 +429,7 @@ impl Switch {
         (!next.is_never()).then_some(next)
     }
 
-    /// Does everything that happens before `end`; returns when something next happens of its own.
+    /// Advances the switch until just before `end`; returns the instant of its next event.
     pub fn advance_to(&mut self, end: Instant, medium: &mut impl Medium) -> Option<Instant> {
         match &mut self.kind {
             Kind::OutputQueued(switch) => switch.advance_to(end, medium),
@@ -436,14 +439,14 @@ impl Switch {
         }
     }
 
-    /// Starts the waiting frames of one port up to and including `now` (for an engine with explicit
-    /// departures), with all that follows from it.
+    /// Starts the waiting frames of one port up to and including `now`, with all that follows, for
+    /// an engine with explicit departures.
     pub fn advance_port<M: Medium>(&mut self, port: u16, now: Instant, medium: &mut M) {
         of_any!(&mut self.kind, switch => switch.advance_port(port, now, medium));
     }
 
-    /// The link of a port goes down at `now`, up to which everything has been done; what was under
-    /// way from here is lost.
+    /// Handles a port's link that goes down at `now`, up to which the switch was advanced. The
+    /// frames `under_way` are lost.
     pub fn link_down<M: Medium>(
         &mut self,
         number: u16,
@@ -454,12 +457,12 @@ impl Switch {
         of_any!(&mut self.kind, switch => switch.link_down(number, under_way, now, medium));
     }
 
-    /// The link of a port comes up at `now`. The other end knows of no pause.
+    /// Handles a port's link that comes up at `now`; its other end knows of no pause.
     pub fn link_up<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         of_any!(&mut self.kind, switch => switch.link_up(number, now, medium));
     }
 
-    /// Frames of a port take another time on the wire from `now` on, and may have to arrive whole.
+    /// Changes a port's line rate from `now` on; frames may now have to arrive whole.
     pub fn set_serialisation<M: Medium>(
         &mut self,
         number: u16,
@@ -485,8 +488,8 @@ impl Switch {
         }
     }
 
-    /// Lets the PFC watchdog look at all lossless queues at `now`, up to which everything has been
-    /// done; whether it did anything. Other models than output queues have none.
+    /// Lets the PFC watchdog check all lossless queues at `now`, up to which the switch was
+    /// advanced; returns true if it acted. Only output-queued switches have one.
     pub fn watch<M: Medium>(&mut self, spec: &WatchdogSpec, now: Instant, medium: &mut M) -> bool {
         match &mut self.kind {
             Kind::OutputQueued(switch) => switch.watch(spec, now, medium),
@@ -494,14 +497,14 @@ impl Switch {
         }
     }
 
-    /// A port, whose link is a circuit that is to change, starts no frame any more, up to `now`
-    /// everything having been done.
+    /// Holds a port, whose circuit will change: it starts no more frames. The switch was advanced
+    /// to the present.
     pub fn hold(&mut self, number: u16) {
         self.chassis_mut().ports[usize::from(number)].hold();
     }
 
-    /// Routes anew what waits at a port that is [held](Switch::hold). Frames stay where they are if
-    /// no other way leads to their hosts.
+    /// Routes anew the frames that wait at a [held](Switch::hold) port. They stay there if no other
+    /// path leads to their hosts.
     pub fn reroute<M: Medium>(
         &mut self,
         number: u16,
@@ -516,13 +519,13 @@ impl Switch {
         }
     }
 
-    /// The light of a port that is held goes at `now`; what was still under way from here is lost.
+    /// Ends the light at `now` at a held port; the frames `under_way` are lost.
     pub fn darken(&mut self, number: u16, under_way: WireLosses, now: Instant) {
         self.chassis_mut().ports[usize::from(number)].darken(now, under_way);
     }
 
-    /// A dark port leads elsewhere from `now` on. Pauses that last are said first, and frames
-    /// follow `guard` later, when those of the other end have acted.
+    /// Joins a dark port with another peer, `far`, from `now` on. The peer is sent the pauses in
+    /// force first, and frames start `guard` later, when the peer's own pauses have taken effect.
     pub fn join<M: Medium>(
         &mut self,
         number: u16,
@@ -539,12 +542,12 @@ impl Switch {
     }
 }
 
-/// Plans with circuits have no switches of these models.
+/// Rejects circuits: no plan gives them to a switch of these models.
 fn no_circuits() {
     debug_assert!(false, "a switch of this model has no circuits");
 }
 
-/// Out of line: sampling asks every port of every switch, and few are leaves with cells ahead.
+/// Out of line, because sampling asks every port of every switch and few have cells ahead.
 #[inline(never)]
 fn bytes_ahead(switch: &VoqLeaf, port: u16, now: Instant) -> u64 {
     switch.leaf.ahead(port).bytes(now)

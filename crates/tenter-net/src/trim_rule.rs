@@ -1,18 +1,19 @@
-//! How ports trim: what the classes say, queue by queue.
+//! Trim rules of a switch's queues, derived from its classes.
 
 use crate::class::{ClassSpec, queue_of_class};
 
-/// What becomes of data of a queue that find no room.
+/// Rule for a queue's data that finds no room.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrimRule {
-    /// The class of what is left, and its queue.
+    /// Class of the trimmed packet.
     pub(crate) class: u8,
+    /// Queue of the trimmed packet's class.
     pub(crate) queue: u8,
-    /// The bytes that are left.
+    /// Frame bytes of the trimmed packet.
     pub(crate) bytes: u16,
 }
 
-/// The rules of all queues.
+/// Returns the rule for each queue; `None` if its class does not trim.
 pub(crate) fn trim_rules(classes: &[ClassSpec]) -> Vec<Option<TrimRule>> {
     let queue_of = queue_of_class(classes);
     let rule = |class: &ClassSpec| {

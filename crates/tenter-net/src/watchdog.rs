@@ -1,4 +1,4 @@
-//! The PFC watchdog: a queue that stays paused for too long is taken for the victim of a storm.
+//! The PFC watchdog: a queue that stays paused for too long counts as the victim of a pause storm.
 
 use std::ops::RangeInclusive;
 
@@ -30,7 +30,7 @@ const TIMES: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(100_000_000
 choice!(WatchdogAction { "drop" => Drop, "forward" => Forward });
 
 impl WatchdogSpec {
-    /// Checks one queue at `now`; whether it did anything.
+    /// Checks one queue at `now`; returns true if the watchdog was activated on it or deactivated.
     pub(crate) fn look(
         &self,
         port: &mut Port,

@@ -1,4 +1,4 @@
-//! A port whose link is a circuit: it stops before the light goes, and goes on with another peer.
+//! A port on an optical circuit: it stops before the light goes, and later sends to another peer.
 
 use tenter_units::Instant;
 
@@ -9,17 +9,17 @@ use crate::port::{Port, PortEnv};
 use crate::transmitter::WireLosses;
 
 impl Port {
-    /// Starts no frame any more; what waits and what comes stays in its queue.
+    /// Starts no more frames; those that wait and those that come stay in their queues.
     pub(crate) fn hold(&mut self) {
         self.transmitter.hold();
     }
 
-    /// How many frames wait in a queue.
+    /// Returns the number of frames in a queue.
     pub(crate) fn frames_in(&self, queue: usize) -> usize {
         self.queues[queue].iter().count()
     }
 
-    /// Takes the first frame out of a queue at `now`, to which the port has been brought, to be
+    /// Takes the first frame out of a queue at `now`, up to which the port was advanced, to be
     /// routed anew.
     pub(crate) fn take_back(
         &mut self,
@@ -43,8 +43,8 @@ impl Port {
         Some(packet)
     }
 
-    /// The light of a port that is held goes at `now`, and what was under way is lost; what the
-    /// other end has said is forgotten.
+    /// Handles the end of the light at `now` at a held port: the frames `under_way` are lost, and
+    /// the other end's pauses are forgotten.
     pub(crate) fn darken(&mut self, now: Instant, under_way: WireLosses) {
         self.transmitter.lose_under_way(under_way);
         for number in 0..self.queues.len() {

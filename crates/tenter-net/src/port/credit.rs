@@ -1,5 +1,5 @@
-//! A port that sends by credit: a lane whose first frame is not covered stands still, as one that
-//! is paused without end does.
+//! A port that sends by link credit: a lane without credit for its first frame waits as one that is
+//! paused without end.
 
 use tenter_units::Instant;
 
@@ -9,19 +9,18 @@ use crate::packet::{FlowControl, Packet};
 use crate::port::Port;
 
 impl Port {
-    /// The credit of a queue's lane, if frames need any.
+    /// Returns the credit of a queue's lane; `None` in a fabric without link credit.
     pub fn credit(&self, queue: usize) -> Option<&LaneCredit> {
         self.lanes.as_ref().map(|lanes| &lanes[queue])
     }
 
-    /// Whether a frame of a queue has the credit that it needs.
+    /// Returns true if a frame has the credit that it needs, or needs none.
     pub(crate) fn covers(&self, queue: usize, packet: &Packet) -> bool {
         let credit = self.credit(queue);
         credit.is_none_or(|credit| credit.covers(u32::from(packet.frame_bytes)))
     }
 
-    /// A frame of a queue has been sent at `now`: what it took is gone, and the next one may have
-    /// to wait.
+    /// Takes the credit of a frame that was sent at `now`; the next one may have to wait.
     #[inline(never)]
     pub(super) fn spend(&mut self, queue: usize, frame_bytes: u16, now: Instant) {
         if let Some(lanes) = &mut self.lanes {
@@ -30,7 +29,7 @@ impl Port {
         self.look(queue, now);
     }
 
-    /// Sends a frame that need not wait and has credit.
+    /// Sends a frame at once, past its queue, and takes its credit.
     pub(crate) fn pass_by_credit(
         &mut self,
         packet: &Packet,
@@ -42,7 +41,7 @@ impl Port {
         self.spend(queue, packet.frame_bytes, now);
     }
 
-    /// Lets a queue stand still or go on, by the credit for its first frame at `now`.
+    /// Pauses or resumes a queue at `now`, by the credit for its first frame.
     pub(crate) fn look(&mut self, number: usize, now: Instant) {
         let Some(lanes) = &self.lanes else {
             return;
@@ -57,12 +56,12 @@ impl Port {
         let until = if waits { Instant::NEVER } else { now };
         queue.pause.turn(now, queue.paused_until, until);
         queue.paused_until = until;
-        // Also when it may go on: what waits in it starts now, not when the wire became free.
+        // Set in either case: a resumed queue starts its frames now, not when the wire became free.
         self.paused |= 1 << number;
     }
 
-    /// A flow-control packet for a queue's lane takes effect from `now` on, to which the port has
-    /// been brought.
+    /// Applies a flow-control packet from `now` on, up to which the port was advanced: the lane may
+    /// send up to block `limit`.
     pub(crate) fn on_credit(&mut self, queue: usize, limit: u32, now: Instant) {
         if let Some(lanes) = &mut self.lanes {
             lanes[queue].hear(limit);
@@ -70,15 +69,16 @@ impl Port {
         self.look(queue, now);
     }
 
-    /// The link comes up: nothing may be sent until the other end has said how much.
+    /// Voids all credit, as the link comes up: nothing may be sent before the other end grants
+    /// some.
     pub(super) fn renew_credit(&mut self) {
         for lane in self.lanes.iter_mut().flat_map(|lanes| lanes.iter_mut()) {
             lane.renew();
         }
     }
 
-    /// Tells the other end, as soon as the wire is free, up to how many blocks it may send in the
-    /// class of a queue.
+    /// Grants the other end credit up to block `limit` in the class of a queue, as soon as the wire
+    /// is free.
     pub(crate) fn send_flow_control(
         &mut self,
         class: u8,
@@ -87,6 +87,8 @@ impl Port {
         now: Instant,
         medium: &mut impl Medium,
     ) {
+        // The packet carries the blocks sent here, too: from them the other end learns of lost
+        // frames.
         let sent = self.credit(queue).map_or(0, |credit| credit.counted().0);
         let packet = FlowControl { limit, sent }.packet(class);
         self.transmitter.send_control(packet, now, medium);

@@ -1,5 +1,5 @@
-//! A port of an input-queued switch: what waits for it is listed in its queues, and the crossbar
-//! says which frame leaves, and when.
+//! A port of an input-queued switch: its queues list the frames that are to leave through it, and
+//! the crossbar decides which one leaves, and when.
 
 use tenter_units::Instant;
 
@@ -9,18 +9,19 @@ use crate::packet::Packet;
 use crate::port::{Port, PortEnv};
 
 impl Port {
-    /// A frame has been stored in a queue: the port does not send it of its own.
+    /// Leaves a stored frame to the crossbar: the port does not send it on its own.
     pub(crate) fn leave_to_crossbar(&mut self, queue: usize) {
         self.waiting &= !(1 << queue);
     }
 
-    /// When it may send a frame of a queue; never where that needs something else to happen.
+    /// Returns the earliest start of a queue's frame; [`Instant::NEVER`] if another event must come
+    /// first.
     pub(crate) fn free_from(&self, queue: usize) -> Instant {
         let paused = self.queues[queue].paused_until;
         self.transmitter.free_at().max(paused)
     }
 
-    /// Sends the first frame of a queue that came through `input`, at `now`; returns until when.
+    /// Sends a queue's first frame from `input` at `now`; returns the end of the frame on the wire.
     pub(crate) fn send_from(
         &mut self,
         input: u16,

@@ -1,4 +1,4 @@
-//! What all ports of a switch go by.
+//! Rules that all ports of a switch share.
 
 use crate::class::{CLASSES, ClassSpec, EcnSpec, MarkAt, queue_of_class};
 use crate::packet::Packet;
@@ -6,23 +6,22 @@ use crate::scheduling::Discipline;
 use crate::transmitter::Transmitter;
 use crate::trim_rule::{TrimRule, trim_rules};
 
-/// What is the same for all ports of a switch.
+/// Rules of a switch's ports: queues of classes, scheduling, marks and trimming.
 #[derive(Clone, Debug)]
 pub(crate) struct PortRules {
     pub(super) discipline: Discipline,
-    /// The queue of each class.
+    /// Number of each class's queue.
     queue_of: [u8; CLASSES],
-    /// Queues whose frames may be marked when they come, one bit each, and how.
+    /// Queues whose frames may be marked at the enqueue, one bit each.
     pub(super) marking: u8,
-    /// The same of those whose frames are marked when they leave.
+    /// Queues whose frames may be marked at the dequeue, one bit each.
     pub(super) marking_late: u8,
-    /// Those of either kind whose frames are not marked at ports to hosts.
+    /// Queues of either kind that mark nothing at ports to hosts, one bit each.
     pub(super) unmarked_to_hosts: u8,
     ecn: Vec<Option<EcnSpec>>,
-    /// For each queue what becomes of data that find no room: the queue and the class that the
-    /// rest goes to, and its size.
+    /// Trim rule for each queue's data that finds no room; `None` drops it.
     pub(super) trims: Vec<Option<TrimRule>>,
-    /// Makes what is drawn by chance, and load balancing, differ from other switches'.
+    /// Seed of the switch's draws and choices, which differ by it from those of other switches.
     pub(crate) seed: u32,
 }
 
@@ -45,7 +44,7 @@ impl PortRules {
         }
     }
 
-    /// What a departure may have to know and change, with the buffer of the switch.
+    /// Joins the rules with the switch's buffer: a departure needs both.
     #[inline]
     pub(crate) fn around<'a, S>(&'a self, buffer: &'a mut S) -> PortEnv<'a, S> {
         PortEnv {
@@ -54,13 +53,14 @@ impl PortRules {
         }
     }
 
-    /// The queue a packet waits in.
+    /// Returns the number of the queue in which a packet waits.
     #[inline]
     pub(crate) fn queue(&self, packet: &Packet) -> usize {
         usize::from(self.queue_of[usize::from(packet.class())])
     }
 
-    /// Whether a frame is marked that makes its queue hold `queue_bytes`, or leaves so much behind.
+    /// Returns true if a frame is marked with which its queue holds `queue_bytes`, or that leaves
+    /// as many behind.
     #[inline(never)]
     pub(super) fn marks(
         &self,
@@ -74,7 +74,7 @@ impl PortRules {
     }
 }
 
-/// Queues whose frames are not marked at ports to hosts, one bit each.
+/// Returns the queues that mark nothing at ports to hosts, one bit each.
 fn unmarked_to_hosts(classes: &[ClassSpec]) -> u8 {
     let unmarked = |class: &ClassSpec| class.ecn.is_some_and(|ecn| !ecn.at_hosts);
     let queues = classes
@@ -84,7 +84,7 @@ fn unmarked_to_hosts(classes: &[ClassSpec]) -> u8 {
     queues.map(|(queue, _)| 1 << queue).sum()
 }
 
-/// What a departure may have to know of and change in the rest of its switch.
+/// Parts of the switch that a port reads and changes as frames depart.
 #[derive(Debug)]
 pub(crate) struct PortEnv<'a, S> {
     pub(crate) rules: &'a PortRules,

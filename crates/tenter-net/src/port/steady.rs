@@ -1,4 +1,4 @@
-//! A port in a steady state.
+//! A port's state, value by value, for the search for steady states.
 
 use tenter_units::Instant;
 
@@ -6,7 +6,7 @@ use super::Port;
 use crate::steady::Visitor;
 
 impl Port {
-    /// Goes through its state; its high-water marks have seen a whole period already.
+    /// Visits the state. High-water marks are left out: they have seen a whole period already.
     pub(crate) fn steady(&mut self, now: Instant, visitor: &mut impl Visitor) {
         let Port {
             queues,
@@ -32,7 +32,7 @@ impl Port {
         if lanes.is_some() {
             visitor.refuse();
         }
-        // A bit may be left of a pause that has passed.
+        // A bit may outlast its pause: such a bit is no difference.
         let lasting = (0..)
             .zip(&queues[..])
             .filter(|(_, of)| of.paused_until > now);
@@ -53,6 +53,7 @@ impl Port {
             queue.steady(visitor);
         }
         transmitter.steady(visitor);
+        // Frames lost to failures, and storms, do not recur with a period.
         for value in [*bytes, unsent.0, unsent.1, *storms] {
             visitor.exact(value);
         }

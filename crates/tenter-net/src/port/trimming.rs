@@ -1,7 +1,7 @@
-//! Packets that find no room: they are dropped, or go on without their payload.
+//! Frames that find no room: they are dropped, or go on without their payload.
 //!
 //! Source: the rule of NDP's switches (Handley et al., 2017), as the Ultra Ethernet Consortium's
-//! simulator has it: by the toss of a coin the packet that arrives is trimmed, or the last one that
+//! simulator has it: by the toss of a coin the arriving packet is trimmed, or the last one that
 //! waits.
 
 use tenter_units::Instant;
@@ -13,7 +13,7 @@ use crate::packet::{Draw, Packet};
 use crate::trim_rule::TrimRule;
 
 impl PortRules {
-    /// What becomes of a packet of a queue that finds no room, if it may be trimmed.
+    /// Returns the rule for a packet that finds no room in `queue`; `None` if it must be dropped.
     fn trim(&self, packet: &Packet, queue: usize) -> Option<TrimRule> {
         let rule = self.trims[queue]?;
         (packet.kind.is_data() && packet.frame_bytes > rule.bytes).then_some(rule)
@@ -21,8 +21,9 @@ impl PortRules {
 }
 
 impl Port {
-    /// A frame finds no room, all departures that matter having been carried out: it is trimmed
-    /// where its class says so, or dropped. Whether anything is stored instead.
+    /// Handles a frame that finds no room although all departures that matter have been carried
+    /// out: trims it if its class says so, or drops it. Returns true if frames may have been stored
+    /// instead.
     #[cold]
     pub(super) fn refuse<M: Medium>(
         &mut self,
@@ -38,6 +39,8 @@ impl Port {
         };
         let heads = packet.draw(around.rules.seed, Draw::Trim) & 1 == 0;
         let last = self.queues[frame.queue].last();
+        // The victim must leave at least the room that the arriving packet needs, and be long
+        // enough to be cut.
         let fits = last.is_some_and(|last| {
             last.kind.is_data() && last.frame_bytes >= packet.frame_bytes.max(rule.bytes + 1)
         });
@@ -49,7 +52,8 @@ impl Port {
         };
         self.bytes -= u64::from(last.frame_bytes);
         if self.queues[frame.queue].is_empty() {
-            // A shared buffer may have less room for the frame that arrives than it had for this.
+            // It may stay empty: in a shared buffer the arriving frame may get less room than this
+            // had.
             self.waiting &= !(1 << frame.queue);
         }
         let left = self.queued_frame(last.stored_from(), frame.queue, &last);
@@ -57,7 +61,7 @@ impl Port {
         let arriving = self.queued_frame(frame.input, frame.queue, packet);
         let admission = around.buffer.admission(&arriving);
         if admission == Admission::Refused {
-            // One packet makes room for one: a limit that has fallen takes no further ones.
+            // One packet makes room for one: if the limit has fallen, no further ones are trimmed.
             self.put_rest(packet, frame.input, rule, around, medium);
         } else {
             self.put(packet, arriving, admission, around, medium);
@@ -67,7 +71,7 @@ impl Port {
         true
     }
 
-    /// Sends or stores what is left of a packet, or drops it; whether it is stored.
+    /// Trims a packet, then sends, stores or drops the rest; returns true if it is stored.
     fn put_rest<M: Medium>(
         &mut self,
         packet: &Packet,

@@ -1,4 +1,4 @@
-//! A port whose PFC watchdog minds queues that are stuck.
+//! Actions of the PFC watchdog on a port's queues.
 
 use tenter_units::Instant;
 
@@ -7,7 +7,8 @@ use crate::buffer::Storage;
 use crate::medium::Medium;
 
 impl Port {
-    /// Since when a queue with frames waiting has been paused without interruption, if it is.
+    /// Returns the start of a queue's pause, if frames wait in it and the watchdog is not active on
+    /// it.
     pub(crate) fn stuck_since(&self, number: usize, now: Instant) -> Option<Instant> {
         let queue = &self.queues[number];
         let stuck = queue.paused_until > now
@@ -16,12 +17,12 @@ impl Port {
         stuck.then(|| queue.pause.since())
     }
 
-    /// Until when the other end has paused a queue whose watchdog is active.
+    /// Returns the end of the other end's pause for a queue on which the watchdog is active.
     pub(crate) fn told_until(&self, number: usize) -> Option<Instant> {
         (self.watchdog_active & (1 << number) != 0).then(|| self.queues[number].told_until)
     }
 
-    /// The watchdog begins to mind a queue at `now`, to which the port has been brought.
+    /// Activates the watchdog on a queue at `now`, up to which the port was advanced.
     pub(crate) fn mind(
         &mut self,
         number: usize,
@@ -36,16 +37,17 @@ impl Port {
         match action {
             WatchdogAction::Drop => {
                 self.closed |= 1 << number;
+                // Paused for ever, or a frame that finds the wire free would pass.
                 self.queues[number].paused_until = Instant::NEVER;
                 self.paused |= 1 << number;
                 self.flush(number, now, around, medium);
             }
-            // What waits starts now, not when the wire became free.
+            // Waiting frames start now, not when the wire became free.
             WatchdogAction::Forward => self.queues[number].paused_until = now,
         }
     }
 
-    /// The watchdog lets a queue be.
+    /// Deactivates the watchdog on a queue, if it is active; the other end's pause applies again.
     pub(crate) fn restore(&mut self, number: usize) {
         if self.watchdog_active & (1 << number) != 0 {
             self.watchdog_active &= !(1 << number);
@@ -58,7 +60,7 @@ impl Port {
         }
     }
 
-    /// How often the watchdog has found a queue of the port stuck.
+    /// Returns the number of times that the watchdog has found a queue of the port stuck.
     pub fn storms(&self) -> u64 {
         self.storms
     }

@@ -1,9 +1,10 @@
-//! A switch some of whose links are circuits of optical switches.
+//! A switch with links that are circuits of optical switches.
 //!
-//! A port whose circuit is to change is first *held*: it starts no frame any more, and what waits
-//! there is routed anew. When the last frame has arrived it is *darkened*. Later it is *joined*
-//! with another port. Pauses that the switch has asked for last while the port is dark, for what
-//! they were asked for may still be in its buffer; the new peer is told of them before it may send.
+//! A port whose circuit will change is first *held*: it starts no more frames, and those that wait
+//! are routed anew. When the last frame has arrived the port is *darkened*. Later it is *joined*
+//! with another port. Pauses by this switch stay in force while the port is dark, because the
+//! frames that caused them may still be in its buffer; the new peer is sent these pauses before it
+//! may send frames.
 
 use tenter_topology::Routing;
 use tenter_units::{Instant, Time};
@@ -17,12 +18,12 @@ impl<Q> QueuedSwitch<SharedBuffer, Q>
 where
     QueuedSwitch<SharedBuffer, Q>: Queueing,
 {
-    /// Routes anew what waits at a port that is held. Frames stay where they are if no other way
-    /// leads to their hosts.
+    /// Routes anew the frames that wait at a held port. They stay there if no other path leads to
+    /// their hosts.
     ///
-    /// One frame after the other is taken out and put in again, so that a frame of a lossless class
-    /// finds the room that it left. Senders resume only at the end: a sender that is resumed and
-    /// paused again for each frame would fill more than its headroom.
+    /// Frames are taken out and put in again one by one, so that a frame of a lossless class finds
+    /// the room that it left. Senders resume only at the end: a sender that resumed and paused
+    /// again for each frame would overrun its headroom.
     pub(super) fn reroute<M: Medium>(
         &mut self,
         number: u16,
@@ -32,6 +33,7 @@ where
     ) {
         self.buffer.hold_back();
         for queue in 0..self.chassis.class_of.len() {
+            // Counted first: a frame without another path comes back to the end of this queue.
             for _ in 0..self.chassis.ports[usize::from(number)].frames_in(queue) {
                 let mut around = self.chassis.rules.around(&mut self.buffer);
                 let port = &mut self.chassis.ports[usize::from(number)];
@@ -53,8 +55,8 @@ where
         self.settle(now, medium);
     }
 
-    /// A dark port leads elsewhere from `now` on. Pauses that last are said first, and frames
-    /// follow `guard` later, when those of the other end have acted.
+    /// Joins a dark port with the peer `far` from `now` on. The pauses in force are sent first, and
+    /// frames start `guard` later, when the peer's own pauses have taken effect.
     pub(super) fn join<M: Medium>(
         &mut self,
         number: u16,
@@ -67,7 +69,7 @@ where
         port.transmitter_mut().lead_to(far);
         port.link_up(now);
         self.buffer.repeat_pauses(number, now);
-        // Before any frame, which would make the other end's wait.
+        // Pauses go before any frame, which would delay them.
         while let Some(control) = self.buffer.take_pending() {
             self.chassis.send_pending(control, now, medium);
         }

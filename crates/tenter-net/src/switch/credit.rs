@@ -1,8 +1,8 @@
-//! A switch in a fabric that sends by credit.
+//! A switch in a credit-based fabric.
 //!
-//! A frame is in the input buffer of its port and lane from its arrival until its first bit leaves,
-//! wherever it waits meanwhile; what has become free goes back to the sender. As every departure
-//! may do that, the switch carries them out in the order of time.
+//! A frame occupies the input buffer of its port and lane from its arrival until its first bit
+//! leaves, wherever it waits meanwhile; freed space goes back to the sender as credit. Any
+//! departure may do that, so the switch carries departures out in the order of time.
 
 use tenter_engine::EventList;
 use tenter_topology::Routing;
@@ -17,7 +17,7 @@ use crate::switch::queued::{CreditSwitch, Outputs, Queueing};
 use crate::visit_counts::VisitCounts;
 
 impl CreditSwitch {
-    /// A switch of these parts. It has to do with no signals.
+    /// Makes a switch from its parts. Congestion signals do not exist in such a fabric.
     pub(super) fn new(parts: SwitchParts<'_>, credit: &CreditSpec) -> CreditSwitch {
         let (ports, queues) = (parts.transmitters.len(), parts.spec.classes.len());
         CreditSwitch {
@@ -30,7 +30,7 @@ impl CreditSwitch {
         }
     }
 
-    /// As [`Switch::visit`](crate::Switch::visit).
+    /// Implements [`Switch::visit`](crate::Switch::visit).
     pub(super) fn visit<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
@@ -47,7 +47,7 @@ impl CreditSwitch {
         self.advance_to(end, medium)
     }
 
-    /// A flow-control packet that came through a port takes effect, or word of a lost frame.
+    /// Applies a flow-control packet that came through a port, or the report of a lost frame.
     fn on_credit<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
         let now = packet.at;
         self.chassis.note(EventKind::Obeyed, packet, number, medium);
@@ -70,7 +70,7 @@ impl CreditSwitch {
 }
 
 impl Queueing for CreditSwitch {
-    /// There is room: the sender had credit.
+    /// Takes space without a test: the sender had credit for the frame.
     #[inline(never)]
     fn offer<M: Medium>(&mut self, packet: &Packet, input: u16, number: u16, medium: &mut M) {
         let now = packet.at;
@@ -106,7 +106,7 @@ impl Queueing for CreditSwitch {
         self.advance_output(number, now, medium);
     }
 
-    /// All departures are carried out in the order of time.
+    /// Does nothing, as departures are always carried out in the order of time.
     fn bring_to<M: Medium>(&mut self, _: Instant, _: &mut M) {}
 
     fn port_changed(&mut self, number: u16) {

@@ -1,7 +1,7 @@
 //! A switch whose frames wait at its inputs.
 //!
-//! At any instant arrivals come first, and then inputs and outputs that are free are matched. All
-//! that is done in the order of time.
+//! At any instant arrivals come first; then free inputs and outputs are matched. All events are
+//! handled in the order of time.
 
 use tenter_engine::EventList;
 use tenter_topology::Routing;
@@ -18,7 +18,7 @@ use crate::switch::queued::{InputQueued, Queueing};
 use crate::visit_counts::VisitCounts;
 
 impl InputQueued {
-    /// A switch of these parts.
+    /// Makes a switch from its parts.
     pub(super) fn new(mut parts: SwitchParts<'_>, spec: InputQueuedSpec) -> InputQueued {
         let signals = parts.signals.take();
         let (ports, queues) = (parts.transmitters.len(), parts.spec.classes.len());
@@ -32,7 +32,7 @@ impl InputQueued {
         }
     }
 
-    /// As [`Switch::may_come_next`](crate::Switch::may_come_next).
+    /// Implements [`Switch::may_come_next`](crate::Switch::may_come_next).
     pub(super) fn may_come_next(&self, place: Place) -> bool {
         let crossbar = &self.queues;
         !crossbar.is_in_order()
@@ -41,7 +41,7 @@ impl InputQueued {
                 .any(|head| head == place.output)
     }
 
-    /// As [`Switch::visit`](crate::Switch::visit).
+    /// Implements [`Switch::visit`](crate::Switch::visit).
     pub(super) fn visit<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
@@ -57,7 +57,7 @@ impl InputQueued {
         self.advance_to(end, medium)
     }
 
-    /// As [`Switch::advance_to`](crate::Switch::advance_to).
+    /// Implements [`Switch::advance_to`](crate::Switch::advance_to).
     pub(super) fn advance_to<M: Medium>(
         &mut self,
         end: Instant,
@@ -68,12 +68,12 @@ impl InputQueued {
         (!next.is_never()).then_some(next)
     }
 
-    /// When something next happens of its own; [`Instant::NEVER`] for never.
+    /// Returns the instant of the next timer or matching; [`Instant::NEVER`] if there is none.
     pub(super) fn next_timer(&self) -> Instant {
         self.next_common_timer().min(self.queues.next())
     }
 
-    /// Does all that is due before an instant.
+    /// Fires all timers and matchings before an instant.
     fn fire_before<M: Medium>(&mut self, before: Instant, medium: &mut M) {
         loop {
             let at = self.next_timer();
@@ -84,7 +84,7 @@ impl InputQueued {
         }
     }
 
-    /// Does what is due at `now`.
+    /// Fires the timers due at `now`, then matches if a matching is due.
     pub(super) fn fire<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         self.fire_common(now, medium);
         if self.queues.next() == now {
@@ -92,7 +92,7 @@ impl InputQueued {
         }
     }
 
-    /// Matches inputs and outputs that are free at `now`, and sends.
+    /// Matches inputs and outputs that are free at `now`, and sends the matched frames.
     #[inline(never)]
     fn match_inputs<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         // Classes are strict: the highest goes first.
@@ -115,7 +115,7 @@ impl InputQueued {
 }
 
 impl Queueing for InputQueued {
-    /// Every frame passes the crossbar.
+    /// Stores every frame: even one that finds its output idle has to pass the crossbar.
     #[inline(never)]
     fn offer<M: Medium>(&mut self, packet: &Packet, input: u16, number: u16, medium: &mut M) {
         let queue = self.chassis.rules.queue(packet);
@@ -128,7 +128,7 @@ impl Queueing for InputQueued {
         let admission = self.buffer.admission(&frame);
         let mut around = self.chassis.rules.around(&mut self.buffer);
         if port.put(packet, frame, admission, &mut around, medium) {
-            // Control frames go out behind what the port sends: not behind this frame.
+            // Control frames go out behind frames that the port has started, but before this one.
             port.leave_to_crossbar(queue);
             self.flush_control(packet.at, medium);
             self.queues.push(frame.place(), packet.at);
@@ -139,7 +139,7 @@ impl Queueing for InputQueued {
         self.on_pause(packet, number, medium);
     }
 
-    /// Ports send nothing of their own.
+    /// Does nothing: ports send no frame on their own.
     fn advance_port<M: Medium>(&mut self, number: u16, _: Instant, _: &mut M) {
         debug_assert!(
             !self.chassis.ports[usize::from(number)].has_waiting(),

@@ -1,4 +1,4 @@
-//! An output-queued switch with a shared buffer: what becomes of a frame.
+//! An output-queued switch with a shared buffer: passes, stores or drops each frame.
 
 use tenter_units::Instant;
 
@@ -12,7 +12,7 @@ use crate::switch::queued::{OutputQueued, Outputs, Queueing};
 use crate::visit_counts::VisitCounts;
 use crate::watchdog::WatchdogSpec;
 
-/// The shared buffer of a switch.
+/// Makes the shared buffer that a switch's parts describe.
 pub(super) fn shared_buffer(parts: &SwitchParts<'_>) -> SharedBuffer {
     let spec = parts.spec;
     let mut buffer = SharedBuffer::new(
@@ -27,7 +27,7 @@ pub(super) fn shared_buffer(parts: &SwitchParts<'_>) -> SharedBuffer {
 }
 
 impl OutputQueued {
-    /// A switch with a load balancer.
+    /// Makes a switch with the given load balancer.
     pub(crate) fn new(mut parts: SwitchParts<'_>, balancer: Balancer) -> OutputQueued {
         let signals = parts.signals.take();
         OutputQueued {
@@ -40,8 +40,7 @@ impl OutputQueued {
         }
     }
 
-    /// Whether a frame may be stored, and where, all departures that matter having been carried
-    /// out.
+    /// Decides in which space a frame may be stored, after the departures that matter.
     #[inline]
     fn admission<M: Medium>(
         &mut self,
@@ -50,7 +49,8 @@ impl OutputQueued {
         medium: &mut M,
     ) -> Admission {
         let admission = self.buffer.admission(frame);
-        // What has not been carried out yet can only have made room.
+        // A departure only lowers fills: an admission that stands now would stand after all of
+        // them. While the buffer is armed, none are outstanding.
         if self.buffer.is_armed() || !self.buffer.needs_exact(admission, frame) {
             return admission;
         }

@@ -1,4 +1,4 @@
-//! Queues at outputs: departures of a switch, lazily or in the order of time.
+//! Queues at outputs: departures, lazily or in the order of time.
 
 use tenter_units::{Instant, Time};
 
@@ -10,7 +10,7 @@ impl<B: Buffer> QueuedSwitch<B, Outputs>
 where
     QueuedSwitch<B, Outputs>: Queueing,
 {
-    /// Prefetches the frames that wait where frames do, for a visit in the order of time.
+    /// Prefetches the frames at ports that may have some, for a visit in the order of time.
     #[inline]
     pub(crate) fn prefetch_frames(&self) {
         for (index, &word) in self.queues.active.iter().enumerate() {
@@ -23,7 +23,7 @@ where
         }
     }
 
-    /// A port has changed, and departures are carried out in the order of time.
+    /// Enters a port that has changed among the ordered departures.
     #[inline]
     pub(crate) fn enter_departure(&mut self, number: u16) {
         let port = &self.chassis.ports[usize::from(number)];
@@ -36,7 +36,7 @@ where
         }
     }
 
-    /// [`Queueing::port_changed`] of queues at outputs.
+    /// Implements [`Queueing::port_changed`] for queues at outputs.
     #[inline]
     pub(super) fn output_changed(&mut self, number: u16) {
         if self.buffer.is_armed() {
@@ -44,7 +44,7 @@ where
         }
     }
 
-    /// [`Queueing::settle`] of queues at outputs.
+    /// Implements [`Queueing::settle`] for queues at outputs.
     pub(super) fn settle_outputs<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         self.flush_control(now, medium);
         if self.buffer.is_armed() {
@@ -52,8 +52,8 @@ where
         }
     }
 
-    /// [`Queueing::flush_control`] of queues at outputs. `is_armed_anew`: departures were not
-    /// carried out in the order of time before.
+    /// Implements [`Queueing::flush_control`] for queues at outputs. `is_armed_anew` is true if
+    /// departures were lazy until now.
     pub(super) fn flush_outputs<M: Medium>(
         &mut self,
         is_armed_anew: bool,
@@ -75,11 +75,13 @@ where
         if !self.buffer.is_armed() {
             self.queues.departures.clear();
         } else if is_armed_anew {
+            // From the first pause on, departures of all ports have side effects.
             self.enter_all_departures();
         }
     }
 
-    /// [`Queueing::bring_to`] of queues at outputs: exact while the buffer is not armed.
+    /// Implements [`Queueing::bring_to`] for queues at outputs: exact while the buffer is not
+    /// armed.
     #[inline]
     pub(super) fn bring_outputs_to<M: Medium>(&mut self, until: Instant, medium: &mut M) {
         let mut around = self.chassis.rules.around(&mut self.buffer);
@@ -98,9 +100,8 @@ where
         }
     }
 
-    /// Does what comes before an arrival at `now` in the order of time: departures up to and
-    /// including that instant, repetitions of pauses before it, and refreshes of what the load
-    /// balancer knows.
+    /// Does all that precedes an arrival at `now`: departures up to and including that instant,
+    /// repetitions of pauses before it, and refreshes of the load balancer's view.
     pub(crate) fn bring_before<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         self.refresh_quality_before(now, medium);
         if self.buffer.is_armed() {
@@ -108,7 +109,7 @@ where
         }
     }
 
-    /// Refreshes what the load balancer knows of the ports as often as it must be before `end`.
+    /// Refreshes the load balancer's view of ports at each interval before `end`.
     fn refresh_quality_before<M: Medium>(&mut self, end: Instant, medium: &mut M) {
         while let Some(at) = self.balancer.next_refresh().filter(|at| *at < end) {
             self.merge(at, at, medium);
@@ -119,12 +120,13 @@ where
         }
     }
 
-    /// While the buffer is armed: carries out, in the order of time, departures up to and including
-    /// `until` and repetitions of pauses before `refresh_before`.
+    /// Carries out, while the buffer is armed and in the order of time, departures up to and
+    /// including `until` and repetitions of pauses before `refresh_before`.
     fn merge<M: Medium>(&mut self, until: Instant, refresh_before: Instant, medium: &mut M) {
         while self.buffer.is_armed() {
             let refresh = self.buffer.next_refresh();
             match self.queues.departures.next(&self.chassis.ports) {
+                // At one instant departures come before repetitions, as all timers.
                 Some((at, number)) if at <= until && at <= refresh => {
                     self.queues.departures.pop();
                     self.advance_output(number, at, medium);
@@ -136,7 +138,7 @@ where
         }
     }
 
-    /// [`Queueing::advance_port`] of queues at outputs.
+    /// Implements [`Queueing::advance_port`] for queues at outputs.
     pub(super) fn advance_output<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         let mut around = self.chassis.rules.around(&mut self.buffer);
         self.chassis.ports[usize::from(number)].advance(now, &mut around, medium);
@@ -145,7 +147,7 @@ where
         }
     }
 
-    /// As [`Switch::advance_to`](crate::Switch::advance_to).
+    /// Implements [`Switch::advance_to`](crate::Switch::advance_to).
     #[inline]
     pub(crate) fn advance_to<M: Medium>(
         &mut self,
@@ -160,7 +162,7 @@ where
         self.next_event()
     }
 
-    /// When something next happens of its own.
+    /// Returns the instant of the next departure or timer, if any.
     fn next_event(&self) -> Option<Instant> {
         let timer = self.next_common_timer();
         let mut next = (!timer.is_never()).then_some(timer);

@@ -1,4 +1,4 @@
-//! What a switch is made of, whatever its model.
+//! Parts that every model of a switch has.
 
 use std::sync::Arc;
 
@@ -17,44 +17,44 @@ use crate::spec::SwitchSpec;
 use crate::switch::region_classes::RegionClasses;
 use crate::transmitter::Transmitter;
 
-/// The headroom of a switch in bytes, for each port the one of each class.
+/// Headroom of a switch in bytes: for each port, that of each class.
 pub type Headrooms = Vec<u64>;
 
-/// What a switch is made of, whatever its model.
+/// Parts from which a switch of any model is made.
 #[derive(Debug)]
 pub struct SwitchParts<'a> {
-    /// The node of the topology.
+    /// The switch's node in the topology.
     pub node: NodeId,
-    /// Its number among the switches.
+    /// Number of the switch, from which routing tables are found.
     pub index: SwitchId,
-    /// Makes its draws and choices differ from those of other switches.
+    /// Seed of the switch's draws and choices, by which they differ from other switches'.
     pub seed: u32,
-    /// The same for all switches: what they must agree on is drawn with it.
+    /// Seed that all switches share, for draws on which they must agree.
     pub shared_seed: u32,
-    /// Its classes, buffer and load balancer.
+    /// Classes, buffer and load balancer of the switch's tier.
     pub spec: &'a SwitchSpec,
-    /// The transmitters of its ports, in order.
+    /// Transmitters of the ports, by port number.
     pub transmitters: Vec<Transmitter>,
-    /// The headroom of each port and class.
+    /// Headroom of each port and class, in bytes.
     pub headrooms: Headrooms,
-    /// Which ports lead to hosts; it may be that only these are paused.
+    /// True for ports that lead to hosts; a pool trigger may pause only these.
     pub to_host: Vec<bool>,
-    /// Which ports lead to other regions.
+    /// True for ports that lead to other regions.
     pub to_other_region: Vec<bool>,
-    /// Where it stands in the tree: routing by destination goes by it.
+    /// Place of the switch in its tree, by which routing by destination chooses.
     pub place: TreePlace,
-    /// Packets that would wait longer at every circuit straight to their leaf take the tree; then
-    /// the load balancer must be one that
+    /// Longest wait at direct circuits: a packet that would wait longer at each of them takes the
+    /// tree. The load balancer must be one that
     /// [may](crate::load_balancing::LoadBalancing::may_spill).
     pub spill: Option<Time>,
-    /// What it has to do with signals to senders, if anything.
+    /// Congestion signals to senders: their parameters, and the switch's part in them.
     pub signals: Option<(SignalSpec, SignalWiring)>,
-    /// Reads who sent a packet, where its load balancer tells hosts of long queues.
+    /// Reader of packets' senders, for load balancers that send congestion notices to hosts.
     pub headers: Option<Arc<dyn Headers>>,
 }
 
 impl<'a> SwitchParts<'a> {
-    /// Those of a switch by itself, without any host.
+    /// Makes the parts of a single switch, without hosts.
     pub fn alone(
         spec: &'a SwitchSpec,
         transmitters: Vec<Transmitter>,
@@ -77,13 +77,12 @@ impl<'a> SwitchParts<'a> {
         }
     }
 
-    /// How long a pause quantum lasts at each port, in ps.
+    /// Returns the duration of a pause quantum (512 bits) at each port, in ps.
     pub(super) fn quanta_ps(&self) -> Vec<u64> {
         let wires = self.transmitters.iter();
         wires.map(|wire| wire.pause_time(1).ps()).collect()
     }
 
-    /// The load balancer.
     pub(crate) fn balancer(&self) -> Balancer {
         let site = SwitchSite {
             ports: self.transmitters.len(),
@@ -96,26 +95,26 @@ impl<'a> SwitchParts<'a> {
     }
 }
 
-/// Ports, and what belongs to each of them or to all: what every model of a switch has.
+/// Ports, and what belongs to each or to all of them: the core of every model.
 #[derive(Clone, Debug)]
 pub(crate) struct Chassis {
     pub(crate) node: NodeId,
-    /// Its number among the switches.
+    /// Number of the switch, from which routing tables are found.
     pub(crate) index: SwitchId,
     pub(crate) ports: Vec<Port>,
-    /// Frames and frame bytes that arrived, per port, without control frames.
+    /// Frames and frame bytes that arrived through each port, without control frames.
     pub(crate) received: Vec<(u64, u64)>,
     pub(crate) rules: PortRules,
-    /// The class of each queue.
+    /// Traffic class of each queue.
     pub(crate) class_of: Vec<u8>,
-    /// Classes that change from region to region, if any.
+    /// Classes that change from region to region; `None` if none do at this switch.
     pub(super) region_classes: Option<Box<RegionClasses>>,
-    /// Whether a packet may be [changed](QueuedSwitch::changed) where it arrives.
+    /// True if packets may be [changed](QueuedSwitch::changed) as they arrive.
     pub(crate) changes_packets: bool,
 }
 
 impl Chassis {
-    /// That of a switch whose ports may send by credit.
+    /// Makes the chassis of a switch, whose ports send by link credit if `credit` is given.
     pub(super) fn new(parts: SwitchParts<'_>, credit: Option<&CreditSpec>) -> Chassis {
         let classes = &parts.spec.classes;
         let rules = PortRules::new(classes, parts.seed);
@@ -140,7 +139,7 @@ impl Chassis {
         }
     }
 
-    /// A packet that arrives through `input`, in the class that it has here.
+    /// Returns a packet that arrives through `input` in the class that it has here.
     pub(super) fn in_own_class(&self, packet: &Packet, input: u16) -> Packet {
         match &self.region_classes {
             None => *packet,
@@ -148,8 +147,8 @@ impl Chassis {
         }
     }
 
-    /// Sends a control frame for a queue to the other end of a link, which may have its packets in
-    /// other classes.
+    /// Sends a control frame for a queue to the other end of a link. Packets may have several other
+    /// classes there, each of which is sent a frame.
     #[inline]
     pub(super) fn send_pending<M: Medium>(
         &mut self,
@@ -168,21 +167,22 @@ impl Chassis {
         }
     }
 
-    /// As [`Switch::classes_of_sender`](crate::Switch::classes_of_sender).
+    /// Implements [`Switch::classes_of_sender`](crate::Switch::classes_of_sender).
     pub(super) fn classes_of_sender(&self, port: u16, queue: usize) -> u8 {
         let class = self.class_of[queue];
         let changing = self.region_classes.as_ref();
         changing.map_or(1 << class, |classes| classes.of_sender(port, class))
     }
 
-    /// The queue here of packets that wait in a queue at the other end of a port's link.
+    /// Implements [`Switch::queue_behind`](crate::Switch::queue_behind).
     pub(super) fn queue_behind(&self, port: u16, queue: u8) -> u8 {
         let class = self.class_of[usize::from(queue)];
+        // Any packet of the class will do; a pause is one without further fields.
         let own = self.in_own_class(&Packet::pause(class, 0), port);
         self.rules.queue(&own) as u8
     }
 
-    /// What a load balancer may look at.
+    /// Returns the view of the switch that its load balancer may read.
     #[inline]
     pub(crate) fn here<'a>(&'a self, routing: &'a Routing) -> Here<'a> {
         Here {
@@ -193,7 +193,6 @@ impl Chassis {
         }
     }
 
-    /// Counts a frame that arrives through `input`.
     #[inline]
     pub(crate) fn count_arrival<M: Medium>(&mut self, packet: &Packet, input: u16, medium: &mut M) {
         let received = &mut self.received[usize::from(input)];

@@ -1,7 +1,7 @@
 //! A switch that routes every packet as it arrives and puts it into a queue.
 //!
-//! Two things make its model: the buffer, which says whether a frame may be stored and what its
-//! sender is told, and the queues, which say when it leaves.
+//! Two types make its model: the buffer decides whether a frame may be stored and when its sender
+//! pauses, and the queues decide when the frame leaves.
 
 use tenter_topology::Routing;
 use tenter_units::Instant;
@@ -19,20 +19,20 @@ use crate::visit_counts::VisitCounts;
 
 /// An output-queued switch with a shared buffer.
 pub(crate) type OutputQueued = QueuedSwitch<SharedBuffer, Outputs>;
-/// A switch of a fabric that sends by credit: queues at outputs, and a buffer for each input.
+/// A switch in a credit-based fabric: queues at outputs, and an input buffer for each lane.
 pub(crate) type CreditSwitch = QueuedSwitch<CreditBuffer, Outputs>;
-/// A switch whose frames wait at inputs.
+/// A switch whose frames wait at inputs, in a shared buffer.
 pub(crate) type InputQueued = QueuedSwitch<SharedBuffer, Crossbar>;
 
 /// Queues at outputs.
 ///
-/// Unless the buffer is armed, ports are lazy. While it is, a departure may have to resume a
+/// Ports are lazy while the buffer is not armed. While it is, a departure may have to resume a
 /// sender, so departures are carried out in the order of time.
 #[derive(Clone, Debug)]
 pub(crate) struct Outputs {
-    /// Ports whose queues may hold something, one bit each.
+    /// Ports that may have waiting frames, one bit each.
     pub(crate) active: Vec<u64>,
-    /// Filled only while the buffer is armed.
+    /// Departures in the order of time; filled only while the buffer is armed.
     pub(super) departures: Departures,
 }
 
@@ -44,7 +44,7 @@ impl Outputs {
         }
     }
 
-    /// Something waits at a port.
+    /// Notes that frames wait at a port.
     #[inline]
     pub(super) fn wake(&mut self, number: u16) {
         self.active[usize::from(number) / 64] |= 1 << (number % 64);
@@ -58,42 +58,43 @@ pub(crate) struct QueuedSwitch<B, Q> {
     pub(crate) balancer: Balancer,
     pub(crate) buffer: B,
     pub(crate) queues: Q,
-    /// What it has to do with signals to senders, if anything.
+    /// State of congestion signals; `None` if the switch takes no part in them.
     pub(crate) signals: Option<Box<Signals>>,
     pub(crate) visits: VisitCounts,
 }
 
-/// What differs between models in which packets are routed as they arrive.
+/// Behaviour that differs between models in which packets are routed as they arrive.
 pub(crate) trait Queueing {
-    /// Sends a frame that came through `input` through port `number`, stores it there, or drops it.
+    /// Sends a frame from `input` through port `number`, stores it there, or drops it.
     fn offer<M: Medium>(&mut self, packet: &Packet, input: u16, number: u16, medium: &mut M);
 
-    /// Takes a control frame that is no notice, from the other end of a port's link.
+    /// Handles a control frame, other than a congestion notice, from a port's link.
     fn on_control<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M);
 
     /// Starts the waiting frames of one port up to and including `now`, with all that follows.
     fn advance_port<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M);
 
-    /// The same for all ports, where that is exact.
+    /// Starts the waiting frames of all ports up to and including `until`, if that is exact without
+    /// an order among the ports.
     fn bring_to<M: Medium>(&mut self, until: Instant, medium: &mut M);
 
-    /// A port has changed: it may send at another time.
+    /// Notes that a port has changed and may send at another instant.
     fn port_changed(&mut self, number: u16);
 
-    /// A queue of a port has been paused or resumed at `now`.
+    /// Notes that a port's queue was paused or resumed at `now`.
     fn pause_changed(&mut self, number: u16, now: Instant);
 
-    /// A frame has been taken out of its queue, not to be sent.
+    /// Notes that a frame was taken out of its queue without being sent.
     fn frame_taken(&mut self, place: Place);
 
-    /// The link of a port has gone down: what waited there is lost.
+    /// Notes that a port's link has gone down, so that its waiting frames are lost.
     fn port_emptied(&mut self, number: u16);
 
-    /// Ends a change from outside: sends what has become due, and looks anew when ports send.
+    /// Ends a change from outside: sends pending control frames, and finds departures anew.
     fn settle<M: Medium>(&mut self, now: Instant, medium: &mut M);
 
-    /// Sends pending control frames. Each goes out behind what its own port starts at or before
-    /// `now`, which may make room and so more control frames pending.
+    /// Sends pending control frames. Each goes out behind the frames that its port starts up to
+    /// `now`, whose departures may make further control frames pending.
     fn flush_control<M: Medium>(&mut self, now: Instant, medium: &mut M);
 }
 
@@ -101,8 +102,8 @@ impl<B: Buffer, Q> QueuedSwitch<B, Q>
 where
     QueuedSwitch<B, Q>: Queueing,
 {
-    /// Takes a packet that arrives through `input` at `packet.at`. Inputs from the number of ports
-    /// on are those of control frames.
+    /// Handles a packet that arrives through `input` at `packet.at`. With n ports, inputs from n on
+    /// are those of control frames.
     pub(crate) fn arrive<M: Medium>(
         &mut self,
         packet: &Packet,
@@ -120,6 +121,7 @@ where
             }
             return;
         }
+        // A load balancer that reads queue lengths must see them at this very instant.
         if self.balancer.is_exact() && !self.buffer.is_armed() {
             self.bring_to(packet.at, medium);
         }
@@ -140,8 +142,8 @@ where
         }
     }
 
-    /// A packet that arrives through `input` as it goes on from here: where it enters a region it
-    /// may have another class, and detours start and end.
+    /// Returns a packet from `input` as it goes on from here: it may have another class in a new
+    /// region, and start or end a detour.
     #[inline(never)]
     fn changed(&mut self, packet: &Packet, input: u16, routing: &Routing) -> Packet {
         let packet = self.chassis.in_own_class(packet, input);
@@ -149,7 +151,7 @@ where
         self.balancer.detour(&packet, input, here)
     }
 
-    /// Counts a frame that arrives through `input`, and chooses the port it leaves by.
+    /// Counts a frame that arrives through `input`, and chooses its output port.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a quarter of it"
@@ -166,7 +168,7 @@ where
         self.port_of(packet, routing)
     }
 
-    /// The port that a packet leaves by. The switch has been brought to the packet's instant.
+    /// Chooses a packet's output port; the switch was advanced to the packet's instant.
     #[expect(
         clippy::inline_always,
         reason = "once a packet and switch; a call costs as much as the choice"
@@ -182,13 +184,14 @@ where
         candidates[ecmp.place(packet.hash, seed, candidates.len() as u32) as usize]
     }
 
-    /// The same of a load balancer that chooses, apart: what it looks at is put together for it.
+    /// As [`QueuedSwitch::port_of`], for load balancers other than plain ECMP: they need a view of
+    /// the switch, which the hot path does not put together.
     #[inline(never)]
     fn chosen_port(&mut self, packet: &Packet, routing: &Routing) -> u16 {
         self.balancer.port(packet, self.chassis.here(routing))
     }
 
-    /// As [`Switch::fixed_port`](crate::Switch::fixed_port).
+    /// Implements [`Switch::fixed_port`](crate::Switch::fixed_port).
     pub(super) fn fixed_port(&self, to: Target, routing: &Routing) -> Option<u16> {
         let here = self.chassis.here(routing);
         let candidates = here.shortest(to.host);
@@ -196,7 +199,7 @@ where
         candidates.get(place).copied()
     }
 
-    /// A pause frame from the other end of a port's link takes effect.
+    /// Applies a pause frame that came through a port's link.
     pub(crate) fn on_pause<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
         let Pause { quanta } = Pause::of(packet);
         let now = packet.at;
@@ -207,8 +210,8 @@ where
         self.pause_changed(number, now);
     }
 
-    /// Does what is due of timers that all models have at `now`: refreshes what the load balancer
-    /// knows, and repeats pauses.
+    /// Fires the timers that all models have, if due at `now`: the refresh of the load balancer's
+    /// view, and repetitions of pauses.
     pub(super) fn fire_common<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         if self.balancer.next_refresh() == Some(now) {
             self.balancer.refresh(&self.chassis.ports, now);
@@ -224,14 +227,14 @@ where
         self.flush_control(now, medium);
     }
 
-    /// When a pause must next be repeated, or the load balancer refreshed; [`Instant::NEVER`] if
-    /// neither.
+    /// Returns the instant of the next refresh or pause repetition; [`Instant::NEVER`] if there is
+    /// none.
     pub(super) fn next_common_timer(&self) -> Instant {
         let quality = self.balancer.next_refresh().unwrap_or(Instant::NEVER);
         self.buffer.next_refresh().min(quality)
     }
 
-    /// As [`Switch::link_down`](crate::Switch::link_down).
+    /// Implements [`Switch::link_down`](crate::Switch::link_down).
     pub(super) fn link_down<M: Medium>(
         &mut self,
         number: u16,
@@ -249,7 +252,7 @@ where
         self.settle(now, medium);
     }
 
-    /// As [`Switch::link_up`](crate::Switch::link_up).
+    /// Implements [`Switch::link_up`](crate::Switch::link_up).
     pub(super) fn link_up<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         self.buffer.link_up(number, now);
         self.chassis.ports[usize::from(number)].link_up(now);

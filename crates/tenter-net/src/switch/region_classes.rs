@@ -1,12 +1,12 @@
 //! Classes that change from region to region.
 //!
-//! A packet takes the next class where it enters a region. With a class for each region on a path a
-//! priority group waits for queues of its own class within the region and for those of the next
-//! class behind it, so pauses cannot wait for each other in a cycle that leads through regions.
+//! A packet takes the next class as it enters a region. With a class for each region on a path, a
+//! priority group waits for queues of its own class within the region and for queues of the next
+//! class beyond it, so pauses cannot wait for each other in a cycle through regions.
 //!
-//! The switch that a packet enters changes its class, as a switch that rewrites the DSCP where a
-//! packet comes in. The priority group there is one of the new class, and its pause frames name the
-//! old one, in which the other end of the link still has the packets.
+//! The switch that a packet enters changes its class, like one that rewrites the DSCP of incoming
+//! packets. The priority group there belongs to the new class. Its pause frames name the old class,
+//! in which the packets still are at the other end of the link.
 //!
 //! Source: Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008), section
 //! 4.1, where virtual channels take the place of classes.
@@ -14,17 +14,18 @@
 use crate::class::{CLASSES, ClassSpec};
 use crate::packet::Packet;
 
-/// The change of classes at one switch.
+/// Change of packets' classes at one switch.
 #[derive(Clone, Debug)]
 pub(crate) struct RegionClasses {
-    /// By class: that of its packets in the next region.
+    /// Class of a packet in the next region, by its class before.
     next: [u8; CLASSES],
-    /// By port: whether its link leads to another region.
+    /// True for ports whose links lead to another region.
     is_border: Vec<bool>,
 }
 
 impl RegionClasses {
-    /// That of a switch at which any class changes; these are its ports to other regions.
+    /// Makes the change at a switch with ports `is_border` to other regions; `None` if no class
+    /// changes there.
     pub(super) fn new(classes: &[ClassSpec], is_border: Vec<bool>) -> Option<RegionClasses> {
         let changes = |class: &ClassSpec| class.next_region.is_some();
         if !is_border.contains(&true) || !classes.iter().any(changes) {
@@ -42,7 +43,7 @@ impl RegionClasses {
         border.is_some_and(|border| *border)
     }
 
-    /// The class here of a packet that arrives through a port.
+    /// Returns the class here of a packet that arrives through `input`.
     pub(super) fn class_of(&self, packet: &Packet, input: u16) -> u8 {
         let class = packet.class();
         if self.is_border(input) {
@@ -52,8 +53,8 @@ impl RegionClasses {
         }
     }
 
-    /// The classes at the other end of the link of a port, one bit each, whose packets have a class
-    /// here.
+    /// Returns the classes, one bit each, that become `class` here as packets arrive through
+    /// `port`.
     pub(super) fn of_sender(&self, port: u16, class: u8) -> u8 {
         if !self.is_border(port) {
             return 1 << class;

@@ -1,4 +1,4 @@
-//! A switch that signals to senders: what it does about a packet before that is queued.
+//! A switch that sends congestion signals: what it does with a packet before that is queued.
 
 use tenter_topology::Routing;
 use tenter_units::Instant;
@@ -13,8 +13,8 @@ impl<B: Buffer, Q> QueuedSwitch<B, Q>
 where
     QueuedSwitch<B, Q>: Queueing,
 {
-    /// Looks at a packet that came through `input` and is about to be queued at `port`; whether it
-    /// ends here.
+    /// Checks a packet from `input` that is about to be queued at `port`, and signals if needed;
+    /// returns true if the packet ends here.
     #[inline(never)]
     pub(super) fn signal<M: Medium>(
         &mut self,
@@ -33,7 +33,7 @@ where
         }
     }
 
-    /// Takes a signal that goes to a host cabled to this switch; whether it ends here.
+    /// Handles a signal to a host cabled to this switch; returns true if it ends here.
     fn on_signal<M: Medium>(&mut self, packet: &Packet, port: u16, medium: &mut M) -> bool {
         let Some(signals) = &mut self.signals else {
             return false;
@@ -52,8 +52,8 @@ where
         true
     }
 
-    /// Pauses the sender of a packet that came through `input` if another sender has been paused
-    /// for the same receiver.
+    /// Pauses the sender of a packet from `input` if a signal has lately asked the same of another
+    /// sender to the same receiver.
     fn recall<M: Medium>(&mut self, packet: &Packet, input: u16, medium: &mut M) {
         let Some(signals) = &mut self.signals else {
             return;
@@ -77,7 +77,7 @@ where
         }
     }
 
-    /// Tells the sender of a packet if the queue that it comes for is too long.
+    /// Signals to a packet's sender if the queue that the packet will join is beyond the threshold.
     fn judge<M: Medium>(&mut self, packet: &Packet, port: u16, routing: &Routing, medium: &mut M) {
         let now = packet.at;
         let watching = self.signals.as_ref().filter(|of| of.watches_port(port));
@@ -86,6 +86,7 @@ where
         else {
             return;
         };
+        // The threshold is compared with the present queue, so its port is brought up to date.
         self.advance_port(port, now, medium);
         self.port_changed(port);
         let queue = self.chassis.rules.queue(packet);
@@ -133,7 +134,7 @@ where
         }
     }
 
-    /// Sends a signal through a port.
+    /// Sends a signal through a port, towards the sender that is to pause.
     fn send_signal<M: Medium>(
         &mut self,
         signal: &Signal,
@@ -149,7 +150,7 @@ where
         }
     }
 
-    /// Pauses a class of the host at a port, unless it stands still as long already.
+    /// Pauses a class for the host at a port, unless the host is paused for as long already.
     fn pause_host<M: Medium>(
         &mut self,
         signal: &Signal,

@@ -1,4 +1,4 @@
-//! A switch in a steady state.
+//! A switch's state, value by value, for the search for steady states.
 
 use tenter_units::Instant;
 
@@ -9,7 +9,8 @@ use crate::switch::parts::Chassis;
 use crate::switch::queued::Outputs;
 
 impl Switch {
-    /// Goes through its state at `now`, up to which everything has been done.
+    /// Visits the state at `now`, up to which the switch was advanced. Models other than output
+    /// queues refuse.
     pub fn steady(&mut self, now: Instant, visitor: &mut impl Visitor) {
         match &mut self.kind {
             Kind::OutputQueued(switch) => switch.steady(now, visitor),
@@ -17,8 +18,7 @@ impl Switch {
         }
     }
 
-    /// Its state has been changed as a whole: finds the departures anew that go in the order of
-    /// time.
+    /// Follows a jump: the state has changed as a whole, so the ordered departures are found anew.
     pub fn leaped(&mut self) {
         if let Kind::OutputQueued(switch) = &mut self.kind {
             switch.queues.departures.clear();
@@ -30,8 +30,8 @@ impl Switch {
 }
 
 impl OutputQueued {
-    /// Departures in the order of time are those of its ports, and are found anew; active ports are
-    /// at least those with frames.
+    /// Visits the state. Ordered departures follow from the ports and are found anew; active ports
+    /// include all with frames, which is enough in any state.
     fn steady(&mut self, now: Instant, visitor: &mut impl Visitor) {
         let QueuedSwitch {
             chassis,
