@@ -1,26 +1,27 @@
-//! The arrivals of a visit, sorted by the output port they go to.
+//! Arrivals of a visit, sorted by their output ports.
 
-/// Which arrivals of a visit each output port gets, in the order of time; kept from visit to visit
+/// Lists, for each output port, a visit's arrivals in the order of time; kept from visit to visit
 /// for its memory.
 #[derive(Clone, Debug, Default)]
 pub struct ArrivalsByPort {
+    /// Output port of each arrival, in the order of time.
     ports: Vec<u16>,
-    /// For each arrival the next one of the same port.
+    /// Next arrival of the same port, for each arrival.
     next: Vec<u32>,
-    /// For each port its first arrival.
+    /// First arrival of each port, or [`ArrivalsByPort::NONE`].
     first: Vec<u32>,
     /// Ports with arrivals, one bit each.
     fresh: Vec<u64>,
-    /// Empty; its memory is kept.
+    /// An empty list, of which the memory is kept.
     busy: Vec<u16>,
 }
 
 impl ArrivalsByPort {
-    /// No arrival.
+    /// Place that stands for no arrival.
     pub(crate) const NONE: u32 = u32::MAX;
 
-    /// Starts a visit of a switch with a number of ports; `of_arrivals` are those of the arrivals,
-    /// in the order of time.
+    /// Starts the visit of a switch with `ports` ports. `of_arrivals` are the arrivals' output
+    /// ports, in the order of time.
     #[inline]
     pub(crate) fn begin(&mut self, ports: usize, of_arrivals: impl Iterator<Item = u16>) {
         self.ports.clear();
@@ -31,13 +32,13 @@ impl ArrivalsByPort {
         }
     }
 
-    /// The port of an arrival, by its place in the order of time.
+    /// Returns the output port of the arrival at `place` in the order of time.
     #[inline]
     pub(crate) fn port(&self, place: usize) -> u16 {
         self.ports[place]
     }
 
-    /// Sorts the arrivals by port.
+    /// Links the arrivals of each port to a list, in the order of time.
     #[inline]
     pub(crate) fn link(&mut self) {
         let count = self.ports.len();
@@ -52,8 +53,8 @@ impl ArrivalsByPort {
         }
     }
 
-    /// Takes the ports that have something to do, in their order: those with arrivals, and active
-    /// ones, of which none is left.
+    /// Takes the ports that have something to do, in ascending order: those with arrivals, and
+    /// those in `active` (one bit each), which is cleared.
     #[inline]
     pub(crate) fn take_busy(&mut self, active: &mut [u64]) -> Vec<u16> {
         let mut busy = std::mem::take(&mut self.busy);
@@ -67,13 +68,13 @@ impl ArrivalsByPort {
         busy
     }
 
-    /// Keeps the memory of a list of ports, which is empty.
+    /// Takes an emptied list back, to reuse its memory.
     #[inline]
     pub(crate) fn keep(&mut self, busy: Vec<u16>) {
         self.busy = busy;
     }
 
-    /// Takes 64 ports of which those with arrivals have their bit set.
+    /// Takes the bits of ports with arrivals, 64 ports a word.
     #[inline]
     fn take_fresh(&mut self, word: usize) -> u64 {
         std::mem::take(&mut self.fresh[word])
@@ -85,7 +86,7 @@ impl ArrivalsByPort {
         std::mem::replace(&mut self.first[port], ArrivalsByPort::NONE)
     }
 
-    /// The arrival that follows at the same port, or [`ArrivalsByPort::NONE`].
+    /// Returns the next arrival of the same port, or [`ArrivalsByPort::NONE`].
     #[inline]
     pub(crate) fn after(&self, place: u32) -> u32 {
         self.next[place as usize]

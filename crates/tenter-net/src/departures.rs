@@ -1,4 +1,4 @@
-//! The departures of a switch in the order of time, for while that order matters.
+//! Departures of a switch in the order of time, while that order matters.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,11 +7,11 @@ use tenter_units::Instant;
 
 use crate::port::Port;
 
-/// When ports next send. An entry may be stale; only the port itself is exact.
+/// Next departure of each port. An entry may be stale: only the port itself is exact.
 #[derive(Clone, Debug)]
 pub(crate) struct Departures {
     heap: BinaryHeap<Reverse<(Instant, u16)>>,
-    /// The time under which each port was last entered, if that entry is still there.
+    /// Time of each port's last entry; [`Instant::NEVER`] once that entry is gone.
     entered: Vec<Instant>,
 }
 
@@ -23,13 +23,13 @@ impl Departures {
         }
     }
 
-    /// Forgets all.
+    /// Removes all entries, as departures become lazy again.
     pub(crate) fn clear(&mut self) {
         self.heap.clear();
         self.entered.fill(Instant::NEVER);
     }
 
-    /// Whether it holds nothing at all.
+    /// Returns true if there are no entries, not even stale ones.
     pub(crate) fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }
@@ -38,6 +38,7 @@ impl Departures {
     pub(crate) fn enter(&mut self, number: u16, port: &Port) {
         let entered = &mut self.entered[usize::from(number)];
         if let Some(at) = port.next_departure()
+            // An entry at the same time is still in the heap.
             && *entered != at
         {
             *entered = at;
@@ -45,18 +46,19 @@ impl Departures {
         }
     }
 
-    /// The earliest departure and its port; of several at once the one of the lowest port.
+    /// Returns the earliest departure and its port; among several at once, that of the lowest port.
     pub(crate) fn next(&mut self, ports: &[Port]) -> Option<(Instant, u16)> {
         while let Some(&Reverse((at, number))) = self.heap.peek() {
             if ports[usize::from(number)].next_departure() == Some(at) {
                 return Some((at, number));
             }
+            // Stale: the port has sent, or was paused or resumed, since it was entered.
             self.pop();
         }
         None
     }
 
-    /// Removes what [`Departures::next`] returned.
+    /// Removes the departure that [`Departures::next`] returned.
     pub(crate) fn pop(&mut self) {
         if let Some(Reverse((at, number))) = self.heap.pop() {
             let entered = &mut self.entered[usize::from(number)];

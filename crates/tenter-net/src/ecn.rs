@@ -1,4 +1,4 @@
-//! Explicit congestion notification: which frames are marked.
+//! Explicit congestion notification (ECN): which frames are marked.
 
 use crate::class::EcnSpec;
 use crate::packet::{Draw, Packet};
@@ -8,19 +8,21 @@ use crate::transmitter::Transmitter;
 const PER_MILLION: u64 = 1_000_000;
 
 impl EcnSpec {
-    /// The bytes of a queue as they count against the thresholds: those of one that takes as long
-    /// to drain at the rate these are meant for. A quantum lasts `quantum_ps` on the queue's line.
+    /// Returns the bytes of a queue that are compared with the thresholds: those of a queue that
+    /// takes as long to drain at the rate which the thresholds are meant for. A quantum lasts
+    /// `quantum_ps` on the queue's line.
     #[inline]
     pub(crate) fn counted(&self, queue_bytes: u64, quantum_ps: impl FnOnce() -> u64) -> u64 {
         let Some(rate) = self.scale_from else {
             return queue_bytes;
         };
+        // bytes × rate / line rate, where the line rate is 512 bits over a quantum.
         let bits = u128::from(queue_bytes) * u128::from(rate.bits_per_second());
         (bits * u128::from(quantum_ps()) / QUANTUM_BIT_PS) as u64
     }
 
-    /// Whether a frame is marked that makes the queue of a wire hold `queue_bytes`, or leaves so
-    /// much behind in it.
+    /// Returns true if a frame is marked with which its queue holds `queue_bytes`, or that leaves
+    /// as many behind.
     ///
     /// The draw depends on the switch, the frame and its arrival alone, not on any draw before it.
     pub(crate) fn marks(

@@ -1,4 +1,4 @@
-//! The links onto which a node puts its packets.
+//! Links that a node's packets are put onto, and the watcher of their events.
 
 use tenter_engine::Output;
 use tenter_topology::{CableEnd, NodeId};
@@ -6,77 +6,79 @@ use tenter_units::Instant;
 
 use crate::packet::Packet;
 
-/// The links of a node and, in a watched run, the watcher.
+/// Links of a node and, in a watched run, the watcher.
 ///
 /// `WATCHED` is a constant so that an unwatched run pays nothing for the events.
 pub trait Medium {
-    /// Whether [`Medium::note`] does anything.
+    /// True if [`Medium::note`] does anything.
     const WATCHED: bool;
 
-    /// Puts a packet onto the link behind an output; it reaches the other end at `at`.
+    /// Puts a packet onto the link behind `output`; it reaches the other end at `at`.
     fn send(&mut self, output: Output, at: Instant, packet: &Packet);
 
-    /// Whether nodes leave the cache from one visit to the next, so that prefetching pays off.
+    /// Returns true if a node's memory leaves the cache between visits, so that prefetching pays
+    /// off.
     fn is_large(&self) -> bool {
         false
     }
 
-    /// Prefetches the memory that leads to the place of a packet that will reach the other end of
-    /// an output at about `at`.
+    /// Prefetches the pointers that lead to the place of a packet which will reach the other end of
+    /// `output` at about `at`.
     fn prefetch_way(&self, _output: Output, _at: Instant) {}
 
-    /// Prefetches the memory of that place.
+    /// Prefetches the place itself, after [`Medium::prefetch_way`] in an earlier step.
     fn prefetch_room(&self, _output: Output, _at: Instant) {}
 
     /// Reports an event of a packet to the watcher.
     fn note(&mut self, event: Event);
 }
 
-/// The event of a packet.
+/// Kind of an event in a packet's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {
-    /// It came out of the link and the ingress pipeline.
+    /// The packet came out of the link and the ingress pipeline.
     Arrived,
-    /// It was put into an output queue.
+    /// The packet was put into an output queue.
     Queued,
-    /// Its first bit went onto the wire.
+    /// The packet's first bit went onto the wire.
     Sent,
-    /// The output queue was full.
+    /// The packet found no room in the buffer, and was dropped.
     Dropped,
-    /// The output queue was full, and its payload has been cut off.
+    /// The packet found no room in the buffer, and its payload was cut off.
     Trimmed,
-    /// It was to wait or waited at a port whose link is down, or at a queue that the PFC watchdog
-    /// has closed.
+    /// The packet waited, or was to wait, at a port whose link is down, or at a queue that the PFC
+    /// watchdog has closed.
     Lost,
-    /// It waited at a port whose circuit changes, and was taken out of the queue to be rerouted.
+    /// The packet waited at a port whose circuit changes, and was taken out of the queue to be
+    /// rerouted.
     Rerouted,
-    /// The NIC took it in order.
+    /// The NIC accepted the packet in order.
     Accepted,
-    /// The NIC dropped it: out of sequence or received before.
+    /// The NIC dropped the packet: out of sequence, or received before.
     Discarded,
-    /// It is a pause frame, which takes effect now.
+    /// A control frame took effect: a pause, a notice, or credit.
     Obeyed,
-    /// It was sent and is lost on the wire, by an impairment; it would arrive now.
+    /// An impairment lost the packet on the wire; the event has the time of its arrival.
     LostOnWire,
 }
 
-/// One step in the life of a packet.
+/// An event in a packet's life, with its place and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When.
+    /// Instant of the event, in ps since the start.
     pub at: Instant,
-    /// At which node of the topology.
+    /// Node of the topology at which it happened.
     pub node: NodeId,
-    /// At which of its ports.
+    /// Number of the node's port at which it happened.
     pub port: u16,
-    /// What happened.
+    /// Step in the packet's life.
     pub kind: EventKind,
-    /// To which packet.
+    /// The packet as it was at that instant.
     pub packet: Packet,
 }
 
 impl Event {
-    /// The port at which it was.
+    /// Returns the port at which the event happened, as a cable's end.
     pub fn place(&self) -> CableEnd {
         CableEnd {
             node: self.node,

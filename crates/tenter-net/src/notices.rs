@@ -1,8 +1,8 @@
-//! Notices of long queues between switches, for load balancers that use them.
+//! Congestion notices, for load balancers that use them.
 //!
-//! A notice is a MAC control frame: it goes out through the port that a packet came through, before
-//! all frames that wait there, and takes effect when a pause frame would. A notice to a host is a
-//! packet, routed like any other, in a class of its own.
+//! A notice to a switch is a MAC control frame: it goes out through the port that a packet came
+//! through, before all waiting frames, and takes effect when a pause frame would (decision 0023). A
+//! notice to a host is a packet in a class of its own, routed like any other.
 
 use tenter_topology::Routing;
 
@@ -16,8 +16,8 @@ impl<B: Buffer, Q> QueuedSwitch<B, Q>
 where
     QueuedSwitch<B, Q>: Queueing,
 {
-    /// Notifies the switch from which a packet came through `input`, or this one if a host sent it,
-    /// that the packet's queue at a port is long, if a notice is due.
+    /// Sends a notice that a packet's queue at `port` is long, if one is due: to the switch from
+    /// which the packet came through `input`, to the host that sent it, or to this switch itself.
     #[inline(never)]
     pub(crate) fn send_notices<M: Medium>(
         &mut self,
@@ -53,7 +53,7 @@ where
         }
     }
 
-    /// Notifies the NIC that has sent a packet of the queue in which it waits.
+    /// Notifies the NIC that has sent a packet of the queue in which the packet waits.
     fn notify_host<M: Medium>(&mut self, packet: &Packet, routing: &Routing, medium: &mut M) {
         let table = self.balancer.telemetry();
         let Some(notice) = table.and_then(|table| table.host_notice(packet)) else {
@@ -69,13 +69,15 @@ where
     fn send_notice<M: Medium>(&mut self, packet: &Packet, input: u16, port: u16, medium: &mut M) {
         let now = packet.at;
         let backlog = self.chassis.ports[usize::from(port)].backlog(now);
+        // Level 0 would call the queue empty, and a notice is about a long one.
         let notice = Notice::about(packet, self.balancer.level_of(backlog).max(1));
+        // The frame goes out behind those that this port has started by now.
         self.advance_port(input, now, medium);
         self.chassis.ports[usize::from(input)].send_control(notice, now, medium);
         self.port_changed(input);
     }
 
-    /// Receives a notice through a port.
+    /// Applies a notice that has come through a port.
     #[inline(never)]
     pub(crate) fn on_notice<M: Medium>(
         &mut self,

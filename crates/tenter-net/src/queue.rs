@@ -1,4 +1,4 @@
-//! The frames of one class that wait at one output port.
+//! Frames of one class that wait at one output port.
 
 mod steady;
 
@@ -7,59 +7,65 @@ use tenter_units::{Instant, Time};
 
 use crate::packet::Packet;
 
-/// About as many frames as leave a port in one window.
+/// Frames prefetched for a visit: about as many as leave a port in one window.
 const PREFETCHED_FRAMES: usize = 8;
 
-/// One output queue; the fields that every frame needs are in the first cache line.
+/// One output queue; the fields that every frame needs are in its first cache line.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct ClassQueue {
     frames: Ring<Packet>,
+    /// Frame bytes that wait in the queue.
     pub(crate) bytes: u64,
+    /// Most frame bytes that ever waited.
     pub(crate) high_water_bytes: u64,
-    /// The other end has paused the class until then.
+    /// End of the class's pause by the other end; in a credit-based fabric `NEVER` without credit.
     pub(crate) paused_until: Instant,
-    /// The same while the watchdog of the queue is active and `paused_until` is its replacement.
+    /// End of the other end's pause while the watchdog is active and has replaced `paused_until`.
     pub(crate) told_until: Instant,
+    /// Bytes that the queue may still send at its turn, if it is weighted.
     pub(crate) deficit: u32,
     pub(crate) counters: QueueCounters,
     pub(crate) pause: PauseRecord,
 }
 
-/// A queue is found by a shift, and is two cache lines: with a third one every hop takes 2 % more
+/// A queue is two cache lines and is found by a shift; a third line takes every hop 2 % more
 /// instructions.
 const _: () = assert!(size_of::<ClassQueue>() == 128);
 
-/// Losses and marks at one output queue.
+/// Drops and marks at one output queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounters {
-    /// Frames that found no room.
+    /// Frames dropped for lack of room.
     pub dropped_frames: u64,
-    /// Their frame bytes.
+    /// Frame bytes of the dropped frames.
     pub dropped_bytes: u64,
-    /// Frames marked with congestion experienced.
+    /// Frames marked with congestion experienced (CE).
     pub marked_frames: u64,
 }
 
-/// How long a class has been paused by the other end of a link.
+/// Pauses of a class by the other end of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PauseRecord {
-    /// Pause frames received that stopped the class.
+    /// XOFF frames received, repetitions included.
     pub xoff_frames: u64,
-    /// Pause frames received that resumed it.
+    /// XON frames received, which resumed the class.
     pub xon_frames: u64,
+    /// Start of the last pause or, if an XON has ended that one, its end.
     since: Instant,
+    /// Total time of the pauses before `since`.
     ended: Time,
 }
 
 impl PauseRecord {
-    /// Applies a pause until `until` from `now`, when the last one ended or ends at `before`.
+    /// Applies a pause frame at `now`: a pause until `until`. The last pause ended or ends at
+    /// `before`.
     pub fn take(&mut self, now: Instant, before: Instant, until: Instant) {
         self.count(until > now);
         self.turn(now, before, until);
     }
 
-    /// Counts a pause frame that stops the class, or resumes it.
+    /// Counts a pause frame: an XOFF if it `stops` the class, else an XON.
     pub fn count(&mut self, stops: bool) {
         let frames = if stops {
             &mut self.xoff_frames
@@ -69,7 +75,8 @@ impl PauseRecord {
         *frames += 1;
     }
 
-    /// Applies a pause without counting a frame, as where the class waits for credit.
+    /// Applies a pause as [`PauseRecord::take`] does, without counting a frame: a lane lost or got
+    /// credit.
     pub fn turn(&mut self, now: Instant, before: Instant, until: Instant) {
         if before > now {
             // Still paused: the pause goes on, or ends here.
@@ -77,26 +84,28 @@ impl PauseRecord {
                 self.ended += now - self.since;
             }
         } else {
+            // A pause that passed without an XON is counted here; after an XON this adds nothing.
             self.ended += before - self.since;
             self.since = now;
         }
         if until <= now {
+            // Nothing is in force: an empty pause keeps the total right at any later reading.
             self.since = until;
         }
     }
 
-    /// The pause is forgotten at `now`, without a pause frame, when it ended or ends at `before`.
+    /// Ends the pause at `now` without a pause frame; it ended or ends at `before`.
     pub fn forget(&mut self, now: Instant, before: Instant) {
         self.ended += before.min(now) - self.since.min(before);
         self.since = now;
     }
 
-    /// The beginning of the present pause.
+    /// Returns the start of the pause in force.
     pub(crate) fn since(&self) -> Instant {
         self.since
     }
 
-    /// Time paused up to `now`, when the last pause ended or ends at `until`.
+    /// Returns the time paused up to `now`, if the last pause ended or ends at `until`.
     pub fn paused(&self, now: Instant, until: Instant) -> Time {
         self.ended + until.min(now).saturating_since(self.since)
     }
@@ -119,7 +128,7 @@ impl ClassQueue {
         self.frames.front_mut()
     }
 
-    /// Removes the first frame, which has this number of bytes.
+    /// Removes the first frame, which has `bytes` frame bytes.
     #[inline]
     pub(crate) fn remove_front(&mut self, bytes: u64) {
         self.bytes -= bytes;
@@ -133,18 +142,19 @@ impl ClassQueue {
         Some(packet)
     }
 
-    /// The frame that would leave last.
+    /// Returns the frame that would leave last.
     pub(crate) fn last(&self) -> Option<&Packet> {
         self.frames.last()
     }
 
-    /// Takes out the first frame that came through an input.
+    /// Takes out the first frame that came through `input`; the frames before it keep their order.
     pub(crate) fn take_first_from(&mut self, input: u16) -> Option<Packet> {
         let place = self
             .frames
             .iter()
             .position(|of| of.stored_from() == input)?;
         let packet = *self.frames.get_mut(place);
+        // The ring can only drop its front: the frames before this one move one place back.
         for behind in (0..place).rev() {
             let moved = *self.frames.get_mut(behind);
             *self.frames.get_mut(behind + 1) = moved;

@@ -1,21 +1,21 @@
-//! How long a sender may take until a pause frame takes effect.
+//! Response time of a port: the delay from the arrival of a pause frame to its effect.
 
 use tenter_config::word_or;
 use tenter_units::{Rate, Time};
 
-/// The time that ports take to obey a pause frame.
+/// Response time of ports to pause frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseResponse {
-    /// Ports take what the standard allows at their rate: [`response_time`].
+    /// Each port takes what the standard allows at its rate: [`response_time`].
     Standard,
-    /// All ports take this time.
+    /// All ports take this time, whatever their rates.
     Fixed(Time),
 }
 
 word_or!(PauseResponse { "standard" => Standard, Fixed(Time) });
 
 impl PauseResponse {
-    /// The time of a port of a rate.
+    /// Returns the response time of a port with this line rate.
     pub fn time(self, rate: Rate) -> Time {
         match self {
             PauseResponse::Standard => response_time(rate),
@@ -24,14 +24,14 @@ impl PauseResponse {
     }
 }
 
-/// Bits that one quantum of pause time lasts (IEEE 802.3, Annex 31B).
+/// Bit times that one quantum of pause time lasts (IEEE 802.3, Annex 31B).
 pub const QUANTUM_BITS: u64 = 512;
 
-/// The same times the ps of a second: divided by the ps that a quantum lasts on a line it is the
-/// line's rate.
+/// [`QUANTUM_BITS`] times the ps of a second: divided by the ps that a quantum lasts on a line, it
+/// gives the line rate.
 pub(crate) const QUANTUM_BIT_PS: u128 = QUANTUM_BITS as u128 * 1_000_000_000_000;
 
-/// Line rate in Gb/s and the quanta within which a port of that rate must respond (IEEE 802.3,
+/// Line rate in Gb/s, and the quanta within which a port of that rate must respond (IEEE 802.3,
 /// Annex 31B.3.7, as tabulated in `SONiC`'s dynamic headroom calculation).
 pub(crate) const RESPONSE_QUANTA: [(u64, u64); 8] = [
     (10, 67),
@@ -44,9 +44,9 @@ pub(crate) const RESPONSE_QUANTA: [(u64, u64); 8] = [
     (800, 905),
 ];
 
-/// The quanta until a sender applies a pause frame at this rate.
+/// Returns the quanta from a pause frame's arrival to its effect at this rate.
 ///
-/// A rate between two rows takes the next higher one, which is longer; above the last row the
+/// A rate between two rows takes the next higher one, which is longer. Above the last row the
 /// quanta grow with the rate, so that the time stays that of 800G.
 pub fn response_quanta(rate: Rate) -> u64 {
     let bits = rate.bits_per_second();
@@ -61,8 +61,8 @@ pub fn response_quanta(rate: Rate) -> u64 {
     row.map_or_else(beyond, |(_, quanta)| quanta)
 }
 
-/// The time until a sender applies a pause frame at this rate: [`response_quanta`], rounded up to a
-/// picosecond.
+/// Returns the time from a pause frame's arrival to its effect at this rate: [`response_quanta`],
+/// rounded up to a picosecond.
 pub fn response_time(rate: Rate) -> Time {
     rate.time_of_bits(u128::from(response_quanta(rate) * QUANTUM_BITS))
 }

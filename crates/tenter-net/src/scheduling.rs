@@ -1,13 +1,14 @@
-//! Which of several waiting classes leaves next: strict priority before deficit round robin.
+//! Queue discipline: strict priority before deficit round robin.
 
 use crate::class::{CLASSES, ClassSpec, Scheduling};
 use crate::queue::ClassQueue;
 
-/// The queue discipline of all ports of a switch, by queue number.
+/// Discipline of all ports of a switch, by queue number.
 #[derive(Clone, Debug)]
 pub(crate) struct Discipline {
     /// Queues served before all others, one bit each.
     strict: u8,
+    /// Bytes added to each weighted queue's deficit at its turn.
     quantum_bytes: [u32; CLASSES],
 }
 
@@ -28,10 +29,10 @@ impl Discipline {
         discipline
     }
 
-    /// The queue whose first frame leaves next, of those in `eligible` (one bit each, at least
-    /// one); `turn` is the queue whose turn it is among the weighted ones.
+    /// Chooses the queue whose first frame leaves next, among `eligible` ones (one bit each, at
+    /// least one). `turn` is the weighted queue whose turn it is.
     ///
-    /// Where only one queue is eligible nothing competes, and the round starts anew from it.
+    /// A single eligible queue competes with none, and the round starts anew from it.
     #[inline]
     pub(crate) fn choose(&self, eligible: u8, turn: &mut u8, queues: &mut [ClassQueue]) -> usize {
         if eligible.is_power_of_two() {
@@ -45,17 +46,19 @@ impl Discipline {
         self.choose_among(eligible, turn, queues)
     }
 
-    /// The same where several compete.
+    /// As [`Discipline::choose`], for several eligible queues.
     #[inline(never)]
     fn choose_among(&self, eligible: u8, turn: &mut u8, queues: &mut [ClassQueue]) -> usize {
         let strict = eligible & self.strict;
         if strict != 0 {
+            // Queues are in the order of classes: the highest strict one goes first.
             return strict.ilog2() as usize;
         }
         self.round_robin(eligible, turn, queues)
     }
 
-    /// Shreedhar and Varghese, "Efficient fair queueing using deficit round robin".
+    /// Chooses by deficit round robin (Shreedhar and Varghese, "Efficient fair queueing using
+    /// deficit round robin").
     fn round_robin(&self, eligible: u8, turn: &mut u8, queues: &mut [ClassQueue]) -> usize {
         loop {
             let queue = usize::from(*turn);
@@ -65,6 +68,7 @@ impl Discipline {
                 return queue;
             }
             if !here {
+                // An empty or paused queue saves nothing for later.
                 queues[queue].deficit = 0;
             }
             let beyond = u32::from(eligible) & (!0 << (queue + 1));

@@ -10,7 +10,7 @@ use crate::memory::{BufferSharing, UNLIMITED_POOL};
 use crate::response_time::PauseResponse;
 use crate::scheduled::IndicationSpec;
 
-/// How a switch hands a frame from its input to its output.
+/// Instant at which a switch may forward a frame from its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forwarding {
     /// The frame is received whole before it may leave.
@@ -26,43 +26,42 @@ choice!(Forwarding { "cut-through" => CutThrough, "store-and-forward" => StoreAn
 /// One switch model; all switches of a tier share one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchSpec {
-    /// Cut-through or store-and-forward.
+    /// Cut-through or store-and-forward, for frames from every input.
     pub forwarding: Forwarding,
-    /// From the wire to the output queue.
+    /// Delay from the wire to the output queue.
     pub ingress_latency: Time,
-    /// From the output queue to the wire.
+    /// Delay from the output queue to the wire.
     pub egress_latency: Time,
-    /// The pools of the shared buffer, in bytes; [`UNLIMITED_POOL`] never runs out. Reserved bytes
-    /// and headroom are outside of them.
+    /// Sizes of the shared buffer's pools in bytes; [`UNLIMITED_POOL`] never runs out. Reserved
+    /// bytes and headroom lie outside.
     pub pool_bytes: Vec<u64>,
-    /// How ports share the buffer beside that.
+    /// Partitions of the buffer, and shared headroom.
     pub sharing: BufferSharing,
-    /// The treatment of each class, ascending by class, at least one. A class that is not listed
-    /// shares the queue of the next lower listed one, or of the first.
+    /// Treatment of each class, ascending by class, at least one. A class that is not listed shares
+    /// the queue of the next lower listed one, or of the first.
     pub classes: Vec<ClassSpec>,
-    /// How one of several equal-cost ports is chosen.
+    /// Choice of one among several equal-cost ports.
     pub load_balancing: LoadBalancing,
 }
 
-/// The models of all switches of a fabric.
+/// Models of all switches in a fabric.
 ///
 /// All list the same classes, so that a packet's queue has the same number in each, and all choose
 /// among ports in the same way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Switches {
-    /// The model of all tiers without one of their own.
+    /// Model of every tier that has none of its own.
     pub usual: SwitchSpec,
-    /// The others, each with its tier, 0 for leaves; no tier twice.
+    /// Models of single tiers, 0 for leaves; each tier appears once at most.
     pub tiers: Vec<(u8, SwitchSpec)>,
-    /// Whether leaves have frames whole before they do anything with them, however they forward:
-    /// those of a scheduled fabric.
+    /// True if leaves receive frames whole however they forward, as in a scheduled fabric.
     pub leaves_take_whole: bool,
-    /// The time until a port of a switch obeys a pause frame.
+    /// Response time of the switches' ports to pause frames.
     pub pause_response: PauseResponse,
 }
 
 impl Switches {
-    /// One model for all.
+    /// Makes the models of a fabric whose switches are all alike.
     pub fn alike(usual: SwitchSpec) -> Switches {
         Switches {
             usual,
@@ -72,8 +71,9 @@ impl Switches {
         }
     }
 
-    /// Whether a switch takes frames of an input of that rate whole: where it stores and forwards,
-    /// where a faster output would run dry in mid-frame, and at the leaves of a scheduled fabric.
+    /// Returns true if a switch receives frames whole from an input with this rate: if it stores
+    /// and forwards, if a faster output would run dry in mid-frame, or at the leaves of a scheduled
+    /// fabric.
     ///
     /// # Panics
     ///
@@ -84,7 +84,7 @@ impl Switches {
             || (self.leaves_take_whole && topology.tier(node) == Some(0))
     }
 
-    /// The model of a switch.
+    /// Returns the model of a switch.
     ///
     /// # Panics
     ///
@@ -94,31 +94,30 @@ impl Switches {
         self.of_tier(tier)
     }
 
-    /// The model of the switches of a tier.
+    /// Returns the model of a tier's switches, 0 for leaves.
     pub fn of_tier(&self, tier: u8) -> &SwitchSpec {
         let own = self.tiers.iter().find(|(own, _)| *own == tier);
         own.map_or(&self.usual, |(_, spec)| spec)
     }
 
-    /// All models, the base one first.
+    /// Returns all models, the base one first.
     pub fn iter(&self) -> impl Iterator<Item = &SwitchSpec> {
         std::iter::once(&self.usual).chain(self.tiers.iter().map(|(_, spec)| spec))
     }
 
-    /// The same, for changes.
+    /// Returns all models for changes, the base one first.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut SwitchSpec> {
         let tiers = self.tiers.iter_mut().map(|(_, spec)| spec);
         std::iter::once(&mut self.usual).chain(tiers)
     }
 
-    /// The highest of the classes that switches have a queue for and of those `used`.
+    /// Returns the highest class among those that switches list and those in `used`.
     pub fn highest_class(&self, used: impl IntoIterator<Item = u8>) -> Option<u8> {
         let listed = self.usual.classes.iter().map(|listed| listed.class);
         listed.chain(used).max()
     }
 
-    /// Gives every switch a strict queue for a class above all others, with memory of its own
-    /// without limit.
+    /// Adds to every switch a strict queue for a class above all others, in a pool without limit.
     pub fn add_class_for_signals(&mut self, class: u8) {
         for spec in self.iter_mut() {
             let mut pools = spec.pool_bytes.iter();
@@ -134,25 +133,25 @@ impl Switches {
         }
     }
 
-    /// Whether any switch has a class that satisfies a condition.
+    /// Returns true if any switch has a class for which `is` holds.
     pub fn any_class(&self, is: impl Fn(&ClassSpec) -> bool) -> bool {
         self.iter().any(|spec| spec.classes.iter().any(&is))
     }
 
-    /// The listed class of packets of a class, and those that they have one after the other in
-    /// further regions.
+    /// Returns the listed class of packets in `class`, then the classes that they take in further
+    /// regions.
     pub fn classes_in_regions(&self, class: u8) -> impl Iterator<Item = &ClassSpec> {
         let classes = &self.usual.classes;
         let queue = self.usual.queue_of_class()[usize::from(class)];
         std::iter::successors(classes.get(usize::from(queue)), |class| {
-            // They become higher ones.
+            // Only a higher class follows, so that the chain ends.
             let next = class.next_region.filter(|next| *next > class.class)?;
             classes.iter().find(|class| class.class == next)
         })
     }
 
-    /// How many classes become one where packets enter a region, at most: a switch that pauses that
-    /// one sends a frame for each of them. At least 1.
+    /// Returns the largest number of classes that become one as packets enter a region, at least 1.
+    /// A switch that pauses that one class sends a frame for each of them.
     pub fn classes_that_become_one(&self) -> u32 {
         let classes = &self.usual.classes;
         if classes.iter().all(|class| class.next_region.is_none()) {
@@ -170,14 +169,16 @@ impl Switches {
 }
 
 impl SwitchSpec {
-    /// The size of a class's pool in one part of the buffer: the pool of each account of the class.
+    /// Returns the size in bytes of a pool in one partition: the pool that each account of a class
+    /// draws on.
     pub fn pool_of(&self, class_pool: u8) -> u64 {
         let pool = self.pool_bytes[usize::from(class_pool)];
         self.sharing.of_one_part(pool)
     }
 
-    /// The model of a spine of a scheduled fabric whose leaves this one describes: it has the same
-    /// delays, and one queue without end at each port, which marks what congests it.
+    /// Returns the model of a spine in a scheduled fabric whose leaves this one describes. It has
+    /// the same delays, and one queue without limit at each port, which marks cells to indicate
+    /// congestion.
     #[must_use]
     pub fn of_spine(&self, indication: Option<IndicationSpec>) -> SwitchSpec {
         let ecn = indication.map(|indication| EcnSpec::above(indication.threshold_bytes));
@@ -193,7 +194,7 @@ impl SwitchSpec {
         }
     }
 
-    /// The queue of each class: its place in the list of classes.
+    /// Returns the queue of each class, as an index into the list of classes.
     pub fn queue_of_class(&self) -> [u8; CLASSES] {
         queue_of_class(&self.classes)
     }

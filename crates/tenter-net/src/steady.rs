@@ -1,84 +1,87 @@
-//! How a state is compared with an earlier one, and carried on by whole periods.
+//! Comparison of a state with an earlier one, and its advance by whole periods.
 //!
-//! Every component that has a state goes through it once, value by value, and says of each value
-//! what it is. The same pass serves to note the values, to compare them with those noted before,
-//! and to change them to what they will be some periods later; so none can be forgotten in one of
-//! the three. Components take their fields apart without `..`: a new field does not compile until
-//! somebody has decided what it is.
+//! Every component that has a state visits it once, value by value, and says of each value what it
+//! is. The same pass serves to note the values, to compare them with those noted before, and to
+//! change them to their values some periods later; so none can be forgotten in one of the three.
+//! Components take their fields apart without `..`: a new field does not compile until somebody has
+//! decided what it is.
 //!
-//! A period is either a part of the requests that are being sent, or consists of whole steps of a
-//! collective, in which requests follow each other. What belongs to a request stays the same in the
-//! one, and is that of a later request in the other.
+//! A period lies within the requests that are being sent, or it consists of whole steps of a
+//! collective, in which requests follow each other. Values that belong to a request stay the same
+//! in the first case, and become those of a later request in the second.
 
 use tenter_topology::HostId;
 use tenter_units::{Instant, Time};
 
 use crate::packet::{ReceiveSlot, SendSlot};
 
-/// A queue pair at one of its ends, whose sequence numbers a value goes by.
+/// One end of a queue pair, with whose sequence numbers a value moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowEnd {
-    /// At the NIC that sends.
+    /// The end at the NIC that sends.
     Send(HostId, SendSlot),
-    /// At the NIC that receives.
+    /// The end at the NIC that receives.
     Receive(HostId, ReceiveSlot),
 }
 
-/// A data packet under way, which has been sent at an instant that it knows to 128 ps only.
+/// A data packet under way, which knows its sending instant to 128 ps only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnderWay {
-    /// The host it goes to.
+    /// Host that the packet goes to.
     pub host: HostId,
-    /// The queue pair there.
+    /// Queue pair at that host.
     pub slot: ReceiveSlot,
-    /// Its sequence number.
+    /// Sequence number of the packet.
     pub sequence: u32,
 }
 
-/// Is told of each value of a state what it is.
+/// Receives each value of a state, by its kind.
 pub trait Visitor {
-    /// It decides what happens, and is the same in each period.
+    /// Visits a value that decides what happens and is the same in each period.
     fn exact(&mut self, value: u64);
 
-    /// An instant: so long before or after the end of each period, or always the same one.
+    /// Visits an instant: it moves with the periods, or always stays the same.
     fn instant(&mut self, at: &mut Instant);
 
-    /// Something happens at this instant that does not belong to a period.
+    /// Visits the instant of an event that does not belong to a period, so that no jump may pass
+    /// it.
     fn deadline(&mut self, at: Instant);
 
-    /// Whether the period is known to consist of whole steps.
+    /// Returns true if the period consists of whole steps.
     fn is_over_steps(&self) -> bool;
 
-    /// At this instant it is looked whether a queue pair waits too long for an acknowledgement. In
-    /// periods of whole steps none does, and these timers are set anew afterwards.
+    /// Visits the instant at which a queue pair is checked for a missing acknowledgement. In
+    /// periods of whole steps none is missing, and these timers are set anew after the jump.
     fn timeout(&mut self, at: Instant, of: SendSlot) {
         self.deadline(at);
         self.exact(u64::from(of.number()));
     }
 
-    /// Counts what has happened, and decides nothing.
+    /// Visits a count of past events, which decides nothing.
     fn total(&mut self, count: &mut u64);
 
-    /// The same.
+    /// As [`Visitor::total`], for 32 bits.
     fn total_u32(&mut self, count: &mut u32);
 
-    /// The same of a time that adds up.
+    /// As [`Visitor::total`], for a time that adds up.
     fn total_time(&mut self, time: &mut Time) {
         let mut ps = time.ps();
         self.total(&mut ps);
         *time = Time::from_ps(ps);
     }
 
-    /// A sequence number that goes on with those of its queue pair.
+    /// Visits a sequence number that goes on with those of its queue pair.
     fn sequence(&mut self, of: FlowEnd, number: &mut u32);
 
-    /// The same, or a number that does not change; whether it goes on.
+    /// Visits a sequence number that goes on with those of its queue pair, or stays the same;
+    /// returns true if it goes on.
     fn sequence_or_fixed(&mut self, of: FlowEnd, number: &mut u32) -> bool;
 
-    /// The numbers of a queue pair may go on by so many, and no further.
+    /// Limits the jump: the queue pair's sequence numbers may go on by `numbers` and no further.
     fn left(&mut self, of: FlowEnd, numbers: u32);
 
-    /// A sequence number that belongs to a request; whether it is that of a later request.
+    /// Visits a sequence number that belongs to a request; returns true if it becomes a later
+    /// request's.
     fn of_request(&mut self, of: FlowEnd, number: &mut u32) -> bool {
         if self.is_over_steps() {
             return self.sequence_or_fixed(of, number);
@@ -87,7 +90,7 @@ pub trait Visitor {
         false
     }
 
-    /// An instant of a request.
+    /// Visits an instant that belongs to a request.
     fn instant_of_request(&mut self, at: &mut Instant) {
         if self.is_over_steps() {
             self.instant(at);
@@ -96,10 +99,10 @@ pub trait Visitor {
         }
     }
 
-    /// What the owner of a request knows it by.
+    /// Visits the tag by which the owner of a request knows it.
     fn tag_of_request(&mut self, tag: &mut u64);
 
-    /// Counts what has happened in the request that is being received.
+    /// Visits a count of events in the request that is being received.
     fn total_of_request(&mut self, count: &mut u64) {
         if self.is_over_steps() {
             self.exact(*count);
@@ -108,7 +111,7 @@ pub trait Visitor {
         }
     }
 
-    /// Counts requests that have ended.
+    /// Visits a count of requests that have ended.
     fn requests(&mut self, count: &mut u32) {
         if self.is_over_steps() {
             self.total_u32(count);
@@ -117,28 +120,29 @@ pub trait Visitor {
         }
     }
 
-    /// There is something that follows from ends of requests and is not gone through.
+    /// Refuses whole steps: the component has state that follows from ends of requests and is not
+    /// visited.
     fn refuse_steps(&mut self) {
         if self.is_over_steps() {
             self.refuse();
         }
     }
 
-    /// When a data packet was sent ([`Packet::sent`](crate::Packet::sent)).
+    /// Visits the sending instant of a data packet ([`Packet::sent`](crate::Packet::sent)).
     fn sent(&mut self, of: UnderWay, sent: &mut u32);
 
-    /// There is something whose state is not gone through.
+    /// Refuses the search: the component has state that is not visited.
     fn refuse(&mut self);
 
-    /// As [`Visitor::total_of_request`].
+    /// As [`Visitor::total_of_request`], for 32 bits.
     fn total_of_request_u32(&mut self, count: &mut u32) {
         let mut wide = u64::from(*count);
         self.total_of_request(&mut wide);
-        // Comparisons have seen to it that it does not wrap.
+        // The comparison has made sure that it does not wrap.
         *count = wide as u32;
     }
 
-    /// As [`Visitor::exact`], of something that may be there.
+    /// As [`Visitor::exact`], for an optional value.
     fn exact_option(&mut self, value: Option<u64>) {
         self.exact(u64::from(value.is_some()));
         self.exact(value.unwrap_or(0));

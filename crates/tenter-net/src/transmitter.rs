@@ -1,4 +1,4 @@
-//! The wire side of a port: frames one after the other, and pause frames between them.
+//! The wire side of a port: frames one after the other, and control frames between them.
 
 mod steady;
 
@@ -21,95 +21,99 @@ use crate::telemetry::{Hop, Telemetry};
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Transmitter {
+    /// Instant at which the wire is free again; [`DARK`] while the link is down or held.
     free_at: Instant,
     output: Output,
-    /// From the wire (its first bit, or its last if the other end stores and forwards) to the other
-    /// end's event list.
+    /// Delay from the wire to the other end's event list, counted as `arrives_whole` says.
     latency: Time,
     serialisation: SerialisationTime,
-    /// Frames and frame bytes: without payload, and data.
+    /// Frames and frame bytes sent: without payload, and data.
     sent: [(u64, u64); 2],
+    /// Fraction of a picosecond left over from the last frame, in units of `serialisation`.
     carried: u32,
     port: u16,
+    /// True if the latency counts from a frame's last bit, false (cut-through) from its first.
     arrives_whole: bool,
-    /// Whether a frame needs more than to be put onto the wire: it may be lost or held back there,
-    /// or telemetry is written into it.
+    /// True if a frame needs more than the wire: an impairment may lose or hold it, or telemetry is
+    /// written into it.
     is_special: bool,
     node: NodeId,
     mac: MacControl,
-    /// Made at the first fault or repair of the link.
+    /// Allocated at the first fault or impairment of the link.
     link_faults: Option<Box<LinkFaults>>,
-    /// Where telemetry is written, if any is.
+    /// Records that telemetry is written into, if the link writes any.
     telemetry: Option<Arc<Telemetry>>,
 }
 
-/// When the wire of a link that is down is free.
+/// `free_at` of a link that is down or held.
 const DARK: Instant = Instant::NEVER;
 
-/// The faults of a link.
+/// Faults and impairment of a link.
 #[derive(Clone, Debug, Default)]
 struct LinkFaults {
-    /// When the last frame before the link went down had ended.
+    /// End of the last frame before the link went down.
     ended: Instant,
-    /// The rest of the frames that were on the wire whenever it went down.
+    /// Time that frames cut off by link failures still needed, summed over all failures.
     cut: Time,
+    /// Frames lost on the wire so far.
     losses: WireLosses,
     impairment: Option<Impairment>,
-    /// Whether the other end is notified of lost frames, for their credit, and the number of those
-    /// reported.
+    /// True if lost frames are reported to the other end, which then returns their credit.
     returns_lost_credit: bool,
+    /// Number of lost frames reported.
     lost_credit_returned: u64,
 }
 
-/// The frames that were sent over a link and did not arrive.
+/// Frames that were sent over a link and did not arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WireLosses {
-    /// Frames, without pause frames.
+    /// Lost frames, without MAC control frames.
     pub frames: u64,
-    /// Their frame bytes.
+    /// Frame bytes of the lost frames.
     pub bytes: u64,
-    /// MAC control frames: pause frames, and notices of load balancers.
+    /// Lost MAC control frames: pause frames, and notices of load balancers.
     pub pauses: u64,
 }
 
-/// Where a link leads and how long it takes there.
+/// Other end of a link, and the delays to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FarEnd {
-    /// The input of the other end for data.
+    /// Input of the other end for data.
     pub output: Output,
-    /// From the wire to the other end's event list.
+    /// Delay from the wire to the other end's event list.
     pub latency: Time,
-    /// Whether that counts from the end of a frame, because the other end takes frames whole.
+    /// True if `latency` counts from the end of a frame, because the other end takes frames whole.
     pub arrives_whole: bool,
-    /// The input of the other end for MAC control frames.
+    /// Input of the other end for MAC control frames.
     pub mac_output: Output,
-    /// From the end of a MAC control frame to its effect at the other end.
+    /// Delay from the end of a MAC control frame to its effect at the other end.
     pub mac_latency: Time,
 }
 
-/// Where MAC control frames go, and how many have gone.
+/// MAC control of a link: its input at the other end, its delay, and its pause frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MacControl {
-    /// The input of the other end that takes them: apart from data, because they pass no pipeline.
+    /// Input of the other end for control frames, apart from data: they pass no pipeline (decision
+    /// 0005).
     pub output: Output,
-    /// From the end of the frame to its effect at the other end: the cable and the response
+    /// Delay from the end of a frame to its effect at the other end: the cable and the response
     /// time of IEEE 802.1Qbb.
     pub latency: Time,
-    /// Pause frames that stopped a class.
+    /// XOFF frames sent, which pause a class.
     pub xoff_frames: u64,
-    /// Pause frames that resumed a class.
+    /// XON frames sent, which resume a class.
     pub xon_frames: u64,
 }
 
 impl MacControl {
-    /// Pause frames of both kinds.
+    /// Returns the number of pause frames sent, XOFF and XON together.
     pub fn frames(&self) -> u64 {
         self.xoff_frames + self.xon_frames
     }
 }
 
 impl Transmitter {
-    /// The transmitter of a port, sending to `output`.
+    /// Makes the transmitter of a port, sending to `output`.
     ///
     /// `latency` is the sum of the sender's egress half, the cable and the receiver's ingress half;
     /// with `arrives_whole` it counts from the end of the frame, else (cut-through) from its start.
@@ -138,7 +142,7 @@ impl Transmitter {
         }
     }
 
-    /// Prefetches the data for sending a frame.
+    /// Prefetches the fields that sending a frame needs.
     #[inline]
     pub(crate) fn prefetch(&self) {
         prefetch(&self.free_at);
@@ -146,32 +150,32 @@ impl Transmitter {
         prefetch(&self.output);
     }
 
-    /// Prefetches the pointers to the place of its next frame, if it leaves at `now` or later.
+    /// Prefetches the pointers to the place of its next frame, if that leaves at `now` or later.
     #[inline]
     pub(crate) fn prefetch_way(&self, now: Instant, medium: &impl Medium) {
         medium.prefetch_way(self.output, self.next_arrival(now));
     }
 
-    /// Prefetches the place of its next frame.
+    /// Prefetches the place of its next frame, if that leaves at `now` or later.
     #[inline]
     pub(crate) fn prefetch_room(&self, now: Instant, medium: &impl Medium) {
         medium.prefetch_room(self.output, self.next_arrival(now));
     }
 
-    /// About when its next frame arrives, if it leaves at `now` or later.
+    /// Estimates the arrival of its next frame, if that leaves at `now` or later.
     #[inline]
     fn next_arrival(&self, now: Instant) -> Instant {
         self.free_at.max(now).saturating_add(self.latency)
     }
 
-    /// Frames and pause frames that were sent and lost on the wire.
+    /// Returns the frames that were sent and lost on the wire.
     pub fn losses(&self) -> WireLosses {
         self.link_faults
             .as_ref()
             .map_or(WireLosses::default(), |link_faults| link_faults.losses)
     }
 
-    /// Frames and frame bytes that an impairment holds back.
+    /// Returns the frames and frame bytes that an impairment holds back at the moment.
     pub fn held_back(&self) -> (u64, u64) {
         let impairment = self
             .link_faults
@@ -180,13 +184,14 @@ impl Transmitter {
         impairment.map_or((0, 0), Impairment::held)
     }
 
-    /// Whether its link is down.
+    /// Returns true if the link is down or held.
     #[inline]
     pub fn is_dark(&self) -> bool {
         self.free_at == DARK
     }
 
-    /// When the last frame has ended, or will; the link's going down cuts it short.
+    /// Returns the end of the last frame, which may lie ahead; a link failure cuts that frame
+    /// short.
     pub fn last_end(&self) -> Instant {
         match &self.link_faults {
             Some(link_faults) if self.is_dark() => link_faults.ended,
@@ -194,23 +199,24 @@ impl Transmitter {
         }
     }
 
-    /// What is left at `now` of frames whose last one ends at `end`: bytes on the wire, preambles
-    /// and gaps included, rounded up, and at most `most`.
+    /// Returns the bytes left at `now` of frames whose last one ends at `end`, preambles and gaps
+    /// included, rounded up, and `most` at most.
     pub fn unsent_bytes(&self, end: Instant, now: Instant, most: u64) -> u64 {
         let left = end.saturating_since(now);
         let bits = u128::from(self.bits_per_second()) * u128::from(left.ps());
+        // 8 bits a byte times 10^12 ps a second.
         u64::try_from(bits.div_ceil(8_000_000_000_000)).map_or(most, |bytes| bytes.min(most))
     }
 
-    /// The part of frames counted as sent that was not on the wire, because it went down meanwhile.
+    /// Returns the wire time of frames counted as sent that link failures have cut off.
     pub fn cut_short(&self) -> Time {
         self.link_faults
             .as_ref()
             .map_or(Time::ZERO, |link_faults| link_faults.cut)
     }
 
-    /// The link goes down at `now`, and the frames under way on it are lost: this number of the
-    /// frames that had been sent, without those that are held back.
+    /// Handles a link that goes down at `now`. The frames `under_way` are lost, as are those that
+    /// an impairment holds back, which `under_way` does not include.
     pub fn link_down(&mut self, now: Instant, under_way: WireLosses) {
         let link_faults = self.link_faults.get_or_insert_default();
         let held = link_faults
@@ -220,6 +226,7 @@ impl Transmitter {
         link_faults.losses.frames += under_way.frames + held.0;
         link_faults.losses.bytes += under_way.bytes + held.1;
         link_faults.losses.pauses += under_way.pauses;
+        // A held link is dark already, and its last frame was left to end.
         if self.free_at != DARK {
             link_faults.cut += self.free_at.saturating_since(now);
         }
@@ -227,13 +234,13 @@ impl Transmitter {
         self.free_at = DARK;
     }
 
-    /// The link comes up at `now`.
+    /// Handles a link that comes up at `now`.
     pub fn link_up(&mut self, now: Instant) {
         self.free_at = now;
         self.carried = 0;
     }
 
-    /// Takes back the frames that the link was given and has not begun to send.
+    /// Uncounts the frames that the link was given and had not begun to send.
     pub(crate) fn take_back(&mut self, back: &TakenBack) {
         for (sent, back) in self.sent.iter_mut().zip(back.sent) {
             sent.0 -= back.0;
@@ -244,7 +251,7 @@ impl Transmitter {
         }
     }
 
-    /// Frames that were counted as lost were not.
+    /// Uncounts frames that were counted as lost although they had not begun to be sent.
     pub(crate) fn find_again(&mut self, frames: u64, bytes: u64) {
         if let Some(link_faults) = &mut self.link_faults {
             link_faults.losses.frames -= frames;
@@ -258,8 +265,7 @@ impl Transmitter {
         self.free_at = DARK;
     }
 
-    /// Counts the frames that were under way on the link when its circuit went down, after it was
-    /// held.
+    /// Counts the frames that were under way when the circuit of a held link went down.
     pub(crate) fn lose_under_way(&mut self, under_way: WireLosses) {
         let losses = &mut self.link_faults.get_or_insert_default().losses;
         losses.frames += under_way.frames;
@@ -267,7 +273,7 @@ impl Transmitter {
         losses.pauses += under_way.pauses;
     }
 
-    /// Leads to another port from now on; nothing may be under way.
+    /// Leads to another port from now on; nothing may be under way on the link.
     pub(crate) fn lead_to(&mut self, far: &FarEnd) {
         self.output = far.output;
         self.latency = far.latency;
@@ -284,8 +290,8 @@ impl Transmitter {
         }
     }
 
-    /// From `now` on frames take another time, and may have to arrive whole. A frame on the wire
-    /// ends as before.
+    /// Changes the rate from `now` on, and with it whether frames must arrive whole. A frame on the
+    /// wire ends as before.
     pub fn set_serialisation(
         &mut self,
         serialisation: SerialisationTime,
@@ -296,27 +302,27 @@ impl Transmitter {
         self.arrives_whole = arrives_whole;
         self.carried = 0;
         if !self.is_dark() {
-            // A frame that no longer has to arrive whole must not arrive together with the last one
-            // that had to, nor with one that was held back behind that.
+            // The next frame, if it need not arrive whole any more, must not arrive together with
+            // the last one that had to, nor with a frame that an impairment holds behind that one.
             self.free_at = self.free_at.max(now) + Time::from_ps(u64::from(HOLD_MAX) + 1);
         }
     }
 
-    /// Impairs the link from now on, by chances drawn from a stream.
+    /// Impairs the link from now on; `stream` draws which frames are affected.
     pub fn impair(&mut self, spec: ImpairmentSpec, stream: Stream) {
         self.is_special = true;
         self.link_faults.get_or_insert_default().impairment = Some(Impairment::new(spec, stream));
     }
 
-    /// Notifies the other end of frames that are lost by impairments from now on, so that their
-    /// credit is not.
+    /// Reports frames lost by the link's impairment to the other end from now on, so that their
+    /// credit returns. Does nothing on a link that loses none.
     pub fn return_lost_credit(&mut self) {
         if let Some(link_faults) = &mut self.link_faults {
             link_faults.returns_lost_credit = true;
         }
     }
 
-    /// Number of lost frames reported to the other end.
+    /// Returns the number of lost frames reported to the other end.
     pub fn lost_credit_returned(&self) -> u64 {
         self.link_faults
             .as_ref()
@@ -329,8 +335,8 @@ impl Transmitter {
         self.telemetry = Some(telemetry);
     }
 
-    /// Writes the telemetry of this link into a packet that is about to be sent at `start`, with
-    /// this number of frame bytes left in its queue.
+    /// Writes this link's telemetry into a packet that starts at `start` and leaves `queue_bytes`
+    /// in its queue.
     fn stamp(&self, packet: &Packet, start: Instant, queue_bytes: u64) {
         let Some(telemetry) = &self.telemetry else {
             return;
@@ -351,75 +357,72 @@ impl Transmitter {
         }
     }
 
-    /// The number of its port.
     #[inline]
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    /// When the wire is free again.
+    /// Returns the instant at which the wire is free again; [`Instant::NEVER`] on a dark link.
     #[inline]
     pub fn free_at(&self) -> Instant {
         self.free_at
     }
 
-    /// Frames and frame bytes sent so far, without pause frames.
+    /// Returns the frames and frame bytes sent so far, without MAC control frames.
     pub fn sent(&self) -> (u64, u64) {
         let [control, data] = self.sent;
         (control.0 + data.0, control.1 + data.1)
     }
 
-    /// Frames and frame bytes sent so far that carried no payload: acknowledgements and connection
-    /// set-up.
+    /// Returns the frames and frame bytes sent so far without payload: acknowledgements and
+    /// connection set-up.
     pub fn sent_control(&self) -> (u64, u64) {
         self.sent[0]
     }
 
-    /// Data frames and their frame bytes sent so far.
+    /// Returns the data frames sent so far, and their frame bytes.
     #[inline]
     pub fn sent_data(&self) -> (u64, u64) {
         self.sent[1]
     }
 
-    /// Packets that it has sent, pause frames among them.
+    /// Returns the number of packets sent, pause frames among them.
     pub fn packets(&self) -> u64 {
         self.sent().0 + self.mac.frames()
     }
 
-    /// Its MAC control frames.
+    /// Returns the link's MAC control, with the pause frames sent.
     pub fn mac(&self) -> &MacControl {
         &self.mac
     }
 
-    /// Keeps the wire idle for a while after the current frame.
+    /// Keeps the wire idle for `gap` after the current frame.
     #[inline]
     pub fn pause_for(&mut self, gap: Time) {
         self.free_at += gap;
     }
 
-    /// How long `quanta` of 512 bit times last on this wire.
+    /// Returns the duration of `quanta` quanta of 512 bit times on this wire.
     pub fn pause_time(&self, quanta: u32) -> Time {
         self.serialisation.of(64, 0).0 * u64::from(quanta)
     }
 
-    /// The time of a number of bytes, to within a picosecond in 64 bytes.
+    /// Returns the wire time of `bytes`, exact to a picosecond in 64 bytes.
     pub(crate) fn time_of(&self, bytes: u32) -> Time {
         self.serialisation.of(64, 0).0 * u64::from(bytes) / 64
     }
 
-    /// The rate of the wire.
     pub(crate) fn bits_per_second(&self) -> u64 {
         self.serialisation.bits_per_second()
     }
 
-    /// Sends a frame whose first bit goes out at `start`, which must not be before the wire is
-    /// free.
+    /// Sends a frame whose first bit goes out at `start`. The wire must be free then.
     #[inline]
     pub fn transmit<M: Medium>(&mut self, packet: &Packet, start: Instant, medium: &mut M) {
         self.transmit_from(None, packet, start, medium);
     }
 
-    /// The same with a frame from a queue in which this number of frame bytes is left.
+    /// As [`Transmitter::transmit`], for a frame that leaves `queue_bytes` in its queue.
     #[inline]
     pub(crate) fn transmit_queued<M: Medium>(
         &mut self,
@@ -431,7 +434,7 @@ impl Transmitter {
         self.transmit_from(Some(queue_bytes), packet, start, medium);
     }
 
-    /// The same with a frame that may be from a queue.
+    /// Sends a frame, which may come from a queue that keeps `queue_bytes`.
     #[inline]
     fn transmit_from<M: Medium>(
         &mut self,
@@ -448,9 +451,9 @@ impl Transmitter {
         }
     }
 
-    /// Sends a frame into which telemetry is written, or over an impaired link.
+    /// Sends a frame that telemetry is written into, or over an impaired link.
     ///
-    /// It takes the packet itself: without a reference it need not be put together in memory.
+    /// It takes the packet by value: a reference would force the packet into memory.
     #[inline(never)]
     fn transmit_specially<M: Medium>(
         &mut self,
@@ -471,11 +474,11 @@ impl Transmitter {
         }
     }
 
-    /// Puts a frame onto the wire; when it reaches the other end.
+    /// Puts a frame onto the wire, and returns its arrival at the other end.
     #[inline]
     fn put<M: Medium>(&mut self, packet: &Packet, start: Instant, medium: &mut M) -> Instant {
         self.occupy(u32::from(packet.frame_bytes) + WIRE_OVERHEAD_BYTES, start);
-        // Without a branch: whether data or an acknowledgement comes is unpredictable.
+        // Indexed rather than branched: data and acknowledgements come in no predictable order.
         let sent = &mut self.sent[usize::from(packet.kind.is_data())];
         sent.0 += 1;
         sent.1 += u64::from(packet.frame_bytes);
@@ -492,7 +495,7 @@ impl Transmitter {
         at
     }
 
-    /// Sends a frame over an impaired link.
+    /// Sends a frame over an impaired link, which may lose it or hold it behind later ones.
     fn send_impaired<M: Medium>(&mut self, at: Instant, packet: &Packet, medium: &mut M) {
         let Some(link_faults) = &mut self.link_faults else {
             return;
@@ -513,6 +516,7 @@ impl Transmitter {
                 losses.bytes += u64::from(packet.frame_bytes);
                 if *returns_lost_credit {
                     *lost_credit_returned += 1;
+                    // At the time of a flow-control packet that followed the frame at once.
                     let at = self.free_at + self.mac.latency;
                     medium.send(self.mac.output, at, &LostCredit::report_of(packet));
                 }
@@ -527,8 +531,8 @@ impl Transmitter {
         }
     }
 
-    /// Whether a MAC control frame is lost on its way; counted if so. Flow-control packets are
-    /// repeated until they arrive, and so are not.
+    /// Returns true if an impairment loses a MAC control frame, and counts it. Flow-control packets
+    /// are repeated until they arrive, so they are never lost.
     fn loses_control(&mut self, packet: &Packet) -> bool {
         if packet.kind == PacketKind::FlowControl {
             return false;
@@ -542,13 +546,13 @@ impl Transmitter {
         lost
     }
 
-    /// Sends a pause frame for a class as soon as the wire is free: before all waiting frames. Zero
-    /// quanta resume the class.
+    /// Sends a pause frame for a class as soon as the wire is free, before all waiting frames. Zero
+    /// `quanta` resume the class.
     pub fn pause(&mut self, class: u8, quanta: u16, now: Instant, medium: &mut impl Medium) {
         self.send_pause(Packet::pause(class, quanta), now, medium);
     }
 
-    /// The same with a given pause frame.
+    /// Sends and counts a given pause frame as soon as the wire is free.
     pub(crate) fn send_pause(&mut self, packet: Packet, now: Instant, medium: &mut impl Medium) {
         if Pause::of(&packet).quanta == 0 {
             self.mac.xon_frames += 1;
@@ -558,7 +562,7 @@ impl Transmitter {
         self.send_control(packet, now, medium);
     }
 
-    /// Sends a MAC control frame or a flow-control packet as soon as the wire is free: before all
+    /// Sends a MAC control frame or a flow-control packet as soon as the wire is free, before all
     /// waiting frames.
     pub fn send_control(&mut self, packet: Packet, now: Instant, medium: &mut impl Medium) {
         if self.is_dark() {
@@ -583,6 +587,7 @@ impl Transmitter {
             start >= self.free_at,
             "a frame starts before the last one has ended"
         );
+        // Only frames back to back share a picosecond.
         let carried = if start == self.free_at {
             self.carried
         } else {
@@ -593,7 +598,7 @@ impl Transmitter {
         self.free_at = start + duration;
     }
 
-    /// Tells a medium that is watched that something has happened to a packet at this port.
+    /// Reports an event of a packet at this port, if the run is watched.
     #[inline]
     pub fn note<M: Medium>(&self, kind: EventKind, at: Instant, packet: &Packet, medium: &mut M) {
         if M::WATCHED {

@@ -1,12 +1,12 @@
 //! The visit of a switch in a window: port after port where that is exact, else in the order of
-//! time.
+//! time (decision 0016).
 //!
 //! Ports of one switch are independent except for the shared buffer. A visit first adds up its
-//! arrivals. If all of them would find room beside the buffer's content at the start, whatever
-//! leaves meanwhile, then no frame is refused and no sender is paused in this visit, in any order;
-//! so each port may go through all of its window before the next one begins. Only the greatest fill
-//! of the buffer does depend on the order between ports; it is then computed from a journal, and
-//! only if it may have become greater than ever.
+//! arrivals. If all of them would find room beside the buffer's content at the start, even without
+//! any departure, no frame is refused and no sender is paused in this visit, in any order; so each
+//! port may go through its whole window before the next one begins. Only a pool's highest fill
+//! depends on the order between ports. It is computed from a journal, and only if it may be a new
+//! high-water mark.
 
 use tenter_engine::EventList;
 use tenter_topology::Routing;
@@ -22,7 +22,7 @@ use crate::switch::{OutputQueued, Queueing};
 use crate::visit_counts::VisitCounts;
 
 impl OutputQueued {
-    /// How often visits went which way.
+    /// Returns how often visits took each way, with the journal's statistics.
     pub(crate) fn visit_counts(&self) -> VisitCounts {
         let journals = self.buffer.journal_counts();
         VisitCounts {
@@ -35,7 +35,7 @@ impl OutputQueued {
         }
     }
 
-    /// As [`Switch::visit`](crate::Switch::visit).
+    /// Implements [`Switch::visit`](crate::Switch::visit).
     #[inline]
     pub(crate) fn visit<M: Medium>(
         &mut self,
@@ -49,6 +49,7 @@ impl OutputQueued {
             || self.balancer.reads_queues()
             || self.chassis.changes_packets
             || self.signals.is_some()
+        // Each of these needs all events of the switch in the order of time.
         {
             self.visits.in_time_order += 1;
             self.prefetch_frames();
@@ -68,8 +69,8 @@ impl OutputQueued {
         }
     }
 
-    /// Finds the port of each arrival; says whether all are certain to be stored without any sender
-    /// being paused.
+    /// Finds the output port of each arrival; returns true if all are certain to be stored without
+    /// a pause of any sender.
     #[inline(never)]
     fn route_all<M: Medium>(
         &mut self,
@@ -80,11 +81,15 @@ impl OutputQueued {
         medium: &mut M,
     ) -> bool {
         let ports = self.chassis.ports.len();
+        // Without shared memory ports have nothing to do with each other.
         if !self.buffer.is_shared() {
             turns.begin(
                 ports,
+                // Arrivals are routed in the order of time, so the load balancer may remember its
+                // choices.
                 arrivals.iter().map(|(packet, input)| {
                     if usize::from(input) >= ports {
+                        // A pause frame belongs to the port whose link it came through.
                         return input - ports as u16;
                     }
                     self.route(packet, input, routing, medium)
@@ -113,8 +118,8 @@ impl OutputQueued {
         certain
     }
 
-    /// As [`SharedBuffer::all_fit`](crate::buffer::SharedBuffer::all_fit), by the fills of the
-    /// queues and priority groups of these very arrivals.
+    /// As [`SharedBuffer::all_fit`](crate::buffer::SharedBuffer::all_fit), with the present fills
+    /// of the queues and priority groups of these very arrivals.
     #[inline(never)]
     fn all_fit_exactly(
         &mut self,
@@ -144,7 +149,7 @@ impl OutputQueued {
         self.buffer.all_fit(arriving, &fullest)
     }
 
-    /// Port after port.
+    /// Serves port after port; returns the instant of the next departure.
     #[inline(never)]
     fn serve_ports<M: Medium>(
         &mut self,
@@ -177,7 +182,7 @@ impl OutputQueued {
         (!next.is_never()).then_some(next)
     }
 
-    /// Arrival after arrival, from a state in which no sender is paused.
+    /// Serves arrival after arrival, from a state in which no sender is paused.
     fn serve_in_order<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
@@ -198,12 +203,12 @@ impl OutputQueued {
     }
 }
 
-/// The data of a port is prefetched this number of ports ahead, in steps that lead to each other.
+/// Ports by which the prefetches of a port's data run ahead, in steps that lead to each other.
 const STEPS: [usize; 3] = [6, 4, 2];
 
 /// Prefetches the data of the next busy ports, of which the first one is about to be served.
 ///
-/// Near the end the last one is prefetched again, which costs less than to ask.
+/// Near the end the last port is prefetched again, which costs less than a test.
 #[inline]
 fn prefetch_ports<M: Medium>(ports: &[Port], busy: &[u16], end: Instant, medium: &M) {
     let last = busy.len() - 1;

@@ -1,27 +1,28 @@
-//! How often visits of a switch went which way.
+//! Counts of the ways that a switch's visits take.
 
 use std::ops::AddAssign;
 
-/// How often visits of a switch went which way: all of them give the same result, and this says
-/// whether tests have tried each.
+/// How often visits took each of their ways. All ways give the same result; the counts tell whether
+/// tests have tried each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VisitCounts {
-    /// Port after port.
+    /// Visits that served port after port.
     pub by_port: u64,
-    /// Arrival after arrival, as it was not certain that all would find room.
+    /// Visits in the order of arrivals, because not all arrivals were certain to find room.
     pub in_order: u64,
-    /// Arrival after arrival, because a sender was paused, the load balancer reads queues, or
-    /// senders are signalled to.
+    /// Visits in the order of time, because a sender was paused, the load balancer reads queues,
+    /// packets change as they arrive, or senders are signalled to.
     pub in_time_order: u64,
     /// Visits port after port that kept a journal.
     pub journals: u64,
-    /// Of them, those whose journal was carried out slot of time after slot of time.
+    /// Journals that were replayed slot by slot, because a pool might have passed its high-water
+    /// mark.
     pub journals_in_order: u64,
-    /// Slots with several entries that were carried out in the order of time, …
+    /// Slots with several entries that were sorted by time before the replay.
     pub slots_in_order: u64,
-    /// … and port after port.
+    /// Slots with several entries that were replayed unsorted, port after port.
     pub slots_by_port: u64,
-    /// Frames in journals that a pause frame resumed at the instant at which it arrived.
+    /// Frames in journals that a pause frame resumed at the instant of its own effect.
     pub late_releases: u64,
 }
 

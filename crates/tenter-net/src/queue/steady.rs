@@ -1,10 +1,10 @@
-//! A queue in a steady state.
+//! A queue's state, value by value, for the search for steady states.
 
 use super::{ClassQueue, PauseRecord, QueueCounters};
 use crate::steady::Visitor;
 
 impl ClassQueue {
-    /// Goes through its state; its high-water mark has seen a whole period already.
+    /// Visits the state. The high-water mark is left out: it has seen a whole period already.
     pub(crate) fn steady(&mut self, visitor: &mut impl Visitor) {
         let ClassQueue {
             frames,
@@ -37,7 +37,7 @@ impl ClassQueue {
 }
 
 impl PauseRecord {
-    /// Goes through its state.
+    /// Visits the record: counts, and the start of the last pause.
     pub fn steady(&mut self, visitor: &mut impl Visitor) {
         let PauseRecord {
             xoff_frames,

@@ -1,10 +1,10 @@
-//! A transmitter in a steady state.
+//! A transmitter's state, value by value, for the search for steady states.
 
 use super::{LinkFaults, MacControl, Transmitter};
 use crate::steady::Visitor;
 
 impl Transmitter {
-    /// Goes through its state.
+    /// Visits the state, and refuses a link with an impairment or telemetry.
     pub fn steady(&mut self, visitor: &mut impl Visitor) {
         let Transmitter {
             free_at,
@@ -25,7 +25,7 @@ impl Transmitter {
             visitor.refuse();
         }
         visitor.instant(free_at);
-        // What is left of a picosecond counts only for a frame that follows at once.
+        // The fraction matters to a frame that follows back to back.
         visitor.exact(u64::from(*carried));
         for (frames, bytes) in sent {
             visitor.total(frames);
@@ -47,7 +47,8 @@ impl Transmitter {
 }
 
 impl LinkFaults {
-    /// Nothing of it changes while no link fails; MAC control frames that a dark link loses do.
+    /// Visits the state, of which nothing may change: links do not fail periodically. Only control
+    /// frames that a dark link loses do change it.
     fn steady(&mut self, visitor: &mut impl Visitor) {
         let LinkFaults {
             ended,
