@@ -1,5 +1,5 @@
-//! Credit-based link-level flow control, as InfiniBand has it: a frame leaves only when the input
-//! buffer of the other end has room for it.
+//! Credit-based link-level flow control, as in InfiniBand: a frame leaves only when the input
+//! buffer at the other end has room for it.
 //!
 //! ```text
 //!  sending end of a lane                                    receiving end
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Both ends count blocks of 64 bytes since the link was trained, and send each other sums, never
-//! differences: so the next flow-control packet makes up for a loss on the way.
+//! differences: so the next flow-control packet makes up for a lost one (decision 0025).
 //!
 //! Source: InfiniBand Architecture Specification, volume 1, link layer: flow control.
 
@@ -19,7 +19,7 @@ use tenter_units::{Bytes, Time};
 use crate::headroom::paused_link::PausedLink;
 use crate::packet::{CREDIT_BLOCK_BYTES, FLOW_CONTROL_BYTES, WIRE_OVERHEAD_BYTES, credit_blocks};
 
-/// The most bytes that a receiver can grant ahead with the standard's counters of 12 bits: 2,048
+/// Most bytes that a receiver can grant ahead with the standard's counters of 12 bits: 2,048
 /// blocks.
 pub const CREDIT_MAX_BYTES: u64 = 2_048 * CREDIT_BLOCK_BYTES as u64;
 
@@ -38,36 +38,38 @@ component! {
     }
 }
 
-/// An input buffer has a block at least.
+/// Smallest input buffer of a lane, one block.
 const LANE_MIN: Bytes = Bytes::new(CREDIT_BLOCK_BYTES as u64);
-/// The most bytes of an input buffer.
+/// Largest input buffer of a lane that a scenario may ask for.
 const LANE_MAX: Bytes = Bytes::new(16 << 20);
 
 impl CreditSpec {
-    /// Blocks of the input buffer of a lane.
+    /// Returns the blocks in a lane's input buffer.
     pub fn lane_blocks(&self) -> u32 {
         (self.lane_bytes / u64::from(CREDIT_BLOCK_BYTES)) as u32
     }
 
-    /// Blocks after which a flow-control packet goes out, at least one.
+    /// Returns the freed blocks after which a flow-control packet goes out, at least one.
     pub fn update_blocks(&self) -> u32 {
         let blocks = self.update_bytes / u64::from(CREDIT_BLOCK_BYTES);
         blocks.max(1) as u32
     }
 
-    /// How long it takes at most, on a link that may be busy in both directions, from the start of
-    /// a frame until the credit for it is back, if it leaves its input buffer at once: its flight,
-    /// a frame on the way back that the flow-control packet waits for, that packet, the cable and
-    /// what the other end takes to go by it.
+    /// Returns the longest time from a frame's start until its credit is back, on a link that is
+    /// busy in both directions, if the frame leaves its input buffer at once.
+    ///
+    /// It is the sum of the frame's flight, a frame on the way back that the flow-control packet
+    /// waits for, that packet, the cable, and the delay until the other end applies it.
     pub fn round_trip(&self, link: &PausedLink) -> Time {
         let back = link.reverse_wire_bytes + u32::from(FLOW_CONTROL_BYTES);
         let back = link.rate.time_of_bits(u128::from(back) * 8);
         link.flight + back + link.cable_delay + self.delay
     }
 
-    /// An input buffer, in bytes, with which frames of a link are sure to follow each other without
-    /// a gap as long as they leave it at once: what is sent in a [round
-    /// trip](CreditSpec::round_trip), one frame more, and what the sender has not been told of.
+    /// Returns the input buffer, in bytes, with which frames on a link follow each other without a
+    /// gap as long as they leave it at once: the bytes sent in a [round
+    /// trip](CreditSpec::round_trip), one frame more, and free blocks that have not been reported
+    /// to the sender.
     pub fn needed_bytes(&self, link: &PausedLink) -> u64 {
         let wire_bits = u64::from(link.frame_bytes + WIRE_OVERHEAD_BYTES) * 8;
         let frame_time = link.rate.time_of_bits(u128::from(wire_bits)).ps().max(1);
@@ -77,20 +79,21 @@ impl CreditSpec {
         blocks * u64::from(CREDIT_BLOCK_BYTES)
     }
 
-    /// The least input buffer of a lane, in bytes, with which frames of up to this size never wait
-    /// forever: blocks that have not been reported are of no use to the sender.
+    /// Returns the smallest input buffer, in bytes, with which frames up to `frame_bytes` never
+    /// wait forever: free blocks that have not been reported are of no use to the sender.
     pub fn least_lane_bytes(&self, frame_bytes: u32) -> u64 {
         let blocks = credit_blocks(frame_bytes) + self.update_blocks() - 1;
         u64::from(blocks * CREDIT_BLOCK_BYTES)
     }
 }
 
-/// The receiving end of a lane of a link: its input buffer.
+/// Receiving end of a lane: its input buffer, in blocks of 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneBuffer {
     capacity: u32,
+    /// Freed blocks that make a flow-control packet due.
     update: u32,
-    /// ABR, adjusted blocks received.
+    /// ABR, adjusted blocks received: frames that arrived or were lost.
     received: u32,
     occupied: u32,
     /// The FCCL last sent to the other end.
@@ -102,7 +105,7 @@ pub struct LaneBuffer {
 }
 
 impl LaneBuffer {
-    /// An empty buffer whose sender knows how large it is.
+    /// Makes an empty buffer whose sender knows its size.
     pub fn new(spec: &CreditSpec) -> LaneBuffer {
         LaneBuffer {
             capacity: spec.lane_blocks(),
@@ -116,7 +119,7 @@ impl LaneBuffer {
         }
     }
 
-    /// Takes a frame.
+    /// Stores a frame that has arrived.
     #[inline]
     pub fn take(&mut self, frame_bytes: u16) {
         let blocks = credit_blocks(u32::from(frame_bytes));
@@ -129,90 +132,92 @@ impl LaneBuffer {
         );
     }
 
-    /// A frame leaves; returns the new credit limit if it must be sent to the other end.
+    /// Frees a frame's blocks; returns the new credit limit if a flow-control packet is due.
     #[inline]
     pub fn free(&mut self, frame_bytes: u16) -> Option<u32> {
         self.occupied -= credit_blocks(u32::from(frame_bytes));
         self.tell_if_due()
     }
 
-    /// Adjusts ABR by the blocks of a frame that was sent and lost; returns the new credit limit if
-    /// the other end must be told.
+    /// Adds a lost frame's blocks to ABR; returns the new credit limit if a flow-control packet is
+    /// due.
     pub fn adjust(&mut self, blocks: u32) -> Option<u32> {
         self.received = self.received.wrapping_add(blocks);
         self.lost += 1;
         self.tell_if_due()
     }
 
-    /// Frames that were lost on the way here.
+    /// Returns the frames that were lost on the way here.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
     fn tell_if_due(&mut self) -> Option<u32> {
+        // The sums wrap after 2^32 blocks, and their difference does not.
         let fresh = self.limit().wrapping_sub(self.told);
         (fresh >= self.update).then(|| self.tell())
     }
 
-    /// FCCL, the credit limit: up to how many blocks in all the other end may send.
+    /// Returns FCCL, the credit limit: the blocks since the start up to which the other end may
+    /// send.
     pub fn limit(&self) -> u32 {
         let free = self.capacity - self.occupied;
         self.received.wrapping_add(free)
     }
 
-    /// Notes that the limit is sent to the other end; returns it.
+    /// Returns the limit, and notes that it is sent to the other end.
     pub fn tell(&mut self) -> u32 {
         self.told = self.limit();
         self.updates += 1;
         self.told
     }
 
-    /// The link is trained anew, so both ends count from zero; returns the limit that the other end
-    /// must be told. What the buffer holds is still there.
+    /// Counts from zero again, as the link is trained anew; returns the limit for the other end.
+    /// Stored frames keep their blocks.
     pub fn renew(&mut self) -> u32 {
         self.received = 0;
         self.tell()
     }
 
-    /// ABR, and the limit last sent to the other end.
+    /// Returns ABR, and the limit last sent to the other end.
     pub fn counted(&self) -> (u32, u32) {
         (self.received, self.told)
     }
 
-    /// Blocks that it holds.
+    /// Returns the blocks in use.
     pub fn occupied(&self) -> u32 {
         self.occupied
     }
 
-    /// The most bytes it ever held, in whole blocks.
+    /// Returns the most bytes ever in use, in whole blocks.
     pub fn high_water_bytes(&self) -> u64 {
         u64::from(self.high_water) * u64::from(CREDIT_BLOCK_BYTES)
     }
 
-    /// Its size in bytes.
+    /// Returns the buffer's size in bytes.
     pub fn capacity_bytes(&self) -> u64 {
         u64::from(self.capacity) * u64::from(CREDIT_BLOCK_BYTES)
     }
 
-    /// Flow-control packets that it has caused.
+    /// Returns the number of flow-control packets that the buffer has caused.
     pub fn updates(&self) -> u64 {
         self.updates
     }
 }
 
-/// The sending end of a lane of a link: its credit.
+/// Sending end of a lane: its credit, in blocks of 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneCredit {
-    /// FCTBS, total blocks sent.
+    /// FCTBS, total blocks sent since the link was trained.
     sent: u32,
-    /// FCCL as it was last heard.
+    /// FCCL, as last received from the other end.
     limit: u32,
-    /// Flow-control packets heard.
+    /// Flow-control packets received for the lane.
     updates: u64,
 }
 
 impl LaneCredit {
-    /// That of a link whose other end has an empty buffer.
+    /// Makes the credit of a lane whose other end has an empty buffer.
     pub fn new(spec: &CreditSpec) -> LaneCredit {
         LaneCredit {
             sent: 0,
@@ -221,19 +226,19 @@ impl LaneCredit {
         }
     }
 
-    /// Blocks that may be sent.
+    /// Returns the blocks that may be sent now.
     #[inline]
     pub fn left(&self) -> u32 {
         self.limit.wrapping_sub(self.sent)
     }
 
-    /// Whether there is credit for a frame.
+    /// Returns true if there is credit for a frame.
     #[inline]
     pub fn covers(&self, frame_bytes: u32) -> bool {
         credit_blocks(frame_bytes) <= self.left()
     }
 
-    /// A frame is sent.
+    /// Takes the credit for a frame that is sent.
     #[inline]
     pub fn spend(&mut self, frame_bytes: u16) {
         self.sent = self
@@ -241,41 +246,42 @@ impl LaneCredit {
             .wrapping_add(credit_blocks(u32::from(frame_bytes)));
     }
 
-    /// Applies a flow-control packet.
+    /// Applies a flow-control packet with the FCCL `limit`.
     pub fn hear(&mut self, limit: u32) {
         self.limit = limit;
         self.updates += 1;
     }
 
-    /// The link is trained anew: nothing may be sent until the other end has said how much.
+    /// Voids the credit, as the link is trained anew: nothing may be sent before the next
+    /// flow-control packet.
     pub fn renew(&mut self) {
         self.sent = 0;
         self.limit = 0;
     }
 
-    /// FCTBS, and FCCL as it was last heard.
+    /// Returns FCTBS, and FCCL as last received.
     pub fn counted(&self) -> (u32, u32) {
         (self.sent, self.limit)
     }
 
-    /// Flow-control packets that it has heard.
+    /// Returns the number of flow-control packets received.
     pub fn updates(&self) -> u64 {
         self.updates
     }
 }
 
-/// A lane of a link, at the port of a switch.
+/// A lane at a port of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lane {
     pub(crate) port: u16,
-    /// The queue of its class.
+    /// Queue of the lane's class.
     pub(crate) queue: usize,
 }
 
-/// The input buffers of all ports and lanes of a switch.
+/// Input buffers of a switch, one for each port and lane.
 #[derive(Clone, Debug)]
 pub(crate) struct InputBuffers {
-    /// By port, then queue.
+    /// Ordered by port, then by queue.
     lanes: Vec<LaneBuffer>,
     queues: usize,
 }
@@ -288,7 +294,6 @@ impl InputBuffers {
         }
     }
 
-    /// The input buffer of a port and a queue.
     pub(crate) fn of(&self, port: u16, queue: usize) -> &LaneBuffer {
         &self.lanes[usize::from(port) * self.queues + queue]
     }

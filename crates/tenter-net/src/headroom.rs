@@ -1,4 +1,4 @@
-//! Headroom: the bytes that still arrive after a port has asked its sender to pause.
+//! Headroom: bytes that still arrive after a port has decided to pause its sender.
 //!
 //! ```text
 //!  receiver  XOFF decided at t                    last frame it lets through arrives
@@ -20,16 +20,16 @@ pub use crate::response_time::{PauseResponse, QUANTUM_BITS, response_quanta, res
 use crate::spec::Switches;
 pub use paused_link::PausedLink;
 
-/// Wire bytes of a pause frame: 64 and the preamble and gap (IEEE 802.1Qbb).
+/// Wire bytes of a pause frame: 64, preamble and gap (IEEE 802.1Qbb).
 pub const PAUSE_WIRE_BYTES: u32 = 64 + WIRE_OVERHEAD_BYTES;
-/// Bytes that arrive from the instant of an XOFF on, in the worst phase of the model: with this
-/// headroom nothing is dropped, and with one frame less a frame can be.
+/// Returns the bytes that arrive from the instant of an XOFF on, in the worst phase of the model:
+/// with this headroom nothing is dropped, and with one frame less a frame can be.
 ///
-/// XOFF is decided at t, when a frame arrives. The sender starts its last frame at the latest when
-/// a frame on the reverse wire has ended, the pause frame has gone out and crossed the cable, and
-/// the response time has passed. Frames started since t − flight arrive at t or later, first the
-/// frame that caused the XOFF. So the sender's wire is busy for that whole stretch, and one more
-/// frame starts at its end.
+/// XOFF is decided at t, when a frame arrives. The sender starts its last frame when, at the
+/// latest, a frame on the reverse wire has ended, the pause frame has gone out and crossed the
+/// cable, and the response time has passed. Frames started since t − flight arrive at t or later,
+/// first the frame that caused the XOFF. So the sender's wire is busy for that whole stretch, and
+/// one more frame starts at its end.
 pub fn model(link: &PausedLink) -> u64 {
     let reverse = u64::from(link.reverse_wire_bytes + PAUSE_WIRE_BYTES) * 8;
     let waits = link.rate.time_of_bits(u128::from(reverse)) + link.cable_delay + link.response_time;
@@ -44,29 +44,29 @@ pub fn model(link: &PausedLink) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// A link in the terms of `SONiC`'s dynamic headroom calculation.
+/// A link, in the terms of `SONiC`'s dynamic headroom calculation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SonicLink {
-    /// Line rate.
+    /// Line rate of the link.
     pub rate: Rate,
     /// Propagation delay of each direction.
     pub cable_delay: Time,
-    /// MTU of the port: a frame of the other direction may be in the way.
+    /// MTU of the port: a frame this long may delay the pause frame.
     pub port_mtu_bytes: u64,
-    /// Largest packet of the lossless class.
+    /// Largest packet of the lossless class, in bytes.
     pub lossless_mtu_bytes: u64,
     /// Bytes held by the MAC and the PHY.
     pub mac_phy_bytes: u64,
-    /// Bytes held by a gearbox on the way, each way; zero without.
+    /// Bytes held by a gearbox, each way; zero without one.
     pub gearbox_bytes: u64,
-    /// The cell in which the chip stores packets, if these may be as small as 64 bytes and fill
-    /// just one; `None` counts full cells.
+    /// Cell size of the chip, if packets may be as small as 64 bytes and fill just one cell; `None`
+    /// counts full cells.
     pub small_packet_cell_bytes: Option<u64>,
 }
 
 impl SonicLink {
-    /// A link of a rate and a delay with `SONiC`'s defaults: port MTU 9216, 0.8 KiB of MAC and PHY,
-    /// no gearbox, only small packets in cells of 192 bytes (NVIDIA Spectrum-4).
+    /// Makes a link with `SONiC`'s defaults: port MTU 9216, 0.8 KiB of MAC and PHY, no gearbox,
+    /// only small packets in cells of 192 bytes (NVIDIA Spectrum-4).
     pub fn with_defaults(rate: Rate, cable_delay: Time, lossless_mtu_bytes: u64) -> SonicLink {
         SonicLink {
             rate,
@@ -80,10 +80,10 @@ impl SonicLink {
     }
 }
 
-/// Bytes kept beyond XOFF by `SONiC`'s dynamic headroom calculation (design document "Dynamically
-/// headroom calculation", the formula of its NVIDIA platforms).
+/// Returns the bytes kept beyond XOFF by `SONiC`'s dynamic headroom calculation (design document
+/// "Dynamically headroom calculation", the formula of its NVIDIA platforms).
 ///
-/// The cable is taken both ways. Units are exact and nothing is rounded up to whole KiB, unlike
+/// The cable counts both ways. Units are exact, and nothing is rounded up to whole KiB, unlike
 /// there.
 pub fn sonic(link: &SonicLink) -> u64 {
     let bit_ps = u128::from(link.rate.bits_per_second()) * u128::from(2 * link.cable_delay.ps());
@@ -99,8 +99,8 @@ pub fn sonic(link: &SonicLink) -> u64 {
     link.lossless_mtu_bytes + occupied(delayed, link.small_packet_cell_bytes)
 }
 
-/// The cells of small packets, in the worst case: a packet of 64 bytes takes a whole cell, or,
-/// where a cell is at most two of them, one byte more than a cell takes two.
+/// Returns the bytes that small packets occupy in cells, in the worst case: a packet of 64 bytes
+/// takes a whole cell or, if a cell holds two of them at most, one byte more than a cell takes two.
 fn occupied(bytes: u64, cell: Option<u64>) -> u64 {
     match cell {
         None => bytes,
@@ -109,20 +109,20 @@ fn occupied(bytes: u64, cell: Option<u64>) -> u64 {
     }
 }
 
-/// The further inputs of a switch's headroom, beside the switch and the cables.
+/// Inputs of a switch's headroom, beside the switches and the cables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Senders {
-    /// The largest frame that any NIC sends, in frame bytes.
+    /// Largest frame that any NIC sends, in frame bytes.
     pub frame_bytes: u32,
-    /// From the queue pair of a NIC to its wire.
+    /// Delay from a NIC's queue pair to its wire.
     pub transmit_latency: Time,
-    /// By how many parts per million the clock of a NIC may be fast.
+    /// Most by which a NIC's clock may be fast, in parts per million.
     pub fast_ppm: u32,
-    /// The time until a NIC obeys a pause frame.
+    /// Response time of NICs to pause frames.
     pub pause_response: PauseResponse,
 }
 
-/// The links that come in through the ports of a switch, port after port.
+/// Returns the links that come in through a switch's ports, port after port.
 pub fn incoming<'a>(
     topology: &'a Topology,
     switches: &'a Switches,
@@ -136,7 +136,8 @@ pub fn incoming<'a>(
     })
 }
 
-/// The link from a leaf to a port of a host, with a NIC latency from the wire to the queue pair.
+/// Returns the link from a leaf to `end`, a host and its port. `receive_latency` is the NIC's delay
+/// from the wire to the queue pair.
 pub fn into_host(
     topology: &Topology,
     switches: &Switches,
@@ -160,7 +161,8 @@ pub fn into_host(
     }
 }
 
-/// All links of a fabric, each with the port that it comes in through: those into hosts first.
+/// Returns all links of a fabric, each with the port that it comes in through; links into hosts
+/// come first.
 pub fn all<'a>(
     topology: &'a Topology,
     switches: &'a Switches,
@@ -186,7 +188,7 @@ pub fn all<'a>(
     to_hosts.chain(to_switches)
 }
 
-/// The link that comes in through a port, which takes frames whole or does not.
+/// Returns the link that comes in through a port, which takes frames whole if `whole` is true.
 fn incoming_through(
     topology: &Topology,
     switches: &Switches,
@@ -204,7 +206,7 @@ fn incoming_through(
         let leave = switches.of(topology, sender).egress_latency;
         (leave, switches.pause_response)
     };
-    // Where classes become one between regions, one decision is several pause frames.
+    // Classes that become one between regions: one XOFF is a pause frame for each of them.
     let more_pauses = if topology.is_border(topology.cable_number(node, port)) {
         (switches.classes_that_become_one() - 1) * PAUSE_WIRE_BYTES
     } else {
@@ -229,8 +231,8 @@ fn incoming_through(
     }
 }
 
-/// The longest way out of a sender and the longest delay from there to a port: as they are, or of
-/// any circuit that an optical switch may give it.
+/// Returns the longest egress latency `leave` of a sender to `port`, and the longest cable delay:
+/// those given, or those of any circuit that an optical switch may set.
 fn longest_circuit(
     topology: &Topology,
     switches: &Switches,
@@ -246,7 +248,7 @@ fn longest_circuit(
 }
 
 impl Headroom {
-    /// Bytes behind an incoming link.
+    /// Returns the headroom behind an incoming link, in bytes.
     pub fn bytes(self, link: &PausedLink) -> u64 {
         let mtu = u64::from(link.frame_bytes);
         match self {

@@ -1,4 +1,4 @@
-//! The effect of a bad cable, or of a tester in its place, on the frames of one link.
+//! Impairment: the effect of a bad cable, or of a tester in its place, on one link's frames.
 
 use std::collections::VecDeque;
 
@@ -11,74 +11,75 @@ use crate::packet::Packet;
 /// A probability in units of 2⁻⁶⁴; the largest value stands for 1.
 pub type Probability = u64;
 
-/// The impairment of the frames of one direction of a link.
+/// Impairment of one direction of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImpairmentSpec {
-    /// The probability of losing a frame of any kind and size.
+    /// Probability that a frame of any kind and size is lost.
     pub frame_loss: Probability,
-    /// The probability that a bit is received wrong: a frame with such a bit is lost.
+    /// Probability that a bit is received wrong; a frame with such a bit is lost.
     pub bit_errors: Probability,
-    /// The rules of a tester in their order; the first that matches a frame applies.
+    /// Rules of a tester, in order; the first one that matches a frame applies.
     pub rules: Vec<TesterRule>,
 }
 
-/// A rule of a tester for some frames.
+/// Rule of a tester: the frames in its scope, which of them match, and the action on these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TesterRule {
-    /// Kinds of frames of the rule, one bit for each `PacketKind`; pause frames never are.
+    /// Kinds of frames in scope, one bit for each `PacketKind`; pause frames never are.
     pub kinds: u32,
-    /// Hashes of the flows of the rule, ascending; `None` for all.
+    /// Hashes of the flows in scope, ascending; `None` for all.
     pub hashes: Option<Vec<u32>>,
-    /// The host the frames go to; `None` for any.
+    /// Destination host of the frames in scope; `None` for any.
     pub destination: Option<HostId>,
-    /// Which of these match.
+    /// Choice of matching frames among those in scope.
     pub strikes: Strikes,
-    /// The effect on them.
+    /// Action on the frames that match.
     pub action: TesterAction,
 }
 
-/// Which frames of a rule match.
+/// Choice of a rule's matching frames, among those in its scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strikes {
-    /// Every n-th frame, after those skipped, at most `most` times.
+    /// Every `period`-th frame after the first `skip`, `most` times at most.
     Every {
         /// Frames let through at the beginning.
         skip: u64,
-        /// The n of every n-th frame.
+        /// Frames from one match to the next.
         period: u64,
-        /// The most matches.
+        /// Matches after which the rule ends.
         most: u64,
     },
-    /// Frames with a sequence number in a range, each time they are sent, at most `most` times.
+    /// Frames with a sequence number in a range, each time that they are sent, `most` times at
+    /// most.
     Sequences {
-        /// The first number.
+        /// First sequence number of the range.
         first: u32,
-        /// The last number.
+        /// Last sequence number of the range.
         last: u32,
-        /// The most matches.
+        /// Matches after which the rule ends.
         most: u64,
     },
-    /// Each with this probability.
+    /// Each frame with this probability.
     Chance(Probability),
 }
 
-/// The effect of a rule on a frame.
+/// Action of a rule on a matching frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TesterAction {
-    /// It is lost.
+    /// The frame is lost on the wire.
     Drop,
-    /// It is held back until this number of further frames of any kind has passed.
+    /// The frame is held back until this number of further frames, of any kind, has passed.
     Hold(u16),
 }
 
-/// The outcome for a frame.
+/// Outcome for one frame on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It arrives.
+    /// The frame arrives in its turn.
     Passes,
-    /// It is lost.
+    /// The frame is lost on the wire.
     Lost,
-    /// It arrives behind this number of others.
+    /// The frame arrives behind this number of others.
     Held(u16),
 }
 
@@ -87,24 +88,24 @@ pub(crate) enum Fate {
 struct Held {
     packet: Packet,
     output: Output,
-    /// Frames that must pass before it goes on.
+    /// Frames that have yet to pass before this one goes on.
     behind: u16,
 }
 
-/// The impairment of a link with its state.
+/// Impairment of a link, with its counts and held frames.
 #[derive(Clone, Debug)]
 pub(crate) struct Impairment {
     spec: ImpairmentSpec,
     stream: Stream,
-    /// For each rule the frames in its scope and those that matched.
+    /// For each rule, the frames in its scope so far, and those that matched.
     counts: Vec<(u64, u64)>,
     held: VecDeque<Held>,
-    /// The probability that a frame of a size has a wrong bit, for the sizes seen so far.
+    /// Probability of a wrong bit in a frame, by frame size, for the sizes seen so far.
     by_size: Vec<(u16, Probability)>,
 }
 
 impl Impairment {
-    /// An impairment that draws from a stream of its own.
+    /// Makes an impairment that draws from `stream`.
     pub(crate) fn new(spec: ImpairmentSpec, stream: Stream) -> Impairment {
         Impairment {
             counts: vec![(0, 0); spec.rules.len()],
@@ -115,13 +116,15 @@ impl Impairment {
         }
     }
 
-    /// The outcome for a frame. Callers ask in the order in which frames are sent.
+    /// Decides the outcome for a frame. Calls must follow the order in which frames are sent.
     pub(crate) fn fate(&mut self, packet: &Packet) -> Fate {
         let frame_loss = self.spec.frame_loss;
         let wrong = self.wrong(packet.frame_bytes);
+        // Both draws are made for each frame, so that a loss by one does not shift later draws.
         if self.strikes(frame_loss) | self.strikes(wrong) {
             return Fate::Lost;
         }
+        // A tester works on IP packets.
         if packet.kind.is_mac_control() {
             return Fate::Passes;
         }
@@ -142,6 +145,7 @@ impl Impairment {
     }
 
     fn strikes(&mut self, probability: Probability) -> bool {
+        // `below` stays under `u64::MAX`, so the largest probability always hits.
         probability > 0 && self.stream.below(u64::MAX) < probability
     }
 
@@ -163,7 +167,7 @@ impl Impairment {
         hit
     }
 
-    /// The probability that a frame has a wrong bit, preamble and gap left out.
+    /// Returns the probability that a frame has a wrong bit, preamble and gap left out.
     fn wrong(&mut self, frame_bytes: u16) -> Probability {
         if self.spec.bit_errors == 0 {
             return 0;
@@ -178,7 +182,7 @@ impl Impairment {
         probability
     }
 
-    /// Holds a frame back.
+    /// Holds a frame back until `behind` further frames have passed.
     pub(crate) fn hold(&mut self, packet: Packet, output: Output, behind: u16) {
         self.held.push_back(Held {
             packet,
@@ -187,7 +191,8 @@ impl Impairment {
         });
     }
 
-    /// A frame arrives at `at`; those that were held back for it follow a picosecond apart.
+    /// Sends the held frames that waited for a frame which arrives at `at`: they follow it, a
+    /// picosecond apart.
     pub(crate) fn follow(&mut self, at: Instant, mut send: impl FnMut(Output, Instant, &Packet)) {
         let mut follower = at;
         for held in &mut self.held {
@@ -200,14 +205,14 @@ impl Impairment {
         self.held.retain(|held| held.behind > 0);
     }
 
-    /// Forgets the frames that are held back; returns how many they are and their frame bytes.
+    /// Discards the held frames; returns their number and their frame bytes.
     pub(crate) fn lose_held(&mut self) -> (u64, u64) {
         let lost = self.held();
         self.held.clear();
         lost
     }
 
-    /// Frames and frame bytes that are held back.
+    /// Returns the number of held frames, and their frame bytes.
     pub(crate) fn held(&self) -> (u64, u64) {
         let bytes = self
             .held
@@ -217,8 +222,8 @@ impl Impairment {
     }
 }
 
-/// A frame is held back for at most this number of others, so at most this number follows one at a
-/// time, in fewer picoseconds than the smallest frame takes on a wire of 1 Tbit/s (672).
+/// Most frames that a frame may be held behind, so that as many at most follow one at a time. A
+/// picosecond apart, they take less time than the smallest frame does at 1 Tbit/s (672 ps).
 pub const HOLD_MAX: u16 = 511;
 
 impl TesterRule {
@@ -234,8 +239,8 @@ impl TesterRule {
     }
 }
 
-/// The probability that at least one of `count` independent events occurs, each with the same
-/// probability: 1 − (1 − p)ⁿ, by squaring, in whole numbers so that it is the same on every
+/// Returns the probability that at least one of `count` independent events occurs, each with the
+/// same `probability`: 1 − (1 − p)ⁿ, by squaring in integers, so that it is the same on every
 /// machine.
 pub fn any_of(probability: Probability, count: u32) -> Probability {
     const ONE: u128 = 1 << 64;

@@ -6,9 +6,9 @@
 //!           (folded into the link)    equal-cost ports)                (folded likewise)
 //! ```
 //!
-//! An engine drives the functions here, and they do not know it: a switch is handed a packet and an
-//! instant, and puts the frames that it sends onto a [`Medium`]. The windowed engine and the
-//! reference engine of the test kit drive the same functions.
+//! An engine drives the functions here, and they do not know it: it hands a switch a packet at an
+//! instant, and the switch puts the frames that it sends onto a [`Medium`]. The windowed engine and
+//! the reference engine of the test kit drive the same functions.
 //!
 //! **Ports are lazy.** A port does nothing at the instant a frame ends; it is brought up to date
 //! when it is next used (`Port::advance`). That is exact because a departure at d affects no node

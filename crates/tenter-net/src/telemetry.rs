@@ -1,10 +1,10 @@
-//! In-band telemetry: what switches write into data packets on their way.
+//! In-band telemetry: records that switches write for data packets on their way.
 //!
 //! A packet has 32 bytes and no room for it. Telemetry lies beside the packets, in one record for
-//! each that is under way, and the packet carries the record's name in [`Packet::sent`]; when the
-//! packet was sent is in the record. A record belongs to one packet at a time, and the packet to
-//! one node, so the reader or writer of a record has it alone: data written in one window is read
-//! in the next, because the packet itself is handed over the same way.
+//! each packet under way. The packet carries the record's name in [`Packet::sent`], and its sending
+//! instant is in the record. A record belongs to one packet at a time, and the packet to one node,
+//! so the reader or writer of a record has it alone: data written in one window is read in the
+//! next, because the packet itself is handed over the same way (decision 0021).
 //!
 //! [`Packet::sent`]: crate::Packet::sent
 
@@ -16,13 +16,13 @@ use tenter_units::{Instant, id};
 
 use crate::packet::Packet;
 
-/// Records in the first block of a host; each further block has twice as many.
+/// Records in a host's first block; each further block has twice as many.
 const FIRST_BLOCK: u32 = 64;
-/// With this number of blocks a host has more than 2^30 records.
+/// Blocks of a host, enough for more than 2^30 records.
 const BLOCKS: usize = 25;
-/// Words before the first hop: when the packet was sent, and how many hops there are.
+/// Words before the first hop: the packet's sending instant, and the number of hops.
 const HEAD: usize = 2;
-/// Words of a hop.
+/// Words that a hop takes.
 const HOP: usize = 5;
 
 id! {
@@ -31,55 +31,55 @@ id! {
 }
 
 impl RecordName {
-    /// In place of a name: there is no record.
+    /// Name that stands for no record.
     const NONE: u32 = u32::MAX;
 
-    /// What [`Packet::sent`] says of a packet with this record, or without any.
+    /// Returns the value of [`Packet::sent`] for a packet with this record, or without any.
     pub fn in_packet(name: Option<RecordName>) -> u32 {
         name.map_or(RecordName::NONE, RecordName::number)
     }
 }
 
 impl Packet {
-    /// The record of a packet with in-band telemetry; `None` where none was left for it.
+    /// Returns the record of a packet with in-band telemetry; `None` if none was left for it.
     #[inline]
     pub fn record(&self) -> Option<RecordName> {
         (self.sent != RecordName::NONE).then(|| RecordName::new(self.sent))
     }
 }
 
-/// The telemetry that a switch writes as it sends a packet.
+/// Telemetry that a switch writes as it sends a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hop {
-    /// Which port of which node.
+    /// Number of the node and, in the lower 16 bits, of its port.
     pub link: u64,
-    /// When the packet's first bit leaves.
+    /// Instant at which the packet's first bit leaves.
     pub at: Instant,
     /// Wire bytes (frames, preambles and gaps) sent before it.
     pub sent_bytes: u64,
     /// Frame bytes that wait behind it in its queue.
     pub queue_bytes: u64,
-    /// The rate of the link, in bits per second.
+    /// Line rate in bits per second.
     pub rate: u64,
 }
 
-/// The records of one host, made as they are needed.
+/// Records of one host, in blocks that are allocated as they are needed.
 #[derive(Debug, Default)]
 struct Region {
     blocks: [OnceLock<Box<[AtomicU64]>>; BLOCKS],
 }
 
-/// The telemetry of all packets of a network.
+/// Telemetry of all packets in a network.
 #[derive(Debug)]
 pub struct Telemetry {
     hops: usize,
-    /// Bits of a name that count the records of one host; those above are the host.
+    /// Bits of a name that number a host's records; the bits above number the host.
     bits: u32,
     regions: Box<[Region]>,
 }
 
 impl Telemetry {
-    /// For a number of hosts, with room for a number of hops in each packet.
+    /// Makes telemetry for `hosts` hosts, with room for `hops` hops in each record.
     pub fn new(hosts: usize, hops: u8) -> Telemetry {
         let of_hosts = usize::BITS - hosts.saturating_sub(1).leading_zeros();
         Telemetry {
@@ -89,26 +89,27 @@ impl Telemetry {
         }
     }
 
-    /// Most records of a host.
+    /// Returns the most records that a host may have.
     pub fn records(&self) -> u32 {
         (1 << self.bits) - 1
     }
 
-    /// Begins a record of a host anew, for a packet that is sent; returns its name.
+    /// Begins a host's record anew for a packet sent at `sent`; returns the record's name.
     pub fn begin(&self, host: HostId, record: u32, sent: u32) -> RecordName {
         let name = RecordName::new(host.number() << self.bits | record);
         let words = self.words(name);
+        // No memory order is needed: the barrier between windows orders the threads.
         words[0].store(u64::from(sent), Ordering::Relaxed);
         words[1].store(0, Ordering::Relaxed);
         name
     }
 
-    /// The record of a host that has this name.
+    /// Returns the number that a record has at its host.
     pub fn record(&self, name: RecordName) -> u32 {
         name.number() & self.records()
     }
 
-    /// When the packet was sent, as in [`Packet::sent`](crate::Packet::sent).
+    /// Returns the packet's sending instant, as in [`Packet::sent`](crate::Packet::sent).
     pub fn sent(&self, name: RecordName) -> u32 {
         self.words(name)[0].load(Ordering::Relaxed) as u32
     }
@@ -133,7 +134,7 @@ impl Telemetry {
         }
     }
 
-    /// The hops of a record, in order, in place of what is in `hops`.
+    /// Replaces `hops` by the hops of a record, in order.
     pub fn read(&self, name: RecordName, hops: &mut Vec<Hop>) {
         let words = self.words(name);
         let count = words[1].load(Ordering::Relaxed) as usize;
@@ -152,6 +153,7 @@ impl Telemetry {
 
     fn words(&self, name: RecordName) -> &[AtomicU64] {
         let record = self.record(name);
+        // Block b has 64 · 2^b records, so it begins at record 64 · (2^b − 1).
         let block = (record / FIRST_BLOCK + 1).ilog2();
         let first = FIRST_BLOCK * ((1 << block) - 1);
         let stride = HEAD + HOP * self.hops;

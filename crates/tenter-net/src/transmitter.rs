@@ -532,7 +532,7 @@ impl Transmitter {
     }
 
     /// Returns true if an impairment loses a MAC control frame, and counts it. Flow-control packets
-    /// are repeated until they arrive, so they are never lost.
+    /// are never lost here: the standard repeats them, so the next one makes up for a loss.
     fn loses_control(&mut self, packet: &Packet) -> bool {
         if packet.kind == PacketKind::FlowControl {
             return false;

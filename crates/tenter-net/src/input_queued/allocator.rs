@@ -1,14 +1,14 @@
-//! Which inputs send to which outputs: iSLIP.
+//! The matching of inputs and outputs: iSLIP.
 //!
-//! In each round every output that is free grants the first input that requests it, from its
-//! pointer on, and every input accepts the first output that grants it, from its own pointer on.
-//! Pointers move one beyond the accepted partner, in the first round alone, so that outputs grant
-//! different inputs soon, and no input waits for ever.
+//! In each round every free output grants the first input that requests it, from its pointer on,
+//! and every input accepts the first output that grants it, from its own pointer on. Pointers move
+//! one beyond the accepted partner, in the first round alone, so that outputs grant different
+//! inputs soon, and no input waits for ever.
 
-/// Which inputs have a frame for which outputs.
+/// Inputs that have a frame for each output.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
-    /// By output: its inputs, one bit each.
+    /// Inputs of each output, one bit each, in `words` words.
     bits: Vec<u64>,
     words: usize,
 }
@@ -40,14 +40,14 @@ impl Requests {
     }
 }
 
-/// The memory of a matching, kept from one to the next.
+/// Memory for matchings, kept from one to the next.
 #[derive(Clone, Debug)]
 pub(crate) struct Allocator {
-    /// Inputs that are free, one bit each.
+    /// Inputs that are free and not matched yet, one bit each.
     free: Vec<u64>,
-    /// By input: the output whose grant it accepts, in this round.
+    /// Output whose grant each input accepts in this round.
     accepted: Vec<Option<u16>>,
-    /// Outputs that are free and requested.
+    /// Outputs that are free, requested and not matched yet.
     outputs: Vec<u16>,
 }
 
@@ -60,8 +60,8 @@ impl Allocator {
         }
     }
 
-    /// Matches these inputs with outputs that are free; the pairs are in the order of outputs.
-    /// `pointers` are those of grants, by output, and of acceptances, by input.
+    /// Matches `inputs` with free outputs, in up to `rounds` rounds; the pairs are in the order of
+    /// outputs. `grant` has the pointers of outputs, `accept` those of inputs.
     pub(crate) fn allocate(
         &mut self,
         requests: &Requests,
@@ -93,6 +93,7 @@ impl Allocator {
             for &(input, output) in fresh {
                 self.free[usize::from(input) / 64] &= !(1 << (input % 64));
                 self.outputs.retain(|&other| other != output);
+                // Later rounds leave the pointers, or an input could wait for ever.
                 if round == 0 {
                     grant[usize::from(output)] = (input + 1) % ports;
                     accept[usize::from(input)] = (output + 1) % ports;
@@ -103,7 +104,7 @@ impl Allocator {
         matched
     }
 
-    /// One round of grants and acceptances.
+    /// Adds the pairs of one round of grants and acceptances to `matched`.
     fn round(
         &mut self,
         requests: &Requests,
@@ -130,12 +131,12 @@ impl Allocator {
         }
     }
 
-    /// The first free input that requests an output, from a pointer on.
+    /// Returns the first free input that requests an output, from the pointer `from` on and around.
     fn first(&self, requests: &Requests, output: u16, from: u16) -> Option<u16> {
         let bits = requests.of(usize::from(output));
         let words = self.free.len();
         let (start, bit) = (usize::from(from) / 64, from % 64);
-        // The word of the pointer comes twice: first the bits at it or beyond, last all of it.
+        // The pointer's word comes twice: first the bits from the pointer on, last all of them.
         (0..=words).find_map(|step| {
             let word = (start + step) % words;
             let mut found = bits[word] & self.free[word];

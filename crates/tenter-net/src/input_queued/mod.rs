@@ -21,17 +21,18 @@ use tenter_units::Instant;
 
 use crate::buffer::Place;
 
-/// How frames wait at an input, and how inputs and outputs are matched.
+/// Queues at the inputs, and the effort of matching inputs and outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputQueuedSpec {
-    /// How frames wait.
+    /// Queues in which frames wait at an input.
     pub queues: InputQueues,
-    /// The most rounds of requests, grants and acceptances for a matching, at least one.
+    /// Most rounds of requests, grants and acceptances in a matching, at least one.
     pub iterations: u16,
 }
 
 impl InputQueuedSpec {
-    /// The bytes of the crossbar of a switch with so many ports and classes, before a frame waits.
+    /// Returns the crossbar's size in bytes for `ports` ports and `queues` classes, before a frame
+    /// waits.
     pub fn memory_bytes(&self, ports: usize, queues: usize) -> u64 {
         let pairs = ports * ports;
         let channels = ports * self.queues.channels() * size_of::<VecDeque<u16>>();
@@ -40,18 +41,18 @@ impl InputQueuedSpec {
     }
 }
 
-/// How frames of a class wait at an input.
+/// Queues in which a class waits at an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputQueues {
-    /// In a number of virtual channels (at least one), each in the order of arrival; a frame that
+    /// A number of virtual channels (at least one), each in the order of arrival; a frame that
     /// arrives takes the shortest.
     Fifo(u8),
-    /// In a queue for each output.
+    /// A queue for each output (virtual output queues).
     PerOutput,
 }
 
 impl InputQueues {
-    /// Number of virtual channels of an input; 0 with a queue for each output.
+    /// Returns the virtual channels of an input; 0 with a queue for each output.
     fn channels(self) -> usize {
         match self {
             InputQueues::Fifo(channels) => usize::from(channels),
@@ -60,35 +61,37 @@ impl InputQueues {
     }
 }
 
-/// The frames that wait at the inputs of a switch, and the inputs that send.
+/// Counts of the frames that wait at a switch's inputs, and the inputs that send.
 ///
-/// The frames themselves are in the queues of the ports that they leave by. Those of one input and
-/// class for one output leave in the order of arrival, whatever their channels.
+/// The frames themselves are in the queues of the ports that they leave by. Those from one input
+/// and class for one output leave in the order of arrival, whatever their channels.
 #[derive(Clone, Debug)]
 pub(crate) struct Crossbar {
     spec: InputQueuedSpec,
     ports: usize,
-    /// Until when each input sends.
+    /// Instant until which each input sends.
     busy_until: Vec<Instant>,
     lanes: Vec<Lane>,
-    /// When inputs and outputs are next matched; [`Instant::NEVER`] when nothing waits.
+    /// Instant of the next matching; [`Instant::NEVER`] if nothing waits.
     next: Instant,
     allocator: Allocator,
 }
 
-/// The frames of one class.
+/// Waiting frames of one class.
 #[derive(Clone, Debug)]
 struct Lane {
-    /// By input, then output: frames that wait.
+    /// Waiting frames, by input, then output.
     waiting: Vec<u32>,
-    /// By input: frames that wait.
+    /// Waiting frames of each input.
     of_input: Vec<u32>,
-    /// With a queue for each output: which input has a frame for which output.
+    /// Inputs that have a frame for each output; with channels it is filled for each matching, from
+    /// the first frames.
     requests: Requests,
     /// With channels, by input and channel: the outputs of the frames, in order.
     channels: Vec<VecDeque<u16>>,
-    /// The input that each output grants first, and the output that each input accepts first.
+    /// Input that each output grants first (its pointer).
     grant: Vec<u16>,
+    /// Output that each input accepts first (its pointer).
     accept: Vec<u16>,
 }
 
@@ -113,17 +116,17 @@ impl Crossbar {
         }
     }
 
-    /// When inputs and outputs must next be matched.
+    /// Returns the instant of the next matching.
     pub(crate) fn next(&self) -> Instant {
         self.next
     }
 
-    /// A change at `now`, after which frames may be able to leave.
+    /// Plans a matching at `now`, after a change that may let frames leave.
     pub(crate) fn wake(&mut self, now: Instant) {
         self.next = self.next.min(now);
     }
 
-    /// A frame has come at `now`.
+    /// Counts a frame that has come at `now`.
     pub(crate) fn push(&mut self, place: Place, now: Instant) {
         let Place {
             input,
@@ -146,7 +149,7 @@ impl Crossbar {
         self.wake(now);
     }
 
-    /// A waiting frame is taken away otherwise than by the crossbar.
+    /// Uncounts a waiting frame that leaves otherwise than by the crossbar.
     pub(crate) fn take_away(&mut self, place: Place) {
         let Place {
             input,
@@ -155,6 +158,7 @@ impl Crossbar {
         } = place;
         let channels = self.channels();
         let lane = &mut self.lanes[queue];
+        // Any entry for the output will do: its frames leave in the order of arrival.
         for channel in lane.channels_of(input, channels) {
             if let Some(place) = channel.iter().position(|&to| to == output) {
                 channel.remove(place);
@@ -164,7 +168,7 @@ impl Crossbar {
         lane.count_off(input, output, self.ports);
     }
 
-    /// All frames that wait for an output are taken away.
+    /// Uncounts all frames that wait for an output.
     pub(crate) fn clear(&mut self, output: u16) {
         for lane in &mut self.lanes {
             for channel in &mut lane.channels {
@@ -179,8 +183,8 @@ impl Crossbar {
         }
     }
 
-    /// Inputs and outputs that send to each other from `now` on, in the order of outputs, for one
-    /// class; `is_free` says of each output whether it may send a frame of the class.
+    /// Matches inputs and outputs for one class, to send from `now` on; the pairs are in the order
+    /// of outputs. `is_free` is true for an output that may send a frame of the class.
     pub(crate) fn allocate(
         &mut self,
         queue: usize,
@@ -197,6 +201,7 @@ impl Crossbar {
             return Vec::new();
         }
         if channels > 0 {
+            // Only the first frame of a channel requests: those behind it are blocked.
             lane.requests.clear();
             for &input in &inputs {
                 let own = &lane.channels[usize::from(input) * channels..][..channels];
@@ -226,27 +231,29 @@ impl Crossbar {
         matched
     }
 
-    /// Whether frames wait behind others that leave through other ports.
+    /// Returns true if frames may wait behind others that leave through other ports.
     pub(crate) fn is_in_order(&self) -> bool {
         self.channels() > 0
     }
 
-    /// The outputs of the first frames of an input's channels.
+    /// Returns the outputs of the first frames in an input's channels.
     pub(crate) fn heads(&self, input: u16, queue: usize) -> impl Iterator<Item = u16> {
         let channels = self.channels();
         let own = &self.lanes[queue].channels[usize::from(input) * channels..][..channels];
         own.iter().filter_map(|channel| channel.front().copied())
     }
 
-    /// An input sends until then.
+    /// Notes that an input sends until `until`.
     pub(crate) fn occupy(&mut self, input: u16, until: Instant) {
         self.busy_until[usize::from(input)] = until;
     }
 
-    /// Inputs and outputs have been matched at `now`: they must be again when an input is free that
-    /// has frames, or an output for which some wait; `freed` says when one is, for a class. Pairs
-    /// that are free now were left over by the last round: they are matched again when any input
-    /// is free, as in a slotted switch in the next slot.
+    /// Plans the matching that follows one at `now`: when an input with frames becomes free, or an
+    /// output for which frames wait. `freed` returns the instant from which an output may send a
+    /// class.
+    ///
+    /// Pairs that are free now were left over by the last round. They are matched again as soon as
+    /// any input becomes free, as in the next slot of a slotted switch.
     pub(crate) fn plan(&mut self, now: Instant, freed: impl Fn(u16, usize) -> Instant) {
         self.next = Instant::NEVER;
         let busy = self.busy_until.iter().copied().filter(|&until| until > now);
@@ -280,7 +287,7 @@ impl Lane {
         &mut self.channels[usize::from(input) * channels..][..channels]
     }
 
-    /// A frame from an input to an output no longer waits.
+    /// Uncounts a frame from an input to an output.
     fn count_off(&mut self, input: u16, output: u16, ports: usize) {
         let (from, to) = (usize::from(input), usize::from(output));
         let count = &mut self.waiting[from * ports + to];
