@@ -17,7 +17,7 @@ pub const WIRE_OVERHEAD_BYTES: u32 = 20;
 /// Frame bytes of a `RoCEv2` data packet beyond its payload: Ethernet 14, IPv4 20, UDP 8, BTH 12,
 /// ICRC 4, FCS 4.
 pub const DATA_OVERHEAD_BYTES: u32 = 62;
-/// The RDMA extended header, on the first packet of a write message.
+/// Bytes of the RDMA extended header, on the first packet of a write message.
 pub const RETH_BYTES: u32 = 16;
 /// Frame bytes of an ACK or NAK: a data packet without payload, with the 4-byte AETH.
 pub const ACK_FRAME_BYTES: u16 = 66;
@@ -30,40 +30,40 @@ pub const CNP_FRAME_BYTES: u16 = 78;
 /// Frame bytes of a MAC control frame, such as a pause frame (IEEE 802.1Qbb): the smallest frame
 /// there is.
 pub const PAUSE_FRAME_BYTES: u16 = 64;
-/// Frame bytes of a signal to a sender: Ethernet 14, IPv4 20, UDP 8, FCS 4, and 14 bytes that say
-/// which class is meant (1), for how long (2), for whom (4), at which queue (4) and which signal of
-/// it this is (3); padded to the smallest frame there is.
+/// Frame bytes of a congestion signal to a sender: Ethernet 14, IPv4 20, UDP 8, FCS 4, and 14 bytes
+/// for the class (1), the pause time (2), the receiver (4), the queue (4) and the signal's number
+/// (3); padded to the smallest frame there is.
 pub const SIGNAL_FRAME_BYTES: u16 = 64;
-/// Frame bytes of a notice to a sender: Ethernet 14, IPv4 20, UDP 8, FCS 4, and 10 bytes that say
-/// which queue pair is meant (3), its source port (2), the destination (4) and the level of the
-/// queue (1); padded to the smallest frame there is.
+/// Frame bytes of a congestion notice to a sender: Ethernet 14, IPv4 20, UDP 8, FCS 4, and 10 bytes
+/// for the queue pair (3), its source port (2), the destination (4) and the queue's level (1);
+/// padded to the smallest frame there is.
 pub(crate) const REROUTE_FRAME_BYTES: u16 = 64;
-/// What a flow-control packet takes on the wire: 6 bytes and a delimiter on either side (InfiniBand
+/// Wire bytes of a flow-control packet: 6 bytes and a delimiter on either side (InfiniBand
 /// Architecture Specification, volume 1). It is no frame, so there is no preamble and no gap.
 pub const FLOW_CONTROL_BYTES: u16 = 8;
-/// What credits count in: a block of 64 bytes.
+/// Size of a block in bytes, the unit in which link credit counts.
 pub const CREDIT_BLOCK_BYTES: u32 = 64;
-/// The size of a request or a credit of a scheduled fabric on a control link, in bytes: the
-/// smallest possible frame. It occupies no wire of the model.
+/// Bytes of a request or a credit on a control link of a scheduled fabric: the smallest possible
+/// frame. It occupies no wire of the model.
 pub const CONTROL_LINK_BYTES: u16 = 64;
-/// Resolution of [`Packet::sent`], in ps: 32 bits of it wrap after 0.55 s. A packet may wait longer
+/// Resolution of [`Packet::sent`], in ps: its 32 bits wrap after 0.55 s. A packet may wait longer
 /// in queues of hundreds of megabytes at 10G, so no latency is reported from it for a flow that
 /// took at least that time.
 pub const SENT_UNIT_PS: u64 = 128;
 
-/// Blocks that a frame takes in an input buffer.
+/// Returns the blocks that a frame takes in an input buffer.
 #[inline]
 pub fn credit_blocks(frame_bytes: u32) -> u32 {
     frame_bytes.div_ceil(CREDIT_BLOCK_BYTES)
 }
 
-/// The kind of a packet.
+/// Kind of a packet. The order counts: predicates such as [`PacketKind::is_data`] rely on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum PacketKind {
     /// First packet of an RDMA write message of several.
     First,
-    /// Neither the first nor the last.
+    /// A packet of a message that is neither the first nor the last.
     Middle,
     /// Last packet of a message of several.
     Last,
@@ -71,11 +71,11 @@ pub enum PacketKind {
     Only,
     /// Acknowledges all data before `sequence`.
     Ack,
-    /// Asks for everything from `sequence` on again.
+    /// Requests all data from `sequence` on again.
     Nak,
     /// Asks the peer's NIC to set up a queue pair.
     ConnectRequest,
-    /// Reports that it is set up.
+    /// Reports that the queue pair is set up.
     ConnectReply,
     /// Notifies a sender that packets of its queue pair were marked.
     Cnp,
@@ -84,20 +84,20 @@ pub enum PacketKind {
     /// Reports that everything before `sequence` has been sent and nothing will be retransmitted.
     EndOfData,
     /// A switch notifies a sender that a packet of its queue pair with the hash `sequence` waits in
-    /// a long queue: it shall take another way. It is routed like any packet.
+    /// a long queue, so that it takes another path. The notice is routed like any packet.
     Reroute,
     /// A leaf of a scheduled fabric requests credit: `sequence` bytes for its packets of a class to
     /// `destination`. It goes over a control link, from leaf to leaf.
     CreditRequest,
-    /// It is granted: `sequence` bytes. It goes over a control link too.
+    /// Grants that credit: `sequence` bytes. It goes over a control link too.
     Credit,
     /// A data packet of Ultra Ethernet whose payload a switch has cut off. It goes on to its
     /// receiver.
     Trimmed,
-    /// Asks a receiver for credit. Like data it says up to which number
+    /// Requests credit from a receiver, up to the number that it states as data do
     /// ([`PullTarget`](crate::PullTarget)).
     RequestToSend,
-    /// Asks a receiver what has arrived.
+    /// Asks a receiver which packets have arrived.
     Probe,
     /// Acknowledges all data before `sequence`, and further packets as the record in `sent` says.
     SelectiveAck,
@@ -107,53 +107,54 @@ pub enum PacketKind {
     Pull,
     /// A switch signals to a sender that its packets to the host `queue_pair` wait in a long queue:
     /// it shall pause a class for a number of quanta, both in `sequence`
-    /// ([`Signal`](crate::Signal)). It is routed like any packet.
+    /// ([`Signal`](crate::Signal)). The signal is routed like any packet.
     Signal,
     /// The end of a transfer within a scale-up domain: it passes no link and no NIC.
     ScaleUp,
     /// Pauses a class of the link's other end for `sequence` quanta, or resumes it (0). It is a MAC
     /// control frame: it never leaves its link.
     Pause,
-    /// A switch notifies the previous one that a packet with this hash for this destination waits
-    /// in a long queue; `sequence` is the level of the queue. It is a MAC control frame.
+    /// A switch notifies the previous one that a packet with this hash and destination waits in a
+    /// long queue; `sequence` is the queue's level. It is a MAC control frame.
     Notice,
-    /// One end of a link grants the other, in a fabric that sends by credit, that it may send up to
-    /// `sequence` blocks in all in a class, and in `sent` how many it has sent itself. As a MAC
-    /// control frame it never leaves its link.
+    /// One end of a link grants the other, in a credit-based fabric, `sequence` blocks in all for a
+    /// class, and states in `sent` the blocks that it has sent itself. Like a MAC control frame it
+    /// never leaves its link.
     FlowControl,
-    /// The report to the other end of a link of a frame that was lost on it, if frames are sent by
-    /// credit: `sequence` blocks of its class were sent beside those that came. The flow-control
-    /// packet after the frame would report it; it takes no wire of its own.
+    /// Reports a lost frame to the other end of its link, in a credit-based fabric: `sequence`
+    /// blocks of its class were sent beside those that came. The flow-control packet after the
+    /// frame would report them, so this one takes no wire of its own.
     LostCredit,
 }
 
 impl PacketKind {
-    /// Whether it carries payload.
+    /// Returns true for data, which carry payload.
     #[inline]
     pub fn is_data(self) -> bool {
+        // Data are the first kinds.
         self as u8 <= PacketKind::Only as u8
     }
 
-    /// Whether it is a request or a credit of a scheduled fabric.
+    /// Returns true for requests and credits of a scheduled fabric.
     pub fn is_of_scheduler(self) -> bool {
         matches!(self, PacketKind::CreditRequest | PacketKind::Credit)
     }
 
-    /// Whether it is a MAC control frame or a flow-control packet, which never leave their link.
+    /// Returns true for MAC control frames and flow-control packets, which never leave their link.
     #[inline]
     pub fn is_mac_control(self) -> bool {
         // They are the last ones.
         self as u8 >= PacketKind::Pause as u8
     }
 
-    /// Whether its [`Packet::queue_pair`] is one of the NIC it arrives at.
+    /// Returns true if [`Packet::queue_pair`] is one of the NIC at which the packet arrives.
     #[inline]
     pub fn is_of_queue_pair(self) -> bool {
         // Kinds without such a queue pair come behind.
         (self as u8) < PacketKind::Signal as u8
     }
 
-    /// Whether it goes to a receive slot; everything else goes to a send slot.
+    /// Returns true if the packet goes to a receive slot; all others go to a send slot.
     #[inline]
     pub fn is_for_receiver(self) -> bool {
         self.is_data()
@@ -172,50 +173,53 @@ impl PacketKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct Packet {
-    /// When it reaches the node it is on its way to, behind that node's ingress pipeline, in ps.
+    /// Instant at which it reaches the next node, behind that node's ingress pipeline. While it
+    /// waits in a switch, the field has its [input port](Packet::stored_from).
     pub at: Instant,
-    /// The queue pair at the destination NIC, read as [`Packet::receive_slot`] in packets of a
-    /// sender and as [`Packet::send_slot`] in packets of a receiver. Between switches its highest
-    /// bit says that the packet is [on a detour](Packet::is_on_detour).
+    /// Queue pair at the destination NIC: [`Packet::receive_slot`] in packets from a sender,
+    /// [`Packet::send_slot`] in packets from a receiver. Between switches the highest bit is set
+    /// while the packet is [on a detour](Packet::is_on_detour).
     pub queue_pair: u32,
-    /// Packet sequence number (data), or the next one expected (ACK, NAK); control packets have
+    /// Packet sequence number of data, or the next one expected (ACK, NAK); control packets have
     /// other content here, such as that of a [`Pause`].
     pub sequence: u32,
-    /// The host it goes to.
+    /// Host to which the packet goes.
     pub destination: HostId,
-    /// Hash of its 5-tuple, without any switch's seed.
+    /// Hash of the 5-tuple, without any switch's seed.
     pub hash: u32,
-    /// When its first bit left the NIC, in units of [`SENT_UNIT_PS`], modulo 2³². An ACK or NAK
-    /// says the same of the packet that it answers, and a selective NAK something else. With
+    /// Instant at which the first bit left the NIC, in units of [`SENT_UNIT_PS`], modulo 2³². An
+    /// ACK or NAK has that of the packet which it answers; a selective NAK has other content. With
     /// in-band telemetry it names the packet's [record](Packet::record).
     pub sent: u32,
     /// Frame size including FCS, without preamble and gap.
     pub frame_bytes: u16,
-    /// Its kind.
+    /// Kind, by which the other fields are read.
     pub kind: PacketKind,
-    /// [`Packet::ACK_REQUEST`] and the others; the class in the upper three bits.
+    /// [`Packet::ACK_REQUEST`] and the other flags; the class in the upper three bits.
     pub flags: u8,
 }
 
+// Two packets fill a cache line: inboxes and queues hold them by value.
 const _: () = assert!(size_of::<Packet>() == 32);
 
-/// The random choices of a switch. Draws for one are independent of those for another.
+/// Random choices of a switch. Draws for marks, links and trims are independent of each other;
+/// those for moves equal those for marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Draw {
-    /// Whether a packet is marked.
+    /// Marking of a packet, or not.
     Mark = 0,
-    /// Which of several links it takes.
+    /// Choice of one among several links.
     Link = 1,
-    /// Whether it moves its flow to another link.
+    /// Move of the packet's flow to another link, or not.
     Move = 2,
-    /// Whether it is trimmed, or the last one before it.
+    /// Trimming of the packet, or of the last one before it.
     Trim = 3,
 }
 
 impl Packet {
     /// The receiver shall acknowledge this packet.
     pub const ACK_REQUEST: u8 = 1;
-    /// The last packet of what the workload asked to be sent.
+    /// The packet is the last of the data that the workload asked to send.
     pub const END_OF_TRANSFER: u8 = 2;
     /// A switch may mark the packet rather than drop it.
     pub const ECN_CAPABLE: u8 = 4;
@@ -238,22 +242,22 @@ impl Packet {
     pub const ANSWERS_REPEATED: u8 = Packet::ACK_REQUEST;
     /// An acknowledgement answers a probe.
     pub const ANSWERS_PROBE: u8 = Packet::END_OF_TRANSFER;
-    /// The report of a packet that was trimmed at the port of its receiver.
+    /// A report's packet was trimmed at the port of its receiver.
     pub const AT_LAST_HOP: u8 = Packet::END_OF_TRANSFER;
 
-    /// The destination of what goes to no host.
+    /// Destination of packets that go to no host.
     pub(crate) const NO_HOST: HostId = HostId::new(u32::MAX);
 
-    /// Set in [`Packet::queue_pair`] of a packet on a detour; no NIC has so many queue pairs.
+    /// Bit of [`Packet::queue_pair`] that is set on a detour; no NIC has as many queue pairs.
     const ON_DETOUR: u32 = 1 << 31;
 
-    /// Whether it is on its way to a region that is not its destination's.
+    /// Returns true while the packet is on its way to a region other than its destination's.
     #[inline]
     pub fn is_on_detour(&self) -> bool {
         self.queue_pair & Packet::ON_DETOUR != 0
     }
 
-    /// The same packet on a detour, or no longer on one.
+    /// Returns the packet on a detour, or off it, as `is` says.
     #[must_use]
     pub(crate) fn on_detour(&self, is: bool) -> Packet {
         let queue_pair = self.queue_pair_field();
@@ -263,13 +267,14 @@ impl Packet {
         }
     }
 
-    /// What its maker put into [`Packet::queue_pair`], wherever the packet is.
+    /// Returns the content of [`Packet::queue_pair`] without the bit of detours.
     #[inline]
     pub(crate) fn queue_pair_field(&self) -> u32 {
         self.queue_pair & !Packet::ON_DETOUR
     }
 
-    /// A number that depends on the switch's seed, the packet and the instant of its arrival alone.
+    /// Returns a draw that depends on the switch's seed, the packet and the instant of its arrival
+    /// alone, so that other traffic does not change it.
     #[inline]
     pub(crate) fn draw(&self, seed: u32, purpose: Draw) -> u64 {
         let identity = u64::from(self.hash) << 32 | u64::from(self.sequence);
@@ -280,7 +285,7 @@ impl Packet {
         mix64(mix64(identity ^ u64::from(seed)) ^ self.at.ps() ^ salt)
     }
 
-    /// Its size on the wire, in bytes.
+    /// Returns the wire bytes of a control frame.
     #[inline]
     pub(crate) fn wire_bytes_of_control(&self) -> u32 {
         if self.kind == PacketKind::FlowControl {
@@ -290,19 +295,19 @@ impl Packet {
         }
     }
 
-    /// The flags that say which class a packet belongs to (0 to 7).
+    /// Returns the flags that put a packet into a class, 0 to 7.
     #[inline]
     pub fn class_flags(class: u8) -> u8 {
         class << 5
     }
 
-    /// The class it belongs to, 0 to 7.
+    /// Returns the traffic class, 0 to 7.
     #[inline]
     pub fn class(&self) -> u8 {
         self.flags >> 5
     }
 
-    /// The same packet in another class.
+    /// Returns the packet in another class, all else being equal.
     #[must_use]
     pub(crate) fn in_class(&self, class: u8) -> Packet {
         let others = self.flags & !Packet::class_flags(7);
@@ -312,9 +317,10 @@ impl Packet {
         }
     }
 
-    /// The same packet without its payload.
+    /// Returns the packet without its payload: `frame_bytes` are left, which go on in `class`.
     #[must_use]
     pub(crate) fn trimmed(&self, frame_bytes: u16, class: u8, at_last_hop: bool) -> Packet {
+        // Without the flag `ECN_CAPABLE` the rest is never marked.
         let kept = self.flags & (Packet::END_OF_TRANSFER | Packet::CONGESTION_EXPERIENCED);
         let last = u8::from(at_last_hop) * Packet::TRIMMED_AT_LAST_HOP;
         Packet {
@@ -325,20 +331,20 @@ impl Packet {
         }
     }
 
-    /// Notes the port it came through, while it waits in a switch: its arrival time has passed and
-    /// leaves room for that.
+    /// Notes the input port while the packet waits in a switch, in place of its arrival, which has
+    /// passed.
     #[inline]
     pub(crate) fn store_from(&mut self, port: u16) {
         self.at = Instant::from_ps(u64::from(port));
     }
 
-    /// The port it came through, of a packet that waits in a switch.
+    /// Returns the port through which a packet came that waits in a switch.
     #[inline]
     pub fn stored_from(&self) -> u16 {
         self.at.ps() as u16
     }
 
-    /// Whether a flag is set.
+    /// Returns true if a flag is set.
     #[inline]
     pub fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0

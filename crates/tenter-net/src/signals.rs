@@ -1,4 +1,5 @@
-//! Signals from a switch to senders whose packets wait in a long queue, routed like any packet.
+//! Congestion signals from a switch to senders whose packets wait in a long queue, routed like any
+//! packet.
 //!
 //! ```text
 //!  sender ── source leaf ─── spine ─── last-hop leaf ── receiver
@@ -11,8 +12,8 @@
 //! sender; with source flow control it goes on to the NIC, which pauses traffic to that receiver.
 //!
 //! Source: *Remote Priority Flow Control (Remote PFC)*, OCP Summit 2021; Le et al., "SFC:
-//! Near-Source Congestion Signaling and Flow Control". The decision page records the choices that
-//! both leave open.
+//! Near-Source Congestion Signaling and Flow Control". Decision 0028 records the choices that both
+//! leave open.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -26,24 +27,24 @@ use crate::buffer::{ControlMessage, PendingControl};
 use crate::class::CLASSES;
 use crate::packet::{Packet, PacketKind, SENT_UNIT_PS, SIGNAL_FRAME_BYTES, SendSlot};
 
-/// The longest possible pause, in quanta.
+/// Longest possible pause, in quanta.
 const QUANTA_MAX: u64 = u16::MAX as u64;
 
-/// The part that applies a signal.
+/// Part of a sender that a signal pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalMode {
-    /// The class of the sender's NIC, by a pause frame of the source leaf.
+    /// The class at the sender's NIC, by a pause frame from the source leaf.
     RemotePfc,
     /// The NIC's queue pairs to the receiver, in that class.
     Nic,
 }
 
-/// The queues that are checked.
+/// Queues whose length is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceOfSignals {
-    /// Those in front of hosts.
+    /// Queues in front of hosts, at the last hop.
     LastHop,
-    /// All of them.
+    /// All queues, those between switches among them.
     Any,
 }
 
@@ -58,92 +59,93 @@ pub(crate) struct HostPort {
     pub(crate) host: HostId,
 }
 
-/// How long a queue takes to become shorter.
+/// Times that a queue takes to drain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drain {
-    /// Down to the target.
+    /// Time to drain from the present length to the target.
     pub(crate) drains: Time,
-    /// From the threshold down to the target.
+    /// Time to drain from the threshold to the target.
     pub(crate) step: Time,
 }
 
-/// The parameters of signals to senders, the same for all switches.
+/// Parameters of congestion signals, the same for all switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignalSpec {
-    /// The part that applies a signal.
+    /// Part of a sender that a signal pauses.
     pub mode: SignalMode,
-    /// The queues that are checked.
+    /// Queues whose length is checked.
     pub place: PlaceOfSignals,
-    /// A signal is sent when a data packet comes for a queue of at least this number of frame
-    /// bytes.
+    /// Queue length, in frame bytes, from which the sender of a data packet is signalled.
     pub threshold_bytes: u64,
-    /// The pause lets the queue drain down to this; less than the threshold.
+    /// Queue length, in frame bytes, to which the pause lets the queue drain; less than the
+    /// threshold.
     pub target_bytes: u64,
-    /// The class of signals, which has a strict queue to itself.
+    /// Traffic class of signals, which has a strict queue to itself.
     pub class: u8,
-    /// Number of pairs of receiver and class that a source leaf remembers; 0 for none.
+    /// Most pairs of receiver and class that a source leaf remembers; 0 for none.
     pub cache_entries: u32,
-    /// Whether a sender is signalled again before its pause has passed, when that has become too
-    /// short by the time that the queue takes from threshold to target.
+    /// True if a sender is signalled again before its pause has passed, once the pause is too short
+    /// by the time from threshold to target.
     pub renews: bool,
 }
 
-/// The sender of a packet, as in its headers.
+/// Sender of a packet, as real headers would name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sender {
-    /// The host.
+    /// Host that has sent the packet.
     pub host: HostId,
-    /// The hash of the 5-tuple with source and destination exchanged.
+    /// Hash of the packet's 5-tuple with source and destination exchanged.
     pub hash: u32,
-    /// The queue pair there: its send slot.
+    /// Queue pair at that host: its send slot.
     pub slot: SendSlot,
 }
 
 /// Reads the header fields that packets of the model do not carry but real ones do.
 pub trait Headers: Debug + Send + Sync {
-    /// The sender of a data packet.
+    /// Returns the sender of a data packet.
     fn sender(&self, packet: &Packet) -> Sender;
 }
 
-/// The hosts, as far as a switch needs them.
+/// Facts about hosts that a switch with signals needs.
 #[derive(Clone, Debug)]
 pub struct SignalWiring {
-    /// Reads the headers of packets.
+    /// Reader of the headers of packets.
     pub headers: Arc<dyn Headers>,
-    /// For each host how long 512 bits last on its link, in ps.
+    /// Duration of 512 bits on each host's link, in ps.
     pub quantum_ps: Arc<[u64]>,
-    /// For each port the host that it leads to, if it leads to one.
+    /// Host at each port; `None` for a port to another switch.
     pub hosts: Vec<Option<HostId>>,
 }
 
-/// The cause of a sender's pause.
+/// Cause of a sender's pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
-    /// A signal of another switch.
+    /// A signal from another switch.
     Signal,
-    /// The switch it is cabled to, whose own queue is long.
+    /// A long queue in the switch that the sender is cabled to.
     OwnQueue,
-    /// The memory of the switch it is cabled to of a signal to another sender.
+    /// A signal to another sender, remembered by the switch that this sender is cabled to.
     Cache,
 }
 
-/// The content of a signal, and of the pause frame made of one.
+/// Content of a signal, and of the pause frame made from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
-    /// The host whose packets wait.
+    /// Host whose packets wait in the long queue.
     pub receiver: HostId,
-    /// The class that shall pause.
+    /// Traffic class that shall pause, 0 to 7.
     pub class: u8,
-    /// The pause in quanta of the sender's link.
+    /// Pause time in quanta of the sender's link.
     pub quanta: u16,
-    /// The cause of the pause.
+    /// Reason for which the sender pauses.
     pub cause: Cause,
-    /// When that was found, in units of [`SENT_UNIT_PS`]; only for the records.
+    /// Instant at which the queue was found too long, in units of [`SENT_UNIT_PS`]; for the records
+    /// only.
     pub made: u32,
 }
 
 impl SignalSpec {
-    /// The name of the mode in a scenario.
+    /// Returns the mode's name in a scenario.
     pub fn mode_name(&self) -> &'static str {
         match self.mode {
             SignalMode::RemotePfc => "remote-pfc",
@@ -151,14 +153,14 @@ impl SignalSpec {
         }
     }
 
-    /// Whether a switch whose ports lead to these hosts handles signals, beside routing them.
+    /// Returns true if a switch whose ports lead to `hosts` handles signals, beside routing them.
     pub fn concerns(&self, hosts: &[Option<HostId>]) -> bool {
         self.place == PlaceOfSignals::Any || hosts.iter().any(Option::is_some)
     }
 }
 
 impl Signal {
-    /// The content of a packet, if it is a signal or a pause frame that was made of one.
+    /// Reads the content of a packet; `None` unless it is a signal or a pause frame made from one.
     pub fn of(packet: &Packet) -> Option<Signal> {
         let receiver = match packet.kind {
             PacketKind::Signal => HostId::new(packet.queue_pair_field()),
@@ -185,7 +187,7 @@ impl Signal {
         })
     }
 
-    /// The packet that brings it to a sender, in a class of its own.
+    /// Makes the packet that brings the signal to a sender, in `class`.
     fn packet(&self, sender: Sender, class: u8, now: Instant) -> Packet {
         Packet {
             at: now,
@@ -200,7 +202,7 @@ impl Signal {
         }
     }
 
-    /// The pause frame it is turned into.
+    /// Makes the pause frame that the signal is turned into.
     pub(crate) fn pause_frame(&self) -> Packet {
         Packet {
             queue_pair: self.cause as u32,
@@ -210,58 +212,58 @@ impl Signal {
         }
     }
 
-    /// The time from the finding until `at`, in units of [`SENT_UNIT_PS`].
+    /// Returns the time from the finding until `at`, in units of [`SENT_UNIT_PS`].
     pub fn age(&self, at: Instant) -> u32 {
         ((at.ps() / SENT_UNIT_PS) as u32).wrapping_sub(self.made)
     }
 }
 
-/// The counters of a switch for signals.
+/// Counters of a switch for congestion signals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SignalRecord {
-    /// Signals it sent to senders at other switches, or to their NICs.
+    /// Signals sent to senders at other switches, or to NICs at this one.
     pub sent: u64,
-    /// Packets for a queue above the threshold whose sender had been signalled before.
+    /// Packets for a queue beyond the threshold whose sender had been signalled before.
     pub suppressed: u64,
-    /// Signals of other switches that it turned into pause frames, or that were covered.
+    /// Signals from other switches that were turned into pause frames, `covered` ones among them.
     pub converted: u64,
-    /// Senders of its own that it paused, or signalled to, for a queue of its own.
+    /// Senders at this switch that it paused, or signalled to, for a queue of its own.
     pub own_senders: u64,
-    /// Senders of its own that it paused, or signalled to, because of a signal to another.
+    /// Senders at this switch that it paused, or signalled to, because of a signal to another.
     pub cache_hits: u64,
-    /// Signals that it could not remember: there was no room.
+    /// Signals that were not remembered, because there was no room.
     pub cache_refused: u64,
-    /// Pauses without a frame: the class was already paused for that time.
+    /// Pauses without a pause frame: the class was already paused for that time.
     pub covered: u64,
 }
 
-/// The state of a switch for signals.
+/// State of a switch for congestion signals.
 #[derive(Clone, Debug)]
 pub(crate) struct Signals {
     pub(crate) spec: SignalSpec,
     wiring: SignalWiring,
-    /// The time until which a sender is not signalled again, by (port, queue, sender, receiver).
+    /// Instant until which a sender is not signalled again, by (port, queue, sender, receiver).
     quiet: BTreeMap<(u16, u8, HostId, HostId), Instant>,
-    /// At this number of entries, those that have passed are dropped.
+    /// Number of entries at which those that have passed are dropped.
     quiet_limit: usize,
     cache: BTreeMap<(HostId, u8), Remembered>,
-    /// By port, then class: the end of the pause of which the host there knows.
+    /// End of the pause of which the host at a port knows, by port, then class.
     paused: Vec<Instant>,
-    /// By port, then class: pause frames sent for it.
+    /// Pause frames sent because of signals, by port, then class.
     frames: Vec<u64>,
-    /// By port, then class: frames of the switch's own flow control that would have resumed the
-    /// class, and were sent as pauses.
+    /// XON frames of the switch's own flow control that were sent as pauses, by port, then class.
     held: Vec<u64>,
     pub(crate) record: SignalRecord,
-    /// Signals that ended here: as pause frames.
+    /// Signals that ended here, as pause frames.
     pub(crate) consumed: u64,
 }
 
-/// A receiver and a class that senders of a leaf shall not send to.
+/// Signals about a receiver and a class, to which senders of this leaf shall not send.
 #[derive(Clone, Debug, Default)]
 struct Remembered {
+    /// End of the longest pause that was asked for.
     until: Instant,
-    /// Ports whose senders have been signalled, and the end of their pauses.
+    /// Ports whose senders have been signalled, with the ends of their pauses.
     told: Vec<(u16, Instant)>,
 }
 
@@ -282,39 +284,40 @@ impl Signals {
         }
     }
 
-    /// The host at a port.
+    /// Returns the host at a port; `None` for a port to another switch.
     pub(crate) fn host(&self, port: u16) -> Option<HostId> {
         self.wiring.hosts[usize::from(port)]
     }
 
-    /// The port of a host that is cabled to this switch.
+    /// Returns the port of a host that is cabled to this switch; `candidates` are the ports to the
+    /// host.
     pub(crate) fn port_of(&self, host: HostId, candidates: &[u16]) -> Option<u16> {
         let mut ports = candidates.iter().copied();
         ports.find(|&port| self.host(port) == Some(host))
     }
 
-    /// Whether the queues of a port are checked.
+    /// Returns true if the queues of a port are checked.
     pub(crate) fn watches_port(&self, port: u16) -> bool {
         self.spec.place == PlaceOfSignals::Any || self.host(port).is_some()
     }
 
-    /// Pause frames that were sent through a port for a class because of signals.
+    /// Returns the pause frames that were sent through a port for a class because of signals.
     pub(crate) fn frames(&self, port: u16, class: u8) -> u64 {
         self.frames[place(port, class)]
     }
 
-    /// Frames of the switch's own flow control that were to resume a class and were sent as pauses,
-    /// because signals ask for a longer one.
+    /// Returns the XON frames of the switch's own flow control that were sent as pauses, because
+    /// signals ask for a longer one.
     pub(crate) fn held(&self, port: u16, class: u8) -> u64 {
         self.held[place(port, class)]
     }
 
-    /// The sender to signal when a packet comes for a queue, and the quanta to pause, unless that
-    /// sender has been signalled.
+    /// Decides on a signal for a packet that joins a queue beyond the threshold. Returns the sender
+    /// and the quanta for which it pauses, or `None` if that sender has been signalled.
     ///
     /// The pause lasts until the announced time has passed at the sender. A signal that leaves when
-    /// that time has passed here arrives exactly then, whatever the delay of a signal; so that is
-    /// when the next may be sent.
+    /// that time has passed here arrives exactly then, whatever a signal's delay; so that is when
+    /// the next one may be sent.
     pub(crate) fn judge(
         &mut self,
         packet: &Packet,
@@ -324,6 +327,7 @@ impl Signals {
     ) -> Option<(Sender, u16)> {
         let now = packet.at;
         let sender = self.wiring.headers.sender(packet);
+        // A pause frame stops the sender for all receivers alike.
         let receiver = match self.spec.mode {
             SignalMode::RemotePfc => Packet::NO_HOST,
             SignalMode::Nic => packet.destination,
@@ -335,6 +339,7 @@ impl Signals {
             self.record.suppressed += 1;
             return None;
         }
+        // At twice the entries that were left, so that dropping costs each entry little.
         if self.quiet.len() >= self.quiet_limit {
             self.quiet.retain(|_, until| *until > now);
             self.quiet_limit = 64.max(2 * self.quiet.len());
@@ -345,7 +350,7 @@ impl Signals {
         Some((sender, quanta))
     }
 
-    /// A time in quanta of a host's link.
+    /// Returns a time in quanta of a host's link, rounded up, from 1 to the longest possible pause.
     fn quanta(&self, host: HostId, time: Time) -> u16 {
         let quanta = time.ps().div_ceil(self.wiring.quantum_ps[host.index()]);
         quanta.clamp(1, QUANTA_MAX) as u16
@@ -373,8 +378,8 @@ impl Signals {
         entry.tell(port, until);
     }
 
-    /// The pause of a host at a port that has sent a packet, if another was signalled to pause and
-    /// it was not.
+    /// Returns the pause for the host at a port that has sent a packet, if another host was
+    /// signalled to pause and this one was not.
     pub(crate) fn recall(&mut self, packet: &Packet, at: HostPort) -> Option<Signal> {
         let HostPort { port, host } = at;
         let now = packet.at;
@@ -394,8 +399,8 @@ impl Signals {
         })
     }
 
-    /// Whether a frame must be sent for the pause of a host at a port, which the switch's own flow
-    /// control may already have paused for that time.
+    /// Notes the pause of the host at a port, and returns true if a pause frame must be sent for
+    /// it. `stands` is true if the switch's own flow control has already paused the host.
     pub(crate) fn must_tell(
         &mut self,
         signal: &Signal,
@@ -417,8 +422,8 @@ impl Signals {
         tells
     }
 
-    /// Makes a pause frame of the switch's own flow control at least as long as the rest of the
-    /// pause that signals have asked for.
+    /// Lengthens a pause frame of the switch's own flow control to the rest of the pause that
+    /// signals have asked for.
     pub(crate) fn extend(&mut self, control: &mut PendingControl, class: u8, now: Instant) {
         let (ControlMessage::Pause(quanta), Some(host)) =
             (&mut control.message, self.host(control.port))
@@ -434,13 +439,13 @@ impl Signals {
         }
     }
 
-    /// The link of a port goes down: the host there forgets its pauses.
+    /// Forgets the pauses at a port whose link goes down, as the host there forgets them.
     pub(crate) fn forget(&mut self, port: u16) {
         let first = usize::from(port) * CLASSES;
         self.paused[first..first + CLASSES].fill(Instant::START);
     }
 
-    /// The packet that brings a signal to its sender.
+    /// Makes the packet that brings a signal to its sender.
     pub(crate) fn packet(&self, signal: &Signal, sender: Sender, now: Instant) -> Packet {
         signal.packet(sender, self.spec.class, now)
     }

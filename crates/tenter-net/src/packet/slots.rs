@@ -1,4 +1,4 @@
-//! The two numbers that a queue pair has, one at the NIC of each end.
+//! Indices of a queue pair, one at the NIC of each end.
 
 use tenter_units::id;
 
@@ -14,38 +14,39 @@ id! {
     pub struct ReceiveSlot(u32);
 }
 
-/// A queue pair as a packet names it: by its number at the NIC that the packet goes to.
+/// A queue pair as a packet names it: by its index at the NIC that the packet goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Slot {
-    /// Of an answer, which goes to a sender.
+    /// In answers, which go to a sender.
     Send(SendSlot),
-    /// Of data, and of what else a sender sends.
+    /// In data and all else that comes from a sender.
     Receive(ReceiveSlot),
 }
 
 impl Packet {
-    /// The queue pair at the NIC that data, or something else from a sender, arrives at.
+    /// Returns the queue pair at the NIC where data, or another packet from a sender, has arrived.
     #[inline]
     pub fn receive_slot(&self) -> ReceiveSlot {
         debug_assert!(self.kind.is_for_receiver() && !self.is_on_detour());
         ReceiveSlot::new(self.queue_pair)
     }
 
-    /// As [`Packet::receive_slot`], of data anywhere on their way.
+    /// As [`Packet::receive_slot`], for a packet anywhere on its way.
     #[inline]
     pub fn receive_slot_under_way(&self) -> ReceiveSlot {
         debug_assert!(self.kind.is_for_receiver());
         ReceiveSlot::new(self.queue_pair_field())
     }
 
-    /// The queue pair at the NIC that an answer arrives at.
+    /// Returns the queue pair at the NIC where an answer has arrived.
     #[inline]
     pub fn send_slot(&self) -> SendSlot {
         debug_assert!(!self.kind.is_for_receiver() && !self.is_on_detour());
         SendSlot::new(self.queue_pair)
     }
 
-    /// The queue pair at the destination NIC, wherever the packet is; none where its kind has none.
+    /// Returns the queue pair at the destination NIC, wherever the packet is; `None` for kinds
+    /// without.
     #[inline]
     pub fn slot(&self) -> Option<Slot> {
         let number = self.queue_pair_field();

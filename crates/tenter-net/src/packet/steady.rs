@@ -1,23 +1,23 @@
-//! A packet under way, in a steady state.
+//! A packet's fields, value by value, for the search for steady states.
 
 use super::{Packet, PacketKind};
 use crate::steady::{FlowEnd, UnderWay, Visitor};
 
 impl Packet {
-    /// Goes through a packet that waits, whose arrival has passed.
+    /// Visits a packet that waits: its arrival has passed, and `at` has its input port.
     pub fn steady_waiting(&mut self, visitor: &mut impl Visitor) {
         visitor.exact(self.at.ps());
         self.steady_content(visitor);
     }
 
-    /// Goes through a packet that is on a link.
+    /// Visits a packet that is on a link.
     pub fn steady_under_way(&mut self, visitor: &mut impl Visitor) {
         visitor.instant(&mut self.at);
         self.steady_content(visitor);
     }
 
-    /// Of an acknowledgement nobody reads when the packet was sent that it answers, unless there is
-    /// congestion control.
+    /// Visits all fields but `at`. An ACK's `sent` is left out, since no NIC reads it unless there
+    /// is congestion control.
     fn steady_content(&mut self, visitor: &mut impl Visitor) {
         let Packet {
             at: _,

@@ -1,8 +1,8 @@
-//! What control packets say, in words of their own.
+//! Contents of control packets, by names of their own.
 //!
-//! A packet has the same fields whatever it is, and control packets put other things into them.
-//! Each view here is for one kind: it is read from a packet of that kind, and a packet that is made
-//! from its content is made here. Views cost nothing.
+//! All packets have the same fields, and control packets put other content into them. Each view
+//! here belongs to one kind: it is read from a packet of that kind, or makes one. Views cost
+//! nothing.
 
 use tenter_topology::HostId;
 use tenter_units::Instant;
@@ -12,15 +12,15 @@ use super::{
     credit_blocks,
 };
 
-/// The content of a [pause frame](PacketKind::Pause).
+/// Content of a [pause frame](PacketKind::Pause).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// For how many quanta its class pauses; 0 resumes it.
+    /// Quanta of 512 bit times for which the class pauses; 0 resumes it.
     pub quanta: u32,
 }
 
 impl Pause {
-    /// That of a pause frame.
+    /// Reads the content of a pause frame.
     #[inline]
     pub fn of(packet: &Packet) -> Pause {
         debug_assert_eq!(packet.kind, PacketKind::Pause);
@@ -30,15 +30,15 @@ impl Pause {
     }
 }
 
-/// The content of a [congestion notice](PacketKind::Notice) to the previous switch.
+/// Content of a [congestion notice](PacketKind::Notice) to the previous switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// The level of the queue in which the packet waits.
+    /// Quality level of the queue in which the packet waits.
     pub level: u32,
 }
 
 impl Notice {
-    /// That of a congestion notice.
+    /// Reads the content of a congestion notice.
     #[inline]
     pub fn of(packet: &Packet) -> Notice {
         debug_assert_eq!(packet.kind, PacketKind::Notice);
@@ -47,7 +47,7 @@ impl Notice {
         }
     }
 
-    /// The notice about a packet that waits in a queue of this level.
+    /// Makes the notice about a packet that waits in a queue of this level.
     pub(crate) fn about(packet: &Packet, level: u8) -> Packet {
         Packet {
             sequence: u32::from(level),
@@ -58,15 +58,15 @@ impl Notice {
     }
 }
 
-/// The content of a [congestion notice to a sender](PacketKind::Reroute).
+/// Content of a [congestion notice to a sender](PacketKind::Reroute).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reroute {
-    /// The hash of the 5-tuple of the packet that waits.
+    /// Hash of the waiting packet's 5-tuple.
     pub hash: u32,
 }
 
 impl Reroute {
-    /// That of a notice to a sender.
+    /// Reads the content of a notice to a sender.
     #[inline]
     pub fn of(packet: &Packet) -> Reroute {
         debug_assert_eq!(packet.kind, PacketKind::Reroute);
@@ -76,28 +76,29 @@ impl Reroute {
     }
 }
 
-/// Up to which number a receiver shall grant credit, in quanta of 256 bytes, as a packet of Ultra
-/// Ethernet says.
+/// Number up to which a packet of Ultra Ethernet asks its receiver to grant credit, in quanta of
+/// 256 bytes.
 ///
-/// It shares a field with the connection. The packet says it in units of 16 quanta and modulo 2^13
-/// of them, which is more than any window has.
+/// It shares a field with the connection. The packet has it in units of 16 quanta and modulo 2^13
+/// units, which is more than any window has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PullTarget {
-    /// The number; 0 where no credit is needed.
+    /// Number of quanta since the start; 0 if no credit is needed.
     pub quanta: u32,
 }
 
 impl PullTarget {
-    /// With credit a NIC has at most 2 to the power of this many connections.
+    /// Bits of a connection's index: with credit a NIC has at most 2 to their power.
     pub const SLOT_BITS: u32 = 18;
     const SLOTS: u32 = (1 << PullTarget::SLOT_BITS) - 1;
     const UNIT: u32 = 16;
     const MODULUS: u32 = 1 << 13;
 
-    /// That of a packet, where the last one before it was `last`.
+    /// Reads the target of a packet on a connection whose target was `last` before.
     pub fn of(packet: &Packet, last: u32) -> PullTarget {
         let units = packet.queue_pair_field() >> PullTarget::SLOT_BITS;
         let more = units.wrapping_sub(last / PullTarget::UNIT) % PullTarget::MODULUS;
+        // The upper half of the modulus is an older target, in a packet that was overtaken.
         let is_later = more < PullTarget::MODULUS / 2;
         let more = if is_later { more * PullTarget::UNIT } else { 0 };
         PullTarget {
@@ -105,20 +106,20 @@ impl PullTarget {
         }
     }
 
-    /// The field of a packet on a connection.
+    /// Returns the field of a packet on a connection.
     pub fn with_slot(self, slot: ReceiveSlot) -> u32 {
         let units = self.quanta.div_ceil(PullTarget::UNIT) % PullTarget::MODULUS;
         slot.number() | units << PullTarget::SLOT_BITS
     }
 
-    /// The connection of a packet.
+    /// Reads the connection of a packet.
     #[inline]
     pub fn slot(packet: &Packet) -> ReceiveSlot {
         ReceiveSlot::new(packet.queue_pair_field() & PullTarget::SLOTS)
     }
 }
 
-/// The content of a [flow-control packet](PacketKind::FlowControl).
+/// Content of a [flow-control packet](PacketKind::FlowControl).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowControl {
     /// FCCL: the number of blocks up to which the other end may send, in all.
@@ -128,7 +129,7 @@ pub struct FlowControl {
 }
 
 impl FlowControl {
-    /// That of a flow-control packet.
+    /// Reads the content of a flow-control packet.
     #[inline]
     pub fn of(packet: &Packet) -> FlowControl {
         debug_assert_eq!(packet.kind, PacketKind::FlowControl);
@@ -138,7 +139,7 @@ impl FlowControl {
         }
     }
 
-    /// The packet that says so of a class.
+    /// Makes the flow-control packet for a class.
     pub fn packet(self, class: u8) -> Packet {
         Packet {
             sequence: self.limit,
@@ -149,15 +150,15 @@ impl FlowControl {
     }
 }
 
-/// The content of the [report of a lost frame](PacketKind::LostCredit).
+/// Content of the [report of a lost frame](PacketKind::LostCredit).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostCredit {
-    /// The blocks that the frame took.
+    /// Blocks that the lost frame took.
     pub blocks: u32,
 }
 
 impl LostCredit {
-    /// That of a report.
+    /// Reads the content of such a report.
     #[inline]
     pub fn of(packet: &Packet) -> LostCredit {
         debug_assert_eq!(packet.kind, PacketKind::LostCredit);
@@ -166,7 +167,7 @@ impl LostCredit {
         }
     }
 
-    /// The report of a frame, for the other end of its link.
+    /// Makes the report about `frame`, for the other end of its link.
     pub(crate) fn report_of(frame: &Packet) -> Packet {
         Packet {
             sequence: credit_blocks(u32::from(frame.frame_bytes)),
@@ -176,18 +177,18 @@ impl LostCredit {
     }
 }
 
-/// The content of a [request](PacketKind::CreditRequest) or a [credit](PacketKind::Credit) of a
+/// Content of a [request](PacketKind::CreditRequest) or a [credit](PacketKind::Credit) in a
 /// scheduled fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CreditMessage {
-    /// The host for whose packets it is.
+    /// Destination host of the packets that it is for.
     pub(crate) host: HostId,
-    /// The bytes requested or granted.
+    /// Bytes that are requested or granted.
     pub(crate) bytes: u32,
 }
 
 impl CreditMessage {
-    /// That of a request or a credit.
+    /// Reads the content of a request or a credit.
     #[inline]
     pub(crate) fn of(packet: &Packet) -> CreditMessage {
         debug_assert!(packet.kind.is_of_scheduler());
@@ -197,7 +198,7 @@ impl CreditMessage {
         }
     }
 
-    /// The request or credit for packets of a class.
+    /// Makes the request or credit for packets of a class.
     pub(crate) fn packet(self, kind: PacketKind, class: u8, now: Instant) -> Packet {
         Packet {
             at: now,
@@ -209,17 +210,17 @@ impl CreditMessage {
     }
 }
 
-/// The end of a transfer within a [scale-up domain](PacketKind::ScaleUp).
+/// Content of the packet at the end of a transfer within a [scale-up domain](PacketKind::ScaleUp).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScaleUpEnd {
-    /// The job that sends it.
+    /// Job that sends the transfer.
     pub job: u16,
-    /// Which transfer of its collective it is.
+    /// Number of the transfer in its collective.
     pub transfer: u32,
 }
 
 impl ScaleUpEnd {
-    /// That of a packet.
+    /// Reads the content of such a packet.
     pub fn of(packet: &Packet) -> ScaleUpEnd {
         debug_assert_eq!(packet.kind, PacketKind::ScaleUp);
         ScaleUpEnd {
@@ -228,7 +229,7 @@ impl ScaleUpEnd {
         }
     }
 
-    /// The packet that brings it to a host at an instant, in ps.
+    /// Makes the packet that reaches `destination` at `at`.
     pub fn packet(self, destination: HostId, at: Instant) -> Packet {
         Packet {
             at,
@@ -241,17 +242,17 @@ impl ScaleUpEnd {
     }
 }
 
-/// What a cell has beside its packet, on its way from leaf to leaf.
+/// Content that a cell has beside its packet's, on its way from leaf to leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
-    /// The leaf that sent it.
+    /// Leaf that has sent the cell.
     pub(crate) leaf: u16,
-    /// The number of its packet among those of its virtual output queue.
+    /// Number of its packet among those of the virtual output queue.
     pub(crate) number: u32,
 }
 
 impl Cell {
-    /// That of a cell.
+    /// Reads the content of a cell.
     #[inline]
     pub(crate) fn of(packet: &Packet) -> Cell {
         Cell {
@@ -260,7 +261,7 @@ impl Cell {
         }
     }
 
-    /// A cell of a packet, as long as the whole of it.
+    /// Makes a cell of a packet, with the length of the whole packet.
     #[inline]
     pub(crate) fn part_of(self, packet: &Packet) -> Packet {
         Packet {
@@ -271,18 +272,18 @@ impl Cell {
     }
 }
 
-/// A run of packets of a queue pair, by their sequence numbers, that are to be sent again: those
-/// that a [selective NAK](PacketKind::SelectiveNak) requests.
+/// A run of a queue pair's packets to be sent again, by sequence numbers, as a [selective
+/// NAK](PacketKind::SelectiveNak) requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// The first of them.
+    /// First sequence number of the run.
     pub first: u32,
-    /// The one after the last.
+    /// Sequence number after the last one.
     pub end: u32,
 }
 
 impl Missing {
-    /// One packet alone.
+    /// Makes a run of one packet.
     pub fn one(sequence: u32) -> Missing {
         Missing {
             first: sequence,
@@ -290,7 +291,7 @@ impl Missing {
         }
     }
 
-    /// Those of a selective NAK.
+    /// Reads the run that a selective NAK requests.
     #[inline]
     pub fn of(packet: &Packet) -> Missing {
         debug_assert_eq!(packet.kind, PacketKind::SelectiveNak);
@@ -300,7 +301,7 @@ impl Missing {
         }
     }
 
-    /// The selective NAK that requests them, made of one without content.
+    /// Makes the selective NAK that requests the run from a `blank` one.
     #[must_use]
     pub fn packet(self, blank: &Packet) -> Packet {
         Packet {
@@ -312,7 +313,7 @@ impl Missing {
 }
 
 impl Packet {
-    /// A control packet without content, of the size of a MAC control frame; for no host.
+    /// Makes a control packet without content, as large as a MAC control frame, for no host.
     fn control(kind: PacketKind, class: u8) -> Packet {
         Packet {
             at: Instant::START,
@@ -327,7 +328,7 @@ impl Packet {
         }
     }
 
-    /// A pause frame for a class; zero quanta resume it.
+    /// Makes a pause frame for a class; zero `quanta` resume it.
     pub(crate) fn pause(class: u8, quanta: u16) -> Packet {
         Packet {
             sequence: u32::from(quanta),
