@@ -27,6 +27,7 @@ impl Described for Adaptive {
 }
 
 impl Balance for Adaptive {
+    // Equally busy links are drawn from, or all packets of an instant would take the first.
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
         view.best(packet)
     }

@@ -1,4 +1,4 @@
-//! The load balancer of one switch.
+//! The load balancer of one switch: its member, its view of ports, spills and detours.
 
 use tenter_units::{Instant, Time};
 
@@ -12,21 +12,24 @@ use crate::packet::Packet;
 use crate::port::Port;
 use crate::scheduled::spray::Spray;
 
-/// The load balancer of a switch, with its state.
+/// Load balancer of a switch, with its state.
 #[derive(Clone, Debug)]
 pub(crate) struct Balancer {
     member: Member,
     quality: Quality,
-    /// With more than this waiting at every circuit, in ps, packets take the tree.
+    /// Longest wait at direct circuits: packets that would wait longer at each of them take the
+    /// tree.
     spill: Option<Time>,
     detours: Option<Box<Detours>>,
 }
 
 impl Balancer {
-    /// The load balancer of a switch. Packets that would wait for more than `spill` at every
-    /// circuit straight to their leaf take the tree; then it [may](LoadBalancing::may_spill).
+    /// Makes the load balancer of a switch. Packets that would wait for more than `spill` at every
+    /// circuit straight to their leaf take the tree; the member must be one that
+    /// [may](LoadBalancing::may_spill).
     pub(crate) fn new(spec: &LoadBalancing, site: &SwitchSite, spill: Option<Time>) -> Balancer {
         let (member, quality) = spec.member(site);
+        // A spill compares queues at the very instant, so levels from a table would not do.
         let quality = spill.map(|_| QualitySpec::EXACT).or(quality);
         Balancer {
             member,
@@ -36,8 +39,7 @@ impl Balancer {
         }
     }
 
-    /// That of a spine of a scheduled fabric with a number of ports, whose destinations use the
-    /// first port that leads there.
+    /// Makes the load balancer for a spine in a scheduled fabric with `ports` ports.
     pub(crate) fn of_spine(spray: Spray, ports: usize) -> Balancer {
         Balancer {
             member: Member::Spine(Box::new(spray)),
@@ -47,7 +49,7 @@ impl Balancer {
         }
     }
 
-    /// The hash that alone picks the port of every packet; `None` for members that choose.
+    /// Returns the hash that alone picks the port of every packet; `None` for members that choose.
     #[inline]
     pub(crate) fn ecmp(&self) -> Option<Placing> {
         match &self.member {
@@ -62,7 +64,7 @@ impl Balancer {
         }
     }
 
-    /// Whether packets of a queue pair take the same port whatever else has happened.
+    /// Returns true if packets of a queue pair take the same port, whatever else has happened.
     pub(crate) fn is_fixed(&self) -> bool {
         let member = matches!(
             self.member,
@@ -71,14 +73,15 @@ impl Balancer {
         member && self.spill.is_none() && self.detours.is_none() && !self.reads_queues()
     }
 
-    /// The port that a packet takes at a switch, which has been brought to the packet's instant.
+    /// Returns the port that a packet takes at a switch, which was advanced to the packet's
+    /// instant.
     pub(crate) fn port(&mut self, packet: &Packet, here: Here<'_>) -> u16 {
         let candidates = self.candidates(packet, here);
         candidates[self.choose(packet, candidates, here)]
     }
 
-    /// A packet that arrives through `input` as it goes on from here: on a detour, if it starts one
-    /// here, and no longer on one in the region that it was to go by.
+    /// Returns a packet that arrives through `input` as it goes on from here: on a detour, if it
+    /// starts one here, and off it in the region that it was to go by.
     pub(crate) fn detour(&mut self, packet: &Packet, input: u16, here: Here<'_>) -> Packet {
         let Here { index, routing, .. } = here;
         let Some(detours) = &self.detours else {
@@ -88,10 +91,12 @@ impl Balancer {
             return *packet;
         };
         let detour = routing.into_region(index, region);
+        // A region that cannot be reached from here, after a link failure, ends the detour, too.
         let is_over = routing.region(index) == region || detour.is_empty();
         if packet.is_on_detour() {
             return packet.on_detour(!is_over);
         }
+        // Only at the source's switch, and not between hosts in one region.
         let starts = detours.has_host(input)
             && !is_over
             && routing.region(index) != routing.region(routing.attachment(packet.destination));
@@ -102,7 +107,7 @@ impl Balancer {
         packet.on_detour(self.member.takes_detour(packet, detour, &view))
     }
 
-    /// The ports that a packet may take at a switch, which has been brought to its instant.
+    /// Returns the ports that a packet may take at a switch, which was advanced to its instant.
     fn candidates<'r>(&self, packet: &Packet, here: Here<'r>) -> &'r [u16] {
         let Here {
             index,
@@ -132,29 +137,29 @@ impl Balancer {
         }
     }
 
-    /// Whether a choice depends on queues, so that packets must be taken, and departures carried
+    /// Returns true if choices depend on queues: then packets are handled, and departures carried
     /// out, in the order of time.
     #[inline]
     pub(crate) fn reads_queues(&self) -> bool {
         self.quality.is_kept()
     }
 
-    /// Whether it reads queues at the very instant.
+    /// Returns true if choices depend on queues at the very instant.
     pub(crate) fn is_exact(&self) -> bool {
         self.quality.is_exact()
     }
 
-    /// When the table of qualities must next be refreshed, if it must.
+    /// Returns the instant of the next refresh of ports' levels, if one is due.
     pub(crate) fn next_refresh(&self) -> Option<Instant> {
         self.quality.next_refresh()
     }
 
-    /// Refreshes the table of qualities by the ports as they are at `now`.
+    /// Takes the levels of all ports as they are at `now`.
     pub(crate) fn refresh(&mut self, ports: &[Port], now: Instant) {
         self.quality.refresh(ports, now);
     }
 
-    /// Its state for notices of long queues between switches.
+    /// Returns the state of a switch that sends congestion notices, if it does.
     #[inline]
     pub(crate) fn telemetry(&mut self) -> Option<&mut TelemetryTable> {
         match &mut self.member {
@@ -163,7 +168,7 @@ impl Balancer {
         }
     }
 
-    /// Notices sent to hosts.
+    /// Returns the number of congestion notices sent to hosts.
     pub(crate) fn host_notices(&self) -> u64 {
         match &self.member {
             Member::Telemetry(table) => table.host_notices(),
@@ -171,7 +176,8 @@ impl Balancer {
         }
     }
 
-    /// Notices sent through a port and received through it, and how often flows have moved.
+    /// Returns the notices sent through a port and received through it, and how often flows have
+    /// moved.
     pub(crate) fn told(&self, port: u16) -> ((u64, u64), u64) {
         match &self.member {
             Member::Telemetry(table) => (table.notices(port), table.moves()),
@@ -180,23 +186,24 @@ impl Balancer {
         }
     }
 
-    /// The level of a port at which a frame would wait this time.
+    /// Returns the level of a port at which a frame would wait for `backlog`.
     pub(crate) fn level_of(&self, backlog: Time) -> u8 {
         self.quality.level_of(backlog)
     }
 
-    /// The place among the candidates of the port that all packets with this hash to this host
-    /// take; `None` where the choice depends on anything else.
+    /// Returns the place among the candidates of the port that all packets with this hash to this
+    /// host take; `None` if the choice depends on anything else.
     pub(crate) fn fixed(&self, to: Target, candidates: &[u16], here: Here<'_>) -> Option<usize> {
-        // Packets that spill may have other ways than a single circuit.
+        // Packets that spill or take detours may leave by other ports than a single candidate.
         if candidates.len() == 1 && self.spill.is_none() && self.detours.is_none() {
             return Some(0);
         }
         self.member.fixed(to, &here.view(candidates, &self.quality))
     }
 
-    /// The place among the candidates (at least one) of the port a packet takes.
+    /// Chooses the place of a packet's port among the candidates (at least one).
     pub(crate) fn choose(&mut self, packet: &Packet, candidates: &[u16], here: Here<'_>) -> usize {
+        // Also for a packet with a single candidate: it makes that port busy.
         self.quality.watch(packet.at);
         if candidates.len() == 1 {
             return 0;

@@ -1,9 +1,9 @@
-//! The memory of a switch for flows: tables of buckets, which flows share by their hash.
+//! Memory of a switch for flows: tables of buckets, which flows share by their hash.
 
 use crate::load_balancing::view::TableSizes;
 
-/// One table for each list of equal-cost ports that flows have been sent to. Flows with other
-/// candidates never share a bucket: they would take it from each other again and again.
+/// One table for each list of equal-cost ports that flows have used. Flows with other candidates
+/// never share a bucket: they would take it from each other again and again.
 #[derive(Clone, Debug)]
 pub(crate) struct Buckets<B> {
     entries: usize,
@@ -18,13 +18,13 @@ struct Group<B> {
 }
 
 impl<B: Clone> Buckets<B> {
-    /// The bytes of all tables with a number of entries.
+    /// Returns the bytes of all tables with this number of entries each.
     pub(crate) fn bytes(entries: u32, sizes: &TableSizes) -> u64 {
         let table = u64::from(entries) * size_of::<B>() as u64;
         table.saturating_mul(sizes.lists)
     }
 
-    /// Tables with a number of entries, all of them `empty`.
+    /// Makes tables with this number of entries each, all of them `empty`.
     pub(crate) fn new(entries: u32, empty: B) -> Buckets<B> {
         Buckets {
             entries: entries as usize,
@@ -33,10 +33,11 @@ impl<B: Clone> Buckets<B> {
         }
     }
 
-    /// The bucket of the flows with this hash among these candidates; its table is made when it is
-    /// first used. A switch has few.
+    /// Returns the bucket of flows with this hash among these candidates; a table is made when it
+    /// is first used.
     #[inline]
     pub(crate) fn of(&mut self, candidates: &[u16], hash: u32) -> &mut B {
+        // A linear search will do: a switch has few lists.
         let known = self
             .groups
             .iter()
@@ -48,6 +49,7 @@ impl<B: Clone> Buckets<B> {
             });
             self.groups.len() - 1
         });
+        // The upper bits of hash × entries: even parts for any number of entries.
         let bucket = (u64::from(hash) * self.entries as u64) >> 32;
         &mut self.groups[place].buckets[bucket as usize]
     }

@@ -3,7 +3,8 @@
 //!
 //! The port follows D-Mod-K (Zahavi, "D-Mod-K routing providing non-blocking traffic for shift
 //! permutations on real life fat trees"): hosts are numbered in the order of their leaves, and tier
-//! by tier a host's number, divided by the ways up to that tier, selects the switch above.
+//! by tier a host's number, divided by the number of paths up to that tier, selects the switch
+//! above.
 
 use tenter_config::component;
 use tenter_topology::TreePlace;
@@ -16,7 +17,7 @@ component! {
     pub struct ByDestination {}
 }
 
-/// Where a switch stands in the tree.
+/// Place of a switch in the tree, by which it chooses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Forwarding(TreePlace);
 
@@ -51,15 +52,16 @@ impl Balance for Forwarding {
 }
 
 impl Forwarding {
-    /// The place, among a number of ports, of the one for packets to a host of this number.
+    /// Returns the place, among `ways` ports, of the one for packets to a host with this number.
     fn place(self, number: u32, ways: usize) -> usize {
         let TreePlace { stride, parents } = self.0;
         let (number, parents) = ((number / stride) as usize, parents as usize);
+        // Without parallel cables, or with a link out of use, one digit selects the port.
         if parents == 0 || ways <= parents || !ways.is_multiple_of(parents) {
             return number % ways;
         }
-        // First the switch above, then which of the cables to it: on the way down the cable is
-        // chosen by the same digits.
+        // The lower digit selects the switch above, the next one the cable to it; on the way down
+        // the same digits select the cable.
         let cables = ways / parents;
         (number % parents) * cables + number / parents % cables
     }

@@ -1,10 +1,10 @@
 //! Detours: a packet goes by a region that is neither its source's nor its destination's.
 //!
-//! The region is drawn from what every switch knows of the packet, so it need not be carried. What
-//! a packet carries is whether it is still on its way there. A detour starts at the switch of its
-//! source and ends at the first switch of the region; from there it takes the shortest path, as it
-//! does to the region. Each part comes nearer with every link, so there are no loops, and no path
-//! is longer than two shortest ones.
+//! The region is drawn from facts that every switch knows about the packet, so the packet does not
+//! carry it; it carries only whether it is still on its way there. A detour starts at the switch of
+//! the packet's source and ends at the first switch in the region; from there the packet takes the
+//! shortest path, as it does to the region. Each part comes nearer with every link, so there are no
+//! loops, and no path is longer than two shortest ones (decision 0048).
 
 use tenter_engine::mix64;
 use tenter_topology::Routing;
@@ -13,17 +13,17 @@ use crate::load_balancing::LoadBalancing;
 use crate::load_balancing::view::{DrawnFor, SwitchSite};
 use crate::packet::Packet;
 
-/// What one switch knows of detours.
+/// Knowledge of detours in one switch.
 #[derive(Clone, Debug)]
 pub(super) struct Detours {
     drawn_for: DrawnFor,
     seed: u32,
-    /// By port: whether a host is there.
+    /// True for ports that lead to hosts.
     to_host: Vec<bool>,
 }
 
 impl Detours {
-    /// Those of a load balancer that has any.
+    /// Makes the knowledge for a load balancer with detours; `None` for any other.
     pub(super) fn new(spec: &LoadBalancing, site: &SwitchSite) -> Option<Detours> {
         let drawn_for = spec.detours()?;
         Some(Detours {
@@ -33,19 +33,20 @@ impl Detours {
         })
     }
 
-    /// Whether a host is at a port.
+    /// Returns true if a host is at a port.
     pub(super) fn has_host(&self, port: u16) -> bool {
         let has = self.to_host.get(usize::from(port));
         has.is_some_and(|has| *has)
     }
 
-    /// The region drawn for a packet, the same at every switch: any but its destination's. With two
-    /// regions or none it has none to go by.
+    /// Returns the region drawn for a packet, the same at every switch: any but its destination's.
+    /// With two regions or fewer there is none.
     pub(super) fn region(&self, packet: &Packet, routing: &Routing) -> Option<u32> {
         let others = routing
             .regions()
             .checked_sub(1)
             .filter(|&others| others > 1)?;
+        // Draws differ by the packet's sequence number, or all of a flow's are one.
         let of_packet = match self.drawn_for {
             DrawnFor::Packet => packet.sequence,
             DrawnFor::Flow => 0,
@@ -54,6 +55,7 @@ impl Detours {
         let draw = mix64(mix64(identity) ^ u64::from(self.seed)) >> 32;
         let drawn = ((draw * u64::from(others)) >> 32) as u32;
         let own = routing.region(routing.attachment(packet.destination));
+        // The numbers from the destination's region on move up by one, which leaves it out.
         Some(drawn + u32::from(drawn >= own))
     }
 }

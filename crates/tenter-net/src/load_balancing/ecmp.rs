@@ -1,9 +1,9 @@
 //! Equal-cost multi-path: the hash of a packet's 5-tuple picks the link.
 //!
-//! Every packet carries a 32-bit hash of its 5-tuple that no switch's seed has entered; a switch
-//! reduces it to one of its links. CRC and XOR are linear: another seed only XORs a constant to all
-//! hashes, so with a power of two of links the choices of leaf and spine stay correlated. That is
-//! why the default sends the hash through a non-linear mix per switch.
+//! Every packet carries a 32-bit hash of its 5-tuple without any switch's seed; a switch reduces it
+//! to one of its links. CRC and XOR are linear: another seed only XORs a constant to all hashes, so
+//! with a power of two of links the choices of leaf and spine stay correlated. Therefore the
+//! default sends the hash through a non-linear mix with a seed of each switch (decision 0007).
 
 use crate::load_balancing::hash::{Ecmp, Placing};
 use crate::load_balancing::view::{Balance, Described, SwitchSite, Target, View};

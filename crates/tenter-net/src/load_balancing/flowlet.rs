@@ -8,9 +8,9 @@ use crate::load_balancing::quality::QualitySpec;
 use crate::load_balancing::view::{Balance, Described, SwitchSite, TableSizes, View};
 use crate::packet::{Draw, Packet};
 
-/// No gap is longer.
+/// Longest gap that a scenario may set.
 const GAP_MAX: Time = Time::from_us(1_000_000);
-/// A table of flows is no larger.
+/// Most entries in a table of flows.
 pub const BUCKETS_MAX: u32 = 1 << 20;
 
 component! {
@@ -35,13 +35,15 @@ component! {
 }
 
 impl Flowlet {
-    /// Whether a packet without a gap moves its flow from a candidate to another one: with a
-    /// probability, if the other one is less busy by `delta`. It may then overtake those before it.
+    /// Returns true if a packet without a gap moves its flow from one candidate to another: with a
+    /// probability, if the other is less busy by `delta` levels. The packet may then overtake those
+    /// before it.
     fn moves(&self, packet: &Packet, from: usize, to: usize, view: &View<'_>) -> bool {
         let level = |place: usize| view.level(view.candidates[place], packet.at);
         if level(from) < level(to) + self.delta {
             return false;
         }
+        // A draw that depends on no earlier one: other flows do not change it.
         let draw = packet.draw(view.seed, Draw::Move) >> 32;
         draw * 1_000_000 < u64::from(self.probability.ppm()) << 32
     }
@@ -50,11 +52,11 @@ impl Flowlet {
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     port: u16,
-    /// When its last packet arrived; `None` before the first.
+    /// Arrival of the last packet; `None` before the first.
     last: Option<Instant>,
 }
 
-/// The tables of flows of one switch.
+/// Table of flows in one switch.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowletTable {
     spec: Flowlet,
@@ -77,7 +79,7 @@ impl FlowletTable {
         }
     }
 
-    /// Number of times that a flow has moved without a gap.
+    /// Returns how often a flow has moved without a gap.
     pub(crate) fn moves(&self) -> u64 {
         self.moves
     }
@@ -122,6 +124,7 @@ impl Balance for FlowletTable {
         let bucket = self.table.of(view.candidates, packet.hash);
         let fresh = bucket.last.is_some_and(|last| packet.at - last < gap);
         bucket.last = Some(packet.at);
+        // A port that is no candidate any more, after a change of routes, cannot be kept.
         let kept = view.candidates.iter().position(|port| *port == bucket.port);
         let kept = kept.filter(|_| fresh);
         let stays = self.spec.probability.0 == 0;

@@ -6,18 +6,18 @@ use tenter_config::{Reader, Shape, Value, Written, choice, component};
 
 use super::linux_hash::{linux_hash, linux_place};
 
-/// The hash function of the switch.
+/// Hash function of the switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HashFunction {
     /// CRC-16/ARC over the selected fields.
     Crc16,
     /// CRC-32 (IEEE 802.3) over the selected fields.
     Crc32,
-    /// All 32-bit words of the selected fields `XORed` together.
+    /// Exclusive or of all 32-bit words in the selected fields.
     Xor,
-    /// The Toeplitz hash of receive-side scaling.
+    /// Toeplitz hash, as in receive-side scaling.
     Toeplitz,
-    /// That of the Linux kernel with `fib_multipath_hash_policy` 1, whatever the seeding.
+    /// Hash of the Linux kernel with `fib_multipath_hash_policy` 1, whatever the seeding.
     Linux,
 }
 
@@ -29,22 +29,22 @@ choice!(HashFunction {
     "linux" => Linux,
 });
 
-/// Which header fields enter the hash.
+/// Header fields that enter the hash.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "a switch has one such bit per field"
 )]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HashFields {
-    /// IPv4 source address.
+    /// True if the IPv4 source address enters.
     pub source_address: bool,
-    /// IPv4 destination address.
+    /// True if the IPv4 destination address enters.
     pub destination_address: bool,
-    /// IP protocol number (17 for `RoCEv2`).
+    /// True if the IP protocol number enters (17 for `RoCEv2`).
     pub protocol: bool,
-    /// UDP source port: the one field that differs between the QPs of a pair.
+    /// True if the UDP source port enters: the one field that differs between the QPs of a pair.
     pub source_port: bool,
-    /// UDP destination port (4791 for `RoCEv2`).
+    /// True if the UDP destination port enters (4791 for `RoCEv2`).
     pub destination_port: bool,
 }
 
@@ -81,7 +81,7 @@ impl Value for HashFields {
     }
 }
 
-/// The fields of [`HashFields`], in their order.
+/// Names of the fields of [`HashFields`], in their order.
 const FIELDS: [&str; 5] = [
     "source_address",
     "destination_address",
@@ -90,14 +90,14 @@ const FIELDS: [&str; 5] = [
     "destination_port",
 ];
 
-/// How switches are made to choose differently.
+/// Seeding of the hash, by which switches choose differently or alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HashSeeding {
-    /// The hash goes through a non-linear mix with the switch's own seed: choices of leaf and spine
-    /// are independent.
+    /// The hash goes through a non-linear mix with the switch's own seed, so that choices of leaf
+    /// and spine are independent.
     Mixed,
-    /// The bare hash, reduced modulo the number of links, as hardware with one seed everywhere
-    /// does. Leaf and spine then choose alike (polarisation): kept to demonstrate it.
+    /// The bare hash is reduced modulo the number of links, as by hardware with one seed
+    /// everywhere. Leaf and spine then choose alike (polarisation): it serves to show that.
     Raw,
 }
 
@@ -122,29 +122,29 @@ component! {
 }
 
 impl Ecmp {
-    /// Its defaults, without reading them again: hashes are made for every queue pair.
+    /// Returns the defaults, without reading them again: hashes are made for every queue pair.
     pub fn usual() -> &'static Ecmp {
         static USUAL: LazyLock<Ecmp> = LazyLock::new(Ecmp::default);
         &USUAL
     }
 }
 
-/// The inputs of the hash: the addresses and ports of a packet.
+/// Input of the hash: addresses and ports in a packet's headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FiveTuple {
-    /// IPv4 source address.
+    /// IPv4 source address, with its first byte in the highest bits.
     pub source_address: u32,
-    /// IPv4 destination address.
+    /// IPv4 destination address, with its first byte in the highest bits.
     pub destination_address: u32,
-    /// IP protocol number.
+    /// IP protocol number, 17 for UDP.
     pub protocol: u8,
-    /// UDP source port.
+    /// UDP source port, which stands for the queue pair.
     pub source_port: u16,
-    /// UDP destination port.
+    /// UDP destination port, 4791 for `RoCEv2`.
     pub destination_port: u16,
 }
 
-/// How a hash becomes the place of a link: ECMP at work, which a switch asks once a packet.
+/// Reduction of a hash to the place of a link, which a switch does once a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placing {
     Mixed,
@@ -153,12 +153,14 @@ pub(crate) enum Placing {
 }
 
 impl Placing {
-    /// The place of the link a packet takes.
+    /// Returns the place of a packet's link among `links` links.
     #[inline]
     pub(crate) fn place(self, hash: u32, switch_seed: u32, links: u32) -> u32 {
         match self {
             Placing::Mixed => {
                 let mixed = mix32(hash ^ switch_seed);
+                // The upper bits of mix × links: without a division, and even for any number of
+                // links.
                 ((u64::from(mixed) * u64::from(links)) >> 32) as u32
             }
             Placing::Raw => hash % links,
@@ -168,7 +170,7 @@ impl Placing {
 }
 
 impl Ecmp {
-    /// How its hash becomes the place of a link.
+    /// Returns the reduction that goes with the hash and its seeding.
     pub(crate) fn placing(self) -> Placing {
         match (self.hash, self.seeding) {
             (HashFunction::Linux, _) => Placing::Linux,
@@ -177,8 +179,9 @@ impl Ecmp {
         }
     }
 
-    /// The hash of the selected fields, in network byte order: addresses, ports, protocol.
+    /// Returns the hash of the selected fields, in network byte order: addresses, ports, protocol.
     pub(crate) fn hash(self, tuple: &FiveTuple) -> u32 {
+        // Fields that are left out count as zero, so that the layout stays.
         let select = |on: bool, value: u32| if on { value } else { 0 };
         let source = select(self.fields.source_address, tuple.source_address);
         let destination = select(self.fields.destination_address, tuple.destination_address);
@@ -207,7 +210,8 @@ impl Ecmp {
     }
 }
 
-/// The 32-bit finaliser of `MurmurHash3`: non-linear, every input bit reaches every output bit.
+/// Mixes by the 32-bit finaliser of `MurmurHash3`: non-linear, every input bit reaches every output
+/// bit.
 #[inline]
 fn mix32(mut value: u32) -> u32 {
     value ^= value >> 16;
@@ -269,15 +273,14 @@ fn crc32(bytes: &[u8]) -> u32 {
     })
 }
 
-/// The key in Microsoft's receive-side scaling specification, which most NICs and switches ship
-/// with.
+/// Key in Microsoft's receive-side scaling specification, with which most NICs and switches ship.
 const TOEPLITZ_KEY: [u8; 40] = [
     0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0,
     0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30, 0xf2, 0x0c,
     0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
 ];
 
-/// XOR of the key's 32-bit windows at the positions of the input's set bits.
+/// Returns the XOR of the key's 32-bit windows at the positions of the input's set bits.
 fn toeplitz(bytes: &[u8]) -> u32 {
     let mut window = u64::from_be_bytes([
         TOEPLITZ_KEY[0],

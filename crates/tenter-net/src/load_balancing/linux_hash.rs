@@ -5,17 +5,17 @@
 //! (Aumasson and Bernstein, 2012) over the dissected headers of a packet, keyed by the seed.
 //! Addresses are in ascending order and so are ports, so that both directions hash alike.
 
-/// The seed (`net.ipv4.fib_multipath_hash_seed`) of all switches: they choose alike, as in a fabric
-/// of Linux hosts that were set up in one way.
+/// Seed (`net.ipv4.fib_multipath_hash_seed`) of all switches: they choose alike, as in a fabric of
+/// Linux hosts that were set up in one way.
 pub const LINUX_HASH_SEED: u32 = 1;
 
-/// What the kernel hashes: its own words between the headers are zero here.
+/// Bytes that the kernel hashes; its own words between the headers are zero here.
 const HASHED_BYTES: usize = 48;
 const PROTOCOL_AT: usize = 2;
 const PORTS_AT: usize = 28;
 const ADDRESSES_AT: usize = 36;
 
-/// The hash of a protocol, two addresses and two ports; those of the source come first.
+/// Returns the hash of a protocol, two addresses and two ports, each with the source's first.
 pub(super) fn linux_hash(protocol: u8, addresses: [u32; 2], ports: [u16; 2]) -> u32 {
     let mut bytes = [0; HASHED_BYTES];
     bytes[PROTOCOL_AT] = protocol;
@@ -28,10 +28,12 @@ pub(super) fn linux_hash(protocol: u8, addresses: [u32; 2], ports: [u16; 2]) -> 
     bytes[ADDRESSES_AT..ADDRESSES_AT + 8].copy_from_slice(addresses.as_flattened());
     let seed = u64::from(LINUX_HASH_SEED);
     let key = seed << 32 | seed;
+    // Zero means "no hash" to the kernel, so it takes 1 instead.
     (sip_hash(key, &bytes) as u32).max(1)
 }
 
-/// The place of the link among so many: the range of hashes is cut into equal parts.
+/// Returns the place of a hash among `links` links: the range of hashes is cut into equal parts.
+// The kernel compares hashes of 31 bits with the ends of parts.
 pub(super) fn linux_place(hash: u32, links: u32) -> u32 {
     let (hash, links) = (u64::from(hash >> 1), u64::from(links.max(1)));
     // The end of a part is rounded to the nearest.
@@ -42,7 +44,7 @@ pub(super) fn linux_place(hash: u32, links: u32) -> u32 {
     (place - u64::from(before)).min(links - 1) as u32
 }
 
-/// SipHash-2-4 with both halves of the key alike.
+/// Returns SipHash-2-4 of `bytes`, with both halves of the key alike.
 fn sip_hash(key: u64, bytes: &[u8; HASHED_BYTES]) -> u64 {
     let mut state = [
         key ^ 0x736f_6d65_7073_6575,

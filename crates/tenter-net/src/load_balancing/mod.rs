@@ -1,4 +1,4 @@
-//! How a switch chooses one of several equal-cost ports: one file per member, listed in
+//! Load balancing: the choice among equal-cost ports, one file per member, listed in
 //! [`LoadBalancing`].
 
 mod adaptive;
@@ -49,7 +49,7 @@ use crate::packet::Packet;
 use crate::scheduled::spray::Spray;
 use view::{Balance, Described, View, order_keys};
 
-/// Declares the list of load balancers, and with it the functions common to all: the word in a
+/// Declares the list of load balancers, and with it the functions that all have: the word in a
 /// scenario, the keys, the reader, the properties and the choice.
 macro_rules! members {
     (
@@ -65,10 +65,10 @@ macro_rules! members {
         }
 
         impl $list {
-            /// The word of each member, as in `kind`.
+            /// Word of each member, as in `kind`.
             pub const NAMES: &'static [&'static str] = &[$($word),+];
 
-            /// The key that chooses, and the keys of each member.
+            /// Keys of each member, with the key `kind` that chooses among them.
             pub const VARIANTS: Variants = Variants {
                 own: &KeyTable {
                     title: "`fabric.load_balancing`",
@@ -83,14 +83,14 @@ macro_rules! members {
                 are_told_apart: false,
             };
 
-            /// Its word, as in `kind`.
+            /// Returns the member's word, as in `kind`.
             pub const fn word(&self) -> &'static str {
                 match self {
                     $($list::$name(_) => $word,)+
                 }
             }
 
-            /// Its word, and its keys as they are written.
+            /// Returns the member's word, and its keys as they are written in a scenario.
             pub fn written(&self) -> Vec<(&'static str, Written)> {
                 let (word, keys) = match self {
                     $($list::$name(spec) => ($word, Component::written(spec)),)+
@@ -98,7 +98,7 @@ macro_rules! members {
                 [vec![("kind", Written::word(word))], keys].concat()
             }
 
-            /// Reads the keys of a member, by its place in [`Self::NAMES`].
+            /// Reads the keys of the member at `place` in [`Self::NAMES`].
             pub fn read(place: usize, reader: &mut dyn Reader) -> Option<$list> {
                 type Read = fn(&mut dyn Reader) -> Option<$list>;
                 let members: &[Read] = &[
@@ -107,23 +107,24 @@ macro_rules! members {
                 members.get(place).and_then(|read| read(reader))
             }
 
-            /// Whether packets of a flow take different ways at once, so that they may overtake
-            /// each other.
+            /// Returns true if packets of a flow take different paths at once, so that they may
+            /// overtake each other.
             pub fn reorders(&self) -> bool {
                 match self {
                     $($list::$name(spec) => spec.reorders(),)+
                 }
             }
 
-            /// Whether its keys decide whether it reorders, or it always does.
+            /// Returns true if the member reorders packets for some values of its keys, or always.
             pub fn may_reorder(&self) -> bool {
                 match self {
                     $($list::$name(_) => <$spec as Described>::MAY_REORDER,)+
                 }
             }
 
-            /// Whether packets may take other ways at once by the queues of this very instant: not
-            /// if they must keep their order, nor if a table has the levels of ports.
+            /// Returns true if packets may leave for other ports at once, by the queues of this
+            /// very instant. They may not if they must keep their order, or if the levels of ports
+            /// come from a table.
             pub fn may_spill(&self) -> bool {
                 let quality = match self {
                     $($list::$name(spec) => spec.quality(),)+
@@ -131,28 +132,28 @@ macro_rules! members {
                 self.reorders() && quality.is_none_or(|of| of == QualitySpec::EXACT)
             }
 
-            /// Whether it goes by the queues of the links.
+            /// Returns true if the member chooses by the queues of links.
             pub fn reads_queues(&self) -> bool {
                 match self {
                     $($list::$name(spec) => spec.quality().is_some(),)+
                 }
             }
 
-            /// The hash that picks its links, if that alone does.
+            /// Returns the hash that picks the member's links, if nothing else does.
             pub fn ecmp(&self) -> Option<&Ecmp> {
                 match self {
                     $($list::$name(spec) => spec.ecmp(),)+
                 }
             }
 
-            /// Whether the hash of a packet decides its path, or which entry of a table does.
+            /// Returns true if a packet's hash decides its path, or its entry in a table.
             pub fn follows_hash(&self) -> bool {
                 match self {
                     $($list::$name(spec) => spec.follows_hash(),)+
                 }
             }
 
-            /// Whether the hash of a packet has any part in the choice of its port, even through
+            /// Returns true if a packet's hash has any part in the choice of its port, even through
             /// random draws that depend on it.
             pub fn reads_hash(&self) -> bool {
                 match self {
@@ -160,45 +161,46 @@ macro_rules! members {
                 }
             }
 
-            /// Whether the seed of the trial has any part in the choice.
+            /// Returns true if the trial's seed has any part in the choice.
             pub fn reads_seed(&self) -> bool {
                 match self {
                     $($list::$name(spec) => spec.reads_seed(),)+
                 }
             }
 
-            /// For how long a flow must have sent nothing before it takes another way; `None`
-            /// without such a gap.
+            /// Returns the time for which a flow must have sent nothing before it takes another
+            /// path; `None` if it needs no such gap.
             pub fn gap(&self) -> Option<Time> {
                 match self {
                     $($list::$name(spec) => spec.gap(),)+
                 }
             }
 
-            /// Whether packets may go by other regions than those of their source and destination,
-            /// and what draws these.
+            /// Returns what draws the regions of detours, if packets may go by a region that is
+            /// neither their source's nor their destination's.
             pub fn detours(&self) -> Option<DrawnFor> {
                 match self {
                     $($list::$name(spec) => spec.detours(),)+
                 }
             }
 
-            /// The bytes of a switch's tables, by what their number depends on.
+            /// Returns the bytes of a switch's tables, by the sizes that they depend on.
             pub fn table_bytes(&self, sizes: &TableSizes) -> u64 {
                 match self {
                     $($list::$name(spec) => spec.table_bytes(sizes),)+
                 }
             }
 
-            /// The keys by which it would keep packets in order, as text behind a comma; empty
-            /// without any.
+            /// Returns the keys by which the member would keep packets in order, as text that
+            /// follows a comma; empty if there are none.
             pub fn order_remedy(&self) -> &'static str {
                 match self {
                     $($list::$name(spec) => spec.order_remedy(),)+
                 }
             }
 
-            /// The state of a switch, and the knowledge of its ports.
+            /// Makes the member's state in one switch, and returns the knowledge of ports that it
+            /// needs.
             pub(super) fn member(&self, site: &SwitchSite) -> (Member, Option<QualitySpec>) {
                 match self {
                     $($list::$name(spec) => (Member::$name(spec.begin(site)), spec.quality()),)+
@@ -210,7 +212,7 @@ macro_rules! members {
         #[derive(Clone, Debug)]
         pub(super) enum Member {
             $($name(<$spec as Described>::AtWork),)+
-            /// Of a spine of a scheduled fabric, which is not selectable.
+            /// The spray of a scheduled fabric's spine, which a scenario cannot select.
             Spine(Box<Spray>),
         }
 
@@ -272,7 +274,7 @@ pub enum LoadBalancing {
 }
 }
 
-/// The key that chooses.
+/// The key that chooses the member.
 const KIND: Key = key(
     "kind",
     || Shape::Choice(LoadBalancing::NAMES),
@@ -281,18 +283,18 @@ const KIND: Key = key(
 );
 
 impl LoadBalancing {
-    /// The hash a packet with this 5-tuple carries to every switch.
+    /// Returns the hash that a packet with this 5-tuple carries to every switch.
     pub fn hash(&self, tuple: &FiveTuple) -> u32 {
         self.ecmp().unwrap_or_else(|| Ecmp::usual()).hash(tuple)
     }
 
-    /// Whether the hash includes the source port; then another port changes the hash.
+    /// Returns true if the hash includes the source port, so that another port changes the hash.
     pub fn hashes_source_port(&self) -> bool {
         self.source_port_differences(2)[1] != 0
     }
 
-    /// The change of a packet's hash, as an exclusive or, by another source port: for each of a
-    /// number of ports. It is the same for all packets, as the hash functions are linear.
+    /// Returns the changes of a packet's hash by other source ports, as exclusive ors, for each of
+    /// `ports` ports. A change is the same for all packets, as the hash functions are linear.
     pub fn source_port_differences(&self, ports: u16) -> Vec<u32> {
         let hash = |source_port: u16| {
             self.hash(&FiveTuple {
@@ -306,13 +308,13 @@ impl LoadBalancing {
         (0..ports).map(|port| hash(port) ^ hash(0)).collect()
     }
 
-    /// Whether all packets with one hash take the same ports for ever.
+    /// Returns true if all packets with one hash take the same ports for ever.
     pub fn keeps_ways(&self) -> bool {
         let is_steady = !self.reorders() && !self.reads_queues();
         is_steady && self.gap().is_none() && self.detours().is_none() && self.telemetry().is_none()
     }
 
-    /// Its parameters if switches send notices of long queues.
+    /// Returns the parameters of a member whose switches send notices of long queues.
     fn telemetry(&self) -> Option<&TelemetryAssisted> {
         if let LoadBalancing::Telemetry(spec) = self {
             Some(spec)
@@ -321,17 +323,17 @@ impl LoadBalancing {
         }
     }
 
-    /// Whether switches send each other notices.
+    /// Returns true if switches send each other notices.
     pub fn sends_notices(&self) -> bool {
         self.telemetry().is_some_and(|of| of.notify == Notify::Leaf)
     }
 
-    /// The class of notices to hosts, if there are any.
+    /// Returns the traffic class of notices to hosts, if there are any.
     pub fn notice_class(&self) -> Option<u8> {
         self.notifies_hosts().map(|_| HOST_NOTICE_CLASS)
     }
 
-    /// The reaction of hosts to notices of long queues, if they get any.
+    /// Returns the parameters by which hosts react to notices of long queues, if they get any.
     pub fn notifies_hosts(&self) -> Option<&TelemetryAssisted> {
         self.telemetry().filter(|of| of.notify == Notify::Host)
     }

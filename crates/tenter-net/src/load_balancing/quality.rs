@@ -1,4 +1,4 @@
-//! The levels of a switch's ports: one for each port by its backlog, as load-balancing hardware
+//! Quality levels of a switch's ports: one for each port by its backlog, as load-balancing hardware
 //! keeps it.
 
 use tenter_config::component;
@@ -6,16 +6,17 @@ use tenter_units::{Instant, Time};
 
 use crate::port::Port;
 
-/// The number of levels.
+/// Number of levels, as eight quality bands in hardware.
 const LEVELS: u64 = 8;
-/// The interval between refreshes where no levels are kept.
+/// Interval between refreshes that stands for levels which are not kept.
 const NOT_KEPT: Time = Time::MAX;
 
-/// No refresh is more frequent, unless levels are exact: a switch reads all its ports each time.
+/// Shortest interval between refreshes, unless levels are exact: a switch reads all its ports each
+/// time.
 const REFRESH_MIN: Time = Time::from_ns(10);
-/// No refresh is rarer: a run lasts until the last one.
+/// Longest interval between refreshes: a run lasts until the last one.
 const REFRESH_MAX: Time = Time::from_us(100);
-/// No step is longer.
+/// Longest step from level to level.
 const STEP_MAX: Time = Time::from_us(1_000_000);
 
 component! {
@@ -40,22 +41,22 @@ fn too_often(refresh: Time) -> Option<(String, String)> {
 }
 
 impl QualitySpec {
-    /// For members that read the queues themselves, at every instant.
+    /// Parameters for members that read the queues themselves, at every instant.
     pub(crate) const EXACT: QualitySpec = QualitySpec {
         refresh: Time::ZERO,
         step: Time::from_ps(1),
     };
 }
 
-/// The levels of the ports of one switch.
+/// Levels of the ports of one switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Quality {
-    /// The interval between refreshes. Zero: exact; `NOT_KEPT`: there are no levels.
+    /// Interval between refreshes: zero for exact levels, [`NOT_KEPT`] for none.
     refresh: Time,
     step: Time,
     levels: Vec<u8>,
-    /// The next refresh; [`Instant::NEVER`] while all ports are idle, which the levels show
-    /// already.
+    /// Instant of the next refresh; [`Instant::NEVER`] while all ports are idle, which the levels
+    /// show already.
     next: Instant,
 }
 
@@ -69,31 +70,32 @@ impl Quality {
         }
     }
 
-    /// Whether there are levels.
+    /// Returns true if there are levels.
     #[inline]
     pub(crate) fn is_kept(&self) -> bool {
         self.refresh != NOT_KEPT
     }
 
-    /// Whether levels are those of the very instant.
+    /// Returns true if levels are those of the very instant.
     pub(crate) fn is_exact(&self) -> bool {
         self.refresh.is_zero()
     }
 
-    /// When the levels must next be refreshed, if they must.
+    /// Returns the instant of the next refresh, if one is due.
     pub(crate) fn next_refresh(&self) -> Option<Instant> {
         (!self.next.is_never()).then_some(self.next)
     }
 
-    /// A packet comes in at `now`: ports are no longer idle. Timers come after arrivals, so a
-    /// refresh at this very instant sees it.
+    /// Notes a packet that comes in at `now`: ports are no longer idle. Timers come after arrivals,
+    /// so a refresh at this very instant sees it.
     pub(crate) fn watch(&mut self, now: Instant) {
         if self.is_kept() && !self.is_exact() && self.next.is_never() {
+            // At multiples of the interval, whenever it begins: idle times shift no refresh.
             self.next = now.next_multiple_of(self.refresh);
         }
     }
 
-    /// Takes the levels of all ports, which have been brought to `now`.
+    /// Takes the levels of all ports, which have been advanced to `now`.
     pub(crate) fn refresh(&mut self, ports: &[Port], now: Instant) {
         let mut idle = true;
         for (level, port) in self.levels.iter_mut().zip(ports) {
@@ -102,18 +104,19 @@ impl Quality {
             *level = level_of(backlog, self.step);
         }
         self.next = if idle {
+            // An idle switch needs no timer, so a run can come to rest.
             Instant::NEVER
         } else {
             now + self.refresh
         };
     }
 
-    /// The level of a port at which a frame would wait this time.
+    /// Returns the level of a port at which a frame would wait for `backlog`.
     pub(crate) fn level_of(&self, backlog: Time) -> u8 {
         level_of(backlog, self.step)
     }
 
-    /// The level of a port: 0 for one that is idle or nearly so.
+    /// Returns the level of a port at `now`: 0 for one that is idle or nearly so.
     #[inline]
     pub(crate) fn level(&self, ports: &[Port], port: u16, now: Instant) -> u8 {
         if self.is_exact() {

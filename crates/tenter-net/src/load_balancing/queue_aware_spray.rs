@@ -1,5 +1,5 @@
-//! Queue-aware packet spray: every packet takes the shortest of a few randomly drawn queues, and of
-//! the one that was shortest last time (DRILL).
+//! Queue-aware packet spray: every packet takes the shortest of a few queues drawn at random, and
+//! of the one that was shortest last time (DRILL).
 
 use tenter_config::component;
 use tenter_engine::mix64;
@@ -9,7 +9,7 @@ use crate::load_balancing::quality::QualitySpec;
 use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::{Draw, Packet};
 
-/// No packet compares more queues.
+/// Most queues that a packet may compare.
 const SAMPLES_MAX: u8 = 64;
 
 component! {
@@ -24,7 +24,7 @@ component! {
     }
 }
 
-/// The memory of one switch: for each list of equal-cost ports the place of the best one.
+/// State of one switch: for each list of equal-cost ports, the place of the best one.
 #[derive(Clone, Debug)]
 pub(crate) struct SprayMemory {
     spec: QueueAwareSpray,
@@ -55,6 +55,7 @@ impl Balance for SprayMemory {
             view.ports[usize::from(port)].backlog(packet.at)
         };
         let remembered = self.best.of(view.candidates, 0);
+        // One draw for a packet; the further samples are mixed from it.
         let mut draw = packet.draw(view.seed, Draw::Link);
         let mut sample = || {
             let place = (((draw >> 32) * count) >> 32) as u16;
@@ -68,7 +69,7 @@ impl Balance for SprayMemory {
                 chosen = other;
             }
         }
-        // Of equals not the one that was taken before: the next would take it again.
+        // Among equals not the remembered one, which the next packet would take again.
         let before = remembered.filter(|_| self.spec.remember);
         if let Some(before) = before.filter(|&before| backlog(before) < backlog(chosen)) {
             chosen = before;

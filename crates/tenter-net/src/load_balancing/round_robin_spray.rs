@@ -9,10 +9,10 @@ component! {
     pub struct RoundRobinSpray {}
 }
 
-/// The turn of one switch.
+/// Turn of the links at one switch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
-    /// Packets that had a choice so far; none before the first.
+    /// Number of the next packet that has a choice; `None` before the first.
     turn: Option<u64>,
 }
 
@@ -31,8 +31,8 @@ impl Described for RoundRobinSpray {
 
 impl Balance for Turn {
     fn choose(&mut self, _: &Packet, view: &View<'_>) -> usize {
-        // Switches begin their turns at different links, or all leaves would send to one spine at a
-        // time.
+        // Each switch begins at another link, by its seed, or all leaves would send to one spine at
+        // a time.
         let turn = self.turn.unwrap_or(u64::from(view.seed));
         self.turn = Some(turn + 1);
         (turn % view.candidates.len() as u64) as usize

@@ -16,28 +16,28 @@ use crate::load_balancing::view::{Balance, Described, SwitchSite, TableSizes, Vi
 use crate::packet::{Notice, Packet, PacketKind, REROUTE_FRAME_BYTES};
 use crate::signals::{Headers, Sender};
 
-/// Levels take this number of bits of a notice about a way.
+/// Bits for the level in the memory of a notice; the rest has the time until which it counts.
 const LEVEL_BITS: u32 = 3;
-/// A bucket that has no link yet.
+/// Place that stands for no link yet.
 const NO_PLACE: u16 = u16::MAX;
 
-/// No time is longer.
+/// Longest time that a scenario may set for any key.
 const SECOND: Time = Time::from_us(1_000_000);
-/// Thresholds, in bytes of frames.
+/// Accepted thresholds, in frame bytes, up to 1 TiB.
 const SIZES: RangeInclusive<Bytes> = Bytes::new(0)..=Bytes::new(1 << 40);
-/// There are eight levels, and twice as many of own queue and notice together.
+/// Largest `delta`: the levels of the own queue and of a notice add up to 14 at most.
 const DELTA_MAX: u8 = 14;
 
-/// The class of notices to hosts: above all others, with a strict queue to itself.
+/// Class of notices to hosts: above all others, with a strict queue to itself.
 pub const HOST_NOTICE_CLASS: u8 = 7;
 
-/// The part that moves a flow.
+/// Part of the fabric that moves a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notify {
-    /// The switch before the long queue, to the least busy of its links.
+    /// The switch before the long queue, which chooses the least busy of its links.
     Leaf,
-    /// The sender's NIC, which gives the flow another source port: the switches, which use the hash
-    /// alone, then may take any of their links for it.
+    /// The sender's NIC, which gives the flow another source port: the switches, which go by the
+    /// hash alone, may then take any of their links for it.
     Host,
 }
 
@@ -46,12 +46,12 @@ choice!(Notify {
     "host" => Host,
 });
 
-/// When a flow moves.
+/// Occasion on which a flow moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moves {
-    /// With its next packet.
+    /// The next packet of the flow.
     AtOnce,
-    /// When it has sent nothing for a gap.
+    /// A gap, in which the flow has sent nothing.
     AtGap,
 }
 
@@ -108,7 +108,7 @@ component! {
     }
 }
 
-/// Keys that only leaves use.
+/// Returns the keys without effect, as only leaves use them.
 fn idle(spec: &TelemetryAssisted) -> Vec<Idle> {
     if spec.notify == Notify::Leaf {
         return Vec::new();
@@ -132,78 +132,79 @@ fn goes_together(spec: &TelemetryAssisted, reader: &mut dyn Reader) -> bool {
 
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
-    /// When its last packet arrived.
+    /// Arrival of the last packet.
     last: Instant,
-    /// The time from which it is to move; [`Instant::NEVER`] without a notice.
+    /// Instant from which the flows are to move; [`Instant::NEVER`] without a notice.
     due: Instant,
-    /// Until then notices do not move it.
+    /// Instant until which notices do not move the flows.
     held_until: Instant,
-    /// The place of its link among the candidates; `NO_PLACE` before the first packet.
+    /// Place of their link among the candidates; [`NO_PLACE`] before the first packet.
     place: u16,
 }
 
-/// The state of a port at which queues may become long.
+/// Checks of a port at which queues may become long.
 #[derive(Clone, Copy, Debug, Default)]
 struct Look {
-    /// When it is checked next.
+    /// Earliest instant of the next check.
     next: Instant,
-    /// When it was last checked, and the bytes in the queue at hand then.
+    /// Instant of the last check.
     last: Instant,
+    /// Frame bytes of the queue at hand in the last check.
     bytes: u64,
-    /// A notice was sent then.
+    /// True if the last check sent a notice.
     told: bool,
 }
 
-/// The queue of a packet, as it is when the packet comes.
+/// Queue of a packet, as it is when the packet comes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeenQueue {
-    /// The port that the packet came through.
+    /// Port that the packet came through.
     pub(crate) input: u16,
-    /// The port of the queue.
+    /// Output port of the queue.
     pub(crate) port: u16,
-    /// Frame bytes that wait in it.
+    /// Frame bytes that wait in the queue.
     pub(crate) queue_bytes: u64,
-    /// XOFFs sent through the input.
+    /// XOFF frames sent through the input so far.
     pub(crate) xoffs: u64,
 }
 
-/// The receiver of a notice of a long queue.
+/// Receiver of a notice about a long queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoticeTarget {
-    /// None.
+    /// None: no notice is due.
     Nobody,
     /// The switch that the packet came from.
     Before,
     /// The switch itself, because a host sent the packet.
     Itself,
-    /// The NIC that sent it.
+    /// The NIC that sent the packet.
     Host,
 }
 
-/// The memory of one switch.
+/// State of one switch: placed flows, notices remembered, and checks of its ports.
 #[derive(Clone, Debug)]
 pub(crate) struct TelemetryTable {
     spec: TelemetryAssisted,
     table: Buckets<Bucket>,
     /// By port and then by leaf: the time until which a notice counts, and its level.
     heard: Vec<u64>,
-    /// By port: when and how it is checked.
+    /// Checks of the queues at each port.
     looks: Vec<Look>,
-    /// By port: XOFFs that have gone out through it, and when a packet came that found another.
+    /// By port: XOFF frames sent through it, and the arrival of the packet that found another one.
     xoffs: Vec<(u64, Instant)>,
-    /// By port: whether a host is there. Empty until it is first asked for.
+    /// True for ports with a host; empty until it is first asked for.
     has_host: Vec<bool>,
-    /// By port: notices sent and received.
+    /// Notices sent and received through each port.
     notices: Vec<(u64, u64)>,
     moves: u64,
-    /// Notices sent to hosts.
+    /// Number of notices sent to hosts.
     host_notices: u64,
-    /// Reads the sender of a packet, if hosts are notified.
+    /// Reader of packets' senders, if hosts are notified.
     headers: Option<Arc<dyn Headers>>,
 }
 
 impl TelemetryTable {
-    /// That of a switch with a number of ports; `headers` tells it who sent a packet.
+    /// Makes the state of a switch with `ports` ports.
     fn new(
         spec: TelemetryAssisted,
         ports: usize,
@@ -229,12 +230,12 @@ impl TelemetryTable {
         }
     }
 
-    /// Number of notices that it has sent to hosts.
+    /// Returns the number of notices sent to hosts.
     pub(crate) fn host_notices(&self) -> u64 {
         self.host_notices
     }
 
-    /// The notice to the sender of a packet; none if headers are not read.
+    /// Makes the notice to a packet's sender; `None` if switches are notified, or headers not read.
     pub(crate) fn host_notice(&mut self, packet: &Packet) -> Option<Packet> {
         if self.spec.notify == Notify::Leaf {
             return None;
@@ -254,7 +255,8 @@ impl TelemetryTable {
         })
     }
 
-    /// Notices sent through a port, and received through it; a switch without cables has no port.
+    /// Returns the notices sent through a port and received through it; zero for a switch without
+    /// cables, which has no port.
     pub(crate) fn notices(&self, port: u16) -> (u64, u64) {
         self.notices
             .get(usize::from(port))
@@ -262,13 +264,13 @@ impl TelemetryTable {
             .unwrap_or_default()
     }
 
-    /// Number of times that a bucket has moved to another link.
+    /// Returns how often a bucket has moved to another link.
     pub(crate) fn moves(&self) -> u64 {
         self.moves
     }
 
-    /// The receiver of a notice about a packet in its queue; records the notice. To a host there is
-    /// one way only.
+    /// Decides who receives a notice about a packet in its queue, and records it. Queues to hosts
+    /// cause no notice, as there is no other path.
     pub(crate) fn tells(
         &mut self,
         packet: &Packet,
@@ -299,9 +301,11 @@ impl TelemetryTable {
             told: false,
         };
         let growth = self.spec.growth.count();
+        // A queue of constant length is a link that is fully used, which a move would not help.
         let grows = queue_bytes >= before.bytes + growth;
         let is_held = paused.1 > before.last && queue_bytes + growth > before.bytes;
         let is_long = queue_bytes > self.spec.threshold.count();
+        // After a notice one check is skipped, so that the move can take effect.
         if before.told || !is_long || !(grows || is_held) {
             return NoticeTarget::Nobody;
         }
@@ -325,7 +329,7 @@ impl TelemetryTable {
         NoticeTarget::Before
     }
 
-    /// Takes a notice that came through `port`.
+    /// Applies a notice that came through `port`: remembers its level, and lets the flow move.
     pub(crate) fn hear(
         &mut self,
         notice: &Packet,
@@ -344,14 +348,15 @@ impl TelemetryTable {
         self.ask(notice, port, candidates);
     }
 
-    /// Lets the flow of a packet that takes `port` look for another link once the response time has
+    /// Lets the flow of a packet that takes `port` move to another link once the response time has
     /// passed.
     pub(crate) fn ask(&mut self, packet: &Packet, port: u16, candidates: &[u16]) {
         if candidates.len() < 2 {
             return;
         }
         let bucket = self.table.of(candidates, packet.hash);
-        // A flow that has left the link since no longer belongs to the queue.
+        // The notice means the link that the flow had: if the flow has left that link, it has no
+        // effect.
         let is_there = candidates.get(usize::from(bucket.place)) == Some(&port);
         if is_there && bucket.due.is_never() && bucket.held_until <= packet.at {
             bucket.due = packet.at + self.spec.response;
@@ -359,12 +364,12 @@ impl TelemetryTable {
     }
 }
 
-/// The place of a notice about the way through a port to a host's leaf.
+/// Returns the place of the memory for the path through a port to a host's leaf.
 fn way(port: u16, host: HostId, routing: &Routing) -> usize {
     usize::from(port) * routing.groups() + routing.group(host)
 }
 
-/// The level of a notice about a way, if it still counts.
+/// Returns the level in the last notice about a path, or 0 if the notice counts no more.
 fn level_of(heard: &[u64], way: usize, now: Instant) -> u8 {
     let entry = heard.get(way).copied().unwrap_or(0);
     if entry >> LEVEL_BITS > now.ps() {
@@ -426,11 +431,13 @@ impl Balance for Box<TelemetryTable> {
         let bucket = self.table.of(view.candidates, packet.hash);
         let idle = now - bucket.last;
         bucket.last = now;
+        // The first packet of a flow goes by the hash, as with ECMP.
         if bucket.place == NO_PLACE {
             bucket.place = Ecmp::usual().placing().choose(packet, view) as u16;
         }
         let kept = usize::from(bucket.place);
         let gap = self.spec.gap().unwrap_or_default();
+        // Without a notice `due` is never.
         if bucket.due > now || idle < gap {
             return kept;
         }

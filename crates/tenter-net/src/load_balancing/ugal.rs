@@ -12,7 +12,7 @@ use crate::load_balancing::quality::QualitySpec;
 use crate::load_balancing::view::{Balance, Described, DrawnFor, SwitchSite, View};
 use crate::packet::Packet;
 
-/// No bias is longer.
+/// Longest bias that a scenario may set.
 const BIAS_MAX: Time = Time::from_us(1_000_000);
 
 component! {
@@ -24,7 +24,8 @@ component! {
     }
 }
 
-/// How many times as long as the shortest path a detour counts.
+/// Factor by which a detour's wait counts, as if it were as many times longer than the shortest
+/// path.
 const DETOUR_LENGTH: u64 = 2;
 
 impl Described for Ugal {
@@ -35,7 +36,7 @@ impl Described for Ugal {
         *self
     }
 
-    /// It looks at queues as they are at the very instant.
+    /// Queues are read at the very instant of a packet.
     fn quality(&self) -> Option<QualitySpec> {
         Some(QualitySpec::EXACT)
     }
@@ -46,7 +47,8 @@ impl Described for Ugal {
 }
 
 impl Balance for Ugal {
-    /// The way with the shortest wait, which is the one that was compared; of equal ones any.
+    /// Chooses the port with the shortest wait, which is the one that was compared; among equal
+    /// ones any.
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
         view.least(packet, |port| {
             view.ports[usize::from(port)].backlog(packet.at)
@@ -55,6 +57,7 @@ impl Balance for Ugal {
 
     fn takes_detour(&mut self, packet: &Packet, detour: &[u16], view: &View<'_>) -> bool {
         let wait = |ports: &[u16]| {
+            // The best port stands for its path, as `choose` will take it.
             let waits = ports
                 .iter()
                 .map(|&port| view.ports[usize::from(port)].backlog(packet.at));

@@ -47,7 +47,7 @@ impl Described for Valiant {
 }
 
 impl Balance for Valiant {
-    /// Of the ways to the region, or to the destination, that are equal.
+    /// Chooses among the equal paths to the region or, behind it, to the destination.
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
         match self.draw {
             DrawnFor::Packet => view.any_of(packet, view.candidates.len()),

@@ -1,4 +1,4 @@
-//! The interface of a load balancer, and its view of the switch.
+//! Interface of load balancers, and the view of a switch that they read.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ component! {
     }
 }
 
-/// Whether NICs may be used that need packets in order.
+/// Use of NICs that need packets in order, under a load balancer that reorders them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InOrderNics {
-    /// They are refused.
+    /// A scenario with such NICs is refused.
     Refuse,
-    /// They may, and take packets that are overtaken for lost.
+    /// Such NICs take packets that are overtaken for lost.
     Allow,
 }
 
@@ -35,133 +35,134 @@ choice!(InOrderNics {
     "allow" => Allow,
 });
 
-/// The keys of [`Order`], for a load balancer that needs them.
+/// Returns the keys of [`Order`] for a load balancer that may reorder packets, none for others.
 pub(crate) const fn order_keys<T: Described>() -> &'static [Key] {
     if T::MAY_REORDER { Order::KEYS } else { &[] }
 }
 
-/// Where a switch is, as far as its load balancer may go by it.
+/// Facts about a switch's place in the fabric that its load balancer may use.
 #[derive(Debug)]
 pub(crate) struct SwitchSite {
-    /// How many ports it has.
+    /// Number of the switch's ports.
     pub(crate) ports: usize,
-    /// Where it stands in a tree.
+    /// Place of the switch in a tree.
     pub(crate) place: TreePlace,
-    /// Reads who sent a packet, where hosts are told of long queues.
+    /// Reader of packets' senders, if hosts are notified of long queues.
     pub(crate) headers: Option<Arc<dyn Headers>>,
-    /// By port: whether a host is there.
+    /// True for ports that lead to hosts.
     pub(crate) to_host: Vec<bool>,
-    /// A seed that all switches share.
+    /// Seed that all switches share.
     pub(crate) shared_seed: u32,
 }
 
-/// What draws a region for a detour.
+/// Unit that draws a region for a detour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DrawnFor {
-    /// Each packet.
+    /// Each packet draws a region.
     Packet,
-    /// All packets with the same hash together.
+    /// All packets with the same hash have one region.
     Flow,
 }
 
-/// What the size of a switch's tables depends on.
+/// Sizes that a switch's tables depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct TableSizes {
-    /// The most lists of equal-cost ports that its packets choose from.
+    /// Most lists of equal-cost ports that the switch's packets choose from.
     pub lists: u64,
-    /// Its ports.
+    /// Number of the switch's ports.
     pub ports: u64,
-    /// Leaves of the fabric.
+    /// Number of leaves in the fabric.
     pub leaves: u64,
 }
 
-/// The parameters of a load balancer, which all switches share.
+/// Parameters of a load balancer, which all switches share.
 pub(crate) trait Described {
-    /// The memory of one switch.
+    /// State of the load balancer in one switch.
     type AtWork: Balance;
 
-    /// Whether packets of a flow may overtake each other, with some values of its keys at least.
+    /// True if packets of a flow may overtake each other, with some values of the keys at least.
     const MAY_REORDER: bool;
 
-    /// The memory of a switch at this place before the first packet.
+    /// Makes the state of a switch at this place before the first packet.
     fn begin(&self, site: &SwitchSite) -> Self::AtWork;
 
-    /// The knowledge of its ports that a switch keeps; `None`: none.
+    /// Returns the knowledge of ports that a switch keeps; `None` if it keeps none.
     fn quality(&self) -> Option<QualitySpec> {
         None
     }
 
-    /// Whether packets of a flow take different ways at once, so that they may overtake each other.
+    /// Returns true if packets of a flow take different paths at once, and so may overtake each
+    /// other.
     fn reorders(&self) -> bool {
         Self::MAY_REORDER
     }
 
-    /// The hash that picks its links, if that alone does.
+    /// Returns the hash that picks the links, if nothing else does.
     fn ecmp(&self) -> Option<&Ecmp> {
         None
     }
 
-    /// Whether the hash of a packet decides its path, or which entry of a table does.
+    /// Returns true if a packet's hash decides its path, or its entry in a table.
     fn follows_hash(&self) -> bool {
         self.ecmp().is_some()
     }
 
-    /// Whether the hash of a packet has any part in the choice, even through draws that depend on
-    /// it.
+    /// Returns true if a packet's hash has any part in the choice, even through draws that depend
+    /// on it.
     fn reads_hash(&self) -> bool {
         true
     }
 
-    /// Whether the seed of the trial has any part in the choice.
+    /// Returns true if the trial's seed has any part in the choice.
     fn reads_seed(&self) -> bool {
         true
     }
 
-    /// Whether packets may go by a region that is neither their source's nor their destination's,
-    /// and what draws it; `None` where all take shortest paths.
+    /// Returns what draws the regions of detours, if packets may go by a region that is neither
+    /// their source's nor their destination's; `None` if all take shortest paths.
     ///
-    /// Only topologies with regions have such ways.
+    /// Only topologies with regions have detours.
     fn detours(&self) -> Option<DrawnFor> {
         None
     }
 
-    /// For how long a flow must have sent nothing before it takes another way.
+    /// Returns the time for which a flow must have sent nothing before it takes another path.
     fn gap(&self) -> Option<Time> {
         None
     }
 
-    /// The bytes of a switch's tables, by what their number depends on.
+    /// Returns the bytes of a switch's tables, by the sizes that they depend on.
     fn table_bytes(&self, _: &TableSizes) -> u64 {
         0
     }
 
-    /// The keys by which it would keep packets in order, as text behind a comma.
+    /// Returns the keys by which it would keep packets in order, as text that follows a comma.
     fn order_remedy(&self) -> &'static str {
         ""
     }
 }
 
-/// The switch at which a packet is, as it is now.
+/// The switch at which a packet is, at that instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Here<'a> {
-    /// Its number among the switches.
+    /// Number of the switch, from which routing tables are found.
     pub(crate) index: SwitchId,
-    /// Makes switches choose differently.
+    /// Seed of the switch, by which switches choose differently.
     pub(crate) seed: u32,
-    /// All its ports.
+    /// All ports of the switch.
     pub(crate) ports: &'a [Port],
-    /// The routes as far as it knows which links are down.
+    /// Routes, as far as the switch knows which links are down.
     pub(crate) routing: &'a Routing,
 }
 
 impl<'a> Here<'a> {
-    /// The equal-cost ports on the shortest paths to a host.
+    /// Returns the equal-cost ports on the shortest paths to a host.
     #[inline]
     pub(crate) fn shortest(&self, host: HostId) -> &'a [u16] {
         self.routing.candidates(self.index, host)
     }
 
-    /// What a load balancer may look at of it.
+    /// Returns the data that a load balancer may read, with the ports it may choose from.
     #[inline]
     pub(crate) fn view(&self, candidates: &'a [u16], quality: &'a Quality) -> View<'a> {
         View {
@@ -174,48 +175,48 @@ impl<'a> Here<'a> {
     }
 }
 
-/// Where all packets of a flow go.
+/// Destination and hash of a flow, by which its path may be fixed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
-    /// The hash of their 5-tuple.
+    /// Hash of the flow's 5-tuple.
     pub(crate) hash: u32,
-    /// Their destination.
+    /// Destination of the flow's packets.
     pub(crate) host: HostId,
 }
 
-/// The data that a load balancer may read when it chooses.
+/// Data that a load balancer may read when it chooses.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
-    /// The equal-cost ports: on the shortest paths, or on a detour into its region.
+    /// Equal-cost ports: on the shortest paths, or on a detour into its region.
     pub(crate) candidates: &'a [u16],
     /// All ports of the switch.
     pub(crate) ports: &'a [Port],
-    /// Makes switches choose differently.
+    /// Seed of the switch, by which switches choose differently.
     pub(crate) seed: u32,
-    /// How busy ports are.
+    /// Levels of the switch's ports, by how busy they are.
     pub(crate) quality: &'a Quality,
-    /// Where hosts are.
+    /// Routes, from which the groups of hosts are found.
     pub(crate) routing: &'a Routing,
 }
 
 impl View<'_> {
-    /// One of `count` at random.
+    /// Draws one of `count` at random for a packet.
     pub(crate) fn any_of(&self, packet: &Packet, count: usize) -> usize {
         let draw = packet.draw(self.seed, Draw::Link) >> 32;
         ((draw * count as u64) >> 32) as usize
     }
 
-    /// How busy a port is.
+    /// Returns the level of a port at `now`: the higher, the busier.
     pub(crate) fn level(&self, port: u16, now: Instant) -> u8 {
         self.quality.level(self.ports, port, now)
     }
 
-    /// The least busy candidate; of several a random one.
+    /// Returns the place of the least busy candidate; among several one at random.
     pub(crate) fn best(&self, packet: &Packet) -> usize {
         self.least(packet, |port| self.level(port, packet.at))
     }
 
-    /// The candidate of the lowest level; of several a random one.
+    /// Returns the place of the candidate with the lowest level; among several one at random.
     pub(crate) fn least<L: Ord + Copy>(&self, packet: &Packet, level: impl Fn(u16) -> L) -> usize {
         let levels = self.candidates.iter().map(|&port| level(port));
         let (best, equal) = levels.fold((None, 0), |(best, equal), level| match best {
@@ -223,6 +224,7 @@ impl View<'_> {
             Some(least) if least == level => (best, equal + 1),
             _ => (Some(level), 1),
         });
+        // Drawn even if one is the least: a draw depends on the packet alone, and moves no other.
         let chosen = self.any_of(packet, equal);
         let mut places =
             (0..self.candidates.len()).filter(|&place| Some(level(self.candidates[place])) == best);
@@ -230,21 +232,21 @@ impl View<'_> {
     }
 }
 
-/// A load balancer in one switch.
+/// Behaviour of a load balancer in one switch.
 pub(crate) trait Balance {
-    /// The place among the candidates of the port of a packet. Callers ask for packets in the order
-    /// in which they arrive.
+    /// Returns the place among the candidates of the port that a packet takes. Calls must follow
+    /// the order in which packets arrive.
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize;
 
-    /// Whether a packet goes by the region drawn for it, to which the ports in `detour` lead; the
-    /// candidates are those of the shortest paths. Asked once, at the switch of its source, of
-    /// members that [have detours](Described::detours).
+    /// Returns true if a packet goes by the region drawn for it, to which the ports in `detour`
+    /// lead; the candidates are those of the shortest paths. Called once for a packet, at its
+    /// source's switch, for members that [have detours](Described::detours).
     fn takes_detour(&mut self, _packet: &Packet, _detour: &[u16], _view: &View<'_>) -> bool {
         true
     }
 
-    /// The place of the port that all packets with this hash to this host take; `None` where the
-    /// choice depends on anything else.
+    /// Returns the place of the port that all packets with this hash to this host take; `None` if
+    /// the choice depends on anything else.
     fn fixed(&self, _to: Target, _view: &View<'_>) -> Option<usize> {
         None
     }

@@ -38,10 +38,11 @@ impl Balance for WeightedEcmp {
 }
 
 impl WeightedEcmp {
-    /// The place of the link packets with this hash take.
+    /// Returns the place of the link that packets with this hash take.
     pub(crate) fn place(self, hash: u32, view: &View<'_>) -> usize {
         let rate = |port: &u16| view.ports[usize::from(*port)].bits_per_second();
-        // Hashes of 16 bits would never get beyond the first of several large weights.
+        // In units of the greatest common divisor: a raw hash of 16 bits would never get beyond the
+        // first of several weights in bits per second.
         let unit = match self.ecmp.seeding {
             HashSeeding::Mixed => 1,
             HashSeeding::Raw => view.candidates.iter().map(rate).fold(0, gcd),
@@ -51,6 +52,7 @@ impl WeightedEcmp {
         let mut rest = match self.ecmp.seeding {
             HashSeeding::Mixed => {
                 let mixed = self.ecmp.placing().place(hash, view.seed, u32::MAX);
+                // The hash is a fraction of 32 bits: that part of the whole weight.
                 ((u128::from(mixed) * u128::from(all)) >> 32) as u64
             }
             HashSeeding::Raw => u64::from(hash) % all,
