@@ -1,4 +1,4 @@
-//! The cells that a link into the fabric has been given and has not begun to send.
+//! Cells that a link into the fabric has been given and has not begun to send.
 //!
 //! A cell is handed to its link when it is cut, because its departure is known then. A reader of
 //! the link in between must see which cells have gone over the wire, and which wait.
@@ -9,8 +9,9 @@ use tenter_units::Instant;
 
 use crate::packet::Packet;
 
-/// The cells of one link, in the order in which they leave.
+/// Cells of one link, in the order in which they leave.
 #[derive(Clone, Debug, Default)]
+/// Frame bytes of the cells that had not begun when the last one was added.
 pub(crate) struct Ahead {
     cells: VecDeque<Cell>,
     bytes: u64,
@@ -24,18 +25,18 @@ struct Cell {
     is_data: bool,
 }
 
-/// The cells taken back from a link.
+/// Cells that were taken back from a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TakenBack {
     /// Frames and frame bytes: without payload, and data.
     pub(crate) sent: [(u64, u64); 2],
-    /// When the cell that is on the wire ends, or the last one did.
+    /// End of the cell that is on the wire, or of the last one.
     pub(crate) ended: Instant,
 }
 
 impl Ahead {
-    /// Takes note of a cell that is given to the link at `now` and is on the wire from `start` to
-    /// `end`; the frame bytes that wait then.
+    /// Adds a cell that is given to the link at `now` and is on the wire from `start` to `end`;
+    /// returns the frame bytes that wait then.
     pub(crate) fn add(&mut self, cell: &Packet, now: Instant, start: Instant, end: Instant) -> u64 {
         while let Some(first) = self.cells.front()
             && first.start <= now
@@ -55,20 +56,21 @@ impl Ahead {
         self.bytes
     }
 
-    /// The frame bytes that have not begun to be sent before `now`, a sync point.
+    /// Returns the frame bytes that have not begun to be sent before `now`, a sync point.
     pub(crate) fn bytes(&self, now: Instant) -> u64 {
         let gone = self.cells.iter().take_while(|cell| cell.start < now);
         self.bytes - gone.map(|cell| u64::from(cell.bytes)).sum::<u64>()
     }
 
     /// Takes back the cells that have not begun to be sent before `now`, a sync point, from a link
-    /// that would have sent all of it at `end`.
+    /// whose last cell would have ended at `end`.
     pub(crate) fn take_back(&mut self, now: Instant, end: Instant) -> TakenBack {
         let mut back = TakenBack {
             ended: end,
             ..TakenBack::default()
         };
         for cell in self.cells.drain(..).rev() {
+            // A cell that begins at a sync point still waits there, as in any queue.
             if cell.start < now {
                 back.ended = cell.end;
                 break;
@@ -76,7 +78,7 @@ impl Ahead {
             let sent = &mut back.sent[usize::from(cell.is_data)];
             sent.0 += 1;
             sent.1 += u64::from(cell.bytes);
-            // If the cell before it is forgotten, it has ended by then.
+            // A cell before it that is no longer listed has ended by then.
             back.ended = cell.start;
         }
         self.bytes = 0;

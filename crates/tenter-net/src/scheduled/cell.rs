@@ -1,4 +1,4 @@
-//! The cells of a packet on its way through the fabric.
+//! Cells of a packet on its way through the fabric.
 
 use tenter_config::{Reader, component};
 use tenter_units::Bytes;
@@ -19,7 +19,7 @@ component! {
     }
 }
 
-/// The most bytes of a bundle: the most that a frame of the simulation holds.
+/// Most bytes of a bundle, which is a frame of the simulation.
 const BUNDLE_MAX: u32 = 15_000;
 
 fn bundles_are_frames(spec: &CellSpec, reader: &mut dyn Reader) -> bool {
@@ -32,7 +32,7 @@ fn bundles_are_frames(spec: &CellSpec, reader: &mut dyn Reader) -> bool {
     bytes <= BUNDLE_MAX
 }
 
-/// The shortest item of the simulation: a frame has at least one byte beside preamble and gap.
+/// Shortest item of the simulation: a frame has at least one byte beside preamble and gap.
 const SHORTEST_WIRE_BYTES: u32 = WIRE_OVERHEAD_BYTES + 1;
 
 impl CellSpec {
@@ -40,16 +40,17 @@ impl CellSpec {
         self.payload_bytes * self.bundle
     }
 
-    /// The wire bytes of a number of bytes of a packet.
+    /// Returns the wire bytes of `bytes` bytes of a packet, with the overhead of their cells.
     pub(super) fn wire_bytes(&self, bytes: u32) -> u32 {
         let cells = bytes.div_ceil(self.payload_bytes);
         (bytes + cells * self.overhead_bytes).max(SHORTEST_WIRE_BYTES)
     }
 
-    /// The bytes of a packet in its items before this one.
+    /// Returns the bytes of a packet in the items before `number`, so that items differ by one cell
+    /// at most.
     ///
-    /// Items that differ in size would meet the links in the same order packet after packet, and
-    /// some links would have only the long ones.
+    /// Items that differ more would meet the links in the same order packet after packet, and some
+    /// links would get only the long ones.
     pub(super) fn bytes_before(&self, frame_bytes: u32, number: u32, items: u32) -> u32 {
         let cells = frame_bytes.div_ceil(self.payload_bytes);
         (number * cells / items * self.payload_bytes).min(frame_bytes)

@@ -1,4 +1,4 @@
-//! The scheduler of a destination port: which queue may send to it next, and when.
+//! Credit scheduler of a destination port: which queue may send to it next, and when.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use tenter_units::{Instant, Rate, SerialisationTime, Time};
 use crate::scheduled::spec::ScheduledSpec;
 
 /// Grants the credits of one port, one after the other, to the virtual output queues that have
-/// asked.
+/// requested any.
 ///
 /// Queues of one class take turns, and so do classes: the port itself orders what it sends.
 #[derive(Clone, Debug)]
@@ -16,31 +16,31 @@ pub(crate) struct CreditScheduler {
     credit_bytes: u32,
     over_speed_ppm: u32,
     pace: SerialisationTime,
-    /// No credit is granted before.
+    /// Earliest instant of the next credit.
     next_at: Instant,
-    /// The fraction of a picosecond that is carried into the next interval.
+    /// Fraction of a picosecond that is carried into the next interval.
     carried: u32,
     /// Bytes that each queue has requested and not been granted, class after class within a leaf;
     /// below zero by less than a credit.
     debts: Box<[i64]>,
-    /// For each class the requesting leaves, in the order of their turns.
+    /// Requesting leaves of each class, in the order of their turns.
     turns: Box<[VecDeque<u16>]>,
-    /// The class whose turn it is.
+    /// Class whose turn it is.
     turn: usize,
     granted: u64,
     slowdown: Slowdown,
 }
 
-/// By how much the pace is lowered because the fabric is congested.
+/// Reduction of the pace while the fabric is congested.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slowdown {
-    /// Steps, of which each takes an eighth of the rate.
+    /// Steps down, each an eighth of the rate.
     level: u8,
-    /// When the level was last raised.
+    /// Instant at which the level was last raised.
     raised: Instant,
-    /// When a cell was last marked.
+    /// Instant at which a cell was last marked.
     marked: Instant,
-    /// The duration of a step; zero if nothing is ever marked.
+    /// Duration of a step; zero if nothing is ever marked.
     hold: Time,
 }
 
@@ -48,7 +48,7 @@ struct Slowdown {
 const STEPS: u8 = 8;
 
 impl Slowdown {
-    /// The level at `now`: a step less for each `hold` since the last mark.
+    /// Returns the level at `now`: one step less for each `hold` since the last mark.
     fn at(self, now: Instant) -> u8 {
         if self.level == 0 {
             return 0;
@@ -58,7 +58,7 @@ impl Slowdown {
         self.level.saturating_sub(recovered)
     }
 
-    /// A cell was marked: a step more, if the last one has lasted its time.
+    /// Notes a marked cell: one step more, if the last one has lasted for `hold`.
     fn mark(&mut self, now: Instant) {
         self.level = self.at(now);
         if self.level == 0 || now - self.raised >= self.hold {
@@ -68,7 +68,7 @@ impl Slowdown {
         self.marked = now;
     }
 
-    /// The bytes after which the next credit is granted in place of `bytes`.
+    /// Returns the bytes after which the next credit is granted, in place of `bytes`.
     fn stretched(self, bytes: u32, now: Instant) -> u32 {
         let steps = u32::from(STEPS);
         (bytes * steps).div_ceil(steps - u32::from(self.at(now)))
@@ -103,30 +103,30 @@ impl CreditScheduler {
         scheduler
     }
 
-    /// The port sends at another rate from now on.
+    /// Changes the rate of the port from now on.
     pub(crate) fn set_rate(&mut self, bits_per_second: u64) {
         let rate = Rate::from_bits_per_second(bits_per_second.max(1));
         self.pace = rate.serialisation(self.over_speed_ppm.cast_signed());
         self.carried = 0;
     }
 
-    /// A cell for the port was marked on its way at `now`.
+    /// Slows credits down, as a cell for the port was marked on its way; it came at `now`.
     pub(crate) fn slow_down(&mut self, now: Instant) {
         self.slowdown.mark(now);
     }
 
-    /// Credits granted so far.
+    /// Returns the number of credits granted so far.
     pub(crate) fn granted(&self) -> u64 {
         self.granted
     }
 
-    /// The place of the debt to a queue of a leaf.
+    /// Returns the place of a queue's debt.
     #[inline]
     fn place(&self, leaf: u16, class: usize) -> usize {
         usize::from(leaf) * self.turns.len() + class
     }
 
-    /// Prefetches the data for a request of a queue of a leaf.
+    /// Prefetches the data for a request by a queue of a leaf.
     #[inline]
     pub(crate) fn prefetch(&self, leaf: u16, class: usize) {
         prefetch_at(&self.debts, self.place(leaf, class));
@@ -151,25 +151,27 @@ impl CreditScheduler {
         }
     }
 
-    /// A queue of a leaf requests this number of bytes more.
+    /// Adds `bytes` to the request of a leaf's queue.
     pub(crate) fn ask(&mut self, leaf: u16, class: usize, bytes: u32) {
         let place = self.place(leaf, class);
         let debt = &mut self.debts[place];
         let had = *debt > 0;
         *debt += i64::from(bytes);
+        // A queue that was granted more than it requested takes a turn once that is used up.
         if !had && *debt > 0 {
             self.turns[class].push_back(leaf);
         }
     }
 
-    /// When the next credit is due, at `now` or later: [[`Instant::NEVER`]] without requests.
+    /// Returns the instant of the next credit, at `now` or later; [`Instant::NEVER`] without
+    /// requests.
     pub(crate) fn due(&self, now: Instant, paused_until: impl Fn(usize) -> Instant) -> Instant {
         let asking = (0..self.turns.len()).filter(|&class| !self.turns[class].is_empty());
         let allowed = asking.map(paused_until).min();
         allowed.map_or(Instant::NEVER, |at| at.max(self.next_at).max(now))
     }
 
-    /// Grants a credit at `now`, at which one is due: to which queue of which leaf.
+    /// Grants a credit at `now`, at which one is due; returns the leaf and the class of its queue.
     pub(crate) fn grant(
         &mut self,
         now: Instant,
@@ -188,6 +190,7 @@ impl CreditScheduler {
             self.turns[class].push_back(leaf);
         }
         self.turn = (class + 1) % classes;
+        // Only credits back to back share a picosecond.
         let carried = if now == self.next_at { self.carried } else { 0 };
         let bytes = self.slowdown.stretched(self.credit_bytes, now);
         let (interval, carried) = self.pace.of(bytes, carried);

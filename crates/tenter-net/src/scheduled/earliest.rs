@@ -1,9 +1,9 @@
-//! The first of a few instants that change often.
+//! The earliest of a few instants that change often.
 
 use tenter_units::Instant;
 
-/// An instant for each of a few places, and which comes first: of several at once that of the
-/// lowest place.
+/// An instant for each of a few places, with the earliest at hand: among several at once, that of
+/// the lowest place.
 #[derive(Clone, Debug)]
 pub(crate) struct Earliest {
     at: Vec<Instant>,
@@ -18,7 +18,7 @@ impl Earliest {
         }
     }
 
-    /// The first instant and its place.
+    /// Returns the earliest instant and its place.
     #[inline]
     pub(crate) fn first(&self) -> (Instant, usize) {
         (
@@ -33,6 +33,7 @@ impl Earliest {
         if (at, place) < (self.at[self.first], self.first) {
             self.first = place;
         } else if place == self.first && at > before {
+            // Only when the earliest itself has moved back must the others be compared.
             self.look();
         }
     }

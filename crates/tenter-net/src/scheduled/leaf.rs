@@ -1,4 +1,4 @@
-//! A leaf of a scheduled fabric at work: arrivals, departures and timers, in the order of time.
+//! A leaf in a scheduled fabric: arrivals, departures and timers, in the order of time.
 
 mod prefetch;
 
@@ -26,41 +26,41 @@ use crate::scheduled::voq::Voq;
 use crate::switch::Chassis;
 use crate::transmitter::WireLosses;
 
-/// The control link from a leaf to another one.
+/// Control link from a leaf to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Its input there.
+    /// Input of the other leaf for messages from this one.
     pub output: Output,
-    /// How long anything takes on it, in ps: no longer than the fastest way of a cell.
+    /// Delay of every message, no longer than the fastest path of a cell.
     pub latency: Time,
 }
 
-/// How a leaf is connected.
+/// Connections of a leaf with the rest of the fabric.
 #[derive(Clone, Debug)]
 pub struct LeafWiring {
-    /// Its number among the leaves.
+    /// Number of the leaf among all leaves.
     pub number: u16,
-    /// The control links to all leaves; `None` for itself.
+    /// Control links to all leaves; `None` to the leaf itself.
     pub peers: Vec<Option<Peer>>,
-    /// Where each host is.
+    /// Leaf and port of every host.
     pub places: Arc<[HostPlace]>,
-    /// Whether cells may be lost on their way.
+    /// True if cells may be lost on their way, so that packets may have to be given up.
     pub may_lose: bool,
-    /// The seed of the trial, and the name of the leaf.
+    /// Seed of the trial and name of the leaf, for its random stream.
     pub name: (u64, String),
 }
 
-/// Frames and their bytes.
+/// A number of frames, with their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameCount {
-    /// Frames.
+    /// Number of frames that were counted.
     pub frames: u64,
-    /// Their frame bytes.
+    /// Frame bytes of the counted frames.
     pub bytes: u64,
 }
 
 impl FrameCount {
-    /// Counts a packet.
+    /// Counts a packet as one frame.
     #[inline]
     pub fn count(&mut self, packet: &Packet) {
         self.frames += 1;
@@ -81,52 +81,52 @@ impl fmt::Display for FrameCount {
     }
 }
 
-/// What a leaf of a scheduled fabric has counted; its wire bytes are those at destination ports.
+/// Counters of a leaf in a scheduled fabric, in frame bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeafRecord {
-    /// Frames and frame bytes that came from hosts and were not dropped.
+    /// Frames that came from hosts and were not dropped.
     pub accepted: FrameCount,
-    /// Of them, those that wait for credit.
+    /// Accepted frames that wait for credit.
     pub waiting: FrameCount,
-    /// Of them, those that were sent to other leaves.
+    /// Accepted frames that were sent to other leaves.
     pub sent: FrameCount,
-    /// Frames and frame bytes that came whole from other leaves.
+    /// Frames that came whole from other leaves.
     pub assembled: FrameCount,
-    /// Those that were announced and are not whole, or wait for one that is not.
+    /// Frames that were announced and are not whole, or wait for one that is not.
     pub assembling: FrameCount,
-    /// Those that were given up because a cell did not come.
+    /// Frames that were given up because a cell did not come.
     pub given_up: FrameCount,
-    /// Those that went to ports of hosts, from this leaf or another.
+    /// Frames that went to ports of hosts, from this leaf or another.
     pub delivered: FrameCount,
-    /// The most frame bytes that ever waited in one virtual output queue, and in all.
+    /// Most frame bytes that ever waited in one virtual output queue.
     pub voq_high_water_bytes: u64,
-    /// The same in all of them together.
+    /// Most frame bytes that ever waited in all virtual output queues together.
     pub voqs_high_water_bytes: u64,
     /// Requests and credits sent to other leaves.
     pub control_messages: u64,
-    /// Credits granted by the ports of this leaf.
+    /// Credits granted by this leaf's ports.
     pub credits: u64,
-    /// The most packets of one virtual output queue that were ever on their way at once.
+    /// Most packets from one virtual output queue that were ever on their way at once.
     pub reorder_high_water: u64,
 }
 
-/// What a virtual output queue is for.
+/// Destination and class of a virtual output queue.
 #[derive(Clone, Copy, Debug)]
 struct VoqKey {
     host: HostId,
-    /// The queue of the class.
+    /// Queue of the class.
     class: usize,
 }
 
-/// Where packets of a class come from.
+/// Leaf and class that packets come from.
 #[derive(Clone, Copy, Debug)]
 struct Source {
     leaf: u16,
-    /// The queue of the class.
+    /// Queue of the class.
     class: usize,
 }
 
-/// A request or a credit.
+/// A request or a credit, for a virtual output queue.
 #[derive(Clone, Copy, Debug)]
 struct Message {
     kind: PacketKind,
@@ -134,31 +134,33 @@ struct Message {
     bytes: u32,
 }
 
-/// What a leaf has beside the parts of any switch.
+/// State of a leaf beside the parts of any switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf {
     spec: ScheduledSpec,
     wiring: LeafWiring,
     classes: usize,
-    /// By host, then class.
+    /// Virtual output queues, by host, then class.
     voqs: Vec<Voq>,
-    /// By port; of hosts alone.
+    /// Credit schedulers by port; `None` at ports into the fabric.
     credits: Vec<Option<CreditScheduler>>,
-    /// By port, the host there; [`Packet::NO_HOST`] where it leads to another switch.
+    /// Host at each port; [`Packet::NO_HOST`] at ports into the fabric.
     hosts: Vec<HostId>,
-    /// By source leaf, then port of a host, then class.
+    /// Packets from other leaves, by source leaf, then port of a host, then class.
     assemblies: Vec<Assembly>,
-    /// Where the packets of both are.
+    /// Memory for the packets in virtual output queues and assemblies.
     slots: Slots,
+    /// Number of ports up to the last one with a host.
     host_ports: usize,
-    /// By port; of links into the fabric alone.
+    /// By port: cells that a link into the fabric has not begun to send.
     aheads: Vec<Ahead>,
     spray: Spray,
-    /// When ports of hosts next send, and when their next credits are due.
+    /// Next departure at each host port.
     departures: Earliest,
+    /// Next credit due at each host port.
     dues: Earliest,
-    /// When a packet is given up, and which: (instant, assembly, number). Only where cells may be
-    /// lost.
+    /// Packets to be given up, as (instant, assembly, number), if cells may be lost. All have the
+    /// same timeout, so they are in the order of time.
     deadlines: VecDeque<(Instant, u32, u32)>,
     voq_bytes: u64,
     record: LeafRecord,
@@ -206,7 +208,7 @@ impl Leaf {
         }
     }
 
-    /// When the next timer of its own is due.
+    /// Returns the instant of the leaf's next timer: a credit, or a packet to be given up.
     pub(crate) fn next_timer(&self) -> Instant {
         let deadline = self
             .deadlines
@@ -228,23 +230,23 @@ impl Leaf {
         record
     }
 
-    /// What waits in the virtual output queues of a class.
+    /// Returns the packets that wait in the virtual output queues of a class.
     pub(crate) fn waiting_in(&self, class: usize) -> impl Iterator<Item = &Packet> {
         let voqs = self.voqs.iter().skip(class).step_by(self.classes);
         voqs.flat_map(|voq| voq.waiting(&self.slots))
     }
 
-    /// The cells that a link has been given and has not begun to send.
+    /// Returns the cells that a link has been given and has not begun to send.
     pub(crate) fn ahead(&self, port: u16) -> &Ahead {
         &self.aheads[usize::from(port)]
     }
 
-    /// The same, to change.
+    /// As [`Leaf::ahead`], for changes.
     pub(crate) fn ahead_mut(&mut self, port: u16) -> &mut Ahead {
         &mut self.aheads[usize::from(port)]
     }
 
-    /// The number of a virtual output queue.
+    /// Returns the number of a virtual output queue.
     #[inline]
     fn voq(&self, of: VoqKey) -> usize {
         of.host.index() * self.classes + of.class
@@ -256,14 +258,15 @@ impl Leaf {
     }
 }
 
-/// How many arrivals are looked at together. What leads to other memory is prefetched two blocks
-/// ahead, that memory one block, and where packets go from there at the start of their own block.
+/// Arrivals in a block, the unit of prefetching. Parts that lead to other memory are prefetched two
+/// blocks ahead, that memory one block ahead, and places to which packets go from there at the
+/// start of their own block.
 const BLOCK: usize = 16;
 
 /// A leaf of a scheduled fabric.
 ///
-/// Its buffer is that of what waits in virtual output queues. What waits at ports of hosts has
-/// credit, and room without end.
+/// Its buffer is for packets in virtual output queues. Packets at host ports have credit, and room
+/// without limit.
 #[derive(Clone, Debug)]
 pub(crate) struct VoqLeaf {
     pub(crate) chassis: Chassis,
@@ -286,17 +289,18 @@ impl VoqLeaf {
         }
     }
 
-    /// When something next happens of its own.
+    /// Returns the instant of the next departure or timer.
     fn next_event(&self) -> Instant {
         self.leaf.departures.first().0.min(self.next_timer())
     }
 
-    /// When its next timer is due; departures are none.
+    /// Returns the instant of the next timer; departures are no timers.
     pub(crate) fn next_timer(&self) -> Instant {
         self.leaf.next_timer().min(self.buffer.next_refresh())
     }
 
-    /// Does everything that happens before `end`; returns when something next happens of its own.
+    /// Advances the leaf until just before `end`, with all `arrivals`; returns the instant of its
+    /// next event.
     pub(crate) fn visit<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
@@ -320,6 +324,7 @@ impl VoqLeaf {
             if now >= end {
                 return (!own.is_never()).then_some(own);
             }
+            // At one instant: departures, then arrivals, then timers (decision 0002).
             match next {
                 _ if departure == now => self.advance_port(port as u16, now, medium),
                 Some((packet, input)) if arrival == now => {
@@ -332,7 +337,7 @@ impl VoqLeaf {
         }
     }
 
-    /// As [`Switch::advance_to`](crate::Switch::advance_to).
+    /// Implements [`Switch::advance_to`](crate::Switch::advance_to).
     pub(crate) fn advance_to<M: Medium>(
         &mut self,
         end: Instant,
@@ -352,7 +357,8 @@ impl VoqLeaf {
         }
     }
 
-    /// Takes what arrives through any input.
+    /// Handles a packet that arrives through any input. With n ports, inputs from n on are those of
+    /// pause frames, and inputs from 2n on those of control links.
     pub(crate) fn arrive<M: Medium>(
         &mut self,
         packet: &Packet,
@@ -375,7 +381,8 @@ impl VoqLeaf {
         }
     }
 
-    /// Puts a packet of a host into its virtual output queue, pauses the host, or drops it.
+    /// Stores a host's packet in its virtual output queue, and pauses the host if that is due; a
+    /// packet without room is dropped.
     fn take_from_host<M: Medium>(
         &mut self,
         packet: &Packet,
@@ -391,6 +398,7 @@ impl VoqLeaf {
         let number = self.leaf.voq(of);
         let frame = u64::from(packet.frame_bytes);
         let before = self.leaf.voqs[number].bytes();
+        // A virtual output queue is at no port of this leaf: the input stands for one.
         let waiting = QueuedFrame {
             input,
             output: input,
@@ -417,7 +425,7 @@ impl VoqLeaf {
         self.serve(of, routing, packet.at, medium);
     }
 
-    /// Asks the scheduler of a queue's port for what the queue has no credit for.
+    /// Requests the bytes that a queue has no credit for, from the scheduler of its port.
     fn request<M: Medium>(&mut self, of: VoqKey, now: Instant, medium: &mut M) {
         let leaf = &mut self.leaf;
         let number = leaf.voq(of);
@@ -425,6 +433,7 @@ impl VoqLeaf {
             return;
         };
         let place = leaf.wiring.places[of.host.index()];
+        // Within a leaf requests take no time.
         if place.leaf == leaf.wiring.number {
             let from = Source {
                 leaf: place.leaf,
@@ -461,13 +470,14 @@ impl VoqLeaf {
         medium.send(peer.output, now + peer.latency, packet);
     }
 
-    /// Sends what a virtual output queue has credit for.
+    /// Sends the packets in a virtual output queue that have credit.
     fn serve<M: Medium>(&mut self, of: VoqKey, routing: &Routing, now: Instant, medium: &mut M) {
         while let Some((packet, number)) = self.take_out(of, now) {
             let place = self.leaf.wiring.places[of.host.index()];
             if place.leaf == self.leaf.wiring.number {
                 self.deliver(&packet, place.port, now, medium);
             } else {
+                // The announcement comes before any cell, which also takes its time on a wire.
                 self.send_to_leaf(place.leaf, &packet, now, medium);
                 self.send_cells(&packet, place.leaf, number, routing, medium);
             }
@@ -475,7 +485,8 @@ impl VoqLeaf {
         self.flush_control(now, medium);
     }
 
-    /// Takes the next packet that has credit out of its queue and of the accounts.
+    /// Takes the next packet with credit out of its queue and the buffer; returns it with its
+    /// number.
     fn take_out(&mut self, of: VoqKey, now: Instant) -> Option<(Packet, u32)> {
         let leaf = &mut self.leaf;
         let number = leaf.voq(of);
@@ -494,7 +505,8 @@ impl VoqLeaf {
         Some((packet, number))
     }
 
-    /// Cuts a packet and sends its cells to a leaf, over all links that are up and lead there.
+    /// Cuts a packet and sends its cells to the leaf `to`, over all links that are up and lead
+    /// there.
     fn send_cells<M: Medium>(
         &mut self,
         packet: &Packet,
@@ -507,7 +519,7 @@ impl VoqLeaf {
         leaf.record.sent.count(packet);
         let now = packet.at;
         let candidates = routing.candidates(self.chassis.index, packet.destination);
-        // What ports of the fabric mark is what they call congestion.
+        // Ports of the fabric mark these cells as others mark data: that indicates congestion.
         let marks = leaf.spec.indication.map_or(0, |_| Packet::ECN_CAPABLE);
         for place in 0..leaf.spec.cells(packet.frame_bytes) {
             let cell = Cell {
@@ -518,6 +530,7 @@ impl VoqLeaf {
             cell.frame_bytes = leaf.spec.cell_frame_bytes(packet.frame_bytes, place);
             cell.flags |= marks;
             let mut number = usize::from(candidates[0]);
+            // If no link is up, the cell is lost at the last one that was tried.
             for _ in 0..candidates.len() {
                 let chosen = leaf.spray.next(usize::from(to), candidates.len());
                 number = usize::from(candidates[chosen]);
@@ -526,6 +539,7 @@ impl VoqLeaf {
                 }
             }
             let port = &mut self.chassis.ports[number];
+            // The leaf's own link has no queue: the cells ahead on it stand for one.
             let indication = leaf.spec.indication;
             if indication.is_some_and(|of| port.bytes_ahead(now) > of.threshold_bytes) {
                 cell.flags |= Packet::CONGESTION_EXPERIENCED;
@@ -534,7 +548,7 @@ impl VoqLeaf {
         }
     }
 
-    /// Takes what another leaf says: a request, a credit, or a packet that is on its way.
+    /// Handles a message from another leaf: a request, a credit, or the announcement of a packet.
     fn take_control<M: Medium>(
         &mut self,
         message: &Packet,
@@ -569,7 +583,7 @@ impl VoqLeaf {
         self.plan_credit(port, now);
     }
 
-    /// Notes when the next credit of a port is due.
+    /// Plans the next credit of a port, by its queue, its requests and its pauses.
     fn plan_credit(&mut self, number: u16, now: Instant) {
         let leaf = &mut self.leaf;
         let port = &self.chassis.ports[usize::from(number)];
@@ -607,12 +621,12 @@ impl VoqLeaf {
         }
     }
 
-    /// Takes a cell that came out of the fabric.
+    /// Handles a cell that came out of the fabric.
     fn take_cell<M: Medium>(&mut self, cell: &Packet, medium: &mut M) {
         let HostPlace { leaf, port } = self.leaf.wiring.places[cell.destination.index()];
         let class = self.chassis.rules.queue(cell);
-        // Where links have failed a cell may come to a leaf that it was to pass by on a detour, or
-        // when its packet has been given up: it is lost.
+        // After a link failure a cell on a detour may come to a leaf that it should only pass: it
+        // is lost, like a cell whose packet has been given up.
         if leaf != self.leaf.wiring.number {
             return;
         }
@@ -631,7 +645,7 @@ impl VoqLeaf {
         }
     }
 
-    /// Sends on what is whole and in order.
+    /// Delivers the packets of an assembly that are whole and in order.
     fn release<M: Medium>(&mut self, place: usize, port: u16, now: Instant, medium: &mut M) {
         loop {
             let leaf = &mut self.leaf;
@@ -644,7 +658,7 @@ impl VoqLeaf {
         }
     }
 
-    /// Sends a packet to its host, or lets it wait there.
+    /// Sends a packet to its host, or lets it wait at the host's port.
     fn deliver<M: Medium>(&mut self, packet: &Packet, number: u16, now: Instant, medium: &mut M) {
         self.leaf.record.delivered.count(packet);
         let class = self.chassis.rules.queue(packet);
@@ -660,7 +674,8 @@ impl VoqLeaf {
         self.look_at_port(number, now);
     }
 
-    /// Starts what waits at a port of a host up to and including `now`.
+    /// Starts the waiting frames of a host port up to and including `now`; links into the fabric
+    /// have none.
     pub(crate) fn advance_port<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         if self.leaf.is_host_port(number) {
             self.bring_port(number, now, medium);
@@ -668,14 +683,15 @@ impl VoqLeaf {
         }
     }
 
-    /// As [`VoqLeaf::advance_port`], for a caller that goes on to change the port and then looks.
+    /// As [`VoqLeaf::advance_port`], for a caller that goes on to change the port and plans anew
+    /// then.
     fn bring_port<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         let mut unlimited = Unlimited;
         let mut around = self.chassis.rules.around(&mut unlimited);
         self.chassis.ports[usize::from(number)].advance(now, &mut around, medium);
     }
 
-    /// Notes when a port of a host, which has changed, next sends and grants.
+    /// Plans the next departure and the next credit of a host port that has changed.
     fn look_at_port(&mut self, number: u16, now: Instant) {
         let departure = self.chassis.ports[usize::from(number)].next_departure();
         let departure = departure.unwrap_or(Instant::NEVER);
@@ -683,7 +699,7 @@ impl VoqLeaf {
         self.plan_credit(number, now);
     }
 
-    /// A pause frame of a host takes effect.
+    /// Applies a pause frame from a host.
     fn on_pause<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
         self.chassis.note(EventKind::Obeyed, packet, number, medium);
         if self.leaf.is_host_port(number) {
@@ -697,7 +713,7 @@ impl VoqLeaf {
     }
 
     /// Does the first thing that is due at `now`: repeats pauses, grants a credit, or gives up a
-    /// packet.
+    /// packet. Callers come back while anything is due.
     pub(crate) fn fire<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         if self.buffer.next_refresh() == now {
             self.buffer.refresh(now);
@@ -710,7 +726,7 @@ impl VoqLeaf {
         }
     }
 
-    /// Grants the credit of a port that is due.
+    /// Grants the credit that is due at a port.
     fn grant<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         let leaf = &mut self.leaf;
         let port = &self.chassis.ports[usize::from(number)];
@@ -739,7 +755,7 @@ impl VoqLeaf {
         self.flush_control(now, medium);
     }
 
-    /// Gives up the packet whose time is over, if cells of it are missing.
+    /// Gives up the packet whose timeout has passed, if it misses cells.
     fn give_up<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         let Some((_, place, number)) = self.leaf.deadlines.pop_front() else {
             return;
@@ -753,7 +769,7 @@ impl VoqLeaf {
         self.release(place as usize, port, now, medium);
     }
 
-    /// Sends the pause frames that have become due.
+    /// Sends the pending pause frames.
     pub(crate) fn flush_control<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         while self.buffer.has_pending() {
             for control in self.buffer.take_all_pending() {
@@ -768,7 +784,7 @@ impl VoqLeaf {
         }
     }
 
-    /// A port is changed from outside at `now`, by `change`.
+    /// Changes a port from outside at `now`, by `change`, and plans what follows from it.
     pub(crate) fn change<M: Medium>(
         &mut self,
         number: u16,
@@ -788,7 +804,7 @@ impl VoqLeaf {
         self.flush_control(now, medium);
     }
 
-    /// As [`Switch::link_down`](crate::Switch::link_down).
+    /// Implements [`Switch::link_down`](crate::Switch::link_down).
     pub(crate) fn link_down<M: Medium>(
         &mut self,
         number: u16,
@@ -802,19 +818,21 @@ impl VoqLeaf {
             .free_at();
         let back = self.leaf.ahead_mut(number).take_back(now, end);
         self.change(number, now, medium, |port, around, medium| {
+            // The cells ahead count as sent, so they are among the losses under way: they are taken
+            // off the count of sent frames before the failure, and off its losses afterwards.
             port.transmitter_mut().take_back(&back);
             port.link_down(now, under_way, around, medium);
             port.unsend(&back);
         });
     }
 
-    /// As [`Switch::link_up`](crate::Switch::link_up).
+    /// Implements [`Switch::link_up`](crate::Switch::link_up).
     pub(crate) fn link_up<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         self.buffer.link_up(number, now);
         self.change(number, now, medium, |port, _, _| port.link_up(now));
     }
 
-    /// As [`Switch::stop_sending`](crate::Switch::stop_sending).
+    /// Implements [`Switch::stop_sending`](crate::Switch::stop_sending).
     pub(crate) fn stop_sending(&mut self, now: Instant) {
         for (number, port) in (0..).zip(&mut self.chassis.ports) {
             let wire = port.transmitter_mut();

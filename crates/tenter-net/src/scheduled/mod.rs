@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Requests, credits and announcements of packets go from leaf to leaf over control links: no wire,
-//! a delay of their own, an input of their own behind all others. A leaf does everything in the
-//! order of time; so nothing here is lazy except the links into the fabric, which are never paused:
-//! the departure of a cell is known when it is cut.
+//! a delay and an input of their own behind all others. A leaf does everything in the order of
+//! time; so nothing here is lazy except the links into the fabric, which are never paused: a cell's
+//! departure is known when it is cut (decision 0022).
 //!
 //! Sources: "Distributed disaggregated chassis" (Open Compute Project); the public headers of
 //! Broadcom's DNX SDK for names, sizes and states.

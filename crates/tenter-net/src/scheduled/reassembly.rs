@@ -1,23 +1,23 @@
-//! Reassembly at the destination leaf: packets become whole again and get back their order.
+//! Reassembly at the destination leaf: packets become whole again and regain their order.
 
 use tenter_units::{Instant, Time};
 
 use crate::packet::Packet;
 use crate::scheduled::slots::{Series, Slots};
 
-/// The packets that one virtual output queue has sent and this leaf has not sent on, in the order
-/// of their numbers. The instant of a packet is the number of its cells that have not come.
+/// Packets from one virtual output queue that this leaf has not delivered, in the order of their
+/// numbers. The field `at` of a packet counts its cells that have not come.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Assembly(Series);
 
 impl Assembly {
-    /// A packet of this number of cells is on its way, behind all before it; its number.
+    /// Adds a packet in `cells` cells that is on its way, behind all before it; returns its number.
     pub(crate) fn announce(&mut self, packet: &Packet, cells: u16, slots: &mut Slots) -> u32 {
         self.0.push(packet, slots).at = Instant::from_ps(u64::from(cells));
         self.0.first().wrapping_add(self.0.len() as u32 - 1)
     }
 
-    /// A cell of the packet of that number has come; whether it was still expected.
+    /// Takes a cell of the packet with this number; returns true if it was still expected.
     pub(crate) fn take(self, number: u32, slots: &mut Slots) -> bool {
         let Some(packet) = self.0.get_mut(number, slots) else {
             return false;
@@ -26,7 +26,7 @@ impl Assembly {
         true
     }
 
-    /// Takes out the next packet that is whole, if all before it were.
+    /// Takes out the next packet, if it is whole.
     pub(crate) fn pop(&mut self, slots: &mut Slots) -> Option<Packet> {
         let missing = self.0.front(slots)?.at;
         if missing > Instant::START {
@@ -35,8 +35,10 @@ impl Assembly {
         self.0.pop(slots)
     }
 
-    /// Gives up the packet of that number, the first that waits, if it does.
+    /// Gives up the packet with this number, if it is the first that waits.
     pub(crate) fn give_up(&mut self, number: u32, slots: &mut Slots) -> Option<Packet> {
+        // All before it have left or been given up by now; if it is not the first, it has left,
+        // too.
         if self.0.first() != number {
             return None;
         }
@@ -55,12 +57,12 @@ impl Assembly {
         self.0.prefetch_back(slots);
     }
 
-    /// Packets that wait, whole or not.
+    /// Returns the number of packets that wait, whole or not.
     pub(crate) fn len(self) -> usize {
         self.0.len()
     }
 
-    /// Packets that wait.
+    /// Returns the packets that wait, whole or not.
     pub(crate) fn waiting<'a>(
         &self,
         slots: &'a Slots,

@@ -1,6 +1,6 @@
-//! Queues of packets that share the memory of their leaf.
+//! Queues of packets that share their leaf's memory.
 //!
-//! A leaf of a big fabric has thousands of queues, of which each holds a packet or two for a few
+//! A leaf of a big fabric has thousands of queues, each of which holds a packet or two for a few
 //! microseconds and then none for longer. If each had memory of its own, the memory in use at a
 //! time would be scattered over all ever used; here a queue that runs empty leaves its memory,
 //! still in the cache, to the next one.
@@ -14,55 +14,55 @@ use crate::packet::Packet;
 #[repr(align(32))]
 struct Slot(Packet);
 
-/// The smallest blocks have two packets, which is a cache line.
+/// Logarithm of the smallest block's size: two packets, which is a cache line.
 const FIRST_ORDER: u8 = 1;
 
-/// The memory of the queues: blocks of a power of two packets each.
+/// Memory of the queues: blocks of a power of two packets each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slots {
     packets: Vec<Slot>,
-    /// The beginnings of unused blocks, by the logarithm of their size.
+    /// Starts of unused blocks, by the logarithm of their size.
     spare: Vec<Vec<u32>>,
 }
 
 /// A first-in first-out queue of packets with consecutive numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Series {
-    /// The number of the packet that has waited longest, or of the next one.
+    /// Number of the packet that has waited longest, or of the next one.
     first: u32,
     len: u32,
-    /// Where its block begins, while anything waits.
+    /// Start of the queue's block, while any packet waits.
     block: u32,
-    /// The logarithm of the block's size.
+    /// Logarithm of the block's size.
     order: u8,
 }
 
 impl Series {
-    /// How many packets wait.
+    /// Returns the number of waiting packets.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Whether none waits.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The number of the packet that has waited longest, or of the next one.
+    /// Returns the number of the packet that has waited longest, or of the next one.
     #[inline]
     pub(crate) fn first(&self) -> u32 {
         self.first
     }
 
-    /// Where the packet of a number is or would be.
+    /// Returns the place of the packet with this number, whether it waits or not.
     #[inline]
     fn slot(&self, number: u32) -> usize {
+        // Consecutive numbers go round the block, as in a ring.
         self.block as usize + (number as usize & ((1 << self.order) - 1))
     }
 
-    /// Appends a packet, and gives access to it for changes.
+    /// Appends a packet, and returns it for changes.
     #[inline]
     pub(crate) fn push<'a>(&mut self, packet: &Packet, slots: &'a mut Slots) -> &'a mut Packet {
         if self.len == 0 {
@@ -77,7 +77,7 @@ impl Series {
         stored
     }
 
-    /// The packet that has waited longest.
+    /// Returns the packet that has waited longest.
     #[inline]
     pub(crate) fn front<'a>(&self, slots: &'a Slots) -> Option<&'a Packet> {
         (self.len > 0).then(|| &slots.packets[self.slot(self.first)].0)
@@ -99,9 +99,10 @@ impl Series {
         }
     }
 
-    /// The packet of a number, if it waits.
+    /// Returns the packet with this number, if it waits.
     #[inline]
     pub(crate) fn get_mut<'a>(&self, number: u32, slots: &'a mut Slots) -> Option<&'a mut Packet> {
+        // For a number before the first the difference wraps, and is larger than any length.
         let waits = number.wrapping_sub(self.first) < self.len;
         waits.then(|| &mut slots.packets[self.slot(number)].0)
     }
@@ -118,7 +119,7 @@ impl Series {
         Some(packet)
     }
 
-    /// The packets that wait, in order.
+    /// Returns the waiting packets, in order.
     pub(crate) fn iter<'a>(&self, slots: &'a Slots) -> impl Iterator<Item = &'a Packet> + use<'a> {
         let series = *self;
         let numbers = (0..series.len).map(move |place| series.first.wrapping_add(place));
@@ -131,6 +132,7 @@ impl Series {
         let mut larger = *self;
         larger.order += 1;
         larger.block = slots.take(larger.order, fill);
+        // Each packet has another place in the larger ring.
         for place in 0..self.len {
             let number = self.first.wrapping_add(place);
             slots.packets[larger.slot(number)] = slots.packets[self.slot(number)];
@@ -141,7 +143,7 @@ impl Series {
 }
 
 impl Slots {
-    /// A block of 2 to the power of `order` packets with any content.
+    /// Takes a block of 2 to the power of `order` packets, with any content.
     #[inline]
     fn take(&mut self, order: u8, fill: &Packet) -> u32 {
         let spare = self.spare.get_mut(usize::from(order)).and_then(Vec::pop);

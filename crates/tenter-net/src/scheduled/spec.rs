@@ -1,4 +1,4 @@
-//! The parameters of a scheduled fabric.
+//! Parameters of a scheduled fabric, and the sizes of its cells.
 
 use std::ops::RangeInclusive;
 
@@ -61,24 +61,24 @@ component! {
     }
 }
 
-/// Where a host is.
+/// Leaf and port of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostPlace {
-    /// The number of its leaf among the leaves.
+    /// Number of the host's leaf among the leaves.
     pub leaf: u16,
-    /// Its port there.
+    /// Port of the leaf at which the host is.
     pub port: u16,
 }
 
 impl ScheduledSpec {
-    /// In how many items a frame travels.
+    /// Returns the number of items (cells or bundles of cells) in which a frame travels.
     pub fn cells(&self, frame_bytes: u16) -> u16 {
         let whole = |cell: &CellSpec| u32::from(frame_bytes).div_ceil(cell.bundle_bytes());
         self.cell.as_ref().map_or(1, |cell| whole(cell) as u16)
     }
 
-    /// The frame bytes of one of them: what it takes on the wire, less what any frame takes there
-    /// in addition. The last one carries what the packet's request and credit take.
+    /// Returns the frame bytes of one item: its wire bytes, less those that any frame takes beside.
+    /// The last item carries the packet's share of request and credit.
     pub fn cell_frame_bytes(&self, frame_bytes: u16, number: u16) -> u16 {
         let items = self.cells(frame_bytes);
         let (number, last) = (u32::from(number), number + 1 == items);
@@ -91,7 +91,7 @@ impl ScheduledSpec {
         (own + control) as u16
     }
 
-    /// What requests and credits take for a frame, in wire bytes: its share of a credit.
+    /// Returns a frame's share of a request and a credit, in wire bytes.
     fn control_share(&self, frame_bytes: u32) -> u32 {
         if self.control_bytes == 0 {
             return 0;
@@ -100,19 +100,20 @@ impl ScheduledSpec {
         (wire * self.control_bytes).div_ceil(self.credit_bytes)
     }
 
-    /// The wire bytes that a frame takes on each link of the fabric.
+    /// Returns the wire bytes that a frame takes on each link of the fabric, all items together.
     pub fn fabric_wire_bytes(&self, frame_bytes: u16) -> u32 {
         let numbers = 0..self.cells(frame_bytes);
         let bytes = numbers.map(|number| u32::from(self.cell_frame_bytes(frame_bytes, number)));
         bytes.map(|bytes| bytes + WIRE_OVERHEAD_BYTES).sum()
     }
 
-    /// The fewest wire bytes of anything on a link of the fabric.
+    /// Returns the fewest wire bytes that an item may take on a link of the fabric.
     pub fn shortest_wire_bytes(&self) -> u32 {
         self.cell.map_or(u32::MAX, |cell| cell.wire_bytes(1))
     }
 
-    /// The most wire bytes of one item on a link of the fabric, where no frame is longer.
+    /// Returns the most wire bytes that an item may take on a link of the fabric, if no frame has
+    /// more than `frame_bytes`.
     pub fn longest_wire_bytes(&self, frame_bytes: u32) -> u32 {
         let whole = frame_bytes + WIRE_OVERHEAD_BYTES;
         let cut = |cell: CellSpec| cell.wire_bytes(cell.bundle_bytes());

@@ -1,4 +1,4 @@
-//! How cells are spread over the links that lead to their leaf.
+//! Spray: cells are spread over the links that lead to their leaf.
 
 use tenter_config::choice;
 use tenter_engine::{Stream, mix64};
@@ -6,29 +6,29 @@ use tenter_engine::{Stream, mix64};
 use crate::load_balancing::view::{Balance, View};
 use crate::packet::Packet;
 
-/// How the next link is chosen.
+/// Choice of the next link for a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SprayKind {
-    /// One after the other, for each destination leaf.
+    /// One link after the other, for each destination leaf.
     RoundRobin,
-    /// A random one.
+    /// A random link, for every cell anew.
     Random,
 }
 
 choice!(SprayKind { "round-robin" => RoundRobin, "random" => Random });
 
-/// Where the turns of one switch stand.
+/// Turns of the links at one switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Spray {
     kind: SprayKind,
-    /// For each destination the link that had the last turn.
+    /// Link that had the last turn, for each destination.
     turns: Vec<u32>,
     stream: Stream,
 }
 
 impl Spray {
-    /// The spray of the switch `name` over a number of destinations. Turns begin anywhere, or all
-    /// leaves would send to one spine at a time.
+    /// Makes the spray of the switch `name` over `destinations` destinations. Turns begin anywhere,
+    /// or all leaves would send to one spine at a time.
     pub(crate) fn new(kind: SprayKind, destinations: usize, seed: u64, name: &str) -> Spray {
         let mut stream = Stream::new(seed, name, "spray");
         let start = stream.below(1 << 31);
@@ -40,12 +40,12 @@ impl Spray {
         }
     }
 
-    /// The place of the next link, if links take turns.
+    /// Returns the place of the next link, if links take turns.
     pub(crate) fn peek(&self, destination: usize, count: usize) -> usize {
         (self.turns[destination] as usize + 1) % count.max(1)
     }
 
-    /// The place of the next link among `count` that lead to a destination.
+    /// Returns the place of the next link among `count` that lead to a destination.
     #[inline]
     pub(crate) fn next(&mut self, destination: usize, count: usize) -> usize {
         match self.kind {
@@ -60,7 +60,7 @@ impl Spray {
 }
 
 impl Balance for Spray {
-    /// Destinations use the first port that leads there.
+    /// Chooses the next link; the first port that leads to a destination stands for it.
     fn choose(&mut self, _packet: &Packet, view: &View<'_>) -> usize {
         self.next(usize::from(view.candidates[0]), view.candidates.len())
     }

@@ -1,30 +1,31 @@
-//! The virtual output queues of an ingress leaf: one for each destination port and class.
+//! Virtual output queues (VOQs) of an ingress leaf: one for each destination port and class.
 
 use crate::packet::{Packet, WIRE_OVERHEAD_BYTES};
 use crate::scheduled::slots::{Series, Slots};
 
-/// The credit state of a queue.
+/// Credit state of a virtual output queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VoqState {
-    /// It holds more than it has credit for.
+    /// The queue holds more than it has credit for.
     Hungry,
-    /// It has credit for all that it holds.
+    /// The queue has credit for all that it holds.
     Satisfied,
-    /// It is empty.
+    /// The queue holds no packet.
     Empty,
 }
 
-/// Packets that came from the hosts of a leaf and wait for credit of one destination port.
+/// Packets from a leaf's hosts that wait for credit from one destination port.
 ///
-/// All bytes but those of `bytes` are wire bytes at the destination port. There is one for each
-/// host of the fabric, and the data of one is rarely in the cache: so two share a line.
+/// All bytes but those in `bytes` are wire bytes at the destination port. A leaf has a queue for
+/// each host in the fabric, and the data of one is rarely in the cache: so two share a line.
 #[derive(Clone, Debug, Default)]
 #[repr(align(32))]
 pub(crate) struct Voq {
     frames: Series,
+    /// Frame bytes of the waiting packets.
     bytes: u64,
-    /// Bytes granted less bytes sent: below zero by less than a packet, and above it by at most a
-    /// credit while the queue is empty.
+    /// Bytes granted less bytes sent: below zero by less than a packet, and above it by a credit at
+    /// most while the queue is empty.
     balance: i32,
     /// Bytes that arrived and have not been requested.
     unasked: u32,
@@ -37,7 +38,7 @@ fn wire_bytes(packet: &Packet) -> u32 {
 }
 
 impl Voq {
-    /// Frame bytes that wait.
+    /// Returns the frame bytes of the waiting packets.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -72,15 +73,17 @@ impl Voq {
         }
     }
 
-    /// Takes a packet that came through `input`.
+    /// Stores a packet that came through `input`.
     pub(crate) fn push(&mut self, packet: &Packet, input: u16, slots: &mut Slots) {
         self.bytes += u64::from(packet.frame_bytes);
         self.unasked += wire_bytes(packet);
         self.frames.push(packet, slots).store_from(input);
     }
 
-    /// Bytes to request, if any: those that wait, have no credit and have not been requested.
+    /// Takes the bytes to request, if any: bytes that wait without credit and were not requested
+    /// before.
     pub(crate) fn request(&mut self) -> Option<u32> {
+        // A satisfied queue keeps them for a request when it is hungry again.
         if self.state() != VoqState::Hungry || self.unasked == 0 {
             return None;
         }
@@ -91,8 +94,8 @@ impl Voq {
         self.balance += bytes.cast_signed();
     }
 
-    /// Takes out the next packet that there is credit for, with its number. The last one may take
-    /// more than is left.
+    /// Takes out the next packet, with its number, if the balance is above zero. The packet may
+    /// take more than is left.
     pub(crate) fn pop(&mut self, slots: &mut Slots) -> Option<(Packet, u32)> {
         if self.balance <= 0 {
             return None;

@@ -1,8 +1,8 @@
-//! Prefetching the data that a leaf is about to need.
+//! Prefetching of the data that a leaf is about to need.
 //!
-//! A leaf of a big fabric has a queue here and an assembly there for each port of the fabric. The
-//! parts that one arrival needs were last used some windows ago, and have left the cache since; so
-//! each arrival would wait for the memory several times, one after the other. Instead the memory is
+//! A leaf of a big fabric has a queue and an assembly for each port of the fabric. The parts that
+//! one arrival needs were last used some windows ago, and have left the cache since; so each
+//! arrival would wait for the memory several times, one after the other. Instead the memory is
 //! requested while earlier arrivals are served.
 
 use std::ops::Range;
@@ -14,28 +14,28 @@ use super::{BLOCK, Leaf, Source, VoqLeaf};
 use crate::medium::Medium;
 use crate::packet::{Cell, Packet, PacketKind};
 
-/// With fewer queues all of a leaf stays in the cache. Tests prefetch for any number.
+/// Number of queues from which a leaf's memory leaves the cache. Tests prefetch for any number.
 const MANY_QUEUES: usize = if cfg!(debug_assertions) { 1 } else { 512 };
 
-/// The content of an arrival.
+/// Part of a leaf that an arrival needs.
 #[derive(Clone, Copy)]
 enum About {
-    /// A packet for a virtual output queue.
+    /// A packet for the virtual output queue with this number.
     Packet(usize),
-    /// Credit for one, and the leaf it is for.
+    /// Credit for a virtual output queue, and the leaf to which its packets go.
     Credit(usize, u16),
-    /// A request: the port it is for, the leaf it is from, its class.
+    /// A request: its port, its source leaf, and its class.
     Request(u16, u16, usize),
-    /// A packet that was announced.
+    /// An announced packet, for this assembly.
     Announced(usize),
-    /// A cell of one, and the port it is for.
+    /// A cell for an assembly, and the packet's port.
     Cell(usize, u16),
-    /// A pause frame.
+    /// A pause frame, or a cell on a detour.
     Other,
 }
 
 impl Leaf {
-    /// Whether prefetching pays off.
+    /// Returns true if prefetching pays off.
     #[inline]
     pub(super) fn is_large(&self) -> bool {
         self.voqs.len() >= MANY_QUEUES
@@ -43,7 +43,7 @@ impl Leaf {
 }
 
 impl VoqLeaf {
-    /// Prefetches for arrivals that come a while after the place up to which all are served.
+    /// Prefetches for arrivals up to three blocks beyond the first `served` ones.
     #[inline(never)]
     pub(super) fn prefetch_ahead<M: Medium>(
         &self,
@@ -64,7 +64,7 @@ impl VoqLeaf {
             self.prefetch_first(arrivals, range(0, 2));
             self.prefetch_second(arrivals, range(0, 1), routing, medium);
         }
-        // The memory behind it can be fetched when it is there.
+        // Each step reads pointers that the one before it has fetched, a block of arrivals earlier.
         self.prefetch_third(arrivals, range(0, 1), medium);
         self.prefetch_second(arrivals, range(1, 2), routing, medium);
         self.prefetch_first(arrivals, range(2, 3));
@@ -104,7 +104,7 @@ impl VoqLeaf {
         }
     }
 
-    /// Prefetches the places of packets once their cells are complete.
+    /// Prefetches the places to which packets go when their cells are complete.
     fn prefetch_third<M: Medium>(
         &self,
         arrivals: &EventList<Packet>,
@@ -120,7 +120,7 @@ impl VoqLeaf {
         }
     }
 
-    /// Prefetches the memory behind that which was prefetched first.
+    /// Prefetches the memory to which the parts fetched first lead.
     fn prefetch_second<M: Medium>(
         &self,
         arrivals: &EventList<Packet>,
@@ -163,7 +163,7 @@ impl VoqLeaf {
         let port = || self.leaf.wiring.places[packet.destination.index()].port;
         let is_cell = input < ports && !self.leaf.is_host_port(input);
         match packet.kind {
-            // On a detour it may come to a leaf without such a port.
+            // A cell on a detour may come to a leaf without such a port.
             _ if is_cell && !self.leaf.is_host_port(port()) => About::Other,
             _ if is_cell => {
                 let from = Source {
