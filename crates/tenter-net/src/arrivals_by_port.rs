@@ -1,18 +1,18 @@
 //! Arrivals of a visit, sorted by their output ports.
 
-/// Lists, for each output port, a visit's arrivals in the order of time; kept from visit to visit
-/// for its memory.
+/// Lists, for each output port, a visit's arrivals in time order; kept from visit to visit for its
+/// memory.
 #[derive(Clone, Debug, Default)]
 pub struct ArrivalsByPort {
-    /// Output port of each arrival, in the order of time.
+    /// Each arrival's output port, in time order.
     ports: Vec<u16>,
-    /// Next arrival of the same port, for each arrival.
+    /// Next arrival at the same port, for each arrival.
     next: Vec<u32>,
-    /// First arrival of each port, or [`ArrivalsByPort::NONE`].
+    /// First arrival at each port, or [`ArrivalsByPort::NONE`].
     first: Vec<u32>,
     /// Ports with arrivals, one bit each.
     fresh: Vec<u64>,
-    /// An empty list, of which the memory is kept.
+    /// An empty list that keeps its memory.
     busy: Vec<u16>,
 }
 
@@ -20,8 +20,8 @@ impl ArrivalsByPort {
     /// Place that stands for no arrival.
     pub(crate) const NONE: u32 = u32::MAX;
 
-    /// Starts the visit of a switch with `ports` ports. `of_arrivals` are the arrivals' output
-    /// ports, in the order of time.
+    /// Starts a visit to a switch with `ports` ports. `of_arrivals` are the arrivals' output ports,
+    /// in time order.
     #[inline]
     pub(crate) fn begin(&mut self, ports: usize, of_arrivals: impl Iterator<Item = u16>) {
         self.ports.clear();
@@ -32,13 +32,13 @@ impl ArrivalsByPort {
         }
     }
 
-    /// Returns the output port of the arrival at `place` in the order of time.
+    /// Returns the output port for the arrival at `place` in time order.
     #[inline]
     pub(crate) fn port(&self, place: usize) -> u16 {
         self.ports[place]
     }
 
-    /// Links the arrivals of each port to a list, in the order of time.
+    /// Links each port's arrivals to a list, in time order.
     #[inline]
     pub(crate) fn link(&mut self) {
         let count = self.ports.len();
@@ -74,19 +74,19 @@ impl ArrivalsByPort {
         self.busy = busy;
     }
 
-    /// Takes the bits of ports with arrivals, 64 ports a word.
+    /// Takes 64 bits that are set for ports with arrivals.
     #[inline]
     fn take_fresh(&mut self, word: usize) -> u64 {
         std::mem::take(&mut self.fresh[word])
     }
 
-    /// Takes the first arrival of a port, or [`ArrivalsByPort::NONE`].
+    /// Takes a port's first arrival, or [`ArrivalsByPort::NONE`].
     #[inline]
     pub(crate) fn take_first(&mut self, port: usize) -> u32 {
         std::mem::replace(&mut self.first[port], ArrivalsByPort::NONE)
     }
 
-    /// Returns the next arrival of the same port, or [`ArrivalsByPort::NONE`].
+    /// Returns the next arrival at the same port, or [`ArrivalsByPort::NONE`].
     #[inline]
     pub(crate) fn after(&self, place: u32) -> u32 {
         self.next[place as usize]

@@ -41,7 +41,7 @@ pub(crate) use storage::{Buffer, Storage, Unlimited};
 use crate::class::{CLASSES, ClassSpec};
 use crate::memory::BufferSharing;
 
-/// A switch's packet memory, with the rules for its use and the PFC state of its senders.
+/// A switch's packet memory, with the rules for its use and its senders' PFC state.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedBuffer {
     /// Limits for queues that have memory to themselves; their frames are not charged.
@@ -84,7 +84,7 @@ impl SharedBuffer {
         }
     }
 
-    /// Divides the empty buffer of `ports` ports into partitions and pools their headroom.
+    /// Divides an empty buffer for `ports` ports into partitions and pools their headroom.
     pub(crate) fn share(&mut self, sharing: &BufferSharing, ports: usize) {
         self.memory.share(sharing, ports);
     }
@@ -185,7 +185,7 @@ impl SharedBuffer {
         self.memory.classes[queue].lossless.is_some()
     }
 
-    /// Returns the quantity that pauses the senders of a class.
+    /// Returns the quantity that pauses a class's senders.
     pub(crate) fn pauses_by(&self, queue: usize) -> PausesBy {
         match self.memory.classes[queue].watch {
             Watch::Group => PausesBy::Groups,
@@ -201,7 +201,7 @@ impl SharedBuffer {
 
     /// Decides whether a frame may be stored, and in which space.
     ///
-    /// Every model of a switch asks here before it stores a frame, or asks
+    /// Every switch model asks here before it stores a frame, or asks
     /// [`SharedBuffer::admission_of_certain`] if a certificate says that all frames fit.
     #[inline]
     pub(crate) fn admission(&self, frame: &QueuedFrame) -> Admission {
@@ -331,7 +331,7 @@ impl SharedBuffer {
         self.pauses.record(&self.memory, port, queue, now)
     }
 
-    /// Returns the fill and the high-water mark of each pool.
+    /// Returns each pool's fill and high-water mark.
     pub(crate) fn pools(&self) -> impl Iterator<Item = PoolRecord> {
         self.memory.records()
     }

@@ -7,10 +7,10 @@ use tenter_units::{Bytes, Rate};
 
 use crate::memory::UNLIMITED_POOL;
 
-/// Number of traffic classes, each with a queue at every output port at most.
+/// Traffic classes that exist; an output port has a queue for each of them at most.
 pub const CLASSES: usize = 8;
 
-/// Scheduling of a class at an output port.
+/// Service that an output port gives a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduling {
     /// Goes before all weighted classes; among strict ones the highest class goes first.
@@ -22,7 +22,7 @@ pub enum Scheduling {
     },
 }
 
-/// Treatment of one class in a switch: its scheduling, buffer space, flow control and marks.
+/// A switch's treatment of one class: its scheduling, buffer space, flow control and marks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassSpec {
     /// The traffic class (a DSCP shifted right by 3), 0 to 7.
@@ -32,8 +32,8 @@ pub struct ClassSpec {
     /// Pool from which its frames take shared space: an index into
     /// [`SwitchSpec::pool_bytes`](crate::SwitchSpec::pool_bytes).
     pub pool: u8,
-    /// Reserved bytes, outside the pool, for each account of the class: an output queue or, in a
-    /// lossless class, a priority group.
+    /// Reserved bytes, outside the pool, for each account: an output queue or, in a lossless class,
+    /// a priority group.
     pub reserved_bytes: u64,
     /// Limit on an account's shared bytes: beyond it a lossy class drops, a lossless one pauses the
     /// sender.
@@ -42,9 +42,9 @@ pub struct ClassSpec {
     pub lossless: Option<LosslessSpec>,
     /// ECN marking; `None` marks nothing.
     pub ecn: Option<EcnSpec>,
-    /// Class of its packets in the next region; `None` if they keep theirs.
+    /// Class that its packets take in the next region; `None` if they keep theirs.
     pub next_region: Option<u8>,
-    /// Trimming of data that finds no room; `None` drops it.
+    /// Trimming, for data that finds no room; `None` drops it.
     pub trim: Option<TrimSpec>,
 }
 
@@ -78,7 +78,7 @@ pub enum Limit {
         /// Denominator of the fraction alpha, not zero.
         denominator: u32,
     },
-    /// A number of bytes for each level of the pool's fill.
+    /// A number of bytes for each level that the pool's fill reaches.
     Levels(Levels),
     /// A number of bytes in proportion to the line rate, for queues with memory to themselves.
     AtRate {
@@ -92,7 +92,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Returns the bytes at which a pool of `pool_bytes` reaches the limit as a single account.
+    /// Returns the bytes at which a pool with `pool_bytes` reaches the limit as a single account.
     pub fn of_all(&self, pool_bytes: u64) -> u64 {
         match self {
             Limit::Static(bytes) | Limit::AtRate { bytes, .. } => *bytes,
@@ -108,7 +108,7 @@ impl Limit {
         }
     }
 
-    /// Returns the bytes that a queue with memory to itself may hold at a port of rate `port`;
+    /// Returns the bytes that a queue with memory to itself may hold at a port with this line rate;
     /// `None` if the limit goes by a pool's fill.
     pub fn at_port(&self, port: Rate) -> Option<u64> {
         match *self {
@@ -134,12 +134,12 @@ component! {
     }
 }
 
-/// Accepted sizes of buffers, queues and thresholds, up to 1 TiB.
+/// Accepted sizes for buffers, queues and thresholds, up to 1 TiB.
 const SIZES: RangeInclusive<Bytes> = Bytes::new(0)..=Bytes::new(1 << 40);
 const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
 
-/// Levels of a pool: ascending fills, with limits that do not rise.
+/// A pool's levels: ascending fills, with limits that do not rise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Levels {
     levels: [Level; Levels::MOST],
@@ -171,8 +171,7 @@ impl Levels {
         &self.levels[..usize::from(self.count)]
     }
 
-    /// Returns an account's limit in bytes at this fill of the pool; `u64::MAX` up to the first
-    /// level.
+    /// Returns an account's limit in bytes at this pool fill; `u64::MAX` up to the first level.
     #[inline]
     pub fn limit(&self, pool_used: u64) -> u64 {
         let passed = self
@@ -203,9 +202,9 @@ pub struct LosslessSpec {
     pub xon_offset_bytes: u64,
     /// Bytes for frames that arrive after XOFF, for each port, outside the pool.
     pub headroom: Headroom,
-    /// Pause time that an XOFF asks for, in quanta of 512 bit times.
+    /// Pause time that an XOFF asks for, in quanta (512 bit times each).
     pub quanta: u16,
-    /// Share of the pause time after which XOFF is repeated, in percent, below 100.
+    /// Part (in percent, below 100) that passes before XOFF is repeated, in percent, below 100.
     pub refresh_percent: u8,
 }
 
@@ -235,14 +234,14 @@ choice!(PoolScope { "all" => All, "hosts" => Hosts });
 /// Rule that sizes a port's headroom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Headroom {
-    /// From the delays of the model, link by link: nothing is ever lost, and with one frame less
+    /// From the model's delays, link by link: nothing is ever lost, and with one frame less
     /// something could be. Where several classes [become
     /// one](crate::Switches::classes_that_become_one) on the way into another region, it covers the
     /// class whose pause frame is sent last; the others need less.
     Model,
     /// `SONiC`'s formula, from line rate and cable length.
     Sonic,
-    /// The same number of bytes for every port.
+    /// As many bytes for every port, whatever its link.
     Bytes(u64),
 }
 
@@ -301,7 +300,7 @@ pub enum MarkAt {
 choice!(MarkAt { "enqueue" => Enqueue, "dequeue" => Dequeue });
 
 impl EcnSpec {
-    /// Returns Kmin and Kmax, in bytes, for queues at a port of `rate`.
+    /// Returns Kmin and Kmax, in bytes, for queues at a port with this rate.
     pub fn thresholds_at(&self, rate: Rate) -> (u64, u64) {
         let Some(from) = self.scale_from else {
             return (self.min_bytes, self.max_bytes);
@@ -326,8 +325,8 @@ impl EcnSpec {
     }
 }
 
-/// Returns the queue of each class, as an index into `specs`. A class that is not listed shares the
-/// queue of the next lower listed one, or of the first.
+/// Returns each class's queue, as an index into `specs`. A class that is not listed shares the next
+/// lower listed class's queue, or the first.
 pub(crate) fn queue_of_class(specs: &[ClassSpec]) -> [u8; CLASSES] {
     std::array::from_fn(|class| {
         let upto = specs

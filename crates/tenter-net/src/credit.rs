@@ -38,9 +38,9 @@ component! {
     }
 }
 
-/// Smallest input buffer of a lane, one block.
+/// Smallest input buffer for a lane, one block.
 const LANE_MIN: Bytes = Bytes::new(CREDIT_BLOCK_BYTES as u64);
-/// Largest input buffer of a lane that a scenario may ask for.
+/// Largest input buffer that a scenario may give a lane.
 const LANE_MAX: Bytes = Bytes::new(16 << 20);
 
 impl CreditSpec {
@@ -58,8 +58,8 @@ impl CreditSpec {
     /// Returns the longest time from a frame's start until its credit is back, on a link that is
     /// busy in both directions, if the frame leaves its input buffer at once.
     ///
-    /// It is the sum of the frame's flight, a frame on the way back that the flow-control packet
-    /// waits for, that packet, the cable, and the delay until the other end applies it.
+    /// It adds up the frame's flight, a frame on the way back that the flow-control packet waits
+    /// for, that packet, the cable, and the delay until the other end applies it.
     pub fn round_trip(&self, link: &PausedLink) -> Time {
         let back = link.reverse_wire_bytes + u32::from(FLOW_CONTROL_BYTES);
         let back = link.rate.time_of_bits(u128::from(back) * 8);
@@ -80,14 +80,14 @@ impl CreditSpec {
     }
 
     /// Returns the smallest input buffer, in bytes, with which frames up to `frame_bytes` never
-    /// wait forever: free blocks that have not been reported are of no use to the sender.
+    /// wait forever: the sender cannot use free blocks that have not been reported.
     pub fn least_lane_bytes(&self, frame_bytes: u32) -> u64 {
         let blocks = credit_blocks(frame_bytes) + self.update_blocks() - 1;
         u64::from(blocks * CREDIT_BLOCK_BYTES)
     }
 }
 
-/// Receiving end of a lane: its input buffer, in blocks of 64 bytes.
+/// A lane's receiving end: its input buffer, in 64-byte blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneBuffer {
     capacity: u32,
@@ -199,13 +199,13 @@ impl LaneBuffer {
         u64::from(self.capacity) * u64::from(CREDIT_BLOCK_BYTES)
     }
 
-    /// Returns the number of flow-control packets that the buffer has caused.
+    /// Returns how many flow-control packets the buffer has caused.
     pub fn updates(&self) -> u64 {
         self.updates
     }
 }
 
-/// Sending end of a lane: its credit, in blocks of 64 bytes.
+/// A lane's sending end: its credit, in 64-byte blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneCredit {
     /// FCTBS, total blocks sent since the link was trained.
@@ -217,7 +217,7 @@ pub struct LaneCredit {
 }
 
 impl LaneCredit {
-    /// Makes the credit of a lane whose other end has an empty buffer.
+    /// Makes the credit for a lane whose other end has an empty buffer.
     pub fn new(spec: &CreditSpec) -> LaneCredit {
         LaneCredit {
             sent: 0,
@@ -264,21 +264,21 @@ impl LaneCredit {
         (self.sent, self.limit)
     }
 
-    /// Returns the number of flow-control packets received.
+    /// Returns how many flow-control packets were received.
     pub fn updates(&self) -> u64 {
         self.updates
     }
 }
 
-/// A lane at a port of a switch.
+/// A lane at a switch's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lane {
     pub(crate) port: u16,
-    /// Queue of the lane's class.
+    /// The lane's queue, by its class.
     pub(crate) queue: usize,
 }
 
-/// Input buffers of a switch, one for each port and lane.
+/// A switch's input buffers, one for each port and lane.
 #[derive(Clone, Debug)]
 pub(crate) struct InputBuffers {
     /// Ordered by port, then by queue.

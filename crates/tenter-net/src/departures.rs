@@ -1,4 +1,4 @@
-//! Departures of a switch in the order of time, while that order matters.
+//! A switch's departures in time order, while that order matters.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,11 +7,11 @@ use tenter_units::Instant;
 
 use crate::port::Port;
 
-/// Next departure of each port. An entry may be stale: only the port itself is exact.
+/// Each port's next departure. An entry may be stale: only the port itself is exact.
 #[derive(Clone, Debug)]
 pub(crate) struct Departures {
     heap: BinaryHeap<Reverse<(Instant, u16)>>,
-    /// Time of each port's last entry; [`Instant::NEVER`] once that entry is gone.
+    /// Time under which each port was last entered; [`Instant::NEVER`] once that entry is gone.
     entered: Vec<Instant>,
 }
 
@@ -34,7 +34,7 @@ impl Departures {
         self.heap.is_empty()
     }
 
-    /// Enters the next departure of a port that has changed.
+    /// Enters the next departure from a port that has changed.
     pub(crate) fn enter(&mut self, number: u16, port: &Port) {
         let entered = &mut self.entered[usize::from(number)];
         if let Some(at) = port.next_departure()
@@ -46,7 +46,7 @@ impl Departures {
         }
     }
 
-    /// Returns the earliest departure and its port; among several at once, that of the lowest port.
+    /// Returns the earliest departure and its port; among several at once, the lowest port's.
     pub(crate) fn next(&mut self, ports: &[Port]) -> Option<(Instant, u16)> {
         while let Some(&Reverse((at, number))) = self.heap.peek() {
             if ports[usize::from(number)].next_departure() == Some(at) {

@@ -8,9 +8,9 @@ use crate::transmitter::Transmitter;
 const PER_MILLION: u64 = 1_000_000;
 
 impl EcnSpec {
-    /// Returns the bytes of a queue that are compared with the thresholds: those of a queue that
-    /// takes as long to drain at the rate which the thresholds are meant for. A quantum lasts
-    /// `quantum_ps` on the queue's line.
+    /// Returns a queue's bytes for comparison with the thresholds: as many as take equally long to
+    /// drain at the rate which the thresholds are meant for. A quantum lasts `quantum_ps` on the
+    /// queue's line.
     #[inline]
     pub(crate) fn counted(&self, queue_bytes: u64, quantum_ps: impl FnOnce() -> u64) -> u64 {
         let Some(rate) = self.scale_from else {

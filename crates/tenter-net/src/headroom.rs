@@ -20,10 +20,10 @@ pub use crate::response_time::{PauseResponse, QUANTUM_BITS, response_quanta, res
 use crate::spec::Switches;
 pub use paused_link::PausedLink;
 
-/// Wire bytes of a pause frame: 64, preamble and gap (IEEE 802.1Qbb).
+/// Wire bytes that a pause frame takes: 64, preamble and gap (IEEE 802.1Qbb).
 pub const PAUSE_WIRE_BYTES: u32 = 64 + WIRE_OVERHEAD_BYTES;
-/// Returns the bytes that arrive from the instant of an XOFF on, in the worst phase of the model:
-/// with this headroom nothing is dropped, and with one frame less a frame can be.
+/// Returns the bytes that arrive from the instant of an XOFF on, in the model's worst phase: with
+/// this headroom nothing is dropped, and with one frame less a frame can be.
 ///
 /// XOFF is decided at t, when a frame arrives. The sender starts its last frame when, at the
 /// latest, a frame on the reverse wire has ended, the pause frame has gone out and crossed the
@@ -47,26 +47,26 @@ pub fn model(link: &PausedLink) -> u64 {
 /// A link, in the terms of `SONiC`'s dynamic headroom calculation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SonicLink {
-    /// Line rate of the link.
+    /// Line rate in both directions.
     pub rate: Rate,
-    /// Propagation delay of each direction.
+    /// Propagation delay in each direction.
     pub cable_delay: Time,
-    /// MTU of the port: a frame this long may delay the pause frame.
+    /// The port's MTU: a frame this long may delay the pause frame.
     pub port_mtu_bytes: u64,
-    /// Largest packet of the lossless class, in bytes.
+    /// Largest packet in the lossless class, in bytes.
     pub lossless_mtu_bytes: u64,
     /// Bytes held by the MAC and the PHY.
     pub mac_phy_bytes: u64,
     /// Bytes held by a gearbox, each way; zero without one.
     pub gearbox_bytes: u64,
-    /// Cell size of the chip, if packets may be as small as 64 bytes and fill just one cell; `None`
+    /// The chip's cell size, if packets may be as small as 64 bytes and fill just one cell; `None`
     /// counts full cells.
     pub small_packet_cell_bytes: Option<u64>,
 }
 
 impl SonicLink {
     /// Makes a link with `SONiC`'s defaults: port MTU 9216, 0.8 KiB of MAC and PHY, no gearbox,
-    /// only small packets in cells of 192 bytes (NVIDIA Spectrum-4).
+    /// only small packets in 192-byte cells (NVIDIA Spectrum-4).
     pub fn with_defaults(rate: Rate, cable_delay: Time, lossless_mtu_bytes: u64) -> SonicLink {
         SonicLink {
             rate,
@@ -99,8 +99,8 @@ pub fn sonic(link: &SonicLink) -> u64 {
     link.lossless_mtu_bytes + occupied(delayed, link.small_packet_cell_bytes)
 }
 
-/// Returns the bytes that small packets occupy in cells, in the worst case: a packet of 64 bytes
-/// takes a whole cell or, if a cell holds two of them at most, one byte more than a cell takes two.
+/// Returns the bytes that small packets occupy in cells, in the worst case: a 64-byte packet takes
+/// a whole cell or, if a cell holds two of them at most, one byte more than a cell takes two.
 fn occupied(bytes: u64, cell: Option<u64>) -> u64 {
     match cell {
         None => bytes,
@@ -109,7 +109,7 @@ fn occupied(bytes: u64, cell: Option<u64>) -> u64 {
     }
 }
 
-/// Inputs of a switch's headroom, beside the switches and the cables.
+/// Further inputs to a switch's headroom, beside the switches and the cables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Senders {
     /// Largest frame that any NIC sends, in frame bytes.
@@ -118,7 +118,7 @@ pub struct Senders {
     pub transmit_latency: Time,
     /// Most by which a NIC's clock may be fast, in parts per million.
     pub fast_ppm: u32,
-    /// Response time of NICs to pause frames.
+    /// Response time to pause frames at NICs.
     pub pause_response: PauseResponse,
 }
 
@@ -161,7 +161,7 @@ pub fn into_host(
     }
 }
 
-/// Returns all links of a fabric, each with the port that it comes in through; links into hosts
+/// Returns all links in a fabric, each with the port that it comes in through; links into hosts
 /// come first.
 pub fn all<'a>(
     topology: &'a Topology,
@@ -232,7 +232,7 @@ fn incoming_through(
 }
 
 /// Returns the longest egress latency `leave` of a sender to `port`, and the longest cable delay:
-/// those given, or those of any circuit that an optical switch may set.
+/// those given, or any that a circuit may have.
 fn longest_circuit(
     topology: &Topology,
     switches: &Switches,

@@ -11,33 +11,33 @@ use crate::packet::Packet;
 /// A probability in units of 2⁻⁶⁴; the largest value stands for 1.
 pub type Probability = u64;
 
-/// Impairment of one direction of a link.
+/// Impairment of a link in one direction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImpairmentSpec {
-    /// Probability that a frame of any kind and size is lost.
+    /// Probability that a frame is lost, whatever its kind and size.
     pub frame_loss: Probability,
     /// Probability that a bit is received wrong; a frame with such a bit is lost.
     pub bit_errors: Probability,
-    /// Rules of a tester, in order; the first one that matches a frame applies.
+    /// A tester's rules, in order; the first one that matches a frame applies.
     pub rules: Vec<TesterRule>,
 }
 
-/// Rule of a tester: the frames in its scope, which of them match, and the action on these.
+/// A tester's rule: the frames in its scope, those that match, and the action on these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TesterRule {
-    /// Kinds of frames in scope, one bit for each `PacketKind`; pause frames never are.
+    /// Frame kinds in scope, one bit for each `PacketKind`; pause frames never are.
     pub kinds: u32,
-    /// Hashes of the flows in scope, ascending; `None` for all.
+    /// Flow hashes in scope, ascending; `None` for all.
     pub hashes: Option<Vec<u32>>,
-    /// Destination host of the frames in scope; `None` for any.
+    /// Destination host for frames in scope; `None` for any.
     pub destination: Option<HostId>,
-    /// Choice of matching frames among those in scope.
+    /// Rule by which frames in scope match.
     pub strikes: Strikes,
     /// Action on the frames that match.
     pub action: TesterAction,
 }
 
-/// Choice of a rule's matching frames, among those in its scope.
+/// Rule by which frames in scope match: every n-th, by sequence number, or by chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strikes {
     /// Every `period`-th frame after the first `skip`, `most` times at most.
@@ -52,9 +52,9 @@ pub enum Strikes {
     /// Frames with a sequence number in a range, each time that they are sent, `most` times at
     /// most.
     Sequences {
-        /// First sequence number of the range.
+        /// First sequence number in the range.
         first: u32,
-        /// Last sequence number of the range.
+        /// Last sequence number in the range.
         last: u32,
         /// Matches after which the rule ends.
         most: u64,
@@ -63,12 +63,12 @@ pub enum Strikes {
     Chance(Probability),
 }
 
-/// Action of a rule on a matching frame.
+/// Action that a rule takes on a matching frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TesterAction {
     /// The frame is lost on the wire.
     Drop,
-    /// The frame is held back until this number of further frames, of any kind, has passed.
+    /// The frame is held back until this many further frames have passed, whatever their kinds.
     Hold(u16),
 }
 
@@ -79,7 +79,7 @@ pub(crate) enum Fate {
     Passes,
     /// The frame is lost on the wire.
     Lost,
-    /// The frame arrives behind this number of others.
+    /// The frame arrives behind this many others.
     Held(u16),
 }
 
@@ -92,7 +92,7 @@ struct Held {
     behind: u16,
 }
 
-/// Impairment of a link, with its counts and held frames.
+/// A link's impairment, with its counts and held frames.
 #[derive(Clone, Debug)]
 pub(crate) struct Impairment {
     spec: ImpairmentSpec,
@@ -100,7 +100,7 @@ pub(crate) struct Impairment {
     /// For each rule, the frames in its scope so far, and those that matched.
     counts: Vec<(u64, u64)>,
     held: VecDeque<Held>,
-    /// Probability of a wrong bit in a frame, by frame size, for the sizes seen so far.
+    /// Probability that a frame has a wrong bit, by frame size, for the sizes seen so far.
     by_size: Vec<(u16, Probability)>,
 }
 
@@ -212,7 +212,7 @@ impl Impairment {
         lost
     }
 
-    /// Returns the number of held frames, and their frame bytes.
+    /// Returns how many frames are held, and their frame bytes.
     pub(crate) fn held(&self) -> (u64, u64) {
         let bytes = self
             .held
@@ -239,9 +239,8 @@ impl TesterRule {
     }
 }
 
-/// Returns the probability that at least one of `count` independent events occurs, each with the
-/// same `probability`: 1 − (1 − p)ⁿ, by squaring in integers, so that it is the same on every
-/// machine.
+/// Returns the probability that any among `count` independent events occurs, each with the same
+/// `probability`: 1 − (1 − p)ⁿ, by squaring in integers, so that it is the same on every machine.
 pub fn any_of(probability: Probability, count: u32) -> Probability {
     const ONE: u128 = 1 << 64;
     let mut factor = ONE - u128::from(probability);

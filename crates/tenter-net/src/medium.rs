@@ -6,7 +6,7 @@ use tenter_units::Instant;
 
 use crate::packet::Packet;
 
-/// Links of a node and, in a watched run, the watcher.
+/// A node's links and, in a watched run, the watcher.
 ///
 /// `WATCHED` is a constant so that an unwatched run pays nothing for the events.
 pub trait Medium {
@@ -29,11 +29,11 @@ pub trait Medium {
     /// Prefetches the place itself, after [`Medium::prefetch_way`] in an earlier step.
     fn prefetch_room(&self, _output: Output, _at: Instant) {}
 
-    /// Reports an event of a packet to the watcher.
+    /// Reports a packet's event to the watcher.
     fn note(&mut self, event: Event);
 }
 
-/// Kind of an event in a packet's life.
+/// Step in a packet's life that an event reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {
     /// The packet came out of the link and the ingress pipeline.
@@ -65,11 +65,11 @@ pub enum EventKind {
 /// An event in a packet's life, with its place and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Instant of the event, in ps since the start.
+    /// Instant at which it happened, in ps since the start.
     pub at: Instant,
-    /// Node of the topology at which it happened.
+    /// Node in the topology at which it happened.
     pub node: NodeId,
-    /// Number of the node's port at which it happened.
+    /// Port of the node at which it happened.
     pub port: u16,
     /// Step in the packet's life.
     pub kind: EventKind,

@@ -1,11 +1,11 @@
 //! Partitions of a switch's buffer, and headroom that its ports share.
 
-/// Division of a switch's buffer among its ports.
+/// Rules by which ports share their switch's buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferSharing {
     /// Headroom for all ports together, in bytes; `None` if each port has headroom to itself.
     pub headroom_pool_bytes: Option<u64>,
-    /// Number of equal parts of each pool and of shared headroom. Each part serves a range of
+    /// Equal parts into which each pool and shared headroom are divided. Each part serves
     /// neighbouring ports; 1, like 0, is a buffer that all ports share.
     pub partitions: u16,
 }
@@ -20,12 +20,12 @@ impl Default for BufferSharing {
 }
 
 impl BufferSharing {
-    /// Returns the number of partitions, at least 1.
+    /// Returns how many partitions there are, at least 1.
     pub fn parts(&self) -> usize {
         usize::from(self.partitions.max(1))
     }
 
-    /// Returns one partition's share of a pool or of shared headroom, in bytes; an unlimited pool
+    /// Returns one partition's share when a pool or shared headroom has `bytes`; an unlimited pool
     /// stays so.
     pub fn of_one_part(&self, bytes: u64) -> u64 {
         if bytes == UNLIMITED_POOL {
@@ -35,8 +35,8 @@ impl BufferSharing {
         }
     }
 
-    /// Returns the partition of `port` in a switch with `ports` ports. Partitions have neighbouring
-    /// ports, and as many as each other or one more.
+    /// Returns the partition that `port` belongs to in a switch with `ports` ports. Partitions have
+    /// neighbouring ports, and as many as each other or one more.
     pub fn part_of_port(&self, port: usize, ports: usize) -> usize {
         port * self.parts() / ports
     }

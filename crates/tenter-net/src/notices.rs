@@ -2,7 +2,7 @@
 //!
 //! A notice to a switch is a MAC control frame: it goes out through the port that a packet came
 //! through, before all waiting frames, and takes effect when a pause frame would (decision 0023). A
-//! notice to a host is a packet in a class of its own, routed like any other.
+//! notice to a host is a packet in its own class, routed like any other.
 
 use tenter_topology::Routing;
 
@@ -53,7 +53,7 @@ where
         }
     }
 
-    /// Notifies the NIC that has sent a packet of the queue in which the packet waits.
+    /// Notifies the NIC that has sent a packet about the queue in which the packet waits.
     fn notify_host<M: Medium>(&mut self, packet: &Packet, routing: &Routing, medium: &mut M) {
         let table = self.balancer.telemetry();
         let Some(notice) = table.and_then(|table| table.host_notice(packet)) else {

@@ -17,37 +17,37 @@ pub const WIRE_OVERHEAD_BYTES: u32 = 20;
 /// Frame bytes of a `RoCEv2` data packet beyond its payload: Ethernet 14, IPv4 20, UDP 8, BTH 12,
 /// ICRC 4, FCS 4.
 pub const DATA_OVERHEAD_BYTES: u32 = 62;
-/// Bytes of the RDMA extended header, on the first packet of a write message.
+/// Bytes of the RDMA extended header, on a write message's first packet.
 pub const RETH_BYTES: u32 = 16;
-/// Frame bytes of an ACK or NAK: a data packet without payload, with the 4-byte AETH.
+/// Frame bytes in an ACK or NAK: a data packet without payload, with the 4-byte AETH.
 pub const ACK_FRAME_BYTES: u16 = 66;
-/// Frame bytes of a connection manager's request or reply: a datagram (DETH 8) with a 256-byte
+/// Frame bytes in a connection manager's request or reply: a datagram (DETH 8) with a 256-byte
 /// management payload.
 pub const CONNECT_FRAME_BYTES: u16 = 326;
-/// Frame bytes of a congestion notification packet: a data packet without payload, with 16 reserved
+/// Frame bytes in a congestion notification packet: a data packet without payload, with 16 reserved
 /// bytes (InfiniBand Architecture Specification, Annex A17).
 pub const CNP_FRAME_BYTES: u16 = 78;
-/// Frame bytes of a MAC control frame, such as a pause frame (IEEE 802.1Qbb): the smallest frame
+/// Frame bytes in a MAC control frame, such as a pause frame (IEEE 802.1Qbb): the smallest frame
 /// there is.
 pub const PAUSE_FRAME_BYTES: u16 = 64;
-/// Frame bytes of a congestion signal to a sender: Ethernet 14, IPv4 20, UDP 8, FCS 4, and 14 bytes
+/// Frame bytes in a congestion signal to a sender: Ethernet 14, IPv4 20, UDP 8, FCS 4, and 14 bytes
 /// for the class (1), the pause time (2), the receiver (4), the queue (4) and the signal's number
 /// (3); padded to the smallest frame there is.
 pub const SIGNAL_FRAME_BYTES: u16 = 64;
-/// Frame bytes of a congestion notice to a sender: Ethernet 14, IPv4 20, UDP 8, FCS 4, and 10 bytes
+/// Frame bytes in a congestion notice to a sender: Ethernet 14, IPv4 20, UDP 8, FCS 4, and 10 bytes
 /// for the queue pair (3), its source port (2), the destination (4) and the queue's level (1);
 /// padded to the smallest frame there is.
 pub(crate) const REROUTE_FRAME_BYTES: u16 = 64;
-/// Wire bytes of a flow-control packet: 6 bytes and a delimiter on either side (InfiniBand
+/// Wire bytes that a flow-control packet takes: 6 bytes and a delimiter on either side (InfiniBand
 /// Architecture Specification, volume 1). It is no frame, so there is no preamble and no gap.
 pub const FLOW_CONTROL_BYTES: u16 = 8;
-/// Size of a block in bytes, the unit in which link credit counts.
+/// Bytes in a block, the unit in which link credit counts.
 pub const CREDIT_BLOCK_BYTES: u32 = 64;
-/// Bytes of a request or a credit on a control link of a scheduled fabric: the smallest possible
-/// frame. It occupies no wire of the model.
+/// Bytes in a request or a credit on a scheduled fabric's control link: the smallest possible
+/// frame. It occupies no wire in the model.
 pub const CONTROL_LINK_BYTES: u16 = 64;
 /// Resolution of [`Packet::sent`], in ps: its 32 bits wrap after 0.55 s. A packet may wait longer
-/// in queues of hundreds of megabytes at 10G, so no latency is reported from it for a flow that
+/// at 10G in queues with hundreds of megabytes, so no latency is reported from it for a flow that
 /// took at least that time.
 pub const SENT_UNIT_PS: u64 = 128;
 
@@ -57,17 +57,17 @@ pub fn credit_blocks(frame_bytes: u32) -> u32 {
     frame_bytes.div_ceil(CREDIT_BLOCK_BYTES)
 }
 
-/// Kind of a packet. The order counts: predicates such as [`PacketKind::is_data`] rely on it.
+/// Packet kinds. Their order counts: predicates such as [`PacketKind::is_data`] rely on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum PacketKind {
     /// First packet of an RDMA write message of several.
     First,
-    /// A packet of a message that is neither the first nor the last.
+    /// A message's packet that is neither the first nor the last.
     Middle,
     /// Last packet of a message of several.
     Last,
-    /// The only packet of its message.
+    /// A message that is a single packet.
     Only,
     /// Acknowledges all data before `sequence`.
     Ack,
@@ -106,8 +106,8 @@ pub enum PacketKind {
     /// Grants a sender credit up to the number `sequence`.
     Pull,
     /// A switch signals to a sender that its packets to the host `queue_pair` wait in a long queue:
-    /// it shall pause a class for a number of quanta, both in `sequence`
-    /// ([`Signal`](crate::Signal)). The signal is routed like any packet.
+    /// it shall pause a class for some quanta, both in `sequence` ([`Signal`](crate::Signal)). The
+    /// signal is routed like any packet.
     Signal,
     /// The end of a transfer within a scale-up domain: it passes no link and no NIC.
     ScaleUp,
@@ -121,9 +121,9 @@ pub enum PacketKind {
     /// class, and states in `sent` the blocks that it has sent itself. Like a MAC control frame it
     /// never leaves its link.
     FlowControl,
-    /// Reports a lost frame to the other end of its link, in a credit-based fabric: `sequence`
-    /// blocks of its class were sent beside those that came. The flow-control packet after the
-    /// frame would report them, so this one takes no wire of its own.
+    /// Reports a lost frame to its link's other end, in a credit-based fabric: `sequence` blocks in
+    /// its class were sent beside those that came. The flow-control packet after the frame would
+    /// report them, so this one takes no wire time.
     LostCredit,
 }
 
@@ -135,7 +135,7 @@ impl PacketKind {
         self as u8 <= PacketKind::Only as u8
     }
 
-    /// Returns true for requests and credits of a scheduled fabric.
+    /// Returns true for requests and credits in a scheduled fabric.
     pub fn is_of_scheduler(self) -> bool {
         matches!(self, PacketKind::CreditRequest | PacketKind::Credit)
     }
@@ -147,7 +147,7 @@ impl PacketKind {
         self as u8 >= PacketKind::Pause as u8
     }
 
-    /// Returns true if [`Packet::queue_pair`] is one of the NIC at which the packet arrives.
+    /// Returns true if [`Packet::queue_pair`] belongs to the NIC at which the packet arrives.
     #[inline]
     pub fn is_of_queue_pair(self) -> bool {
         // Kinds without such a queue pair come behind.
@@ -180,16 +180,16 @@ pub struct Packet {
     /// [`Packet::send_slot`] in packets from a receiver. Between switches the highest bit is set
     /// while the packet is [on a detour](Packet::is_on_detour).
     pub queue_pair: u32,
-    /// Packet sequence number of data, or the next one expected (ACK, NAK); control packets have
-    /// other content here, such as that of a [`Pause`].
+    /// Packet sequence number (data), or the next one expected (ACK, NAK); control packets have
+    /// other content here, such as a [`Pause`].
     pub sequence: u32,
     /// Host to which the packet goes.
     pub destination: HostId,
     /// Hash of the 5-tuple, without any switch's seed.
     pub hash: u32,
     /// Instant at which the first bit left the NIC, in units of [`SENT_UNIT_PS`], modulo 2³². An
-    /// ACK or NAK has that of the packet which it answers; a selective NAK has other content. With
-    /// in-band telemetry it names the packet's [record](Packet::record).
+    /// ACK or NAK copies it from the packet that it answers; a selective NAK has other content.
+    /// With in-band telemetry it names the packet's [record](Packet::record).
     pub sent: u32,
     /// Frame size including FCS, without preamble and gap.
     pub frame_bytes: u16,
@@ -202,24 +202,24 @@ pub struct Packet {
 // Two packets fill a cache line: inboxes and queues hold them by value.
 const _: () = assert!(size_of::<Packet>() == 32);
 
-/// Random choices of a switch. Draws for marks, links and trims are independent of each other;
-/// those for moves equal those for marks.
+/// A switch's random choices. Draws for marks, links and trims are independent; those for moves
+/// equal those for marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Draw {
-    /// Marking of a packet, or not.
+    /// Mark a packet, or not.
     Mark = 0,
-    /// Choice of one among several links.
+    /// Choose one among several links.
     Link = 1,
-    /// Move of the packet's flow to another link, or not.
+    /// Move the packet's flow to another link, or not.
     Move = 2,
-    /// Trimming of the packet, or of the last one before it.
+    /// Trim the packet, or the last one before it.
     Trim = 3,
 }
 
 impl Packet {
     /// The receiver shall acknowledge this packet.
     pub const ACK_REQUEST: u8 = 1;
-    /// The packet is the last of the data that the workload asked to send.
+    /// The packet is the last that the workload asked to send.
     pub const END_OF_TRANSFER: u8 = 2;
     /// A switch may mark the packet rather than drop it.
     pub const ECN_CAPABLE: u8 = 4;
@@ -236,19 +236,19 @@ impl Packet {
     pub const ANSWERS_MARKED: u8 = Packet::ACK_REQUEST;
     /// A data packet of Ultra Ethernet has been sent before.
     pub const REPEATED: u8 = Packet::REPORT_REQUEST;
-    /// A data packet was trimmed at the port of its receiver; it had another use for the bit.
+    /// A data packet was trimmed at its receiver's port; it had another use for the bit.
     pub const TRIMMED_AT_LAST_HOP: u8 = Packet::REPORT_REQUEST;
     /// An acknowledgement answers a packet that had been sent before.
     pub const ANSWERS_REPEATED: u8 = Packet::ACK_REQUEST;
     /// An acknowledgement answers a probe.
     pub const ANSWERS_PROBE: u8 = Packet::END_OF_TRANSFER;
-    /// A report's packet was trimmed at the port of its receiver.
+    /// A report's packet was trimmed at its receiver's port.
     pub const AT_LAST_HOP: u8 = Packet::END_OF_TRANSFER;
 
-    /// Destination of packets that go to no host.
+    /// Destination for packets that go to no host.
     pub(crate) const NO_HOST: HostId = HostId::new(u32::MAX);
 
-    /// Bit of [`Packet::queue_pair`] that is set on a detour; no NIC has as many queue pairs.
+    /// Bit in [`Packet::queue_pair`] that is set on a detour; no NIC has as many queue pairs.
     const ON_DETOUR: u32 = 1 << 31;
 
     /// Returns true while the packet is on its way to a region other than its destination's.
@@ -267,14 +267,14 @@ impl Packet {
         }
     }
 
-    /// Returns the content of [`Packet::queue_pair`] without the bit of detours.
+    /// Returns [`Packet::queue_pair`] without the bit for detours.
     #[inline]
     pub(crate) fn queue_pair_field(&self) -> u32 {
         self.queue_pair & !Packet::ON_DETOUR
     }
 
-    /// Returns a draw that depends on the switch's seed, the packet and the instant of its arrival
-    /// alone, so that other traffic does not change it.
+    /// Returns a draw that depends on the switch's seed, the packet and its arrival alone, so that
+    /// other traffic does not change it.
     #[inline]
     pub(crate) fn draw(&self, seed: u32, purpose: Draw) -> u64 {
         let identity = u64::from(self.hash) << 32 | u64::from(self.sequence);
@@ -285,7 +285,7 @@ impl Packet {
         mix64(mix64(identity ^ u64::from(seed)) ^ self.at.ps() ^ salt)
     }
 
-    /// Returns the wire bytes of a control frame.
+    /// Returns the wire bytes that a control frame takes.
     #[inline]
     pub(crate) fn wire_bytes_of_control(&self) -> u32 {
         if self.kind == PacketKind::FlowControl {
@@ -331,7 +331,7 @@ impl Packet {
         }
     }
 
-    /// Notes the input port while the packet waits in a switch, in place of its arrival, which has
+    /// Notes the input port while the packet waits in a switch, where its arrival was, which has
     /// passed.
     #[inline]
     pub(crate) fn store_from(&mut self, port: u16) {

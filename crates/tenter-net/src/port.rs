@@ -30,11 +30,11 @@ pub(crate) use rules::{PortEnv, PortRules};
 pub struct PortCounters {
     /// Frames whose first bit went onto the wire.
     pub sent_frames: u64,
-    /// Frame bytes of the sent frames.
+    /// Frame bytes that were sent.
     pub sent_bytes: u64,
     /// Frames dropped because they found no room in the buffer.
     pub dropped_frames: u64,
-    /// Frame bytes of the dropped frames.
+    /// Frame bytes dropped for lack of room.
     pub dropped_bytes: u64,
     /// Frames marked with congestion experienced (CE).
     pub marked_frames: u64,
@@ -46,20 +46,20 @@ pub struct PortCounters {
     pub queue_high_water_bytes: u64,
     /// Frames lost at the port before they were sent, because its link was down.
     pub unsent_frames: u64,
-    /// Frame bytes of the unsent frames.
+    /// Frame bytes lost before they were sent.
     pub unsent_bytes: u64,
     /// Frames dropped by the PFC watchdog.
     pub watchdog_frames: u64,
-    /// Frame bytes of the frames that the watchdog dropped.
+    /// Frame bytes dropped by the PFC watchdog.
     pub watchdog_bytes: u64,
 }
 
-/// Action of the PFC watchdog on a queue that it finds stuck.
+/// The PFC watchdog's action on a queue that it finds stuck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchdogAction {
     /// Drops the queue's frames, those that wait and those that come.
     Drop,
-    /// Sends the queue's frames in spite of the pause.
+    /// Sends the queue's frames although they are paused.
     Forward,
 }
 
@@ -77,8 +77,8 @@ pub struct Port {
     paused: u8,
     /// Weighted queue whose turn it is.
     turn: u8,
-    /// Queues that lose frames rather than store them, one bit each: all of a port whose link is
-    /// down, or those that the watchdog has closed.
+    /// Queues that lose frames rather than store them, one bit each: all if the link is down, or
+    /// those that the watchdog has closed.
     closed: u8,
     /// Queues on which the watchdog is active, one bit each: pauses are recorded and not applied.
     watchdog_active: u8,
@@ -93,7 +93,7 @@ pub struct Port {
     bytes: u64,
     /// Most frame bytes that waited since the mark was last read off.
     high_water_bytes: u64,
-    /// Link credit of each lane, in a credit-based fabric; the pointer shares a cache line with
+    /// Each lane's link credit, in a credit-based fabric; the pointer shares a cache line with
     /// fields that every frame needs.
     lanes: Option<Box<[LaneCredit]>>,
     /// Frames and frame bytes lost because the link was down.
@@ -102,7 +102,7 @@ pub struct Port {
     watchdog_dropped: (u64, u64),
     /// Trimmed data frames and the bytes cut off; allocated with the first.
     trimmed: Option<Box<(u64, u64)>>,
-    /// Number of times that the watchdog has found a queue stuck.
+    /// Times that the watchdog has found a queue stuck.
     storms: u64,
     /// Highest mark that was ever read off, in frame bytes.
     earlier_high_water_bytes: u64,
@@ -155,7 +155,7 @@ impl Port {
         self.marking_late &= !rules.unmarked_to_hosts;
     }
 
-    /// Returns true if a frame of `queue` may go out at `now`, up to which the port was advanced.
+    /// Returns true if a frame from `queue` may go out at `now`, up to which the port was advanced.
     #[inline]
     pub(crate) fn is_free(&self, queue: usize, now: Instant) -> bool {
         // The wire would not be free if a frame that may go had waited.
@@ -437,7 +437,7 @@ impl Port {
         self.renew_credit();
     }
 
-    /// Returns the transmitter, for a change of rate, delay or far end.
+    /// Returns the transmitter, to change its rate, delay or far end.
     pub(crate) fn transmitter_mut(&mut self) -> &mut Transmitter {
         &mut self.transmitter
     }
@@ -522,8 +522,7 @@ impl Port {
         }
     }
 
-    /// Marks the first frame of a queue, which is about to leave, if the bytes left behind call for
-    /// it.
+    /// Marks a queue's first frame, which is about to leave, if the bytes left behind call for it.
     #[inline(never)]
     fn mark_first(&mut self, number: usize, rules: &PortRules) {
         if self.marking_late & (1 << number) == 0 {
@@ -541,7 +540,8 @@ impl Port {
         }
     }
 
-    /// Returns the queues that are paused at `now`, one bit each, and clears bits of pauses before.
+    /// Returns the queues that are paused at `now`, one bit each, and clears the bits that are
+    /// outdated.
     #[inline]
     fn paused_at(&mut self, now: Instant) -> u8 {
         if self.paused != 0 {
@@ -550,7 +550,7 @@ impl Port {
         self.paused
     }
 
-    /// Clears the bits of pauses that are over at `now`.
+    /// Clears the bits whose pauses are over at `now`.
     #[inline(never)]
     fn forget_passed(&mut self, now: Instant) {
         for (index, queue) in self.queues.iter().enumerate() {
@@ -637,9 +637,9 @@ impl Port {
         self.transmitter.send_control(packet, now, medium);
     }
 
-    /// Returns the time that a frame which came at `now` would wait if frames left in the order of
-    /// arrival. The port was advanced to `now`. Preambles and gaps are left out, and more than 16
-    /// MiB count as 16 MiB.
+    /// Returns the time that a frame which came at `now` would wait if frames left in arrival
+    /// order. The port was advanced to `now`. Preambles and gaps are left out, and more than 16 MiB
+    /// count as 16 MiB.
     pub(crate) fn backlog(&self, now: Instant) -> Time {
         let bytes = self.bytes.min(1 << 24) as u32;
         let wire = self.transmitter.free_at().saturating_since(now);
@@ -655,7 +655,7 @@ impl Port {
         self.transmitter.bits_per_second()
     }
 
-    /// Returns the transmitter, which has the state of the wire and its counters.
+    /// Returns the transmitter, with the wire's state and counters.
     pub fn transmitter(&self) -> &Transmitter {
         &self.transmitter
     }

@@ -1,4 +1,4 @@
-//! Frames of one class that wait at one output port.
+//! Frames in one class that wait at one output port.
 
 mod steady;
 
@@ -19,9 +19,11 @@ pub(crate) struct ClassQueue {
     pub(crate) bytes: u64,
     /// Most frame bytes that ever waited.
     pub(crate) high_water_bytes: u64,
-    /// End of the class's pause by the other end; in a credit-based fabric `NEVER` without credit.
+    /// Instant at which the other end's pause ends; in a credit-based fabric `NEVER` without
+    /// credit.
     pub(crate) paused_until: Instant,
-    /// End of the other end's pause while the watchdog is active and has replaced `paused_until`.
+    /// Instant at which the other end's pause ends, while the watchdog is active and has replaced
+    /// `paused_until`.
     pub(crate) told_until: Instant,
     /// Bytes that the queue may still send at its turn, if it is weighted.
     pub(crate) deficit: u32,
@@ -38,22 +40,22 @@ const _: () = assert!(size_of::<ClassQueue>() == 128);
 pub struct QueueCounters {
     /// Frames dropped for lack of room.
     pub dropped_frames: u64,
-    /// Frame bytes of the dropped frames.
+    /// Frame bytes dropped for lack of room.
     pub dropped_bytes: u64,
     /// Frames marked with congestion experienced (CE).
     pub marked_frames: u64,
 }
 
-/// Pauses of a class by the other end of a link.
+/// Pauses that a link's other end has put on a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PauseRecord {
     /// XOFF frames received, repetitions included.
     pub xoff_frames: u64,
     /// XON frames received, which resumed the class.
     pub xon_frames: u64,
-    /// Start of the last pause or, if an XON has ended that one, its end.
+    /// Instant at which the last pause began or, if an XON has ended that one, its end.
     since: Instant,
-    /// Total time of the pauses before `since`.
+    /// Total paused time before `since`.
     ended: Time,
 }
 
@@ -100,7 +102,7 @@ impl PauseRecord {
         self.since = now;
     }
 
-    /// Returns the start of the pause in force.
+    /// Returns when the pause in force began.
     pub(crate) fn since(&self) -> Instant {
         self.since
     }

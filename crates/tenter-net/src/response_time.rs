@@ -1,9 +1,9 @@
-//! Response time of a port: the delay from the arrival of a pause frame to its effect.
+//! A port's response time: the delay from a pause frame's arrival to its effect.
 
 use tenter_config::word_or;
 use tenter_units::{Rate, Time};
 
-/// Response time of ports to pause frames.
+/// Time that ports take to respond to pause frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseResponse {
     /// Each port takes what the standard allows at its rate: [`response_time`].
@@ -15,7 +15,7 @@ pub enum PauseResponse {
 word_or!(PauseResponse { "standard" => Standard, Fixed(Time) });
 
 impl PauseResponse {
-    /// Returns the response time of a port with this line rate.
+    /// Returns the response time at this line rate.
     pub fn time(self, rate: Rate) -> Time {
         match self {
             PauseResponse::Standard => response_time(rate),
@@ -31,7 +31,7 @@ pub const QUANTUM_BITS: u64 = 512;
 /// gives the line rate.
 pub(crate) const QUANTUM_BIT_PS: u128 = QUANTUM_BITS as u128 * 1_000_000_000_000;
 
-/// Line rate in Gb/s, and the quanta within which a port of that rate must respond (IEEE 802.3,
+/// Line rate in Gb/s, and the quanta within which a port at that rate must respond (IEEE 802.3,
 /// Annex 31B.3.7, as tabulated in `SONiC`'s dynamic headroom calculation).
 pub(crate) const RESPONSE_QUANTA: [(u64, u64); 8] = [
     (10, 67),

@@ -3,7 +3,7 @@
 use crate::class::{CLASSES, ClassSpec, Scheduling};
 use crate::queue::ClassQueue;
 
-/// Discipline of all ports of a switch, by queue number.
+/// Discipline at all ports in a switch, by queue number.
 #[derive(Clone, Debug)]
 pub(crate) struct Discipline {
     /// Queues served before all others, one bit each.

@@ -8,7 +8,7 @@
 //!    class is paused                       ▼ the packet goes on
 //! ```
 //!
-//! With Remote PFC the source leaf turns the signal into a pause frame, which pauses a class of the
+//! With Remote PFC the source leaf turns the signal into a pause frame, which pauses a class at the
 //! sender; with source flow control it goes on to the NIC, which pauses traffic to that receiver.
 //!
 //! Source: *Remote Priority Flow Control (Remote PFC)*, OCP Summit 2021; Le et al., "SFC:
@@ -42,7 +42,7 @@ pub enum SignalMode {
 /// Queues whose length is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceOfSignals {
-    /// Queues in front of hosts, at the last hop.
+    /// Queues to hosts, at the last hop.
     LastHop,
     /// All queues, those between switches among them.
     Any,
@@ -52,7 +52,7 @@ choice!(SignalMode { "remote-pfc" => RemotePfc, "nic" => Nic });
 
 choice!(PlaceOfSignals { "last-hop" => LastHop, "any" => Any });
 
-/// A host, and the port of a switch at which it is.
+/// A host, and the switch port to which it is cabled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostPort {
     pub(crate) port: u16,
@@ -82,7 +82,7 @@ pub struct SignalSpec {
     pub target_bytes: u64,
     /// Traffic class of signals, which has a strict queue to itself.
     pub class: u8,
-    /// Most pairs of receiver and class that a source leaf remembers; 0 for none.
+    /// Most (receiver, class) pairs that a source leaf remembers; 0 for none.
     pub cache_entries: u32,
     /// True if a sender is signalled again before its pause has passed, once the pause is too short
     /// by the time from threshold to target.
@@ -100,16 +100,16 @@ pub struct Sender {
     pub slot: SendSlot,
 }
 
-/// Reads the header fields that packets of the model do not carry but real ones do.
+/// Reads header fields that the model's packets do not carry but real ones do.
 pub trait Headers: Debug + Send + Sync {
-    /// Returns the sender of a data packet.
+    /// Returns a data packet's sender.
     fn sender(&self, packet: &Packet) -> Sender;
 }
 
 /// Facts about hosts that a switch with signals needs.
 #[derive(Clone, Debug)]
 pub struct SignalWiring {
-    /// Reader of the headers of packets.
+    /// Reader for packet headers, which name the sender.
     pub headers: Arc<dyn Headers>,
     /// Duration of 512 bits on each host's link, in ps.
     pub quantum_ps: Arc<[u64]>,
@@ -128,7 +128,7 @@ pub enum Cause {
     Cache,
 }
 
-/// Content of a signal, and of the pause frame made from one.
+/// Content shared by a signal and the pause frame made from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
     /// Host whose packets wait in the long queue.
@@ -160,7 +160,7 @@ impl SignalSpec {
 }
 
 impl Signal {
-    /// Reads the content of a packet; `None` unless it is a signal or a pause frame made from one.
+    /// Reads a packet's content; `None` unless it is a signal or a pause frame made from one.
     pub fn of(packet: &Packet) -> Option<Signal> {
         let receiver = match packet.kind {
             PacketKind::Signal => HostId::new(packet.queue_pair_field()),
@@ -218,7 +218,7 @@ impl Signal {
     }
 }
 
-/// Counters of a switch for congestion signals.
+/// A switch's counters for congestion signals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SignalRecord {
     /// Signals sent to senders at other switches, or to NICs at this one.
@@ -227,9 +227,9 @@ pub struct SignalRecord {
     pub suppressed: u64,
     /// Signals from other switches that were turned into pause frames, `covered` ones among them.
     pub converted: u64,
-    /// Senders at this switch that it paused, or signalled to, for a queue of its own.
+    /// Senders at this switch that it paused, or signalled to, for its own queue.
     pub own_senders: u64,
-    /// Senders at this switch that it paused, or signalled to, because of a signal to another.
+    /// Senders at this switch that it paused, or signalled to, after a signal to another.
     pub cache_hits: u64,
     /// Signals that were not remembered, because there was no room.
     pub cache_refused: u64,
@@ -237,21 +237,21 @@ pub struct SignalRecord {
     pub covered: u64,
 }
 
-/// State of a switch for congestion signals.
+/// A switch's state for congestion signals.
 #[derive(Clone, Debug)]
 pub(crate) struct Signals {
     pub(crate) spec: SignalSpec,
     wiring: SignalWiring,
     /// Instant until which a sender is not signalled again, by (port, queue, sender, receiver).
     quiet: BTreeMap<(u16, u8, HostId, HostId), Instant>,
-    /// Number of entries at which those that have passed are dropped.
+    /// Entry count at which those that have passed are dropped.
     quiet_limit: usize,
     cache: BTreeMap<(HostId, u8), Remembered>,
-    /// End of the pause of which the host at a port knows, by port, then class.
+    /// Instant at which the pause known to a port's host ends, by port, then class.
     paused: Vec<Instant>,
-    /// Pause frames sent because of signals, by port, then class.
+    /// Pause frames that signals have caused, by port, then class.
     frames: Vec<u64>,
-    /// XON frames of the switch's own flow control that were sent as pauses, by port, then class.
+    /// The switch's own XON frames that were sent as pauses, by port, then class.
     held: Vec<u64>,
     pub(crate) record: SignalRecord,
     /// Signals that ended here, as pause frames.
@@ -261,9 +261,9 @@ pub(crate) struct Signals {
 /// Signals about a receiver and a class, to which senders of this leaf shall not send.
 #[derive(Clone, Debug, Default)]
 struct Remembered {
-    /// End of the longest pause that was asked for.
+    /// Instant at which the longest pause asked for ends.
     until: Instant,
-    /// Ports whose senders have been signalled, with the ends of their pauses.
+    /// Ports whose senders have been signalled, and until when each pauses.
     told: Vec<(u16, Instant)>,
 }
 
@@ -289,25 +289,25 @@ impl Signals {
         self.wiring.hosts[usize::from(port)]
     }
 
-    /// Returns the port of a host that is cabled to this switch; `candidates` are the ports to the
+    /// Returns the port to a host that is cabled to this switch; `candidates` are the ports to the
     /// host.
     pub(crate) fn port_of(&self, host: HostId, candidates: &[u16]) -> Option<u16> {
         let mut ports = candidates.iter().copied();
         ports.find(|&port| self.host(port) == Some(host))
     }
 
-    /// Returns true if the queues of a port are checked.
+    /// Returns true if a port's queues are checked.
     pub(crate) fn watches_port(&self, port: u16) -> bool {
         self.spec.place == PlaceOfSignals::Any || self.host(port).is_some()
     }
 
-    /// Returns the pause frames that were sent through a port for a class because of signals.
+    /// Returns the pause frames that signals have caused at a port for a class.
     pub(crate) fn frames(&self, port: u16, class: u8) -> u64 {
         self.frames[place(port, class)]
     }
 
-    /// Returns the XON frames of the switch's own flow control that were sent as pauses, because
-    /// signals ask for a longer one.
+    /// Returns the switch's own XON frames that were sent as pauses, because signals ask for a
+    /// longer one.
     pub(crate) fn held(&self, port: u16, class: u8) -> u64 {
         self.held[place(port, class)]
     }
@@ -350,7 +350,8 @@ impl Signals {
         Some((sender, quanta))
     }
 
-    /// Returns a time in quanta of a host's link, rounded up, from 1 to the longest possible pause.
+    /// Converts a time to quanta on a host's link, rounded up, from 1 to the longest possible
+    /// pause.
     fn quanta(&self, host: HostId, time: Time) -> u16 {
         let quanta = time.ps().div_ceil(self.wiring.quantum_ps[host.index()]);
         quanta.clamp(1, QUANTA_MAX) as u16
@@ -399,8 +400,8 @@ impl Signals {
         })
     }
 
-    /// Notes the pause of the host at a port, and returns true if a pause frame must be sent for
-    /// it. `stands` is true if the switch's own flow control has already paused the host.
+    /// Notes a pause for the host at a port, and returns true if a pause frame must be sent for it.
+    /// `stands` is true if the switch's own flow control has already paused the host.
     pub(crate) fn must_tell(
         &mut self,
         signal: &Signal,
@@ -422,8 +423,8 @@ impl Signals {
         tells
     }
 
-    /// Lengthens a pause frame of the switch's own flow control to the rest of the pause that
-    /// signals have asked for.
+    /// Lengthens one of the switch's own pause frames to the remaining pause that signals have
+    /// asked for.
     pub(crate) fn extend(&mut self, control: &mut PendingControl, class: u8, now: Instant) {
         let (ControlMessage::Pause(quanta), Some(host)) =
             (&mut control.message, self.host(control.port))

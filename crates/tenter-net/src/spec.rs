@@ -1,4 +1,4 @@
-//! The specification of a switch: plain numbers, all units resolved.
+//! A switch's specification: plain numbers, all units resolved.
 
 use tenter_config::choice;
 use tenter_topology::{NodeId, Topology};
@@ -23,7 +23,7 @@ pub enum Forwarding {
 
 choice!(Forwarding { "cut-through" => CutThrough, "store-and-forward" => StoreAndForward });
 
-/// One switch model; all switches of a tier share one.
+/// One switch model; all switches in a tier share one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchSpec {
     /// Cut-through or store-and-forward, for frames from every input.
@@ -32,36 +32,36 @@ pub struct SwitchSpec {
     pub ingress_latency: Time,
     /// Delay from the output queue to the wire.
     pub egress_latency: Time,
-    /// Sizes of the shared buffer's pools in bytes; [`UNLIMITED_POOL`] never runs out. Reserved
-    /// bytes and headroom lie outside.
+    /// Bytes in each pool of the shared buffer; [`UNLIMITED_POOL`] never runs out. Reserved bytes
+    /// and headroom lie outside.
     pub pool_bytes: Vec<u64>,
     /// Partitions of the buffer, and shared headroom.
     pub sharing: BufferSharing,
-    /// Treatment of each class, ascending by class, at least one. A class that is not listed shares
-    /// the queue of the next lower listed one, or of the first.
+    /// Each class's treatment, ascending by class, at least one. A class that is not listed shares
+    /// the next lower listed class's queue, or the first.
     pub classes: Vec<ClassSpec>,
-    /// Choice of one among several equal-cost ports.
+    /// Rule that chooses among equal-cost ports.
     pub load_balancing: LoadBalancing,
 }
 
-/// Models of all switches in a fabric.
+/// Models for all switches in a fabric.
 ///
 /// All list the same classes, so that a packet's queue has the same number in each, and all choose
 /// among ports in the same way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Switches {
-    /// Model of every tier that has none of its own.
+    /// Model for every tier without its own.
     pub usual: SwitchSpec,
-    /// Models of single tiers, 0 for leaves; each tier appears once at most.
+    /// Models for single tiers, 0 for leaves; each tier appears once at most.
     pub tiers: Vec<(u8, SwitchSpec)>,
     /// True if leaves receive frames whole however they forward, as in a scheduled fabric.
     pub leaves_take_whole: bool,
-    /// Response time of the switches' ports to pause frames.
+    /// Response time to pause frames at the switches' ports.
     pub pause_response: PauseResponse,
 }
 
 impl Switches {
-    /// Makes the models of a fabric whose switches are all alike.
+    /// Makes the models for a fabric whose switches are all alike.
     pub fn alike(usual: SwitchSpec) -> Switches {
         Switches {
             usual,
@@ -72,8 +72,8 @@ impl Switches {
     }
 
     /// Returns true if a switch receives frames whole from an input with this rate: if it stores
-    /// and forwards, if a faster output would run dry in mid-frame, or at the leaves of a scheduled
-    /// fabric.
+    /// and forwards, if a faster output would run dry in mid-frame, or if it is a leaf in a
+    /// scheduled fabric.
     ///
     /// # Panics
     ///
@@ -84,7 +84,7 @@ impl Switches {
             || (self.leaves_take_whole && topology.tier(node) == Some(0))
     }
 
-    /// Returns the model of a switch.
+    /// Returns a switch's model, by its tier.
     ///
     /// # Panics
     ///
@@ -94,7 +94,7 @@ impl Switches {
         self.of_tier(tier)
     }
 
-    /// Returns the model of a tier's switches, 0 for leaves.
+    /// Returns the model for a tier's switches, 0 for leaves.
     pub fn of_tier(&self, tier: u8) -> &SwitchSpec {
         let own = self.tiers.iter().find(|(own, _)| *own == tier);
         own.map_or(&self.usual, |(_, spec)| spec)
@@ -138,7 +138,7 @@ impl Switches {
         self.iter().any(|spec| spec.classes.iter().any(&is))
     }
 
-    /// Returns the listed class of packets in `class`, then the classes that they take in further
+    /// Returns the listed class for packets in `class`, then the classes that they take in further
     /// regions.
     pub fn classes_in_regions(&self, class: u8) -> impl Iterator<Item = &ClassSpec> {
         let classes = &self.usual.classes;
@@ -150,8 +150,8 @@ impl Switches {
         })
     }
 
-    /// Returns the largest number of classes that become one as packets enter a region, at least 1.
-    /// A switch that pauses that one class sends a frame for each of them.
+    /// Returns how many classes become one as packets enter a region, at most; at least 1. A switch
+    /// that pauses that one class sends a frame for each.
     pub fn classes_that_become_one(&self) -> u32 {
         let classes = &self.usual.classes;
         if classes.iter().all(|class| class.next_region.is_none()) {
@@ -169,14 +169,13 @@ impl Switches {
 }
 
 impl SwitchSpec {
-    /// Returns the size in bytes of a pool in one partition: the pool that each account of a class
-    /// draws on.
+    /// Returns a pool's size in one partition, in bytes: an account draws on one partition only.
     pub fn pool_of(&self, class_pool: u8) -> u64 {
         let pool = self.pool_bytes[usize::from(class_pool)];
         self.sharing.of_one_part(pool)
     }
 
-    /// Returns the model of a spine in a scheduled fabric whose leaves this one describes. It has
+    /// Returns the model for a spine in a scheduled fabric whose leaves this one describes. It has
     /// the same delays, and one queue without limit at each port, which marks cells to indicate
     /// congestion.
     #[must_use]
@@ -194,7 +193,7 @@ impl SwitchSpec {
         }
     }
 
-    /// Returns the queue of each class, as an index into the list of classes.
+    /// Returns each class's queue, as an index into the list of classes.
     pub fn queue_of_class(&self) -> [u8; CLASSES] {
         queue_of_class(&self.classes)
     }

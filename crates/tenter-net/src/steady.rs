@@ -1,21 +1,21 @@
-//! Comparison of a state with an earlier one, and its advance by whole periods.
+//! Comparing a state with an earlier one, and advancing it by whole periods.
 //!
-//! Every component that has a state visits it once, value by value, and says of each value what it
-//! is. The same pass serves to note the values, to compare them with those noted before, and to
-//! change them to their values some periods later; so none can be forgotten in one of the three.
-//! Components take their fields apart without `..`: a new field does not compile until somebody has
-//! decided what it is.
+//! Every component that has a state visits it once, value by value, and says what each value is.
+//! The same pass serves to note the values, to compare them with those noted before, and to change
+//! them to their values some periods later; so no value can be forgotten by one purpose. Components
+//! take their fields apart without `..`: a new field does not compile until somebody has decided
+//! what it is.
 //!
-//! A period lies within the requests that are being sent, or it consists of whole steps of a
-//! collective, in which requests follow each other. Values that belong to a request stay the same
-//! in the first case, and become those of a later request in the second.
+//! A period lies within the requests that are being sent, or it consists of a collective's whole
+//! steps, in which requests follow each other. Values that belong to a request stay the same in the
+//! first case, and become those of a later request in the second.
 
 use tenter_topology::HostId;
 use tenter_units::{Instant, Time};
 
 use crate::packet::{ReceiveSlot, SendSlot};
 
-/// One end of a queue pair, with whose sequence numbers a value moves.
+/// One end of a queue pair: a value moves with its sequence numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowEnd {
     /// The end at the NIC that sends.
@@ -31,11 +31,11 @@ pub struct UnderWay {
     pub host: HostId,
     /// Queue pair at that host.
     pub slot: ReceiveSlot,
-    /// Sequence number of the packet.
+    /// Sequence number that the packet carries.
     pub sequence: u32,
 }
 
-/// Receives each value of a state, by its kind.
+/// Receives each value in a state, by its kind.
 pub trait Visitor {
     /// Visits a value that decides what happens and is the same in each period.
     fn exact(&mut self, value: u64);
@@ -43,8 +43,8 @@ pub trait Visitor {
     /// Visits an instant: it moves with the periods, or always stays the same.
     fn instant(&mut self, at: &mut Instant);
 
-    /// Visits the instant of an event that does not belong to a period, so that no jump may pass
-    /// it.
+    /// Visits the instant at which an event is due that belongs to no period, so that no jump may
+    /// pass it.
     fn deadline(&mut self, at: Instant);
 
     /// Returns true if the period consists of whole steps.
@@ -57,7 +57,7 @@ pub trait Visitor {
         self.exact(u64::from(of.number()));
     }
 
-    /// Visits a count of past events, which decides nothing.
+    /// Visits a counter, which decides nothing.
     fn total(&mut self, count: &mut u64);
 
     /// As [`Visitor::total`], for 32 bits.
@@ -99,10 +99,10 @@ pub trait Visitor {
         }
     }
 
-    /// Visits the tag by which the owner of a request knows it.
+    /// Visits the tag by which a request's owner knows it.
     fn tag_of_request(&mut self, tag: &mut u64);
 
-    /// Visits a count of events in the request that is being received.
+    /// Visits a counter in the request that is being received.
     fn total_of_request(&mut self, count: &mut u64) {
         if self.is_over_steps() {
             self.exact(*count);
@@ -111,7 +111,7 @@ pub trait Visitor {
         }
     }
 
-    /// Visits a count of requests that have ended.
+    /// Visits a counter for requests that have ended.
     fn requests(&mut self, count: &mut u32) {
         if self.is_over_steps() {
             self.total_u32(count);
@@ -120,7 +120,7 @@ pub trait Visitor {
         }
     }
 
-    /// Refuses whole steps: the component has state that follows from ends of requests and is not
+    /// Refuses whole steps: the component has state that follows when requests end and is not
     /// visited.
     fn refuse_steps(&mut self) {
         if self.is_over_steps() {
@@ -128,7 +128,7 @@ pub trait Visitor {
         }
     }
 
-    /// Visits the sending instant of a data packet ([`Packet::sent`](crate::Packet::sent)).
+    /// Visits a data packet's sending instant ([`Packet::sent`](crate::Packet::sent)).
     fn sent(&mut self, of: UnderWay, sent: &mut u32);
 
     /// Refuses the search: the component has state that is not visited.

@@ -1,7 +1,7 @@
 //! Switches: each routes a frame, chooses a port, asks its buffer for room, and queues it.
 //!
-//! Each model has a type of its own over shared parts: ports with what belongs to them (`parts`), a
-//! load balancer, a buffer. [`Switch`] is any of them (decision 0047).
+//! Each model is a type over shared parts: ports with what belongs to them (`parts`), a load
+//! balancer, a buffer. [`Switch`] is any one (decision 0047).
 
 mod circuit;
 mod credit;
@@ -38,7 +38,7 @@ use crate::transmitter::{FarEnd, WireLosses};
 use crate::visit_counts::VisitCounts;
 use crate::watchdog::WatchdogSpec;
 
-/// A switch of any model.
+/// A switch, whatever its model.
 #[derive(Clone, Debug)]
 pub struct Switch {
     kind: Kind,
@@ -54,7 +54,7 @@ enum Kind {
     Leaf(Box<VoqLeaf>),
 }
 
-/// Does `$do` with the switch of any model.
+/// Does `$do` with the switch, whatever its model.
 macro_rules! of_any {
     ($switch:expr, $each:ident => $do:expr) => {
         match $switch {
@@ -66,7 +66,7 @@ macro_rules! of_any {
     };
 }
 
-/// Does `$do` with the switch of any model but a leaf, for which the result is `$leaf`.
+/// Does `$do` with the switch, unless it is a leaf, for which the result is `$leaf`.
 macro_rules! of_queued {
     ($switch:expr, $each:ident => $do:expr, $leaf:expr) => {
         match $switch {
@@ -79,7 +79,7 @@ macro_rules! of_queued {
 }
 
 impl Switch {
-    /// Makes a switch from its parts, after one of the models.
+    /// Makes a switch from its parts, after a model.
     pub fn new(parts: SwitchParts<'_>, model: SwitchModel<'_>) -> Switch {
         let ports = parts.transmitters.len();
         let kind = match model {
@@ -133,7 +133,7 @@ impl Switch {
         of_queued!(&self.kind, switch => switch.signals.as_deref(), None)
     }
 
-    /// Returns the counters of a leaf in a scheduled fabric; `None` for any other switch.
+    /// Returns a leaf's counters in a scheduled fabric; `None` for any other switch.
     pub fn leaf_record(&self) -> Option<LeafRecord> {
         match &self.kind {
             Kind::Leaf(switch) => Some(switch.leaf.record()),
@@ -167,7 +167,7 @@ impl Switch {
         &self.chassis().ports
     }
 
-    /// Returns the traffic class of each queue.
+    /// Returns the traffic class by queue number.
     pub fn classes(&self) -> &[u8] {
         &self.chassis().class_of
     }
@@ -184,24 +184,24 @@ impl Switch {
     }
 
     /// Returns the classes that a pause for a queue names at a port, one bit each: the classes that
-    /// the packets have at the other end of the link.
+    /// the packets have at the link's other end.
     pub fn classes_of_sender(&self, port: u16, queue: usize) -> u8 {
         self.chassis().classes_of_sender(port, queue)
     }
 
-    /// Returns the queue here for packets that wait in `queue` at the other end of a port's link.
-    /// It differs from `queue` where packets change their class on the way in.
+    /// Returns the queue here for packets that wait in `queue` beyond a port's link. It differs
+    /// from `queue` where packets change their class on the way in.
     pub fn queue_behind(&self, port: u16, queue: u8) -> u8 {
         self.chassis().queue_behind(port, queue)
     }
 
-    /// Returns the quantity that pauses the senders of a class.
+    /// Returns the quantity that pauses a class's senders.
     pub fn pauses_by(&self, queue: usize) -> PausesBy {
         let buffer = self.shared_buffer();
         buffer.map_or(PausesBy::Groups, |buffer| buffer.pauses_by(queue))
     }
 
-    /// Returns true if two classes take space from the same pool of a shared buffer.
+    /// Returns true if two classes take space from the same pool in a shared buffer.
     pub fn shares_pool(&self, queue: usize, other: usize) -> bool {
         let buffer = self.shared_buffer();
         buffer.is_some_and(|buffer| buffer.shares_pool(queue, other))
@@ -216,7 +216,7 @@ impl Switch {
         buffer.flat_map(move |buffer| buffer.full_queues(port, queue))
     }
 
-    /// Returns the input buffer of a lane at a port; `None` outside credit-based fabrics.
+    /// Returns a lane's input buffer at a port; `None` outside credit-based fabrics.
     pub fn input_buffer(&self, port: u16, queue: usize) -> Option<&LaneBuffer> {
         match &self.kind {
             Kind::Credit(switch) => Some(switch.buffer.input(port, queue)),
@@ -232,7 +232,7 @@ impl Switch {
         })
     }
 
-    /// Returns the fill of each pool. A credit-based fabric has one unlimited pool, always empty.
+    /// Returns each pool's fill. A credit-based fabric has one unlimited pool, always empty.
     pub fn pools(&self) -> impl Iterator<Item = PoolRecord> {
         let shared = self.shared_buffer();
         let without_end = shared.is_none().then(PoolRecord::default);
@@ -253,9 +253,9 @@ impl Switch {
         of_queued!(&self.kind, switch => switch.fixed_port(to, routing), None)
     }
 
-    /// Returns true if no other frame from `input` must leave before the frames of a queue from
-    /// `input` to `output`. It is false only in an input-queued switch, for frames behind the first
-    /// one of their channel.
+    /// Returns true if no other frame from `input` must leave before a queue's frames from `input`
+    /// to `output`. It is false only in an input-queued switch, for frames behind the first one of
+    /// their channel.
     pub fn may_come_next(&self, input: u16, output: u16, queue: usize) -> bool {
         let place = Place {
             input,
@@ -312,7 +312,7 @@ impl Switch {
         }
     }
 
-    /// Returns how often visits took each of their ways.
+    /// Returns how often visits took each way.
     pub fn visit_counts(&self) -> VisitCounts {
         match &self.kind {
             Kind::OutputQueued(switch) => switch.visit_counts(),
@@ -322,7 +322,7 @@ impl Switch {
         }
     }
 
-    /// Returns the counters of congestion signals; `None` for a switch that takes no part in them.
+    /// Returns the counters for congestion signals; `None` for a switch that takes no part in them.
     pub fn signal_record(&self) -> Option<SignalRecord> {
         self.signals().map(|signals| signals.record)
     }
@@ -333,8 +333,8 @@ impl Switch {
             .map_or(0, |signals| signals.frames(port, class))
     }
 
-    /// Returns the XON frames of the switch's own flow control that went out as pauses, because
-    /// signals ask for a longer one.
+    /// Returns the switch's own XON frames that went out as pauses, because signals ask for a
+    /// longer one.
     pub fn held_pauses(&self, port: u16, class: u8) -> u64 {
         self.signals()
             .map_or(0, |signals| signals.held(port, class))
@@ -353,7 +353,7 @@ impl Switch {
         [made, bytes(consumed, SIGNAL_FRAME_BYTES)]
     }
 
-    /// Returns the number of congestion notices sent to hosts.
+    /// Returns how many congestion notices were sent to hosts.
     pub fn host_notices(&self) -> u64 {
         self.balancer().map_or(0, Balancer::host_notices)
     }
@@ -364,13 +364,13 @@ impl Switch {
             .map_or((0, 0), |balancer| balancer.told(port).0)
     }
 
-    /// Returns how often flows were moved to another link because of congestion notices.
+    /// Returns how often flows were moved to another link after congestion notices.
     pub fn moves(&self) -> u64 {
         self.balancer().map_or(0, |balancer| balancer.told(0).1)
     }
 
-    /// Takes the switch through a window until `end`, with all `arrivals` in it; returns the
-    /// instant of its next event.
+    /// Takes the switch through a window until `end`, with all `arrivals` in it; returns when its
+    /// next event is due.
     #[inline]
     pub fn visit<M: Medium>(
         &mut self,
@@ -389,7 +389,7 @@ impl Switch {
     }
 
     /// Handles a packet that arrives through `input` at `packet.at`, up to which the switch was
-    /// advanced. With n ports, inputs from n on are those of control frames.
+    /// advanced. With n ports, inputs from n on take control frames.
     pub fn arrive<M: Medium>(
         &mut self,
         packet: &Packet,
@@ -401,13 +401,13 @@ impl Switch {
     }
 
     /// Sends a frame from `input` through port `number`, stores it there, or drops it. Does nothing
-    /// in a scheduled fabric's leaf, which finds the ports of its frames itself.
+    /// in a scheduled fabric's leaf, which chooses ports itself.
     pub fn offer<M: Medium>(&mut self, packet: &Packet, input: u16, number: u16, medium: &mut M) {
         of_queued!(&mut self.kind, switch => switch.offer(packet, input, number, medium), ());
     }
 
     /// Fires all timers due at `now`, for an engine with explicit timers: refreshes the load
-    /// balancer's view of ports, repeats pauses, and serves the model's own timers.
+    /// balancer's port levels, repeats pauses, and serves the model's own timers.
     pub fn fire<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         match &mut self.kind {
             Kind::OutputQueued(switch) => switch.fire_common(now, medium),
@@ -417,7 +417,7 @@ impl Switch {
         }
     }
 
-    /// Returns the instant of the next timer, if any: a pause to repeat, a view to refresh, or the
+    /// Returns when the next timer is due, if any: a pause to repeat, a view to refresh, or the
     /// model's own. Departures are no timers.
     pub fn next_timer(&self) -> Option<Instant> {
         let next = match &self.kind {
@@ -429,7 +429,7 @@ impl Switch {
         (!next.is_never()).then_some(next)
     }
 
-    /// Advances the switch until just before `end`; returns the instant of its next event.
+    /// Advances the switch until just before `end`; returns when its next event is due.
     pub fn advance_to(&mut self, end: Instant, medium: &mut impl Medium) -> Option<Instant> {
         match &mut self.kind {
             Kind::OutputQueued(switch) => switch.advance_to(end, medium),
@@ -439,8 +439,8 @@ impl Switch {
         }
     }
 
-    /// Starts the waiting frames of one port up to and including `now`, with all that follows, for
-    /// an engine with explicit departures.
+    /// Starts one port's waiting frames up to and including `now`, with all that follows, for an
+    /// engine with explicit departures.
     pub fn advance_port<M: Medium>(&mut self, port: u16, now: Instant, medium: &mut M) {
         of_any!(&mut self.kind, switch => switch.advance_port(port, now, medium));
     }
@@ -457,7 +457,7 @@ impl Switch {
         of_any!(&mut self.kind, switch => switch.link_down(number, under_way, now, medium));
     }
 
-    /// Handles a port's link that comes up at `now`; its other end knows of no pause.
+    /// Handles a port's link that comes up at `now`; its other end knows no pause.
     pub fn link_up<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         of_any!(&mut self.kind, switch => switch.link_up(number, now, medium));
     }
@@ -542,7 +542,7 @@ impl Switch {
     }
 }
 
-/// Rejects circuits: no plan gives them to a switch of these models.
+/// Rejects circuits: no plan gives them to such switches.
 fn no_circuits() {
     debug_assert!(false, "a switch of this model has no circuits");
 }

@@ -3,8 +3,8 @@
 //! A packet has 32 bytes and no room for it. Telemetry lies beside the packets, in one record for
 //! each packet under way. The packet carries the record's name in [`Packet::sent`], and its sending
 //! instant is in the record. A record belongs to one packet at a time, and the packet to one node,
-//! so the reader or writer of a record has it alone: data written in one window is read in the
-//! next, because the packet itself is handed over the same way (decision 0021).
+//! so a record's reader or writer has it alone: data written in one window is read in the next,
+//! because the packet itself is handed over the same way (decision 0021).
 //!
 //! [`Packet::sent`]: crate::Packet::sent
 
@@ -18,9 +18,9 @@ use crate::packet::Packet;
 
 /// Records in a host's first block; each further block has twice as many.
 const FIRST_BLOCK: u32 = 64;
-/// Blocks of a host, enough for more than 2^30 records.
+/// Blocks that a host may have, for more than 2^30 records.
 const BLOCKS: usize = 25;
-/// Words before the first hop: the packet's sending instant, and the number of hops.
+/// Words before the first hop: the packet's sending instant, and the hop count.
 const HEAD: usize = 2;
 /// Words that a hop takes.
 const HOP: usize = 5;
@@ -34,14 +34,14 @@ impl RecordName {
     /// Name that stands for no record.
     const NONE: u32 = u32::MAX;
 
-    /// Returns the value of [`Packet::sent`] for a packet with this record, or without any.
+    /// Returns [`Packet::sent`] for a packet with this record, or without any.
     pub fn in_packet(name: Option<RecordName>) -> u32 {
         name.map_or(RecordName::NONE, RecordName::number)
     }
 }
 
 impl Packet {
-    /// Returns the record of a packet with in-band telemetry; `None` if none was left for it.
+    /// Returns a packet's telemetry record; `None` if none was left for it.
     #[inline]
     pub fn record(&self) -> Option<RecordName> {
         (self.sent != RecordName::NONE).then(|| RecordName::new(self.sent))
@@ -51,7 +51,7 @@ impl Packet {
 /// Telemetry that a switch writes as it sends a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hop {
-    /// Number of the node and, in the lower 16 bits, of its port.
+    /// Node number and, in the lower 16 bits, port number.
     pub link: u64,
     /// Instant at which the packet's first bit leaves.
     pub at: Instant,
@@ -63,17 +63,17 @@ pub struct Hop {
     pub rate: u64,
 }
 
-/// Records of one host, in blocks that are allocated as they are needed.
+/// One host's records, in blocks that are allocated as they are needed.
 #[derive(Debug, Default)]
 struct Region {
     blocks: [OnceLock<Box<[AtomicU64]>>; BLOCKS],
 }
 
-/// Telemetry of all packets in a network.
+/// Telemetry for all packets in a network.
 #[derive(Debug)]
 pub struct Telemetry {
     hops: usize,
-    /// Bits of a name that number a host's records; the bits above number the host.
+    /// Bits in a name that number a host's records; the bits above number the host.
     bits: u32,
     regions: Box<[Region]>,
 }
@@ -134,7 +134,7 @@ impl Telemetry {
         }
     }
 
-    /// Replaces `hops` by the hops of a record, in order.
+    /// Replaces `hops` by a record's hops, in order.
     pub fn read(&self, name: RecordName, hops: &mut Vec<Hop>) {
         let words = self.words(name);
         let count = words[1].load(Ordering::Relaxed) as usize;

@@ -1,4 +1,4 @@
-//! The wire side of a port: frames one after the other, and control frames between them.
+//! A port's wire side: frames one after the other, and control frames between them.
 
 mod steady;
 
@@ -29,7 +29,7 @@ pub struct Transmitter {
     serialisation: SerialisationTime,
     /// Frames and frame bytes sent: without payload, and data.
     sent: [(u64, u64); 2],
-    /// Fraction of a picosecond left over from the last frame, in units of `serialisation`.
+    /// Fraction of a picosecond left over from the last frame, as `serialisation` counts it.
     carried: u32,
     port: u16,
     /// True if the latency counts from a frame's last bit, false (cut-through) from its first.
@@ -45,13 +45,13 @@ pub struct Transmitter {
     telemetry: Option<Arc<Telemetry>>,
 }
 
-/// `free_at` of a link that is down or held.
+/// `free_at` while the link is down or held.
 const DARK: Instant = Instant::NEVER;
 
-/// Faults and impairment of a link.
+/// A link's faults and impairment.
 #[derive(Clone, Debug, Default)]
 struct LinkFaults {
-    /// End of the last frame before the link went down.
+    /// Instant at which the last frame ended before the link went down.
     ended: Instant,
     /// Time that frames cut off by link failures still needed, summed over all failures.
     cut: Time,
@@ -60,7 +60,7 @@ struct LinkFaults {
     impairment: Option<Impairment>,
     /// True if lost frames are reported to the other end, which then returns their credit.
     returns_lost_credit: bool,
-    /// Number of lost frames reported.
+    /// Lost frames that were reported so far.
     lost_credit_returned: u64,
 }
 
@@ -69,35 +69,35 @@ struct LinkFaults {
 pub struct WireLosses {
     /// Lost frames, without MAC control frames.
     pub frames: u64,
-    /// Frame bytes of the lost frames.
+    /// Frame bytes lost on the wire.
     pub bytes: u64,
-    /// Lost MAC control frames: pause frames, and notices of load balancers.
+    /// Lost MAC control frames: pause frames, and load balancers' notices.
     pub pauses: u64,
 }
 
-/// Other end of a link, and the delays to it.
+/// A link's other end, and the delays to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FarEnd {
-    /// Input of the other end for data.
+    /// Input at the other end for data.
     pub output: Output,
     /// Delay from the wire to the other end's event list.
     pub latency: Time,
-    /// True if `latency` counts from the end of a frame, because the other end takes frames whole.
+    /// True if `latency` counts from a frame's end, because the other end takes frames whole.
     pub arrives_whole: bool,
-    /// Input of the other end for MAC control frames.
+    /// Input at the other end for MAC control frames.
     pub mac_output: Output,
-    /// Delay from the end of a MAC control frame to its effect at the other end.
+    /// Delay from a MAC control frame's end to its effect at the other end.
     pub mac_latency: Time,
 }
 
-/// MAC control of a link: its input at the other end, its delay, and its pause frames.
+/// A link's MAC control: its input at the other end, its delay, and its pause frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MacControl {
-    /// Input of the other end for control frames, apart from data: they pass no pipeline (decision
+    /// Input at the other end for control frames, apart from data: they pass no pipeline (decision
     /// 0005).
     pub output: Output,
-    /// Delay from the end of a frame to its effect at the other end: the cable and the response
-    /// time of IEEE 802.1Qbb.
+    /// Delay from a frame's end to its effect at the other end: the cable and the response time of
+    /// IEEE 802.1Qbb.
     pub latency: Time,
     /// XOFF frames sent, which pause a class.
     pub xoff_frames: u64,
@@ -106,14 +106,14 @@ pub struct MacControl {
 }
 
 impl MacControl {
-    /// Returns the number of pause frames sent, XOFF and XON together.
+    /// Returns how many pause frames were sent, XOFF and XON together.
     pub fn frames(&self) -> u64 {
         self.xoff_frames + self.xon_frames
     }
 }
 
 impl Transmitter {
-    /// Makes the transmitter of a port, sending to `output`.
+    /// Makes a port's transmitter, sending to `output`.
     ///
     /// `latency` is the sum of the sender's egress half, the cable and the receiver's ingress half;
     /// with `arrives_whole` it counts from the end of the frame, else (cut-through) from its start.
@@ -150,19 +150,19 @@ impl Transmitter {
         prefetch(&self.output);
     }
 
-    /// Prefetches the pointers to the place of its next frame, if that leaves at `now` or later.
+    /// Prefetches the pointers to its next frame's place, if that leaves at `now` or later.
     #[inline]
     pub(crate) fn prefetch_way(&self, now: Instant, medium: &impl Medium) {
         medium.prefetch_way(self.output, self.next_arrival(now));
     }
 
-    /// Prefetches the place of its next frame, if that leaves at `now` or later.
+    /// Prefetches its next frame's place, if that leaves at `now` or later.
     #[inline]
     pub(crate) fn prefetch_room(&self, now: Instant, medium: &impl Medium) {
         medium.prefetch_room(self.output, self.next_arrival(now));
     }
 
-    /// Estimates the arrival of its next frame, if that leaves at `now` or later.
+    /// Estimates its next frame's arrival, if that leaves at `now` or later.
     #[inline]
     fn next_arrival(&self, now: Instant) -> Instant {
         self.free_at.max(now).saturating_add(self.latency)
@@ -190,8 +190,7 @@ impl Transmitter {
         self.free_at == DARK
     }
 
-    /// Returns the end of the last frame, which may lie ahead; a link failure cuts that frame
-    /// short.
+    /// Returns when the last frame ended or will end; a link failure cuts that frame short.
     pub fn last_end(&self) -> Instant {
         match &self.link_faults {
             Some(link_faults) if self.is_dark() => link_faults.ended,
@@ -199,7 +198,7 @@ impl Transmitter {
         }
     }
 
-    /// Returns the bytes left at `now` of frames whose last one ends at `end`, preambles and gaps
+    /// Returns the bytes left at `now` if the last frame ends at `end`, preambles and gaps
     /// included, rounded up, and `most` at most.
     pub fn unsent_bytes(&self, end: Instant, now: Instant, most: u64) -> u64 {
         let left = end.saturating_since(now);
@@ -208,7 +207,7 @@ impl Transmitter {
         u64::try_from(bits.div_ceil(8_000_000_000_000)).map_or(most, |bytes| bytes.min(most))
     }
 
-    /// Returns the wire time of frames counted as sent that link failures have cut off.
+    /// Returns the wire time that link failures have cut off frames counted as sent.
     pub fn cut_short(&self) -> Time {
         self.link_faults
             .as_ref()
@@ -265,7 +264,7 @@ impl Transmitter {
         self.free_at = DARK;
     }
 
-    /// Counts the frames that were under way when the circuit of a held link went down.
+    /// Counts the frames that were under way when a held link's circuit went down.
     pub(crate) fn lose_under_way(&mut self, under_way: WireLosses) {
         let losses = &mut self.link_faults.get_or_insert_default().losses;
         losses.frames += under_way.frames;
@@ -322,7 +321,7 @@ impl Transmitter {
         }
     }
 
-    /// Returns the number of lost frames reported to the other end.
+    /// Returns how many lost frames were reported to the other end.
     pub fn lost_credit_returned(&self) -> u64 {
         self.link_faults
             .as_ref()
@@ -386,7 +385,7 @@ impl Transmitter {
         self.sent[1]
     }
 
-    /// Returns the number of packets sent, pause frames among them.
+    /// Returns how many packets were sent, pause frames among them.
     pub fn packets(&self) -> u64 {
         self.sent().0 + self.mac.frames()
     }
@@ -402,12 +401,12 @@ impl Transmitter {
         self.free_at += gap;
     }
 
-    /// Returns the duration of `quanta` quanta of 512 bit times on this wire.
+    /// Returns how long `quanta` quanta (512 bit times each) last on this wire.
     pub fn pause_time(&self, quanta: u32) -> Time {
         self.serialisation.of(64, 0).0 * u64::from(quanta)
     }
 
-    /// Returns the wire time of `bytes`, exact to a picosecond in 64 bytes.
+    /// Returns the time that `bytes` take on the wire, exact to a picosecond in 64 bytes.
     pub(crate) fn time_of(&self, bytes: u32) -> Time {
         self.serialisation.of(64, 0).0 * u64::from(bytes) / 64
     }
@@ -598,7 +597,7 @@ impl Transmitter {
         self.free_at = start + duration;
     }
 
-    /// Reports an event of a packet at this port, if the run is watched.
+    /// Reports a packet's event at this port, if the run is watched.
     #[inline]
     pub fn note<M: Medium>(&self, kind: EventKind, at: Instant, packet: &Packet, medium: &mut M) {
         if M::WATCHED {

@@ -1,11 +1,11 @@
-//! The visit of a switch in a window: port after port where that is exact, else in the order of
-//! time (decision 0016).
+//! A switch's visit in a window: port after port where that is exact, else in time order (decision
+//! 0016).
 //!
-//! Ports of one switch are independent except for the shared buffer. A visit first adds up its
-//! arrivals. If all of them would find room beside the buffer's content at the start, even without
-//! any departure, no frame is refused and no sender is paused in this visit, in any order; so each
-//! port may go through its whole window before the next one begins. Only a pool's highest fill
-//! depends on the order between ports. It is computed from a journal, and only if it may be a new
+//! A switch's ports are independent except for the shared buffer. A visit first adds up its
+//! arrivals. If all would find room beside the buffer's content at the start, even without any
+//! departure, no frame is refused and no sender is paused in this visit, in any order; so each port
+//! may go through its whole window before the next one begins. Only a pool's highest fill depends
+//! on the order between ports. It is computed from a journal, and only if it may be a new
 //! high-water mark.
 
 use tenter_engine::EventList;
@@ -69,8 +69,8 @@ impl OutputQueued {
         }
     }
 
-    /// Finds the output port of each arrival; returns true if all are certain to be stored without
-    /// a pause of any sender.
+    /// Finds each arrival's output port; returns true if all are certain to be stored without
+    /// pausing any sender.
     #[inline(never)]
     fn route_all<M: Medium>(
         &mut self,
@@ -118,8 +118,8 @@ impl OutputQueued {
         certain
     }
 
-    /// As [`SharedBuffer::all_fit`](crate::buffer::SharedBuffer::all_fit), with the present fills
-    /// of the queues and priority groups of these very arrivals.
+    /// As [`SharedBuffer::all_fit`](crate::buffer::SharedBuffer::all_fit), with present fills, in
+    /// the queues and priority groups that these very arrivals join.
     #[inline(never)]
     fn all_fit_exactly(
         &mut self,
@@ -149,7 +149,7 @@ impl OutputQueued {
         self.buffer.all_fit(arriving, &fullest)
     }
 
-    /// Serves port after port; returns the instant of the next departure.
+    /// Serves port after port; returns when the next departure is due.
     #[inline(never)]
     fn serve_ports<M: Medium>(
         &mut self,
@@ -203,10 +203,10 @@ impl OutputQueued {
     }
 }
 
-/// Ports by which the prefetches of a port's data run ahead, in steps that lead to each other.
+/// Ports by which prefetches run ahead, in steps that lead to each other.
 const STEPS: [usize; 3] = [6, 4, 2];
 
-/// Prefetches the data of the next busy ports, of which the first one is about to be served.
+/// Prefetches data for the next busy ports; the first one is about to be served.
 ///
 /// Near the end the last port is prefetched again, which costs less than a test.
 #[inline]

@@ -1,17 +1,17 @@
-//! Counts of the ways that a switch's visits take.
+//! Counters for the ways that a switch's visits take.
 
 use std::ops::AddAssign;
 
-/// How often visits took each of their ways. All ways give the same result; the counts tell whether
-/// tests have tried each.
+/// Counters for each way that visits may take. All ways give the same result; the counts tell
+/// whether tests have tried each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VisitCounts {
     /// Visits that served port after port.
     pub by_port: u64,
-    /// Visits in the order of arrivals, because not all arrivals were certain to find room.
+    /// Visits arrival by arrival, because not all arrivals were certain to find room.
     pub in_order: u64,
-    /// Visits in the order of time, because a sender was paused, the load balancer reads queues,
-    /// packets change as they arrive, or senders are signalled to.
+    /// Visits event by event, because a sender was paused, the load balancer reads queues, packets
+    /// change as they arrive, or senders are signalled to.
     pub in_time_order: u64,
     /// Visits port after port that kept a journal.
     pub journals: u64,
@@ -22,7 +22,7 @@ pub struct VisitCounts {
     pub slots_in_order: u64,
     /// Slots with several entries that were replayed unsorted, port after port.
     pub slots_by_port: u64,
-    /// Frames in journals that a pause frame resumed at the instant of its own effect.
+    /// Frames in journals that a pause frame resumed at the very instant at which it took effect.
     pub late_releases: u64,
 }
 

@@ -11,15 +11,15 @@ const PORTS_PER_LOOK: usize = 32;
 /// Upper bounds on the fills of output queues and priority groups.
 #[derive(Clone, Debug)]
 pub(super) struct Certificate {
-    /// Bound on the fullest output queue or priority group of each queue, in bytes. Departures do
-    /// not lower it, so that they need not look for the new maximum.
+    /// Bound on each queue's fullest output queue or priority group, in bytes. Departures do not
+    /// lower it, so that they need not look for the new maximum.
     bounds: [u64; CLASSES],
     /// Visits that the bounds failed to certify since they were last tightened.
     loose: usize,
 }
 
 impl Certificate {
-    /// Makes the bounds of an empty buffer.
+    /// Makes the bounds for an empty buffer, all zero.
     pub(super) fn new() -> Certificate {
         Certificate {
             bounds: [0; CLASSES],

@@ -1,6 +1,6 @@
 //! Frames in the buffer, and control frames to their senders.
 
-/// Place of a waiting frame: the input port, the class, and the output port.
+/// A waiting frame's place: the input port, the class, and the output port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) input: u16,
@@ -32,7 +32,7 @@ pub(crate) struct QueuedFrame {
     pub(crate) queue: usize,
     /// Frame bytes, headers and FCS included.
     pub(crate) bytes: u64,
-    /// Frame bytes of all other frames in its output queue.
+    /// Bytes in its output queue without this frame.
     pub(crate) others: u64,
 }
 
@@ -61,11 +61,11 @@ pub(crate) struct PendingControl {
     pub(crate) message: ControlMessage,
 }
 
-/// Message of a control frame to the other end of a link.
+/// Message that a control frame brings to a link's other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ControlMessage {
-    /// PFC: the class pauses for this number of quanta, 512 bit times each; zero resumes it.
+    /// PFC: the class pauses for so long in quanta, 512 bit times each; zero resumes it.
     Pause(u16),
-    /// Link credit: the number of blocks since the start up to which the other end may send.
+    /// Link credit: the block count since the start up to which the other end may send.
     Credit(u32),
 }

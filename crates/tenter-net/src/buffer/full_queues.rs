@@ -50,14 +50,14 @@ impl FullQueues {
         self.0.binary_search_by_key(&(output, queue), key)
     }
 
-    /// Updates the bytes of a queue; does nothing if no sender is paused for it.
+    /// Updates a queue's bytes; does nothing if no sender is paused for it.
     pub(super) fn note(&mut self, place: Place, bytes: u64) {
         if let Ok(index) = self.find(place.output, place.queue) {
             self.0[index].bytes = bytes;
         }
     }
 
-    /// Notes that the sender of a frame is paused for the queue that the frame joins, which holds
+    /// Notes that a frame's sender is paused for the queue that the frame joins, which holds
     /// `bytes` with it.
     pub(super) fn hold(&mut self, place: Place, bytes: u64) {
         let index = self.find(place.output, place.queue).unwrap_or_else(|new| {

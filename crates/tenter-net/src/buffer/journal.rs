@@ -1,5 +1,5 @@
-//! Journal of a visit that serves port after port: frames stored and sent, for a replay in the
-//! order of time.
+//! Journal of a visit that serves port after port: frames stored and sent, for a replay in time
+//! order.
 
 use tenter_units::{Instant, Time};
 
@@ -8,29 +8,28 @@ use super::frame::QueuedFrame;
 /// Kinds of entries, in the order of their effects at one instant.
 const RELEASE: u64 = 0;
 const CHARGE: u64 = 1;
-/// Departure of a frame that a pause frame has resumed at this very instant: pause frames take
-/// effect after frames have arrived.
+/// Departure that a pause frame has allowed at this very instant: pause frames take effect after
+/// frames have arrived.
 const LATE_RELEASE: u64 = 2;
 
 /// Longest time from an entry to the end of its visit: about 1 ms.
 ///
 /// The entries of a journal lie in the window of its visit. Each visit carries out everything
-/// before the end of its window, and a switch is visited in the window of its next event, so
-/// nothing is left over from an earlier one. A window lies within one bucket of the calendar, which
-/// lasts less than 2^21 ps or its offsets would not fit into the keys of an event list; the engine
-/// refuses longer ones.
+/// before its window ends, and a switch is visited in the window with its next event, so nothing is
+/// left over from an earlier one. A window lies within one bucket of the calendar, which lasts less
+/// than 2^21 ps or its offsets would not fit into an event list's keys; the engine refuses longer
+/// ones.
 const REACH: Time = Time::from_ps(1 << 30);
-/// Bits of an entry's `instant` that hold the kind.
+/// Bits in an entry's `instant` that hold the kind.
 const KIND_BITS: u32 = 2;
 
-/// Bits of a sort key that hold the entry's number.
+/// Bits in a sort key that hold the entry's number.
 const INDEX_BITS: u32 = 32;
 
 /// Entries from which slots of time are faster than one sort. Tests make slots for nearly any
 /// journal.
 const SLOTS_FROM: usize = if cfg!(debug_assertions) { 4 } else { 160 };
-/// Binary logarithm of the number of slots. Tests make so few that each slot holds several
-/// instants.
+/// Binary logarithm of the slot count. Tests make so few that each slot holds several instants.
 const SLOT_BITS: u32 = if cfg!(debug_assertions) { 2 } else { 6 };
 
 /// A frame that is stored in an output queue, or leaves it.
@@ -50,11 +49,11 @@ pub(crate) struct Entry {
     pub(crate) queue: u8,
 }
 
-/// Entries of one visit, and the slots of time into which they are put for the replay.
+/// Entries from one visit, and the time slots into which they are put for the replay.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Journal {
     is_open: bool,
-    /// Zero of the entries' times: [`REACH`] before the end of the visit.
+    /// Zero of the entries' times: [`REACH`] before the visit ends.
     origin: Instant,
     /// Instant at which the port being served last applied a pause frame in this visit;
     /// [`Instant::NEVER`] if it has not.
@@ -62,7 +61,7 @@ pub(crate) struct Journal {
     charged_bytes: u64,
     /// Queues with frames stored in this visit, one bit each.
     charged_queues: u8,
-    /// In the order of recording, port after port.
+    /// As they were recorded, port after port.
     entries: Vec<Entry>,
     /// Sort keys (instant, entry number), most significant first, slot after slot.
     order: Vec<u64>,
@@ -70,10 +69,10 @@ pub(crate) struct Journal {
     counts: JournalCounts,
 }
 
-/// A span of time with its entries, all of which precede those of the next slot.
+/// A span of time with its entries, which all precede the next slot's.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// End of the slot's range in `order`.
+    /// Index in `order` behind the slot's last entry.
     end: u32,
     /// Frame bytes stored within the slot.
     charged_bytes: u64,
@@ -91,12 +90,12 @@ pub(crate) struct JournalCounts {
     /// Slots with several entries that were replayed unsorted, which is cheaper and gives the same
     /// fills.
     pub(crate) slots_by_port: u64,
-    /// Frames that a pause frame resumed at the instant of its own effect.
+    /// Frames that a pause frame resumed at the very instant at which it took effect.
     pub(crate) late_releases: u64,
 }
 
 impl Journal {
-    /// Opens the journal of a visit that ends at `end`.
+    /// Opens the journal for a visit that ends at `end`.
     pub(crate) fn open(&mut self, end: Instant) {
         self.is_open = true;
         self.counts.opened += 1;
@@ -183,17 +182,16 @@ impl Journal {
         self.is_open = false;
     }
 
-    /// Returns the entries in the order of recording, port after port.
+    /// Returns the entries as they were recorded, port after port.
     pub(crate) fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Puts the entries into slots of time, within which they stay port after port, and returns the
-    /// number of slots.
+    /// Puts the entries into slots of time, within which they stay port after port, and returns how
+    /// many slots there are.
     ///
-    /// Most slots cannot hold a new high-water mark and need no order of their own: their entries
-    /// lead to the same fills at the end of the slot, because each port stores a frame before it
-    /// sends it.
+    /// Most slots cannot hold a new high-water mark and need no order: their entries lead to the
+    /// same fills at the slot's end, because each port stores a frame before it sends it.
     pub(crate) fn arrange(&mut self) -> usize {
         self.counts.in_order += 1;
         self.slots.clear();
@@ -244,7 +242,7 @@ impl Journal {
         self.slots[slot].charged_bytes
     }
 
-    /// Returns the entries of a slot, sorted by time if `in_order`.
+    /// Returns a slot's entries, sorted by time if `in_order`.
     #[inline]
     pub(crate) fn entries_in(
         &mut self,

@@ -2,18 +2,18 @@
 
 use crate::class::{ClassSpec, Limit, LosslessSpec, PfcTrigger, PoolScope};
 
-/// Trigger that pauses the senders of a class, beside the use of headroom.
+/// Trigger that pauses a class's senders, unless headroom use does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Watch {
     /// None (`ingress`): a priority group beyond its limit is in headroom, which pauses its sender.
     Group,
-    /// A pool that holds more than this number of bytes (`pool`).
+    /// A pool that holds more bytes than this (`pool`).
     Pool(u64, PoolScope),
-    /// An output queue beyond its limit (`egress`), which pauses the senders of the frames beyond.
+    /// An output queue beyond its limit (`egress`), which pauses those who send frames beyond it.
     Queue,
 }
 
-/// Rules by which the buffer treats the frames of one class.
+/// Rules by which the buffer treats one class's frames.
 #[derive(Clone, Debug)]
 pub(super) struct ClassRules {
     /// Index of the class's pool within a partition.
@@ -25,7 +25,7 @@ pub(super) struct ClassRules {
 }
 
 impl ClassRules {
-    /// Makes the rules of a class whose pool has `pool_bytes` bytes.
+    /// Makes the rules for a class whose pool has `pool_bytes` bytes.
     pub(super) fn new(spec: &ClassSpec, pool_bytes: u64) -> ClassRules {
         let trigger = spec.lossless.as_ref().map(|lossless| lossless.trigger);
         let watch = match trigger {

@@ -12,9 +12,9 @@ const NEVER: u64 = u64::MAX;
 pub(crate) enum Admission {
     /// Memory that its queue has to itself: the frame is not charged.
     Private,
-    /// Reserved or shared space of its queue or priority group.
+    /// Reserved or shared space, for its queue or priority group.
     Stored,
-    /// Headroom of its priority group; the sender must pause.
+    /// Headroom for its priority group; the sender must pause.
     Headroom,
     /// No space: the frame is dropped or trimmed.
     Refused,
@@ -23,7 +23,7 @@ pub(crate) enum Admission {
 /// Fill of a pool of shared space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolRecord {
-    /// Size of the pool in bytes; `None` if it is unlimited.
+    /// The pool's size in bytes; `None` if it is unlimited.
     pub size_bytes: Option<u64>,
     /// Bytes in use at the moment.
     pub used_bytes: u64,
@@ -60,17 +60,17 @@ impl PriorityGroup {
     }
 }
 
-/// Pools and priority groups of a switch, and the rules by which they take frames.
+/// A switch's pools and priority groups, and the rules by which they take frames.
 #[derive(Clone, Debug)]
 pub(super) struct Occupancy {
     pub(super) classes: Vec<ClassRules>,
-    /// The pools of the buffer's first partition, then those of the next.
+    /// The buffer's first partition's pools, then the next one's.
     pub(super) pools: Vec<Pool>,
     /// Number of pools in a partition.
     pub(super) pools_each: usize,
-    /// First pool of each port's partition; empty if there is one partition.
+    /// First pool in each port's partition; empty if there is one partition.
     partitions: Vec<u16>,
-    /// Shared headroom of each partition; empty if each port has headroom to itself.
+    /// Shared headroom in each partition; empty if each port has headroom to itself.
     headroom_pools: Vec<HeadroomPool>,
     /// By port, then queue; empty if no class is lossless.
     pub(super) groups: Vec<PriorityGroup>,
@@ -95,7 +95,7 @@ impl Occupancy {
         }
     }
 
-    /// Divides the empty buffer of `ports` ports into partitions and pools their headroom.
+    /// Divides an empty buffer for `ports` ports into partitions and pools their headroom.
     pub(super) fn share(&mut self, sharing: &BufferSharing, ports: usize) {
         let parts = sharing.parts();
         if parts > 1 {
@@ -116,7 +116,7 @@ impl Occupancy {
         }
     }
 
-    /// Returns the number of a port's priority group in a class.
+    /// Returns the index for a port's priority group in a class.
     #[inline]
     pub(super) fn group(&self, port: u16, queue: usize) -> usize {
         usize::from(port) * self.classes.len() + queue
@@ -127,13 +127,13 @@ impl Occupancy {
         &self.groups[self.group(place.input, place.queue)]
     }
 
-    /// Returns the port and the queue of a priority group.
+    /// Returns the port and the queue that a priority group belongs to.
     pub(super) fn place(&self, group: u32) -> (u16, u8) {
         let classes = self.classes.len() as u32;
         ((group / classes) as u16, (group % classes) as u8)
     }
 
-    /// Returns the number of the pool that a frame takes space from: its class's pool, in the
+    /// Returns the index for the pool that a frame takes space from: its class's pool, in the
     /// partition of the port to which the frame is charged. That is the input port in a lossless
     /// class, else the output port.
     #[inline]
@@ -149,12 +149,12 @@ impl Occupancy {
         rules.pool + usize::from(self.partitions[usize::from(port)])
     }
 
-    /// Returns the pools of a class, one for each partition.
+    /// Returns a class's pools, one for each partition.
     pub(super) fn pools_of(&self, rules: &ClassRules) -> impl Iterator<Item = &Pool> {
         self.pools[rules.pool..].iter().step_by(self.pools_each)
     }
 
-    /// Returns the number of the headroom pool that `port` shares.
+    /// Returns the index for the headroom pool that `port` shares.
     #[inline]
     fn headroom_pool_of(&self, port: u16) -> usize {
         let first = self.partitions.get(usize::from(port));
@@ -229,7 +229,7 @@ impl Occupancy {
         !within(&rules.limit, pool, queue_bytes)
     }
 
-    /// Stores a frame in the headroom of its priority group.
+    /// Stores a frame in its priority group's headroom.
     pub(super) fn store_in_headroom(&mut self, place: Place, bytes: u64) {
         let index = self.group(place.input, place.queue);
         let group = &mut self.groups[index];
@@ -294,7 +294,7 @@ impl Occupancy {
         }
     }
 
-    /// Returns all fills that admission depends on: those of pools, shared headroom and groups.
+    /// Returns all fills that admission depends on: pools, shared headroom and groups.
     pub(super) fn fills(&self) -> impl Iterator<Item = u64> {
         let Occupancy {
             classes: _,

@@ -12,7 +12,7 @@ use super::limits::{Pool, Watch, shared, within};
 use super::occupancy::Occupancy;
 use crate::class::PoolScope;
 
-/// Quantity that pauses the senders of a class when it exceeds its limit.
+/// Quantity that pauses a class's senders when it exceeds its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PausesBy {
     /// Priority groups: each sender pauses for the bytes that came from it.
@@ -26,32 +26,32 @@ pub enum PausesBy {
 /// Fill and pauses of one port's priority group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PriorityGroupRecord {
-    /// Bytes of the group that are in the buffer, headroom included.
+    /// The group's bytes in the buffer, headroom included.
     pub bytes: u64,
-    /// Bytes of the group that are in headroom.
+    /// The group's bytes that are in headroom.
     pub bytes_in_headroom: u64,
     /// Total time for which this switch has paused the group's sender.
     pub paused: Time,
     /// True if the sender is paused now.
     pub is_paused: bool,
-    /// Most bytes of headroom that the group may use.
+    /// Most headroom that the group may use, in bytes.
     pub headroom_bytes: u64,
-    /// Most bytes of headroom that were ever in use.
+    /// Most headroom that was ever in use, in bytes.
     pub headroom_high_water_bytes: u64,
     /// XOFF frames to the group's sender, repetitions included.
     pub xoff_frames: u64,
-    /// XON frames (pauses of zero quanta) to the group's sender.
+    /// XON frames (pauses for zero quanta) to the group's sender.
     pub xon_frames: u64,
 }
 
 /// Pause state of one priority group's sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pause {
-    /// Start of the pause in force; [`Instant::NEVER`] if the sender may send.
+    /// Instant at which the pause in force began; [`Instant::NEVER`] if the sender may send.
     since: Instant,
     /// Instant at which XOFF is repeated; [`Instant::NEVER`] if the sender may send.
     refresh_at: Instant,
-    /// Total time of the pauses before.
+    /// Total time for which earlier pauses lasted.
     paused: Time,
     /// XOFF and XON frames, modulo 2³², so that two groups share a cache line; [`Pauses::wraps`]
     /// has the rest.
@@ -73,10 +73,10 @@ impl Pause {
     }
 }
 
-/// PFC state of a switch: the senders that it has paused.
+/// A switch's PFC state: the senders that it has paused.
 #[derive(Clone, Debug)]
 pub(super) struct Pauses {
-    /// Pause state of each priority group, by group number.
+    /// Each priority group's pause state, by group number.
     pub(super) groups: Vec<Pause>,
     /// Wraps of the 32-bit counts of XOFF and XON frames, for groups that have had any.
     wraps: BTreeMap<u32, [u64; 2]>,
@@ -87,20 +87,20 @@ pub(super) struct Pauses {
     /// True for ports that lead to hosts, to which a pool trigger may be limited; ports beyond the
     /// list lead to none.
     to_host: Vec<bool>,
-    /// Earliest `refresh_at` of all groups; [`Instant::NEVER`] if no pause is in force.
+    /// Earliest `refresh_at` among all groups; [`Instant::NEVER`] if no pause is in force.
     next_refresh: Instant,
-    /// Duration of a pause quantum (512 bits) at each port, in ps.
+    /// How long a pause quantum (512 bits) lasts at each port, in ps.
     quantum_ps: Vec<u64>,
     /// Set while the frames of a held port are taken out and stored again one by one to reroute
     /// them. A sender that resumed and paused again for each frame would overrun its headroom, so
     /// senders resume only at the end.
     holds_back: bool,
-    /// Control frames not yet sent, in the order of their decisions.
+    /// Control frames not yet sent, in the order in which they were decided.
     pub(super) pending: VecDeque<PendingControl>,
 }
 
 impl Pauses {
-    /// Makes the state of `groups` priority groups, with no sender paused. At each port 512 bits
+    /// Makes the state for `groups` priority groups, with no sender paused. At each port 512 bits
     /// last `quantum_ps`; `to_host` is true for ports that lead to hosts.
     pub(super) fn new(groups: usize, quantum_ps: Vec<u64>, to_host: Vec<bool>) -> Pauses {
         Pauses {
@@ -185,7 +185,7 @@ impl Pauses {
     }
 
     /// Resumes senders that a departure has made room for: the frame's own, all that wait for its
-    /// pool, and those of queues that have become short enough.
+    /// pool, and those paused for queues that have become short enough.
     fn resume_after(&mut self, memory: &Occupancy, place: Place, now: Instant) {
         let freed = memory.pool_of(&memory.classes[place.queue], place);
         for (waiting, rules) in memory.classes.iter().enumerate() {
@@ -206,7 +206,7 @@ impl Pauses {
         self.resume_group(memory, place, now);
     }
 
-    /// Resumes the sender of the group that a frame has left, if it may send.
+    /// Resumes the sender to the group that a frame has left, if it may send.
     fn resume_group(&mut self, memory: &Occupancy, place: Place, now: Instant) {
         let rules = &memory.classes[place.queue];
         if rules.lossless.is_none() {
@@ -265,7 +265,7 @@ impl Pauses {
         scope == PoolScope::All || to_host.is_some_and(|&to_host| to_host)
     }
 
-    /// Pauses the senders within the scope whose frames of this class take space from the same
+    /// Pauses the senders within the scope whose frames in this class take space from the same
     /// pool.
     pub(super) fn pause_all(&mut self, memory: &Occupancy, place: Place, now: Instant) {
         let (queue, rules) = (place.queue, &memory.classes[place.queue]);
@@ -283,7 +283,7 @@ impl Pauses {
         }
     }
 
-    /// Resumes the paused senders of a class whose frames take space from `pool`, except those with
+    /// Resumes a class's paused senders whose frames take space from `pool`, except those with
     /// bytes left in headroom.
     fn resume_all(&mut self, memory: &Occupancy, queue: usize, pool: usize, now: Instant) {
         let rules = &memory.classes[queue];
@@ -318,7 +318,7 @@ impl Pauses {
         }
     }
 
-    /// Pauses the sender of a group, unless it is paused already.
+    /// Pauses a group's sender, unless it is paused already.
     pub(super) fn pause(&mut self, memory: &Occupancy, index: u32, now: Instant) {
         let group = &mut self.groups[index as usize];
         if group.lasts() {
@@ -357,7 +357,7 @@ impl Pauses {
         });
     }
 
-    /// Resumes the sender of a group, which must be paused.
+    /// Resumes a group's sender, which must be paused.
     pub(super) fn resume(&mut self, memory: &Occupancy, index: u32, now: Instant) {
         let group = &mut self.groups[index as usize];
         group.paused += now - group.since;
@@ -408,8 +408,7 @@ impl Pauses {
         self.find_next_refresh();
     }
 
-    /// Returns the instant of the next pause repetition; [`Instant::NEVER`] if no pause is in
-    /// force.
+    /// Returns when the next pause is repeated; [`Instant::NEVER`] if no pause is in force.
     #[inline]
     pub(super) fn next_refresh(&self) -> Instant {
         self.next_refresh
@@ -432,7 +431,7 @@ impl Pauses {
         self.find_next_refresh();
     }
 
-    /// Returns the numbers of XOFF and XON frames to a group's sender.
+    /// Returns how many XOFF and XON frames went to a group's sender.
     pub(super) fn frames(&self, index: usize) -> [u64; 2] {
         let wraps = self.wraps.get(&(index as u32)).copied().unwrap_or_default();
         let group = &self.groups[index];

@@ -7,13 +7,13 @@ use crate::class::{CLASSES, ClassSpec, Limit};
 use crate::memory::UNLIMITED_POOL;
 use crate::response_time::QUANTUM_BIT_PS;
 
-/// Value that stands for the limit of a queue that shares its memory.
+/// Limit that stands for a queue which shares its memory.
 const SHARES: u64 = u64::MAX;
 
 /// Limits for all queues of a switch, in bytes.
 #[derive(Clone, Debug)]
 pub(super) struct PrivateLimits {
-    /// Lowest limit of each queue at any port; [`SHARES`] if the queue shares its memory.
+    /// Each queue's lowest limit at any port; [`SHARES`] if the queue shares its memory.
     least: [u64; CLASSES],
     /// Limits in proportion to the line rate, which differ from port to port.
     by_rate: Vec<ByRate>,

@@ -19,7 +19,7 @@ pub(crate) trait Storage {
 /// Memory whose state reaches senders by control frames: pauses, or link credit.
 pub(crate) trait Buffer: Storage {
     /// Returns true if a departure may make a control frame pending, so that all departures must be
-    /// carried out in the order of time.
+    /// carried out in time order.
     fn is_armed(&self) -> bool;
 
     /// Returns true if control frames wait to be sent.
@@ -28,13 +28,13 @@ pub(crate) trait Buffer: Storage {
     /// Takes the first pending control frame, if any.
     fn take_pending(&mut self) -> Option<PendingControl>;
 
-    /// Returns the instant of the next pause repetition; [`Instant::NEVER`] if there is none.
+    /// Returns when the next pause is repeated; [`Instant::NEVER`] if there is none.
     fn next_refresh(&self) -> Instant;
 
     /// Repeats the pauses that are due at `now`, in the order of ports.
     fn refresh(&mut self, now: Instant);
 
-    /// Handles the failure of a port's link at `now`: the other end forgets pauses and credit.
+    /// Handles a failure on a port's link at `now`: the other end forgets pauses and credit.
     fn link_down(&mut self, port: u16, now: Instant);
 
     /// Handles the return of a port's link at `now`: the other end knows no pause and has no
@@ -44,7 +44,7 @@ pub(crate) trait Buffer: Storage {
     /// Returns true if the sender of a class at `port` is paused by this switch.
     fn has_paused(&self, port: u16, queue: usize) -> bool;
 
-    /// Returns the number of XOFF frames to the sender at `port`, all classes together.
+    /// Returns how many XOFF frames went to the sender at `port`, all classes together.
     fn xoffs(&self, port: u16) -> u64;
 }
 

@@ -1,4 +1,4 @@
-//! The matching of inputs and outputs: iSLIP.
+//! Matching inputs with outputs: iSLIP.
 //!
 //! In each round every free output grants the first input that requests it, from its pointer on,
 //! and every input accepts the first output that grants it, from its own pointer on. Pointers move
@@ -8,7 +8,7 @@
 /// Inputs that have a frame for each output.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
-    /// Inputs of each output, one bit each, in `words` words.
+    /// Inputs for each output, one bit each, in `words` words.
     bits: Vec<u64>,
     words: usize,
 }
@@ -60,8 +60,8 @@ impl Allocator {
         }
     }
 
-    /// Matches `inputs` with free outputs, in up to `rounds` rounds; the pairs are in the order of
-    /// outputs. `grant` has the pointers of outputs, `accept` those of inputs.
+    /// Matches `inputs` with free outputs, in up to `rounds` rounds; the pairs are ordered by
+    /// output. `grant` has the outputs' pointers, `accept` the inputs'.
     pub(crate) fn allocate(
         &mut self,
         requests: &Requests,
@@ -104,7 +104,7 @@ impl Allocator {
         matched
     }
 
-    /// Adds the pairs of one round of grants and acceptances to `matched`.
+    /// Adds the pairs from one round, with its grants and acceptances, to `matched`.
     fn round(
         &mut self,
         requests: &Requests,

@@ -21,12 +21,12 @@ use tenter_units::Instant;
 
 use crate::buffer::Place;
 
-/// Queues at the inputs, and the effort of matching inputs and outputs.
+/// Queues at the inputs, and the effort that matching takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputQueuedSpec {
     /// Queues in which frames wait at an input.
     pub queues: InputQueues,
-    /// Most rounds of requests, grants and acceptances in a matching, at least one.
+    /// Most rounds (requests, grants, acceptances) in a matching, at least one.
     pub iterations: u16,
 }
 
@@ -44,15 +44,15 @@ impl InputQueuedSpec {
 /// Queues in which a class waits at an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputQueues {
-    /// A number of virtual channels (at least one), each in the order of arrival; a frame that
-    /// arrives takes the shortest.
+    /// Virtual channels, this many (at least one), each in arrival order; a frame that arrives
+    /// takes the shortest.
     Fifo(u8),
     /// A queue for each output (virtual output queues).
     PerOutput,
 }
 
 impl InputQueues {
-    /// Returns the virtual channels of an input; 0 with a queue for each output.
+    /// Returns an input's virtual channels; 0 with a queue for each output.
     fn channels(self) -> usize {
         match self {
             InputQueues::Fifo(channels) => usize::from(channels),
@@ -61,10 +61,10 @@ impl InputQueues {
     }
 }
 
-/// Counts of the frames that wait at a switch's inputs, and the inputs that send.
+/// Counters for frames that wait at a switch's inputs, and the inputs that send.
 ///
 /// The frames themselves are in the queues of the ports that they leave by. Those from one input
-/// and class for one output leave in the order of arrival, whatever their channels.
+/// and class for one output leave in arrival order, whatever their channels.
 #[derive(Clone, Debug)]
 pub(crate) struct Crossbar {
     spec: InputQueuedSpec,
@@ -72,17 +72,17 @@ pub(crate) struct Crossbar {
     /// Instant until which each input sends.
     busy_until: Vec<Instant>,
     lanes: Vec<Lane>,
-    /// Instant of the next matching; [`Instant::NEVER`] if nothing waits.
+    /// Instant at which inputs and outputs are next matched; [`Instant::NEVER`] if nothing waits.
     next: Instant,
     allocator: Allocator,
 }
 
-/// Waiting frames of one class.
+/// Frames in one class that wait.
 #[derive(Clone, Debug)]
 struct Lane {
     /// Waiting frames, by input, then output.
     waiting: Vec<u32>,
-    /// Waiting frames of each input.
+    /// Frames that wait, by input.
     of_input: Vec<u32>,
     /// Inputs that have a frame for each output; with channels it is filled for each matching, from
     /// the first frames.
@@ -116,7 +116,7 @@ impl Crossbar {
         }
     }
 
-    /// Returns the instant of the next matching.
+    /// Returns when inputs and outputs are next matched.
     pub(crate) fn next(&self) -> Instant {
         self.next
     }
@@ -183,8 +183,8 @@ impl Crossbar {
         }
     }
 
-    /// Matches inputs and outputs for one class, to send from `now` on; the pairs are in the order
-    /// of outputs. `is_free` is true for an output that may send a frame of the class.
+    /// Matches inputs and outputs for one class, to send from `now` on; the pairs are ordered by
+    /// output. `is_free` is true for an output that may send a frame of the class.
     pub(crate) fn allocate(
         &mut self,
         queue: usize,
