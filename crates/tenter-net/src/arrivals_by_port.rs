@@ -6,9 +6,9 @@
 pub struct ArrivalsByPort {
     /// Each arrival's output port, in time order.
     ports: Vec<u16>,
-    /// Next arrival at the same port, for each arrival.
+    /// Next arrival for the same port, by arrival.
     next: Vec<u32>,
-    /// First arrival at each port, or [`ArrivalsByPort::NONE`].
+    /// First arrival for each port, or [`ArrivalsByPort::NONE`].
     first: Vec<u32>,
     /// Ports with arrivals, one bit each.
     fresh: Vec<u64>,
@@ -60,6 +60,7 @@ impl ArrivalsByPort {
         let mut busy = std::mem::take(&mut self.busy);
         for (word, active) in active.iter_mut().enumerate() {
             let mut ports = std::mem::take(active) | self.take_fresh(word);
+            // The lowest bit first: ports are served in ascending order.
             while ports != 0 {
                 busy.push((word * 64) as u16 + ports.trailing_zeros() as u16);
                 ports &= ports - 1;
@@ -86,7 +87,7 @@ impl ArrivalsByPort {
         std::mem::replace(&mut self.first[port], ArrivalsByPort::NONE)
     }
 
-    /// Returns the next arrival at the same port, or [`ArrivalsByPort::NONE`].
+    /// Returns the next arrival for the same port, or [`ArrivalsByPort::NONE`].
     #[inline]
     pub(crate) fn after(&self, place: u32) -> u32 {
         self.next[place as usize]

@@ -147,6 +147,7 @@ impl SharedBuffer {
     /// The mark is a fill at one instant, so it depends on the order in which ports store and send;
     /// a visit port after port does not know that order.
     pub(crate) fn open_journal_if_peak(&mut self, arriving: u64, queues: u8, end: Instant) {
+        // A queue with memory to itself takes nothing from a pool.
         if self.memory.may_peak(queues & self.booked, arriving) {
             self.journal.open(end);
         }
@@ -243,6 +244,7 @@ impl SharedBuffer {
             return;
         }
         if self.journal.is_open() {
+            // The fills follow when the journal is replayed; nothing in this visit asks for them.
             self.journal.charge(frame, now);
             return;
         }
@@ -386,6 +388,7 @@ impl Storage for SharedBuffer {
             self.free_shared_headroom(frame.input, from_headroom);
         }
         if self.pauses.any() {
+            // Last, as pauses are judged by the fills without the frame.
             self.on_released(frame.place(), frame.others, now);
         }
     }

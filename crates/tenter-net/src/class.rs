@@ -7,10 +7,10 @@ use tenter_units::{Bytes, Rate};
 
 use crate::memory::UNLIMITED_POOL;
 
-/// Traffic classes that exist; an output port has a queue for each of them at most.
+/// Number of traffic classes; an output port has a queue for each at most.
 pub const CLASSES: usize = 8;
 
-/// Service that an output port gives a class.
+/// Scheduling of a class at an output port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduling {
     /// Goes before all weighted classes; among strict ones the highest class goes first.
@@ -142,6 +142,7 @@ const RATES: RangeInclusive<Rate> =
 /// A pool's levels: ascending fills, with limits that do not rise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Levels {
+    // An array, so that limits stay `Copy`.
     levels: [Level; Levels::MOST],
     count: u8,
 }
@@ -204,7 +205,7 @@ pub struct LosslessSpec {
     pub headroom: Headroom,
     /// Pause time that an XOFF asks for, in quanta (512 bit times each).
     pub quanta: u16,
-    /// Part (in percent, below 100) that passes before XOFF is repeated, in percent, below 100.
+    /// Part of the pause time after which XOFF is repeated, in percent, below 100.
     pub refresh_percent: u8,
 }
 
@@ -329,6 +330,7 @@ impl EcnSpec {
 /// lower listed class's queue, or the first.
 pub(crate) fn queue_of_class(specs: &[ClassSpec]) -> [u8; CLASSES] {
     std::array::from_fn(|class| {
+        // The list is ascending by class.
         let upto = specs
             .iter()
             .take_while(|spec| usize::from(spec.class) <= class);

@@ -62,6 +62,7 @@ impl Departures {
     pub(crate) fn pop(&mut self) {
         if let Some(Reverse((at, number))) = self.heap.pop() {
             let entered = &mut self.entered[usize::from(number)];
+            // A later entry of the port may be in the heap, which stays valid.
             if *entered == at {
                 *entered = Instant::NEVER;
             }

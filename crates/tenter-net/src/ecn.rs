@@ -36,6 +36,7 @@ impl EcnSpec {
             return false;
         }
         let queue_bytes = self.counted(queue_bytes, || wire.pause_time(1).ps());
+        // At the thresholds themselves: none at Kmin, and the probability Pmax at Kmax.
         if queue_bytes <= self.min_bytes {
             return false;
         }

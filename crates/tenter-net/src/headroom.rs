@@ -215,6 +215,7 @@ fn incoming_through(
     let end = CableEnd { node, port };
     let (leave, cable_delay) = longest_circuit(topology, switches, end, leave, cable.delay);
     let wire_bits = u64::from(senders.frame_bytes + WIRE_OVERHEAD_BYTES) * 8;
+    // A frame that is stored whole is charged after its last bit, others after their heads.
     let stored = if whole {
         cable.rate.time_of_bits(u128::from(wire_bits))
     } else {
@@ -222,6 +223,7 @@ fn incoming_through(
     };
     PausedLink {
         rate: cable.rate,
+        // Only the clocks of NICs have offsets.
         fast_ppm: if from_host { senders.fast_ppm } else { 0 },
         cable_delay,
         response_time: response.time(cable.rate),

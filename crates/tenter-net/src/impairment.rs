@@ -159,6 +159,7 @@ impl Impairment {
             Strikes::Sequences { first, last, most } => {
                 *struck < most && (first..=last).contains(&packet.sequence)
             }
+            // Chance has no last match, so none is counted.
             Strikes::Chance(probability) => {
                 return self.strikes(probability);
             }
@@ -239,8 +240,9 @@ impl TesterRule {
     }
 }
 
-/// Returns the probability that any among `count` independent events occurs, each with the same
-/// `probability`: 1 − (1 − p)ⁿ, by squaring in integers, so that it is the same on every machine.
+/// Returns the probability that at least one among `count` independent events occurs, each with the
+/// same `probability`: 1 − (1 − p)ⁿ, by squaring in integers, so that it is the same on every
+/// machine.
 pub fn any_of(probability: Probability, count: u32) -> Probability {
     const ONE: u128 = 1 << 64;
     let mut factor = ONE - u128::from(probability);

@@ -35,12 +35,13 @@ impl BufferSharing {
         }
     }
 
-    /// Returns the partition that `port` belongs to in a switch with `ports` ports. Partitions have
-    /// neighbouring ports, and as many as each other or one more.
+    /// Returns the partition that `port` belongs to in a switch with `ports` ports. Each partition
+    /// has neighbouring ports, and their port counts differ by one at most.
     pub fn part_of_port(&self, port: usize, ports: usize) -> usize {
         port * self.parts() / ports
     }
 }
 
 /// Size in bytes that stands for a pool without limit.
+/// It lies below `u64::MAX` so that reserved bytes can be added without overflow.
 pub const UNLIMITED_POOL: u64 = 1 << 62;

@@ -277,6 +277,7 @@ impl Packet {
     /// other traffic does not change it.
     #[inline]
     pub(crate) fn draw(&self, seed: u32, purpose: Draw) -> u64 {
+        // Hash and sequence number tell packets apart; a packet sent again differs by its arrival.
         let identity = u64::from(self.hash) << 32 | u64::from(self.sequence);
         let salt = match purpose {
             Draw::Mark | Draw::Link | Draw::Move => (purpose as u64) << 63,
@@ -318,6 +319,7 @@ impl Packet {
     }
 
     /// Returns the packet without its payload: `frame_bytes` are left, which go on in `class`.
+    /// `at_last_hop` is true at its receiver's port.
     #[must_use]
     pub(crate) fn trimmed(&self, frame_bytes: u16, class: u8, at_last_hop: bool) -> Packet {
         // Without the flag `ECN_CAPABLE` the rest is never marked.

@@ -259,6 +259,8 @@ impl Port {
     ) {
         let now = packet.at;
         let queue = around.rules.queue(packet);
+        // In this order, as a dark wire is never free, and a queue that the watchdog has closed is
+        // paused for ever.
         if self.is_free(queue, now) {
             self.pass(packet, now, medium);
         } else if self.is_closed(queue) {
@@ -413,6 +415,7 @@ impl Port {
         self.closed = u8::MAX;
         for number in 0..self.queues.len() {
             self.flush(number, now, around, medium);
+            // The watchdog has nothing to watch until the link is up.
             self.restore(number);
             let queue = &mut self.queues[number];
             queue.pause.forget(now, queue.paused_until);
@@ -564,6 +567,7 @@ impl Port {
     #[inline]
     pub fn next_departure(&self) -> Option<Instant> {
         let free_at = self.transmitter.free_at();
+        // A queue that is not paused waits for nothing but the wire.
         if self.waiting & !self.paused != 0 {
             return Some(free_at);
         }
@@ -593,6 +597,7 @@ impl Port {
         }
         let paused = &mut self.queues[queue];
         if self.watchdog_active & (1 << queue) != 0 {
+            // The watchdog overrules the pause, which is recorded all the same.
             paused.pause.take(now, paused.told_until, until);
             paused.told_until = until;
             return;

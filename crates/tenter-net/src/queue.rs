@@ -98,6 +98,7 @@ impl PauseRecord {
 
     /// Ends the pause at `now` without a pause frame; it ended or ends at `before`.
     pub fn forget(&mut self, now: Instant, before: Instant) {
+        // Nothing is added for a pause that an XON has ended: `since` is its end.
         self.ended += before.min(now) - self.since.min(before);
         self.since = now;
     }

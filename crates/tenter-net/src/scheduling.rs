@@ -60,6 +60,8 @@ impl Discipline {
     /// Chooses by deficit round robin (Shreedhar and Varghese, "Efficient fair queueing using
     /// deficit round robin").
     fn round_robin(&self, eligible: u8, turn: &mut u8, queues: &mut [ClassQueue]) -> usize {
+        // A queue gets its quantum once a turn, and keeps the turn while its deficit covers its
+        // first frame.
         loop {
             let queue = usize::from(*turn);
             let here = eligible & (1 << queue) != 0;
@@ -71,6 +73,7 @@ impl Discipline {
                 // An empty or paused queue saves nothing for later.
                 queues[queue].deficit = 0;
             }
+            // The next eligible queue in the round.
             let beyond = u32::from(eligible) & (!0 << (queue + 1));
             let candidates = if beyond == 0 {
                 u32::from(eligible)

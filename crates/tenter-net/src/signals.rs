@@ -370,6 +370,7 @@ impl Signals {
         if !self.cache.contains_key(&key) && self.cache.len() >= most {
             self.cache.retain(|_, entry| entry.until > now);
             if self.cache.len() >= most {
+                // A cache without entries is meant to remember nothing.
                 self.record.cache_refused += u64::from(most > 0);
                 return;
             }
@@ -390,6 +391,7 @@ impl Signals {
         }
         let until = entry.until;
         entry.tell(port, until);
+        // Noted as told, so that packets which the host had under way cause no second signal.
         self.record.cache_hits += 1;
         Some(Signal {
             receiver: packet.destination,
@@ -434,6 +436,7 @@ impl Signals {
         let place = place(control.port, class);
         let until = self.paused[place];
         if until > now {
+            // An XON would let the host send before the signalled pause is over.
             let left = self.quanta(host, until - now);
             self.held[place] += u64::from(*quanta == 0 && left > 0);
             *quanta = left.max(*quanta);

@@ -1,7 +1,7 @@
 //! Switches: each routes a frame, chooses a port, asks its buffer for room, and queues it.
 //!
 //! Each model is a type over shared parts: ports with what belongs to them (`parts`), a load
-//! balancer, a buffer. [`Switch`] is any one (decision 0047).
+//! balancer, a buffer. [`Switch`] stands for all of them (decision 0047).
 
 mod circuit;
 mod credit;
@@ -79,7 +79,7 @@ macro_rules! of_queued {
 }
 
 impl Switch {
-    /// Makes a switch from its parts, after a model.
+    /// Makes a switch from its parts, by the given model.
     pub fn new(parts: SwitchParts<'_>, model: SwitchModel<'_>) -> Switch {
         let ports = parts.transmitters.len();
         let kind = match model {
@@ -276,6 +276,7 @@ impl Switch {
         let transmitter = self.ports()[usize::from(port)].transmitter();
         let (_, handed) = transmitter.sent();
         if let Kind::Leaf(switch) = &self.kind {
+            // Cells ahead were handed to the link and counted, but have not begun.
             return handed - bytes_ahead(switch, port, now);
         }
         let end = transmitter.last_end();
@@ -479,6 +480,7 @@ impl Switch {
                 switch.buffer.set_quantum(number, quantum_ps);
                 switch.settle(now, medium);
             }
+            // Input buffers do not go by the line rate.
             Kind::Credit(switch) => switch.settle(now, medium),
             Kind::InputQueued(switch) => {
                 switch.buffer.set_quantum(number, quantum_ps);

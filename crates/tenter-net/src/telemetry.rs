@@ -118,6 +118,7 @@ impl Telemetry {
     pub fn stamp(&self, name: RecordName, hop: &Hop) {
         let words = self.words(name);
         let count = words[1].load(Ordering::Relaxed) as usize;
+        // The path is longer than records are made for: its last hops are left out.
         if count == self.hops {
             return;
         }
@@ -158,6 +159,7 @@ impl Telemetry {
         let first = FIRST_BLOCK * ((1 << block) - 1);
         let stride = HEAD + HOP * self.hops;
         let words = self.regions[(name.number() >> self.bits) as usize].blocks[block as usize]
+            // Whichever thread comes first makes a block, with the same content.
             .get_or_init(|| {
                 let count = (stride * FIRST_BLOCK as usize) << block;
                 (0..count).map(|_| AtomicU64::new(0)).collect()

@@ -299,6 +299,7 @@ impl Transmitter {
     ) {
         self.serialisation = serialisation;
         self.arrives_whole = arrives_whole;
+        // A fraction left over at the old rate is void at the new one.
         self.carried = 0;
         if !self.is_dark() {
             // The next frame, if it need not arrive whole any more, must not arrive together with
@@ -522,6 +523,7 @@ impl Transmitter {
                 let lost = Packet { at, ..*packet };
                 self.note(EventKind::LostOnWire, at, &lost, medium);
             }
+            // It follows later frames, with the output that it had.
             Fate::Held(behind) => impairment.hold(*packet, self.output, behind),
             Fate::Passes => {
                 medium.send(self.output, at, packet);
@@ -565,6 +567,7 @@ impl Transmitter {
     /// waiting frames.
     pub fn send_control(&mut self, packet: Packet, now: Instant, medium: &mut impl Medium) {
         if self.is_dark() {
+            // No queue holds control frames until the link is up.
             self.link_faults.get_or_insert_default().losses.pauses += 1;
             return;
         }

@@ -162,6 +162,7 @@ impl OutputQueued {
         let mut next = Instant::NEVER;
         let mut around = self.chassis.rules.around(&mut self.buffer);
         let mut busy = turns.take_busy(&mut self.queues.active);
+        // No port before the first ones prefetches for them.
         for &number in busy.iter().take(STEPS[2]) {
             self.chassis.ports[usize::from(number)].prefetch_frames();
         }
@@ -172,6 +173,7 @@ impl OutputQueued {
             let first = turns.take_first(number);
             port.serve(arrivals, first, turns, end, &mut around, medium);
             if let Some(departure) = port.next_departure() {
+                // `take_busy` has cleared the bits: ports with frames left become active again.
                 self.queues.active[number / 64] |= 1 << (number % 64);
                 next = next.min(departure);
             }

@@ -51,6 +51,7 @@ impl Certificate {
         longest: impl Fn(usize) -> u64,
     ) {
         self.loose += 1;
+        // A scan takes a step for each port, a cost that several failures have to share.
         if self.loose * PORTS_PER_LOOK < ports {
             return;
         }

@@ -64,7 +64,7 @@ pub(crate) struct PendingControl {
 /// Message that a control frame brings to a link's other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ControlMessage {
-    /// PFC: the class pauses for so long in quanta, 512 bit times each; zero resumes it.
+    /// PFC: quanta (512 bit times each) for which the class pauses; zero resumes it.
     Pause(u16),
     /// Link credit: the block count since the start up to which the other end may send.
     Credit(u32),

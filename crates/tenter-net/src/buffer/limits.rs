@@ -2,14 +2,15 @@
 
 use crate::class::{ClassSpec, Limit, LosslessSpec, PfcTrigger, PoolScope};
 
-/// Trigger that pauses a class's senders, unless headroom use does.
+/// Trigger that pauses a class's senders, in addition to the use of headroom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Watch {
     /// None (`ingress`): a priority group beyond its limit is in headroom, which pauses its sender.
     Group,
     /// A pool that holds more bytes than this (`pool`).
     Pool(u64, PoolScope),
-    /// An output queue beyond its limit (`egress`), which pauses those who send frames beyond it.
+    /// An output queue beyond its limit (`egress`), which pauses the senders whose frames go beyond
+    /// it.
     Queue,
 }
 
@@ -112,6 +113,7 @@ pub(super) fn within(limit: &Limit, pool: &Pool, shared: u64) -> bool {
         } => {
             // A certificate adds all arrivals to `used`, which may then exceed the size.
             let free = pool.size - pool.used.min(pool.size);
+            // In 128 bits, as bytes times a numerator may exceed 64.
             let most = u128::from(free) * u128::from(*numerator);
             u128::from(shared) * u128::from(*denominator) <= most
         }

@@ -64,7 +64,7 @@ impl PriorityGroup {
 #[derive(Clone, Debug)]
 pub(super) struct Occupancy {
     pub(super) classes: Vec<ClassRules>,
-    /// The buffer's first partition's pools, then the next one's.
+    /// Pools in the first partition, then those in the next.
     pub(super) pools: Vec<Pool>,
     /// Number of pools in a partition.
     pub(super) pools_each: usize,
@@ -116,7 +116,7 @@ impl Occupancy {
         }
     }
 
-    /// Returns the index for a port's priority group in a class.
+    /// Returns the index of a port's priority group in a class.
     #[inline]
     pub(super) fn group(&self, port: u16, queue: usize) -> usize {
         usize::from(port) * self.classes.len() + queue
@@ -133,7 +133,7 @@ impl Occupancy {
         ((group / classes) as u16, (group % classes) as u8)
     }
 
-    /// Returns the index for the pool that a frame takes space from: its class's pool, in the
+    /// Returns the index of the pool that a frame takes space from: its class's pool, in the
     /// partition of the port to which the frame is charged. That is the input port in a lossless
     /// class, else the output port.
     #[inline]
@@ -154,7 +154,7 @@ impl Occupancy {
         self.pools[rules.pool..].iter().step_by(self.pools_each)
     }
 
-    /// Returns the index for the headroom pool that `port` shares.
+    /// Returns the index of the headroom pool that `port` shares.
     #[inline]
     fn headroom_pool_of(&self, port: u16) -> usize {
         let first = self.partitions.get(usize::from(port));

@@ -287,6 +287,7 @@ impl Pauses {
     /// bytes left in headroom.
     fn resume_all(&mut self, memory: &Occupancy, queue: usize, pool: usize, now: Instant) {
         let rules = &memory.classes[queue];
+        // A copy, since resuming a group takes it off the list.
         for index in self.paused.clone() {
             let (port, of) = memory.place(index);
             let has_headroom = memory.groups[index as usize].headroom == 0;
@@ -362,6 +363,7 @@ impl Pauses {
         let group = &mut self.groups[index as usize];
         group.paused += now - group.since;
         group.since = Instant::NEVER;
+        // The earliest repetition is searched anew only if it was this one.
         let was_next = group.refresh_at == self.next_refresh;
         group.refresh_at = Instant::NEVER;
         group.xon_frames = group.xon_frames.wrapping_add(1);
@@ -425,6 +427,7 @@ impl Pauses {
         let mut due: Vec<u32> = self.paused.clone();
         due.retain(|&index| self.groups[index as usize].refresh_at <= now);
         due.sort_unstable();
+        // In the order of ports, as everything that is due at one instant.
         for index in due {
             self.ask(memory, index, now);
         }

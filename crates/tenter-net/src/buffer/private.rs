@@ -78,6 +78,7 @@ impl PrivateLimits {
     pub(super) fn is_over(&self, frame: &QueuedFrame) -> Option<bool> {
         let least = self.least[frame.queue];
         let (bytes, queue, port) = (frame.queue_bytes(), frame.queue, frame.output);
+        // Nearly always the lowest limit decides, and no port has to be looked up.
         let over = || bytes > least && self.is_over_at_port(bytes, queue, port);
         (least != SHARES).then(over)
     }

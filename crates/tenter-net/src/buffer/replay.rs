@@ -11,6 +11,8 @@ pub(super) fn replay(journal: &mut Journal, memory: &mut Occupancy, certificate:
     let queues = journal.charged_queues();
     if memory.may_peak(queues, journal.charged_bytes()) {
         for slot in 0..journal.arrange() {
+            // If all frames stored in the slot together set no record, neither does any order of
+            // them.
             let in_order = memory.may_peak(queues, journal.charged_bytes_in(slot));
             replay_entries(journal.entries_in(slot, in_order), memory, certificate);
         }

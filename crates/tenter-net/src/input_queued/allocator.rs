@@ -119,6 +119,7 @@ impl Allocator {
                 continue;
             };
             let from = accept[usize::from(input)];
+            // How far an output is from the input's pointer, around: the nearest grant is accepted.
             let after = |output: u16| (output + ports - from) % ports;
             let accepted = &mut self.accepted[usize::from(input)];
             if accepted.is_none_or(|other| after(output) < after(other)) {

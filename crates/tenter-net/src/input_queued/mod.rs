@@ -34,6 +34,7 @@ impl InputQueuedSpec {
     /// Returns the crossbar's size in bytes for `ports` ports and `queues` classes, before a frame
     /// waits.
     pub fn memory_bytes(&self, ports: usize, queues: usize) -> u64 {
+        // Each pair of input and output has a count and a bit for its request.
         let pairs = ports * ports;
         let channels = ports * self.queues.channels() * size_of::<VecDeque<u16>>();
         let lane = pairs * size_of::<u32>() + pairs / 8 + channels;
@@ -44,7 +45,7 @@ impl InputQueuedSpec {
 /// Queues in which a class waits at an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputQueues {
-    /// Virtual channels, this many (at least one), each in arrival order; a frame that arrives
+    /// A number of virtual channels (at least one), each in arrival order; a frame that arrives
     /// takes the shortest.
     Fifo(u8),
     /// A queue for each output (virtual output queues).
@@ -257,6 +258,7 @@ impl Crossbar {
     pub(crate) fn plan(&mut self, now: Instant, freed: impl Fn(u16, usize) -> Instant) {
         self.next = Instant::NEVER;
         let busy = self.busy_until.iter().copied().filter(|&until| until > now);
+        // The first input that becomes free, for pairs that the last matching has left over.
         let any = busy.min().unwrap_or(Instant::NEVER);
         for (queue, lane) in self.lanes.iter().enumerate() {
             for (input, &count) in lane.of_input.iter().enumerate() {

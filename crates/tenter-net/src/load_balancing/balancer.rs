@@ -127,6 +127,7 @@ impl Balancer {
             Some(limit) => {
                 let others = routing.others(index, packet.destination);
                 let backlog = |port: &u16| ports[usize::from(*port)].backlog(packet.at);
+                // A single circuit with a short wait is enough to stay off the tree.
                 let is_full = |port| backlog(port) > limit;
                 if others.is_empty() || !candidates.iter().all(is_full) {
                     candidates

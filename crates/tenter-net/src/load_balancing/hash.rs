@@ -221,6 +221,7 @@ fn mix32(mut value: u32) -> u32 {
     value ^ (value >> 16)
 }
 
+/// Table for CRC-16/ARC: polynomial 0x8005, lowest bit first.
 const CRC16_TABLE: [u16; 256] = {
     let mut table = [0; 256];
     let mut index = 0;
@@ -241,6 +242,7 @@ const CRC16_TABLE: [u16; 256] = {
     table
 };
 
+/// Table for CRC-32 (IEEE 802.3): polynomial 0x04c1_1db7, lowest bit first.
 const CRC32_TABLE: [u32; 256] = {
     let mut table = [0; 256];
     let mut index = 0;
@@ -282,6 +284,7 @@ const TOEPLITZ_KEY: [u8; 40] = [
 
 /// Returns the XOR of the key's 32-bit windows at the positions of the input's set bits.
 fn toeplitz(bytes: &[u8]) -> u32 {
+    // The upper half is the window, the lower half has the key bits that come next.
     let mut window = u64::from_be_bytes([
         TOEPLITZ_KEY[0],
         TOEPLITZ_KEY[1],

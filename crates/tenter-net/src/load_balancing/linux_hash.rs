@@ -33,8 +33,8 @@ pub(super) fn linux_hash(protocol: u8, addresses: [u32; 2], ports: [u16; 2]) -> 
 }
 
 /// Returns the place of a hash among `links` links: the range of hashes is cut into equal parts.
-// The kernel compares hashes of 31 bits with the ends of parts.
 pub(super) fn linux_place(hash: u32, links: u32) -> u32 {
+    // The kernel compares hashes of 31 bits with the ends of parts.
     let (hash, links) = (u64::from(hash >> 1), u64::from(links.max(1)));
     // The end of a part is rounded to the nearest.
     let end = |place: u64| (((place + 1) << 31) + links / 2) / links;
@@ -47,6 +47,7 @@ pub(super) fn linux_place(hash: u32, links: u32) -> u32 {
 /// Returns SipHash-2-4 of `bytes`, with both halves of the key alike.
 fn sip_hash(key: u64, bytes: &[u8; HASHED_BYTES]) -> u64 {
     let mut state = [
+        // The constants of SipHash: "somepseudorandomlygeneratedbytes" in ASCII.
         key ^ 0x736f_6d65_7073_6575,
         key ^ 0x646f_7261_6e64_6f6d,
         key ^ 0x6c79_6765_6e65_7261,
@@ -55,6 +56,7 @@ fn sip_hash(key: u64, bytes: &[u8; HASHED_BYTES]) -> u64 {
     for word in bytes.as_chunks::<8>().0 {
         take(&mut state, u64::from_le_bytes(*word));
     }
+    // The last word has the length; two rounds a word and four at the end are the 2-4.
     take(&mut state, (HASHED_BYTES as u64) << 56);
     state[2] ^= 0xff;
     for _ in 0..4 {

@@ -100,6 +100,7 @@ impl Quality {
         let mut idle = true;
         for (level, port) in self.levels.iter_mut().zip(ports) {
             let backlog = port.backlog(now);
+            // A dark port counts as idle, or its waiting frames would keep the timer alive.
             idle &= port.is_idle(now);
             *level = level_of(backlog, self.step);
         }

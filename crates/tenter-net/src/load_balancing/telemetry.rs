@@ -286,6 +286,7 @@ impl TelemetryTable {
         } = seen;
         let now = packet.at;
         let paused = &mut self.xoffs[usize::from(input)];
+        // The queue has made this switch pause the packet's sender since its last packet.
         if paused.0 != xoffs {
             *paused = (xoffs, now);
         }
@@ -340,6 +341,7 @@ impl TelemetryTable {
         let now = notice.at;
         self.notices[usize::from(port)].1 += 1;
         if self.heard.is_empty() {
+            // Made with the first notice: it has a word for each port and leaf.
             self.heard = vec![0; self.notices.len() * routing.groups()];
         }
         let way = way(port, notice.destination, routing);

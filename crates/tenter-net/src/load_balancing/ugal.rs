@@ -24,8 +24,8 @@ component! {
     }
 }
 
-/// Factor by which a detour's wait counts, as if it were as many times longer than the shortest
-/// path.
+/// Factor by which a detour's wait counts, as if detours were this many times as long as the
+/// shortest path.
 const DETOUR_LENGTH: u64 = 2;
 
 impl Described for Ugal {

@@ -265,6 +265,8 @@ impl Cell {
     #[inline]
     pub(crate) fn part_of(self, packet: &Packet) -> Packet {
         Packet {
+            // Kind, class, hash and times stay, so that watchers, impairments and counters
+            // recognise it.
             queue_pair: u32::from(self.leaf),
             sequence: self.number,
             ..*packet

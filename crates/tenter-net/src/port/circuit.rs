@@ -53,6 +53,7 @@ impl Port {
             queue.pause.forget(now, queue.paused_until);
             queue.paused_until = now;
         }
+        // Frames wait for the next peer rather than being lost.
         self.closed = 0;
     }
 }

@@ -11,9 +11,9 @@ use crate::packet::Packet;
 
 /// Cells of one link, in the order in which they leave.
 #[derive(Clone, Debug, Default)]
-/// Frame bytes of the cells that had not begun when the last one was added.
 pub(crate) struct Ahead {
     cells: VecDeque<Cell>,
+    /// Frame bytes of the cells that had not begun when the last one was added.
     bytes: u64,
 }
 

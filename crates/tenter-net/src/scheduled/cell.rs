@@ -53,6 +53,7 @@ impl CellSpec {
     /// links would get only the long ones.
     pub(super) fn bytes_before(&self, frame_bytes: u32, number: u32, items: u32) -> u32 {
         let cells = frame_bytes.div_ceil(self.payload_bytes);
+        // Whole cells, spread evenly over the items; the last cell may be shorter.
         (number * cells / items * self.payload_bytes).min(frame_bytes)
     }
 }

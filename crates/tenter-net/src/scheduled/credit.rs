@@ -178,6 +178,7 @@ impl CreditScheduler {
         paused_until: impl Fn(usize) -> Instant,
     ) -> Option<(u16, usize)> {
         let classes = self.turns.len();
+        // The first class from the turn on that has requests and is not paused.
         let order = (0..classes).map(|step| (self.turn + step) % classes);
         let mut ready =
             order.filter(|&class| !self.turns[class].is_empty() && paused_until(class) <= now);
@@ -185,6 +186,7 @@ impl CreditScheduler {
         let leaf = self.turns[class].pop_front()?;
         let place = self.place(leaf, class);
         let debt = &mut self.debts[place];
+        // A credit is never cut: what exceeds the request counts for later ones.
         *debt -= i64::from(self.credit_bytes);
         if *debt > 0 {
             self.turns[class].push_back(leaf);

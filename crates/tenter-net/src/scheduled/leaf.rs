@@ -617,6 +617,7 @@ impl VoqLeaf {
         leaf.record.reorder_high_water = leaf.record.reorder_high_water.max(depth);
         if leaf.wiring.may_lose {
             let deadline = packet.at + leaf.spec.reassembly_timeout;
+            // With one timeout for all, deadlines come in the order of time.
             leaf.deadlines.push_back((deadline, place as u32, number));
         }
     }
@@ -669,6 +670,7 @@ impl VoqLeaf {
         } else if port.is_closed(class) {
             port.lose(packet, now, medium);
         } else {
+            // It has credit, so no buffer is charged.
             port.store(packet, number, class, &self.chassis.rules, medium);
         }
         self.look_at_port(number, now);
@@ -748,6 +750,7 @@ impl VoqLeaf {
             return;
         }
         let voq = self.leaf.voq(of);
+        // Within a leaf a credit takes no time, and packets are not cut.
         self.leaf.voqs[voq].credit(bytes);
         while let Some((packet, _)) = self.take_out(of, now) {
             self.deliver(&packet, number, now, medium);

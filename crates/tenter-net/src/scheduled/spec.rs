@@ -85,6 +85,8 @@ impl ScheduledSpec {
         let frame = u32::from(frame_bytes);
         let own = self.cell.as_ref().map_or(frame, |cell| {
             let before = |number| cell.bytes_before(frame, number, u32::from(items));
+            // Transmitters add preamble and gap to every frame, in place of which cells have their
+            // own overhead.
             cell.wire_bytes(before(number + 1) - before(number)) - WIRE_OVERHEAD_BYTES
         });
         let control = if last { self.control_share(frame) } else { 0 };

@@ -63,6 +63,7 @@ impl Voq {
     }
 
     pub(crate) fn state(&self) -> VoqState {
+        // The balance counts wire bytes, so each frame adds its preamble and gap.
         let waiting = self.bytes + self.frames.len() as u64 * u64::from(WIRE_OVERHEAD_BYTES);
         if self.frames.is_empty() {
             VoqState::Empty

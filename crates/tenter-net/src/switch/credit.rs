@@ -80,6 +80,8 @@ impl Queueing for CreditSwitch {
         self.advance_output(number, now, medium);
         let port = &mut self.chassis.ports[usize::from(number)];
         if port.is_free(queue, now) && port.covers(queue, packet) {
+            // Its space is taken and freed at one instant, which counts towards the next
+            // flow-control packet like any other.
             port.pass_by_credit(packet, queue, now, medium);
             self.buffer.give_back(lane, packet.frame_bytes);
         } else if port.is_closed(queue) {

@@ -75,6 +75,8 @@ impl OutputQueued {
             }
         }
         if acted {
+            // Frames that were dropped or released may resume senders, and ports send at other
+            // instants.
             self.settle_outputs(now, medium);
         }
         acted
@@ -90,6 +92,7 @@ impl Queueing for OutputQueued {
         let mut around = self.chassis.rules.around(&mut self.buffer);
         port.advance(now, &mut around, medium);
         if port.is_free(queue, now) {
+            // A frame that need not wait is never in the buffer.
             port.pass(packet, now, medium);
         } else if port.is_closed(queue) {
             port.lose(packet, now, medium);

@@ -63,6 +63,7 @@ where
         while let Some(mut control) = self.buffer.take_pending() {
             let port = &mut self.chassis.ports[usize::from(control.port)];
             let mut around = self.chassis.rules.around(&mut self.buffer);
+            // The frame goes out behind all that its port has started by now.
             port.advance(now, &mut around, medium);
             let class = self.chassis.class_of[usize::from(control.queue)];
             if let Some(signals) = &mut self.signals {
@@ -73,6 +74,7 @@ where
             self.queues.departures.enter(control.port, port);
         }
         if !self.buffer.is_armed() {
+            // Ports are lazy again, and entries would grow stale.
             self.queues.departures.clear();
         } else if is_armed_anew {
             // From the first pause on, departures of all ports have side effects.
@@ -112,6 +114,7 @@ where
     /// Refreshes the load balancer's view of ports at each interval before `end`.
     fn refresh_quality_before<M: Medium>(&mut self, end: Instant, medium: &mut M) {
         while let Some(at) = self.balancer.next_refresh().filter(|at| *at < end) {
+            // Levels are read after the departures and the arrivals at the same instant.
             self.merge(at, at, medium);
             if !self.buffer.is_armed() {
                 self.bring_outputs_to(at, medium);
@@ -155,6 +158,7 @@ where
         medium: &mut M,
     ) -> Option<Instant> {
         self.refresh_quality_before(end, medium);
+        // A window ends just before `end`, and departures go up to and including an instant.
         self.merge(end - Time::LEAST, end, medium);
         if !self.buffer.is_armed() {
             self.bring_outputs_to(end - Time::LEAST, medium);

@@ -138,6 +138,7 @@ where
         }
         self.offer(packet, input, port, medium);
         if self.balancer.telemetry().is_some() {
+            // The queue is judged with the packet in it.
             self.send_notices(packet, input, port, routing, medium);
         }
     }
@@ -242,6 +243,7 @@ where
         now: Instant,
         medium: &mut M,
     ) {
+        // Before the queues are flushed, so that no XON goes into the dead link.
         self.buffer.link_down(number, now);
         if let Some(signals) = &mut self.signals {
             signals.forget(number);
@@ -254,6 +256,7 @@ where
 
     /// Implements [`Switch::link_up`](crate::Switch::link_up).
     pub(super) fn link_up<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
+        // Credit becomes pending here, and goes out in `settle` when the port is up.
         self.buffer.link_up(number, now);
         self.chassis.ports[usize::from(number)].link_up(now);
         self.settle(now, medium);

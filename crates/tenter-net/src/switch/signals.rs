@@ -70,6 +70,7 @@ where
         } else {
             let sender = Sender {
                 host,
+                // The host is at this very port, so no hash has to choose one.
                 hash: 0,
                 slot: SendSlot::default(),
             };
@@ -95,6 +96,7 @@ where
         if waiting < threshold {
             return;
         }
+        // The target is below the threshold, so neither difference is negative.
         let drain = Drain {
             drains: out.time_of(waiting - target),
             step: out.time_of(threshold - target),
@@ -106,6 +108,7 @@ where
             return;
         };
         let candidates = routing.candidates(self.chassis.index, sender.host);
+        // A sender at this switch needs no signal through the fabric.
         let own = signals.port_of(sender.host, candidates);
         let signal = Signal {
             receiver: packet.destination,

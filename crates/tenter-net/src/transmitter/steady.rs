@@ -47,8 +47,8 @@ impl Transmitter {
 }
 
 impl LinkFaults {
-    /// Visits the state, of which nothing may change: links do not fail periodically. Only control
-    /// frames that a dark link loses do change it.
+    /// Visits the state, which changes only when a link fails, or when a dark link loses control
+    /// frames: neither is part of a steady state.
     fn steady(&mut self, visitor: &mut impl Visitor) {
         let LinkFaults {
             ended,
