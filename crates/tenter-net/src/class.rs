@@ -236,7 +236,7 @@ choice!(PoolScope { "all" => All, "hosts" => Hosts });
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Headroom {
     /// From the model's delays, link by link: nothing is ever lost, and with one frame less
-    /// something could be. Where several classes [become
+    /// something could be. If several classes [become
     /// one](crate::Switches::classes_that_become_one) on the way into another region, it covers the
     /// class whose pause frame is sent last; the others need less.
     Model,

@@ -88,6 +88,7 @@ impl SonicLink {
 pub fn sonic(link: &SonicLink) -> u64 {
     let bit_ps = u128::from(link.rate.bits_per_second()) * u128::from(2 * link.cable_delay.ps());
     let byte_ps = 8_000_000_000_000;
+    // Rounded to the nearest byte.
     let on_cable = u64::try_from((bit_ps + byte_ps / 2) / byte_ps).unwrap_or(u64::MAX);
     let response = response_quanta(link.rate) * QUANTUM_BITS / 8;
     let delayed = link

@@ -11,7 +11,7 @@
 //! the reference engine of the test kit drive the same functions.
 //!
 //! **Ports are lazy.** A port does nothing at the instant a frame ends; it is brought up to date
-//! when it is next used (`Port::advance`). That is exact because a departure at d affects no node
+//! when it is next used (`Port::advance`). This is exact because a departure at d affects no node
 //! before d + serialisation + latency.
 
 mod arrivals_by_port;

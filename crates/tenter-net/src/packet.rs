@@ -57,7 +57,8 @@ pub fn credit_blocks(frame_bytes: u32) -> u32 {
     frame_bytes.div_ceil(CREDIT_BLOCK_BYTES)
 }
 
-/// Packet kinds. Their order counts: predicates such as [`PacketKind::is_data`] rely on it.
+/// Packet kinds. The order of the kinds counts: predicates such as [`PacketKind::is_data`] rely on
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum PacketKind {

@@ -376,6 +376,7 @@ impl Signals {
             }
         }
         let entry = self.cache.entry(key).or_default();
+        // A later signal never shortens a pause.
         entry.until = entry.until.max(until);
         entry.tell(port, until);
     }

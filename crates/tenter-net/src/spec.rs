@@ -121,6 +121,7 @@ impl Switches {
     pub fn add_class_for_signals(&mut self, class: u8) {
         for spec in self.iter_mut() {
             let mut pools = spec.pool_bytes.iter();
+            // A pool that never runs out may be shared without effect on its other classes.
             let pool = pools.position(|&bytes| bytes == UNLIMITED_POOL);
             let pool = pool.unwrap_or_else(|| {
                 spec.pool_bytes.push(UNLIMITED_POOL);

@@ -1,10 +1,10 @@
 //! Comparing a state with an earlier one, and advancing it by whole periods.
 //!
 //! Every component that has a state visits it once, value by value, and says what each value is.
-//! The same pass serves to note the values, to compare them with those noted before, and to change
-//! them to their values some periods later; so none can be forgotten in one of the three.
-//! Components take their fields apart without `..`: a new field does not compile until somebody has
-//! decided what it is.
+//! One pass serves to note the values, to compare them with those noted before, and to change them
+//! to their values some periods later; so none can be forgotten in one of the three. Components
+//! take their fields apart without `..`: a new field does not compile until somebody has decided
+//! what it is.
 //!
 //! A period lies within the requests that are being sent, or it consists of a collective's whole
 //! steps, in which requests follow each other. Values that belong to a request stay the same in the

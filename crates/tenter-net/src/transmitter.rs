@@ -260,6 +260,7 @@ impl Transmitter {
 
     /// Starts no frame until the link comes up again; a frame that has begun ends, and arrives.
     pub(crate) fn hold(&mut self) {
+        // Unlike a failure, this does not cut the frame on the wire short.
         self.link_faults.get_or_insert_default().ended = self.free_at;
         self.free_at = DARK;
     }

@@ -140,6 +140,8 @@ impl OutputQueued {
             let queue = self.chassis.rules.queue(packet);
             let waiting = self.chassis.ports[usize::from(turns.port(place))].bytes_in(queue);
             let fill = self.buffer.fill(input, queue, waiting);
+            // A bound may be too high and never too low: the assertion guards all places that raise
+            // a fill.
             debug_assert!(
                 Some(fill) <= self.buffer.bounds(1 << queue)[queue],
                 "a queue or priority group is fuller than its bound"

@@ -21,7 +21,7 @@ impl Place {
 
 /// A frame that joins an output queue or leaves it.
 ///
-/// Its fields repeat those of [`Place`]: a struct within a struct would be kept in memory on the
+/// The fields repeat those of [`Place`]: a struct within a struct would be kept in memory on the
 /// hot path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueuedFrame {

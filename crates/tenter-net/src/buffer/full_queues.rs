@@ -1,8 +1,8 @@
 //! Output queues beyond their limit, and the senders that are paused for them (`egress` trigger).
 //!
-//! A queue is listed from the frame that found it too long until it is short enough again. Its
-//! senders resume then, except those that another queue, or bytes in headroom, keep paused. The
-//! list is empty while no sender is paused.
+//! A queue is listed from the frame that found it too long until it is short enough again. The
+//! queue's senders resume then, except those that another queue, or bytes in headroom, keep paused.
+//! The list is empty while no sender is paused.
 
 mod steady;
 

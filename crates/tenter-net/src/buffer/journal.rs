@@ -223,7 +223,7 @@ impl Journal {
             slot.charged_bytes += u64::from(entry.change.max(0).unsigned_abs());
         }
         // A counting sort. `end` becomes the start of its slot here, and its end again as entries
-        // are // placed.
+        // are placed.
         let mut before = 0;
         for slot in slots.iter_mut() {
             before += std::mem::replace(&mut slot.end, before);

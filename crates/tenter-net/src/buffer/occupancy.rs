@@ -134,8 +134,8 @@ impl Occupancy {
     }
 
     /// Returns the index of the pool that a frame takes space from: its class's pool, in the
-    /// partition of the port to which the frame is charged. That is the input port in a lossless
-    /// class, else the output port.
+    /// partition of the port to which the frame is charged. A lossless class charges the input
+    /// port, any other the output port.
     #[inline]
     pub(super) fn pool_of(&self, rules: &ClassRules, place: Place) -> usize {
         if self.partitions.is_empty() {

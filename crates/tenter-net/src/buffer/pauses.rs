@@ -89,7 +89,7 @@ pub(super) struct Pauses {
     to_host: Vec<bool>,
     /// Earliest `refresh_at` among all groups; [`Instant::NEVER`] if no pause is in force.
     next_refresh: Instant,
-    /// How long a pause quantum (512 bits) lasts at each port, in ps.
+    /// Duration of a pause quantum (512 bits) at each port, in ps.
     quantum_ps: Vec<u64>,
     /// Set while the frames of a held port are taken out and stored again one by one to reroute
     /// them. A sender that resumed and paused again for each frame would overrun its headroom, so
@@ -309,6 +309,7 @@ impl Pauses {
     pub(super) fn stop_holding_back(&mut self, memory: &Occupancy, now: Instant) {
         self.holds_back = false;
         let mut paused = self.paused.clone();
+        // XON frames go out in the order of ports, not in that of the pauses.
         paused.sort_unstable();
         for index in paused {
             // An earlier group of the list may have resumed this one with its own.

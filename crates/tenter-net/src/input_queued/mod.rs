@@ -64,7 +64,7 @@ impl InputQueues {
 
 /// Counters for frames that wait at a switch's inputs, and the inputs that send.
 ///
-/// The frames themselves are in the queues of the ports that they leave by. Those from one input
+/// The frames themselves are in the queues of the ports that they leave by. Frames from one input
 /// and class for one output leave in arrival order, whatever their channels.
 #[derive(Clone, Debug)]
 pub(crate) struct Crossbar {
@@ -143,6 +143,7 @@ impl Crossbar {
             lane.requests.set(input, output);
         } else {
             let own = &mut lane.channels[from * channels..][..channels];
+            // The first among equally short channels.
             if let Some(shortest) = own.iter_mut().min_by_key(|channel| channel.len()) {
                 shortest.push_back(output);
             }

@@ -27,8 +27,8 @@ impl Described for Adaptive {
 }
 
 impl Balance for Adaptive {
-    // Equally busy links are drawn from, or all packets of an instant would take the first.
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
+        // One is drawn among equally busy links, or all packets would take the first while idle.
         view.best(packet)
     }
 }

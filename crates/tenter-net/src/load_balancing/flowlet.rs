@@ -127,6 +127,7 @@ impl Balance for FlowletTable {
         // A port that is no candidate any more, after a change of routes, cannot be kept.
         let kept = view.candidates.iter().position(|port| *port == bucket.port);
         let kept = kept.filter(|_| fresh);
+        // Then other links need not be compared.
         let stays = self.spec.probability.0 == 0;
         if let Some(kept) = kept.filter(|_| stays) {
             return kept;

@@ -47,6 +47,7 @@ impl Port {
         self.transmitter
             .transmit_queued(&packet, now, before - frame, medium);
         if around.buffer.is_booked(number) {
+            // The queue's bytes no longer include the frame.
             let left = self.queued_frame(input, number, &packet);
             around.buffer.release_seldom(left, now);
         }

@@ -114,7 +114,7 @@ pub struct LeafRecord {
 #[derive(Clone, Copy, Debug)]
 struct VoqKey {
     host: HostId,
-    /// Queue of the class.
+    /// Queue number of the class.
     class: usize,
 }
 
@@ -122,7 +122,7 @@ struct VoqKey {
 #[derive(Clone, Copy, Debug)]
 struct Source {
     leaf: u16,
-    /// Queue of the class.
+    /// Queue number of the class.
     class: usize,
 }
 
@@ -265,8 +265,8 @@ const BLOCK: usize = 16;
 
 /// A leaf of a scheduled fabric.
 ///
-/// Its buffer is for packets in virtual output queues. Packets at host ports have credit, and room
-/// without limit.
+/// The leaf's buffer is for packets in virtual output queues. Packets at host ports have credit,
+/// and room without limit.
 #[derive(Clone, Debug)]
 pub(crate) struct VoqLeaf {
     pub(crate) chassis: Chassis,

@@ -1,7 +1,7 @@
 //! A switch with links that are circuits of optical switches.
 //!
 //! A port whose circuit will change is first *held*: it starts no more frames, and those that wait
-//! are routed anew. When the last frame has arrived the port is *darkened*. Later it is *joined*
+//! are routed anew. The port is *darkened* when the last frame has arrived. Later it is *joined*
 //! with another port. Pauses by this switch stay in force while the port is dark, because the
 //! frames that caused them may still be in its buffer; the new peer is sent these pauses before it
 //! may send frames.

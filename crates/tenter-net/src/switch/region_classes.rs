@@ -5,8 +5,8 @@
 //! class beyond it, so pauses cannot wait for each other in a cycle through regions.
 //!
 //! The switch that a packet enters changes its class, like one that rewrites the DSCP of incoming
-//! packets. The priority group there belongs to the new class. Its pause frames name the old class,
-//! in which the packets still are at the other end of the link.
+//! packets. The priority group there belongs to the new class. The group's pause frames name the
+//! old class, in which the packets still are at the other end of the link.
 //!
 //! Source: Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008), section
 //! 4.1, where virtual channels take the place of classes.

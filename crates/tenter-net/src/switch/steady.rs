@@ -21,6 +21,7 @@ impl Switch {
     /// Follows a jump: the state has changed as a whole, so the ordered departures are found anew.
     pub fn leaped(&mut self) {
         if let Kind::OutputQueued(switch) = &mut self.kind {
+            // The entries have instants from before the jump.
             switch.queues.departures.clear();
             if switch.buffer.is_armed() {
                 switch.enter_all_departures();
