@@ -117,7 +117,7 @@ impl SharedBuffer {
         self.certificate.bounds(queues)
     }
 
-    /// Lowers the [bounds](SharedBuffer::bounds) to present fills after they failed to certify a
+    /// Lowers the [bounds](SharedBuffer::bounds) to present fills after they did not suffice for a
     /// visit. `longest` returns the bytes in the longest output queue.
     pub(crate) fn tighten_bounds(&mut self, ports: usize, longest: impl Fn(usize) -> u64) {
         self.certificate.tighten(&self.memory, ports, longest);

@@ -32,11 +32,11 @@ pub struct ClassSpec {
     /// Pool from which its frames take shared space: an index into
     /// [`SwitchSpec::pool_bytes`](crate::SwitchSpec::pool_bytes).
     pub pool: u8,
-    /// Reserved bytes, outside the pool, for each account: an output queue or, in a lossless class,
-    /// a priority group.
+    /// Reserved bytes, outside the pool, for each output queue or, in a lossless class, each
+    /// priority group.
     pub reserved_bytes: u64,
-    /// Limit on an account's shared bytes: beyond it a lossy class drops, a lossless one pauses the
-    /// sender.
+    /// Limit on the shared bytes in a queue or priority group: beyond it a lossy class drops, a
+    /// lossless one pauses the sender.
     pub limit: Limit,
     /// PFC settings that make the class lossless; `None` drops frames beyond the limit.
     pub lossless: Option<LosslessSpec>,
@@ -65,7 +65,7 @@ impl ClassSpec {
     }
 }
 
-/// Limit on the shared bytes that an account (a queue or priority group) takes from its pool.
+/// Limit on the shared bytes that a queue or priority group takes from its pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// A fixed number of bytes, whatever the pool's fill.
@@ -92,7 +92,8 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Returns the bytes at which a pool with `pool_bytes` reaches the limit as a single account.
+    /// Returns the bytes at which a pool with `pool_bytes` reaches the limit if all its frames
+    /// count as one queue.
     pub fn of_all(&self, pool_bytes: u64) -> u64 {
         match self {
             Limit::Static(bytes) | Limit::AtRate { bytes, .. } => *bytes,
@@ -172,7 +173,8 @@ impl Levels {
         &self.levels[..usize::from(self.count)]
     }
 
-    /// Returns an account's limit in bytes at this pool fill; `u64::MAX` up to the first level.
+    /// Returns the limit on a queue or priority group, in bytes, at this pool fill; `u64::MAX` up
+    /// to the first level.
     #[inline]
     pub fn limit(&self, pool_used: u64) -> u64 {
         let passed = self
@@ -182,10 +184,11 @@ impl Levels {
         passed.last().map_or(u64::MAX, |level| level.account_bytes)
     }
 
-    /// Returns the most bytes that one account may hold alone, when the pool's fill is its own.
+    /// Returns the most bytes that a queue or priority group may hold alone, when the pool's fill
+    /// is its own.
     pub fn of_all(&self, pool_bytes: u64) -> u64 {
         let mut most = pool_bytes;
-        // A level does not apply up to its fill; beyond, the account stays within its limit.
+        // A level does not apply up to its fill; beyond, its limit holds.
         for level in self.list().iter().rev() {
             most = most.min(level.account_bytes.max(level.pool_bytes));
         }
@@ -198,8 +201,8 @@ impl Levels {
 pub struct LosslessSpec {
     /// Quantity that is compared with the limit.
     pub trigger: PfcTrigger,
-    /// Bytes below the limit at which a paused sender may resume; it may also if the account is
-    /// empty.
+    /// Bytes below the limit at which a paused sender may resume; it may also if the queue or
+    /// priority group is empty.
     pub xon_offset_bytes: u64,
     /// Bytes for frames that arrive after XOFF, for each port, outside the pool.
     pub headroom: Headroom,

@@ -392,7 +392,8 @@ impl Signals {
         }
         let until = entry.until;
         entry.tell(port, until);
-        // Noted as told, so that packets which the host had under way cause no second signal.
+        // Entered as signalled, so that packets which the host had under way cause no second
+        // signal.
         self.record.cache_hits += 1;
         Some(Signal {
             receiver: packet.destination,

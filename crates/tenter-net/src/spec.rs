@@ -170,7 +170,8 @@ impl Switches {
 }
 
 impl SwitchSpec {
-    /// Returns a pool's size in one partition, in bytes: an account draws on one partition only.
+    /// Returns a pool's size in one partition, in bytes: a queue or priority group draws on one
+    /// partition only.
     pub fn pool_of(&self, class_pool: u8) -> u64 {
         let pool = self.pool_bytes[usize::from(class_pool)];
         self.sharing.of_one_part(pool)

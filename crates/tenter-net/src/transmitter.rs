@@ -316,7 +316,8 @@ impl Transmitter {
     }
 
     /// Reports frames lost by the link's impairment to the other end from now on, so that their
-    /// credit returns. Does nothing on a link that loses none.
+    /// credit returns. Must follow [`Transmitter::impair`]: on a link without impairment it does
+    /// nothing.
     pub fn return_lost_credit(&mut self) {
         if let Some(link_faults) = &mut self.link_faults {
             link_faults.returns_lost_credit = true;

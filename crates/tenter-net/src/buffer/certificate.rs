@@ -5,7 +5,7 @@ use super::limits::{Watch, fits, within};
 use super::occupancy::Occupancy;
 use crate::class::CLASSES;
 
-/// Most ports scanned, on average, for each visit that the bounds fail to certify.
+/// Most ports scanned, on average, for each visit for which the bounds do not suffice.
 const PORTS_PER_LOOK: usize = 32;
 
 /// Upper bounds on the fills of output queues and priority groups.
@@ -14,7 +14,7 @@ pub(super) struct Certificate {
     /// Bound on each queue's fullest output queue or priority group, in bytes. Departures do not
     /// lower it, so that they need not look for the new maximum.
     bounds: [u64; CLASSES],
-    /// Visits that the bounds failed to certify since they were last tightened.
+    /// Visits for which the bounds did not suffice since they were last tightened.
     loose: usize,
 }
 
@@ -39,7 +39,7 @@ impl Certificate {
         std::array::from_fn(|queue| (queues & (1 << queue) != 0).then_some(self.bounds[queue]))
     }
 
-    /// Sets the bounds to present fills, after they failed to certify a visit. `longest` returns
+    /// Sets the bounds to present fills, after they did not suffice for a visit. `longest` returns
     /// the bytes in a queue's longest output queue.
     ///
     /// A switch with many ports does so at some of its failures only: while one queue stays long,

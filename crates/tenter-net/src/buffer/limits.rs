@@ -81,13 +81,14 @@ impl Pool {
     }
 }
 
-/// Returns the shared part of a holder's `bytes`: reserved space fills first.
+/// Returns the shared part of the `bytes` in a queue or priority group: reserved space fills first.
 #[inline]
 pub(super) fn shared(rules: &ClassRules, bytes: u64) -> u64 {
     bytes.saturating_sub(rules.reserved)
 }
 
-/// Returns the shared bytes that `frame` bytes add to a holder that has `before` bytes.
+/// Returns the shared bytes that `frame` bytes add to a queue or priority group with `before`
+/// bytes.
 #[inline]
 pub(super) fn shared_more(rules: &ClassRules, before: u64, frame: u64) -> u64 {
     shared(rules, before + frame) - shared(rules, before)

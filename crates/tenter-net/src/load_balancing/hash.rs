@@ -221,7 +221,7 @@ fn mix32(mut value: u32) -> u32 {
     value ^ (value >> 16)
 }
 
-/// Table for CRC-16/ARC: polynomial 0x8005, lowest bit first.
+/// Table for CRC-16/ARC: polynomial `0x8005`, lowest bit first.
 const CRC16_TABLE: [u16; 256] = {
     let mut table = [0; 256];
     let mut index = 0;
@@ -242,7 +242,7 @@ const CRC16_TABLE: [u16; 256] = {
     table
 };
 
-/// Table for CRC-32 (IEEE 802.3): polynomial 0x04c1_1db7, lowest bit first.
+/// Table for CRC-32 (IEEE 802.3): polynomial `0x04c1_1db7`, lowest bit first.
 const CRC32_TABLE: [u32; 256] = {
     let mut table = [0; 256];
     let mut index = 0;

@@ -129,7 +129,7 @@ where
         while self.buffer.is_armed() {
             let refresh = self.buffer.next_refresh();
             match self.queues.departures.next(&self.chassis.ports) {
-                // At one instant departures come before repetitions, as all timers.
+                // At one instant departures come before repetitions, which are timers.
                 Some((at, number)) if at <= until && at <= refresh => {
                     self.queues.departures.pop();
                     self.advance_output(number, at, medium);
