@@ -95,9 +95,11 @@ pub struct LaneBuffer {
     update: u32,
     /// ABR, adjusted blocks received: frames that arrived or were lost.
     received: u32,
+    /// Blocks of the frames that are in the buffer.
     occupied: u32,
     /// The FCCL last sent to the other end.
     told: u32,
+    /// Most blocks that were ever in use at once.
     high_water: u32,
     updates: u64,
     /// Frames that were lost on the way here.

@@ -246,6 +246,7 @@ pub(crate) struct Signals {
     quiet: BTreeMap<(u16, u8, HostId, HostId), Instant>,
     /// Entry count at which those that have passed are dropped.
     quiet_limit: usize,
+    /// Signals that this leaf remembers, by (receiver, class).
     cache: BTreeMap<(HostId, u8), Remembered>,
     /// Instant at which the pause known to a port's host ends, by port, then class.
     paused: Vec<Instant>,

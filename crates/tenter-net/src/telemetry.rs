@@ -72,6 +72,7 @@ struct Region {
 /// Telemetry for all packets in a network.
 #[derive(Debug)]
 pub struct Telemetry {
+    /// Hops that a record has room for.
     hops: usize,
     /// Bits in a name that number a host's records; the bits above number the host.
     bits: u32,

@@ -19,8 +19,10 @@ pub(super) enum Watch {
 pub(super) struct ClassRules {
     /// Index of the class's pool within a partition.
     pub(super) pool: usize,
+    /// Bytes that each queue or priority group has to itself outside the pool.
     pub(super) reserved: u64,
     pub(super) limit: Limit,
+    /// Trigger that pauses senders, beside the use of headroom.
     pub(super) watch: Watch,
     pub(super) lossless: Option<LosslessSpec>,
 }

@@ -45,6 +45,7 @@ pub(super) struct PriorityGroup {
     pub(super) used: u64,
     /// Bytes in headroom, which fills last and empties first.
     pub(super) headroom: u64,
+    /// Most bytes that may be in headroom.
     pub(super) headroom_size: u64,
     pub(super) headroom_high_water: u64,
 }

@@ -25,6 +25,7 @@ struct ByRate {
     queue: usize,
     /// Limit at ports of `rate`, in bytes.
     bytes: u64,
+    /// Line rate that `bytes` is meant for.
     rate: Rate,
     /// Lowest limit at any port, in bytes.
     floor: u64,

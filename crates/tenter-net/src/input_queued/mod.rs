@@ -72,6 +72,7 @@ pub(crate) struct Crossbar {
     ports: usize,
     /// Instant until which each input sends.
     busy_until: Vec<Instant>,
+    /// Waiting frames by class, as each class is matched on its own.
     lanes: Vec<Lane>,
     /// Instant at which inputs and outputs are next matched; [`Instant::NEVER`] if nothing waits.
     next: Instant,

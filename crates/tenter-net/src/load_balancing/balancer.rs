@@ -16,6 +16,7 @@ use crate::scheduled::spray::Spray;
 #[derive(Clone, Debug)]
 pub(crate) struct Balancer {
     member: Member,
+    /// Levels of the ports, if the member or a spill compares queues.
     quality: Quality,
     /// Longest wait at direct circuits: packets that would wait longer at each of them take the
     /// tree.

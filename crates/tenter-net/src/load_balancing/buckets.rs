@@ -7,6 +7,7 @@ use crate::load_balancing::view::TableSizes;
 #[derive(Clone, Debug)]
 pub(crate) struct Buckets<B> {
     entries: usize,
+    /// Content of a bucket that no flow has used.
     empty: B,
     groups: Vec<Group<B>>,
 }

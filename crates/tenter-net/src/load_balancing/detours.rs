@@ -17,6 +17,7 @@ use crate::packet::Packet;
 #[derive(Clone, Debug)]
 pub(super) struct Detours {
     drawn_for: DrawnFor,
+    /// Shared by all switches, so that all draw the same region for a packet.
     seed: u32,
     /// True for ports that lead to hosts.
     to_host: Vec<bool>,

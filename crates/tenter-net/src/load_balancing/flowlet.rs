@@ -51,6 +51,7 @@ impl Flowlet {
 
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
+    /// Port that the bucket's flows take.
     port: u16,
     /// Arrival of the last packet; `None` before the first.
     last: Option<Instant>,
@@ -62,6 +63,7 @@ pub(crate) struct FlowletTable {
     spec: Flowlet,
     gap: Time,
     table: Buckets<Bucket>,
+    /// Moves of flows without a gap.
     moves: u64,
 }
 

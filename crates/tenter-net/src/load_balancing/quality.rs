@@ -53,6 +53,7 @@ impl QualitySpec {
 pub(crate) struct Quality {
     /// Interval between refreshes: zero for exact levels, [`NOT_KEPT`] for none.
     refresh: Time,
+    /// Wait that makes a port one level busier.
     step: Time,
     levels: Vec<u8>,
     /// Instant of the next refresh; [`Instant::NEVER`] while all ports are idle, which the levels

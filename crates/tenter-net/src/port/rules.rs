@@ -18,6 +18,7 @@ pub(crate) struct PortRules {
     pub(super) marking_late: u8,
     /// Queues of either kind that mark nothing at ports to hosts, one bit each.
     pub(super) unmarked_to_hosts: u8,
+    /// ECN settings of each queue; `None` marks nothing.
     ecn: Vec<Option<EcnSpec>>,
     /// Trim rule for each queue's data that finds no room; `None` drops it.
     pub(super) trims: Vec<Option<TrimRule>>,

@@ -15,6 +15,7 @@ use crate::scheduled::spec::ScheduledSpec;
 pub(crate) struct CreditScheduler {
     credit_bytes: u32,
     over_speed_ppm: u32,
+    /// Time per byte at which credits are granted: the line's, shortened by the over-speed.
     pace: SerialisationTime,
     /// Earliest instant of the next credit.
     next_at: Instant,

@@ -7,6 +7,7 @@ use tenter_units::Instant;
 #[derive(Clone, Debug)]
 pub(crate) struct Earliest {
     at: Vec<Instant>,
+    /// Place of the earliest instant.
     first: usize,
 }
 

@@ -162,6 +162,7 @@ pub(crate) struct Leaf {
     /// Packets to be given up, as (instant, assembly, number), if cells may be lost. All have the
     /// same timeout, so they are in the order of time.
     deadlines: VecDeque<(Instant, u32, u32)>,
+    /// Frame bytes that wait in all virtual output queues together.
     voq_bytes: u64,
     record: LeafRecord,
 }
