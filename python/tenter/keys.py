@@ -3915,7 +3915,7 @@ class JobWorkloadTrainingAccelerator1(TypedDict, total=False):
     fp8_flops: float | str
     """Peak of the matrix units with 8-bit numbers. Default: none: `precision: fp8` is refused."""
     matrix_efficiency: list[JobWorkloadTrainingAccelerator1MatrixEfficiency]
-    """What matrix operators reach of the peak by their size, ascending; an operator of a size
+    """What matrix operators reach of the peak by their size; an operator of a size
     below the first reaches a tenth. Default: [].
     """
     memory: Quantity

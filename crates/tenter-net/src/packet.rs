@@ -203,18 +203,29 @@ pub struct Packet {
 // Two packets fill a cache line: inboxes and queues hold them by value.
 const _: () = assert!(size_of::<Packet>() == 32);
 
-/// A switch's random choices. Draws for marks, links and trims are independent; those for moves
-/// equal those for marks.
+/// A switch's random choices, whose draws are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Draw {
     /// Mark a packet, or not.
-    Mark = 0,
+    Mark,
     /// Choose one among several links.
-    Link = 1,
+    Link,
     /// Move the packet's flow to another link, or not.
-    Move = 2,
+    Move,
     /// Trim the packet, or the last one before it.
-    Trim = 3,
+    Trim,
+}
+
+impl Draw {
+    /// Bits that no instant of arrival reaches, but for the lowest, tell the choices apart.
+    const fn salt(self) -> u64 {
+        match self {
+            Draw::Mark => 0,
+            Draw::Link => 1 << 63,
+            Draw::Move => 1 << 62,
+            Draw::Trim => 1,
+        }
+    }
 }
 
 impl Packet {
@@ -280,11 +291,7 @@ impl Packet {
     pub(crate) fn draw(&self, seed: u32, purpose: Draw) -> u64 {
         // Hash and sequence number tell packets apart; a packet sent again differs by its arrival.
         let identity = u64::from(self.hash) << 32 | u64::from(self.sequence);
-        let salt = match purpose {
-            Draw::Mark | Draw::Link | Draw::Move => (purpose as u64) << 63,
-            Draw::Trim => 1,
-        };
-        mix64(mix64(identity ^ u64::from(seed)) ^ self.at.ps() ^ salt)
+        mix64(mix64(identity ^ u64::from(seed)) ^ self.at.ps() ^ purpose.salt())
     }
 
     /// Returns the wire bytes that a control frame takes.

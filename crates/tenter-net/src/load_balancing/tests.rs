@@ -432,6 +432,23 @@ fn marks_are_drawn_apart_from_links() {
 }
 
 #[test]
+fn draws_for_different_choices_are_independent() {
+    // Two draws of 8,000 packets agree in their first bit in half of them, ± 5 standard deviations
+    // of √(8,000/4) ≈ 45.
+    let choices = [Draw::Mark, Draw::Link, Draw::Move, Draw::Trim];
+    for (place, &one) in choices.iter().enumerate() {
+        for &other in &choices[..place] {
+            let alike = |packet: &Packet| (packet.draw(7, one) ^ packet.draw(7, other)) >> 63 == 0;
+            let count = flows(8_000).filter(alike).count();
+            assert!(
+                (3_776..=4_224).contains(&count),
+                "{one:?}, {other:?}: {count}"
+            );
+        }
+    }
+}
+
+#[test]
 fn another_source_port_changes_every_hash_by_the_same() {
     let functions = [
         HashFunction::Crc16,

@@ -38,6 +38,8 @@ pub(super) struct Meter {
     released_by: Vec<u32>,
     /// The compute stream's index; `None` if the rank computes nothing.
     compute: Option<u16>,
+    /// Since when the time has not been attributed to computing or waiting.
+    idle_since: Instant,
     /// The operation that runs on the compute stream, or `NONE`.
     running: u32,
     /// Places of the marked operations, ascending.

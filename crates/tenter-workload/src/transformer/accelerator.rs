@@ -87,7 +87,7 @@ component! {
         memory_bandwidth: Rate, in Rate::from_gbps(1)..=Rate::from_gbps(10_000_000);
         /// Size of its memory.
         memory: Bytes, in Bytes::new(1 << 20)..=Bytes::new(1 << 50);
-        /// What matrix operators reach of the peak by their size, ascending; an operator of a size
+        /// What matrix operators reach of the peak by their size; an operator of a size
         /// below the first reaches a tenth.
         matrix_efficiency: Vec<EfficiencyStep> = "[]";
         /// What vector operators reach.
