@@ -1,12 +1,12 @@
-//! What travels between nodes.
+//! The trait of items that travel between nodes.
 
 use tenter_units::Instant;
 
-/// Something that arrives at a node at an instant.
+/// An item that arrives at a node at an instant.
 pub trait Arrival: Copy + Send + 'static {
-    /// The instant.
+    /// Returns the arrival time.
     fn at(&self) -> Instant;
 
-    /// Changes the instant.
+    /// Sets the arrival time; the engine calls it when the item is sent.
     fn set_at(&mut self, at: Instant);
 }

@@ -1,23 +1,24 @@
-//! How evenly the work of windows is spread over the parts.
+//! Distribution of the windows' work over the partitions.
 
-/// The work of windows as more threads would share it. Work is counted in visits and arrivals.
+/// Work that windows bring for several threads, in visits plus arrivals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     /// Windows with enough work to be shared.
     pub windows: u64,
     /// Their work.
     pub work: u64,
-    /// Of it, that of the busiest part of each of them: what is left when each part has a thread.
+    /// Sum over these windows: the busiest partition's work, which remains when each partition has
+    /// a thread.
     pub busiest: u64,
-    /// The work of all other windows, which one thread does.
+    /// Work in all other windows, which one thread does.
     pub rest: u64,
 }
 
-/// Waking a thread takes some microseconds; less work than this per window is not shared.
+/// Least work for which a window is shared: waking a thread takes some microseconds.
 pub(crate) const SHARED_WORK: u64 = 200;
 
 impl Balance {
-    /// Counts a window; its work.
+    /// Counts a window, given its work for each partition; returns the total.
     pub(crate) fn count(&mut self, work_of_parts: impl Iterator<Item = u64>) -> u64 {
         let (mut work, mut busiest) = (0, 0);
         for of_part in work_of_parts {
@@ -34,13 +35,13 @@ impl Balance {
         work
     }
 
-    /// How many times faster than one thread as many as there are parts would be, if a unit of work
-    /// takes so many nanoseconds, and the meeting of all threads at a window so many.
+    /// Estimates the speed-up over one thread when each partition has a thread. A visit or arrival
+    /// takes `work_ns`, and the meeting in which all threads share a window `meeting_ns`.
     #[must_use]
     pub fn speed_up(&self, work_ns: f64, meeting_ns: f64) -> f64 {
         let alone = (self.work + self.rest) as f64 * work_ns;
         let shared = self.busiest as f64 * work_ns + self.windows as f64 * meeting_ns;
-        // Sharing that does not pay is given up.
+        // `Pace` gives sharing up where it does not pay.
         let shared = shared.min(self.work as f64 * work_ns);
         let together = shared + self.rest as f64 * work_ns;
         if together > 0.0 {

@@ -1,4 +1,5 @@
-//! Which nodes have work, and when: one entry per node, not per packet.
+//! The calendar: the time at which each node has work next. A node has one entry, not one per
+//! packet.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,29 +8,32 @@ use tenter_units::Instant;
 
 use crate::home::LocalNode;
 
-/// Buckets in the ring; nodes that sleep longer wait in a heap.
+/// Buckets in the ring. Nodes that sleep for longer wait in a heap.
 const BUCKETS: usize = 256;
 
 /// A ring of bitmaps, one per time bucket, with one bit per node; and a heap for the far future.
 ///
-/// A set bit may be stale (its node has since been given another time): `wake` is the truth. That
-/// makes every update one comparison and one bit, and a node that gets fifty packets in a window
-/// costs one entry.
+/// A set bit may be stale, because its node has since been given another time: `wake` is
+/// authoritative. So an update is one comparison and one bit, and a node that gets fifty packets in
+/// a window costs one entry.
 #[derive(Debug)]
 pub(crate) struct Calendar {
-    /// Length of a bucket in ps; the engine's windows end at multiples of it.
+    /// Bucket length in ps. No window crosses a multiple.
     bucket_ps: u64,
+    /// Words in a bitmap: one bit per node, 64 to a word.
     words_per_bucket: usize,
     words: Vec<u64>,
-    /// Buckets that may hold a bit.
+    /// One bit per bucket: set if its bitmap may have a bit set, so that a search skips empty
+    /// bitmaps.
     occupied: [u64; BUCKETS / 64],
-    /// The number of the earliest bucket of the ring.
+    /// Number that the ring's earliest bucket has.
     base: u64,
-    /// When each node must be visited next.
+    /// Each node's next visit; `NEVER` if it has none.
     wake: Vec<Instant>,
-    /// (time, node) beyond the ring.
+    /// Entries (time, node) beyond the ring, earliest first. An entry is stale if `wake` says
+    /// another time.
     far: BinaryHeap<Reverse<(Instant, LocalNode)>>,
-    /// The time under which a node stands in `far`, to keep one entry per node and time.
+    /// Each node's newest time in `far`: the same time need not be entered twice.
     far_at: Vec<Instant>,
 }
 
@@ -49,7 +53,7 @@ impl Calendar {
         }
     }
 
-    /// Asks for a visit at `at` or earlier.
+    /// Schedules a visit at `at`, unless `node` has an earlier one.
     #[inline]
     pub(crate) fn wake(&mut self, node: LocalNode, at: Instant) {
         if at < self.wake[node.index()] {
@@ -58,8 +62,8 @@ impl Calendar {
         }
     }
 
-    /// Asks for a visit in a bucket, which must be one of the ring's, or earlier: at its start, or
-    /// `at` where the exact instant matters.
+    /// Schedules a visit in `bucket`, which must be one in the ring, unless `node` has an earlier
+    /// one. The visit is due at the bucket's start, or at `at` if the exact instant matters.
     #[inline]
     pub(crate) fn wake_in_bucket(&mut self, node: LocalNode, bucket: u64, at: Option<Instant>) {
         let at = at.unwrap_or(self.start_of(bucket));
@@ -89,33 +93,34 @@ impl Calendar {
         self.occupied[slot / 64] |= 1 << (slot % 64);
     }
 
-    /// The bucket that holds `at`.
+    /// Returns the bucket that contains `at`.
     #[inline]
     fn bucket_of(&self, at: Instant) -> u64 {
         at.ps() / self.bucket_ps
     }
 
-    /// When a bucket starts.
+    /// Returns the instant at which `bucket` starts.
     #[inline]
     fn start_of(&self, bucket: u64) -> Instant {
         Instant::from_ps(bucket * self.bucket_ps)
     }
 
-    /// When a bucket ends: at most never.
+    /// Returns the instant at which `bucket` ends; the last buckets of time end at
+    /// [`Instant::NEVER`].
     #[inline]
     fn end_of(&self, bucket: u64) -> Instant {
         Instant::from_ps((bucket + 1).saturating_mul(self.bucket_ps))
     }
 
-    /// The end of the bucket that holds `at`: no window crosses it.
+    /// Returns the bucket end after `at`: no window crosses it.
     pub(crate) fn bucket_end(&self, at: Instant) -> Instant {
         self.end_of(self.bucket_of(at))
     }
 
-    /// A lower bound of the next time any node must be visited, tight to a bucket; `None` when no
-    /// node has work.
+    /// Returns the start of the first bucket in which a node has work, or `now` if that is later;
+    /// `None` if no node has work. It is a lower bound for the next visit.
     ///
-    /// `now` must be no later than any node's next visit; buckets before it are forgotten.
+    /// `now` must be no later than any node's next visit; earlier buckets are forgotten.
     pub(crate) fn next(&mut self, now: Instant) -> Option<Instant> {
         self.advance_to(self.bucket_of(now));
         loop {
@@ -126,7 +131,7 @@ impl Calendar {
                 }
                 continue;
             }
-            // The ring must not move ahead of `now`: something may still be sent to arrive before
+            // The ring must not move ahead of `now`: an item may still be sent that arrives before
             // `at`.
             let &Reverse((at, node)) = self.far.peek()?;
             if self.wake[node.index()] == at {
@@ -137,10 +142,11 @@ impl Calendar {
         }
     }
 
-    /// The next time any node must be visited, exactly; `None` when no node has work.
+    /// Returns the exact time at which a node is visited next; `None` if no node has work.
     pub(crate) fn next_exactly(&mut self, now: Instant) -> Option<Instant> {
         let start = self.next(now)?;
         let end = self.bucket_end(start);
+        // Beyond the ring, `next` has left a valid entry at the top of the heap.
         if self.bucket_of(start) >= self.base + BUCKETS as u64 {
             return self.far.peek().map(|&Reverse((at, _))| at);
         }
@@ -157,9 +163,11 @@ impl Calendar {
         Some(earliest)
     }
 
-    /// Offset from `base` of the first bucket marked as occupied.
+    /// Returns the offset from `base` to the first bucket that is marked as occupied.
     fn next_slot(&self) -> Option<u64> {
         let first = self.base as usize % BUCKETS;
+        // The first word is searched twice: its bits from `first` on belong to the earliest
+        // buckets, those below `first` to the latest.
         for step in 0..=BUCKETS / 64 {
             let index = (first / 64 + step) % (BUCKETS / 64);
             let mut word = self.occupied[index];
@@ -176,7 +184,7 @@ impl Calendar {
         None
     }
 
-    /// Whether a node of `bucket` really has work in it; clears stale bits on the way.
+    /// Returns true if a node has work in `bucket`; clears the stale bits that it passes.
     fn bucket_has_work(&mut self, bucket: u64) -> bool {
         let end = self.end_of(bucket);
         let slot = bucket as usize % BUCKETS;
@@ -194,7 +202,7 @@ impl Calendar {
         false
     }
 
-    /// Makes the bucket of a window that is about to run part of the ring.
+    /// Advances the ring to the bucket in which a window is about to run.
     pub(crate) fn begin(&mut self, window_start: Instant) {
         self.advance_to(self.bucket_of(window_start));
     }
@@ -203,7 +211,7 @@ impl Calendar {
         if bucket <= self.base {
             return;
         }
-        // Everything before `bucket` is done; its bits, if any are left, are stale.
+        // All work before `bucket` is done; bits that are left are stale.
         for old in self.base..bucket.min(self.base + BUCKETS as u64) {
             let slot = old as usize % BUCKETS;
             if self.occupied[slot / 64] & (1 << (slot % 64)) != 0 {
@@ -219,6 +227,7 @@ impl Calendar {
                 break;
             }
             self.far.pop();
+            // An entry may be stale: its node may have been woken earlier and visited since.
             self.forget_far(node, at);
             if self.wake[node.index()] == at {
                 self.enter(node, at);
@@ -232,9 +241,10 @@ impl Calendar {
         }
     }
 
-    /// Takes the nodes of one word of the window's bucket that must be visited before `end`.
+    /// Returns a bitmap of nodes `64 * word` and on that must be visited before `end`, and removes
+    /// them from the calendar.
     ///
-    /// Bits of nodes that are due later in the same bucket stay.
+    /// Nodes that are due later in the same bucket keep their bits.
     #[inline]
     pub(crate) fn take_due(&mut self, window_start: Instant, word: usize, end: Instant) -> u64 {
         let slot = self.bucket_of(window_start) as usize % BUCKETS;
@@ -247,6 +257,7 @@ impl Calendar {
             let node = word * 64 + bit.trailing_zeros() as usize;
             if self.wake[node] < end {
                 due |= bit;
+                // A visit schedules the next one anew.
                 self.wake[node] = Instant::NEVER;
             }
         }
@@ -254,6 +265,7 @@ impl Calendar {
         due
     }
 
+    /// Words in a bitmap: `word` in [`Calendar::take_due`] is below this.
     pub(crate) fn words(&self) -> usize {
         self.words_per_bucket
     }

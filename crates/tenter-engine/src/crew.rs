@@ -1,4 +1,5 @@
-//! The window loop over several parts: a leader that runs windows alone or shares them.
+//! The window loop over several partitions: a leader that runs windows alone or shares them with
+//! helpers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,7 @@ use crate::meeting::{Helpers, Meeting};
 use crate::pace::Pace;
 use crate::parts::{Control, Part, RunOutcome, Windows};
 
-/// Runs all parts until an edge, or until nothing is left to happen.
+/// Runs all partitions until a sync point, or until no event is left.
 pub(crate) fn run<N: Nodes>(
     parts: &mut [Part<N>],
     from: Instant,
@@ -34,27 +35,29 @@ pub(crate) fn run<N: Nodes>(
     })
 }
 
+/// Items from one partition to another.
 type Mailbox<T> = Mutex<Vec<Outgoing<T>>>;
 
-/// What the threads of one run share. While a window is shared, each part has one writer; between
-/// windows all belong to the leader.
+/// State that a run's threads share. In a shared window each partition has one writer; between
+/// windows the leader owns everything.
 struct Crew<'p, N: Nodes> {
     meeting: Meeting,
     windows: Windows,
     parts: Vec<Mutex<&'p mut Part<N>>>,
-    /// The window that is shared.
+    /// Start and end of the shared window, in ps.
     start: AtomicU64,
     end: AtomicU64,
-    /// When something next happens at a node of each part, items in its outboxes included.
+    /// For each partition the next time at which a node has work, be it one of its own or one that
+    /// receives an item from its outboxes.
     next: Vec<AtomicU64>,
-    /// How much work the window was for each part.
+    /// Each partition's work in the last shared window, in visits plus arrivals.
     work: Vec<AtomicU64>,
-    /// `mailboxes[parity][receiver][sender]`: the parity changes every window, so a thread that is
-    /// already in the next one does not disturb those that still collect.
+    /// `mailboxes[parity][receiver][sender]`. The parity alternates with windows, so a thread that
+    /// is already in the next window does not disturb those that still collect from the last one.
     mailboxes: [Vec<Vec<Mailbox<N::Item>>>; 2],
 }
 
-/// The thread that lays the windows.
+/// The thread that decides the windows.
 struct Leader<'a, 'p, N: Nodes, C: Control> {
     crew: &'a Crew<'p, N>,
     helpers: Helpers<'a>,
@@ -96,18 +99,22 @@ impl<'a, N: Nodes, C: Control> Leader<'a, '_, N, C> {
         next.is_never() || next >= self.edge
     }
 
-    /// Runs windows alone, up to one that is to be shared; when that or the end of the run is.
+    /// Runs windows alone until one should be shared or the run is over; returns that window's
+    /// start.
     fn run_alone(
         &mut self,
         held: &mut [MutexGuard<'_, &mut Part<N>>],
         mut next: Instant,
     ) -> Instant {
         let windows = self.crew.windows;
-        // Side by side, so that what one part sends is delivered to another at once.
+        // The lanes lie side by side, so that an item from one partition is delivered to another at
+        // once.
         let mut lanes: Vec<Lane<N::Item>> = held.iter_mut().map(|part| part.lane.take()).collect();
         let mut done = Vec::with_capacity(lanes.len());
         while !self.is_over(next) && !self.pace.shares() {
             let end = lanes[0].window_end(next, windows).min(self.edge);
+            // All lanes enter the window before any sends: an item is filed relative to its
+            // receiver's current bucket.
             for lane in &mut lanes {
                 lane.begin(next);
             }
@@ -133,7 +140,7 @@ impl<'a, N: Nodes, C: Control> Leader<'a, '_, N, C> {
         next
     }
 
-    /// Starts the threads, when they are first needed.
+    /// Starts the helper threads when they are first needed.
     fn call_helpers<'scope>(&mut self, scope: &'scope Scope<'scope, 'a>)
     where
         'a: 'scope,
@@ -144,7 +151,7 @@ impl<'a, N: Nodes, C: Control> Leader<'a, '_, N, C> {
                 crew.meeting
                     .help(me, |part, window| crew.run_part(part, window));
             };
-            // Where the system gives no more threads, those that are there do the work.
+            // If the system refuses more threads, the existing ones do the work.
             let Ok(helper) = std::thread::Builder::new().spawn_scoped(scope, help) else {
                 return;
             };
@@ -152,11 +159,12 @@ impl<'a, N: Nodes, C: Control> Leader<'a, '_, N, C> {
         }
     }
 
-    /// Shares one window; when the next one starts.
+    /// Shares the window that starts at `start`; returns the next window's start.
     fn share_window(&mut self, start: Instant) -> Instant {
         let crew = self.crew;
         let end = lock(&crew.parts[0]).lane.window_end(start, crew.windows);
         let end = end.min(self.edge);
+        // Relaxed stores suffice: `share` publishes them with the window's number.
         crew.start.store(start.ps(), Ordering::Relaxed);
         crew.end.store(end.ps(), Ordering::Relaxed);
         crew.meeting
@@ -190,7 +198,7 @@ impl<'p, N: Nodes> Crew<'p, N> {
         }
     }
 
-    /// All parts for the calling thread alone, with nothing left in mailboxes.
+    /// Locks all partitions for the calling thread, with all mailboxes emptied.
     fn hold(&self) -> Vec<MutexGuard<'_, &'p mut Part<N>>> {
         let mut held: Vec<_> = self.parts.iter().map(lock).collect();
         for (index, part) in held.iter_mut().enumerate() {
@@ -201,7 +209,7 @@ impl<'p, N: Nodes> Crew<'p, N> {
         held
     }
 
-    /// The shared window of one part.
+    /// Runs partition `index` through shared window number `window`.
     fn run_part(&self, index: usize, window: u64) {
         let parity = (window % 2) as usize;
         let mut held = lock(&self.parts[index]);
@@ -213,24 +221,29 @@ impl<'p, N: Nodes> Crew<'p, N> {
         part.lane
             .run_window(&mut part.nodes, start, end, Peers::none());
         self.work[index].store(part.lane.work - before, Ordering::Relaxed);
+        // Receivers learn of these items only in the next window, so the sender reports their
+        // times.
         let outgoing = self.post(index, &mut part.lane, parity);
         let next = part.lane.next(end, self.windows).min(outgoing);
         self.next[index].store(next.ps(), Ordering::Relaxed);
     }
 
-    /// Empties the outboxes into the mailboxes of the other parts; returns the earliest arrival
-    /// among the items.
+    /// Moves the outboxes into the receiving partitions' mailboxes; returns the earliest arrival
+    /// time among the items.
     fn post(&self, me: usize, lane: &mut Lane<N::Item>, parity: usize) -> Instant {
         for (receiver, outbox) in lane.outboxes.iter_mut().enumerate() {
             if !outbox.is_empty() {
                 let mut mailbox = lock(&self.mailboxes[parity][receiver][me]);
+                // The mailbox was emptied a window ago; swapping keeps both allocations in use.
                 std::mem::swap(&mut *mailbox, outbox);
             }
         }
         std::mem::replace(&mut lane.earliest_outgoing, Instant::NEVER)
     }
 
+    /// Delivers the items that other partitions have posted for partition `me`.
     fn collect(&self, me: usize, lane: &mut Lane<N::Item>, parity: usize) {
+        // By sender: items through one input have one sender, so their order is that of sending.
         for mailbox in &self.mailboxes[parity][me] {
             for (node, input, item) in lock(mailbox).drain(..) {
                 lane.deliver(node, input, item.at(), &item);
@@ -239,12 +252,13 @@ impl<'p, N: Nodes> Crew<'p, N> {
     }
 }
 
-/// An instant that threads share.
+/// Reads an instant that threads share.
 fn instant(shared: &AtomicU64) -> Instant {
     Instant::from_ps(shared.load(Ordering::Relaxed))
 }
 
-/// Poison means that a thread panicked; the meeting stops the others.
+/// Locks `mutex` even if poisoned: poison means that a thread panicked, and the meeting stops the
+/// others.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

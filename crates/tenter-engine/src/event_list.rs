@@ -1,26 +1,29 @@
-//! What arrives at a node in one calendar bucket, and in which order it is served.
+//! A node's arrivals in one calendar bucket, and the order in which they are served.
 
 use tenter_units::Instant;
 
 use crate::arrival::Arrival;
 use crate::prefetch::{prefetch_at, values_per_line};
 
-/// Below this many entries a comparison sort is faster than counting.
+/// Entries from which counting is faster than a comparison sort.
 const COUNTING_FROM: usize = 16;
-/// At most 2 to the power of so many spans of time to count in.
+/// Bits for the largest number of time slots to count in: more slots would take longer to clear
+/// than they save.
 const COUNTING_BITS_MAX: u32 = 10;
 
-/// Bits of a key that number the entry, and its input.
+/// Bits in a key for the entry's place in the inbox.
 const INDEX_BITS: u32 = 27;
+/// Bits in a key for the input.
 const INPUT_BITS: u32 = 16;
+/// Bit position at which a key's time offset begins.
 const OFFSET_SHIFT: u32 = INDEX_BITS + INPUT_BITS;
-/// Buckets must be shorter than this, in ps, for offsets to fit into a key.
+/// Upper bound of the bucket length, in ps: offsets in a bucket must fit into a key.
 pub(crate) const BUCKET_PS_MAX: u64 = 1 << (64 - OFFSET_SHIFT);
 
-/// An item and its place in the order.
+/// An item with its sorting key.
 #[derive(Clone, Copy, Debug)]
 struct Entry<T> {
-    /// (offset in the bucket, input, number in the inbox), most significant first.
+    /// (offset in the bucket in ps, input, place in the inbox), most significant first.
     key: u64,
     item: T,
 }
@@ -28,7 +31,7 @@ struct Entry<T> {
 /// Items that arrive at one node in one bucket, in the order in which they were sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Inbox<T> {
-    /// The first `len` are items; the others are there to be overwritten.
+    /// Storage. The first `len` slots hold items; the others hold leftovers that pushes overwrite.
     slots: Box<[Entry<T>]>,
     len: usize,
 }
@@ -42,7 +45,7 @@ impl<T> Default for Inbox<T> {
     }
 }
 
-/// Slots of an inbox that is filled for the first time.
+/// Slots that an inbox has after its first allocation.
 const FIRST_SLOTS: usize = 4;
 
 impl<T: Copy> Inbox<T> {
@@ -68,8 +71,8 @@ impl<T: Copy> Inbox<T> {
         self.len += 1;
     }
 
-    /// As [`Inbox::push`] of an item that arrives at `at`, if it is not the first and needs no
-    /// memory; says whether that was so.
+    /// Pushes an item like [`Inbox::push`], with `at` as its arrival time, and returns true; or
+    /// returns false if the item is the inbox's first or needs an allocation, and pushes nothing.
     #[inline]
     pub(crate) fn push_further(&mut self, offset: u64, input: u16, at: Instant, item: &T) -> bool
     where
@@ -78,13 +81,14 @@ impl<T: Copy> Inbox<T> {
         let key = self.key(offset, input);
         match self.slots.get_mut(self.len) {
             Some(slot) if self.len > 0 => {
-                // Copied as it lies in memory and changed there: put together on the stack first,
-                // the copy would have to wait for its parts.
+                // The item is copied as a block and changed in place. Assembled on the stack first,
+                // the copy would stall until all stores to its parts have completed.
                 slot.key = key;
                 slot.item = *item;
                 slot.item.set_at(at);
                 self.len += 1;
                 true
+                // A first item must also wake the node, which the slow path does.
             }
             _ => false,
         }
@@ -92,6 +96,7 @@ impl<T: Copy> Inbox<T> {
 
     #[cold]
     fn grow(&mut self, fill: Entry<T>) {
+        // `fill` only initialises the new slots; it spares the items a default value.
         let mut slots = std::mem::take(&mut self.slots).into_vec();
         slots.resize((slots.len() * 2).max(FIRST_SLOTS), fill);
         self.slots = slots.into_boxed_slice();
@@ -102,15 +107,16 @@ impl<T: Copy> Inbox<T> {
         &self.slots[..self.len]
     }
 
-    /// Prefetches the items.
+    /// Prefetches all items.
     #[inline]
     pub(crate) fn prefetch(&self) {
+        // One request per cache line.
         for place in (0..self.len).step_by(values_per_line::<Entry<T>>()) {
             prefetch_at(&self.slots, place);
         }
     }
 
-    /// Prefetches the room for the next item.
+    /// Prefetches the slot that the next push fills.
     #[inline]
     pub(crate) fn prefetch_room(&self) {
         prefetch_at(&self.slots, self.len);
@@ -120,6 +126,7 @@ impl<T: Copy> Inbox<T> {
         self.len == 0
     }
 
+    /// Returns true if the inbox has storage, used or not.
     pub(crate) fn has_room(&self) -> bool {
         !self.slots.is_empty()
     }
@@ -128,7 +135,7 @@ impl<T: Copy> Inbox<T> {
         self.len = 0;
     }
 
-    /// Takes out everything of one input, in the order in which it was sent.
+    /// Moves the items that came through `input` to `out`, in the order in which they were sent.
     pub(crate) fn take_out(&mut self, input: u16, out: &mut Vec<T>) {
         let mut kept = 0;
         for index in 0..self.len {
@@ -137,7 +144,7 @@ impl<T: Copy> Inbox<T> {
                 out.push(entry.item);
                 continue;
             }
-            // Keys say where their entry is.
+            // A key holds its entry's place, and the entry moves up.
             self.slots[kept] = Entry {
                 key: entry.key >> INDEX_BITS << INDEX_BITS | kept as u64,
                 item: entry.item,
@@ -147,7 +154,7 @@ impl<T: Copy> Inbox<T> {
         self.len = kept;
     }
 
-    /// Every item with its input.
+    /// Iterates over the items, each with its input.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u16, &T)> {
         self.entries()
             .iter()
@@ -159,20 +166,24 @@ fn input_of(key: u64) -> u16 {
     (key >> INDEX_BITS) as u16
 }
 
-/// The arrivals of one visit in the order (time, input).
+/// One visit's arrivals, ordered by (time, input).
 ///
-/// Items of one input never arrive at the same instant where it is that of a wire, which carries
-/// one after the other. Those of other inputs may, and keep the order in which their one sender has
-/// sent them. So the order depends on nothing but what arrives, not on which sender was served
+/// Items through a link's input never arrive at the same instant, because the wire carries one
+/// after the other. At other inputs they may, and then keep the order in which their only sender
+/// sent them. So the order depends only on what arrives, not on which sender the engine served
 /// first.
 #[derive(Debug)]
 pub struct EventList<T> {
+    /// The items, in the order in which they were sent.
     inbox: Inbox<T>,
+    /// The keys of `inbox`, sorted: each ends with the place of its item.
     keys: Vec<u64>,
-    /// How many of the keys are served in this visit.
+    /// Number of `keys` that belong to this visit; the others were left to a later one.
     arrivals: usize,
+    /// Memory that is reused by every sort.
     scratch: Vec<u64>,
-    /// Where each span of time starts among the sorted keys.
+    /// For each time slot in the counting sort, the place at which its next key goes into the
+    /// sorted list.
     starts: Vec<u32>,
 }
 
@@ -189,9 +200,8 @@ impl<T> Default for EventList<T> {
 }
 
 impl<T: Copy> EventList<T> {
-    /// The event list of what arrives at a node, each item with its offset in ps in a bucket that
-    /// lasts
-    /// `length`, and its input: for those who visit a node without an engine.
+    /// Makes the event list of `arrivals`, each (offset in ps within a bucket of `length` ps,
+    /// input, item), for callers that visit a node without an engine.
     pub fn of(arrivals: impl IntoIterator<Item = (u64, u16, T)>, length: u64) -> EventList<T> {
         let mut inbox = Inbox::default();
         for (offset, input, item) in arrivals {
@@ -202,7 +212,8 @@ impl<T: Copy> EventList<T> {
         event_list
     }
 
-    /// Takes an inbox of a bucket of `length` ps; returns the empty one it held before.
+    /// Replaces the contents by `inbox`, whose bucket lasts `length` ps; returns the previous
+    /// inbox, emptied, for reuse.
     #[inline]
     pub(crate) fn take(&mut self, inbox: Inbox<T>, length: u64) -> Inbox<T> {
         let mut empty = std::mem::replace(&mut self.inbox, inbox);
@@ -211,8 +222,9 @@ impl<T: Copy> EventList<T> {
         self.arrivals = entries.len();
         self.keys.clear();
         self.keys.extend(entries.iter().map(|entry| entry.key));
-        // Through one input everything comes in order; through several it hardly ever does, and to
-        // look for where it does not would end in a branch that cannot be foreseen.
+        // Items through one input were sent in the order of arrival. With several inputs the list
+        // is hardly ever in order, so the check is skipped: it would end in an unpredictable
+        // branch.
         let input = |key: Option<&u64>| key.copied().map(input_of);
         let ends_alike = input(self.keys.first()) == input(self.keys.last());
         if !ends_alike || !self.keys.is_sorted() {
@@ -221,28 +233,28 @@ impl<T: Copy> EventList<T> {
         empty
     }
 
-    /// The arrivals in order, each with the input it came through.
+    /// Iterates over the arrivals in order, each with its input.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (&T, u16)> {
         self.keys[..self.arrivals].iter().map(|&key| self.item(key))
     }
 
-    /// How many arrivals there are.
+    /// Returns the number of arrivals.
     #[inline]
     pub fn len(&self) -> usize {
         self.arrivals
     }
 
-    /// Whether there is none.
+    /// Returns true if nothing arrives in this visit.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.arrivals == 0
     }
 
-    /// One arrival, by its place in the order, with the input it came through.
+    /// Returns the arrival at `place` in the order, with its input.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// If `place` exceeds the arrivals, those that were left to a later visit included.
     #[inline]
     pub fn get(&self, place: usize) -> (&T, u16) {
         self.item(self.keys[place])
@@ -254,7 +266,8 @@ impl<T: Copy> EventList<T> {
         (&self.inbox.slots[index].item, input_of(key))
     }
 
-    /// Leaves what arrives at or after `offset` to a later visit: hands it to `later`.
+    /// Removes the arrivals at or after `offset` (in ps) from this visit, and passes them to
+    /// `later`.
     pub(crate) fn cut(&mut self, offset: u64, mut later: impl FnMut(u64, u16, T)) {
         let arrivals = self
             .keys
@@ -274,8 +287,9 @@ impl<T: Copy> EventList<T> {
         }
     }
 
-    /// Spreads the keys over spans of equal time, one to four for each key up to some hundred, then
-    /// repairs the order within spans by insertion: linear, because a span holds few.
+    /// Distributes the keys over time slots of equal length, then repairs the order within slots by
+    /// insertion. With up to some 250 keys there are two to four slots for each key. Sorting is
+    /// linear, because a slot holds few keys.
     fn counting_sort(&mut self, length: u64) {
         let count = self.keys.len();
         let bits = (usize::BITS - count.leading_zeros() + 1).min(COUNTING_BITS_MAX);
@@ -291,7 +305,7 @@ impl<T: Copy> EventList<T> {
         for start in starts.iter_mut() {
             before += std::mem::replace(start, before);
         }
-        // What is left from an earlier visit is overwritten: only the length matters.
+        // Keys from an earlier visit remain, and are overwritten: only the length matters.
         self.scratch.resize(count, 0);
         let sorted = &mut self.scratch[..count];
         for &key in &self.keys {

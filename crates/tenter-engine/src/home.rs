@@ -1,35 +1,35 @@
-//! Where a node lives.
+//! Node addresses: a partition (one thread's share) and the node's number in it.
 
 use std::fmt;
 
-/// The number of a node among those of its part. The same node has another number in the topology.
+/// A node's number within its partition; the topology numbers the same node differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct LocalNode(u32);
 
 impl LocalNode {
-    /// The node with this number.
+    /// Makes the node with this number, counted from 0.
     #[inline]
     #[must_use]
     pub const fn new(number: u32) -> LocalNode {
         LocalNode(number)
     }
 
-    /// Its number.
+    /// The number, counted from 0 within the partition.
     #[inline]
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0
     }
 
-    /// Its place in a list of the nodes of its part.
+    /// The number as an index into lists over the partition's nodes.
     #[inline]
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The first nodes of a part.
+    /// Iterates over nodes 0 to `count` − 1.
     pub fn first(count: usize) -> impl Iterator<Item = LocalNode> {
         (0..count as u32).map(LocalNode)
     }
@@ -41,11 +41,11 @@ impl fmt::Display for LocalNode {
     }
 }
 
-/// The part (thread) that owns a node, and the node there.
+/// A node's address: the partition that owns it, and its number there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Home {
-    /// The part.
+    /// Index of the partition, which is also that of its thread.
     pub part: u16,
-    /// The node's number within it.
+    /// The node's number within the partition.
     pub node: LocalNode,
 }

@@ -1,4 +1,5 @@
-//! One thread's share of the nodes: their inputs, their outputs, and when they have work.
+//! A partition's nodes as the engine sees them: their inboxes, their outputs, and when they have
+//! work.
 
 mod leap;
 
@@ -14,17 +15,17 @@ use crate::prefetch::prefetch_at;
 
 pub use leap::UnderWay;
 
-/// The model of one thread's nodes.
+/// The model of a partition's nodes.
 pub trait Nodes: Send {
-    /// What travels between nodes.
+    /// The item type that travels between nodes.
     type Item: Arrival;
 
-    /// Brings a node to the end of the visit's window.
+    /// Advances `node` to the end of the visit's window.
     ///
-    /// The node must handle everything that happens to it before [`Visit::end`], in the order
-    /// *departures, arrivals by input, timers* at equal times; whatever it sends must arrive at or
-    /// after the end; and it must ask for its next visit with [`Visit::wake`] where it has work of
-    /// its own (a queue, a timer) then.
+    /// The node must handle everything that happens to it before [`Visit::end`], at equal times in
+    /// the order *departures, arrivals by input, timers*. The items that it sends must arrive at or
+    /// after the end. If it then still has own work (a queue, a timer), it must ask for its next
+    /// visit with [`Visit::wake`].
     fn visit(
         &mut self,
         node: LocalNode,
@@ -32,100 +33,106 @@ pub trait Nodes: Send {
         visit: &mut Visit<'_, Self::Item>,
     );
 
-    /// Prefetches the memory in which a node begins, for a visit in a little while.
+    /// Prefetches the cache lines in which a node's state begins, some visits ahead.
     fn prefetch(&self, _node: LocalNode) {}
 
-    /// Prefetches what a node will need for what arrives in its next visit.
+    /// Prefetches the state that a node needs to handle `arrivals` in its next visit.
     fn prefetch_for<'i>(&self, _node: LocalNode, _arrivals: impl Iterator<Item = &'i Self::Item>) {}
 }
 
-/// Where an output of a node leads: an input of a node of some part.
+/// An output's destination: an input at a node in some partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The part (thread) that owns the receiving node.
+    /// Index of the partition (thread) that owns the receiving node.
     pub part: u16,
-    /// The input's index among the node's inputs; ties in time are broken by it.
+    /// Index among the receiving node's inputs. At equal times arrivals are ordered by it.
     pub input: u16,
-    /// The node's number within that part.
+    /// The receiving node's number within its partition.
     pub node: LocalNode,
 }
 
-/// An item for a node of another part.
+/// An item on its way to another partition: receiving node, input, item.
 pub(crate) type Outgoing<T> = (LocalNode, u16, T);
 
-/// Sizes of nodes: the bits of their number of inputs.
+/// Number of size classes: a node's class is the bit length that its input count has, 0 to 16.
 const SIZES: usize = 17;
 
-/// At most so many inboxes per node; what arrives later than that many buckets ahead waits
-/// elsewhere.
+/// Most inboxes per node: one bit each in a word of `filled`. Items that arrive later wait in
+/// `later`.
 const SLOTS_MAX: u64 = 64;
 
-/// So many nodes do not stay in the cache from one visit to the next. Tests prefetch for any.
+/// Nodes in a partition from which their data leaves the cache between visits. Debug builds
+/// prefetch for any number, so that tests cover it.
 const MANY_NODES: usize = if cfg!(debug_assertions) { 1 } else { 1_000 };
 
-/// Offsets are below 2²⁷ ps (64 slots of 2²¹ ps), and a reciprocal rounded up by less than one is
-/// too large by less than `bucket_ps` / 2⁴⁸; so a product errs by less than a unit and its whole
-/// part is the exact quotient.
+/// Binary digits in the reciprocal that replaces division by `bucket_ps`. An offset is below 2²⁷ ps
+/// (64 slots, each below 2²¹ ps). The reciprocal is rounded up by less than 2⁻⁴⁸, so the product
+/// exceeds the true quotient by less than 2⁻²¹. Since `bucket_ps` is below 2²¹, that never reaches
+/// the next integer, and the integer part is the exact quotient.
 const RECIPROCAL_SHIFT: u32 = 48;
 
-/// The engine's side of one part: inboxes, calendar and outboxes.
+/// The engine's side of a partition: inboxes, calendar and outboxes.
 #[derive(Debug)]
 pub struct Lane<T> {
     part: u16,
     bucket_ps: u64,
-    /// Inboxes per node, a power of two: one for each of the buckets in which what is sent now may
+    /// Inboxes per node, a power of two: one for each bucket in which an item that is sent now may
     /// arrive.
     slots: u64,
-    /// How far ahead of the bucket's start an item may arrive to be put straight into its inbox;
-    /// zero where that is not enough.
+    /// Items that arrive less than this after `bucket_start`, in ps, take the fast path into their
+    /// inbox. Zero for central windows, which need the exact arrival time in the calendar.
     span_ps: u64,
-    /// One over `bucket_ps`, in units of 2⁻⁴⁸, rounded up.
+    /// Reciprocal of `bucket_ps`, in units of 2⁻⁴⁸, rounded up.
     reciprocal: u64,
+    /// All inboxes, `slots` for each node in turn; bucket `b` uses slot `b` mod `slots`.
     inboxes: Vec<Inbox<T>>,
-    /// For each node which of its inboxes hold something, one bit per slot.
+    /// Each node's bitmap: a bit is set if the slot's inbox holds items.
     filled: Vec<u64>,
-    /// Items that arrive beyond the slots, by bucket.
+    /// Items that arrive beyond the slots, by bucket number.
     later: BTreeMap<u64, Vec<Outgoing<T>>>,
-    /// Empty inboxes with room, the one used last on top: its memory is still in the cache. Nodes
-    /// share them by the size of their inputs' number, so that a host does not end up with the
-    /// memory of a switch.
+    /// Empty inboxes with storage, by size class. The one used last is on top, because its memory
+    /// is still in the cache. The classes keep a switch's storage from ending up at a host.
     spare: [Vec<Inbox<T>>; SIZES],
-    /// The size of each node.
+    /// Each node's size class.
     sizes: Vec<u8>,
-    /// The size of the node whose inbox is in the event list.
+    /// Size class that the node has whose inbox is in the event list.
     event_list_size: u8,
-    /// Items for other parts.
+    /// Items for other partitions, by partition; unused while one thread has all lanes.
     pub(crate) outboxes: Vec<Vec<Outgoing<T>>>,
-    /// Earliest arrival among the items in the outboxes.
+    /// Earliest arrival time in the outboxes; `NEVER` if they are empty.
     pub(crate) earliest_outgoing: Instant,
     pub(crate) calendar: Calendar,
-    /// The bucket of the current window and its start.
+    /// The current window's bucket: its number and start.
     bucket: u64,
     bucket_start: Instant,
-    /// Whether the calendar must know the exact instant of each node's next arrival, not only its
-    /// bucket.
+    /// Set for central windows: the calendar then needs the exact instant at which each node's next
+    /// item arrives, not only the bucket.
     exact: bool,
-    /// Whether there are so many nodes that they leave the cache from one visit to the next.
+    /// Set if the nodes are so many that their data leaves the cache between visits.
     is_large: bool,
     event_list: EventList<T>,
-    /// The nodes of the current window, in the order of their visits.
+    /// Nodes that are visited in the current window, in this order.
     due: Vec<LocalNode>,
+    /// Node visits so far.
     visits: u64,
+    /// Windows so far.
     windows: u64,
-    /// Visits and arrivals: what a window costs goes by them.
+    /// Visits plus arrivals so far, the measure of a window's cost.
     pub(crate) work: u64,
 }
 
-/// The lanes of all other parts, where one thread has them all: what is sent is delivered at once.
+/// All other partitions' lanes while one thread holds them all, so that items are delivered at
+/// once.
 #[derive(Debug)]
 pub(crate) struct Peers<'a, T> {
-    /// Those of parts with lower numbers, in order, and those with higher ones.
+    /// The lanes with lower partition numbers, in order.
     pub(crate) before: &'a mut [Lane<T>],
+    /// The lanes with higher partition numbers, in order.
     pub(crate) after: &'a mut [Lane<T>],
 }
 
 impl<T> Peers<'_, T> {
-    /// None: items for other parts go into outboxes.
+    /// No peers: items for other partitions go into outboxes.
     pub(crate) fn none() -> Self {
         Peers {
             before: &mut [],
@@ -133,13 +140,15 @@ impl<T> Peers<'_, T> {
         }
     }
 
-    /// Where the lane of a part is among those before, or else among those after.
+    /// Locates a lane: true for `before`, false for `after`, and the index there.
     #[inline]
     fn place(&self, part: u16) -> (bool, usize) {
         let part = usize::from(part);
         let before = self.before.len();
         (
             part < before,
+            // The caller's own partition lies between the two; its index underflows or finds no
+            // lane.
             part.wrapping_sub(before + usize::from(part >= before)),
         )
     }
@@ -168,37 +177,38 @@ impl<T> Peers<'_, T> {
     }
 }
 
-/// Collects the nodes of a part before the run.
+/// Collects a partition's nodes before the run.
 #[derive(Debug, Default)]
 pub struct LaneBuilder {
+    /// The nodes' size classes so far.
     sizes: Vec<u8>,
 }
 
-/// What all lanes of a simulation have in common.
+/// Properties that all lanes of a simulation share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneLayout {
-    /// How many parts there are.
+    /// Number of partitions.
     pub parts: u16,
-    /// Length of a calendar bucket in ps: below 2 097 152 (2²¹).
+    /// Bucket length in ps, below 2 097 152 (2²¹).
     pub bucket_ps: u64,
-    /// The longest an item is under way, in ps, beyond the visit that sends it; longer is possible
-    /// but slower.
+    /// Longest time in ps from a visit's end to the arrival of an item that it sent. Longer flights
+    /// work, but more slowly.
     pub flight_ps: u64,
-    /// Whether [`Windows::Central`](crate::Windows::Central) will be used.
+    /// Set if the run uses [`Windows::Central`](crate::Windows::Central).
     pub central: bool,
 }
 
 impl LaneBuilder {
-    /// Adds a node with this many inputs; returns its number within the part.
+    /// Adds a node with `inputs` inputs; returns its number within the partition.
     pub fn add_node(&mut self, inputs: u16) -> LocalNode {
         self.sizes.push((u16::BITS - inputs.leading_zeros()) as u8);
         LocalNode::new(self.sizes.len() as u32 - 1)
     }
 
-    /// The lane of part number `part`.
+    /// Builds the lane for partition `part`.
     ///
     /// # Panics
-    /// When buckets are longer than the layout allows.
+    /// If the layout's `bucket_ps` is 2²¹ or more.
     pub fn build<T: Arrival>(self, part: u16, layout: LaneLayout) -> Lane<T> {
         let LaneLayout {
             parts,
@@ -211,7 +221,8 @@ impl LaneBuilder {
             "a bucket lasts less than {BUCKET_PS_MAX} ps"
         );
         let nodes = self.sizes.len();
-        // Sent at the end of a bucket, an item arrives so many buckets later.
+        // An item sent at the end of a bucket arrives at most `flight_ps / bucket_ps + 1` buckets
+        // later, and the current bucket needs an inbox, too.
         let slots = (flight_ps / bucket_ps + 2)
             .next_power_of_two()
             .min(SLOTS_MAX);
@@ -246,7 +257,7 @@ impl LaneBuilder {
 }
 
 impl<T: Arrival> Lane<T> {
-    /// Takes the lane, and leaves one without nodes.
+    /// Moves the lane out, and leaves one without nodes in its place.
     pub(crate) fn take(&mut self) -> Lane<T> {
         let layout = LaneLayout {
             parts: 0,
@@ -257,22 +268,22 @@ impl<T: Arrival> Lane<T> {
         std::mem::replace(self, LaneBuilder::default().build(0, layout))
     }
 
-    /// Asks for a visit of a node at an instant or earlier.
+    /// Schedules a visit at `at`, unless `node` has an earlier one.
     pub fn wake(&mut self, node: LocalNode, at: Instant) {
         self.calendar.wake(node, at);
     }
 
-    /// How many node visits there were.
+    /// Returns the number of node visits so far.
     pub fn visits(&self) -> u64 {
         self.visits
     }
 
-    /// How many windows it ran.
+    /// Returns the number of windows so far.
     pub fn windows(&self) -> u64 {
         self.windows
     }
 
-    /// Everything on its way to a node: (input of the node, item).
+    /// Iterates over all items on their way to `node`, each with its input, in no particular order.
     pub fn in_flight(&self, node: LocalNode) -> impl Iterator<Item = (u16, &T)> {
         let first = u64::from(node.number()) * self.slots;
         let inboxes = &self.inboxes[first as usize..(first + self.slots) as usize];
@@ -285,13 +296,14 @@ impl<T: Arrival> Lane<T> {
         inboxes.iter().flat_map(Inbox::iter).chain(later)
     }
 
-    /// Takes everything out that is on its way to an input of a node, at an edge: it is lost. In no
-    /// particular order.
+    /// Removes and returns all items on their way to this input at `node`, in no particular order:
+    /// they are lost. Only for sync points.
     pub fn lose(&mut self, node: LocalNode, input: u16) -> Vec<T> {
         let mut lost = Vec::new();
         let first = u64::from(node.number()) * self.slots;
         for slot in 0..self.slots {
             let inbox = &mut self.inboxes[(first + slot) as usize];
+            // The calendar keeps the node's entry: a visit without arrivals does no harm.
             inbox.take_out(input, &mut lost);
             if inbox.is_empty() {
                 self.filled[node.index()] &= !(1 << slot);
@@ -310,7 +322,8 @@ impl<T: Arrival> Lane<T> {
         lost
     }
 
-    /// What the model does at an edge, with a way to send: it may put items onto links.
+    /// Runs `act` at a sync point with a [`Visit`], through which the model may put items onto
+    /// links.
     pub(crate) fn act<R>(&mut self, at: Instant, act: impl FnOnce(&mut Visit<'_, T>) -> R) -> R {
         act(&mut Visit {
             lane: self,
@@ -320,7 +333,7 @@ impl<T: Arrival> Lane<T> {
         })
     }
 
-    /// Puts an item into an inbox of this part.
+    /// Puts an item into the inbox of a node in this partition.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a quarter of it"
@@ -340,7 +353,8 @@ impl<T: Arrival> Lane<T> {
         }
     }
 
-    /// As [`Lane::deliver`], for what arrives later than the slots reach or must be known exactly.
+    /// Delivers an item like [`Lane::deliver`], if it arrives beyond the slots or windows are
+    /// central.
     #[inline(never)]
     fn deliver_afar(&mut self, node: LocalNode, input: u16, at: Instant, item: T) {
         let bucket = at.ps() / self.bucket_ps;
@@ -351,10 +365,11 @@ impl<T: Arrival> Lane<T> {
         }
     }
 
-    /// As [`Lane::deliver`], into a bucket that has a slot, for the cases that need more than a
-    /// push.
+    /// Delivers an item like [`Lane::deliver`] into a bucket that has a slot: the slow path, for an
+    /// inbox that is empty or must grow, and for central windows.
     ///
-    /// It takes the item itself: one that nobody refers to need not be put together in memory.
+    /// `item` is passed by value: without a reference to it the compiler need not assemble it in
+    /// memory.
     #[inline(never)]
     fn deliver_first(
         &mut self,
@@ -371,6 +386,8 @@ impl<T: Arrival> Lane<T> {
         if !inbox.has_room()
             && let Some(spare) = self.spare[usize::from(self.sizes[node.index()])].pop()
         {
+            // Storage is handed out at an inbox's first item: most inboxes of a big fabric stay
+            // empty.
             *inbox = spare;
         }
         if inbox.is_empty() {
@@ -383,7 +400,7 @@ impl<T: Arrival> Lane<T> {
         inbox.push(at.ps() - bucket * self.bucket_ps, input, item);
     }
 
-    /// Puts an item for another part into its outbox.
+    /// Puts an item for another partition into its outbox.
     fn hand_over(&mut self, output: Output, at: Instant, mut item: T) {
         item.set_at(at);
         self.earliest_outgoing = self.earliest_outgoing.min(at);
@@ -416,7 +433,7 @@ impl<T: Arrival> Lane<T> {
     ) {
         self.windows += 1;
         self.begin(start);
-        // Beside the lane during the window, for a visit needs both.
+        // Both are moved out of the lane for the window, because a visit borrows the lane, too.
         let mut event_list = std::mem::take(&mut self.event_list);
         let mut due = std::mem::take(&mut self.due);
         due.clear();
@@ -437,8 +454,9 @@ impl<T: Arrival> Lane<T> {
         self.due = due;
     }
 
-    /// Prefetches what the visits of the next nodes will need, in three steps of which each leads
-    /// to the next. The first node of a window goes without: it is one of many.
+    /// Prefetches data for the next visits. A node passes three steps, one visit apart, because
+    /// each leads to the next: the addresses at which inbox and state begin, the arrivals, and the
+    /// data that these need. A window's first nodes miss some steps; they are few among many.
     #[inline]
     fn prefetch_ahead<N: Nodes<Item = T>>(&self, nodes: &N, due: &[LocalNode]) {
         let place = |node: LocalNode| self.current_inbox(node);
@@ -451,16 +469,19 @@ impl<T: Arrival> Lane<T> {
                 self.inboxes[place(second)].prefetch();
             }
         }
+        // The last step runs in small networks, too: `prefetch_for` also resolves table lookups
+        // early.
         if let Some(&next) = due.get(1) {
             let inbox = &self.inboxes[place(next)];
             nodes.prefetch_for(next, inbox.iter().map(|(_, item)| item));
         }
     }
 
-    /// Where the inbox is that an item through an output is put into which arrives at `at`, if it
-    /// is one of this part.
+    /// Returns the index of the inbox that an item through `output` enters if it arrives at `at`;
+    /// `None` if the inbox is in another partition or the arrival is beyond the fast path.
     #[inline]
     fn inbox_at(&self, output: Output, at: Instant) -> Option<usize> {
+        // An instant before the bucket wraps to a huge offset and is rejected with the others.
         let offset = at.ps().wrapping_sub(self.bucket_start.ps());
         if output.part != self.part || offset >= self.span_ps {
             return None;
@@ -468,8 +489,8 @@ impl<T: Arrival> Lane<T> {
         Some(self.inbox_after(output.node, offset).1)
     }
 
-    /// How many buckets after the current one an instant is so long after that one's start, within
-    /// the slots, and where the inbox of a node for that bucket is.
+    /// Returns the number of buckets from the current one to that at `bucket_start` + `offset` ps,
+    /// and the index that the node's inbox for it has. `offset` must be below `span_ps`.
     #[inline]
     fn inbox_after(&self, node: LocalNode, offset: u64) -> (u64, usize) {
         let ahead = (offset * self.reciprocal) >> RECIPROCAL_SHIFT;
@@ -477,20 +498,20 @@ impl<T: Arrival> Lane<T> {
         (ahead, self.place(node, slot))
     }
 
-    /// Where the inbox of a node for a slot is.
+    /// Returns the index at which the node's inbox for `slot` lies.
     #[inline]
     fn place(&self, node: LocalNode, slot: u64) -> usize {
         (u64::from(node.number()) * self.slots + slot) as usize
     }
 
-    /// Where the inbox of a node for the current bucket is.
+    /// Returns the index at which the node's inbox for the current bucket lies.
     #[inline]
     fn current_inbox(&self, node: LocalNode) -> usize {
         self.place(node, self.bucket & (self.slots - 1))
     }
 
-    /// When the first item beyond the slots arrives, tight to a bucket unless instants must be
-    /// exact.
+    /// Returns when the first item beyond the slots arrives: the start of its bucket, or `now` if
+    /// that is later; for central windows the exact instant.
     pub(crate) fn next_later(&self, now: Instant) -> Instant {
         let Some((bucket, items)) = self.later.first_key_value() else {
             return Instant::NEVER;
@@ -502,7 +523,8 @@ impl<T: Arrival> Lane<T> {
         now.max(Instant::from_ps(bucket * self.bucket_ps))
     }
 
-    /// Makes the bucket of `start` the current one.
+    /// Makes the bucket at `start` the current one, and delivers the items from `later` whose
+    /// buckets now have slots.
     pub(crate) fn begin(&mut self, start: Instant) {
         self.calendar.begin(start);
         self.bucket = start.ps() / self.bucket_ps;
@@ -555,6 +577,7 @@ impl<T: Arrival> Lane<T> {
         let inbox = std::mem::take(&mut self.inboxes[place]);
         self.filled[node.index()] &= !(1 << slot);
         let empty = event_list.take(inbox, self.bucket_ps);
+        // The event list's previous inbox returns to the pool of its own size class.
         if empty.has_room() {
             self.spare[usize::from(self.event_list_size)].push(empty);
         }
@@ -563,10 +586,12 @@ impl<T: Arrival> Lane<T> {
         if offset < self.bucket_ps {
             let inbox = &mut self.inboxes[place];
             let filled = &mut self.filled[node.index()];
-            // Taking a spare one, as deliveries do, keeps their number from growing with time.
+            // Without a spare inbox, each cut would allocate a new one while the pool grew.
             if let Some(spare) = self.spare[usize::from(self.event_list_size)].pop() {
                 *inbox = spare;
             }
+            // The window ends inside the bucket, at a sync point or in central windows: the rest
+            // goes back.
             event_list.cut(offset, |offset, input, item| {
                 inbox.push(offset, input, item);
                 *filled |= 1 << slot;
@@ -574,7 +599,7 @@ impl<T: Arrival> Lane<T> {
         }
     }
 
-    /// Tells the calendar of the node's next bucket with arrivals.
+    /// Schedules a visit in the next bucket in which `node` has arrivals.
     #[inline]
     fn wake_for_arrivals(&mut self, node: LocalNode, end: Instant) {
         let filled = self.filled[node.index()];
@@ -582,7 +607,10 @@ impl<T: Arrival> Lane<T> {
             return;
         }
         let slot = (self.bucket & (self.slots - 1)) as u32;
-        // Slots from the current one on, in the order of their buckets.
+        // Rotated so that bit 0 is the current slot, and the others follow in the order of their
+        // buckets.
+        // With fewer than 64 slots the copy on the right starts at bit `slots`, hence the mask
+        // below.
         let from_here = (filled >> slot) | (filled << ((self.slots as u32 - slot) % 64));
         let ahead = u64::from(from_here.trailing_zeros()) & (self.slots - 1);
         if !self.exact && ahead > 0 {
@@ -601,23 +629,26 @@ impl<T: Arrival> Lane<T> {
     }
 }
 
-/// A node's view of the engine during one visit.
+/// A node's access to the engine during one visit.
 #[derive(Debug)]
 pub struct Visit<'a, T> {
     lane: &'a mut Lane<T>,
     peers: Peers<'a, T>,
+    /// The window's end.
     end: Instant,
+    /// Earliest visit that the node has asked for.
     own_next: Instant,
 }
 
 impl<T: Arrival> Visit<'_, T> {
-    /// End of the window; the node must do everything before it and nothing at or after it.
+    /// Returns the window's end. The node must handle everything before it, and nothing at or after
+    /// it.
     #[inline]
     pub fn end(&self) -> Instant {
         self.end
     }
 
-    /// Sends an item to an input of another node, where it arrives at `at`.
+    /// Sends `item` through `output`; it arrives at `at`.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a quarter of it"
@@ -635,7 +666,7 @@ impl<T: Arrival> Visit<'_, T> {
         }
     }
 
-    /// Sends an item to a node of another part.
+    /// Sends an item to a node in another partition.
     #[inline(never)]
     fn send_away(&mut self, output: Output, at: Instant, item: &T) {
         match self.peers.lane_mut(output.part) {
@@ -644,7 +675,7 @@ impl<T: Arrival> Visit<'_, T> {
         }
     }
 
-    /// The lane of the node that an output leads to, where this thread has it.
+    /// Returns the lane in which the node at `output` is, if this thread holds it.
     #[inline]
     fn lane_of(&self, output: Output) -> Option<&Lane<T>> {
         if output.part == self.lane.part {
@@ -654,14 +685,15 @@ impl<T: Arrival> Visit<'_, T> {
         }
     }
 
-    /// Whether nodes leave the cache from one visit to the next.
+    /// Returns true if the partition is so large that nodes leave the cache between visits, so that
+    /// prefetching pays.
     #[inline]
     pub fn is_large(&self) -> bool {
         self.lane.is_large
     }
 
-    /// Prefetches what leads to the memory into which an item will be put that arrives at about
-    /// `at`.
+    /// Prefetches the inbox header to which an item arriving at about `at` leads.
+    /// [`Visit::prefetch_room`] follows it later.
     #[inline]
     pub fn prefetch_way(&self, output: Output, at: Instant) {
         if let Some(lane) = self.lane_of(output)
@@ -671,7 +703,7 @@ impl<T: Arrival> Visit<'_, T> {
         }
     }
 
-    /// Prefetches that memory.
+    /// Prefetches the slot that an item arriving at about `at` would fill.
     #[inline]
     pub fn prefetch_room(&self, output: Output, at: Instant) {
         if let Some(lane) = self.lane_of(output)
@@ -681,7 +713,7 @@ impl<T: Arrival> Visit<'_, T> {
         }
     }
 
-    /// Asks for the node's next visit at `at` or earlier.
+    /// Asks for the node's next visit at `at`, unless it has asked for an earlier one.
     #[inline]
     pub fn wake(&mut self, at: Instant) {
         self.own_next = self.own_next.min(at);

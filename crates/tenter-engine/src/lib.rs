@@ -1,10 +1,10 @@
 //! A discrete-event engine that advances time in windows.
 //!
-//! A node of the simulated network can affect another one only by sending it something, and
-//! whatever it sends takes at least the *lookahead* to arrive. So time is cut into windows no
-//! longer than the lookahead, and within a window the nodes are independent: each node with work is
-//! visited once, takes all its arrivals of the window in order, and whatever it sends arrives in a
-//! later window. There is no global event queue.
+//! A node of the simulated network can affect another node only by sending it an item, and an item
+//! takes at least the *lookahead* to arrive. So time is cut into windows no longer than the
+//! lookahead. Within a window the nodes are independent: the engine visits each node with work
+//! once, the node handles all its arrivals in order, and the items that it sends arrive in a later
+//! window. There is no global event queue.
 //!
 //! ```text
 //!    inbox of a node                  visit                       what it sends
@@ -13,15 +13,15 @@
 //!                     departures, arrivals, timers          └──▶ outbox to another thread
 //! ```
 //!
-//! The engine knows no packets and no switches. It moves items that have a time of arrival
+//! The engine knows no packets and no switches. It moves items that have an arrival time
 //! ([`Arrival`]) between nodes, calls [`Nodes::visit`] for every node with work in a window, and
-//! stops at *edges*, where every node stands at exactly the same instant and one thread may look at
-//! and change everything.
+//! stops at sync points (*edges* in the code), where every node stands at exactly the same instant
+//! and one thread may read and change everything.
 //!
-//! Results depend on nothing but the content of the simulation: the order of a node's arrivals is
-//! (time, input), never the order in which threads or nodes happened to be served. The same
-//! simulation gives the same results on any number of threads, for any window length up to the
-//! lookahead, and with [central windows](Windows::Central).
+//! Results depend only on what is simulated: a node's arrivals are ordered by (time, input), never
+//! by the order in which threads or nodes happened to be served. The same simulation gives the same
+//! results on any number of threads, for any window length up to the lookahead, and with [central
+//! windows](Windows::Central).
 
 mod arrival;
 mod balance;

@@ -1,36 +1,40 @@
-//! Where a leader shares windows among helpers, which sleep when there is nothing to share.
+//! The meeting of a leader, which shares windows, and its helpers, which sleep when there is
+//! nothing to share.
 //!
-//! Nobody waits for a thread that has not begun: a part of a window is taken by whoever comes
-//! first, and the leader takes what no helper has taken. So a helper without a core costs nothing,
-//! but for the rest of a part in which it loses its core.
+//! No thread waits for one that has not begun: the first free thread takes each partition in a
+//! window, and the leader takes those that no helper has taken. So a helper without a core costs
+//! nothing, unless it loses its core while it works on a partition.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::Thread;
 
-/// Looks this often, for some microseconds, before a thread goes to sleep: the next window mostly
-/// comes sooner than a thread can be woken.
+/// Polls, lasting some microseconds, before a thread goes to sleep: the next window usually comes
+/// sooner than a thread can be woken.
 const LOOKS: u32 = 512;
 
-/// The number of the window that ends the meeting.
+/// Pseudo-window whose number ends the meeting.
 const OVER: u64 = u64::MAX;
 
-/// The meeting of one leader and its helpers, numbered from 0; the leader is number 0.
+/// The meeting of a leader, number 0, and its helpers, numbered from 1.
 #[derive(Debug)]
 pub(crate) struct Meeting {
     leader: Thread,
-    /// The number of the window that is shared; it grows by one.
+    /// Number that the shared window has; it grows by one.
     window: AtomicU64,
-    /// The last window of which each part has been taken.
+    /// For each partition the last window in which a thread has taken it.
     taken: Vec<AtomicU64>,
-    /// Parts of the window that are not done.
+    /// Partitions that are not done in the current window.
     pending: AtomicUsize,
+    /// Set while the leader sleeps and must be woken by the thread that finishes last.
     leader_sleeps: AtomicBool,
+    /// For each thread, set while it sleeps; the leader's entry is unused.
     asleep: Vec<AtomicBool>,
+    /// Set when a helper has panicked.
     failed: AtomicBool,
 }
 
 impl Meeting {
-    /// A meeting that the calling thread leads, for windows of so many parts.
+    /// Makes a meeting that the calling thread leads, for `parts` partitions.
     pub(crate) fn new(parts: usize) -> Meeting {
         Meeting {
             leader: std::thread::current(),
@@ -43,12 +47,14 @@ impl Meeting {
         }
     }
 
-    /// Shares the next window: runs `task` once for each part, and comes back when all are done.
+    /// Shares the next window: `task(partition, window)` runs once for each partition. Returns when
+    /// all are done.
     ///
     /// # Panics
-    /// When a helper has panicked.
+    /// If a helper has panicked.
     pub(crate) fn share(&self, helpers: &Helpers<'_>, task: impl Fn(usize, u64)) {
         let window = self.window.load(Ordering::Relaxed) + 1;
+        // Before `window`: a helper that sees the new window must see all its partitions pending.
         self.pending.store(self.taken.len(), Ordering::Relaxed);
         self.window.store(window, Ordering::SeqCst);
         for (asleep, helper) in self.asleep[1..].iter().zip(&helpers.threads) {
@@ -60,7 +66,8 @@ impl Meeting {
         self.await_helpers();
     }
 
-    /// The life of a helper: `task` for what it can take of each window.
+    /// Runs helper number `me`: calls `task` for the partitions that it takes in each window, until
+    /// the meeting ends.
     pub(crate) fn help(&self, me: usize, task: impl Fn(usize, u64)) {
         let _watch = Watch(self);
         let mut window = 0;
@@ -73,12 +80,12 @@ impl Meeting {
         }
     }
 
-    /// Takes and does the parts of a window that nobody has taken, one's own first.
+    /// Runs `task` for the partitions that no thread has taken in `window`, its own first.
     fn take(&self, me: usize, window: u64, task: &impl Fn(usize, u64)) {
         let parts = self.taken.len();
         for step in 0..parts {
             let part = (me + step) % parts;
-            // Who comes late finds the number of this window or of a later one.
+            // A late thread finds the number of this window or of a later one.
             let taken = self.taken[part].compare_exchange(
                 window - 1,
                 window,
@@ -96,7 +103,7 @@ impl Meeting {
         }
     }
 
-    /// Waits for a window other than `seen`.
+    /// Waits for a window other than `seen`, and returns its number.
     fn await_window(&self, me: usize, seen: u64) -> u64 {
         for _ in 0..LOOKS {
             let window = self.window.load(Ordering::Acquire);
@@ -105,7 +112,8 @@ impl Meeting {
             }
             std::hint::spin_loop();
         }
-        // Either this thread sees the next window, or the leader sees that it sleeps.
+        // The order of store and load matters: either this thread sees the next window, or the
+        // leader sees that it sleeps.
         self.asleep[me].store(true, Ordering::SeqCst);
         let window = loop {
             let window = self.window.load(Ordering::SeqCst);
@@ -118,7 +126,7 @@ impl Meeting {
         window
     }
 
-    /// Waits until all parts are done.
+    /// Waits until all partitions are done.
     fn await_helpers(&self) {
         for _ in 0..LOOKS {
             if self.pending.load(Ordering::Acquire) == 0 {
@@ -126,6 +134,8 @@ impl Meeting {
             }
             std::hint::spin_loop();
         }
+        // As in `await_window`: either the last helper sees that the leader sleeps, or the leader
+        // sees its result.
         self.leader_sleeps.store(true, Ordering::SeqCst);
         while self.pending.load(Ordering::SeqCst) > 0 {
             assert!(
@@ -138,7 +148,7 @@ impl Meeting {
     }
 }
 
-/// Tells the leader when its thread panics, so that it does not wait for ever.
+/// Reports a panic in its thread to the leader, which would otherwise wait for ever.
 struct Watch<'a>(&'a Meeting);
 
 impl Drop for Watch<'_> {
@@ -150,7 +160,7 @@ impl Drop for Watch<'_> {
     }
 }
 
-/// The leader's hold on its helpers; they go home when it is dropped, in a panic too.
+/// The leader's handle to its helpers. Dropping it, in a panic too, ends their threads.
 #[derive(Debug)]
 pub(crate) struct Helpers<'a> {
     meeting: &'a Meeting,
@@ -158,7 +168,7 @@ pub(crate) struct Helpers<'a> {
 }
 
 impl<'a> Helpers<'a> {
-    /// No helpers yet.
+    /// Makes the handle without helpers.
     pub(crate) fn new(meeting: &'a Meeting) -> Helpers<'a> {
         Helpers {
             meeting,
@@ -166,12 +176,12 @@ impl<'a> Helpers<'a> {
         }
     }
 
-    /// Adds the helper that runs [`Meeting::help`] with the next number.
+    /// Adds a helper that runs [`Meeting::help`] with the next number.
     pub(crate) fn add(&mut self, thread: Thread) {
         self.threads.push(thread);
     }
 
-    /// How many there are.
+    /// Returns the helper count.
     pub(crate) fn count(&self) -> usize {
         self.threads.len()
     }

@@ -1,62 +1,70 @@
-//! Which windows are worth several threads.
+//! The choice between one thread and several for each window.
 //!
-//! Whether sharing pays depends on the work of a window and on what else the machine does, and
-//! neither is known beforehand. So both ways are tried and timed: a *stint* is a stretch of work
-//! that is done in one way. Sharing goes on as long as it is faster, and what a failed try has cost
-//! is spread over a rest fifty times as long. Results never depend on any of it.
+//! Sharing a window pays or does not, depending on the window's work and on what else the machine
+//! does, and neither is known beforehand. So both ways are tried and timed in *stints*, each done
+//! in one way. Sharing continues as long as it is faster; after a failed try the run stays on one
+//! thread for fifty times what the try cost. Results never depend on the choice.
 
 use crate::balance::{Balance, SHARED_WORK};
 
-/// Reads a clock: nanoseconds since some fixed instant.
+/// A function that reads a clock: nanoseconds since some fixed instant.
 pub type Clock = fn() -> u64;
 
-/// Work is counted in visits and arrivals, which take some 50 ns each: a stint takes a millisecond
-/// or two.
+/// Work in a stint: visits plus arrivals. These take some 50 ns each, so a stint takes a
+/// millisecond or two.
 const STINT_WORK: u64 = 20_000;
-/// A stint of sharing is given up when it has taken so many times what one thread would take.
+/// A shared stint is given up after `PATIENCE` times the time that one thread would take.
 const PATIENCE: u64 = 2;
-/// The share of its cost that failed tries may add: one in so many.
+/// After a failed try the rest lasts `REST_PER_LOSS` times the time lost, so failed tries add at
+/// most 2 % to a run.
 const REST_PER_LOSS: u64 = 50;
+/// Shortest rest, and longest rest that repeated failures alone lead to.
 const REST_NS: std::ops::RangeInclusive<u64> = 20_000_000..=1_000_000_000;
-/// Sharing goes on while it saves more than one part in so many.
+/// Sharing continues while it saves more than one part in `LEAST_GAIN`.
 const LEAST_GAIN: u64 = 10;
-/// Stints of sharing after which one thread works alone for a stint, to know what that takes now.
+/// After this many shared stints one thread works alone for a stint, to measure again what that
+/// takes.
 const STINTS_BETWEEN_CHECKS: u32 = 16;
-/// Without a clock so many windows are shared, then so many not: tests see both, and the changes.
+/// Without a clock, as in tests, this many windows run on one thread, then this many are shared:
+/// tests cover both and the changes between them.
 const WINDOWS_IN_TURN: u64 = 8;
 
-/// Decides which windows are shared, over all of a run.
+/// Decides throughout a run which windows are shared.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
     clock: Option<Clock>,
     windows: u64,
-    /// The work of the last window, by which the next one is judged.
+    /// The last window's work, the prediction for the next one.
     last_work: u64,
     stint: Stint,
+    /// Recent cost on one thread.
     alone: Cost,
-    /// Time spent in stints, in ns, and when of it the next try may be.
+    /// Time spent in stints so far, in ns.
     spent_ns: u64,
+    /// Value that `spent_ns` must reach before the next try.
     rest_until_ns: u64,
+    /// How long the last rest was, in ns.
     rest_ns: u64,
+    /// Consecutive stints in which sharing paid.
     stints_shared: u32,
     balance: Balance,
-    /// Whether one thread does everything.
+    /// Set if one thread runs all windows.
     is_alone: bool,
 }
 
-/// What is done in one way.
+/// Consecutive windows that are run in one way.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stint {
     shared: bool,
     work: u64,
     windows: u64,
-    /// Its time up to the last edge.
+    /// Time in ns up to the last sync point.
     ns: u64,
-    /// When it began or went on after an edge.
+    /// Clock reading when the stint began, or resumed after a sync point.
     since_ns: u64,
 }
 
-/// Time and work of past stints, older ones with less weight.
+/// Time and work in past stints; each stint halves the weight that earlier ones have.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
     ns: u64,
@@ -69,7 +77,7 @@ impl Cost {
         self.work = self.work / 2 + work;
     }
 
-    /// What so much work would take, in ns.
+    /// Estimates the time for `work`, in ns.
     fn of(self, work: u64) -> u64 {
         let ns = u128::from(self.ns) * u128::from(work) / u128::from(self.work.max(1));
         u64::try_from(ns).unwrap_or(u64::MAX)
@@ -77,7 +85,7 @@ impl Cost {
 }
 
 impl Pace {
-    /// Decides by a clock, or, without one, by turns.
+    /// Makes a pace that decides by `clock`, or without one by turns.
     pub fn new(clock: Option<Clock>) -> Pace {
         Pace {
             clock,
@@ -85,8 +93,8 @@ impl Pace {
         }
     }
 
-    /// One thread runs all windows, whatever the number of parts: to see how the work of many
-    /// would be spread.
+    /// Makes a pace that runs all windows on one thread, however many partitions there are, to
+    /// measure how their work is distributed.
     #[must_use]
     pub fn alone() -> Pace {
         Pace {
@@ -95,12 +103,13 @@ impl Pace {
         }
     }
 
-    /// How the work of all windows so far was spread over the parts; nothing with one part.
+    /// Returns how the windows' work so far was distributed over the partitions; zero with a single
+    /// partition, whose windows are not counted.
     pub fn balance(&self) -> Balance {
         self.balance
     }
 
-    /// Whether the next window is to be shared.
+    /// Returns true if the next window should be shared.
     pub(crate) fn shares(&self) -> bool {
         if self.is_alone {
             return false;
@@ -111,21 +120,21 @@ impl Pace {
         }
     }
 
-    /// The run goes on after an edge.
+    /// Continues the stint's clock when the run leaves a sync point.
     pub(crate) fn resume(&mut self) {
         if let Some(clock) = self.clock {
             self.stint.since_ns = clock();
         }
     }
 
-    /// The run has come to an edge, whose time is not the stint's.
+    /// Stops the stint's clock at a sync point, whose time must not count.
     pub(crate) fn pause(&mut self) {
         if let Some(clock) = self.clock {
             self.stint.ns += clock().saturating_sub(self.stint.since_ns);
         }
     }
 
-    /// Takes note of a window, and of the work that it was for each part.
+    /// Counts a window, given its work for each partition.
     pub(crate) fn count(&mut self, work_of_parts: impl Iterator<Item = u64>) {
         let work = self.balance.count(work_of_parts);
         let was_shared = self.shares();
@@ -137,6 +146,8 @@ impl Pace {
         let is_full = self.stint.work >= STINT_WORK;
         if !is_full && !was_shared {
             return;
+            // Reading a clock costs as much as some visits; windows on one thread are timed once a
+            // stint.
         }
         let now = clock();
         let ns = self.stint.ns + now.saturating_sub(self.stint.since_ns);
@@ -159,7 +170,8 @@ impl Pace {
         self.stint.shared = is_worth_it && self.spent_ns >= self.rest_until_ns;
     }
 
-    /// Whether a stint of sharing was faster than one thread would have been.
+    /// Judges a stint of sharing: true if it was enough faster than one thread. A failure sets the
+    /// next rest.
     fn goes_on_sharing(&mut self, ns: u64, work: u64) -> bool {
         let alone_ns = self.alone.of(work);
         if ns > alone_ns - alone_ns / LEAST_GAIN {
@@ -170,7 +182,7 @@ impl Pace {
             self.stints_shared = 0;
             return false;
         }
-        // One stint may have been lucky.
+        // One failed stint may have been bad luck, so each success halves the next rest.
         self.rest_ns /= 2;
         self.stints_shared += 1;
         !self.stints_shared.is_multiple_of(STINTS_BETWEEN_CHECKS)

@@ -1,43 +1,45 @@
-//! What the window loop is given: parts, windows, and what stops it.
+//! The window loop's arguments and result: partitions, windows, and the control that ends a run.
 
 use tenter_units::{Instant, Time};
 
 use crate::lane::{Lane, Nodes};
 
-/// One thread's share of the simulation: the engine's side and the model's.
+/// A partition: one thread's share, with the engine's side and the model's.
 #[derive(Debug)]
 pub struct Part<N: Nodes> {
-    /// Inboxes, calendar and outboxes.
+    /// The engine's side: inboxes, calendar and outboxes.
     pub lane: Lane<N::Item>,
-    /// The nodes.
+    /// The model's side: the nodes' state.
     pub nodes: N,
 }
 
-/// How windows are laid.
+/// How the engine divides time into windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Windows {
-    /// Windows as long as a calendar bucket, which is no longer than the lookahead.
+    /// Each window is one calendar bucket, which is no longer than the lookahead.
     Buckets,
-    /// Each window starts at the very next thing that happens and lasts no longer than the
-    /// lookahead: for lookaheads so short that fixed windows would mostly be empty.
+    /// Each window starts when any node has its next event, and lasts at most the lookahead, which
+    /// the variant holds. The engine uses these windows for lookaheads so short that most buckets
+    /// would be empty.
     Central(Time),
 }
 
-/// What decides between windows whether to stop.
+/// Decides between windows whether the run must stop at a sync point.
 ///
-/// It is asked by one thread while all others wait, so everything the nodes have published up to
-/// the end of the window is there, and nothing later.
+/// One thread asks while all others wait, so it sees everything that nodes have published up to the
+/// window's end, and nothing later.
 pub trait Control: Sync {
-    /// The earliest instant, no earlier than `window_end`, at which an edge has become necessary;
-    /// [`Instant::NEVER`] for none.
+    /// Returns the earliest instant, no earlier than `window_end`, at which a sync point has become
+    /// necessary; [`Instant::NEVER`] for none.
     fn edge_after(&self, window_end: Instant) -> Instant;
 }
 
-/// Why a run came back.
+/// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunOutcome {
-    /// Every node stands at exactly this instant: all that happens before it has happened.
+    /// A sync point was reached: every node has handled everything before this instant, and nothing
+    /// at or after it.
     Edge(Instant),
-    /// Nothing is left to happen.
+    /// No event is left, in any node or on any link.
     Empty,
 }

@@ -1,15 +1,15 @@
-//! Asking for memory before it is needed.
+//! Requests for memory before it is needed.
 //!
-//! What a node of a big network needs has left the cache since its last visit. A read waits for the
-//! memory; a prefetch does not, so that what one thing needs comes while another one is served.
-//! Nothing depends on it but time.
+//! In a big network a node's data has left the cache since its last visit. A read waits for the
+//! memory; a prefetch does not, so one node's data arrives while another is served. Prefetching
+//! changes run time only, never results.
 
 use prefetch_index::prefetch_index;
 
-/// Bytes of a cache line.
+/// Cache line size in bytes, on x86-64 and most ARM processors.
 const LINE_BYTES: usize = 64;
 
-/// How many values fit into a cache line, at least one.
+/// Returns how many values fit into a cache line, at least 1.
 pub const fn values_per_line<T>() -> usize {
     let bytes = size_of::<T>();
     if bytes == 0 || bytes > LINE_BYTES {
@@ -19,14 +19,14 @@ pub const fn values_per_line<T>() -> usize {
     }
 }
 
-/// Prefetches the cache line in which a value begins.
+/// Prefetches the cache line in which `value` begins.
 #[inline]
 pub fn prefetch<T>(value: &T) {
     prefetch_index(std::slice::from_ref(value), 0);
 }
 
-/// Prefetches the cache line in which a value of a slice begins; outside of it nothing happens that
-/// matters.
+/// Prefetches the cache line in which `slice[index]` begins. An `index` beyond the slice is
+/// harmless.
 #[inline]
 pub fn prefetch_at<T>(slice: &[T], index: usize) {
     prefetch_index(slice, index);

@@ -2,15 +2,19 @@
 
 use crate::prefetch::{prefetch_at, values_per_line};
 
-/// A first-in first-out queue of `Copy` values. It holds no memory until the first push.
+/// A first-in first-out queue of `Copy` values. A new ring holds no memory until the first push.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
+    /// Storage whose length is zero or a power of two, so that a mask wraps an index.
     slots: Vec<T>,
+    /// Index in `slots` at which the oldest value lies.
     head: u32,
+    /// Values in the queue.
     len: u32,
 }
 
-/// Most FIFOs of a big fabric hold one or two values at a time, and most never any.
+/// Values that the first allocation holds. Most FIFOs in a big fabric hold one or two values at a
+/// time, and most never hold any.
 const FIRST_CAPACITY: usize = 1;
 
 impl<T> Default for Ring<T> {
@@ -24,19 +28,19 @@ impl<T> Default for Ring<T> {
 }
 
 impl<T: Copy> Ring<T> {
-    /// How many values wait.
+    /// Returns the number of waiting values.
     #[inline]
     pub fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Whether none waits.
+    /// Returns true if no value waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The value that has waited longest.
+    /// Returns the oldest value.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         if self.len == 0 {
@@ -46,19 +50,19 @@ impl<T: Copy> Ring<T> {
         }
     }
 
-    /// The first value, for changes.
+    /// Returns the oldest value for changes.
     pub fn front_mut(&mut self) -> Option<&mut T> {
         let first = self.head as usize;
         (self.len > 0).then(|| &mut self.slots[first])
     }
 
-    /// Prefetches the values that have waited longest, so many at most.
+    /// Prefetches the `most` oldest values, or all if fewer wait.
     #[inline]
     pub fn prefetch(&self, most: usize) {
         self.prefetch_from(self.head, most.min(self.len()));
     }
 
-    /// Prefetches the room for the next values, so many at most.
+    /// Prefetches the slots for the next `most` pushes, as far as the storage has room.
     #[inline]
     pub fn prefetch_room(&self, most: usize) {
         let room = self.slots.len() - self.len();
@@ -67,16 +71,17 @@ impl<T: Copy> Ring<T> {
 
     #[inline]
     fn prefetch_from(&self, first: u32, count: usize) {
+        // An empty storage wraps to a mask of all ones; `prefetch_at` tolerates any index.
         let mask = self.slots.len().wrapping_sub(1);
         for place in (0..count).step_by(values_per_line::<T>()) {
             prefetch_at(&self.slots, (first as usize + place) & mask);
         }
     }
 
-    /// The value with `index` older ones before it.
+    /// Returns the value that `index` older ones precede.
     ///
     /// # Panics
-    /// When fewer values wait.
+    /// If at most `index` values wait.
     #[inline]
     pub fn get_mut(&mut self, index: usize) -> &mut T {
         assert!(index < self.len as usize, "only {} values wait", self.len);
@@ -84,13 +89,13 @@ impl<T: Copy> Ring<T> {
         &mut self.slots[(self.head as usize + index) & mask]
     }
 
-    /// Appends a value.
+    /// Appends `value`.
     #[inline]
     pub fn push(&mut self, value: T) {
         self.push_copy(&value);
     }
 
-    /// Appends a copy of a value, and gives access to it for changes.
+    /// Appends a copy of `value`, and returns the copy for changes.
     #[inline]
     pub fn push_copy(&mut self, value: &T) -> &mut T {
         if self.len as usize == self.slots.len() {
@@ -104,7 +109,7 @@ impl<T: Copy> Ring<T> {
         slot
     }
 
-    /// Removes the value that has waited longest.
+    /// Removes and returns the oldest value.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.len == 0 {
@@ -116,7 +121,7 @@ impl<T: Copy> Ring<T> {
         Some(value)
     }
 
-    /// Removes the value that has waited longest, if any waits.
+    /// Removes the oldest value if there is one. Unlike [`Ring::pop`] it copies nothing.
     #[inline]
     pub fn remove_front(&mut self) {
         if self.len > 0 {
@@ -125,21 +130,21 @@ impl<T: Copy> Ring<T> {
         }
     }
 
-    /// The value that was appended last.
+    /// Returns the newest value.
     pub fn last(&self) -> Option<&T> {
         let place = (self.len as usize).checked_sub(1)?;
         let mask = self.slots.len() - 1;
         Some(&self.slots[(self.head as usize + place) & mask])
     }
 
-    /// Removes the value that was appended last.
+    /// Removes and returns the newest value.
     pub fn pop_last(&mut self) -> Option<T> {
         let value = self.last().copied()?;
         self.len -= 1;
         Some(value)
     }
 
-    /// All waiting values, oldest first.
+    /// Iterates over the waiting values, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let mask = self.slots.len().wrapping_sub(1);
         (0..self.len as usize).map(move |i| &self.slots[(self.head as usize + i) & mask])
@@ -147,9 +152,11 @@ impl<T: Copy> Ring<T> {
 
     #[cold]
     fn grow(&mut self, fill: T) {
+        // `fill` only initialises the new slots: they lie behind `len`, and pushes overwrite them.
         let capacity = self.slots.len();
         let doubled = (capacity * 2).max(FIRST_CAPACITY);
         let mut slots = Vec::with_capacity(doubled);
+        // Full, the ring starts at `head`; unrolled, its oldest value comes to lie at 0.
         slots.extend_from_slice(&self.slots[self.head as usize..]);
         slots.extend_from_slice(&self.slots[..self.head as usize]);
         slots.resize(doubled, fill);

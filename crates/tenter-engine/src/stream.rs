@@ -1,20 +1,22 @@
-//! Named random streams.
+//! Random streams that are named by seed, component and purpose.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// A random stream that belongs to one component and one purpose.
 ///
-/// Streams of different names are independent, and drawing from one never changes another: adding a
-/// job or a link does not move anybody else's random numbers.
+/// Streams with different names are independent, and drawing from one never changes another: adding
+/// a job or a link leaves all other components' random numbers as they are.
 #[derive(Clone, Debug)]
 pub struct Stream(ChaCha8Rng);
 
 impl Stream {
-    /// The stream of (seed of the trial, component, purpose).
+    /// Makes the stream that the trial's `seed`, `component` and `purpose` name.
     pub fn new(seed: u64, component: &str, purpose: &str) -> Stream {
         let mut key = [0_u8; 32];
+        // An arbitrary constant sets these streams apart from other uses of the same seed.
         let mut state = mix64(seed ^ 0x7465_6e74_6572_0001);
+        // The zero byte keeps ("ab", "c") and ("a", "bc") apart.
         for byte in component.bytes().chain([0]).chain(purpose.bytes()) {
             state = mix64(state ^ u64::from(byte));
         }
@@ -25,12 +27,13 @@ impl Stream {
         Stream(ChaCha8Rng::from_seed(key))
     }
 
-    /// A uniform value below `bound` (0 when `bound` is 0), without modulo bias.
+    /// Draws a uniform value below `bound` (0 if `bound` is 0), without modulo bias.
     pub fn below(&mut self, bound: u64) -> u64 {
         if bound == 0 {
             return 0;
         }
-        // Lemire's multiply-and-reject.
+        // Lemire's multiply-and-reject: products whose low half is below 2⁶⁴ mod `bound` would give
+        // some values once more often than others, so they are drawn again.
         loop {
             let product = u128::from(self.0.next_u64()) * u128::from(bound);
             if (product as u64) >= bound.wrapping_neg() % bound {
@@ -40,42 +43,43 @@ impl Stream {
     }
 }
 
-/// A random stream whose numbers can be had in any order, and again: what is drawn for a thing
-/// depends on the thing alone, so nobody has to remember it.
+/// A random stream that is indexed instead of consumed: the same number always gives the same
+/// value, so a caller can draw in any order and need not store what it drew.
 ///
-/// One word that a [`Stream`] gives, mixed with the number of the draw.
+/// It is one word from a [`Stream`], mixed with the draw's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draws(u64);
 
 impl Draws {
-    /// The draws of (seed of the trial, component, purpose).
+    /// Makes the draws that the trial's `seed`, `component` and `purpose` name.
     pub fn new(seed: u64, component: &str, purpose: &str) -> Draws {
         Draws(Stream::new(seed, component, purpose).0.next_u64())
     }
 
-    /// The draws that belong to one of many things of a kind.
+    /// Returns the draws for item `thing` of a kind, independent from those for the others.
     #[inline]
     #[must_use]
     pub const fn of(self, thing: u64) -> Draws {
         Draws(mix64(self.0 ^ mix64(thing)))
     }
 
-    /// A uniform 64-bit value: the draw of that number.
+    /// Returns draw number `number`: a uniform 64-bit value.
     #[inline]
     pub const fn at(self, number: u64) -> u64 {
         self.of(number).0
     }
 
-    /// A uniform value below `bound` (0 when `bound` is 0), for bounds so far below 2⁶⁴ that their
-    /// bias is below anything measurable.
+    /// Returns draw number `number` as a uniform value below `bound` (0 if `bound` is 0). Values
+    /// are biased by at most `bound` / 2⁶⁴, which is too little to measure for the bounds that are
+    /// used.
     #[inline]
     pub const fn below(self, number: u64, bound: u64) -> u64 {
         ((self.at(number) as u128 * bound as u128) >> 64) as u64
     }
 }
 
-/// A bijective mix of 64 bits (the finaliser of `SplitMix64`): every input bit reaches every output
-/// bit.
+/// Mixes 64 bits bijectively, so that every input bit affects every output bit (the finaliser of
+/// `SplitMix64`).
 #[inline]
 pub const fn mix64(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);

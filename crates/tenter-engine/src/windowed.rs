@@ -8,11 +8,12 @@ use crate::lane::{Lane, Nodes, Peers, Visit};
 use crate::pace::Pace;
 use crate::parts::{Control, Part, RunOutcome, Windows};
 
-/// Runs all parts from `from` until an edge, or until nothing is left to happen, on at most one
-/// thread per part: `pace` says which windows are shared.
+/// Runs all partitions from `from` until a sync point, at `edge` at the latest, or until no event
+/// is left. It uses at most one thread per partition; `pace` chooses the windows that threads
+/// share.
 ///
 /// # Panics
-/// When there is no part, or when a node breaks its contract (see [`Nodes::visit`]).
+/// If `parts` is empty, or if a node breaks its contract (see [`Nodes::visit`]).
 pub fn run_windowed<N: Nodes>(
     parts: &mut [Part<N>],
     from: Instant,
@@ -30,11 +31,11 @@ pub fn run_windowed<N: Nodes>(
     outcome
 }
 
-/// Lets the model of one part act at an edge at `at`, and delivers what it sends. All else that
-/// [`Visit`] offers is for visits.
+/// Runs `act` on one partition's model at a sync point at `at`, and delivers the items that it
+/// sends. [`Visit`] only serves to send here.
 ///
 /// # Panics
-/// When there is no such part.
+/// If there is no partition `part`.
 pub fn act_at_edge<N: Nodes, R>(
     parts: &mut [Part<N>],
     part: usize,
@@ -70,6 +71,7 @@ fn run_single<N: Nodes>(
         if next >= edge {
             return RunOutcome::Edge(edge);
         }
+        // A sync point that came up during the last window may lie inside the next one.
         now = part.lane.window_end(next, windows).min(edge);
         part.lane
             .run_window(&mut part.nodes, next, now, Peers::none());
@@ -78,18 +80,18 @@ fn run_single<N: Nodes>(
 }
 
 impl<T: Arrival> Lane<T> {
-    /// When something next happens at a node of this part, no earlier than `now`;
-    /// [`Instant::NEVER`] if nothing does.
+    /// Returns the next time at which a node in this partition has work, no earlier than `now`;
+    /// [`Instant::NEVER`] if none has.
     pub(crate) fn next(&mut self, now: Instant, windows: Windows) -> Instant {
         let next = match windows {
             Windows::Buckets => self.calendar.next(now),
             Windows::Central(_) => self.calendar.next_exactly(now),
         };
-        // What arrives far ahead is known to the calendar only once its bucket has a slot.
+        // Items in `later` are not in the calendar; they enter it when their bucket gets a slot.
         next.unwrap_or(Instant::NEVER).min(self.next_later(now))
     }
 
-    /// The end of the window that starts at an instant.
+    /// Returns the end of the window that starts at `start`.
     pub(crate) fn window_end(&self, start: Instant, windows: Windows) -> Instant {
         let end = self.calendar.bucket_end(start);
         match windows {

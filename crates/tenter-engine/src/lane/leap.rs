@@ -1,4 +1,4 @@
-//! A lane that leaps over time: what is under way is taken out, and put back later.
+//! A lane's leaps over time: the items on their way are taken out, and put back at a later instant.
 
 use super::Lane;
 use tenter_units::Instant;
@@ -8,20 +8,22 @@ use crate::calendar::Calendar;
 use crate::event_list::Inbox;
 use crate::home::LocalNode;
 
-/// An item on its way: the node and the input that it goes to, and itself.
+/// An item on its way: the receiving node, the input, and the item.
 pub type UnderWay<T> = (LocalNode, u16, T);
 
 impl<T: Arrival> Lane<T> {
-    /// Everything on its way to a node, in the order (time, input) in which it arrives.
+    /// Returns all items on their way to `node`, in the order (time, input) in which they arrive.
     pub fn in_order(&self, node: LocalNode) -> Vec<(u16, T)> {
         let items = self.in_flight(node).map(|(input, item)| (input, *item));
         let mut items: Vec<(u16, T)> = items.collect();
+        // The sort is stable: items with equal time and input keep the order in which they were
+        // sent.
         items.sort_by_key(|(input, item)| (item.at(), *input));
         items
     }
 
-    /// Makes `to` the instant at which all nodes stand, with these items on their way and no
-    /// others, for each node in the order in which they arrive. Every node is visited next.
+    /// Moves all nodes to the instant `to`, with `items` on their way and no others. Items for a
+    /// node must be in the order in which they arrive. Every node is visited next.
     pub fn leap(&mut self, to: Instant, items: impl IntoIterator<Item = UnderWay<T>>) {
         self.inboxes.iter_mut().for_each(Inbox::clear);
         self.filled.fill(0);
