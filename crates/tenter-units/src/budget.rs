@@ -1,9 +1,9 @@
-//! What one request may take: memory, processor time, ranks and bytes of input.
+//! Limits for one request: memory, processor time, ranks and input bytes.
 //!
-//! The door makes a [`Budget`] (the command, a request of the page, a call from Python) and hands
-//! it down by reference to whatever reads, resolves or builds. Sizes follow from counts, so a part
-//! asks for its memory *before* it allocates: a length that an input declares is never trusted.
-//! Nothing below the door reads a clock; the door may give one.
+//! The code that accepts a request (the command, a request from the page, a call from Python) makes
+//! a [`Budget`] and hands it down by reference to the code that reads, resolves or builds. Sizes
+//! follow from counts, so a builder asks for its memory *before* it allocates: it never trusts a
+//! length that an input declares. Code below reads no clock; the maker may provide one.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use crate::{Bytes, Time};
 
-/// The limits of a [`Budget`].
+/// The limits in a [`Budget`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Memory that is held at one time.
+    /// Most memory that is held at one time.
     pub memory: Bytes,
-    /// Processor time from the beginning of the request.
+    /// Most processor time since the request began.
     pub time: Time,
-    /// Ranks of a job or a trace, and hosts of a fabric.
+    /// Most ranks in a job or a trace, and most hosts in a fabric.
     pub ranks: u64,
-    /// Bytes of all input files together.
+    /// Most bytes in all input files together.
     pub input: Bytes,
 }
 
 impl Limits {
-    /// No limits.
+    /// No limits: each has its largest value.
     pub const NONE: Limits = Limits {
         memory: Bytes::new(u64::MAX),
         time: Time::MAX,
@@ -34,31 +34,36 @@ impl Limits {
     };
 }
 
-/// Tells the processor time since the request began; `None` once nobody waits for its answer.
+/// A function that returns the processor time since the request began, or `None` once its caller
+/// has gone.
 pub type Clock = dyn Fn() -> Option<Time> + Send + Sync;
 
-/// What one request may take, and what it has taken so far; threads of a request share it.
+/// What one request may take, and what it has taken so far; the request's threads share it.
 pub struct Budget {
+    /// The processor clock; without one, time is estimated from `work`.
     limits: Limits,
     clock: Option<Arc<Clock>>,
+    /// Bytes that are taken now.
     memory: AtomicU64,
+    /// Input bytes read so far.
     input: AtomicU64,
+    /// Work units so far.
     work: AtomicU64,
-    /// What was refused last, as the number of a [`Resource`] and one more; 0 for nothing.
+    /// The resource that was refused last, as the number of its [`Resource`] plus 1; 0 for none.
     refused: Arc<AtomicU8>,
 }
 
-/// About how long a unit of work takes, an entry of a table or a line of a text: all of the time
-/// where the door gives no clock, and what is about to be done where it does.
+/// Estimated time for a work unit, a table entry or a line of text. Without a clock it estimates
+/// all the time; with one, the time for a piece of work that is about to begin.
 const UNIT: Time = Time::from_ns(10);
-/// To give back what has been built takes at most this share of the time that it took to build: a
-/// refusal comes within the time as well.
+/// Freeing what was built takes at most one part in `ENDING_SHARE` of the time it took to build,
+/// and is kept in reserve, so that a refusal also comes within the time limit.
 const ENDING_SHARE: u64 = 5;
-/// The clock is read once in so many units, about every millisecond.
+/// Work units between two readings of the clock: about a millisecond.
 const UNITS_PER_LOOK: u64 = 1 << 17;
 
 impl Budget {
-    /// With these limits; processor time is estimated from units of work.
+    /// Makes a budget with these limits, which estimates processor time from work units.
     pub fn new(limits: Limits) -> Budget {
         Budget {
             limits,
@@ -70,32 +75,33 @@ impl Budget {
         }
     }
 
-    /// Without limits, for tests and for what the program itself has written.
+    /// Makes a budget without limits, for tests and for input that the program itself has written.
     pub fn unlimited() -> Budget {
         Budget::new(Limits::NONE)
     }
 
-    /// Measures processor time by a clock in place of units of work.
+    /// Measures processor time by `clock` instead of estimating it from work units.
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<Clock>) -> Budget {
         self.clock = Some(clock);
         self
     }
 
-    /// What this budget refuses, `other` tells as well: whoever made many budgets asks one.
+    /// Makes `other` report this budget's refusals as well, so that one budget can be asked about
+    /// many.
     #[must_use]
     pub fn telling(mut self, other: &Budget) -> Budget {
         self.refused = Arc::clone(&other.refused);
         self
     }
 
-    /// Tells no more of what was refused before.
+    /// Forgets earlier refusals: [`Budget::refused`] returns `None` until the next one.
     pub fn forget_refusals(&self) {
         self.refused.store(0, Ordering::Relaxed);
     }
 
-    /// A budget with the same limits and the rest of the time: for a further part of a request,
-    /// once what the parts before have built is gone. What one of them refuses, both tell.
+    /// Makes a budget with the same limits and the remaining time, for a later step in a request,
+    /// once the memory of earlier steps is free. Both budgets report refusals by either.
     #[must_use]
     pub fn renewed(&self) -> Budget {
         Budget {
@@ -108,12 +114,12 @@ impl Budget {
         }
     }
 
-    /// The limits.
+    /// Returns the limits that the request has.
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// What more was asked for than there is, if anything: the last of it.
+    /// Returns the resource that was refused last, if any.
     pub fn refused(&self) -> Option<Resource> {
         let number = self.refused.load(Ordering::Relaxed);
         let place = usize::from(number).checked_sub(1)?;
@@ -130,15 +136,15 @@ impl Budget {
         self.over(Resource::Cancelled, what)
     }
 
-    /// Memory that has been taken and not given back.
+    /// Returns the memory that is taken now.
     pub fn memory(&self) -> Bytes {
         Bytes::new(self.memory.load(Ordering::Relaxed))
     }
 
-    /// Whether `bytes` more of memory may be taken.
+    /// Checks that `bytes` more memory may be taken, without taking them.
     ///
     /// # Errors
-    /// When they are more than is left.
+    /// If less than `bytes` is left.
     pub fn may_take(&self, bytes: u64) -> Result<(), OverBudget> {
         let taken = self.memory.load(Ordering::Relaxed);
         let limit = self.limits.memory;
@@ -156,27 +162,27 @@ impl Budget {
         Err(self.over(Resource::Memory, what))
     }
 
-    /// Takes `bytes` of memory, before they are allocated.
+    /// Takes `bytes` of memory; call it before allocating them.
     ///
     /// # Errors
-    /// When they are more than is left; then nothing is taken.
+    /// If less than `bytes` is left; then nothing is taken.
     pub fn take(&self, bytes: u64) -> Result<(), OverBudget> {
         self.may_take(bytes)?;
         self.memory.fetch_add(bytes, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Gives memory back that was taken.
+    /// Returns `bytes` of memory that were taken.
     pub fn give_back(&self, bytes: u64) {
         let left = |taken: u64| Some(taken.saturating_sub(bytes));
         let (order, again) = (Ordering::Relaxed, Ordering::Relaxed);
         let _ = self.memory.fetch_update(order, again, left);
     }
 
-    /// Counts `bytes` of input that have been read.
+    /// Counts `bytes` that have been read from an input.
     ///
     /// # Errors
-    /// When all input together is longer than allowed.
+    /// If all input together exceeds the limit.
     pub fn read(&self, bytes: u64) -> Result<(), OverBudget> {
         let before = self.input.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) <= self.limits.input.count() {
@@ -187,16 +193,16 @@ impl Budget {
         Err(self.over(Resource::Input, what))
     }
 
-    /// How many more bytes of input may be read.
+    /// Returns the bytes that may still be read from inputs.
     pub fn input_left(&self) -> u64 {
         let before = self.input.load(Ordering::Relaxed);
         self.limits.input.count().saturating_sub(before)
     }
 
-    /// Whether there may be so many ranks, or hosts.
+    /// Checks that there may be `ranks` ranks, or hosts.
     ///
     /// # Errors
-    /// When they are more than allowed.
+    /// If `ranks` exceeds the limit.
     pub fn ranks(&self, ranks: u64) -> Result<(), OverBudget> {
         let limit = self.limits.ranks;
         if ranks <= limit {
@@ -206,31 +212,33 @@ impl Budget {
         Err(self.over(Resource::Ranks, what))
     }
 
-    /// Counts units of work, each an entry of a table, a line or an edge; call it in loops whose
-    /// length an input decides, with many units at once. The clock is read about once in a
+    /// Counts `units` units of work, each a table entry, a line or an edge. Call it in loops whose
+    /// length an input decides, with many units at once: the clock is read about once per
     /// millisecond of work.
     ///
     /// # Errors
-    /// When the time is over, or nobody waits any more.
+    /// If the time is over, or the caller has gone.
     pub fn work(&self, units: u64) -> Result<(), OverBudget> {
         let before = self.work.fetch_add(units, Ordering::Relaxed);
         let after = before.saturating_add(units);
+        // Early calls always read the clock: most requests do not reach the first `UNITS_PER_LOOK`.
         if before / UNITS_PER_LOOK == after / UNITS_PER_LOOK && after > UNITS_PER_LOOK {
             return Ok(());
         }
-        // A piece that would end when the time is over is not begun.
+        // The units ahead count: a piece that would end after the limit is not begun.
         self.within_time(units)
     }
 
-    /// Whether the request may go on, by its clock; asked between its steps.
+    /// Checks the clock between a request's steps.
     ///
     /// # Errors
-    /// When the time is over, or nobody waits any more.
+    /// If the time is over, or the caller has gone.
     pub fn check(&self) -> Result<(), OverBudget> {
         self.within_time(0)
     }
 
-    /// Refuses if so many units of work more, and the end after them, would take too long.
+    /// Refuses if `ahead` more work units, and the time to free what was built, would exceed the
+    /// limit.
     fn within_time(&self, ahead: u64) -> Result<(), OverBudget> {
         let limit = self.limits.time;
         let spent = match &self.clock {
@@ -260,22 +268,23 @@ impl fmt::Debug for Budget {
     }
 }
 
-/// A part of a budget.
+/// A kind of resource in a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
-    /// Memory.
+    /// Memory that is held at one time.
     Memory,
-    /// Processor time.
+    /// Processor time since the request began.
     Time,
-    /// Ranks.
+    /// Ranks in a job, or hosts in a fabric.
     Ranks,
-    /// Bytes of input.
+    /// Bytes in all input files together.
     Input,
-    /// Nobody waits for the answer any more.
+    /// The caller has gone; nothing is too large.
     Cancelled,
 }
 
 impl Resource {
+    /// All resources, in the order of their numbers.
     const ALL: [Resource; 5] = [
         Resource::Memory,
         Resource::Time,
@@ -285,18 +294,18 @@ impl Resource {
     ];
 }
 
-/// A request would take more than it may.
+/// A request needs more than its budget allows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; {}", self.remedy())]
 pub struct OverBudget {
-    /// What there is too little of.
+    /// The resource whose limit is exceeded.
     pub resource: Resource,
-    /// What it would take, and what it may.
+    /// Says what the request needs and what is allowed, for a message.
     pub what: String,
 }
 
 impl OverBudget {
-    /// What to do.
+    /// Returns what the user can do about it.
     pub fn remedy(&self) -> &'static str {
         match self.resource {
             Resource::Memory => "give something smaller, or free memory",

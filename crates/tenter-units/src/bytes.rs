@@ -1,4 +1,4 @@
-//! Sizes.
+//! Byte counts that are read and printed with a unit.
 
 use crate::dimensions::{RATE, SIZE, TIME};
 use crate::parse::read_and_print;
@@ -11,15 +11,15 @@ read_and_print!(Bytes, count, SIZE, [&TIME, &RATE]);
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// From a count of bytes.
+    /// Makes a size from a byte count.
     pub const fn new(count: u64) -> Bytes {
         Bytes(count)
     }
-    /// The count of bytes.
+    /// Returns the size as a byte count.
     pub const fn count(self) -> u64 {
         self.0
     }
-    /// To four digits, for sentences that nobody computes with: `1.841GB`, not `1841234567B`.
+    /// Rounds to four digits, for text only: `1.841GB`, not `1841234567B`.
     #[must_use]
     pub fn rounded(self) -> Bytes {
         Bytes(four_digits(self.0))

@@ -1,25 +1,26 @@
-//! What times, rates and sizes are called, and their units.
+//! Names and units for times, rates and sizes.
 
-/// A kind of quantity: its names for messages and its units, smallest first, each with its worth in
-/// the smallest.
+/// A kind of quantity: its names in messages and its units, smallest first, each with its value in
+/// the smallest unit.
 pub(crate) struct Dimension {
-    /// "time".
+    /// "time", "rate" or "size".
     pub(crate) noun: &'static str,
-    /// "a time".
+    /// The noun with its article: "a time".
     pub(crate) article: &'static str,
-    /// "picoseconds".
+    /// The smallest unit's name in the plural: "picoseconds".
     pub(crate) smallest: &'static str,
-    /// The unit a bare number most likely meant.
+    /// The unit that a bare number most likely lacks, for a suggestion.
     pub(crate) usual: &'static str,
-    /// A whole quantity for messages.
+    /// A valid quantity for messages.
     pub(crate) example: &'static str,
     /// The units that printing may choose.
     pub(crate) units: &'static [(&'static str, u64)],
-    /// Further spellings that are read but never printed.
+    /// Alternative spellings that are read but never printed.
     pub(crate) spellings: &'static [(&'static str, u64)],
 }
 
 impl Dimension {
+    /// Returns the value of `unit` in the smallest unit, or `None` for an unknown unit.
     pub(crate) fn worth(&self, unit: &str) -> Option<u64> {
         let mut known = self.units.iter().chain(self.spellings);
         known
@@ -27,24 +28,26 @@ impl Dimension {
             .map(|(_, worth)| *worth)
     }
 
-    /// The unit the writer most likely meant: the same letters in another case first, then one slip
-    /// of a finger.
+    /// Returns the unit that the writer most likely meant: the same letters in another case, or
+    /// else one typing error away.
     pub(crate) fn closest(&self, unit: &str) -> Option<&'static str> {
         let names = || self.units.iter().map(|(name, _)| *name);
         let bare = unit.replace("bit/s", "bps").replace("b/s", "bps");
         names()
             .find(|name| name.eq_ignore_ascii_case(&bare))
             .or_else(|| names().find(|name| strsim::damerau_levenshtein(name, &bare) == 1))
+            // One letter is one slip away from too many units.
             .filter(|_| bare.len() > 1)
     }
 
+    /// Lists all units, separated by commas.
     pub(crate) fn listing(&self) -> String {
         let names: Vec<&str> = self.units.iter().map(|(name, _)| *name).collect();
         names.join(", ")
     }
 }
 
-/// Times.
+/// Times, in ps.
 pub(crate) const TIME: Dimension = Dimension {
     noun: "time",
     article: "a time",
@@ -58,11 +61,11 @@ pub(crate) const TIME: Dimension = Dimension {
         ("ms", 1_000_000_000),
         ("s", 1_000_000_000_000),
     ],
-    // The micro sign and the Greek letter look alike and are different characters.
+    // The micro sign and the Greek letter mu look alike, but are different characters.
     spellings: &[("\u{b5}s", 1_000_000), ("\u{3bc}s", 1_000_000)],
 };
 
-/// Line rates.
+/// Line rates, in bit/s.
 pub(crate) const RATE: Dimension = Dimension {
     noun: "rate",
     article: "a rate",
@@ -90,7 +93,7 @@ pub(crate) const RATE: Dimension = Dimension {
     ],
 };
 
-/// Sizes.
+/// Sizes, in bytes.
 pub(crate) const SIZE: Dimension = Dimension {
     noun: "size",
     article: "a size",
@@ -108,5 +111,6 @@ pub(crate) const SIZE: Dimension = Dimension {
         ("TB", 1_000_000_000_000),
         ("TiB", 1 << 40),
     ],
+    // Only the lower-case k is SI, but the capital one is common, and means 1,000 too.
     spellings: &[("KB", 1_000)],
 };

@@ -1,38 +1,39 @@
-//! Numbers of things, each kind of thing with a type of its own.
+//! Typed identifiers: a separate integer type for each kind of thing (hosts, switches, ranks …).
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
-/// The number of a thing among all of its kind, made by [`id!`](crate::id!).
+/// The number that identifies an item among all of its kind; a type made by [`id!`](crate::id!).
 pub trait Id: Copy {
-    /// Its place in a list of all of them.
+    /// Returns the item's index in a list that has all of its kind.
     fn place(self) -> usize;
 
-    /// The one that has this place.
+    /// Makes the identifier for index `place`.
     fn at(place: usize) -> Self;
 }
 
-/// A list with one entry for each thing of a kind, which only the numbers of that kind index.
+/// A list with one entry for each item of a kind, indexed only by that kind's identifiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ById<I, T> {
     entries: Vec<T>,
+    // `fn(I)` instead of `I`: the list is `Send` and `Sync` whatever the identifier is.
     ids: PhantomData<fn(I)>,
 }
 
 impl<I: Id, T> ById<I, T> {
-    /// The numbers of its things, in order.
+    /// Iterates over the identifiers in order.
     pub fn ids(
         &self,
     ) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + Clone + use<I, T> {
         (0..self.entries.len()).map(I::at)
     }
 
-    /// Its entries, each with the number of its thing, in order, to change.
+    /// Iterates over identifiers and entries in order, for changes.
     pub fn numbered_mut(&mut self) -> impl Iterator<Item = (I, &mut T)> {
         self.ids().zip(&mut self.entries)
     }
 
-    /// Its entries, each with the number of its thing, in order.
+    /// Iterates over identifiers and entries in order.
     pub fn numbered(&self) -> impl DoubleEndedIterator<Item = (I, &T)> + ExactSizeIterator {
         self.ids().zip(&self.entries)
     }
@@ -124,8 +125,8 @@ impl<I: Id, T> IndexMut<I> for ById<I, T> {
     }
 }
 
-/// Defines the number of a kind of thing as a type, so that numbers of different kinds cannot take
-/// each other's place. It has the memory and the speed of its `u32`, or `u16`.
+/// Defines an identifier type for one kind of thing, so that numbers of different kinds cannot be
+/// confused. A value has the size and the speed of its integer, `u32` or `u16`.
 ///
 /// ```
 /// tenter_units::id! {
@@ -148,49 +149,49 @@ macro_rules! id {
 
         #[allow(dead_code, reason = "not every kind of thing needs all of them")]
         impl $name {
-            /// The one with this number.
+            /// Makes the identifier with this number, counted from 0.
             #[inline]
             #[must_use]
             $visibility const fn new(number: $int) -> Self {
                 $name(number)
             }
 
-            /// Its number, for tables, files and texts.
+            /// Returns the number, for tables, files and texts.
             #[inline]
             #[must_use]
             $visibility const fn number(self) -> $int {
                 self.0
             }
 
-            /// Its place in a list of all of them.
+            /// Returns the number as an index into a list that has all of the kind.
             #[inline]
             #[must_use]
             $visibility const fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// The one so many further on.
+            /// Returns the identifier `count` further on.
             #[inline]
             #[must_use]
             $visibility const fn after(self, count: $int) -> Self {
                 $name(self.0 + count)
             }
 
-            /// The one so many before.
+            /// Returns the identifier `count` before.
             #[inline]
             #[must_use]
             $visibility const fn before(self, count: $int) -> Self {
                 $name(self.0 - count)
             }
 
-            /// How many further on it is than one that does not come later.
+            /// Returns the distance from `first`, which must not come later.
             #[inline]
             #[must_use]
             $visibility const fn since(self, first: Self) -> $int {
                 self.0 - first.0
             }
 
-            /// So many of them in a row, this one first.
+            /// Iterates over `count` consecutive identifiers, beginning with this one.
             $visibility fn run(
                 self,
                 count: $int,

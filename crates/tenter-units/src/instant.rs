@@ -5,9 +5,9 @@ use std::ops::{Add, AddAssign, Sub};
 
 use crate::Time;
 
-/// A point in simulated time: whole picoseconds since the start of the simulation, in 64 bits.
+/// A point in simulated time: whole picoseconds since the simulation's start, in 64 bits.
 ///
-/// Two of them have a span between them, which is a [`Time`]; they have no sum.
+/// The difference between two instants is a span, which is a [`Time`]; instants have no sum.
 ///
 /// ```
 /// use tenter_units::{Instant, Time};
@@ -27,63 +27,64 @@ use crate::Time;
 pub struct Instant(u64);
 
 impl Instant {
-    /// The start of the simulation.
+    /// The simulation's start, at 0 ps.
     pub const START: Instant = Instant(0);
-    /// Later than anything that happens.
+    /// Later than every event; stands for an event that is not scheduled.
     pub const NEVER: Instant = Instant(u64::MAX);
 
-    /// This number of picoseconds after the start.
+    /// Makes the instant `ps` picoseconds after the start.
     #[inline]
     #[must_use]
     pub const fn from_ps(ps: u64) -> Instant {
         Instant(ps)
     }
-    /// This span after the start.
+    /// Makes the instant `since_start` after the start.
     #[inline]
     #[must_use]
     pub const fn at(since_start: Time) -> Instant {
         Instant(since_start.ps())
     }
-    /// In picoseconds since the start, for rows, seeds and packed fields.
+    /// Returns picoseconds since the start, for rows, seeds and packed fields.
     #[inline]
     #[must_use]
     pub const fn ps(self) -> u64 {
         self.0
     }
-    /// How long after the start it is.
+    /// Returns the span since the simulation's start.
     #[inline]
     #[must_use]
     pub const fn since_start(self) -> Time {
         Time::from_ps(self.0)
     }
-    /// Whether this is [`Instant::NEVER`].
+    /// Returns true for [`Instant::NEVER`].
     #[inline]
     #[must_use]
     pub const fn is_never(self) -> bool {
         self.0 == u64::MAX
     }
-    /// The span from `earlier` to this one, or zero where `earlier` is in fact later.
+    /// Returns the span since `earlier`, or zero if `earlier` is in fact later.
     #[inline]
     #[must_use]
     pub const fn saturating_since(self, earlier: Instant) -> Time {
         Time::from_ps(self.0.saturating_sub(earlier.0))
     }
-    /// The first instant, from this one on, that is a whole number of intervals after the start.
+    /// Returns the first instant, from this one on, that is a whole number of intervals after the
+    /// start.
     ///
     /// # Panics
-    /// When the interval is zero.
+    /// If `interval` is zero.
     #[inline]
     #[must_use]
     pub const fn next_multiple_of(self, interval: Time) -> Instant {
         Instant(self.0.next_multiple_of(interval.ps()))
     }
-    /// Later by a span, or [`Instant::NEVER`] where that does not fit.
+    /// Adds `span`; returns [`Instant::NEVER`] if the sum does not fit.
     #[inline]
     #[must_use]
     pub const fn saturating_add(self, span: Time) -> Instant {
         Instant(self.0.saturating_add(span.ps()))
     }
-    /// Earlier by a span, at most back to the start.
+    /// Subtracts `span`, down to the start.
     #[inline]
     #[must_use]
     pub const fn saturating_sub(self, span: Time) -> Instant {

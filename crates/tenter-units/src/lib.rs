@@ -1,8 +1,8 @@
 //! Exact integer units: time in picoseconds, rates in bits per second, sizes in bytes.
 //!
-//! Nothing here is a float, so adding ten thousand million frame times gives the same result as
-//! multiplying one of them. Parsing (`"400Gbps"`, `"5us"`, `"128KiB"`) insists on a unit; printing
-//! picks the one a person would write.
+//! No unit is a float, so adding ten thousand million frame times gives the same result as
+//! multiplying one by that number. Parsing (`"400Gbps"`, `"5us"`, `"128KiB"`) insists on a unit;
+//! printing picks the unit that a person would write.
 
 mod budget;
 mod bytes;

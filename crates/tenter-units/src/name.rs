@@ -1,32 +1,34 @@
-//! Names that people give to trials and to their folders.
+//! Names that users give to trials and their folders.
 
 use crate::turns_text;
 
-/// The ledger of a folder of trials; `SQLite` keeps files beside it whose names begin so.
+/// File name of the ledger in a folder of trials. `SQLite` keeps files beside it whose names begin
+/// with this one.
 pub const LEDGER_FILE: &str = "ledger.sqlite";
-/// The folder of locks beside it, one for each process that uses it.
+/// Folder beside the ledger with a lock for each process that uses it.
 pub const WORKERS_FOLDER: &str = "workers";
-/// The folder of the results of sweeps beside it.
+/// Folder beside the ledger with the results that sweeps leave.
 pub const SWEEPS_FOLDER: &str = "sweeps";
 
-/// What to do about a name that is not [visible](is_visible), or is [reserved](is_reserved).
+/// Remedy for a name that is not [visible](is_visible), or is [reserved](is_reserved).
 pub const NAME_REMEDY: &str = "choose another name";
 
-/// Whether a name is shown as it is written: it has neither control characters nor such as change
-/// the direction of the text round it.
+/// Returns true if `name` is displayed as it is written: no control characters, and none that
+/// change the direction of the surrounding text.
 pub fn is_visible(name: &str) -> bool {
     !name
         .chars()
         .any(|character| character.is_control() || turns_text(character))
 }
 
-/// `name` as a single portable path component: the name of its folder.
+/// Converts `name` into a single portable path component, the name of its folder.
 pub fn folder_name(name: &str) -> String {
     let portable = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name: String = name
         .chars()
         .map(|c| if portable(c) { c } else { '-' })
         .collect();
+    // A leading dot hides a folder or leads out of it; a leading dash looks like an option.
     let name = name.trim_start_matches(['.', '-']);
     if name.is_empty() {
         "trial".to_owned()
@@ -35,8 +37,8 @@ pub fn folder_name(name: &str) -> String {
     }
 }
 
-/// Whether the folder of a trial of this name would be in the place of a file or a folder that
-/// belongs to the ledger. Some systems tell no capital letters from small ones.
+/// Returns true if a trial with this name would have its folder in the place of a file or a folder
+/// that belongs to the ledger. Letter case is ignored, as some file systems do.
 pub fn is_reserved(name: &str) -> bool {
     let name = folder_name(name).to_lowercase();
     name.starts_with(LEDGER_FILE) || name == WORKERS_FOLDER || name == SWEEPS_FOLDER

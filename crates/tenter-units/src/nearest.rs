@@ -1,12 +1,13 @@
-//! The known word that a writer most likely meant.
+//! Suggestions for a misspelt word.
 
-/// Longer words are names of nobody's.
+/// Longest word, in bytes, that is compared: edit distance takes quadratic time, and longer words
+/// are no misspelt keys.
 const WORD_MAX: usize = 64;
 
-/// The known word that is nearest to another one; nothing where all are far from it.
+/// Returns the word in `known` that is nearest to `word`; `None` if all are far from it.
 ///
-/// Case does not count, nor whether parts are separated by `_`, `-` or a blank. A third of the
-/// letters may be wrong, and one always.
+/// Letter case does not count, nor whether parts are separated by `_`, `-` or a blank. A third of
+/// the known word's letters may be wrong, and at least one.
 pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let word = word.trim();
     if word.is_empty() || word.len() > WORD_MAX {
@@ -14,6 +15,7 @@ pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Opti
     }
     let spelled = |word: &str| word.to_ascii_lowercase().replace(['_', ' '], "-");
     let slips = |known: &str| strsim::damerau_levenshtein(&spelled(word), &spelled(known));
+    // Of equally near words the first in alphabetical order wins, whatever the order of `known`.
     let known = known.into_iter().map(|known| (slips(known), known));
     known
         .min()
@@ -21,7 +23,7 @@ pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Opti
         .map(|(_, known)| known)
 }
 
-/// "did you mean …?" where a known word is near, and the known words otherwise.
+/// Returns "did you mean …?" if a known word is near `word`, and otherwise the list of known words.
 pub fn suggestion<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone) -> String {
     match nearest(word, known.clone()) {
         Some(near) => format!("did you mean `{near}`?"),

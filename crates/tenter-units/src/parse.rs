@@ -1,20 +1,19 @@
 //! Reading quantities that carry their unit, and printing them so that they read back the same.
 //!
-//! All arithmetic is on integers: `0.1us` is exactly 100,000 ps, and what is not a whole number of
-//! the smallest unit is refused rather than rounded.
+//! All arithmetic is on integers: `0.1us` is exactly 100,000 ps, and a quantity that is not a whole
+//! number in the smallest unit is refused rather than rounded.
 
 use std::fmt;
 
 use crate::dimensions::{Dimension, RATE};
 
-/// Why a quantity could not be read. Each message names the text it was given and says what to
-/// write instead.
+/// Why a quantity could not be read. Each message quotes the text and says what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
-    /// A number alone.
+    /// A number without a unit.
     #[error("`{value}` has no unit; write for example `{example}`")]
     MissingUnit {
-        /// The text as given.
+        /// The text as given, without surrounding blanks.
         value: String,
         /// The same number with the most usual unit.
         example: String,
@@ -24,43 +23,43 @@ pub enum UnitError {
         "`{value}` is not {expected}: a number followed by a unit; write for example `{example}`"
     )]
     NotANumber {
-        /// The text as given.
+        /// The text as given, without surrounding blanks.
         value: String,
-        /// What was to be read: "a time", "a rate", "a size".
+        /// The expected kind with its article: "a time", "a rate", "a size".
         expected: &'static str,
         /// A quantity that would be accepted.
         example: &'static str,
     },
-    /// A minus sign; no time, rate or size here is below zero.
+    /// A negative number; no time, rate or size is below zero.
     #[error("`{value}` is negative, but {expected} is zero or more; write for example `{example}`")]
     Negative {
-        /// The text as given.
+        /// The text as given, without surrounding blanks.
         value: String,
-        /// What was to be read.
+        /// The expected kind with its article: "a time".
         expected: &'static str,
         /// A quantity that would be accepted.
         example: &'static str,
     },
-    /// A unit nobody knows, or one in the wrong letter case.
+    /// An unknown unit, or one in the wrong letter case.
     #[error("`{value}`: `{unit}` is not a unit of {dimension}; {remedy}")]
     UnknownUnit {
-        /// The text as given.
+        /// The text as given, without surrounding blanks.
         value: String,
-        /// The unit in it.
+        /// The unknown unit.
         unit: String,
-        /// What the unit should measure: "time", "rate", "size".
+        /// The kind that the unit should measure: "time", "rate", "size".
         dimension: &'static str,
-        /// "did you mean …?", or the units that fit.
+        /// "did you mean …?", or a list with the valid units.
         remedy: String,
     },
-    /// A unit of another kind of quantity.
+    /// A unit for another kind of quantity.
     #[error("`{value}` is {given}, but {expected} is wanted here; write for example `{example}`")]
     WrongDimension {
-        /// The text as given.
+        /// The text as given, without surrounding blanks.
         value: String,
-        /// What the unit measures.
+        /// The kind that the unit measures, with its article.
         given: &'static str,
-        /// What was to be read.
+        /// The expected kind with its article: "a time".
         expected: &'static str,
         /// A quantity that would be accepted.
         example: &'static str,
@@ -68,34 +67,35 @@ pub enum UnitError {
     /// A rate in bytes per second; line rates are in bits per second.
     #[error("`{value}` counts bytes per second, but a rate is in bits per second; {remedy}")]
     ByteRate {
-        /// The text as given.
+        /// The text as given, without surrounding blanks.
         value: String,
-        /// The same rate in bits per second, where it fits.
+        /// Suggests the same rate in bits per second if it can be converted exactly, else an
+        /// example.
         remedy: String,
     },
-    /// More decimals than the smallest unit can hold.
+    /// More decimals than the smallest unit can represent.
     #[error("`{value}` is not a whole number of {smallest}; write for example `{nearest}`")]
     NotWhole {
-        /// The text as given.
+        /// The text as given, without surrounding blanks.
         value: String,
-        /// The smallest unit.
+        /// The smallest unit's name in the plural.
         smallest: &'static str,
-        /// The next whole quantity.
+        /// The next larger quantity that is whole.
         nearest: String,
     },
-    /// More than 64 bits of the smallest unit.
+    /// A quantity over 64 bits in the smallest unit.
     #[error("`{value}` is too large; {expected} is at most `{largest}`")]
     TooLarge {
-        /// The text as given.
+        /// The text as given, without surrounding blanks.
         value: String,
-        /// What was to be read.
+        /// The expected kind with its article: "a time".
         expected: &'static str,
         /// The largest quantity that fits.
         largest: String,
     },
 }
 
-/// Bytes per second in the spellings people use, with their worth in bits per second.
+/// Common spellings for bytes per second, with their value in bit/s.
 const BYTE_RATES: [(&str, u64); 14] = [
     ("B/s", 8),
     ("Bps", 8),
@@ -113,8 +113,8 @@ const BYTE_RATES: [(&str, u64); 14] = [
     ("MiB/s", 8 << 20),
 ];
 
-/// Reads `text` as a whole number of the smallest unit of `dimension`; `others` are the kinds it
-/// might be mistaken for.
+/// Reads `text` as a whole number in the smallest unit of `dimension`; units of `others` are
+/// recognised for the error message.
 pub(crate) fn read(
     text: &str,
     dimension: &Dimension,
@@ -153,6 +153,7 @@ pub(crate) fn read(
     if exact {
         return Ok(count);
     }
+    // `scale` has rounded down.
     let nearest = count.checked_add(1).ok_or_else(too_large)?;
     Err(UnitError::NotWhole {
         value: value.to_owned(),
@@ -161,16 +162,18 @@ pub(crate) fn read(
     })
 }
 
-/// A quantity cut into its three parts.
+/// A quantity split into its three parts.
 struct Decimal<'a> {
     whole: &'a str,
     fraction: &'a str,
     unit: &'a str,
 }
 
+/// Splits `value` into digits, decimals and unit, without interpreting the unit.
 fn split<'a>(value: &'a str, dimension: &Dimension) -> Result<Decimal<'a>, UnitError> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let (expected, example) = (dimension.article, dimension.example);
+    // The second character is the minus sign of typeset text.
     if value.starts_with(['-', '\u{2212}']) {
         return Err(UnitError::Negative {
             value: value.to_owned(),
@@ -201,16 +204,16 @@ fn split<'a>(value: &'a str, dimension: &Dimension) -> Result<Decimal<'a>, UnitE
     })
 }
 
-/// `whole.fraction × worth` rounded down, and whether nothing was lost; nothing where it exceeds 64
-/// bits.
+/// Computes `whole.fraction × worth`, rounded down, with a flag that is true if nothing was lost;
+/// `None` if the result exceeds 64 bits.
 fn scale(whole: &str, fraction: &str, worth: u64) -> Option<(u64, bool)> {
     let digit = |byte: u8| u64::from(byte - b'0');
     let mut count = 0_u64;
     for byte in whole.bytes() {
         count = count.checked_mul(10)?.checked_add(digit(byte))?;
     }
-    // Long multiplication of the decimals from the last one; what is carried out of the first is
-    // whole.
+    // Long multiplication from the last decimal. The carry from the first decimal is the whole
+    // part, so decimals may be of any length.
     let mut carried = 0_u128;
     let mut exact = true;
     for byte in fraction.bytes().rev() {
@@ -222,12 +225,12 @@ fn scale(whole: &str, fraction: &str, worth: u64) -> Option<(u64, bool)> {
     Some((u64::try_from(total).ok()?, exact))
 }
 
-/// Units of sizes and rates that exist and are larger than any here.
+/// Units for sizes and rates that exist, but are larger than any that is read.
 const BEYOND: [&str; 12] = [
     "PB", "PiB", "EB", "EiB", "ZB", "ZiB", "Pbps", "Pb/s", "Pbit/s", "Ebps", "Eb/s", "Ebit/s",
 ];
 
-/// The error for a unit that does not fit: of another dimension, a byte rate, or unknown.
+/// Makes the error for a unit that does not fit: one for another quantity, a byte rate, or unknown.
 fn misfit(
     value: &str,
     decimal: &Decimal<'_>,
@@ -246,7 +249,8 @@ fn misfit(
     if let Some((_, worth)) = BYTE_RATES.iter().find(|(name, _)| *name == unit) {
         return byte_rate(value, decimal, *worth, dimension);
     }
-    // 8EiB is no slip for 8KiB.
+    // For a unit that is too large, a similar one would be a wrong suggestion: 8EiB is no typing
+    // error for 8KiB.
     let is_too_large = BEYOND.contains(&unit);
     let near = dimension.closest(unit).filter(|_| !is_too_large);
     let remedy = match near {
@@ -264,6 +268,7 @@ fn misfit(
     }
 }
 
+/// Makes the error for a unit in bytes per second.
 fn byte_rate(value: &str, decimal: &Decimal<'_>, worth: u64, dimension: &Dimension) -> UnitError {
     if dimension.usual != RATE.usual {
         return UnitError::WrongDimension {
@@ -283,13 +288,14 @@ fn byte_rate(value: &str, decimal: &Decimal<'_>, worth: u64, dimension: &Dimensi
     }
 }
 
-/// A count of the smallest unit, printed in the unit that gives the shortest exact decimal of at
-/// least one; the larger unit where two are equally short.
+/// A count of the smallest unit, printed in the unit that gives the shortest exact decimal that is
+/// at least one; in the larger unit if two are equally short.
 pub(crate) struct Printed<'a>(pub(crate) u64, pub(crate) &'a Dimension);
 
 impl fmt::Display for Printed<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Printed(count, dimension) = *self;
+        // Largest unit first: `min_by_key` keeps the first of several equally short texts.
         let forms = dimension.units.iter().rev().filter_map(|(name, worth)| {
             let whole = count / worth;
             if whole == 0 && count > 0 {
@@ -304,8 +310,8 @@ impl fmt::Display for Printed<'_> {
     }
 }
 
-/// `remainder / worth` as decimals with their point, empty for zero; every worth is a product of
-/// twos and fives, so it ends.
+/// Formats `remainder / worth` as decimals with their point; empty for zero. Every `worth` is a
+/// product of twos and fives, so the loop ends.
 fn decimals(mut remainder: u64, worth: u64) -> String {
     let mut text = String::new();
     while remainder > 0 {
@@ -319,11 +325,12 @@ fn decimals(mut remainder: u64, worth: u64) -> String {
     text
 }
 
-/// `FromStr` and `Display` of a unit type over its [`Dimension`], and its units by name.
+/// Implements `FromStr` and `Display` for a unit type over its [`Dimension`], and lists its unit
+/// names.
 macro_rules! read_and_print {
     ($type:ident, $count:ident, $dimension:expr, $others:expr) => {
         impl $type {
-            /// The units that may stand in its text, in every spelling that is read.
+            /// Iterates over the accepted units in all spellings.
             pub fn unit_names() -> impl Iterator<Item = &'static str> {
                 let known = $dimension.units.iter().chain($dimension.spellings);
                 known.map(|(name, _)| *name)

@@ -1,4 +1,4 @@
-//! Line rates, and the exact time a byte takes at one.
+//! Line rates, and the exact time that a byte takes at one.
 
 use num_integer::gcd;
 
@@ -13,38 +13,38 @@ read_and_print!(Rate, bits_per_second, RATE, [&TIME, &SIZE]);
 pub struct Rate(u64);
 
 impl Rate {
-    /// From bits per second.
+    /// Makes a rate from bits per second.
     pub const fn from_bits_per_second(bits: u64) -> Rate {
         Rate(bits)
     }
-    /// From gigabits (10⁹ bits) per second.
+    /// Makes a rate from gigabits (10⁹ bits) per second.
     pub const fn from_gbps(gbps: u64) -> Rate {
         Rate(gbps * 1_000_000_000)
     }
-    /// In bits per second.
+    /// Returns the rate in bits per second.
     pub const fn bits_per_second(self) -> u64 {
         self.0
     }
-    /// In bytes per second, as a float for tables only.
+    /// Returns bytes per second, as a float for tables only.
     pub fn bytes_per_second(self) -> f64 {
         self.0 as f64 / 8.0
     }
-    /// How long so many bits take, rounded up to a picosecond; saturates at [`Time::MAX`], which
-    /// anything takes at a rate of zero.
+    /// Returns the time that `bits` bits take, rounded up to a picosecond; [`Time::MAX`] if it does
+    /// not fit, and for a rate of zero.
     pub fn time_of_bits(self, bits: u128) -> Time {
         let ps = bits.checked_mul(1_000_000_000_000);
         let ps = ps.map(|scaled| scaled.div_ceil(u128::from(self.0.max(1))));
         let ps = ps.and_then(|ps| u64::try_from(ps).ok());
         Time::from_ps(ps.filter(|_| self.0 > 0).unwrap_or(u64::MAX))
     }
-    /// The time one byte takes on the wire at this rate.
+    /// Returns the time that one byte takes on the wire at this rate.
     ///
-    /// `parts_per_million` is the offset of the sender's clock: at +100 the sender is 0.01 % faster
-    /// than nominal.
+    /// `parts_per_million` is the sender's clock offset: at +100 the sender is 0.01 % faster than
+    /// nominal.
     ///
     /// # Panics
-    /// When the rate is zero or the offset is −1,000,000 or less; scenarios are checked for both
-    /// before.
+    /// If the rate is zero or the offset is −1,000,000 or less; scenarios are checked for both
+    /// beforehand.
     pub fn serialisation(self, parts_per_million: i32) -> SerialisationTime {
         assert!(self.0 > 0, "a rate of zero sends nothing");
         let speed = 1_000_000 + i64::from(parts_per_million);
@@ -52,7 +52,7 @@ impl Rate {
         // ps per byte = 8·10¹² / (rate · speed / 10⁶), reduced.
         let ps = 8_000_000_000_000_000_000_u64;
         let bits = u128::from(self.0) * speed as u128;
-        // Division by a number of 128 bits takes several times as long.
+        // A 64-bit path, because division by a 128-bit number takes several times as long.
         if let Ok(bits) = u64::try_from(bits) {
             let divisor = gcd(ps, bits);
             let (numerator, denominator) = (ps / divisor, bits / divisor);
@@ -65,31 +65,32 @@ impl Rate {
                 };
             }
         }
-        // A fraction that is not reduced has the same convergents.
+        // An unreduced fraction has the same convergents, so no 128-bit divisor is computed.
         SerialisationTime::from_fraction(u128::from(ps), bits)
     }
 }
 
 /// Picoseconds per byte as an exact fraction.
 ///
-/// The remainder of one frame is carried into the next by the port that sends them back to back, so
-/// a link that is always busy never drifts from its rate.
+/// A port that sends frames back to back carries the remainder from one frame into the next, so a
+/// link that is always busy never drifts from its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SerialisationTime {
+    /// Picoseconds for `denominator` bytes, at most `LONGEST_PER_BYTE`.
     numerator: u64,
     denominator: u32,
 }
 
-/// The largest numerator: 14 bits are left for the bytes of a frame.
+/// Largest numerator. It leaves 14 bits for a frame's bytes, so their product fits 64 bits.
 const LONGEST_PER_BYTE: u128 = (u64::MAX >> 14) as u128;
 
 impl SerialisationTime {
-    /// The fraction itself where it fits, and else the last convergent of its continued fraction
-    /// that does.
+    /// Returns the fraction itself if it fits, and otherwise the last convergent of its continued
+    /// fraction that does.
     ///
-    /// Only a rate that is no multiple of 1 kbit/s, or a very slow one, with an odd clock offset is
-    /// rounded so; a convergent p/q errs by less than 1/(q · next q), which is 2⁻³² relative at the
-    /// most: far below the tolerance of any oscillator.
+    /// Only an odd clock offset with a very slow rate, or one that is no multiple of 1 kbit/s, is
+    /// rounded. A convergent p/q errs by less than 1/(q · next q), which is at most 2⁻³² relative:
+    /// far below any oscillator's tolerance.
     fn from_fraction(numerator: u128, denominator: u128) -> SerialisationTime {
         let (mut last, mut before) = ((1_u128, 0_u128), (0_u128, 1_u128));
         let (mut dividend, mut divisor) = (numerator, denominator);
@@ -106,8 +107,8 @@ impl SerialisationTime {
             (last, before) = (next, last);
         }
         if last.1 == 0 {
-            // Slower than a bit in 140 s; nothing is sent at such a rate, so the longest time
-            // stands for it.
+            // Slower than one bit in 140 s. No port sends at such a rate, so the longest time
+            // represents it.
             last = (LONGEST_PER_BYTE, 1);
         }
         SerialisationTime {
@@ -116,19 +117,20 @@ impl SerialisationTime {
         }
     }
 
-    /// The rate, in bit/s, rounded down.
+    /// Returns the rate in bit/s, rounded down.
     pub fn bits_per_second(self) -> u64 {
         let bits = 8_000_000_000_000 * u128::from(self.denominator);
         (bits / u128::from(self.numerator)) as u64
     }
 
-    /// The wire time of `bytes` and the remainder (in 1/denominator ps) to carry into the frame
-    /// that follows without a gap.
+    /// Returns the wire time for `bytes` and the remainder (in 1/denominator ps) to carry into the
+    /// next frame if that follows without a gap.
     ///
-    /// Frames may have up to 16,000 bytes; `carried` is what the frame before left, or zero after a
+    /// `bytes` may be up to 16,000. `carried` is the previous frame's remainder, or zero after a
     /// gap.
     #[inline]
     pub fn of(self, bytes: u32, carried: u32) -> (Time, u32) {
+        // Most usual rates divide a picosecond evenly; they need no division.
         if self.denominator == 1 {
             return (Time::from_ps(u64::from(bytes) * self.numerator), 0);
         }

@@ -1,8 +1,8 @@
-//! Texts that are shown.
+//! Helpers for texts that people read.
 
-/// Whether a character changes the direction of the text round it, or ends a line: marks,
-/// embeddings, overrides and isolates of direction (Unicode, annex 9), and the separators of lines
-/// and paragraphs.
+/// Returns true if `character` changes the direction of the surrounding text or ends a line:
+/// direction marks, embeddings, overrides and isolates (Unicode, annex 9), line and paragraph
+/// separators.
 pub fn turns_text(character: char) -> bool {
     matches!(
         character,
@@ -10,7 +10,7 @@ pub fn turns_text(character: char) -> bool {
     )
 }
 
-/// A count to four digits, for sentences that nobody computes with.
+/// Rounds `count` to four digits, for text only.
 pub(crate) fn four_digits(count: u64) -> u64 {
     let digits = count.checked_ilog10().unwrap_or(0);
     let last = 10_u64.pow(digits.saturating_sub(3));

@@ -9,77 +9,77 @@ use crate::text::four_digits;
 
 read_and_print!(Time, ps, TIME, [&RATE, &SIZE]);
 
-/// A span of time: whole picoseconds in 64 bits (213 days).
+/// A time span: whole picoseconds in 64 bits (213 days).
 ///
-/// A point in simulated time is an [`Instant`](crate::Instant); where a scenario states one, it is
-/// the time since the start of the simulation.
+/// A point in simulated time is an [`Instant`](crate::Instant); a scenario states one as the time
+/// since the simulation's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Time(u64);
 
 impl Time {
-    /// No time at all.
+    /// The empty span of 0 ps.
     pub const ZERO: Time = Time(0);
-    /// The least that is more than none: a picosecond.
+    /// The shortest span that is not zero: a picosecond.
     pub const LEAST: Time = Time(1);
-    /// Longer than anything takes.
+    /// Longer than every real span; stands for an unlimited time.
     pub const MAX: Time = Time(u64::MAX);
 
-    /// From picoseconds.
+    /// Makes a span from whole picoseconds.
     #[inline]
     pub const fn from_ps(ps: u64) -> Time {
         Time(ps)
     }
-    /// From nanoseconds.
+    /// Makes a span from whole nanoseconds.
     #[inline]
     pub const fn from_ns(ns: u64) -> Time {
         Time(ns * 1_000)
     }
-    /// From microseconds.
+    /// Makes a span from whole microseconds.
     #[inline]
     pub const fn from_us(us: u64) -> Time {
         Time(us * 1_000_000)
     }
-    /// In picoseconds.
+    /// Returns the span in picoseconds.
     #[inline]
     pub const fn ps(self) -> u64 {
         self.0
     }
-    /// In nanoseconds, as a float for tables and plots only.
+    /// Returns the span in nanoseconds, as a float for tables and plots only.
     pub fn as_ns(self) -> f64 {
         self.0 as f64 / 1e3
     }
-    /// In milliseconds, as a float for tables and plots only.
+    /// Returns the span in milliseconds, as a float for tables and plots only.
     pub fn as_ms(self) -> f64 {
         self.0 as f64 / 1e9
     }
-    /// In seconds, as a float for rates in tables only.
+    /// Returns the span in seconds, as a float for rates in tables only.
     pub fn as_s(self) -> f64 {
         self.0 as f64 / 1e12
     }
-    /// Whether this is no time at all.
+    /// Returns true if the span is zero.
     #[inline]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
-    /// The difference, or zero where `earlier` is in fact later.
+    /// Returns the difference, or zero if `earlier` is in fact larger.
     #[inline]
     #[must_use]
     pub const fn saturating_sub(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))
     }
-    /// To four digits, for sentences that nobody computes with: `198.1us`, not `198064355ps`.
+    /// Rounds to four digits, for text only: `198.1us`, not `198064355ps`.
     #[must_use]
     pub fn rounded(self) -> Time {
         Time(four_digits(self.0))
     }
-    /// A multiple of it, or [`Time::MAX`] where that does not fit.
+    /// Multiplies by `times`; returns [`Time::MAX`] if the product does not fit.
     #[inline]
     #[must_use]
     pub const fn saturating_mul(self, times: u64) -> Time {
         Time(self.0.saturating_mul(times))
     }
-    /// The sum, or [`Time::MAX`] where it does not fit.
+    /// Adds `other`; returns [`Time::MAX`] if the sum does not fit.
     #[inline]
     #[must_use]
     pub const fn saturating_add(self, other: Time) -> Time {
@@ -133,7 +133,7 @@ impl Div<u64> for Time {
     }
 }
 
-/// How many times one goes into the other, as a whole number.
+/// Counts how often the divisor fits, as a whole number.
 impl Div for Time {
     type Output = u64;
     #[inline]
