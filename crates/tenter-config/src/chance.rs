@@ -1,11 +1,11 @@
-//! Probabilities, exact as they are written.
+//! Probabilities, exact as they are written in decimal.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::parsed;
 
-/// A probability: so many parts of a power of ten.
+/// A probability: the fraction `parts` / 10^`power`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chance {
     parts: u64,
@@ -13,9 +13,9 @@ pub struct Chance {
 }
 
 impl Chance {
-    /// Exactly to 2⁻⁶⁴.
+    /// Returns the probability in units of 2⁻⁶⁴, rounded down; 1 becomes 2⁶⁴ − 1.
     pub fn probability(self) -> u64 {
-        // Smaller than anything that 2⁻⁶⁴ can tell from 0.
+        // 10³⁹ does not fit 128 bits; a chance with that divisor is below 2⁻⁶⁴.
         let Some(divisor) = 10_u128.checked_pow(self.power) else {
             return 0;
         };
@@ -23,7 +23,7 @@ impl Chance {
     }
 }
 
-/// In decimals or with an exponent.
+/// Reads a decimal, with or without an exponent.
 impl FromStr for Chance {
     type Err = ();
 
@@ -31,6 +31,7 @@ impl FromStr for Chance {
         let (decimal, exponent) = word.split_once(['e', 'E']).unwrap_or((word, "0"));
         let (whole, decimals) = decimal.split_once('.').unwrap_or((decimal, ""));
         let digits = format!("{whole}{decimals}");
+        // Up to 17 digits fit a `u64`; the limits also bound what a hostile text can cost.
         let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         if !plain || whole.is_empty() || digits.len() > 17 || exponent.len() > 3 {
             return Err(());
@@ -41,6 +42,7 @@ impl FromStr for Chance {
             return Ok(Chance { parts, power: 0 });
         }
         let power = i32::try_from(decimals.len()).map_err(|_| ())? - exponent;
+        // A negative power means a multiple of ten, which exceeds 1.
         let power = u32::try_from(power).map_err(|_| ())?;
         let is_share = 10_u128
             .checked_pow(power)

@@ -1,34 +1,34 @@
-//! Components: structs that know how they are written.
+//! Components: structs that declare how their fields are written in a scenario.
 
 use crate::{Choice, Key, KeyTable, Reader, Texts, Value, Written};
 
-/// A struct whose fields are keys of a scenario; [`component!`](crate::component) makes one.
+/// A struct whose fields are keys in a scenario; [`component!`](crate::component) makes one.
 pub trait Component: Sized {
-    /// Its keys, in the order of its fields, then those of the component that it holds.
+    /// The component's keys in the order of its fields, then those of the components that it holds.
     const KEYS: &'static [Key];
 
-    /// Its keys under the name of its section.
+    /// The keys as a table, titled as the section.
     const TABLE: KeyTable;
 
-    /// Reads all of its keys; `None` where one of them is wrong.
+    /// Reads all keys from `reader`; returns `None` if one is wrong.
     fn read(reader: &mut dyn Reader) -> Option<Self>;
 
-    /// Its keys with their values as they are written.
+    /// Returns the keys with their values in written form.
     fn written(&self) -> Vec<(&'static str, Written)>;
 }
 
-/// An enum whose members are chosen by keys, which may stand among keys of another component.
+/// An enum whose members are chosen by keys, which may stand among another component's keys.
 pub trait Chosen: Component {
-    /// Its members.
+    /// Returns the members with the words that choose them.
     fn members() -> Vec<Choice>;
 }
 
-/// What could be read of a value of which something may be wrong.
+/// A value that was read in part: the correct fields are there although others are wrong.
 pub trait Part: Default {
-    /// The value.
+    /// The type when it is complete.
     type Whole;
 
-    /// The value, where nothing is missing.
+    /// Returns the complete value if no field is missing.
     fn whole(self) -> Option<Self::Whole>;
 }
 
@@ -40,19 +40,20 @@ impl<T> Part for Option<T> {
     }
 }
 
-/// The component whose keys all have their defaults.
+/// Returns the component whose keys all have their defaults.
 ///
 /// # Panics
-/// When a default is no value of its key, which a test of each component excludes, or when a key
-/// has none.
+/// If a default is not a valid value for its key, which a test of each component excludes, or if a
+/// key has no default.
 pub fn default_of<T: Component>() -> T {
     default_with(&[])
 }
 
-/// The same where keys without a default have the values that are given, as they would be written.
+/// Returns the component with defaults; `given` has (key, text as written) for the keys without
+/// one.
 ///
 /// # Panics
-/// As [`default_of`], and when one of these is no value of its key.
+/// As [`default_of`], and if a given text is not a valid value for its key.
 pub fn default_with<T: Component>(given: &[(&str, &str)]) -> T {
     let given = given.iter().map(|&(key, text)| (key, text.to_owned()));
     let given: Vec<(&str, String)> = given.collect();
@@ -60,14 +61,14 @@ pub fn default_with<T: Component>(given: &[(&str, &str)]) -> T {
     read.expect("the defaults of a component hold")
 }
 
-/// The default of a key of these, as it is written.
+/// Returns the default of `key` among `keys` in written form.
 pub fn default_value<T: Value<Bounds = ()>>(keys: &'static [Key], key: &str) -> Option<Written> {
     let read = T::read(&mut Texts::new(keys, &[]), key, ());
     read.map(|value| value.written())
 }
 
-/// Declares a component: a struct whose fields are keys, each with its default as it would be
-/// written, its bounds, what else makes a value wrong, and the origin of the default.
+/// Declares a component: a struct whose fields are keys. Each key has its default as it would be
+/// written, its bounds, a check for other errors, and the default's origin.
 ///
 /// ```text
 /// /// What the section is about.
@@ -83,37 +84,37 @@ pub fn default_value<T: Value<Bounds = ()>>(keys: &'static [Key], key: &str) -> 
 /// }
 /// ```
 ///
-/// A key that may be absent is an `Option` without the word `none`: `name: Option<Type> = absent
-/// "what holds then"`. `either one, other;` before the fields says that two keys are two ways to
-/// say one thing: of both an override wins. `fill RULE;` there names a function of the reader that
-/// gives values to keys that were not written. `instead "other": Type, of "key" by FUNCTION |
-/// "words", in BOUNDS, "meaning";` is another way to say what a key says: the function makes its
-/// value, and no field holds the other.
+/// A key that may be absent is an `Option` without the word `none`:
+/// `name: Option<Type> = absent "what holds then"`. `either one, other;` before the fields declares
+/// two keys as two ways to say one thing: if both are given, an override wins. `fill RULE;` there
+/// names a function that gets the reader and gives values to keys that were not written.
+/// `instead "other": Type, of "key" by FUNCTION | "words", in BOUNDS, "meaning";` declares another
+/// way to give a key's value: the function computes it, and no field holds the other.
 ///
-/// A field of a plain number is read as the type of its key: `name: u64 as Bytes`
+/// A field that is a plain number is read as its key's type: `name: u64 as Bytes`
 /// ([`KeptAs`](crate::KeptAs)).
 ///
-/// A component with lists or texts names what it derives: `struct Name, derive(Clone, Debug)`.
-/// Without that it is `Copy`, and `Default` follows from the defaults.
+/// A component with lists or texts lists its derived traits: `struct Name, derive(Clone, Debug)`.
+/// Without that list it is `Copy`, and `Default` follows from the defaults.
 ///
-/// `idle RULE;` before the fields names a function of the component that lists the keys without a
-/// meaning beside the others ([`Idle`](crate::Idle)): they are refused where they were written, and
-/// left out where the component is written. `first ..field: Type, "what it is";` there holds an
-/// enum whose keys choose further keys ([`Chosen`](crate::Chosen)), as in [`variants!`].
+/// `idle RULE;` before the fields names a function of the component that lists the keys that mean
+/// nothing beside the others ([`Idle`](crate::Idle)): they are refused if they were written, and
+/// left out when the component is written. `first ..field: Type, "what it is";` there holds an enum
+/// whose keys choose further keys ([`Chosen`](crate::Chosen)), as in [`variants!`].
 ///
-/// A key that is no name in Rust follows its field: `moves as "move": Type`. `CHECK` is a function
-/// from the value to what is wrong with it and the remedy. `check RULE;` behind the fields names a
-/// function of the whole component and the reader: it refuses what does not go together, and says
-/// whether the component holds. Last lines `..field: Type, "what it is";` hold other components,
-/// whose keys stand beside its own.
+/// A key whose name is not valid in Rust follows its field: `moves as "move": Type`. `CHECK` is a
+/// function that returns what is wrong with a value and the remedy. `check RULE;` behind the fields
+/// names a function that gets the whole component and the reader, refuses contradictions between
+/// keys, and returns whether the component is valid. Last lines `..field: Type, "what it is";` hold
+/// other components, whose keys stand beside the component's.
 ///
-/// A key that is left out of the effective configuration and of what is written where it has its
-/// default ends with `omit default`; its field has its name, and its type no bounds.
+/// `omit default` at the end drops a key with its default value from the effective configuration
+/// and from written components; its field has its name, and its type no bounds.
 ///
-/// `struct Name, derive(…), partly Parts` makes a second struct, of what could be read where some
-/// of it is wrong: the rule gets that one, which tells what does not go together in the same round.
-/// A field of such a component is `name: Type, partly Parts`. Such a component has no `idle RULE`,
-/// which would need the whole of it:
+/// `struct Name, derive(…), partly Parts` makes a second struct, for the fields that could be read
+/// when some are wrong. The rule gets that struct, so contradictions between keys are reported in
+/// the same round. A field with such a component is `name: Type, partly Parts`. Such a component
+/// has no `idle RULE`, which would need all fields:
 ///
 /// ```compile_fail
 /// use tenter_config::{Idle, component};
@@ -132,7 +133,7 @@ pub fn default_value<T: Value<Bounds = ()>>(keys: &'static [Key], key: &str) -> 
 /// }
 /// ```
 ///
-/// A component is a [`Value`](crate::Value), too: as the type of a field it is a mapping. One
+/// A component is also a [`Value`](crate::Value): a field with its type is a mapping. A component
 /// without keys is written `struct Name;`.
 ///
 /// [`variants!`]: crate::variants
@@ -226,7 +227,7 @@ macro_rules! component {
         }
 
         impl $name {
-            /// Its keys without those of what it holds.
+            /// The component's keys without those of the components that it holds.
             const OWN_KEYS: &'static [$crate::Key] = &[$(
                 $crate::Key {
                     name: $crate::component!(@key $field $($key)?),
@@ -255,13 +256,15 @@ macro_rules! component {
                 },
             )*];
 
-            /// Reads all of its keys; what is wrong is missing.
+            /// Reads all keys; fields whose values are wrong are missing.
             $vis fn read_parts(
                 reader: &mut dyn $crate::Reader,
             ) -> $crate::component!(@part [$name] $($parts)?) {
                 $($fill(reader);)?
                 $(reader.either($one, $other);)*
                 $(
+                    // The other way is converted into the key's value before any key is read, so
+                    // that bounds and checks apply to one form.
                     reader.either($instead_of, $instead);
                     if reader.is_there($instead) {
                         let bounds = $instead_bounds;
@@ -273,7 +276,7 @@ macro_rules! component {
                         reader.leave_out($instead);
                     }
                 )*
-                // All are read, so that all problems are told.
+                // Every key is read even after an error, so that all problems are reported at once.
                 $(let $first = <$first_type as $crate::Component>::read(reader);)?
                 $(
                     let key = $crate::component!(@key $field $($key)?);
@@ -316,6 +319,7 @@ macro_rules! component {
             }
 
             fn written(&self) -> Vec<(&'static str, $crate::Written)> {
+                // An absent key is `None` here, and is not written.
                 let own: Vec<Option<(&'static str, $crate::Written)>> = vec![$($crate::component!(
                     @written $crate::component!(@key $field $($key)?), self.$field, $type,
                     [$($unit)?] $($absent)?
@@ -392,6 +396,7 @@ macro_rules! component {
     (
         @made [] $name:ident $reader:ident [$($rule:path)?] [$($idle:path)?] $($field:ident)*
     ) => {{
+        // Rules get a complete component only: they may combine all fields.
         let read = $name { $($field: $field?,)* };
         $($crate::refuse_idle($reader, &$idle(&read));)?
         $(if !$rule(&read, $reader) {
@@ -413,6 +418,7 @@ macro_rules! component {
         read
     }};
     (@default $reader:ident $key:ident $field:ident $name:ident [$type:ty]) => {
+        // Values are compared, not texts: one quantity has several spellings.
         let usual = $crate::default_value::<$type>($name::OWN_KEYS, $key);
         let is_usual = |value: &$type| Some($crate::Value::written(value)) == usual;
         if $field.as_ref().is_some_and(is_usual) {

@@ -1,4 +1,4 @@
-//! Values that are as if nothing had been written.
+//! Comparison of values with defaults.
 
 use std::str::FromStr;
 
@@ -7,8 +7,9 @@ use tenter_units::{Bytes, Rate, Time};
 use crate::{Chance, Choice, Key, KeyTable, Presence, Shape, Written};
 
 impl Key {
-    /// Whether this value is its default, however that is spelled, or follows from those beside it
-    /// as far as can be seen.
+    /// Returns true if `value` is the default, however it is spelled, or follows from the keys
+    /// beside it. `beside` returns those by name; if they do not suffice to compute it, the answer
+    /// is true.
     pub fn has_as_default(
         &self,
         value: &Written,
@@ -25,10 +26,11 @@ impl Key {
 }
 
 impl Shape {
-    /// The tables of the keys that a mapping of this shape, or an item of a list of it, has beside
-    /// these entries.
+    /// Returns the tables with the keys that a mapping with these entries may have, if this shape
+    /// is a mapping or a list whose items are.
     pub fn tables_of(&self, entries: &[(String, Written)]) -> Vec<&'static KeyTable> {
         let chosen = |members: Vec<Choice>| {
+            // A member is excluded only if a word contradicts it; a missing word is its default.
             let members = members.into_iter().filter(|member| {
                 let mut words = member.words.iter();
                 words.all(|(key, word, must)| match value_of(entries, key) {
@@ -56,7 +58,7 @@ impl Shape {
         }
     }
 
-    /// Whether a default that is written as this text means this value.
+    /// Returns true if the default text `text` means `value`.
     fn means(&self, text: &str, value: &Written) -> bool {
         match value {
             Written::Word(word) => word == text || self.are_equal(text, word),
@@ -74,7 +76,7 @@ impl Shape {
         }
     }
 
-    /// Whether two words mean the same quantity.
+    /// Returns true if two words mean the same quantity, such as `1us` and `1000ns`.
     fn are_equal(&self, one: &str, other: &str) -> bool {
         fn parsed<T: FromStr + PartialEq>(one: &str, other: &str) -> bool {
             one.parse::<T>()
@@ -84,17 +86,19 @@ impl Shape {
             Shape::Time { .. } => parsed::<Time>(one, other),
             Shape::Rate { .. } => parsed::<Rate>(one, other),
             Shape::Bytes { .. } => parsed::<Bytes>(one, other),
+            // Among the words that are parsed, only chances have several spellings.
             Shape::Parsed(_) => parsed::<Chance>(one, other),
             Shape::Either(first, second) => {
                 first.are_equal(one, other) || second.are_equal(one, other)
             }
+            // The words themselves have one spelling each.
             Shape::OrWord(inner, _) => inner.are_equal(one, other),
             _ => false,
         }
     }
 }
 
-/// The value of a key among those of a mapping.
+/// Returns the value for `key` among a mapping's entries.
 pub(crate) fn value_of<'e>(
     entries: &'e [(impl AsRef<str>, Written)],
     key: &str,

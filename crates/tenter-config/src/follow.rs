@@ -1,21 +1,23 @@
-//! Values of keys that follow from others.
+//! Derived defaults: key values that follow from other keys.
 
 use crate::{Key, Presence, Reader, Texts, Written};
 
-/// Keys with their values, as they are written.
+/// Keys with their values in written form.
 type WrittenKeys = Vec<(&'static str, Written)>;
 
-/// A component as a value of a key needs it: its keys, and what it writes of what it has read.
+/// A component as the computation of a derived default needs it: keys, and a function that
+/// completes them.
 #[derive(Clone, Copy, Debug)]
 pub struct Keyed {
-    /// All keys.
+    /// All keys that the component has.
     pub keys: &'static [Key],
-    /// Reads the component, and writes all its keys.
+    /// Reads the component, and writes all its keys, derived defaults included.
     pub rewrite: fn(&mut dyn Reader) -> Option<WrittenKeys>,
 }
 
-/// The value that a component gives to a key of its own which is left out, and which follows from
-/// these; `None` where one of them is a mapping, or something beside them is wrong.
+/// Returns the value that `component` gives to `key` if it is left out. The value depends on the
+/// keys `from`; the result is `None` if one of them is a mapping or unknown, or if another value is
+/// wrong.
 pub fn followed(
     component: Keyed,
     key: &str,
@@ -23,7 +25,7 @@ pub fn followed(
     beside: &dyn Fn(&str) -> Option<Written>,
 ) -> Option<Written> {
     let Keyed { keys, rewrite } = component;
-    // One that may be absent is written where it is not.
+    // A key that may be absent is known even if it is not written: then it is absent.
     let may_be_absent = |name: &str| {
         let key = keys.iter().find(|key| key.name == name);
         key.is_some_and(|key| matches!(key.presence, Presence::Depends(_)))
@@ -37,6 +39,7 @@ pub fn followed(
     }
     let others = keys.iter().map(|other| other.name);
     let others = others.filter(|&other| other != key);
+    // `Texts` reads no mapping with keys; the default then stands in for it.
     let given = others.filter_map(|other| match beside(other)? {
         Written::Map(_) => None,
         value => Some((other, value.to_string())),

@@ -1,28 +1,28 @@
-//! Keys without a meaning beside the others of their component, and keys with their defaults.
+//! Idle keys, which mean nothing beside their component's other keys, and keys with default values.
 
 use crate::default::value_of;
 use crate::{Key, Reader, Written};
 
-/// A key without a meaning beside the others of its component.
+/// A key that means nothing beside its component's other keys, with the message for its use.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle {
-    /// The key; in a mapping that the component holds, its path (`pattern.steps`).
+    /// The key's name; for a key in a mapping that the component holds, the path (`pattern.steps`).
     pub key: &'static str,
-    /// What is wrong with it where it was written.
+    /// Problem that is reported if the key was written.
     pub what: &'static str,
-    /// The remedy.
+    /// Remedy that is shown with the problem.
     pub remedy: &'static str,
 }
 
 impl Idle {
-    /// Several keys for one reason.
+    /// Lists several keys with the same reason.
     pub fn all(keys: &[&'static str], what: &'static str, remedy: &'static str) -> Vec<Idle> {
         let idle = |&key: &&'static str| Idle { key, what, remedy };
         keys.iter().map(idle).collect()
     }
 }
 
-/// Refuses those of these keys that were written, and leaves all out of the effective
+/// Refuses the idle keys that were written, and leaves all idle keys out of the effective
 /// configuration.
 pub fn refuse_idle(reader: &mut dyn Reader, keys: &[Idle]) {
     for idle in keys {
@@ -33,14 +33,15 @@ pub fn refuse_idle(reader: &mut dyn Reader, keys: &[Idle]) {
     }
 }
 
-/// The keys of a component as they are written, without those that mean nothing. One that has
-/// another value than its default stays, so that it is refused when it is read.
+/// Removes idle keys from a component's written keys. An idle key with another value than its
+/// default stays, so that it is refused when the text is read.
 pub fn without_idle(
     mut written: Vec<(&'static str, Written)>,
     idle: &[Idle],
     keys: &[Key],
 ) -> Vec<(&'static str, Written)> {
     let is_idle = |path: &str| idle.iter().any(|idle| idle.key == path);
+    // Defaults may follow from any key, so they are judged by the keys before removal.
     let all = written.clone();
     let beside = |name: &str| value_of(&all, name).cloned();
     written.retain(|(name, value)| !(is_idle(name) && is_default(keys, name, value, &beside)));
@@ -60,7 +61,7 @@ pub fn without_idle(
     written
 }
 
-/// Whether a value is the default of the key of that name.
+/// Returns true if `value` is the default for the key `name` in `keys`.
 fn is_default(
     keys: &[Key],
     name: &str,
@@ -71,7 +72,7 @@ fn is_default(
     key.is_some_and(|key| key.has_as_default(value, beside))
 }
 
-/// The keys of a component as they are written, without this one where it has this value.
+/// Removes the key `name` from a component's written keys if its value is `default`.
 pub fn without_default(
     mut written: Vec<(&'static str, Written)>,
     name: &str,

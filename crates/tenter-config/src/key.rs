@@ -1,4 +1,4 @@
-//! Keys, their tables, and what may be written for them.
+//! Keys, their tables, and the values that may be written for them.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -7,39 +7,39 @@ use tenter_units::{Bytes, Rate, Time};
 
 use crate::Written;
 
-/// What holds when a key is left out.
+/// The value of a key that is left out.
 #[derive(Clone, Copy, Debug)]
 pub enum Presence {
-    /// Nothing: it must be given.
+    /// There is none: the key must be given.
     Required,
-    /// This value, read as if it had been written.
+    /// A fixed default, read as if it had been written.
     Default(&'static str),
-    /// It depends, or there is no value; the words say on what.
+    /// No value, or one that depends on other things; the words say which.
     Depends(&'static str),
-    /// A value that follows from other keys; the words say how, and the function which.
+    /// A value derived from other keys; the words describe it, and the function computes it.
     Follows(&'static str, Follow),
 }
 
-/// The value of a key that follows from those beside it, which it asks for by name; `None` where
-/// that cannot be seen from them.
+/// Computes a derived default. The argument returns the values beside the key by name; the result
+/// is `None` if it does not follow from those.
 pub type Follow = fn(&dyn Fn(&str) -> Option<Written>) -> Option<Written>;
 
-/// One key of a section.
+/// A key in a section.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// As it is written.
+    /// The name as it is written in scenarios.
     pub name: &'static str,
-    /// What may be written for it.
+    /// Returns the values that may be written for it.
     pub shape: fn() -> Shape,
-    /// What holds when it is left out.
+    /// The value if the key is left out.
     pub presence: Presence,
-    /// What it means: sentences, the last one without its full stop where a table gives it.
+    /// Meaning for the reference: sentences, the last one without its full stop if it stands in a table.
     pub meaning: &'static str,
-    /// Where the default comes from; empty where it means "off" or is a matter of course.
+    /// The default's source; empty if the default means "off" or is self-evident.
     pub origin: &'static str,
 }
 
-/// A key without an origin; [`Key::from`] adds one.
+/// Makes a key without an origin; [`Key::from`] adds one.
 pub const fn key(
     name: &'static str,
     shape: fn() -> Shape,
@@ -56,24 +56,25 @@ pub const fn key(
 }
 
 impl Key {
-    /// What may be written for it, as the reference has it.
+    /// Returns the valid values in words, as in the reference.
     pub fn form(&self) -> Cow<'static, str> {
         (self.shape)().text()
     }
 
-    /// The same key with the origin of its default.
+    /// Returns the key with `origin` as its default's source.
     #[must_use]
     pub const fn from(self, origin: &'static str) -> Key {
         Key { origin, ..self }
     }
 
-    /// What it means, without the full stop.
+    /// Returns the meaning without its last full stop.
     pub fn sentence(&self) -> &'static str {
         self.meaning.trim().trim_end_matches('.')
     }
 }
 
-/// Several lists of keys as one; `N` is how many keys there are.
+/// Joins lists of keys; `N` is the total number of keys.
+// A `const fn` has no iterators, hence the loops.
 pub const fn joined<const N: usize>(lists: &[&[Key]]) -> [Key; N] {
     let blank = key("", || Shape::Any, Presence::Required, "");
     let mut keys = [blank; N];
@@ -91,76 +92,77 @@ pub const fn joined<const N: usize>(lists: &[&[Key]]) -> [Key; N] {
     keys
 }
 
-/// What a value may be.
+/// The values that a key may have.
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// A time with its unit, within bounds.
     Time {
-        /// No shorter.
+        /// Shortest time that is accepted.
         least: Time,
-        /// No longer.
+        /// Longest time that is accepted.
         most: Time,
     },
     /// A rate with its unit, within bounds.
     Rate {
-        /// No slower.
+        /// Slowest rate that is accepted.
         least: Rate,
-        /// No faster.
+        /// Fastest rate that is accepted.
         most: Rate,
     },
     /// A size with its unit, within bounds.
     Bytes {
-        /// No smaller.
+        /// Smallest size that is accepted.
         least: Bytes,
-        /// No larger.
+        /// Largest size that is accepted.
         most: Bytes,
     },
-    /// A decimal from 0 to 1.
+    /// A decimal from 0 to 1, with up to six decimals.
     Share,
     /// A whole number within bounds.
     Integer {
-        /// The smallest.
+        /// Smallest number that is accepted.
         least: u64,
-        /// The largest.
+        /// Largest number that is accepted.
         most: u64,
     },
-    /// A whole number of per cent within bounds.
+    /// A whole percentage within bounds.
     Percent {
-        /// The smallest.
+        /// Smallest percentage that is accepted.
         least: u64,
-        /// The largest.
+        /// Largest percentage that is accepted.
         most: u64,
     },
-    /// `true` or `false`.
+    /// The word `true` or `false`.
     Flag,
-    /// One of several words.
+    /// One word from a fixed list.
     Choice(&'static [&'static str]),
-    /// A list of some of several words, each at most once.
+    /// A list with words from a fixed list, each at most once.
     Words(&'static [&'static str]),
-    /// A word of the first shape, or one of the second.
+    /// A word in the first shape, or a value in the second.
     Either(Box<Shape>, Box<Shape>),
-    /// One of another shape, or this word.
+    /// A value in another shape, or this word.
     OrWord(Box<Shape>, &'static str),
-    /// A word of which this is said.
+    /// A word that is parsed by its type; the text describes it.
     Parsed(&'static str),
-    /// Any text.
+    /// Any text, which notations quote.
     Text,
-    /// A mapping with these keys.
+    /// A mapping with the keys in this table.
     Mapping(&'static KeyTable),
     /// A mapping in which one key chooses the others.
     Variants(&'static Variants),
     /// A mapping with these keys, the first of which choose further ones.
     Led(&'static KeyTable, fn() -> Vec<Choice>),
-    /// A list of one shape.
+    /// A list whose items have one shape.
     List(Box<Shape>),
-    /// A mapping from names of the user's to values of one shape.
+    /// A mapping from names that the user chooses to values in one shape.
     Named(Box<Shape>),
-    /// Anything.
+    /// Any value in any shape.
     Any,
 }
 
 impl Shape {
-    /// The words that it takes in place of a value of another shape, if any, as a text.
+    /// Returns in words what may replace a value in the main shape: the words in `Either` or
+    /// `OrWord`.
     pub fn words(self) -> Option<String> {
         match self {
             Shape::Either(words, _) => Some(words.text().into_owned()),
@@ -169,7 +171,7 @@ impl Shape {
         }
     }
 
-    /// The keys of the mapping that it is, or is a list of: one table, or those of its variants.
+    /// Returns the key tables if the shape is a mapping, a list with mappings, or has variants.
     pub fn tables(&self) -> Vec<&'static KeyTable> {
         match self {
             Shape::Mapping(table) => vec![table],
@@ -191,37 +193,37 @@ impl Shape {
     }
 }
 
-/// The keys of one section, or of one variant of it.
+/// The keys in a section, or in one variant.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyTable {
-    /// What the table is called in the reference.
+    /// The table's heading in the reference.
     pub title: &'static str,
-    /// The keys in the order of the reference.
+    /// The keys in the reference's order.
     pub keys: &'static [Key],
 }
 
-/// A mapping in which one key chooses the others, or tells which kind of mapping it is.
+/// A mapping in which one key chooses the others, or in which a key reveals the mapping's kind.
 #[derive(Debug)]
 pub struct Variants {
-    /// The table of the key that chooses, or of all keys that tell.
+    /// The table with the choosing key, or with all revealing keys.
     pub own: &'static KeyTable,
-    /// The word of each variant, and the keys that it has.
+    /// Each variant's word and keys.
     pub members: &'static [(&'static str, &'static KeyTable)],
-    /// Whether no key chooses: each variant has all of its keys, one of which tells it.
+    /// True if no key chooses: each variant has a key that no other has, and its table is complete.
     pub are_told_apart: bool,
 }
 
-/// One of the mappings that keys choose among.
+/// A member among which keys choose.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// The keys that choose, their words for this one, and whether they must be written.
+    /// For each choosing key: its name, its word for this member, and true if it must be written.
     pub words: Vec<(&'static str, &'static str, bool)>,
-    /// The keys that it has.
+    /// The keys that this member has.
     pub table: &'static KeyTable,
 }
 
 impl Variants {
-    /// Its members, where a key chooses them.
+    /// Returns the members; only for variants that a key chooses.
     pub fn choices(&self) -> Vec<Choice> {
         let key = &self.own.keys[0];
         let choice = |(word, table): &(&'static str, &'static KeyTable)| Choice {
@@ -236,20 +238,22 @@ impl Variants {
     }
 }
 
-/// The table of a variant without keys.
+/// The table for a variant without keys.
 pub const NO_KEYS: KeyTable = KeyTable {
     title: "",
     keys: &[],
 };
 
 impl KeyTable {
-    /// The key of that name.
+    /// Returns the key with this name.
     pub fn get(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.name == name)
     }
 
-    /// The table, and those of the mappings in it, each once.
+    /// Returns this table and those for all mappings inside, each once.
     pub fn with_inner(&'static self) -> Vec<&'static KeyTable> {
+        // Mappings may contain each other: the list grows while it is walked, and no table enters
+        // twice.
         let mut tables: Vec<&KeyTable> = vec![self];
         let mut next = 0;
         while next < tables.len() {
@@ -265,7 +269,7 @@ impl KeyTable {
         tables
     }
 
-    /// The table in Markdown.
+    /// Formats the table in Markdown, as in the reference.
     pub fn markdown(&self) -> String {
         let mut out = format!(
             "### {}\n\n| key | value | default | meaning |\n",

@@ -1,4 +1,4 @@
-//! How a component of a scenario declares its keys: once, in its own file.
+//! How a scenario's component declares its keys: once, in its own file.
 //!
 //! ```text
 //!   component! { struct with ranges, defaults, origins }
@@ -27,7 +27,7 @@
 //! assert_eq!(Pause::KEYS[0].form(), "time, at most 100us");
 //! ```
 //!
-//! [`Written`] is what serde has of them.
+//! [`Written`] is the form in which serde sees components.
 //!
 //! **Architecture invariant.** Nothing here knows a component, a notation or a file.
 

@@ -1,4 +1,4 @@
-//! Where the values of keys come from.
+//! The trait through which components read their keys.
 
 use std::ops::RangeInclusive;
 
@@ -6,45 +6,47 @@ use tenter_units::{Bytes, Rate, Time};
 
 use crate::{Key, KeyTable, Presence, Share, Written};
 
-/// Where a component is read from: a section of a scenario, or [`Texts`]. Each method takes one
-/// key; what is wrong is noted with its place, and reading goes on.
+/// A source from which a component is read: a scenario's section, or [`Texts`]. Each method reads
+/// one key; on an error it records the problem with its place and returns nothing, and reading goes
+/// on.
 pub trait Reader {
-    /// A time within bounds.
+    /// Reads a time within `range`.
     fn time(&mut self, key: &str, range: RangeInclusive<Time>) -> Option<Time>;
 
-    /// A rate within bounds.
+    /// Reads a rate within `range`.
     fn rate(&mut self, key: &str, range: RangeInclusive<Rate>) -> Option<Rate>;
 
-    /// A size within bounds.
+    /// Reads a size within `range`.
     fn size(&mut self, key: &str, range: RangeInclusive<Bytes>) -> Option<Bytes>;
 
-    /// A share of one.
+    /// Reads a share from 0 to 1.
     fn share(&mut self, key: &str) -> Option<Share>;
 
-    /// A whole number within bounds.
+    /// Reads a whole number within `range`.
     fn integer(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<u64>;
 
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     fn flag(&mut self, key: &str) -> Option<bool>;
 
-    /// One of several words: its position.
+    /// Reads a word from `words`; returns its position.
     fn choice(&mut self, key: &str, words: &[&str]) -> Option<usize>;
 
-    /// A list of some of several words, each at most once and one at least: their positions. `why`
-    /// is the remedy where the list is empty.
+    /// Reads a list with at least one word from `words`, each at most once; returns their
+    /// positions. `why` is the remedy for an empty list.
     fn words(&mut self, key: &str, words: &[&str], why: &str) -> Option<Vec<usize>>;
 
-    /// Whether the value is this word; it is taken if so, and left for another call if not.
+    /// Returns true if the value is `word`, and takes it then; otherwise leaves it for another
+    /// call.
     fn is_word(&mut self, key: &str, word: &str) -> bool;
 
-    /// A word that `read` can read; else it is wrong, and the words before it in the message and
-    /// the remedy are these.
+    /// Reads a word by `read`, which returns false if it cannot. `wrong` then has the message's
+    /// words before the value, and the remedy.
     fn word(&mut self, key: &str, wrong: [&str; 2], read: &mut dyn FnMut(&str) -> bool);
 
-    /// A text of at most so many characters.
+    /// Reads a text with at most `longest` characters.
     fn text(&mut self, key: &str, longest: usize) -> Option<String>;
 
-    /// A mapping: `read` is called with the reader of its keys, where there is one.
+    /// Reads a mapping: calls `read` with a reader for its keys, if the value is a mapping.
     fn mapping(
         &mut self,
         key: &str,
@@ -52,38 +54,40 @@ pub trait Reader {
         read: &mut dyn FnMut(&mut dyn Reader),
     );
 
-    /// A list: `read` is called for each item with a reader that has it under the key `""`.
-    /// Whether it is a list.
+    /// Reads a list: calls `read` for each item with a reader that has the item under the key `""`.
+    /// Returns true if the value is a list.
     fn list(&mut self, key: &str, read: &mut dyn FnMut(&mut dyn Reader)) -> bool;
 
-    /// A mapping whose keys are names of the user's: `read` is called for each with its name and a
-    /// reader that has its value under the key `""`. Whether it is a mapping.
+    /// Reads a mapping whose keys are names that the user chose: calls `read` for each with the
+    /// name and a reader that has its value under the key `""`. Returns true if the value is a
+    /// mapping.
     fn names(&mut self, key: &str, read: &mut dyn FnMut(&str, &mut dyn Reader)) -> bool;
 
-    /// Any value.
+    /// Reads a value in any shape.
     fn any(&mut self, key: &str) -> Option<Written>;
 
-    /// Forgets one of two keys that say the same thing in two ways, where both are given.
+    /// Drops one key if both are given: they say the same thing in two ways, and an override wins.
     fn either(&mut self, one: &str, other: &str);
 
-    /// Adds the keys of a table, once it is known which of several variants this is.
+    /// Adds the keys in `table`, once the reader's user knows which variant it reads.
     fn extend(&mut self, table: &'static KeyTable);
 
-    /// Reads what is given as if this were the likeliest of several variants, and passes over the
-    /// keys of all: the word that chooses is wrong. `read` is called with the number of that one.
+    /// Reads the keys as if they belonged to the likeliest among several variants, after the
+    /// choosing word was wrong, and ignores the keys that other variants have. Calls `read` with
+    /// that variant's number.
     fn guess(&mut self, tables: &[&'static KeyTable], read: &mut dyn FnMut(usize, &mut dyn Reader));
 
-    /// Whether a key was written that has not been read yet.
+    /// Returns true if `key` was written and has not been read yet.
     fn has(&self, _key: &str) -> bool {
         false
     }
 
-    /// The value of a key that was written and has not been read yet.
+    /// Returns the value of `key` if it was written and has not been read yet.
     fn peek(&self, _key: &str) -> Option<Written> {
         None
     }
 
-    /// The same as a word, in quotes or not; JSON and TOML have all words in quotes.
+    /// Returns [`Reader::peek`]'s value as a word, quoted or not: JSON and TOML quote all words.
     fn peek_word(&self, key: &str) -> Option<String> {
         match self.peek(key)? {
             Written::Word(word) | Written::Text(word) => Some(word),
@@ -91,45 +95,45 @@ pub trait Reader {
         }
     }
 
-    /// Whether the value of a key is a mapping.
+    /// Returns true if the value of `key` is a mapping.
     fn is_mapping(&self, _key: &str) -> bool {
         false
     }
 
-    /// Gives a key a value, as if it had been written, where it was not; a mapping that was written
+    /// Sets `key` to `value`, as if it had been written, if it was not; a mapping that was written
     /// gets the keys that it lacks.
     fn fill(&mut self, _key: &str, _value: Written) {}
 
-    /// Whether there is a value for a key: one that was written, or its default.
+    /// Returns true if `key` has a value, written or default.
     fn is_there(&self, key: &str) -> bool;
 
-    /// Puts what follows from other keys into the effective configuration.
+    /// Adds a derived value to the effective configuration.
     fn write(&mut self, key: &str, value: Written);
 
-    /// Whether a key that was read, or one within it (`switch.classes`), had been written, and not
-    /// only its default.
+    /// Returns true if `key`, which was read, or a key within it (`switch.classes`), was written,
+    /// and is not only a default.
     fn was_given(&self, key: &str) -> bool;
 
-    /// Leaves a key out of the effective configuration: it means nothing beside the others.
+    /// Leaves `key` out of the effective configuration, because it means nothing beside the others.
     fn leave_out(&mut self, key: &str);
 
-    /// Refuses the component as a whole: what is wrong with it, and the remedy.
+    /// Refuses the component as a whole; `what` is wrong with it.
     fn refuse_all(&mut self, what: &str, remedy: &str);
 
-    /// Refuses the value of a key that was read: what is wrong with it, and the remedy.
+    /// Refuses the value that was read for `key`; `what` is wrong with it.
     fn refuse(&mut self, key: &str, what: &str, remedy: &str);
 }
 
-/// The texts of some keys, and of the defaults of the others: they are read as if they had been
-/// written.
+/// A reader for texts: some keys are given, the others have their defaults, and all are read as if
+/// they had been written.
 pub struct Texts<'a> {
-    /// The keys of the component, then those that its choices add.
+    /// The component's keys, then those that its choices have added.
     keys: Vec<&'static [Key]>,
     given: &'a [(&'a str, String)],
 }
 
 impl<'a> Texts<'a> {
-    /// The texts of keys that are given, and the defaults of the other ones of these keys.
+    /// Makes a reader for `keys`, with the texts `given` for some.
     pub fn new(keys: &'static [Key], given: &'a [(&'a str, String)]) -> Texts<'a> {
         let keys = vec![keys];
         Texts { keys, given }
@@ -139,6 +143,7 @@ impl<'a> Texts<'a> {
         if let Some((_, text)) = self.given.iter().find(|(name, _)| *name == key) {
             return Some(text);
         }
+        // A chosen member's keys come last, and win over keys with the same name.
         let mut keys = self.keys.iter().rev().copied().flatten();
         let key = keys.find(|known| known.name == key)?;
         match key.presence {
@@ -204,6 +209,7 @@ impl Reader for Texts<'_> {
     }
 
     fn text(&mut self, key: &str, longest: usize) -> Option<String> {
+        // Defaults are quoted as in a scenario.
         let text = self.text_of(key)?.trim_matches('"');
         (text.chars().count() <= longest).then(|| text.to_owned())
     }
@@ -252,6 +258,7 @@ impl Reader for Texts<'_> {
 
     fn leave_out(&mut self, _: &str) {}
 
+    // Without given texts the refusal is a mistake in the defaults themselves.
     fn refuse_all(&mut self, what: &str, _: &str) {
         assert!(
             !self.given.is_empty(),

@@ -1,4 +1,5 @@
-//! Values as serde has them: words that are whole numbers or flags as such, all others as texts.
+//! Serde's view of written values: words that are whole numbers or flags as such, all others as
+//! texts.
 
 use std::fmt;
 
@@ -13,6 +14,7 @@ impl Serialize for Written {
             Written::Word(word) => match (word.as_str(), word.parse::<u64>()) {
                 ("true", _) => to.serialize_bool(true),
                 ("false", _) => to.serialize_bool(false),
+                // A number that would print otherwise, such as `007`, stays a text.
                 (_, Ok(number)) if number.to_string() == *word => to.serialize_u64(number),
                 _ => to.serialize_str(word),
             },
@@ -35,7 +37,7 @@ impl<'de> Deserialize<'de> for Written {
     }
 }
 
-/// Takes whatever there is.
+/// Accepts a value in any form.
 struct AnyValue;
 
 impl<'de> Visitor<'de> for AnyValue {

@@ -1,4 +1,4 @@
-//! What may be written for a key, in words.
+//! Descriptions of a key's valid values, for the reference.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -8,10 +8,11 @@ use tenter_units::Time;
 use crate::Shape;
 
 impl Shape {
-    /// As the reference has it.
+    /// Returns the description that the reference shows.
     pub fn text(self) -> Cow<'static, str> {
         match self {
             Shape::Time { least, most } => {
+                // Very large bounds only guard the arithmetic and tell a reader nothing.
                 let most = (most < Time::from_us(1_000_000)).then_some(most);
                 bounded("time", (!least.is_zero()).then_some(least), most)
             }
@@ -64,7 +65,7 @@ impl Shape {
     }
 }
 
-/// What has a unit, with the bounds that say something.
+/// Describes a quantity with those bounds that matter to a reader.
 fn bounded<T: Display>(what: &str, least: Option<T>, most: Option<T>) -> Cow<'static, str> {
     Cow::Owned(match (least, most) {
         (None, None) => what.to_owned(),
@@ -74,7 +75,7 @@ fn bounded<T: Display>(what: &str, least: Option<T>, most: Option<T>) -> Cow<'st
     })
 }
 
-/// `a`, `b` or `c`.
+/// Lists words as "`a`, `b` or `c`".
 fn listed(words: &[&str]) -> String {
     match quoted(words).as_slice() {
         [] => String::new(),

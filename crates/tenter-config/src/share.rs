@@ -8,10 +8,10 @@ use std::str::FromStr;
 pub struct Share(u32);
 
 impl Share {
-    /// The whole, in parts per million.
+    /// The whole in parts per million.
     pub const PARTS: u32 = 1_000_000;
 
-    /// A share in parts per million; more than the whole is the whole.
+    /// Makes a share from parts per million, at most the whole.
     pub const fn from_ppm(ppm: u32) -> Share {
         Share(if ppm < Share::PARTS {
             ppm
@@ -20,13 +20,13 @@ impl Share {
         })
     }
 
-    /// In parts per million.
+    /// Returns the share in parts per million.
     pub const fn ppm(self) -> u32 {
         self.0
     }
 }
 
-/// The text is no decimal from 0 to 1 with at most six decimals.
+/// Error: the text is not a decimal from 0 to 1 with at most six decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoShare;
 
@@ -52,7 +52,7 @@ impl FromStr for Share {
     }
 }
 
-/// As it is read again, without zeros at its end.
+/// Prints the decimal without trailing zeros; it reads back as the same share.
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, parts) = (self.0 / Share::PARTS, self.0 % Share::PARTS);

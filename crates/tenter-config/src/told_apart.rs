@@ -1,6 +1,6 @@
-//! Mappings of several kinds, told apart by a key that only one kind has.
+//! Mappings whose kind is revealed by a key that only that kind has.
 
-/// Declares an enum whose members are components, told apart by which key is written.
+/// Declares an enum whose members are components; the key that is written reveals the member.
 ///
 /// ```text
 /// told_apart! {
@@ -15,9 +15,9 @@
 /// }
 /// ```
 ///
-/// The key is the first of its component. Where a second key is written beside it, the special
-/// member is meant. What is wrong where none or several are written, and the remedy, stand before
-/// the members.
+/// The key is the first in its component. If the second key is written beside it, the special
+/// member is meant. The message for none or several such keys, and its remedy, stand before the
+/// members.
 #[macro_export]
 macro_rules! told_apart {
     (
@@ -36,7 +36,7 @@ macro_rules! told_apart {
         }
 
         impl $name {
-            /// The keys that tell, and the keys of each member.
+            /// The revealing keys, and each member's table.
             $vis const VARIANTS: $crate::Variants = $crate::Variants {
                 own: &$crate::KeyTable {
                     title: "",
@@ -52,6 +52,8 @@ macro_rules! told_apart {
             fn read_keys(reader: &mut dyn $crate::Reader) -> Option<$name> {
                 let told = [$($word),+].into_iter().filter(|word| reader.has(word));
                 if told.count() == 1 {
+                    // Members in the order of `VARIANTS`: the special one before the plain one with
+                    // the same key.
                     let second = [$($([$word, $second],)? [$word, ""]),+];
                     let is_meant = |[word, second]: &[&str; 2]| {
                         reader.has(word) && (second.is_empty() || reader.has(second))
@@ -59,6 +61,8 @@ macro_rules! told_apart {
                     return $name::read_member(second.iter().position(is_meant)?, reader);
                 }
                 reader.refuse_all($wrong, $remedy);
+                // The most similar member is read all the same, to report its problems in this
+                // round.
                 let members = $name::VARIANTS.members.iter();
                 let tables: Vec<_> = members.map(|(_, table)| *table).collect();
                 reader.guess(&tables, &mut |place, reader| {

@@ -10,20 +10,20 @@ use crate::{Reader, Shape, Share, Written};
 
 /// A type that a key may have.
 pub trait Value: Sized {
-    /// What bounds its values; `()` where nothing does.
+    /// Bounds for the values; `()` if there are none.
     type Bounds;
 
-    /// What may be written.
+    /// Returns the values that may be written.
     fn shape(bounds: Self::Bounds) -> Shape;
 
-    /// Reads the value of a key.
+    /// Reads the value for `key`.
     fn read(reader: &mut dyn Reader, key: &str, bounds: Self::Bounds) -> Option<Self>;
 
-    /// As it is written in a scenario.
+    /// Returns the value in written form.
     fn written(&self) -> Written;
 }
 
-/// Quantities within bounds.
+/// Implements `Value` for quantities with a unit.
 macro_rules! quantities {
     ($($type:ident by $method:ident;)+) => {
         $(impl Value for $type {
@@ -87,7 +87,7 @@ impl Value for Share {
     }
 }
 
-/// Whole numbers of these types.
+/// Implements `Value` for integer types.
 macro_rules! integers {
     ($($type:ty),+) => {
         $(impl Value for $type {
@@ -116,12 +116,12 @@ macro_rules! integers {
 
 integers!(u8, u16, u32, u64);
 
-/// A whole number of per cent.
+/// A whole percentage; 100 is the whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Percent(pub u32);
 
 impl Percent {
-    /// In parts per million.
+    /// Returns the share in parts per million.
     pub fn ppm(self) -> u32 {
         self.0 * 10_000
     }
@@ -177,13 +177,13 @@ parsed!(SocketAddrV4 {
     "write for example `192.0.2.7:7471`, with both parts"
 });
 
-/// The type of a key whose value a component keeps as a plain number.
+/// A key's type whose value the component stores as a plain number.
 pub trait KeptAs<T>: Value {
-    /// The number.
+    /// Returns the number to store.
     fn kept(self) -> T;
 
-    /// A number as it is written, exactly: one that no value of the key has is refused when it is
-    /// read again.
+    /// Writes a stored number exactly. A number that the key's type cannot express is refused when
+    /// it is read again.
     fn written_of(number: &T) -> Written;
 }
 
@@ -197,7 +197,7 @@ impl KeptAs<u64> for Bytes {
     }
 }
 
-/// The bounds of such a size fit.
+/// The cast is safe: the bounds of a key with this type fit 32 bits.
 impl KeptAs<u32> for Bytes {
     fn kept(self) -> u32 {
         self.count() as u32
@@ -208,7 +208,7 @@ impl KeptAs<u32> for Bytes {
     }
 }
 
-/// Parts per million.
+/// The stored number is in parts per million.
 impl KeptAs<u32> for Percent {
     fn kept(self) -> u32 {
         self.ppm()
@@ -219,7 +219,7 @@ impl KeptAs<u32> for Percent {
     }
 }
 
-/// Parts per million.
+/// The stored number is in parts per million.
 impl KeptAs<u32> for Share {
     fn kept(self) -> u32 {
         self.ppm()
@@ -230,7 +230,7 @@ impl KeptAs<u32> for Share {
     }
 }
 
-/// A number of parts of one as a decimal without zeros at its end; `parts` is a power of ten.
+/// Formats `number` / `parts` as a decimal without trailing zeros; `parts` is a power of ten.
 fn decimal(number: u32, parts: u32) -> String {
     let (whole, rest) = (number / parts, number % parts);
     let places = parts.ilog10() as usize;
@@ -239,9 +239,9 @@ fn decimal(number: u32, parts: u32) -> String {
     short.to_owned()
 }
 
-/// A value that may be absent.
+/// A type for a key that may be absent.
 pub trait Absent {
-    /// The value.
+    /// The key's type when it is present.
     type Inner: Value;
 }
 
@@ -249,7 +249,7 @@ impl<T: Value> Absent for Option<T> {
     type Inner = T;
 }
 
-/// A list.
+/// A list whose items share one type and its bounds.
 impl<T: Value<Bounds: Clone>> Value for Vec<T> {
     type Bounds = T::Bounds;
 
@@ -260,6 +260,7 @@ impl<T: Value<Bounds: Clone>> Value for Vec<T> {
     fn read(reader: &mut dyn Reader, key: &str, bounds: T::Bounds) -> Option<Vec<T>> {
         let mut items = Vec::new();
         let mut complete = true;
+        // All items are read even after an error, so that all problems are reported.
         let is_list = reader.list(key, &mut |item| match T::read(item, "", bounds.clone()) {
             Some(value) => items.push(value),
             None => complete = false,
@@ -272,7 +273,7 @@ impl<T: Value<Bounds: Clone>> Value for Vec<T> {
     }
 }
 
-/// Any value, which something else reads.
+/// A value in any shape, which other code interprets.
 impl Value for Written {
     type Bounds = ();
 
@@ -289,7 +290,7 @@ impl Value for Written {
     }
 }
 
-/// Values by names that the user gives them, in the order of the text.
+/// Values by names that the user chooses, in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named<T>(pub Vec<(String, T)>);
 
@@ -303,6 +304,7 @@ impl<T: Value<Bounds: Clone>> Value for Named<T> {
     fn read(reader: &mut dyn Reader, key: &str, bounds: T::Bounds) -> Option<Named<T>> {
         let mut values = Vec::new();
         let mut complete = true;
+        // As for lists: reading goes on after an error.
         let is_mapping = reader.names(key, &mut |name, value| match T::read(
             value,
             "",
@@ -324,7 +326,7 @@ impl<T: Value<Bounds: Clone>> Value for Named<T> {
     }
 }
 
-/// A pair, as a list of two.
+/// A pair, written as a list with two items.
 impl<T: Value<Bounds: Clone> + Copy> Value for (T, T) {
     type Bounds = T::Bounds;
 
@@ -346,7 +348,7 @@ impl<T: Value<Bounds: Clone> + Copy> Value for (T, T) {
     }
 }
 
-/// A text; its bound is the most characters that it may have.
+/// A text; its bound is the largest number of characters.
 impl Value for String {
     type Bounds = usize;
 
@@ -363,8 +365,8 @@ impl Value for String {
     }
 }
 
-/// Lets a type that is read from one word, and shown as it, be the value of a key: what the
-/// reference says of it, the words before a wrong one in a message, and the remedy.
+/// Implements `Value` for a type that is parsed from and printed as one word. The arguments are the
+/// description for the reference, a message's words before a wrong value, and the remedy.
 #[macro_export]
 macro_rules! parsed {
     ($type:ty { $form:literal, $wrong:literal, $remedy:literal }) => {
@@ -391,7 +393,7 @@ macro_rules! parsed {
     };
 }
 
-/// Lets an enum be the value of a key that is one of some words, or else of another type.
+/// Implements `Value` for an enum that is one of some words, or else a value in another type.
 #[macro_export]
 macro_rules! word_or {
     ($type:ident { $($word:literal => $member:ident,)+ $other:ident($inner:ty) }) => {
@@ -432,19 +434,19 @@ macro_rules! word_or {
 
 /// An enum whose members are words; [`choice!`](crate::choice) makes one.
 pub trait Words: Sized + Copy + 'static {
-    /// Its members.
+    /// All members in their declared order.
     const ALL: &'static [Self];
 
-    /// The word of a member.
+    /// Returns the word for this member.
     fn word(&self) -> &'static str;
 
-    /// The member of a word.
+    /// Returns the member for `word`, if there is one.
     fn of_word(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|own| own.word() == word)
     }
 }
 
-/// Lets an enum be the value of a key, by the word of each of its members.
+/// Implements `Value` and `Words` for an enum, with a word for each member.
 #[macro_export]
 macro_rules! choice {
     ($type:ident { $($word:literal => $member:ident),+ $(,)? }) => {

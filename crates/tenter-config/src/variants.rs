@@ -1,6 +1,6 @@
 //! Mappings in which one key chooses the others.
 
-/// Declares an enum whose members are components, chosen by a key of the same mapping.
+/// Declares an enum whose members are components, chosen by a key in the same mapping.
 ///
 /// ```text
 /// variants! {
@@ -16,11 +16,11 @@
 /// }
 /// ```
 ///
-/// Without a default the key must be given. [`Value`](crate::Value) makes it a mapping; as a
-/// [`Component`](crate::Component) it is read from a section that has further keys.
+/// Without a default the key must be given. [`Value`](crate::Value) makes the enum a mapping; as a
+/// [`Component`](crate::Component) it is read from a section with further keys.
 ///
-/// With `derive(…), or word of "`its.path`"` the word of a member stands for the mapping in which
-/// all of its other keys have their defaults, and the tables of members have titles of that path.
+/// With `derive(…), or word of "`its.path`"` a member's word may replace the mapping, whose other
+/// keys then have their defaults. The members' tables are titled with that path.
 #[macro_export]
 macro_rules! variants {
     (
@@ -39,10 +39,10 @@ macro_rules! variants {
         }
 
         impl $name {
-            /// The words that choose.
+            /// The words that choose a member.
             $vis const WORDS: &'static [&'static str] = &[$($word),+];
 
-            /// The key that chooses, and the keys of each member.
+            /// The choosing key, and each member's keys.
             $vis const VARIANTS: $crate::Variants = $crate::Variants {
                 own: &$crate::KeyTable {
                     title: $title,
@@ -62,16 +62,18 @@ macro_rules! variants {
                 are_told_apart: false,
             };
 
-            /// The word of this member.
+            /// Returns the word that chooses this member.
             $vis fn word(&self) -> &'static str {
                 match self {
                     $($crate::variants!(@pattern $name $member $($type)?) => $word,)+
                 }
             }
 
-            /// Reads the key that chooses, and those of the member.
+            /// Reads the choosing key, then the keys that its member has.
             $vis fn read_keys(reader: &mut dyn $crate::Reader) -> Option<$name> {
                 let Some(place) = reader.choice(stringify!($tag), $name::WORDS) else {
+                    // The word is wrong, but the keys beside it suggest a member, whose problems
+                    // are reported in the same round.
                     let tables: Vec<_> =
                         $name::VARIANTS.members.iter().map(|(_, table)| *table).collect();
                     reader.guess(&tables, &mut |place, reader| {
@@ -100,7 +102,8 @@ macro_rules! variants {
             }
         )?)+
 
-        /// Beside the keys of a component that holds it.
+        /// The choosing key and the member's keys stand beside those of the component that holds
+        /// the enum.
         impl $crate::Component for $name {
             const KEYS: &'static [$crate::Key] = $name::VARIANTS.own.keys;
             const TABLE: $crate::KeyTable = *$name::VARIANTS.own;
@@ -182,6 +185,7 @@ macro_rules! variants {
             return $name::read_mapping($reader, $key);
         }
         let usual: &[fn() -> $name] = &[$(|| $name::$member(<$type>::default())),+];
+        // The effective configuration shows the mapping that the word stands for.
         let own = usual[$reader.choice($key, $name::WORDS)?]();
         $reader.write($key, $crate::Value::written(&own));
         Some(own)

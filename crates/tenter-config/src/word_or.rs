@@ -1,13 +1,13 @@
-//! Values that a word may stand for.
+//! Values that are a word or a mapping.
 
 use crate::{Reader, Shape, Value, Written};
 
-/// A word, or a mapping that says all.
+/// A word, or a mapping that spells everything out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordOr<W, M> {
-    /// The word.
+    /// The word that was written.
     Word(W),
-    /// The mapping.
+    /// The mapping that was written.
     Mapping(M),
 }
 

@@ -1,34 +1,34 @@
-//! Values as they are written, whatever the notation.
+//! Values as they are written, independent from the notation.
 
 use std::fmt;
 
-/// A value as a scenario has it.
+/// A value as a scenario writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// A word, number or quantity.
+    /// A word, number or quantity, without quotes.
     Word(String),
-    /// Any text, which a notation puts in quotes.
+    /// Any text, which notations quote.
     Text(String),
-    /// A list.
+    /// A list with its items.
     List(Vec<Written>),
-    /// A mapping, in its order.
+    /// A mapping, in the order in which it is written.
     Map(Vec<(String, Written)>),
 }
 
 impl Written {
-    /// A word.
+    /// Makes a value that is a word.
     pub fn word(word: impl Into<String>) -> Written {
         Written::Word(word.into())
     }
 
-    /// A mapping of these keys.
+    /// Makes a mapping from `keys`.
     pub fn mapping(keys: Vec<(&'static str, Written)>) -> Written {
         let keys = keys.into_iter();
         Written::Map(keys.map(|(key, value)| (key.to_owned(), value)).collect())
     }
 }
 
-/// As YAML has it on one line.
+/// Prints the value as YAML on one line.
 impl fmt::Display for Written {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -47,7 +47,8 @@ impl fmt::Display for Written {
                 for (index, (key, value)) in keys.iter().enumerate() {
                     let comma = if index == 0 { "" } else { ", " };
                     out.write_str(comma)?;
-                    // Paths have brackets, which would end a key.
+                    // Quotes keys with other characters: paths have brackets, which would end a
+                    // plain key.
                     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
                     if key.bytes().all(plain) {
                         write!(out, "{key}: {value}")?;
