@@ -1,5 +1,5 @@
-//! From the tree to values: sections, fields and their checks. Every problem is noted and reading
-//! goes on.
+//! Decoding a tree into values: sections, fields and their checks. Each problem is recorded, and
+//! reading goes on.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -12,48 +12,53 @@ use crate::tree::{Entry, Node, Value, fill};
 use crate::yaml;
 use tenter_config::{Key, KeyTable, Presence, Reader, Shape, Share, Written, key};
 
-/// Longer words are no quantity, choice or key; they are not compared with those that are.
+/// Longest word, in bytes, that may be a quantity. Longer ones are refused without parsing.
 const WORD_MAX: usize = 64;
 
-/// The section of an item of a list: its only value has no name.
+/// The section for a list item: its only value has no name.
 const ITEM: KeyTable = KeyTable {
     title: "",
     keys: &[key("", || Shape::Any, Presence::Required, "")],
 };
 
-/// What was read, or nothing where it was wrong and a problem was noted.
+/// A value that was read, or `None` if it was wrong and a problem was recorded.
 pub type Read<T> = Option<T>;
 
 /// A mapping that is being read key by key.
 pub struct Section<'p> {
     problems: &'p Problems,
+    /// The mapping's path as in an override; empty for the scenario itself.
     path: String,
+    /// Place for problems that concern the whole mapping.
     at: Option<Location>,
+    /// Written entries that have not been taken yet.
     given: Vec<Entry>,
+    /// Tables with the keys that may occur: the section's, then those that variants add.
     tables: Vec<&'static KeyTable>,
+    /// The mapping with defaults filled in, for the effective configuration.
     complete: Vec<Entry>,
-    /// Where the values stood that were taken, by their keys, and whether they were written.
+    /// For each key that was taken: the value's place, and true if it was written.
     taken: Vec<(&'static str, Option<Location>, bool)>,
-    /// Whether keys that are required may be missing: what they belong to is not known.
+    /// Set while the kind of mapping is only guessed: missing required keys are then not reported.
     lenient: bool,
 }
 
-/// One value that is being read.
+/// A value that is being read.
 #[derive(Clone)]
 pub struct Field<'p> {
     problems: &'p Problems,
-    /// Its path as a user would write it in an override.
+    /// The value's path as a user would write it in an override.
     pub path: String,
-    /// Where to point when it is wrong.
+    /// Place to point at if the value is wrong.
     pub at: Option<Location>,
-    /// The value.
+    /// The value as a tree.
     pub node: Node,
-    /// What its table says may be written; empty where no table speaks of it.
+    /// The valid values by the key's table; [`Shape::Any`] if there is no table.
     shape: fn() -> Shape,
 }
 
 impl<'p> Section<'p> {
-    /// The scenario itself.
+    /// Opens the scenario itself as a section.
     pub fn root(node: Node, table: &'static KeyTable, problems: &'p Problems) -> Section<'p> {
         let field = Field {
             problems,
@@ -65,12 +70,13 @@ impl<'p> Section<'p> {
         field.section(table)
     }
 
-    /// Adds the keys of a variant, once it is known which one this is.
+    /// Adds the keys of a variant, once it is known which one was written.
     pub fn extend(&mut self, table: &'static KeyTable) {
         self.tables.push(table);
     }
 
-    /// The value of a key of the tables: as given, or its default; `None` where there is neither.
+    /// Takes the value for `name`, a key in the section's tables: as written, or its default.
+    /// Returns `None` if there is neither, and reports a required key that is missing.
     pub fn take(&mut self, name: &str) -> Option<Field<'p>> {
         let key = self.key(name);
         let given = self.given.iter().position(|entry| entry.key == name);
@@ -100,34 +106,35 @@ impl<'p> Section<'p> {
         })
     }
 
-    /// Whether a key was written that has not been taken yet.
+    /// Returns true if `name` was written and has not been taken yet.
     pub fn has(&self, name: &str) -> bool {
         self.given.iter().any(|entry| entry.key == name)
     }
 
-    /// A value that was written and has not been taken yet.
+    /// Returns the value for `name` if it was written and has not been taken yet.
     pub fn peek(&self, name: &str) -> Option<&Node> {
         let entry = self.given.iter().find(|entry| entry.key == name)?;
         Some(&entry.node)
     }
 
-    /// Where a value was written that has not been taken yet.
+    /// Returns the place of the value for `name` if it was written and has not been taken yet.
     pub fn place(&self, name: &str) -> Option<Location> {
         let entry = self.given.iter().find(|entry| entry.key == name)?;
         entry.place()
     }
 
-    /// Adds keys that were not written, also within mappings that were, as if they had been.
+    /// Adds entries that were not written, also in nested mappings that were, as if they had been
+    /// written.
     pub fn fill(&mut self, defaults: &[Entry]) {
         fill(&mut self.given, defaults);
     }
 
-    /// Passes over the keys of a table that cannot be read because something else is wrong.
+    /// Ignores the keys in `table`, which cannot be read because something else is wrong.
     pub fn skip(&mut self, table: &KeyTable) {
         self.given.retain(|entry| table.get(&entry.key).is_none());
     }
 
-    /// Notes that something is wrong with the section as a whole.
+    /// Reports a problem with the section as a whole.
     pub fn problem(&self, what: &str, help: impl Into<Option<String>>) {
         self.problems.push(
             self.at,
@@ -136,14 +143,15 @@ impl<'p> Section<'p> {
         );
     }
 
-    /// Notes that something is wrong with a key that has been taken and stood at `at`.
+    /// Reports a problem with the key `name`, which has been taken and stood at `at`.
     pub fn problem_of(&self, name: &str, at: Option<Location>, what: &str, help: &str) {
         let message = format!("{} {what}", quote(&self.path_of(name)));
         self.problems.push(at, message, Some(help.to_owned()));
     }
 
-    /// Forgets one of two keys that say the same thing in two ways, where both are given; an
-    /// override wins over the file, otherwise both are a problem. Which of them to take.
+    /// Drops one of two keys that say the same thing in two ways, if both are given, and returns
+    /// the one to take. An override wins over the file; if neither key wins, both together are
+    /// reported as a problem.
     pub fn keep_either<'k>(&mut self, one: &'k str, other: &'k str) -> &'k str {
         let place = |name| {
             let entry = self.given.iter().find(|entry: &&Entry| entry.key == name)?;
@@ -170,7 +178,7 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// Writes a value into the effective configuration, in place of the one that was taken.
+    /// Sets a value in the effective configuration, replacing the one that was taken.
     pub fn put(&mut self, name: &str, node: Node) {
         match self.complete.iter_mut().find(|entry| entry.key == name) {
             Some(entry) => entry.node = node,
@@ -182,8 +190,8 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// Leaves a key out of the effective configuration, because another one says it; also one of a
-    /// mapping in the section, by its path.
+    /// Leaves a key out of the effective configuration, because another key says the same. A path
+    /// leads to a key in a nested mapping.
     pub fn drop_key(&mut self, name: &str) {
         let Some((mapping, rest)) = name.split_once('.') else {
             self.complete.retain(|entry| entry.key != name);
@@ -194,7 +202,7 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// Reports the keys nobody took, and gives the section with everything filled in.
+    /// Reports the keys that were never taken, and returns the section with defaults filled in.
     pub fn finish(self) -> Node {
         for entry in &self.given {
             let within = if self.path.is_empty() {
@@ -203,7 +211,7 @@ impl<'p> Section<'p> {
                 quote(&self.path)
             };
             let message = format!("unknown key {} in {within}", quote(&entry.key));
-            // Looking for a near word takes time, and a problem that is not kept needs none.
+            // Searching a near word takes time, and a problem that is not kept needs no help.
             let help = (!self.problems.is_full()).then(|| {
                 let mut known: Vec<&str> = Vec::new();
                 for key in self.tables.iter().flat_map(|table| table.keys) {
@@ -222,37 +230,37 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// Where its problems go.
+    /// Returns the list to which problems are reported.
     pub fn problems(&self) -> &'p Problems {
         self.problems
     }
 
-    /// Its path as a user would write it in an override.
+    /// Returns the path as a user would write it in an override.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Where the section stands, for problems of the whole of it.
+    /// Returns the section's place, for problems with the section as a whole.
     pub fn at(&self) -> Option<Location> {
         self.at
     }
 
-    /// A subsection; where it is left out all its keys have their defaults.
+    /// Takes a subsection; if it is left out, all its keys have their defaults.
     pub fn section(&mut self, name: &str, table: &'static KeyTable) -> Option<Section<'p>> {
         Some(self.take(name)?.section(table))
     }
 
-    /// The value of a key that has no bounds but those of its type.
+    /// Takes a value whose type has no bounds.
     pub fn value<T: tenter_config::Value<Bounds = ()>>(&mut self, name: &str) -> Option<T> {
         T::read(self, name, ())
     }
 
-    /// A time within bounds.
+    /// Takes a time within `range`.
     pub fn time(&mut self, name: &str, range: RangeInclusive<Time>) -> Option<Time> {
         self.take(name)?.quantity("a time", &range)
     }
 
-    /// A whole number within bounds.
+    /// Takes a whole number within `range`.
     pub fn integer<T: TryFrom<u64>>(
         &mut self,
         name: &str,
@@ -261,12 +269,12 @@ impl<'p> Section<'p> {
         self.take(name)?.integer(range)
     }
 
-    /// `true` or `false`.
+    /// Takes `true` or `false` as a flag.
     pub fn boolean(&mut self, name: &str) -> Option<bool> {
         self.take(name)?.choice(&[("true", true), ("false", false)])
     }
 
-    /// One of several words.
+    /// Takes a word from `choices`; returns the value beside it.
     pub fn choice<T: Clone>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
         self.take(name)?.choice(choices)
     }
@@ -300,7 +308,7 @@ impl<'p> Section<'p> {
     }
 }
 
-/// Components read their keys by the types that they have for them.
+/// Components read their keys through this trait, by the types that they declare.
 impl Reader for Section<'_> {
     fn time(&mut self, key: &str, range: RangeInclusive<Time>) -> Option<Time> {
         Section::time(self, key, range)
@@ -308,6 +316,7 @@ impl Reader for Section<'_> {
 
     fn rate(&mut self, key: &str, range: RangeInclusive<Rate>) -> Option<Rate> {
         let field = self.take(key)?;
+        // A rate of zero gets its own message: it is a common way to try to switch a link off.
         let zero = Rate::from_bits_per_second(0);
         let is_zero = field.word().and_then(|word| word.parse().ok()) == Some(zero);
         if is_zero && !range.contains(&zero) {
@@ -327,6 +336,7 @@ impl Reader for Section<'_> {
 
     fn share(&mut self, key: &str) -> Option<Share> {
         let share = self.take(key)?.share()?;
+        // Normalised, so that `0.20` and `0.2` give the same effective configuration.
         self.put(key, Node::plain(share.to_string()));
         Some(share)
     }
@@ -341,6 +351,7 @@ impl Reader for Section<'_> {
             (None, Presence::Default(text)) => text,
             (None, Presence::Required | Presence::Depends(_) | Presence::Follows(..)) => "",
         };
+        // Only a match takes the value; otherwise another method reads it.
         text == word && self.take(key).is_some()
     }
 
@@ -444,6 +455,7 @@ impl Reader for Section<'_> {
         read: &mut dyn FnMut(usize, &mut dyn Reader),
     ) {
         let given = |table: &KeyTable| table.keys.iter().filter(|key| self.has(key.name)).count();
+        // `max_by_key` takes the last of equals; in reverse order that is the first table.
         let places = (0..tables.len()).rev();
         if let Some(likeliest) = places.max_by_key(|place| given(tables[*place])) {
             self.lenient = true;
@@ -499,14 +511,14 @@ impl Reader for Section<'_> {
     fn refuse(&mut self, key: &str, what: &str, remedy: &str) {
         let taken = self.taken.iter().find(|(name, ..)| *name == key);
         let at = taken.and_then(|(_, at, _)| *at);
-        // Within what has been taken the place is known by its path.
+        // Nested keys are not in `taken`; their place follows from the path.
         let at = at.or_else(|| self.problems.place(&self.path_of(key)));
         self.problem_of(key, at, what, remedy);
     }
 }
 
 impl<'p> Field<'p> {
-    /// A value that nobody wrote, blamed on `at` if it is wrong.
+    /// Makes a field for a value that was not written; problems with it point at `at`.
     pub fn derived(
         path: &str,
         at: Option<Location>,
@@ -522,7 +534,7 @@ impl<'p> Field<'p> {
         }
     }
 
-    /// Notes that something is wrong with this value.
+    /// Reports a problem with this value.
     pub fn problem(&self, what: &str, help: impl Into<Option<String>>) {
         self.problems.push(
             self.at,
@@ -531,7 +543,7 @@ impl<'p> Field<'p> {
         );
     }
 
-    /// The value as the only one of a section, without a name.
+    /// Wraps the value into a section, as its only entry, under an empty name.
     fn alone(self) -> Section<'p> {
         Section {
             problems: self.problems,
@@ -549,9 +561,11 @@ impl<'p> Field<'p> {
         }
     }
 
-    /// The value as a mapping; anything else is a problem and read as an empty one.
+    /// Opens the value as a mapping; any other value is reported and read as an empty mapping.
     pub fn section(self, table: &'static KeyTable) -> Section<'p> {
         let (problems, path, at) = (self.problems, self.path.clone(), self.at);
+        // An empty section (`switch:`) is null in YAML, and means that all keys have their
+        // defaults.
         if !matches!(self.node.value, Value::Map(_)) && !self.node.is_null() {
             let names: Vec<&str> = table.keys.iter().map(|key| key.name).collect();
             let help = format!("its keys are {}", names.join(", "));
@@ -574,7 +588,7 @@ impl<'p> Field<'p> {
         }
     }
 
-    /// How many items a list has; `None` when it is none.
+    /// Returns the length of a list; `None` for other values.
     pub fn count(&self) -> Option<usize> {
         match &self.node.value {
             Value::List(items) => Some(items.len()),
@@ -582,7 +596,7 @@ impl<'p> Field<'p> {
         }
     }
 
-    /// The items of a list.
+    /// Returns a list's items as fields; any other value is reported.
     pub fn items(&self) -> Option<Vec<Field<'p>>> {
         let Value::List(items) = &self.node.value else {
             let what = format!("must be a list, not {}", self.node.describe());
@@ -602,8 +616,8 @@ impl<'p> Field<'p> {
         Some(items.iter().enumerate().map(field).collect())
     }
 
-    /// The items of a list one by one: what `read` makes of them, and the list with everything
-    /// filled in.
+    /// Calls `read` for each item in a list. Returns the values, if all are right, and the list
+    /// with defaults filled in.
     pub fn each<T>(
         &self,
         mut read: impl FnMut(usize, Field<'p>) -> (Option<T>, Node),
@@ -616,6 +630,8 @@ impl<'p> Field<'p> {
             complete &= value.is_some();
             values.extend(value);
             nodes.push(node);
+            // A list with a hundred thousand wrong items must not take the time to format all
+            // messages.
             if self.problems.is_full() {
                 complete = false;
                 break;
@@ -627,7 +643,7 @@ impl<'p> Field<'p> {
         )
     }
 
-    /// The value as a word, quoted or not, if it is one.
+    /// Returns the value as a word, quoted or not; `None` for null, lists and mappings.
     pub fn word(&self) -> Option<&str> {
         match &self.node.value {
             Value::Scalar { text, .. } if !self.node.is_null() => Some(text),
@@ -635,7 +651,7 @@ impl<'p> Field<'p> {
         }
     }
 
-    /// A text of at most `longest` characters.
+    /// Reads a text with at most `longest` characters.
     pub fn text(&self, longest: usize) -> Option<String> {
         let Some(text) = self.word() else {
             let what = format!("must be a text, not {}", self.node.describe());
@@ -650,7 +666,7 @@ impl<'p> Field<'p> {
         Some(text.to_owned())
     }
 
-    /// A quantity with its unit, within bounds.
+    /// Reads a quantity with its unit, within `range`; `what` names its kind with an article.
     pub fn quantity<T>(&self, what: &str, range: &RangeInclusive<T>) -> Option<T>
     where
         T: FromStr<Err = UnitError> + Display + PartialOrd + Copy,
@@ -682,13 +698,13 @@ impl<'p> Field<'p> {
         None
     }
 
-    /// A size, within bounds.
+    /// Reads a size in bytes, within `range`.
     pub fn size(&self, range: &RangeInclusive<u64>) -> Option<u64> {
         let range = Bytes::new(*range.start())..=Bytes::new(*range.end());
         self.quantity("a size", &range).map(Bytes::count)
     }
 
-    /// A whole number within bounds that fits `T`.
+    /// Reads a whole number within `range` that fits `T`.
     pub fn integer<T: TryFrom<u64>>(&self, range: RangeInclusive<u64>) -> Option<T> {
         let (least, most) = (*range.start(), *range.end());
         let wrong = |help: &str| {
@@ -699,6 +715,7 @@ impl<'p> Field<'p> {
             wrong(&format!("from {least} to {most}"));
             return None;
         };
+        // Negative and large numbers are whole, too: they are out of range, not malformed.
         let digits = text.strip_prefix('-').unwrap_or(text);
         let all_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         if *quoted && all_digits {
@@ -719,7 +736,7 @@ impl<'p> Field<'p> {
         T::try_from(value?).ok()
     }
 
-    /// One of several words.
+    /// Reads a word from `choices`; returns the value beside it.
     pub fn choice<T: Clone>(&self, choices: &[(&str, T)]) -> Option<T> {
         let names = || choices.iter().map(|(name, _)| *name);
         debug_assert!(
@@ -738,7 +755,8 @@ impl<'p> Field<'p> {
         found.map(|(_, value)| value.clone())
     }
 
-    /// A list of some of several words: their positions.
+    /// Reads a list with at least one word from `words`, each at most once; returns their
+    /// positions.
     fn words(&self, words: &[&str], why: &str) -> Option<Vec<usize>> {
         let items = self.items()?;
         if items.is_empty() {
@@ -761,7 +779,7 @@ impl<'p> Field<'p> {
         complete.then_some(chosen)
     }
 
-    /// A share of one.
+    /// Reads a share from 0 to 1.
     pub fn share(&self) -> Option<Share> {
         let share = self.word().unwrap_or_default().parse();
         if share.is_err() {
@@ -772,7 +790,7 @@ impl<'p> Field<'p> {
         share.ok()
     }
 
-    /// `none`, or what `read` makes of the value.
+    /// Reads the word `none`, or else the value by `read`.
     pub fn or_none<T>(&self, read: impl FnOnce(&Self) -> Option<T>) -> Read<Option<T>> {
         if self.word() == Some("none") {
             Some(None)
@@ -787,8 +805,8 @@ impl<'p> Field<'p> {
     }
 }
 
-/// Whether the words that a form lists are those that are read; `none` is read elsewhere, and a
-/// form without words leaves them to the meaning of its key.
+/// Returns true if the words listed in `form` are those that are read. `none` is read elsewhere; a
+/// form without words leaves them to the key's meaning.
 fn agrees<'w>(form: &str, mut read: impl Iterator<Item = &'w str> + Clone) -> bool {
     let mut listed = form
         .split('`')
@@ -802,7 +820,7 @@ fn agrees<'w>(form: &str, mut read: impl Iterator<Item = &'w str> + Clone) -> bo
     !any || (all_read && read.all(|word| form.contains(&format!("`{word}`"))))
 }
 
-/// The errors of other crates are written as `what is wrong; what to do`.
+/// Splits an error message into problem and remedy; other crates write it as `problem; remedy`.
 pub fn split_remedy(error: &str) -> (&str, Option<String>) {
     match error.rsplit_once("; ") {
         Some((wrong, remedy)) => (wrong, Some(remedy.to_owned())),
@@ -810,8 +828,9 @@ pub fn split_remedy(error: &str) -> (&str, Option<String>) {
     }
 }
 
-/// A default as a tree; it is read just as if it stood in the file, only that it stands nowhere.
+/// Makes the tree for a default, which is read like a written value but has no place.
 fn default_node(text: &str) -> Node {
+    // Most defaults are single words, which need no parser.
     if text
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || b"-/.".contains(&byte))
@@ -823,7 +842,7 @@ fn default_node(text: &str) -> Node {
     unplaced(node)
 }
 
-/// The same tree without places, for what nobody wrote.
+/// Removes all places from a tree, for values that the user did not write.
 pub fn unplaced(node: Node) -> Node {
     let value = match node.value {
         Value::List(items) => Value::List(items.into_iter().map(unplaced).collect()),

@@ -1,5 +1,4 @@
-//! What is wrong with a scenario: every problem with its place and a remedy, and how they are
-//! shown.
+//! Problems with a scenario, each with its place and a remedy, and their presentation.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
@@ -11,33 +10,36 @@ use crate::tree::{Node, Value};
 pub use crate::location::{Location, Source};
 pub use crate::quote::{printable, quote};
 
-/// Problems kept of one scenario; whoever has so many fixes some before asking for the rest.
+/// Most problems that are kept for a scenario. With so many, a user fixes some before the rest
+/// matters.
 const PROBLEMS_MAX: usize = 100;
-/// Characters of a source line that are shown.
+/// Most characters that are shown from a source line.
 const LINE_WIDTH: usize = 100;
-/// The longest help that stands beside the carets; longer ones get a line of their own.
+/// Most characters of help beside the carets; longer help gets its own line.
 const LABEL_WIDTH: usize = 64;
 
-/// One thing that is wrong (or, in a warning, odd) and what to do about it.
+/// An error or a warning, with what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong, in one sentence without a full stop.
+    /// The problem in one sentence without a full stop.
     pub message: String,
-    /// What to write instead.
+    /// The remedy: what to write instead.
     pub help: Option<String>,
-    /// The path of the value in the scenario (`fabric.switch.ecn`), where it was noted by that.
+    /// The value's path in the scenario (`fabric.switch.ecn`); empty if the problem was recorded
+    /// without one.
     pub path: String,
-    /// Where: `file:line:column`, columns in characters from 1, or the file alone.
+    /// The place as `file:line:column`, with columns in characters from 1, or the file's name
+    /// alone.
     pub place: String,
-    /// The bytes of the source concerned; `None` when something is missing altogether.
+    /// The bytes concerned in the source; `None` if something is missing altogether.
     pub span: Option<Range<usize>>,
-    /// The same as lines and columns.
+    /// Lines and columns of `span`.
     pub position: Option<Position>,
     location: Option<Location>,
 }
 
 impl Problem {
-    /// The message and, behind a colon, its help.
+    /// Returns the message, followed by a colon and the help.
     pub fn on_one_line(&self) -> String {
         match &self.help {
             Some(help) => format!("{}: {help}", self.message),
@@ -46,28 +48,30 @@ impl Problem {
     }
 }
 
-/// A stretch of a text as editors count: lines and columns from 1, columns in characters, the end
-/// behind the last character.
+/// A range in a text in editors' coordinates: lines and columns from 1, columns in characters, the
+/// end behind the last character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// The file, or `--set`.
+    /// The file's name, or `--set`.
     pub source: String,
-    /// Line and column of the first character.
+    /// Line and column at the first character.
     pub start: (usize, usize),
     /// Line and column behind the last character.
     pub end: (usize, usize),
 }
 
-/// All problems of a scenario, in the order of the text.
+/// All problems with a scenario, in text order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostics {
     problems: Vec<Problem>,
+    /// Set if more problems occurred than are kept.
     incomplete: bool,
+    /// The texts from which excerpts are shown.
     sources: Vec<Source>,
 }
 
 impl Diagnostics {
-    /// One problem that stands for the whole input, before there is any text to point into.
+    /// Makes a single problem for the whole input, before there is any text to point into.
     pub fn of_input(source_name: &str, message: String, help: &str) -> Diagnostics {
         let sources = vec![Source {
             name: source_name.to_owned(),
@@ -78,24 +82,24 @@ impl Diagnostics {
         problems.into_diagnostics(sources)
     }
 
-    /// Every problem, in the order of the text; never empty in an error.
+    /// Returns every problem in text order; never empty in an error.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// Whether there is none.
+    /// Returns true if there is no problem.
     pub fn is_empty(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// The problems on one line, for errors that have but one.
+    /// Joins the problems on one line, for errors that usually have a single one.
     pub fn on_one_line(&self) -> String {
         let problems: Vec<String> = self.problems.iter().map(Problem::on_one_line).collect();
         problems.join("; ")
     }
 
-    /// With other names for the places that `name` has one for: those in texts that nobody has
-    /// written.
+    /// Renames places for which `name` returns another name, such as those in texts that the
+    /// program wrote.
     #[must_use]
     pub fn with_places(mut self, name: impl Fn(&str) -> Option<String>) -> Diagnostics {
         for problem in &mut self.problems {
@@ -106,13 +110,12 @@ impl Diagnostics {
         self
     }
 
-    /// The problems as a person reads them: message, place, source line, carets and remedy, as
-    /// errors.
+    /// Formats the problems as errors for people: message, place, source line, carets and remedy.
     pub fn render(&self) -> String {
         self.render_as("error")
     }
 
-    /// As [`Diagnostics::render`], under another heading such as `warning`.
+    /// Formats like [`Diagnostics::render`], under another heading such as `warning`.
     pub fn render_as(&self, heading: &str) -> String {
         let mut out = String::new();
         for (index, problem) in self.problems.iter().enumerate() {
@@ -169,14 +172,14 @@ impl std::fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// One source line made fit to print, and where its carets go.
+/// A source line prepared for printing, with the position for its carets.
 struct Excerpt {
     line: String,
     before: usize,
     carets: usize,
 }
 
-/// The number (from 1) and the byte range of the line that holds byte `at`.
+/// Returns the number (from 1) and the byte range of the line with byte `at`.
 fn line_at(text: &str, at: usize) -> (usize, Range<usize>) {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let end = text[at..]
@@ -186,9 +189,10 @@ fn line_at(text: &str, at: usize) -> (usize, Range<usize>) {
     (number, start..end)
 }
 
-/// The part of a line round a location: tabs as four blanks, control characters as `·`, long lines
-/// cut with `…`.
+/// Prepares the part of a line around a location: tabs become four blanks, control characters `·`,
+/// and long lines are cut with `…`.
 fn excerpt(text: &str, line: Range<usize>, location: Location) -> Excerpt {
+    // A location over several lines is marked in its first line only.
     let end = location
         .end
         .clamp(location.start, line.end.max(location.start));
@@ -196,7 +200,7 @@ fn excerpt(text: &str, line: Range<usize>, location: Location) -> Excerpt {
     let marked: String = printable(text[location.start..end].trim_end_matches('\r'));
     let tail: String = printable(text[end..line.end.max(end)].trim_end());
     let head_length = head.chars().count();
-    // A quarter of the width is kept before the carets when the line is too long.
+    // If the line is too long, a quarter of the width is kept before the carets.
     let cut = if head_length + marked.chars().count() + tail.chars().count() > LINE_WIDTH {
         head_length.saturating_sub(LINE_WIDTH / 4)
     } else {
@@ -222,18 +226,19 @@ fn excerpt(text: &str, line: Range<usize>, location: Location) -> Excerpt {
     }
 }
 
-/// Where problems are gathered while a scenario is read.
+/// Collects problems while a scenario is read.
 #[derive(Debug, Default)]
 pub struct Problems {
+    // A `RefCell`, because sections and fields share the collection while they are nested.
     found: RefCell<Vec<Found>>,
     incomplete: Cell<bool>,
-    /// The scenario as it was written, where it is known.
+    /// The scenario as it was written, if known: it gives paths their places.
     root: RefCell<Option<Rc<Node>>>,
-    /// Sources from this one on fill in what the others leave out.
+    /// Number of the first source that fills in what the others leave out, if there are any.
     filling_from: Cell<Option<usize>>,
 }
 
-/// A value of a scenario by its path, to which problems can be noted.
+/// A path in a scenario, at which problems can be reported.
 #[derive(Clone, Debug)]
 pub struct Path<'p> {
     problems: &'p Problems,
@@ -241,7 +246,7 @@ pub struct Path<'p> {
 }
 
 impl<'p> Path<'p> {
-    /// The value at this path.
+    /// Makes the path that `text` spells, such as `jobs[0].gap`.
     pub fn new(problems: &'p Problems, text: impl Into<String>) -> Path<'p> {
         Path {
             problems,
@@ -249,41 +254,41 @@ impl<'p> Path<'p> {
         }
     }
 
-    /// A key of the mapping at this path.
+    /// Returns the path to a key in the mapping at this path.
     #[must_use]
     pub fn key(&self, name: &str) -> Path<'p> {
         Path::new(self.problems, format!("{}.{name}", self.text))
     }
 
-    /// An item of the list at this path.
+    /// Returns the path to an item in the list at this path.
     #[must_use]
     pub fn item(&self, index: usize) -> Path<'p> {
         Path::new(self.problems, format!("{}[{index}]", self.text))
     }
 
-    /// Notes that something is wrong with the value.
+    /// Reports a problem with the value at this path.
     pub fn problem(&self, what: &str, help: impl Into<String>) {
         self.problems.push_at(&self.text, what, help);
     }
 
-    /// Notes what shows at the value, as `path: message`.
+    /// Reports `path: message`, for something that shows at this value.
     pub fn say(&self, message: &str, help: Option<String>) {
         let message = format!("{}: {message}", self.text);
         self.problems.push(self.at(), message, help);
     }
 
-    /// Where it stands.
+    /// Returns the value's place, as [`Problems::place`] does.
     pub fn at(&self) -> Option<Location> {
         self.problems.place(&self.text)
     }
 
-    /// Where its problems go.
+    /// Returns the list to which problems are reported.
     pub fn problems(&self) -> &'p Problems {
         self.problems
     }
 }
 
-/// A problem as it was noted.
+/// A problem as it was recorded.
 #[derive(Debug)]
 struct Found {
     at: Option<Location>,
@@ -293,7 +298,7 @@ struct Found {
 }
 
 impl Problems {
-    /// Notes one problem.
+    /// Records a problem at a place.
     pub fn push(&self, at: Option<Location>, message: String, help: Option<String>) {
         self.add(at, "", message, help);
     }
@@ -312,13 +317,13 @@ impl Problems {
         }
     }
 
-    /// Sources from a number on fill in what those before them leave out.
+    /// Declares that sources from number `source` on fill in what earlier ones leave out.
     pub fn fill_in_from(&self, source: usize) {
         self.filling_from.set(Some(source));
     }
 
-    /// The rank of what stands at a place where two keys say the same thing: the higher one wins.
-    /// Of sources that fill in, the first comes before the others.
+    /// Ranks a place when two keys say the same thing: the higher rank wins. A later override wins
+    /// over an earlier one; among sources that fill in, the first wins, and all lose to the others.
     pub(crate) fn rank(&self, at: Option<Location>) -> (bool, usize) {
         let source = at.map_or(0, |at| at.source);
         match self.filling_from.get() {
@@ -327,18 +332,18 @@ impl Problems {
         }
     }
 
-    /// Lets problems be noted by the paths of this scenario.
+    /// Sets the scenario whose paths locate problems.
     pub fn know(&self, root: &Rc<Node>) {
         *self.root.borrow_mut() = Some(Rc::clone(root));
     }
 
-    /// Notes that something is wrong with the value at a path, written or not.
+    /// Reports a problem with the value at `path`, written or not.
     pub fn push_at(&self, path: &str, what: &str, help: impl Into<String>) {
         let message = format!("{} {what}", quote(path));
         self.add(self.place(path), path, message, Some(help.into()));
     }
 
-    /// Notes what shows at the value at a path, in words that name it themselves.
+    /// Reports a problem that shows at the value at `path`; `message` names the value itself.
     pub fn note(&self, path: &str, message: impl Into<String>, help: &str) {
         self.add(
             self.place(path),
@@ -348,25 +353,25 @@ impl Problems {
         );
     }
 
-    /// Where the value at a path stands (`jobs[0].gap`), or else the last part of the path that was
-    /// written.
+    /// Returns the place of the value at `path` (`jobs[0].gap`), or of the last part of the path
+    /// that was written.
     pub fn place(&self, path: &str) -> Option<Location> {
         self.find(path).0
     }
 
-    /// Where the value at a path stands; `None` where it was not written.
+    /// Returns the place of the value at `path`; `None` if it was not written.
     pub fn written(&self, path: &str) -> Option<Location> {
         let (at, is_written) = self.find(path);
         at.filter(|_| is_written)
     }
 
-    /// Whether there is a value at a path, wherever it comes from.
+    /// Returns true if there is a value at `path`, from any source.
     pub fn is_written(&self, path: &str) -> bool {
         self.find(path).1
     }
 
-    /// Where the value at a path stands, or the last part of the path that was written, and whether
-    /// the value was.
+    /// Returns the place of the value at `path`, or of the last part of the path that was written,
+    /// and true if the value was.
     fn find(&self, path: &str) -> (Option<Location>, bool) {
         let root = self.root.borrow();
         let Some(mut node) = root.as_deref() else {
@@ -394,18 +399,18 @@ impl Problems {
         (at, true)
     }
 
-    /// Whether no more are kept; what reads long lists then stops.
+    /// Returns true if no more problems are kept; readers of long lists then stop.
     pub fn is_full(&self) -> bool {
         self.found.borrow().len() >= PROBLEMS_MAX
     }
 
-    /// Whether none was noted.
+    /// Returns true if no problem was recorded.
     pub fn is_empty(&self) -> bool {
         self.found.borrow().is_empty()
     }
 
-    /// The problems in the order of the text, with their places; those of no place come first.
-    /// Values that stand in no text have no sources.
+    /// Sorts the problems in text order and resolves their places; problems without a place come
+    /// first. Without `sources` no problem may have a place.
     pub fn into_diagnostics(self, sources: Vec<Source>) -> Diagnostics {
         let mut found = self.found.into_inner();
         let whole = || {
@@ -413,6 +418,7 @@ impl Problems {
                 .first()
                 .map_or_else(String::new, |source| source.name.clone())
         };
+        // The sort is stable: problems at one place keep the order in which they were found.
         found.sort_by_key(|found| found.at.map(|at| (at.source, at.start)));
         let problems = found
             .into_iter()
@@ -443,8 +449,7 @@ impl Problems {
     }
 }
 
-/// A location moved onto character boundaries within its text, so that rendering can slice without
-/// looking.
+/// Moves a location onto character boundaries within its text, so that rendering can slice safely.
 fn clamped(at: Location, text: &str) -> Location {
     let mut start = at.start.min(text.len());
     while !text.is_char_boundary(start) {

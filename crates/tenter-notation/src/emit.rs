@@ -1,4 +1,4 @@
-//! Texts out: the effective configuration as a file a person can read and a scenario reader can
+//! Output: the effective configuration as a file that people can read and the scenario reader can
 //! read back, and scenarios in other notations.
 
 use std::fmt::Write as _;
@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use crate::location::Location;
 use crate::tree::{Node, Value};
 
-/// The tree as YAML, blocks indented by two, lists of words on one line. Every value gets its place
-/// in the text, as if it had been read from there.
+/// Writes the tree as YAML: blocks indented by two, lists of words on one line. Sets each node's
+/// place in the new text, as if it had been read from there.
 pub fn yaml(node: &mut Node) -> String {
     let mut out = String::new();
     if is_block(node) {
@@ -19,7 +19,7 @@ pub fn yaml(node: &mut Node) -> String {
     out
 }
 
-/// The tree, which is a mapping, as TOML: a line for each of its keys.
+/// Writes the tree, which must be a mapping, as TOML with a line for each key.
 pub fn toml(node: &Node) -> String {
     let mut out = String::new();
     if let Value::Map(entries) = &node.value {
@@ -36,7 +36,7 @@ pub fn toml(node: &Node) -> String {
 fn toml_inline(node: &Node, out: &mut String) {
     match &node.value {
         Value::Scalar { text, quoted } => {
-            // Beyond 2^63 - 1 readers need not follow; Tenter does.
+            // TOML readers need not accept integers beyond 2⁶³ − 1; Tenter does.
             let is_number = text
                 .parse::<u64>()
                 .is_ok_and(|number| number.to_string() == *text);
@@ -64,13 +64,13 @@ fn toml_inline(node: &Node, out: &mut String) {
     }
 }
 
-/// A key of TOML.
+/// Writes a TOML key, quoted if necessary.
 fn key(text: &str, out: &mut String) {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
     scalar_as(text, !text.is_empty() && text.bytes().all(plain), out);
 }
 
-/// A mapping or list over several lines; the caller has written the indent of the first.
+/// Writes a mapping or list over several lines; the caller has written the first line's indent.
 fn block(node: &mut Node, indent: usize, out: &mut String) {
     let lead = " ".repeat(indent);
     node.at = Some(since(out.len(), out));
@@ -105,7 +105,7 @@ fn block(node: &mut Node, indent: usize, out: &mut String) {
     }
 }
 
-/// The value after a `key:`.
+/// Writes the value that follows `key:`.
 fn nested(node: &mut Node, indent: usize, out: &mut String) {
     if is_block(node) {
         let _ = write!(out, "\n{}", " ".repeat(indent + 2));
@@ -117,7 +117,8 @@ fn nested(node: &mut Node, indent: usize, out: &mut String) {
     }
 }
 
-/// Neither a word nor a list of words, and not empty.
+/// Returns true for values that take several lines: mappings that are not empty, and lists with
+/// items other than words.
 fn is_block(node: &Node) -> bool {
     match &node.value {
         Value::Scalar { .. } => false,
@@ -144,6 +145,7 @@ fn inline(node: &mut Node, out: &mut String) {
         }
         Value::Map(_) => out.push_str("{}"),
     }
+    // A list is marked at its bracket only: underlining all of it would hide the place.
     let end = match node.value {
         Value::Scalar { .. } => out.len(),
         Value::List(_) | Value::Map(_) => start + 1,
@@ -152,7 +154,7 @@ fn inline(node: &mut Node, out: &mut String) {
     node.at = Some(Location { end, ..at });
 }
 
-/// The stretch of the text from a byte to its end.
+/// Returns the location from byte `start` to the end of `out`.
 fn since(start: usize, out: &str) -> Location {
     Location {
         source: 0,
@@ -161,8 +163,8 @@ fn since(start: usize, out: &str) -> Location {
     }
 }
 
-/// A word as it is where YAML cannot take it for anything else, else in double quotes with JSON's
-/// escapes.
+/// Writes a word plainly if YAML cannot take it for anything else, and otherwise in double quotes
+/// with JSON's escapes.
 pub fn scalar(text: &str, quoted: bool, out: &mut String) {
     scalar_as(text, !quoted && is_plain(text), out);
 }

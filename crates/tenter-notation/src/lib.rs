@@ -1,5 +1,5 @@
-//! Scenarios as texts: YAML, JSON and TOML in, trees with places, sections read key by key, and
-//! everything that is wrong with them.
+//! Scenarios as texts: YAML, JSON and TOML become trees with places, sections are read key by key,
+//! and every problem is reported.
 //!
 //! ```text
 //!   text ──yaml | toml──▶ tree ──overrides──▶ tree ──sections──▶ values, and the tree with all
@@ -8,9 +8,9 @@
 //!
 //! Invariants:
 //!
-//! - Nothing here knows a key of a scenario; [`tenter_config`] has what a key is.
-//! - No input makes this crate panic, recurse without bound or allocate out of proportion to it:
-//!   texts nest at most 64 deep, and YAML aliases are refused.
+//! - Nothing here knows a scenario's keys; [`tenter_config`] defines what a key is.
+//! - No input makes this crate panic, recurse without bound or allocate out of proportion to its
+//!   length: texts nest at most 64 deep, and YAML aliases are refused.
 //! - Every problem names its place in the text (or in the override) and says what to write instead.
 
 pub mod decode;

@@ -1,21 +1,21 @@
-//! Places in texts.
+//! Locations in source texts, for problems.
 
-/// A stretch of one source: the scenario file (source 0) or the text of an override (1, 2, …).
+/// A byte range in one source: the scenario file (source 0) or an override's text (1, 2, …).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
-    /// Which text.
+    /// Number of the source text.
     pub source: usize,
-    /// Its first byte.
+    /// First byte of the range.
     pub start: usize,
-    /// The byte behind its last.
+    /// Byte behind the last one.
     pub end: usize,
 }
 
-/// One text that was read, and what to call it in a message.
+/// A text that was read, with its name for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// What messages call it.
+    /// Name in messages, such as the file's.
     pub name: String,
-    /// The whole text.
+    /// The whole text as it was read.
     pub text: String,
 }

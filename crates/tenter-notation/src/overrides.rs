@@ -1,24 +1,24 @@
-//! `PATH=VALUE`: single values replaced from outside the file, such as
-//! `jobs[0].collectives[0].size=1GiB`. The word `default` in place of the value takes the key out.
+//! Overrides `PATH=VALUE`, which replace single values from outside the file, such as
+//! `jobs[0].collectives[0].size=1GiB`. The value `default` removes the key.
 
 use crate::diagnostics::{Location, Problems, quote};
 use crate::tree::{Entry, Node, Value};
 use crate::yaml;
 
-/// One step of a path.
+/// A step in a path.
 enum Step<'t> {
     Key(&'t str),
     Index(usize),
 }
 
-/// A step and the bytes of the override it was read from.
+/// A step, and the override's bytes from which it was read.
 struct PlacedStep<'t> {
     step: Step<'t>,
     at: Location,
 }
 
-/// Applies one override, which is source `source`, to the tree. Keys that are not there yet are
-/// added; list items are not.
+/// Applies the override `text`, which is source number `source`, to the tree. Missing keys are
+/// added; missing list items are an error.
 pub fn apply(root: &mut Node, text: &str, source: usize, problems: &Problems) {
     let whole = Location {
         source,
@@ -56,12 +56,12 @@ pub fn apply(root: &mut Node, text: &str, source: usize, problems: &Problems) {
     }
 }
 
-/// Whether a value is the word that takes a key out of the scenario.
+/// Returns true for the unquoted word `default`, which removes a key from the scenario.
 fn is_default(value: &Node) -> bool {
     matches!(&value.value, Value::Scalar { text, quoted: false } if text == "default")
 }
 
-/// Takes a key out, so that it has its default; one that is not there has it already.
+/// Removes a key, so that it has its default; a key that is missing has it already.
 fn take_out(root: &mut Node, steps: &[PlacedStep<'_>], problems: &Problems) {
     let Some((last, before)) = steps.split_last() else {
         return;
@@ -81,6 +81,7 @@ fn take_out(root: &mut Node, steps: &[PlacedStep<'_>], problems: &Problems) {
             (Step::Index(index), Value::List(items)) => items.get_mut(*index),
             _ => None,
         };
+        // The path leads nowhere, so the key is not there and has its default.
         let Some(next) = next else {
             return;
         };
@@ -89,6 +90,7 @@ fn take_out(root: &mut Node, steps: &[PlacedStep<'_>], problems: &Problems) {
     node.remove(&[name]);
 }
 
+/// Splits `path` into steps; reports a malformed part.
 fn steps<'t>(path: &'t str, source: usize, problems: &Problems) -> Option<Vec<PlacedStep<'t>>> {
     let mut steps = Vec::new();
     let mut start = 0;
@@ -130,11 +132,12 @@ fn steps<'t>(path: &'t str, source: usize, problems: &Problems) -> Option<Vec<Pl
     Some(steps)
 }
 
+/// Sets the value to which `steps` lead; mappings on the way are created.
 fn set(root: &mut Node, steps: &[PlacedStep<'_>], value: Node, problems: &Problems) {
     let mut node = root;
     for placed in steps {
         if let Step::Key(_) = placed.step {
-            // A section that is not there, or is there without anything in it, begins here.
+            // A section that is missing or empty begins here.
             if node.is_null() {
                 node.value = Value::Map(Vec::new());
             }
@@ -177,7 +180,7 @@ fn set(root: &mut Node, steps: &[PlacedStep<'_>], value: Node, problems: &Proble
     *node = value;
 }
 
-/// The value of a key, added without a value when it is not there.
+/// Returns the value for `name`; a missing key is added with an empty value.
 fn entry<'n>(entries: &'n mut Vec<Entry>, name: &str, at: Location) -> &'n mut Node {
     let index = entries
         .iter()
@@ -194,7 +197,7 @@ fn entry<'n>(entries: &'n mut Vec<Entry>, name: &str, at: Location) -> &'n mut N
             });
             entries.len() - 1
         });
-    // From here on the override is the place to point at.
+    // Problems with the value now point at the override, not at the file.
     entries[index].key_at = Some(at);
     &mut entries[index].node
 }

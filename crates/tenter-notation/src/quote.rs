@@ -1,8 +1,8 @@
-//! Words of users, made fit to print.
+//! Users' words, made safe to print.
 
 use tenter_units::turns_text;
 
-/// Text without anything a terminal would obey.
+/// Replaces characters that a terminal would interpret: tabs become four blanks, others `·`.
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -15,7 +15,7 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// A user's word in backticks: without control characters, and cut when long.
+/// Puts a user's word into backticks, without control characters, and cut if it is long.
 pub fn quote(word: &str) -> String {
     const LONGEST: usize = 48;
     let mut shown = printable(&word.chars().take(LONGEST).collect::<String>());

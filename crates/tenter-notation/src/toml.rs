@@ -1,11 +1,11 @@
-//! TOML in: the same tree, for those who prefer it.
+//! TOML input, which becomes the same tree as YAML.
 
 use ::toml::de::{DeTable, DeValue};
 
 use crate::diagnostics::{Location, Problems};
 use crate::tree::{DEPTH_MAX, Entry, Node, Value};
 
-/// Reads one TOML document of source 0; `None` when it is none.
+/// Reads a TOML document as source 0; reports a syntax error and returns `None`.
 pub fn parse(text: &str, problems: &Problems) -> Option<Node> {
     match DeTable::parse(text) {
         Ok(table) => {
@@ -35,6 +35,7 @@ fn location(span: std::ops::Range<usize>) -> Location {
 
 fn map(table: &DeTable<'_>, at: Location, depth: usize, problems: &Problems) -> Option<Node> {
     let entries = table
+        // Entries come in alphabetical order: the parser's table is sorted by key.
         .iter()
         .map(|(key, value)| {
             let node = node(value.get_ref(), location(value.span()), depth + 1, problems)?;

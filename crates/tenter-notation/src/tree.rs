@@ -1,4 +1,4 @@
-//! A scenario as it was written: a tree of mappings, lists and words, each with its place in the
+//! A scenario as it was written: a tree with mappings, lists and words, each with its place in the
 //! text.
 
 use std::collections::BTreeSet;
@@ -8,50 +8,50 @@ use tenter_config::Written;
 use crate::location::Location;
 use crate::quote::quote;
 
-/// Levels of nesting a scenario may have; a real one has seven.
+/// Most nesting levels in a scenario; real ones have seven.
 pub const DEPTH_MAX: usize = 64;
 
-/// Values a scenario may have: an explicit fabric of 100,000 links has half of them.
+/// Most values in a text; an explicit fabric with 100,000 links has half as many.
 pub const VALUES_MAX: usize = 1_000_000;
 
-/// One value and where it stands; values nobody wrote (defaults) stand nowhere.
+/// A value and its place; values that the user did not write (defaults) have none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where it stands.
+    /// The value's place in the text.
     pub at: Option<Location>,
-    /// What it is.
+    /// The value itself, without its place.
     pub value: Value,
 }
 
-/// What a value is made of.
+/// The content of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A word, number or text; `quoted` ones are text whatever they look like.
+    /// A word, number or text; if `quoted`, it is a text whatever it looks like.
     Scalar {
-        /// Without quotation marks.
+        /// The content without quotation marks.
         text: String,
-        /// Whether it stood in quotation marks.
+        /// True if it stood in quotation marks.
         quoted: bool,
     },
-    /// A list.
+    /// A list with its items.
     List(Vec<Node>),
-    /// A mapping in the order of the text, without duplicate keys.
+    /// A mapping in text order, without duplicate keys.
     Map(Vec<Entry>),
 }
 
-/// One key of a mapping and its value.
+/// A key in a mapping, with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The key.
+    /// The key's name, without quotation marks.
     pub key: String,
-    /// Where the key stands.
+    /// The key's place in the text.
     pub key_at: Option<Location>,
-    /// Its value.
+    /// The value under the key.
     pub node: Node,
 }
 
 impl Entry {
-    /// A key that nobody wrote.
+    /// Makes an entry that the user did not write.
     pub fn unplaced(key: &str, node: Node) -> Entry {
         Entry {
             key: key.to_owned(),
@@ -60,9 +60,10 @@ impl Entry {
         }
     }
 
-    /// Where to point when the value is wrong: one over several lines, or nothing after the colon,
-    /// is blamed on its key.
+    /// Returns the place to point at if the value is wrong. That is the key if the value takes
+    /// several lines or is missing after the colon.
     pub fn place(&self) -> Option<Location> {
+        // An empty value has an empty range, which carets cannot mark.
         let word = matches!(self.node.value, Value::Scalar { .. });
         let visible = self.node.at.is_some_and(|at| at.start < at.end);
         if word && visible {
@@ -73,7 +74,7 @@ impl Entry {
     }
 }
 
-/// Adds the entries whose keys are missing, mapping by mapping.
+/// Adds the entries of `defaults` whose keys are missing in `given`, also in nested mappings.
 pub(crate) fn fill(given: &mut Vec<Entry>, defaults: &[Entry]) {
     for default in defaults {
         match given.iter_mut().find(|entry| entry.key == default.key) {
@@ -89,7 +90,7 @@ pub(crate) fn fill(given: &mut Vec<Entry>, defaults: &[Entry]) {
     }
 }
 
-/// The same for the value at a path.
+/// Removes duplicate keys below `path`, and adds their paths to `taken`.
 fn take_duplicates(node: &mut Node, path: &str, taken: &mut Vec<String>) {
     match &mut node.value {
         Value::Scalar { .. } => {}
@@ -99,6 +100,7 @@ fn take_duplicates(node: &mut Node, path: &str, taken: &mut Vec<String>) {
             }
         }
         Value::Map(entries) => {
+            // The first entry stays, as in lookups by key.
             let mut seen = BTreeSet::new();
             entries.retain_mut(|entry| {
                 let dot = if path.is_empty() { "" } else { "." };
@@ -115,12 +117,12 @@ fn take_duplicates(node: &mut Node, path: &str, taken: &mut Vec<String>) {
 }
 
 impl Node {
-    /// A value that stands nowhere.
+    /// Makes a value without a place.
     pub fn unplaced(value: Value) -> Node {
         Node { at: None, value }
     }
 
-    /// A plain word that stands nowhere.
+    /// Makes an unquoted word without a place.
     pub fn plain(text: impl Into<String>) -> Node {
         Node::unplaced(Value::Scalar {
             text: text.into(),
@@ -128,7 +130,7 @@ impl Node {
         })
     }
 
-    /// A mapping that stands nowhere.
+    /// Makes a mapping without a place.
     pub fn mapping(entries: impl IntoIterator<Item = (&'static str, Node)>) -> Node {
         let entries = entries.into_iter().map(|(key, node)| Entry {
             key: key.to_owned(),
@@ -138,12 +140,12 @@ impl Node {
         Node::unplaced(Value::Map(entries.collect()))
     }
 
-    /// Nothing.
+    /// Makes the empty word, which counts as null.
     pub fn empty() -> Node {
         Node::plain("")
     }
 
-    /// A value of a component.
+    /// Makes a tree from a component's written value, without places.
     pub fn written(value: Written) -> Node {
         match value {
             Written::Word(word) => Node::plain(word),
@@ -163,15 +165,15 @@ impl Node {
         }
     }
 
-    /// Takes out keys that stand in a mapping for the second time: their paths. Texts have none:
-    /// their readers refuse them.
+    /// Removes keys that occur a second time in a mapping, and returns their paths. Trees from
+    /// texts have none, because the parsers refuse them.
     pub fn take_duplicates(&mut self) -> Vec<String> {
         let mut taken = Vec::new();
         take_duplicates(self, "", &mut taken);
         taken
     }
 
-    /// The value as whatever reads it next.
+    /// Returns the value without places, as components read it.
     pub fn to_written(&self) -> Written {
         match &self.value {
             Value::Scalar { text, quoted: true } => Written::Text(text.clone()),
@@ -185,8 +187,8 @@ impl Node {
         }
     }
 
-    /// Puts a value into a mapping, over the one that is there; `path` leads through mappings that
-    /// are.
+    /// Sets the value at `path`, replacing any other; missing keys are added, and the mappings on
+    /// the way must exist.
     pub fn put(&mut self, path: &[&str], node: Node) {
         let ([key, ..], Value::Map(entries)) = (path, &mut self.value) else {
             *self = node;
@@ -202,7 +204,7 @@ impl Node {
         }
     }
 
-    /// A key of this mapping, with its value.
+    /// Returns the entry for `key` in this mapping.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         match &self.value {
             Value::Map(entries) => entries.iter().find(|entry| entry.key == key),
@@ -210,7 +212,7 @@ impl Node {
         }
     }
 
-    /// The value under a key of this mapping.
+    /// Returns the value for `key` in this mapping, for changes.
     pub fn entry_mut(&mut self, key: &str) -> Option<&mut Node> {
         let Value::Map(entries) = &mut self.value else {
             return None;
@@ -219,7 +221,7 @@ impl Node {
         Some(&mut entry.node)
     }
 
-    /// An item of the list under a key of this mapping.
+    /// Returns item `index` in the list under `key`, for changes.
     pub fn item_mut(&mut self, key: &str, index: usize) -> Option<&mut Node> {
         match &mut self.entry_mut(key)?.value {
             Value::List(items) => items.get_mut(index),
@@ -227,21 +229,21 @@ impl Node {
         }
     }
 
-    /// Adds an entry to a mapping that does not have its key.
+    /// Adds an entry to a mapping that lacks its key.
     pub fn add(&mut self, entry: Entry) {
         if let Value::Map(entries) = &mut self.value {
             entries.push(entry);
         }
     }
 
-    /// Adds the entries whose keys are missing to a mapping, mapping by mapping.
+    /// Adds the entries whose keys are missing, also in nested mappings.
     pub fn fill(&mut self, defaults: &[Entry]) {
         if let Value::Map(entries) = &mut self.value {
             fill(entries, defaults);
         }
     }
 
-    /// The word under a key of this mapping.
+    /// Returns the word under `key` in this mapping.
     pub fn word(&self, key: &str) -> Option<&str> {
         match &self.entry(key)?.node.value {
             Value::Scalar { text, .. } => Some(text),
@@ -249,7 +251,7 @@ impl Node {
         }
     }
 
-    /// The items of the list under a key of this mapping.
+    /// Returns the items in the list under `key`, for changes; none if it is no list.
     pub fn items_mut(&mut self, key: &str) -> &mut [Node] {
         match self.entry_mut(key).map(|node| &mut node.value) {
             Some(Value::List(items)) => items,
@@ -257,7 +259,7 @@ impl Node {
         }
     }
 
-    /// Takes a key out of the mapping that `path` leads to.
+    /// Removes the key at `path`.
     pub fn remove(&mut self, path: &[&str]) {
         let ([key, rest @ ..], Value::Map(entries)) = (path, &mut self.value) else {
             return;
@@ -269,7 +271,7 @@ impl Node {
         }
     }
 
-    /// The items of a list; none of anything else.
+    /// Returns a list's items; none for other values.
     pub fn items(&self) -> &[Node] {
         match &self.value {
             Value::List(items) => items,
@@ -277,12 +279,12 @@ impl Node {
         }
     }
 
-    /// Whether it is a mapping.
+    /// Returns true if the value is a mapping.
     pub fn is_map(&self) -> bool {
         matches!(self.value, Value::Map(_))
     }
 
-    /// Whether nothing was written: the empty word, `~` or `null`.
+    /// Returns true if nothing was written: the empty word, `~` or `null`, unquoted.
     pub fn is_null(&self) -> bool {
         let Value::Scalar {
             text,
@@ -294,7 +296,7 @@ impl Node {
         matches!(text.as_str(), "" | "~" | "null")
     }
 
-    /// What the value is, for messages.
+    /// Describes the value in a few words, for messages.
     pub fn describe(&self) -> String {
         match &self.value {
             Value::Scalar { .. } if self.is_null() => "nothing".into(),

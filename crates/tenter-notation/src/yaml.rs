@@ -1,8 +1,7 @@
-//! YAML in: events of the parser to a tree with places.
+//! YAML input: the parser's events become a tree with places.
 //!
-//! The tree is built from the parser's events rather than by its own loader, because duplicate
-//! keys, aliases, tags and deep nesting are to be refused with their place while the text is still
-//! being read.
+//! The tree is built from the parser's events instead of by its own loader, because duplicate keys,
+//! aliases, tags and deep nesting must be refused, with their place, while the text is being read.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +10,17 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 use crate::diagnostics::{Location, Problems, quote};
 use crate::tree::{DEPTH_MAX, Entry, Node, VALUES_MAX, Value};
 
-/// Reads one YAML document (JSON is YAML) out of `text[offset..]` of source `source`.
+/// Reads a YAML document (JSON is YAML) from `text[offset..]`, where `text` is source number
+/// `source`.
 ///
-/// `None` when the text is no YAML at all or nests too deeply; what else is wrong goes to
-/// `problems` and reading goes on.
+/// Returns `None` if the text is not YAML, nests too deeply or is too large. Other problems go to
+/// `problems`, and reading goes on.
 pub fn parse(text: &str, source: usize, offset: usize, problems: &Problems) -> Option<Node> {
     parse_as("YAML", text, source, offset, problems)
 }
 
-/// As [`parse`] of source `source`, of a text that its author calls by the name of another
-/// notation.
+/// Reads like [`parse`]; messages call the text by `notation`, the name that its author uses for
+/// it.
 pub fn parse_as(
     notation: &str,
     text: &str,
@@ -52,7 +52,7 @@ pub fn parse_as(
     Some(builder.root.unwrap_or_else(|| Node::plain("")))
 }
 
-/// What to do about a text that the parser gives up on.
+/// Returns the remedy for a text that the parser rejects.
 fn remedy(reason: &str) -> &'static str {
     if reason.contains("unprintable") {
         "take the character out: a scenario is plain text"
@@ -65,12 +65,15 @@ fn remedy(reason: &str) -> &'static str {
     }
 }
 
-/// From the parser's character positions to bytes of the source.
+/// Converts the parser's character positions to byte positions in the source.
 struct ByteOffsets {
+    /// Number of the source text.
     source: usize,
+    /// Byte in the source at which parsing began.
     base: usize,
+    /// Bytes in the part that is parsed.
     length: usize,
-    /// The byte offset of each character; empty where all characters are one byte.
+    /// Byte offset for each character; empty if every character is one byte.
     of_character: Vec<u32>,
 }
 
@@ -120,7 +123,7 @@ impl ByteOffsets {
     }
 }
 
-/// A list or mapping whose end has not come yet.
+/// A list or mapping whose end has not been read yet.
 enum Open {
     List {
         at: Location,
@@ -129,16 +132,18 @@ enum Open {
     Map {
         at: Location,
         entries: Vec<Entry>,
-        /// The line of each key so far.
+        /// Each key so far, with its line.
         seen: BTreeMap<String, usize>,
+        /// The key whose value comes next.
         key: Option<PendingKey>,
     },
 }
 
-/// A key whose value has not come yet.
+/// A key whose value has not been read yet.
 enum PendingKey {
+    /// A key to keep, and its place.
     Fresh(String, Location),
-    /// The key was refused; its value is read and dropped.
+    /// A key that was refused; its value is read and dropped.
     Refused,
 }
 
@@ -152,11 +157,12 @@ struct Builder<'p> {
 }
 
 impl Builder<'_> {
-    /// Takes the next event; `None` stops the reading.
+    /// Handles the next event; `None` stops the reading.
     fn take(&mut self, event: Event<'_>, span: Span) -> Option<()> {
         let at = self.offsets.stretch(span);
         self.values += 1;
-        // A list or mapping is two events, a key one more: twice the values are a bound for both.
+        // Events are counted, not values. A list or mapping has two events and most values a key
+        // beside them, so twice the limit allows for both.
         if self.values > 2 * VALUES_MAX {
             let message = format!("the text has more than {VALUES_MAX} values");
             self.problem(
@@ -204,6 +210,7 @@ impl Builder<'_> {
                 )?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.leave(),
+            // Nested aliases could make a short text expand without bound.
             Event::Alias(_) => {
                 let help = "write the value out where it is used";
                 self.problem(at, "YAML aliases are not supported".into(), help);
@@ -277,7 +284,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Puts a finished value where it belongs.
+    /// Adds a finished value to the innermost open list or mapping.
     fn value(&mut self, node: Node) {
         match self.open.last_mut() {
             None => self.root = Some(node),
@@ -295,6 +302,8 @@ impl Builder<'_> {
                     let message = format!("{} cannot be a key", node.describe());
                     self.problems
                         .push(node.at, message, Some("keys are plain words".into()));
+                    // The value that follows belongs to the refused key and must not become a key
+                    // itself.
                     *key = Some(PendingKey::Refused);
                 }
             },
