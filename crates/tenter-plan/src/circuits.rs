@@ -1,4 +1,4 @@
-//! When the circuits of optical switches change.
+//! Circuit changes at optical switches, and steering.
 
 use std::ops::RangeInclusive;
 
@@ -41,7 +41,7 @@ component! {
     }
 }
 
-/// Any time of a simulation.
+/// Any time within the longest simulation.
 const TIMES: RangeInclusive<Time> = Time::ZERO..=SIMULATED_MAX;
 
 fn routes_end_before_circuits(circuits: &CircuitPlan, reader: &mut dyn Reader) -> bool {
@@ -55,7 +55,7 @@ fn routes_end_before_circuits(circuits: &CircuitPlan, reader: &mut dyn Reader) -
 }
 
 impl CircuitPlan {
-    /// The optical switches of a fabric.
+    /// Derives the optical switches' parameters for a fabric.
     pub fn optical(&self, fabric: &TopologySpec) -> OpticalSpec {
         OpticalSpec {
             tier: match fabric {
@@ -95,23 +95,23 @@ component! {
     }
 }
 
-/// How circuits are chosen for what jobs send.
+/// The rule by which circuits are chosen for the traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SteeringController {
-    /// By what the routes of several answers lead to.
+    /// Sets circuits only if the estimated routes are less loaded; several candidates are compared.
     Estimate,
-    /// The heaviest matching of each optical switch, all of it.
+    /// Sets the complete heaviest matching at each optical switch.
     Greedy,
 }
 
 choice!(SteeringController { "estimate" => Estimate, "greedy" => Greedy });
 
-/// How it is known what jobs send.
+/// The source of the traffic matrix for steering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SteeringDemand {
-    /// From their description, when they start and end.
+    /// The jobs' description, when one starts or ends.
     Jobs,
-    /// From what queue pairs have had acknowledged since the last look.
+    /// The bytes that queue pairs had acknowledged since the last reading.
     Counters,
 }
 
@@ -128,13 +128,13 @@ component! {
     }
 }
 
-/// What becomes of the frames that are under way on circuits that change.
+/// Handling of frames that are under way on circuits that change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnChange {
-    /// Ports start no frame any more, routing knows at once, and the switch moves when all frames
-    /// have arrived. What waits at these ports is routed anew.
+    /// Ports stop sending, routing knows at once, and the switch moves when all frames have
+    /// arrived. Frames that wait at these ports are routed again.
     Drain,
-    /// The light goes at once: what is on the fibre is lost, and so is what waits and what comes
+    /// The light goes at once: frames on the fibre are lost, and so are those that wait or arrive
     /// until routing knows.
     Lose,
 }

@@ -1,5 +1,5 @@
-//! How long links take: from the start of a frame at one end to the event list at the other, and
-//! from a pause or a credit to its effect.
+//! Link delays: from the start of a frame at one end to the event list at the other, and from a
+//! pause or a credit to its effect.
 
 use std::collections::HashMap;
 
@@ -9,45 +9,46 @@ use tenter_net::{CreditSpec, Switches};
 use tenter_topology::{CableEnd, NodeId, Topology};
 use tenter_units::{Rate, SerialisationTime, Time};
 
-/// One link of a path, as the model has it.
+/// A link as the models see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
-    /// Its rate.
+    /// Line rate of the link.
     pub rate: Rate,
-    /// The sender's egress half, the cable and the receiver's ingress half.
+    /// The sum of the sender's egress latency, the cable delay and the receiver's ingress latency.
     pub latency: Time,
-    /// Whether the other end takes frames whole.
+    /// True if the receiver takes frames whole (store-and-forward), which adds the time on the
+    /// wire.
     pub stores: bool,
 }
 
-/// What decides how long the links of a fabric take.
+/// The parts of a plan that determine link delays.
 #[derive(Clone, Copy, Debug)]
 pub struct Delays<'p> {
     /// The fabric as a graph.
     pub topology: &'p Topology,
-    /// The models of its switches.
+    /// The switch models, by tier.
     pub switches: &'p Switches,
-    /// The model of its NICs.
+    /// The NIC model, one for all hosts.
     pub nic: &'p NicSpec,
-    /// What frames need before they are sent, where they are sent by credit.
+    /// Credit-based flow control, if the fabric uses it: its delay replaces the pause response.
     pub credit: Option<&'p CreditSpec>,
-    /// The seed that the clocks of NICs are drawn from.
+    /// Seed from which the NICs' clock offsets are drawn.
     pub seed: u64,
 }
 
-/// The leaves of a scheduled fabric in kinds: those of one kind have ways of the same delays to and
-/// from the same spines. Most fabrics have one kind, so what is done for each two of them does not
-/// grow with the square of the leaves.
+/// A scheduled fabric's leaves, grouped into kinds: leaves of one kind have paths with the same
+/// delays to and from the same spines. Most fabrics have one kind, so computations for pairs of
+/// kinds do not grow with the square of the leaf count.
 #[derive(Debug, Default)]
 pub struct LeafKinds {
-    /// The kind of each leaf.
+    /// Each leaf's kind, as an index into `ways`.
     of_leaf: Vec<u32>,
-    /// The ways of each kind.
+    /// Each kind's paths, in the order of the spines.
     ways: Vec<Vec<SpineWay>>,
 }
 
-/// How long the head of a cell takes on the fastest link from a leaf to a spine, and on the fastest
-/// one back, in ps.
+/// Time for a cell's head on the fastest link from a leaf to a spine, and on the fastest one back,
+/// in ps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct SpineWay {
     spine: NodeId,
@@ -56,8 +57,8 @@ struct SpineWay {
 }
 
 impl LeafKinds {
-    /// How long a message takes from a leaf to each leaf, in ps: as long as the head of a cell on
-    /// the fastest way; `None` to itself, and where the two have no spine in common.
+    /// Returns a message's time from `leaf` to each leaf, in ps: that of a cell's head on the
+    /// fastest path. `None` for the leaf itself, and for leaves without a common spine.
     pub fn times_from(&self, leaf: usize) -> Vec<Option<u64>> {
         let from = &self.ways[self.of_leaf[leaf] as usize];
         let to_kinds: Vec<Option<u64>> = self.ways.iter().map(|to| fastest(from, to)).collect();
@@ -66,7 +67,7 @@ impl LeafKinds {
         times.collect()
     }
 
-    /// The shortest and the longest time of a message between two leaves, in ps.
+    /// Returns the shortest and the longest time that a message takes between two leaves, in ps.
     pub fn bounds(&self) -> Option<(u64, u64)> {
         let mut leaves = vec![0_u32; self.ways.len()];
         for &kind in &self.of_leaf {
@@ -75,6 +76,7 @@ impl LeafKinds {
         let kinds = || self.ways.iter().enumerate();
         let times = kinds().flat_map(|(one, from)| {
             let leaves = &leaves;
+            // A kind counts towards itself only if a second leaf has it.
             let others = kinds().filter(move |&(other, _)| one != other || leaves[one] > 1);
             others.filter_map(move |(_, to)| fastest(from, to))
         });
@@ -85,8 +87,9 @@ impl LeafKinds {
     }
 }
 
-/// The time from a leaf to another over the spine that is the fastest, in ps.
+/// Returns the time from one leaf to another over the fastest common spine, in ps.
 fn fastest(from: &[SpineWay], to: &[SpineWay]) -> Option<u64> {
+    // Both lists are sorted by spine, so one pass merges them.
     let mut to = to.iter().peekable();
     let times = from.iter().filter_map(|up| {
         while to.next_if(|down| down.spine < up.spine).is_some() {}
@@ -97,14 +100,14 @@ fn fastest(from: &[SpineWay], to: &[SpineWay]) -> Option<u64> {
 }
 
 impl Delays<'_> {
-    /// The link that leaves a node by a port.
+    /// Returns the link that starts at port `end`.
     pub fn link(&self, end: CableEnd) -> Link {
         let delay = self.topology.cable(end.node, end.port).delay;
         let peer = self.topology.neighbour(end.node, end.port).node;
         self.link_to(end, peer, delay)
     }
 
-    /// The same of a link with a propagation delay that leads to another node.
+    /// Returns the link that starts at port `from`, if it led to `peer` over a cable with `delay`.
     pub fn link_to(&self, from: CableEnd, peer: NodeId, delay: Time) -> Link {
         let leave = if self.topology.is_host(from.node) {
             self.nic.transmit_latency
@@ -124,38 +127,40 @@ impl Delays<'_> {
         }
     }
 
-    /// All links that may begin at a port: one, and those of every circuit that an optical switch
-    /// may give it.
+    /// Returns all links that may start at a port: the present one, and one for each circuit that
+    /// an optical switch can set there.
     pub fn possible_links(&self, from: CableEnd) -> impl Iterator<Item = Link> + '_ {
         let possible = self.topology.optics.possible(from);
         let circuits = possible.map(move |(peer, delay)| self.link_to(from, peer.node, delay));
         std::iter::once(self.link(from)).chain(circuits)
     }
 
-    /// Whether frames of this rate arrive whole at a node.
+    /// Returns true if frames at `rate` arrive at `peer` whole, as at hosts and store-and-forward
+    /// switches.
     pub fn arrives_whole_at(&self, peer: NodeId, rate: Rate) -> bool {
         self.topology.is_host(peer) || self.switches.take_whole(self.topology, peer, rate)
     }
 
-    /// What bytes take at a port of a node that sends at a rate, by the node's clock.
+    /// Returns the time per byte at a port of `node` with line rate `rate`, by the node's clock.
     pub fn serialisation(&self, node: NodeId, rate: Rate) -> SerialisationTime {
         rate.serialisation(self.clock_offset_ppm(node))
     }
 
-    /// Hosts' clocks are off by a random amount; switches' are the standard the others are measured
-    /// by.
+    /// Returns a node's clock offset. Hosts have random offsets; switches have none, and are the
+    /// reference for the others.
     fn clock_offset_ppm(&self, node: NodeId) -> i32 {
         let most = self.nic.clock_offset_max_ppm;
         if most == 0 || !self.topology.is_host(node) {
             return 0;
         }
+        // Drawn by name: adding a host leaves the other hosts' offsets as they are.
         let name = self.topology.name(node);
         let drawn = Stream::new(self.seed, name, "clock-offset").below(u64::from(2 * most + 1));
         (drawn as u32).cast_signed() - most.cast_signed()
     }
 
-    /// From the end of a pause frame or flow-control packet, sent through a port, to the instant of
-    /// its effect at the other end, which it takes so long to.
+    /// Returns the time from the end of a pause frame or flow-control packet that is sent through
+    /// `from` to its effect at the other end; `delay` is the cable's.
     pub fn effect(&self, from: CableEnd, delay: Time) -> Time {
         let pause = || {
             let rate = self.topology.cable(from.node, from.port).rate;
@@ -171,8 +176,8 @@ impl Delays<'_> {
         delay + self.credit.map_or_else(pause, |spec| spec.delay)
     }
 
-    /// Whether any node of the fabric may send control frames or flow-control packets; `signals`
-    /// says whether switches send congestion signals.
+    /// Returns true if any node may send control frames or flow-control packets. `signals` is true
+    /// if switches send congestion signals.
     pub fn may_send_control(&self, signals: bool) -> bool {
         let lossless = self.switches.any_class(|class| class.lossless.is_some());
         let nic = self.nic.receive_buffer.as_ref();
@@ -184,7 +189,7 @@ impl Delays<'_> {
             || nic.is_some_and(|nic| nic.xoff.is_some())
     }
 
-    /// The leaves of a scheduled fabric in kinds.
+    /// Groups the leaves of a scheduled fabric into kinds.
     pub fn leaf_kinds(&self, leaves: &[NodeId]) -> LeafKinds {
         let mut kinds = LeafKinds::default();
         // Only looked up, never iterated.
@@ -201,7 +206,8 @@ impl Delays<'_> {
         kinds
     }
 
-    /// The fastest way from a leaf to each of its spines, and back, in the order of the spines.
+    /// Returns the fastest path from a leaf to each of its spines and back, in the order of the
+    /// spines.
     fn spine_ways(&self, leaf: NodeId) -> Vec<SpineWay> {
         let mut ways: Vec<SpineWay> = Vec::new();
         for end in self.ports(leaf) {
@@ -210,7 +216,8 @@ impl Delays<'_> {
                 continue;
             }
             let (up, down) = (self.link(end).latency.ps(), self.link(back).latency.ps());
-            // Ports are in the order of the switches behind them.
+            // Ports are in the order of the switches behind them, so parallel links follow each
+            // other.
             match ways.last_mut() {
                 Some(way) if way.spine == back.node => {
                     (way.up, way.down) = (way.up.min(up), way.down.min(down));
@@ -225,13 +232,13 @@ impl Delays<'_> {
         ways
     }
 
-    /// The ports of a node.
+    /// Returns the ports of a node.
     fn ports(&self, node: NodeId) -> impl Iterator<Item = CableEnd> + use<> {
         let ports = 0..self.topology.ports(node);
         ports.map(move |port| CableEnd { node, port })
     }
 
-    /// The ports of all nodes.
+    /// Returns the ports of all nodes.
     pub(crate) fn all_ports(&self) -> impl Iterator<Item = CableEnd> + '_ {
         self.topology.node_ids().flat_map(|node| self.ports(node))
     }

@@ -1,38 +1,38 @@
-//! What breaks and is repaired during a trial.
+//! Faults during a trial, and their repairs.
 
 use tenter_topology::HostId;
 use tenter_units::{Rate, Time};
 
-/// What breaks and is mended during a trial.
+/// The faults and repairs in a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FaultPlan {
-    /// The events in the order of time; of several at one instant, in the order of the scenario.
+    /// The events in time order; events at one instant keep the scenario's order.
     pub events: Vec<FaultEvent>,
-    /// How long after a link has gone down or come up routing knows.
+    /// Time from a link going down or coming up until routing knows.
     pub convergence: Time,
 }
 
-/// Something that breaks or is mended.
+/// A fault or a repair, with its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultEvent {
-    /// When.
+    /// Time since the simulation's start.
     pub at: Time,
-    /// What.
+    /// The change that happens then.
     pub fault: Fault,
 }
 
-/// What breaks or is mended; links go by the numbers of their cables.
+/// A fault or a repair. Links are identified by their cable's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Both directions of a link go down. A link is up when it has come up as often as it has gone
-    /// down.
+    /// Both directions of a link go down. A link is up again when it has come up as often as it has
+    /// gone down.
     LinkDown(u32),
-    /// They come up again.
+    /// Both directions come up again.
     LinkUp(u32),
-    /// The rate of both directions changes; never to more than the line rate.
+    /// Both directions change to a rate, never above the line rate.
     LinkRate(u32, Rate),
-    /// A NIC begins to pause its leaf whatever it receives.
+    /// A NIC begins to pause its leaf, whatever it receives.
     StormBegins(HostId),
-    /// It stops doing so.
+    /// The NIC stops pausing its leaf.
     StormEnds(HostId),
 }

@@ -1,37 +1,37 @@
-//! How closely a trial is simulated.
+//! The level at which a trial is simulated.
 
 use tenter_config::choice;
 use tenter_units::{Bytes, Time};
 
-/// What moves through the fabric.
+/// The level: packets or flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fidelity {
-    /// Packets, one by one.
+    /// Packets are simulated one by one.
     #[default]
     Packet,
-    /// Flows, each at its max–min fair rate.
+    /// Flows are simulated, each at its max–min fair rate.
     Flow,
 }
 
-/// What moves through the fabric, as a scenario asks for it.
+/// The level as a scenario asks for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AskedFidelity {
-    /// Packets, one by one.
+    /// Packets are simulated one by one.
     #[default]
     Packet,
-    /// Flows, each at its max–min fair rate.
+    /// Flows are simulated, each at its max–min fair rate.
     Flow,
-    /// Packets where they are cheap enough, else flows.
+    /// Packets if they are cheap enough, otherwise flows.
     Auto,
 }
 
 choice!(AskedFidelity { "packet" => Packet, "flow" => Flow, "auto" => Auto });
 
-/// The most that packets may cost where the level is to be chosen.
+/// The most that packet level may cost if the level is chosen automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketBudget {
     /// Wall time on one thread.
     pub wall_time: Time,
-    /// Memory.
+    /// Memory that the run may take.
     pub memory: Bytes,
 }

@@ -1,9 +1,9 @@
-//! How long collectives would take if nobody ever waited for anybody else's traffic: the one ideal
-//! time that explanations foretell and runs are compared with.
+//! Ideal times: how long collectives would take if they never waited for other traffic.
+//! Explanations predict this time, and runs are compared with it.
 //!
-//! The closed form of each collective, with the ports of the NICs, the shortest path among its
-//! ranks, the delay before each step, and the scale-up domain where there is one. No run in which
-//! all bytes arrive is faster.
+//! An ideal time is the collective's closed form, with the NICs' ports, the shortest path among its
+//! ranks, the delay before each step, and the scale-up domain if there is one. No run in which all
+//! bytes arrive is faster.
 
 mod domain;
 pub mod nearest;
@@ -19,23 +19,24 @@ use tenter_workload::{CollectiveRun, Flow, Job, RankId, Traffic, split};
 use crate::plan::Plan;
 use nearest::least_latency;
 
-/// The sizes of so many transfers are looked at; where there are more, they may have any.
+/// Most transfers whose sizes are examined one by one; with more, any size is possible.
 const TRANSFERS_MAX: u32 = 1 << 18;
 
-/// The ports and the path that the closed forms are told of.
+/// A job's ports and paths, as the closed forms need them.
 #[derive(Debug)]
 pub struct Ideal<'a> {
     plan: &'a Plan,
     job: &'a Job,
-    /// The least and the greatest rate of its NICs, by their own clocks at their fastest.
+    /// Lowest and highest rate among the job's NICs, with their clocks at their fastest.
     rates: (Rate, Rate),
-    /// For each size that was looked at its least frame, and the latency of a frame as long as
-    /// that; empty where latency is left out.
+    /// For each examined size, the smallest frame that ends a message, and that frame's latency;
+    /// empty if latency is left out.
     latencies: Vec<(u32, Time)>,
 }
 
 impl<'a> Ideal<'a> {
-    /// Of a job of a plan, whose switches forward by these routes; for the sizes of its sequence.
+    /// Prepares ideal times for `job`, with switches that forward by `routing`, for the sizes in
+    /// its sequence.
     pub fn of(plan: &'a Plan, routing: &Routing, job: &'a Job) -> Ideal<'a> {
         let mut ideal = Ideal::without_latency(plan, job);
         for run in &job.sequence {
@@ -44,14 +45,14 @@ impl<'a> Ideal<'a> {
         ideal
     }
 
-    /// Finds the latency for a collective that has another size than the job's sequence says, as
-    /// one has whose size is drawn.
+    /// Computes the latency for a collective whose size is not in the job's sequence, because it is
+    /// drawn.
     pub fn look_at(&mut self, routing: &Routing, run: &CollectiveRun) {
         let frame = self.least_frame(run);
         if self.latencies.iter().any(|known| known.0 == frame) {
             return;
         }
-        // Circuits that come up later may shorten any path.
+        // Circuits that come up later may shorten any path, so then the path counts as free.
         let fixed = self
             .plan
             .circuits
@@ -65,7 +66,7 @@ impl<'a> Ideal<'a> {
         self.latencies.push((frame, Time::from_ps(least)));
     }
 
-    /// As if there were no way between the ports.
+    /// Prepares ideal times without any latency between the ports.
     pub fn without_latency(plan: &'a Plan, job: &'a Job) -> Ideal<'a> {
         let rates = job.hosts.iter().map(|&host| rate(plan, host));
         Ideal {
@@ -79,15 +80,16 @@ impl<'a> Ideal<'a> {
         }
     }
 
-    /// The end of the last collective of the job, which starts at `start`, if nothing ever waits.
+    /// Returns the end of the job's last collective if the job starts at `start` and never waits.
     pub fn end(&self, start: Time) -> Time {
         let rounds = u64::from(self.job.iterations) + u64::from(self.job.warm_up);
         let whole = u128::from(start.ps()) + self.round_ps() * u128::from(rounds);
+        // The gap after the last collective is not waited for.
         let whole = whole.saturating_sub(u128::from(self.job.gap.ps()));
         Time::from_ps(u64::try_from(whole).unwrap_or(u64::MAX))
     }
 
-    /// What the job's list of collectives takes once, gaps and computing included, in ps.
+    /// Returns the time for the job's list of collectives, gaps and computing included, in ps.
     pub fn round_ps(&self) -> u128 {
         let Job { sequence, gap, .. } = self.job;
         sequence.iter().fold(0_u128, |sum, run| {
@@ -96,8 +98,8 @@ impl<'a> Ideal<'a> {
         })
     }
 
-    /// The closed form of one collective of the job. Where its NICs differ that of the fastest, or
-    /// what the port with most to carry takes if that is more.
+    /// Returns the closed form of one collective. If the job's NICs differ, it is that of the
+    /// fastest, or the time of the port with most to carry if that is longer.
     pub fn completion(&self, run: &CollectiveRun) -> Time {
         let ranks = self.job.ranks();
         if let Traffic::Flows(flows) = &run.traffic {
@@ -123,7 +125,8 @@ impl<'a> Ideal<'a> {
         time.saturating_add(self.start_up())
     }
 
-    /// How long streams take for all their messages, if no port is offered more than it carries.
+    /// Returns the time that streams take for all their messages, if no port is offered more than
+    /// it carries.
     fn all_messages(&self, flows: &[Flow], message_bytes: u64) -> Time {
         let line = |rank: u32| {
             let host = self.job.hosts[RankId::new(rank)];
@@ -140,20 +143,21 @@ impl<'a> Ideal<'a> {
                 .sum()
         };
         let rate = carried(|flow| flow.src).min(carried(|flow| flow.dst));
+        // A stream without end has as many messages as transfer numbers allow, shared evenly.
         let messages = u64::from(u32::MAX) / flows.len().max(1) as u64 * flows.len() as u64;
         let bits = u128::from(messages) * u128::from(message_bytes) * 8;
         let ps = bits * 1_000_000_000_000 / u128::from(rate.max(1));
         Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
-    /// How long the port with most to send or to receive is busy; zero where there are too many
-    /// transfers to look at.
+    /// Returns the time for which the port with most to send or receive is busy; zero if there are
+    /// too many transfers to examine.
     fn busiest_port(&self, run: &CollectiveRun) -> Time {
         let ranks = self.job.ranks();
         let Ok(schedule) = run.traffic.schedule(ranks, run.size_bytes) else {
             return Time::ZERO;
         };
-        // Ranks of one NIC share its port.
+        // Ranks on one NIC share its port.
         let mut busy: ById<HostId, [Time; 2]> =
             vec![[Time::ZERO; 2]; self.plan.topology.hosts].into();
         let count = schedule.transfer_count();
@@ -172,8 +176,8 @@ impl<'a> Ideal<'a> {
         busy.iter().flatten().copied().max().unwrap_or_default()
     }
 
-    /// From the end of a transfer at its sender to the start of the next that it releases: the
-    /// path, and the delay before a step.
+    /// Returns the time from the end of a transfer at its sender to the start of the next that it
+    /// releases: the path, and the delay before a step.
     fn latency(&self, run: &CollectiveRun) -> Time {
         if self.latencies.is_empty() {
             return Time::ZERO;
@@ -185,7 +189,7 @@ impl<'a> Ideal<'a> {
         path.saturating_add(self.plan.host_delays.step)
     }
 
-    /// Before the first step of a collective.
+    /// Returns the delay before a collective's first step.
     fn start_up(&self) -> Time {
         if self.latencies.is_empty() {
             Time::ZERO
@@ -194,8 +198,8 @@ impl<'a> Ideal<'a> {
         }
     }
 
-    /// The least frame that ends a message: the last one to arrive may be as short, and then no
-    /// longer one need have come just before it on the same way.
+    /// Returns the smallest frame that may end a message. The last frame to arrive may be that
+    /// short, and then no longer frame need precede it on the same path.
     fn least_frame(&self, run: &CollectiveRun) -> u32 {
         let cut = self.plan.nic.cut();
         let pairs = self.job.queue_pairs;
@@ -211,9 +215,11 @@ impl<'a> Ideal<'a> {
             let bytes = few
                 .as_ref()
                 .map_or(0, |schedule| schedule.transfer(id).bytes);
+            // Most schedules repeat sizes, so a size is examined only when it changes.
             if last.replace(bytes) == Some(bytes) {
                 continue;
             }
+            // The first queue pair has the largest share and the last one the smallest.
             for pair in [0, pairs.saturating_sub(1)] {
                 let share = split::share(bytes, pairs, pair);
                 payload = payload.min(cut.request_tail(share));
@@ -225,7 +231,7 @@ impl<'a> Ideal<'a> {
         payload + self.plan.nic.header_bytes()
     }
 
-    /// How long a transfer occupies a port: its frames with preamble and gap.
+    /// Returns the time for which a transfer occupies a port: its frames with preamble and gap.
     fn port_time(&self, bytes: u64, rate: Rate) -> Time {
         let cut = self.plan.nic.cut();
         let shares = split::shares(bytes, self.job.queue_pairs);
@@ -239,7 +245,8 @@ impl<'a> Ideal<'a> {
     }
 }
 
-/// The line rate of a NIC whose clock is as fast as any may be.
+/// Returns a NIC's line rate with the fastest clock that the plan allows: a lower bound for times
+/// must not depend on the drawn offset.
 fn rate(plan: &Plan, host: HostId) -> Rate {
     let nominal = u128::from(plan.topology.line_rate(host).bits_per_second());
     let speed = 1_000_000 + u128::from(plan.nic.clock_offset_max_ppm);

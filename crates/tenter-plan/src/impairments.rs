@@ -1,32 +1,32 @@
-//! What is done to frames on their way.
+//! Impairments: losses, bit errors and testers that act on frames under way.
 
 use tenter_net::impairment::{Probability, Strikes, TesterAction};
 use tenter_topology::{CableEnd, HostId};
 
-/// What is done to the frames of one direction of a link.
+/// An impairment of one link direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkImpairment {
-    /// The port that sends.
+    /// The port that sends into this direction.
     pub sender: CableEnd,
-    /// The probability of losing a frame.
+    /// The probability that a frame is lost, for any reason but bit errors.
     pub frame_loss: Probability,
-    /// The probability that a bit is received wrong.
+    /// The probability that a bit is received wrong, which loses its frame.
     pub bit_errors: Probability,
-    /// What a tester does, rule after rule.
+    /// The tester's rules; the first that matches a frame acts on it.
     pub rules: Vec<RulePlan>,
 }
 
-/// What a tester does to some frames.
+/// A tester's rule for some frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RulePlan {
-    /// Kinds of frames it is for, one bit for each [`tenter_net::PacketKind`].
+    /// Packet kinds that the rule covers, one bit for each [`tenter_net::PacketKind`].
     pub kinds: u32,
-    /// The host they come from; `None` for any.
+    /// The host that the frames come from; `None` for any.
     pub from: Option<HostId>,
-    /// The host they go to; `None` for any.
+    /// The host that the frames go to; `None` for any.
     pub to: Option<HostId>,
-    /// Which of them it strikes.
+    /// Selects some frames among those that match.
     pub strikes: Strikes,
-    /// What it does to them.
+    /// The action on a selected frame.
     pub action: TesterAction,
 }

@@ -1,12 +1,13 @@
-//! The plan of a trial: plain numbers, with every name, unit and default resolved, and arithmetic
-//! on them.
+//! A trial's plan: plain numbers, with every name, unit and default resolved, and arithmetic on
+//! them.
 //!
-//! A [`Plan`] holds the fabric, the models of switches and NICs, the jobs, and what happens during
-//! the trial. [`unloaded`] has the time that messages take on paths without other traffic, and
-//! [`ideal`] the time of the same transfers on a full mesh of links at the rate of the ports.
+//! A [`Plan`] holds the fabric, the models for switches and NICs, the jobs, and the events during
+//! the trial. [`unloaded`] computes the time that messages take on paths without other traffic, and
+//! [`ideal`] the time that collectives take if they wait for no other traffic, headers and delays
+//! included.
 //!
 //! Nothing here reads text, and nothing simulates: `tenter-scenario` makes plans, `tenter-sim` runs
-//! them, and `tenter-explain` tells what they mean.
+//! them, and `tenter-explain` explains them.
 
 mod bounds;
 mod circuits;

@@ -1,5 +1,5 @@
-//! The links of a fabric in the terms of flow control, and the headroom behind each: evaluated once
-//! for all that are alike.
+//! The links from the view of flow control, and the headroom behind each. Links that are alike are
+//! evaluated once.
 
 use std::collections::HashMap;
 
@@ -9,28 +9,29 @@ use tenter_net::{CLASSES, SwitchSpec, Switches};
 use tenter_topology::{CableEnd, NodeId, Topology};
 use tenter_units::ById;
 
-/// A link, and what its receiver keeps for it; many are alike.
+/// A link with the headroom that its receiver keeps for it. Many links are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IncomingLink {
     /// The link, whose receiver may pause its sender.
     pub paused: PausedLink,
-    /// The headroom of each traffic class, in bytes; 0 where it is lossy, and at NICs.
+    /// The headroom for each traffic class in bytes; 0 for lossy classes, and at NICs.
     pub headroom: [u64; CLASSES],
 }
 
-/// The links that come in through the ports of all nodes.
+/// The links into all ports of all nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
+    /// The distinct links, each once.
     kinds: Vec<IncomingLink>,
-    /// Kinds of the ports of a node, in their order: how many ports follow each other with links
-    /// of one kind. Nodes that are alike share one.
+    /// Distinct nodes: runs of ports whose links have one kind, as (port count, kind), in port
+    /// order. Nodes that are alike share a row.
     rows: Vec<Vec<(u16, u32)>>,
-    /// The row of each node.
+    /// Each node's row, as an index into `rows`.
     of_node: ById<NodeId, u32>,
 }
 
 impl Links {
-    /// The links of a fabric whose hosts all have NICs of this model.
+    /// Evaluates the links of a fabric in which all hosts have the NIC model `nic`.
     pub fn of(topology: &Topology, switches: &Switches, nic: &NicSpec) -> Links {
         let senders = Senders {
             frame_bytes: nic.longest_frame_bytes(),
@@ -56,7 +57,7 @@ impl Links {
         found.links
     }
 
-    /// The links that come in through the ports of a node, port after port.
+    /// Iterates over the links into the ports of `node`, in port order.
     pub fn incoming(&self, node: NodeId) -> impl Iterator<Item = &IncomingLink> {
         let row = &self.rows[self.of_node[node] as usize];
         row.iter().flat_map(|&(ports, kind)| {
@@ -65,7 +66,7 @@ impl Links {
         })
     }
 
-    /// All links, each with the port that it comes in through: those into hosts first.
+    /// Iterates over all links, each with the port that it enters; links into hosts come first.
     pub fn all(&self) -> impl Iterator<Item = (CableEnd, &IncomingLink)> {
         self.of_node.ids().flat_map(|node| {
             let links = (0..).zip(self.incoming(node));
@@ -74,7 +75,7 @@ impl Links {
     }
 }
 
-/// A link into a switch of a model, with its headroom.
+/// Returns a link into a switch of model `model`, with its headroom.
 fn kept(model: &SwitchSpec, paused: PausedLink) -> IncomingLink {
     let mut headroom = [0; CLASSES];
     for class in &model.classes {
@@ -85,10 +86,11 @@ fn kept(model: &SwitchSpec, paused: PausedLink) -> IncomingLink {
     IncomingLink { paused, headroom }
 }
 
-/// Links while they are collected.
+/// Links while they are being collected.
 #[derive(Default)]
 struct Found {
     links: Links,
+    // Both maps are only looked up, never iterated, so their order does not matter.
     kinds: HashMap<IncomingLink, u32>,
     rows: HashMap<Vec<(u16, u32)>, u32>,
 }

@@ -20,107 +20,108 @@ use crate::power::PowerProfile;
 use crate::seeds::Seeds;
 use crate::steady_state::SteadyState;
 
-/// A trial with all names, units and defaults resolved; no strings but those that label results.
+/// A trial with all names, units and defaults resolved. Its only strings label results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What the trial is called; empty when it has no name.
+    /// The trial's name; may be empty.
     pub name: String,
-    /// What it is about; may be empty.
+    /// A description for readers; may be empty.
     pub description: String,
-    /// Whether packets are simulated, or flows.
+    /// The level: packets or flows.
     pub fidelity: Fidelity,
-    /// What packets may cost, if the level is to be chosen by that; it is [`Fidelity::Flow`] until
-    /// it is.
+    /// The most that packet level may cost, if the level is to be chosen by that; `fidelity` is
+    /// [`Fidelity::Flow`] until it is chosen.
     pub packet_budget: Option<PacketBudget>,
-    /// At flow level: the most transfers of rings that share links that are simulated one by one.
+    /// At flow level, the largest number of transfers up to which rings that share links are
+    /// simulated transfer by transfer.
     pub ring_transfers: u64,
-    /// Whether whole periods of a steady state are jumped over; changes no result.
+    /// Steady-state handling: whole periods may be jumped over, which changes no result.
     pub steady_state: SteadyState,
-    /// Seed of every random stream.
+    /// The seed for every random stream.
     pub seed: u64,
-    /// The seeds of some streams, which a scenario may set apart; otherwise all are the seed.
+    /// Seeds for some streams, which a scenario may set separately; otherwise all equal `seed`.
     pub seeds: Seeds,
-    /// The numbers the topology was built from.
+    /// The parameters from which `topology` was built.
     pub topology_spec: TopologySpec,
-    /// The fabric as a graph, with the circuits of its optical switches to begin with.
+    /// The fabric as a graph, with its optical switches' initial circuits.
     pub topology: Topology,
-    /// When the circuits of its optical switches change; `None` where it has none.
+    /// Circuit changes at optical switches; `None` if the fabric has none.
     pub circuits: Option<CircuitPlan>,
-    /// The models of the switches.
+    /// The switch models, by tier.
     pub switches: Switches,
-    /// What is different in a scheduled fabric; `None` where switches queue at their outputs.
+    /// Parameters that a scheduled fabric adds; `None` if switches queue at their outputs.
     pub scheduled: Option<ScheduledSpec>,
-    /// What frames need before they are sent, in a fabric that sends by credit.
+    /// The credit that frames need before they are sent; `None` without credit-based flow control.
     pub credit: Option<CreditSpec>,
-    /// How frames wait at the inputs of switches; `None` where they wait at outputs.
+    /// The input queues of switches; `None` if frames wait at outputs.
     pub input_queued: Option<InputQueuedSpec>,
-    /// What senders are told of long queues, if anything; the switches then have its class.
+    /// Congestion signals that switches send about long queues; `None` for none. With signals, the
+    /// switches have a traffic class for them.
     pub signals: Option<SignalSpec>,
-    /// The devices of the switches, where the scenario names them; changes no result.
+    /// The switches' devices, if the scenario names them; they change no result.
     pub devices: Devices,
-    /// What the parts of the fabric draw, if that is counted; changes no result.
+    /// Power constants for the fabric's parts, if power is counted; they change no result.
     pub power: Option<PowerProfile>,
-    /// The model of all NICs.
+    /// The NIC model, one for all hosts.
     pub nic: NicSpec,
-    /// How NICs change source ports, as the switches see it.
+    /// The rules by which NICs change source ports, as far as switches must know.
     pub port_changes: PortChanges,
-    /// The DMA rates of each NIC, in the order of the hosts; empty without PCIe.
+    /// Each NIC's DMA rates, by host; empty without PCIe.
     pub dma: ById<HostId, DmaRates>,
-    /// What hosts add to each send.
+    /// Delays that hosts add to each send.
     pub host_delays: HostDelays,
-    /// What connects the NPUs of a host beside their NICs; `None`: nothing does.
+    /// The scale-up domain that joins a host's NPUs beside their NICs; `None` if there is none.
     pub scale_up: Option<ScaleUp>,
-    /// NPUs that share each NIC: ranks of a job that one NIC carries at most. Where there are
-    /// several, they are of one scale-up domain.
+    /// NPUs that share each NIC, which limits the ranks that a job has on one NIC. If there are
+    /// several, they belong to one scale-up domain.
     pub npus_per_nic: u32,
-    /// The addresses of each NIC, in the order of the hosts.
+    /// Each NIC's addresses, by host.
     pub addresses: ById<HostId, NicAddress>,
-    /// The jobs, with names all different and, within a job, no more ranks on a NIC than it has
-    /// NPUs. Gaps are at least 2 us, and the engine's window must not be longer than the shortest
-    /// of them.
+    /// The jobs. Names are distinct, and a job has no more ranks on a NIC than the NIC has NPUs.
+    /// Gaps are at least 2 µs, and no engine window may be longer than the shortest gap.
     pub jobs: Vec<Job>,
-    /// Whether each job under test is also run alone, to compare; changes no result of the run of
-    /// all.
+    /// True if each measured job is also run alone, for comparison; this does not change the run
+    /// with all jobs.
     pub baseline: bool,
-    /// What breaks and is mended, and when.
+    /// Faults and repairs, with their times.
     pub faults: FaultPlan,
-    /// What is done to frames on their way, at most one entry for each direction of a link.
+    /// Impairments of frames under way, at most one entry per link direction.
     pub impairments: Vec<LinkImpairment>,
-    /// The PFC watchdog of all switches, if they have one.
+    /// The PFC watchdog in all switches, if they have one.
     pub watchdog: Option<WatchdogSpec>,
-    /// How often queues and rates are sampled; `None` for never. At least 1 us.
+    /// Interval at which queues and rates are sampled, at least 1 µs; `None` for never.
     pub sample_interval: Option<Time>,
     /// The ports whose queues are recorded change by change, if any.
     pub queue_changes: Option<QueueChanges>,
     /// The ports at which frames are captured, if any.
     pub capture: Option<CapturePlan>,
-    /// Whether operations of graphs are recorded one by one.
+    /// True if each operation in an operation graph is recorded.
     pub records_operations: bool,
-    /// When the simulation stops whether it is done or not; `None` for when all jobs are. It stops
-    /// at [`SIMULATED_MAX`](crate::SIMULATED_MAX) in any case.
+    /// Time at which the simulation stops in any case; `None` to run until all jobs are done. It
+    /// always stops at [`SIMULATED_MAX`](crate::SIMULATED_MAX).
     pub time_limit: Option<Time>,
-    /// How long background jobs run on after the last arrival of the jobs under test, or after the
-    /// instant at which it is known that one of these will never end; no shorter than a window.
+    /// Time for which background jobs run on after the measured jobs' last arrival, or after the
+    /// instant at which it is known that a measured job will never end; no shorter than a window.
     pub background_delay: Time,
-    /// The longest window the engine may use; `None` for as long as the fabric's delays allow.
+    /// Longest window that the engine may use; `None` for as long as the fabric's delays allow.
     pub window_cap: Option<Time>,
-    /// The links in the terms of flow control, with the headroom behind each.
+    /// The links from the view of flow control, with the headroom behind each.
     pub links: Links,
-    /// How soon one node can affect another.
+    /// Bounds for the time in which one node can affect another.
     pub lookahead: Lookahead,
 }
 
-/// What hosts add to each send.
+/// Delays that hosts add to each send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostDelays {
-    /// From the arrival that releases a send, or the start of the collective, to the send.
+    /// Delay from the arrival that releases a send, or from the collective's start, to the send.
     pub step: Time,
-    /// From the start of a collective to its first sends.
+    /// Delay from the start of a collective to its first sends.
     pub start_up: Time,
 }
 
 impl Plan {
-    /// What decides how long links take.
+    /// Returns the parts that determine link delays.
     pub fn delays(&self) -> Delays<'_> {
         Delays {
             topology: &self.topology,
@@ -131,15 +132,14 @@ impl Plan {
         }
     }
 
-    /// The same plan with links and lookahead as the rest of it has them: for a plan of which
-    /// something else was changed.
+    /// Recomputes links and lookahead, after another part of the plan has changed.
     #[must_use]
     pub fn evaluated(mut self) -> Plan {
         self.links = Links::of(&self.topology, &self.switches, &self.nic);
         self.with_lookahead()
     }
 
-    /// The same plan with the lookahead of the rest of it.
+    /// Recomputes the lookahead from the rest of the plan.
     #[must_use]
     pub fn with_lookahead(mut self) -> Plan {
         let others = Others {
@@ -151,15 +151,15 @@ impl Plan {
         self
     }
 
-    /// From which wait at circuits on leaves send through the tree, where there is one and the load
-    /// balancer may.
+    /// Returns the wait at circuits beyond which leaves send through the tree; `None` if the fabric
+    /// has no tree or the load balancer cannot spill.
     pub fn spill(&self) -> Option<Time> {
         let spill = self.circuits.as_ref()?.spill;
         let balancing = &self.switches.usual.load_balancing;
         spill.filter(|_| self.topology.optics.has_tree() && balancing.may_spill())
     }
 
-    /// The planes that the packets of one queue pair take.
+    /// Returns the number of planes over which a queue pair's packets are distributed.
     pub fn sprayed_planes(&self) -> u16 {
         match self.nic.plane_choice() {
             PlaneChoice::Spray => self.topology.nic_ports,
@@ -167,17 +167,17 @@ impl Plan {
         }
     }
 
-    /// Whether what one NIC's NPU sends to another's passes the scale-up domain of their host, and
-    /// no NIC.
+    /// Returns true if data from an NPU at `a` to one at `b` passes their host's scale-up domain
+    /// instead of a NIC.
     pub fn is_within_domain(&self, a: HostId, b: HostId) -> bool {
         self.scale_up
             .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))
     }
 
-    /// The same with some of the jobs only, on the same fabric: the others have their places and
-    /// run nothing, so that names, queue pairs and paths of those that run stay what they are. One
-    /// that waits for a job that does not run waits for what that waits for, or starts at once.
-    /// Nothing is sampled.
+    /// Returns the plan with only the `jobs` of these indices running, on the same fabric. The
+    /// others keep their places but run nothing, so that names, queue pairs and paths of the
+    /// running jobs do not change. A job that waits for one that does not run waits for that one's
+    /// predecessor instead, or starts at once. Nothing is sampled or recorded.
     #[must_use]
     pub fn with_jobs(&self, jobs: &[usize]) -> Plan {
         let mut plan = self.clone();
@@ -199,7 +199,7 @@ impl Plan {
         plan
     }
 
-    /// The first of some jobs on the way from a job to the one it waits for, and so on.
+    /// Returns the first of `jobs` in the chain of predecessors that begins with `job`.
     fn nearest_before(&self, job: JobId, jobs: &[usize]) -> Option<JobId> {
         let next = |job: &JobId| self.jobs[job.index()].after;
         let mut way = std::iter::successors(Some(job), next);
@@ -207,30 +207,30 @@ impl Plan {
     }
 }
 
-/// What is recorded of queues change by change.
+/// Ports whose queues are recorded change by change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueChanges {
-    /// Ports of switches, ascending and none twice.
+    /// Ports of switches, ascending and without duplicates.
     pub ports: Vec<CableEnd>,
-    /// So many changes of each.
+    /// Most changes that are recorded at each port.
     pub limit: u64,
-    /// From when on changes are recorded.
+    /// Time from which changes are recorded.
     pub from: Time,
-    /// Until when; without it, to the end.
+    /// Time until which changes are recorded; `None` for the trial's end.
     pub to: Option<Time>,
 }
 
-/// What is captured of frames.
+/// Ports at which frames are captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturePlan {
-    /// Ports, ascending and none twice.
+    /// Ports, ascending and without duplicates.
     pub ports: Vec<CableEnd>,
-    /// So many frames in all.
+    /// Most frames in all, over all ports.
     pub limit: u64,
-    /// So many bytes of each.
+    /// Most bytes that are kept from each frame.
     pub snap_bytes: u32,
-    /// From when on frames are captured.
+    /// Time from which frames are captured.
     pub from: Time,
-    /// Until when; without it, to the end.
+    /// Time until which frames are captured; `None` for the trial's end.
     pub to: Option<Time>,
 }

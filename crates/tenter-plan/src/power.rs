@@ -1,16 +1,16 @@
-//! What the parts of a fabric draw: electrical power and the energy of bits.
+//! Power drawn by a fabric's parts, and energy per bit.
 
 use std::ops::RangeInclusive;
 
 use tenter_config::component;
 use tenter_topology::Topology;
 
-/// What the parts of a fabric draw, and whose constants these are.
+/// Power constants with the name of their profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PowerProfile {
-    /// Its name; where the scenario has other constants, that is said with it.
+    /// The profile's name; it also says if the scenario overrides constants.
     pub name: String,
-    /// Its constants.
+    /// The constants, in milliwatts and femtojoules.
     pub constants: PowerConstants,
 }
 
@@ -33,30 +33,30 @@ component! {
     }
 }
 
-/// A megawatt for a switch, or a microjoule for a bit, is a slip of the unit.
+/// Range for all constants: a megawatt for a switch, or a microjoule for a bit, is a mistaken unit.
 const CONSTANTS: RangeInclusive<u64> = 0..=1_000_000_000;
 
-/// How many parts a fabric has that draw power whatever passes them.
+/// Counts of a fabric's parts that draw power whether or not they carry traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoweredParts {
-    /// Electrical switches; those without any cable are not there.
+    /// Electrical switches; one without any cable does not exist.
     pub switches: u64,
-    /// Ports of electrical switches with cables.
+    /// Electrical switches' ports with cables.
     pub ports: u64,
-    /// Both ends of all cables, those in NICs too; of a fibre to an optical switch the one end that
-    /// is at an electrical switch.
+    /// Both ends of all cables, including those in NICs; for a fibre to an optical switch only the
+    /// end at the electrical switch.
     pub cable_ends: u64,
-    /// 2×2 elements of optical switches.
+    /// 2×2 elements in optical switches.
     pub optical_elements: u64,
 }
 
 impl PoweredParts {
-    /// Those of a fabric.
+    /// Counts the parts of a fabric.
     pub fn of(topology: &Topology) -> PoweredParts {
         let ports = topology.switch_nodes();
         let ports = ports.map(|switch| u64::from(topology.ports(switch)));
         let cabled: Vec<u64> = ports.filter(|&ports| ports > 0).collect();
-        // A fibre has a transceiver where the electrical switch is, and glass at the optical one.
+        // A fibre has a transceiver at the electrical switch, and only glass at the optical one.
         let ends = |cable: u32| if topology.is_fibre(cable) { 1 } else { 2 };
         let optical = topology.optics.switches().iter();
         PoweredParts {
@@ -70,35 +70,35 @@ impl PoweredParts {
     }
 }
 
-/// The 2×2 elements of an optical switch of so many ports as a Beneš network: r/2 of them in each
-/// of 2·log₂r − 1 stages, r the next power of two.
+/// Returns the number of 2×2 elements in an optical switch with `ports` ports, as a Beneš network:
+/// r/2 in each of 2·log₂r − 1 stages, where r is the next power of two.
 fn elements(ports: u32) -> u64 {
     let radix = ports.max(2).next_power_of_two();
     u64::from(radix / 2) * u64::from(2 * radix.ilog2() - 1)
 }
 
-/// What the parts of a fabric draw whatever passes them, in watts.
+/// Static power of a fabric's parts, in watts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StaticPower {
     /// Electrical switches without their ports.
     pub switches: f64,
     /// Ports of electrical switches.
     pub ports: f64,
-    /// Ends of cables.
+    /// Cable ends, including those in NICs.
     pub cable_ends: f64,
     /// Optical switches, which hold their circuits.
     pub optical_switches: f64,
 }
 
 impl StaticPower {
-    /// All of it.
+    /// Returns the total static power in watts.
     pub fn watts(&self) -> f64 {
         self.switches + self.ports + self.cable_ends + self.optical_switches
     }
 }
 
 impl PowerConstants {
-    /// What the parts of a fabric draw whatever passes them.
+    /// Computes the power that the parts draw without traffic.
     pub fn static_power(&self, parts: &PoweredParts) -> StaticPower {
         let watts = |count: u64, milliwatts: u64| count as f64 * milliwatts as f64 / 1e3;
         StaticPower {
@@ -109,7 +109,7 @@ impl PowerConstants {
         }
     }
 
-    /// The constant of that name, as it is in a scenario.
+    /// Returns the constant called `name` in scenarios, for changes.
     pub fn constant(&mut self, name: &str) -> Option<&mut u64> {
         match name {
             "switch_base_mw" => Some(&mut self.switch_base_mw),
@@ -122,8 +122,8 @@ impl PowerConstants {
         }
     }
 
-    /// What bits take that pass switches and cables, each counted once for each switch and once for
-    /// each cable it passes, in joules.
+    /// Returns the energy for bits in joules. `switch_bits` counts a bit once for each switch that
+    /// it passes, `cable_bits` once for each cable.
     pub fn dynamic_joules(&self, switch_bits: u64, cable_bits: u64) -> f64 {
         let femtojoules = switch_bits as f64 * self.switch_bit_fj as f64
             + cable_bits as f64 * self.cable_bit_fj as f64;

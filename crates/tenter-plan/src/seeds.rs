@@ -1,19 +1,19 @@
-//! The seeds of a trial: one, from which all is drawn, and those that a scenario sets apart.
+//! A trial's seeds: one for all random streams, and those that a scenario sets separately.
 
-/// The seeds that random streams are drawn from. Streams are named by seed, component and purpose.
+/// The seeds from which random streams are drawn. A stream is named by seed, component and purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seeds {
-    /// Of which hosts jobs are placed on.
+    /// Seed for the placement of jobs on hosts.
     pub placement: u64,
-    /// Of what switches and NICs hash and draw: the paths of flows, UDP source ports, ECN marks.
+    /// Seed for hashes and draws in switches and NICs: paths of flows, UDP source ports, ECN marks.
     pub hashing: u64,
-    /// Of what jobs do and when: sizes and arrivals of flows, permutations, neighbours and volumes
-    /// of applications, the spread of what is computed, the skew of starts.
+    /// Seed for the jobs' behaviour: sizes and arrivals of flows, permutations, neighbours and
+    /// volumes of applications, spread of computing times, skew of starts.
     pub arrivals: u64,
 }
 
 impl Seeds {
-    /// All of them the same.
+    /// Sets all seeds to the same value.
     pub fn of(seed: u64) -> Seeds {
         Seeds {
             placement: seed,

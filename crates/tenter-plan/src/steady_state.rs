@@ -1,11 +1,11 @@
-//! What is done while the network is in a steady state.
+//! The choice between simulating and jumping steady states.
 
 use tenter_config::choice;
 
-/// What is done while the network comes back to the same state again and again.
+/// Handling of a network that returns to the same state again and again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SteadyState {
-    /// It is simulated as all else.
+    /// Every period is simulated, like all else.
     #[default]
     Simulate,
     /// Whole periods are jumped over; results are the same.

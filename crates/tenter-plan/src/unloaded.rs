@@ -1,4 +1,5 @@
-//! How long messages take on a path that nobody else uses: what a slowdown is a ratio to.
+//! Unloaded times: how long messages take on a path without other traffic. Slowdowns are ratios to
+//! them.
 
 use std::cmp::Reverse;
 
@@ -10,11 +11,13 @@ use tenter_units::Time;
 pub use crate::delays::Link;
 use crate::plan::Plan;
 
-/// Round trips are measured from so many leaves to so many others at most.
+/// Most leaves from which round trips are computed.
 const SOURCES: usize = 16;
+/// Most leaves to which round trips are computed from each of those.
 const DESTINATIONS: usize = 1024;
 
-/// The links from one host to another, on the path that takes the first choice everywhere.
+/// Returns the links from one host to another, on the path that takes the first equal-cost port
+/// everywhere.
 pub fn links(plan: &Plan, routing: &Routing, from: HostId, to: HostId) -> Vec<Link> {
     let first = CableEnd {
         node: from.node(),
@@ -25,9 +28,10 @@ pub fn links(plan: &Plan, routing: &Routing, from: HostId, to: HostId) -> Vec<Li
     ends.map(|end| link(plan, end)).collect()
 }
 
-/// The longest round trip of a full packet and its acknowledgement without load, between hosts of
-/// different leaves: of each leaf the host with the slowest cable counts, and of large fabrics some
-/// leaves. Of one leaf those of its two slowest hosts.
+/// Returns the longest unloaded round trip for a full packet and its acknowledgement, between hosts
+/// on different leaves. Each leaf is represented by the host with the slowest cable; in large
+/// fabrics only some leaves are examined. The first leaf's two slowest hosts count as well, in case
+/// there is no other leaf.
 pub fn longest_round_trip(plan: &Plan, routing: &Routing) -> Time {
     let topology = &plan.topology;
     let (forth, back) = (
@@ -41,7 +45,7 @@ pub fn longest_round_trip(plan: &Plan, routing: &Routing) -> Time {
         };
         frame_time(&[link(plan, end)], forth)
     };
-    // The hosts of each leaf, the slowest first; of equal ones in their order.
+    // The hosts of each leaf, slowest first; the sort is stable, so equal ones keep their order.
     let mut leaves: Vec<(NodeId, Vec<HostId>)> = Vec::new();
     for host in topology.host_ids() {
         let leaf = topology.neighbour(host, 0).node;
@@ -74,21 +78,23 @@ pub fn longest_round_trip(plan: &Plan, routing: &Routing) -> Time {
     times.fold(Time::LEAST, Time::max)
 }
 
-/// The link that leaves a node by a port.
+/// Returns the link that leaves a node through port `end`.
 pub fn link(plan: &Plan, end: CableEnd) -> Link {
     plan.delays().link(end)
 }
 
-/// A wire that frames take one after the other.
+/// A wire, which frames take one after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Wire {
     link: Link,
+    /// Time at which the last frame's last bit leaves.
     free_at: Time,
+    /// Remainder of the last frame's wire time, in 1/denominator ps.
     carried: u32,
 }
 
 impl Wire {
-    /// That of a link, which has sent nothing.
+    /// Makes the wire of a link that has not sent yet.
     #[must_use]
     pub fn of(link: Link) -> Wire {
         Wire {
@@ -98,14 +104,15 @@ impl Wire {
         }
     }
 
-    /// Keeps it idle for a while after the last frame.
+    /// Keeps the wire idle for `gap` after the last frame.
     pub fn pause_for(&mut self, gap: Time) {
         self.free_at += gap;
     }
 
-    /// When a frame that is ready at `ready` arrives at the other end.
+    /// Sends a frame that is ready at `ready`; returns its arrival time at the other end.
     pub fn pass(&mut self, frame_bytes: u32, ready: Time) -> Time {
         let start = ready.max(self.free_at);
+        // Only back-to-back frames carry the fraction of a picosecond over.
         let carried = if start == self.free_at {
             self.carried
         } else {
@@ -124,8 +131,9 @@ impl Wire {
     }
 }
 
-/// From the posting of a request of `bytes` to its last byte at the other NIC, over links that
-/// nobody else uses, on each of so many planes: each frame takes the next free one.
+/// Returns the time from the posting of a request of `bytes` to its last byte at the other NIC,
+/// over `links` without other traffic. The request is spread over `planes` equal planes: each frame
+/// takes the one that is free first.
 pub fn request_time(nic: &NicSpec, links: &[Link], planes: u16, bytes: u64) -> Time {
     let mut planes = vec![wires(links); usize::from(planes.max(1))];
     let mut arrived = Time::ZERO;
@@ -142,7 +150,7 @@ pub fn request_time(nic: &NicSpec, links: &[Link], planes: u16, bytes: u64) -> T
     arrived
 }
 
-/// The frames of a request, and the gap that the sender leaves behind each.
+/// Returns a request's frames, each with the gap that the sender leaves behind it.
 pub fn frames(nic: &NicSpec, bytes: u64) -> impl Iterator<Item = (u32, Time)> {
     let cut = nic.cut();
     let gap = nic.message_gap;
@@ -153,7 +161,7 @@ pub fn frames(nic: &NicSpec, bytes: u64) -> impl Iterator<Item = (u32, Time)> {
     })
 }
 
-/// From the first bit of a frame at its sender to its last at the receiver.
+/// Returns the time from a frame's first bit at its sender to its last bit at the receiver.
 pub fn frame_time(links: &[Link], frame_bytes: u32) -> Time {
     pass_all(&mut wires(links), frame_bytes)
 }

@@ -1,4 +1,4 @@
-//! Ideal times where some transfers pass a scale-up domain and others the network.
+//! Ideal times if some transfers pass a scale-up domain and others the network.
 
 use std::collections::BTreeSet;
 
@@ -9,22 +9,21 @@ use tenter_workload::{CollectiveRun, Operations, ScaleUp, Schedule};
 
 use super::{Ideal, rate};
 
-/// The transfers of collectives with at most so many are followed one by one: an all-to-all of
-/// 1,024 ranks.
+/// Most transfers that are followed one by one: those of an all-to-all among 1,024 ranks.
 const TRANSFERS_MAX: u32 = 1 << 20;
 
-/// What is busy how long, and how long it takes until the last transfer has arrived if nothing but
-/// the transfers it waits for holds one up.
+/// Result of following all transfers: how long ports are busy, and when the last transfer arrives
+/// if each waits only for those that release it.
 struct Walk {
-    /// The port with most to send or to receive.
+    /// Busy time at the port with most to send or to receive.
     port: Time,
-    /// The NPU with most to send into its domain.
+    /// Busy time at the NPU with most to send into its domain.
     npu: Time,
-    /// The longest way from a transfer to one that waits for it.
+    /// Length of the longest chain of transfers that release each other.
     chain: Time,
 }
 
-/// From the end of a transfer to the start of the next that it releases, by the way it takes.
+/// Time from a transfer's end to the start of the next that it releases, by the path that it takes.
 #[derive(Clone, Copy)]
 struct Latencies {
     fabric: Time,
@@ -32,7 +31,7 @@ struct Latencies {
 }
 
 impl Ideal<'_> {
-    /// How long a collective takes whose ranks share scale-up domains; none where no two of them
+    /// Returns the time for a collective whose ranks share scale-up domains; `None` if no two ranks
     /// share one.
     pub(super) fn through_domain(&self, run: &CollectiveRun) -> Option<Time> {
         let domain = self.plan.scale_up?;
@@ -56,6 +55,7 @@ impl Ideal<'_> {
             domain: self.domain_latency(domain),
         };
         let walk = self.walk(&*schedule, domain, latencies);
+        // A port that carries nothing ends nothing, so no latency follows.
         let end = |busy: Time, latency| match busy {
             Time::ZERO => Time::ZERO,
             busy => busy.saturating_add(latency),
@@ -64,10 +64,12 @@ impl Ideal<'_> {
         let within = run.traffic.within_hosts(run.size_bytes);
         let computing = run.traffic.operations().map(Operations::computing);
         let time = ports.max(walk.chain).max(computing.unwrap_or_default());
+        // Time within hosts comes before the network's steps and again after them.
         Some(time.saturating_add(within).saturating_add(within))
     }
 
-    /// From the end of a transfer at its NPU to the start of the next that it releases.
+    /// Returns the time from the end of a transfer at its NPU to the start of the next that it
+    /// releases.
     fn domain_latency(&self, domain: ScaleUp) -> Time {
         if self.latencies.is_empty() {
             Time::ZERO
@@ -76,10 +78,11 @@ impl Ideal<'_> {
         }
     }
 
-    /// As if all ranks had a port as fast as that of their NIC and that into their domain together,
-    /// and the shorter of both ways: less than it takes, but not much less than nothing.
+    /// Returns a lower bound for collectives with too many transfers: every rank has a port as fast
+    /// as those of its NIC and its domain together, and the shorter of both latencies.
     fn over_both(&self, run: &CollectiveRun, domain: ScaleUp) -> Time {
         let port_time = |bytes| {
+            // Rates add up, so times combine like parallel resistors.
             let [a, b] = [self.port_time(bytes, self.rates.1), domain.time_of(bytes)]
                 .map(|time| u128::from(time.ps()));
             Time::from_ps((a * b / (a + b).max(1)) as u64)
@@ -94,17 +97,20 @@ impl Ideal<'_> {
         })
     }
 
+    /// Follows all transfers in the order in which they release each other.
     fn walk(&self, schedule: &dyn Schedule, domain: ScaleUp, latencies: Latencies) -> Walk {
         let count = schedule.transfer_count();
         let mut ports: ById<HostId, [Time; 2]> =
             vec![[Time::ZERO; 2]; self.plan.topology.hosts].into();
         let mut npus = vec![Time::ZERO; self.job.hosts.len()];
-        // Of each transfer how many arrivals it waits for, and when the last of them so far was.
+        // For each transfer the number of arrivals that it still waits for, and the last of them so
+        // far.
         let mut missing: Vec<u32> = (0..count).map(|id| schedule.dependencies(id)).collect();
         let mut ready = vec![schedule.start_up(); count as usize];
         let mut next: Vec<u32> = (0..count).filter(|&id| missing[id as usize] == 0).collect();
         let mut chain = Time::ZERO;
         let mut released = Vec::new();
+        // Any order gives the same result: it consists of sums and maxima.
         while let Some(id) = next.pop() {
             let transfer = schedule.transfer(id);
             let [from, to] = self.job.ends(&transfer);

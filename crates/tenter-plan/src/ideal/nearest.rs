@@ -1,4 +1,4 @@
-//! The least time in which a frame gets from one rank of a job to another, over all paths that
+//! The shortest time in which a frame gets from one rank of a job to another, over all paths that
 //! switches may choose.
 
 use std::collections::BTreeMap;
@@ -12,19 +12,21 @@ use tenter_workload::Job;
 use crate::plan::Plan;
 use crate::unloaded::{Link, link};
 
-/// Among more kinds of hosts a bound takes the place of the paths between switches.
+/// Most kinds of hosts whose pairs are all examined; with more, a bound replaces the paths between
+/// switches.
 const ALL_PAIRS_MAX: usize = 256;
 
-/// Hosts on one switch by equal cables.
+/// Hosts on one switch with equal cables.
 #[derive(Debug)]
 pub struct HostKind {
-    /// The first of them, and the second if there is one.
+    /// The first host, and a second one if there is one.
     pub hosts: (HostId, Option<HostId>),
-    /// How many there are; a host counts as often as it is named.
+    /// Number of hosts; a host counts as often as it is named.
     pub count: u64,
 }
 
-/// The hosts by switch, rate and delay of their cable, in their order.
+/// Groups hosts by switch, and by their cable's rate and delay; kinds are in the order of their
+/// first hosts.
 pub fn host_kinds(plan: &Plan, hosts: impl Iterator<Item = HostId>) -> Vec<HostKind> {
     let mut numbers: BTreeMap<(NodeId, Rate, Time), usize> = BTreeMap::new();
     let mut kinds: Vec<HostKind> = Vec::new();
@@ -36,7 +38,7 @@ pub fn host_kinds(plan: &Plan, hosts: impl Iterator<Item = HostId>) -> Vec<HostK
             .or_insert(kinds.len());
         match kinds.get_mut(number) {
             Some(kind) => {
-                // Several ranks may have the same NIC.
+                // Several ranks may share a NIC, which must not count as a second host.
                 let other = (host != kind.hosts.0).then_some(host);
                 kind.hosts.1 = kind.hosts.1.or(other);
                 kind.count += 1;
@@ -50,11 +52,12 @@ pub fn host_kinds(plan: &Plan, hosts: impl Iterator<Item = HostId>) -> Vec<HostK
     kinds
 }
 
-/// From the end of a frame at its sender to its end at the receiver, or from its start at the one
-/// to its start at the other: the lesser of the two, in ps, for the nearest two ranks of a job.
+/// Returns the shortest time between the nearest two ranks of a job, in ps. It is the time from a
+/// frame's end at the sender to its end at the receiver, or from start to start, whichever is
+/// shorter.
 ///
-/// A frame that is alone takes the latency of each link, and its duration on each link whose other
-/// end takes it whole, so that the best path follows from the best paths of the switches behind.
+/// A frame without other traffic takes each link's latency, and its wire time on each link whose
+/// receiver takes it whole. So the best path follows from the best paths of the next switches.
 pub fn least_latency(plan: &Plan, routing: &Routing, job: &Job, frame_bytes: u32) -> u64 {
     let kinds = host_kinds(plan, job.hosts.iter().copied());
     let search = Search {
@@ -70,7 +73,7 @@ pub fn least_latency(plan: &Plan, routing: &Routing, job: &Job, frame_bytes: u32
     least.unwrap_or(0)
 }
 
-/// The least time from each switch to a target, where known.
+/// The shortest time from each switch to a target, where it is known.
 type Best = ById<SwitchId, Option<u64>>;
 
 struct Search<'a> {
@@ -80,9 +83,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Examines every pair of kinds.
     fn all_pairs(&self, kinds: &[HostKind]) -> Option<u64> {
         let mut best: Best = vec![None; self.plan.topology.switches()].into();
         let mut least: Option<u64> = None;
+        // Targets are outside, because `best` is about one target.
         for to in kinds {
             best.fill(None);
             for from in kinds {
@@ -102,7 +107,8 @@ impl Search<'_> {
         least
     }
 
-    /// Hosts of one switch, and three links at least between those of two.
+    /// Bounds the time from below: hosts on one switch exactly, others by the cheapest up link,
+    /// down link and link between switches.
     fn bound(&self, kinds: &[HostKind]) -> Option<u64> {
         let mut best: Best = vec![None; self.plan.topology.switches()].into();
         let pairs = kinds
@@ -130,15 +136,18 @@ impl Search<'_> {
         Some(near.fold(far, u64::min))
     }
 
-    /// What is known of the switches on the way is kept in `best`, which is about one target.
+    /// Returns the time for one pair. `best` caches the switches on the way, all for the same
+    /// target.
     fn pair(&self, source: HostId, target: HostId, best: &mut Best) -> u64 {
         let [first, last] = [first_end(source), self.last_end(target)];
         let whole = self.cost(first) + self.least_from(self.switch_of(source), target, best);
         let ends = [first, last].map(|end| self.duration(&link(self.plan, end), end));
+        // `whole` runs from start to end; less the time at one end it is end to end or start to
+        // start.
         whole.saturating_sub(ends[0].max(ends[1]))
     }
 
-    /// The best way from a switch, by its number among the switches, to a host.
+    /// Returns the shortest time from a switch to a host.
     fn least_from(&self, switch: SwitchId, target: HostId, best: &mut Best) -> u64 {
         if let Some(known) = best[switch] {
             return known;
@@ -164,11 +173,12 @@ impl Search<'_> {
         topology.switch(topology.neighbour(host, 0).node)
     }
 
-    /// The switch's end of the cable of a host.
+    /// Returns the switch's end of a host's cable.
     fn last_end(&self, host: HostId) -> CableEnd {
         self.plan.topology.neighbour(host, 0)
     }
 
+    /// Returns what a link adds to a frame's time, in ps.
     fn cost(&self, end: CableEnd) -> u64 {
         let link = link(self.plan, end);
         let whole = if link.stores {
@@ -179,8 +189,8 @@ impl Search<'_> {
         link.latency.ps() + whole
     }
 
-    /// Of what the other end takes whole. Cells of one packet travel beside each other between the
-    /// switches of a scheduled fabric, so that none waits for more than itself.
+    /// Returns the wire time for the unit that the receiver takes whole. Between a scheduled
+    /// fabric's switches a packet's cells travel in parallel, so each waits only for itself.
     fn duration(&self, link: &Link, end: CableEnd) -> u64 {
         let topology = &self.plan.topology;
         let peer = topology.neighbour(end.node, end.port).node;
