@@ -1,4 +1,4 @@
-//! Why a plan cannot be run, or a run not be finished.
+//! Errors: why a plan cannot be run, or a run cannot be finished.
 
 use tenter_net::PullTarget;
 use tenter_record::SinkError;
@@ -7,36 +7,37 @@ use tenter_workload::WorkloadError;
 
 use crate::flow_level::FlowLevelRefusal;
 
-/// Why a plan could not be run, or a run not be finished.
+/// Why a plan cannot be run, or a run cannot be finished.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
     /// Some hosts cannot reach each other.
     #[error(transparent)]
     Routing(#[from] RoutingError),
-    /// A collective cannot be run by its ranks.
+    /// The ranks cannot run a collective.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// More connections than a NIC with receiver credit has.
+    /// A NIC would have more connections than receiver credit can number; the variant holds their
+    /// count.
     #[error(
         "a NIC would receive by {0} connections, and with receiver credit {max} fit; use fewer queue pairs or ranks, or `congestion_control: nscc`",
         max = 1_u32 << PullTarget::SLOT_BITS
     )]
     TooManyConnections(u32),
-    /// Nothing takes any time.
+    /// A link has no delay at all, so there is no lookahead; the variant names the link.
     #[error(
         "{0} takes no time at all: give the cable a delay, or the switch a pipeline latency or `forwarding: store-and-forward`"
     )]
     NoLookahead(String),
-    /// Flow level can say nothing about it.
+    /// Flow level has no model for something in the plan.
     #[error(transparent)]
     FlowLevel(#[from] FlowLevelRefusal),
-    /// Real hosts cannot do what it asks for.
+    /// Real hosts cannot do something that the plan needs; the message says what.
     #[error("{0}")]
     NotForRealHosts(String),
-    /// The records could not be kept.
+    /// The caller's sink could not take the records.
     #[error(transparent)]
     Sink(#[from] SinkError),
-    /// Frames did not add up: a defect of the simulator.
+    /// Frames do not add up at the run's end, which is a defect in the simulator.
     #[error("frames are not conserved: {0}; please report this scenario with its seed as a defect")]
     Conservation(String),
 }

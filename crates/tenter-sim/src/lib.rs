@@ -4,9 +4,9 @@
 //!   Plan ──build──▶ Network (parts: nodes and lanes) ──run──▶ records at edges ──▶ Sink, Summary
 //! ```
 //!
-//! [`run`] is the whole way. Underneath, a [`Driver`] moves time: the windowed engine here, the
+//! [`run`] does everything. Underneath, a [`Driver`] advances time: the windowed engine here, the
 //! reference engine in the test kit. Both drive the same nodes ([`Fabric`]) and stop at the same
-//! edges, so both must leave the same [digest].
+//! sync points (*edges* in the code), so both must give the same [digest].
 //!
 //! **Architecture invariant.** Nothing here reads a file, a clock or the environment; records leave
 //! through the caller's [`Sink`](tenter_record::Sink), and the caller measures wall time.

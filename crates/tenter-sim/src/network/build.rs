@@ -1,4 +1,4 @@
-//! From a plan to nodes, links and queue pairs.
+//! Builds nodes, links and queue pairs from a plan.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use super::unloaded::Unloaded;
 use super::watch::{Unwatched, Watcher};
 use super::windows::windows;
 
-/// Everything that is the same for all parts, for a plan over so many threads.
+/// Evaluates the data that all partitions share, for a run on `threads` threads.
 fn context(
     plan: &Plan,
     threads: u16,
@@ -99,13 +99,14 @@ fn context(
     })
 }
 
-/// How many queue pairs the ranks of a job send on.
+/// Counts the queue pairs on which a job's ranks send.
 fn sends(job: &Job, pairs: &QueuePairs) -> u64 {
     let ranks = job.hosts.ids();
     ranks.map(|rank| pairs.send_count(rank) as u64).sum()
 }
 
-/// The NICs of a plan, which know the fabric's round trip where they need it.
+/// Returns the plan's NIC model, with the fabric's round trip filled in if congestion control needs
+/// it.
 fn nic(plan: &Plan, routing: &Routing) -> NicSpec {
     let mut nic = plan.nic.clone();
     if let Some(control) = &mut nic.congestion_control {
@@ -114,7 +115,7 @@ fn nic(plan: &Plan, routing: &Routing) -> NicSpec {
     nic
 }
 
-/// Refuses more connections to a host than a request for credit can name.
+/// Refuses a host with more connections than a request for receiver credit can number.
 fn check_connections(plan: &Plan, slots: &ById<HostId, FreeSlots>) -> Result<(), SimulationError> {
     let own = plan.nic.ultra_ethernet();
     if !own.is_some_and(UltraEthernet::has_credit) {
@@ -127,22 +128,23 @@ fn check_connections(plan: &Plan, slots: &ById<HostId, FreeSlots>) -> Result<(),
     }
 }
 
-/// The latency of the shortest path of a job whose library says what steps take.
+/// Returns the latency on the shortest path, for jobs whose communication library states step
+/// latencies; `None` for others.
 fn path_latency(plan: &Plan, routing: &Routing, job: &Job) -> Option<Time> {
     let mut runs = job.sequence.iter();
     let has_latencies = runs.any(|run| run.traffic.has_latencies());
     has_latencies.then(|| Time::from_ps(least_latency(plan, routing, job, DATA_OVERHEAD_BYTES)))
 }
 
-/// The first slots of a host that no queue pair has yet.
+/// A host's first QP indices that no queue pair has yet.
 #[derive(Clone, Copy, Default)]
 struct FreeSlots {
     send: SendSlot,
     receive: ReceiveSlot,
 }
 
-/// Where the queue pairs of the ranks of a job begin at their hosts, whose ranks and slots are
-/// counted on.
+/// Assigns queue pairs to a job's ranks: returns where each rank's QP indices begin at its host,
+/// and advances `ranks` and `slots` past them.
 fn places(
     index: JobId,
     job: &Job,
@@ -174,8 +176,8 @@ fn places(
     job.hosts.numbered().map(place).collect()
 }
 
-/// The NPU that a further rank on a host gets, of so many: one with the fewest ranks, and of these
-/// the first.
+/// Returns the NPU for a further rank on a host with `npus` NPUs per NIC: the first among those
+/// with the fewest ranks.
 fn free_npu(here: &[RankHere], npus: u32) -> u16 {
     if npus == 1 {
         return 0;
@@ -188,13 +190,14 @@ fn free_npu(here: &[RankHere], npus: u32) -> u16 {
     (0..npus).min_by_key(ranks_of).unwrap_or(0) as u16
 }
 
-/// The records of in-band telemetry, where the congestion control goes by it.
+/// Makes the records for in-band telemetry, if congestion control uses it.
 fn telemetry(plan: &Plan) -> Option<Arc<Telemetry>> {
     let hops = plan.nic.congestion_control.as_ref()?.telemetry_hops()?;
     Some(Arc::new(Telemetry::new(plan.topology.hosts, hops)))
 }
 
-/// Where each node lives: neighbours in the fabric are neighbours in memory.
+/// Assigns each node to a partition and a number there. Neighbours in the fabric become neighbours
+/// in memory.
 fn homes(topology: &Topology, threads: u16) -> ById<NodeId, Home> {
     let parts = topology.partition(threads);
     let mut counts = vec![0; usize::from(threads)];
@@ -210,7 +213,7 @@ fn homes(topology: &Topology, threads: u16) -> ById<NodeId, Home> {
     homes
 }
 
-/// The nodes of a plan in one part, for a driver that brings an engine of its own.
+/// Builds a plan's nodes in one partition, for a driver with its own engine.
 ///
 /// # Errors
 /// As [`build`].
@@ -219,17 +222,17 @@ pub fn fabric(plan: &Plan) -> Result<Fabric<Unwatched>, SimulationError> {
     Ok(parts.remove(0).nodes)
 }
 
-/// Whether a plan can be run: what [`build`] would refuse, without its nodes. Gives the routes of
-/// its fabric, which whoever explains the plan needs, too.
+/// Checks that a plan can be run, without building its nodes: finds what [`build`] would refuse.
+/// Returns the fabric's routes, which explanations need, too.
 ///
 /// # Errors
-/// As [`build`], and when the check would take more than the budget has.
+/// As [`build`], and if the check would exceed the budget.
 pub fn check(plan: &Plan, budget: &Budget) -> Result<Arc<Routing>, SimulationError> {
     let routing = Routing::build(&plan.topology, budget)?;
     checked(plan, 1, routing, budget).map(|context| context.routing)
 }
 
-/// Why a collective with more transfers than ids cannot be simulated transfer by transfer.
+/// Makes the error for a collective whose transfers do not fit 32-bit numbers.
 fn too_many_at_once(collective: String, schedule: &dyn Schedule) -> WorkloadError {
     WorkloadError::TooManyAtOnce {
         collective,
@@ -239,7 +242,8 @@ fn too_many_at_once(collective: String, schedule: &dyn Schedule) -> WorkloadErro
 }
 
 impl Context {
-    /// Refuses collectives with more transfers than ids, for the reason that `why` gives.
+    /// Refuses collectives whose transfers do not fit 32-bit numbers, with the error that `why`
+    /// makes.
     pub(crate) fn check_ids(
         &self,
         why: impl Fn(String, &dyn Schedule) -> WorkloadError,
@@ -255,7 +259,7 @@ impl Context {
     }
 }
 
-/// What the nodes of a plan are made from, where one affects another no sooner than later.
+/// Evaluates the shared data, and checks that every effect between nodes takes some time.
 fn checked(
     plan: &Plan,
     threads: u16,
@@ -292,10 +296,10 @@ fn checked(
     )))
 }
 
-/// The nodes of a plan, spread over `threads` parts with a watcher each, ready to run.
+/// Builds a plan's nodes, distributed over `threads` partitions with a watcher each, ready to run.
 ///
 /// # Errors
-/// When hosts cannot reach each other, a collective cannot be run, or a link has no delay.
+/// If hosts cannot reach each other, a collective cannot be run, or a link has no delay.
 pub fn build<W: Watcher>(
     plan: &Plan,
     threads: u16,
@@ -346,9 +350,10 @@ pub fn build<W: Watcher>(
     })
 }
 
+/// The lane and the nodes of a partition, which become a [`Part`].
 type Wired = (tenter_engine::Lane<tenter_net::Packet>, Vec<NodeModel>);
 
-/// Lanes and nodes of each part.
+/// Builds the lanes and nodes, partition by partition.
 fn wire(context: &Arc<Context>, layout: LaneLayout) -> Vec<Wired> {
     let threads = layout.parts;
     let mut order: Vec<NodeId> = context.homes.ids().collect();

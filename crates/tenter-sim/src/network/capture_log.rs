@@ -1,7 +1,7 @@
-//! Frames captured at the ports that a scenario names.
+//! Captures frames at the ports that a scenario names.
 //!
-//! What a port sends is noted when it is sent; what it receives is what the port at the other end
-//! of its cable sends, later by the delay of the cable.
+//! A sent frame is recorded when it is sent. A received frame is one that the port at the cable's
+//! other end sends, recorded the cable's delay later.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -13,25 +13,28 @@ use tenter_units::{Instant, Time};
 
 use super::watch::{Captured, Seen, Watcher};
 
-/// What one part of a network captures.
+/// The frames that one partition captures.
 #[derive(Clone, Debug)]
 pub(crate) struct CaptureLog {
     plan: CapturePlan,
-    /// By the port that sends: where its frames are seen.
+    /// For each sending port the captured ports at which its frames are seen.
     taps: BTreeMap<CableEnd, Vec<Tap>>,
-    /// The frames kept so far, at most twice the limit.
+    /// Frames kept so far, at most twice the limit.
     frames: Frames,
+    /// Frames beyond the limit.
     omitted: u64,
+    /// Flow-control packets seen: they are not frames, and cannot be captured.
     flow_control: u64,
 }
 
-/// A port at which frames of a port are seen.
+/// A captured port at which a sending port's frames are seen.
 #[derive(Clone, Copy, Debug)]
 struct Tap {
-    /// The index of the port among those of the plan.
+    /// Index of the captured port in the plan.
     port: u32,
+    /// True at the sending port, false at the other end of its cable.
     is_outbound: bool,
-    /// From the port that sends to this one, in ps.
+    /// Delay from the sending port to this one.
     delay: Time,
 }
 
@@ -63,6 +66,7 @@ impl CaptureLog {
         }
     }
 
+    /// Records a sent frame at all its taps.
     fn keep(&mut self, event: &Event) {
         let Some(taps) = self.taps.get(&event.place()) else {
             return;
@@ -91,7 +95,7 @@ impl CaptureLog {
         }
     }
 
-    /// A frame does not come to the other end.
+    /// Removes a frame from the receiving taps, because it was lost on the wire.
     fn lose(&mut self, event: &Event) {
         let Some(taps) = self.taps.get(&event.place()) else {
             return;
@@ -102,11 +106,12 @@ impl CaptureLog {
     }
 }
 
-/// Frames in no particular order, of which those that ports receive are found again.
+/// Captured frames in no particular order. Received frames can be found again, in case they turn
+/// out to be lost.
 #[derive(Clone, Debug, Default)]
 struct Frames {
     list: Vec<Seen>,
-    /// The places of received frames in the list, by port and packet.
+    /// Indices of received frames in `list`, by captured port and packet.
     received: HashMap<(u32, Packet), Vec<usize>>,
 }
 
@@ -119,7 +124,7 @@ impl Frames {
         self.list.push(seen);
     }
 
-    /// Takes out the last frame with a packet that a port receives.
+    /// Removes the last received frame with this packet at a port.
     fn remove(&mut self, port: u32, packet: &Packet) {
         let Entry::Occupied(mut known) = self.received.entry((port, *packet)) else {
             return;
@@ -141,7 +146,7 @@ impl Frames {
         }
     }
 
-    /// Keeps the first frames; returns how many are left out.
+    /// Keeps the `limit` earliest frames; returns the number of others.
     fn keep_first(&mut self, limit: usize) -> u64 {
         let omitted = keep_first(&mut self.list, limit);
         self.received.clear();
@@ -152,7 +157,7 @@ impl Frames {
     }
 }
 
-/// Keeps the first frames, in the order of time; returns how many are left out.
+/// Sorts the frames by time and keeps the first `limit`; returns the number of others.
 pub(crate) fn keep_first(frames: &mut Vec<Seen>, limit: usize) -> u64 {
     frames.sort_unstable_by_key(|seen| {
         (

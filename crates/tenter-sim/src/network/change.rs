@@ -1,29 +1,29 @@
-//! What a sync point may change at a node.
+//! Changes that a sync point may make to a node.
 
 use tenter_net::{FarEnd, WatchdogSpec, WireLosses};
 use tenter_units::{SerialisationTime, Time};
 
-/// What happens to a node at an edge.
+/// A change to a node at a sync point. A `u16` is the number of a port.
 #[derive(Clone, Copy, Debug)]
 pub enum Change {
-    /// The link of a port goes down; of what the port had sent this is lost.
+    /// A port's link goes down; the losses say which sent frames are lost.
     Down(u16, WireLosses),
-    /// The link of a port comes up.
+    /// A port's link comes up.
     Up(u16),
-    /// A port sends at another rate from now on, and its frames may have to arrive whole.
+    /// A port sends at a new rate; the flag is true if its frames must arrive whole.
     Rate(u16, SerialisationTime, bool),
-    /// The PFC watchdog looks at the queues of a switch.
+    /// The PFC watchdog checks a switch's queues.
     Watch(WatchdogSpec),
-    /// A NIC begins to pause its leaf whatever it receives.
+    /// A NIC begins to pause its leaf, whatever it receives.
     StormBegins,
-    /// It stops doing so.
+    /// The NIC stops pausing its leaf.
     StormEnds,
-    /// A port whose circuit is to change starts no frame any more.
+    /// A port stops sending, because its circuit is about to change.
     Hold(u16),
-    /// What waits at such a port is routed anew.
+    /// The frames that wait at such a port are routed again.
     Reroute(u16),
-    /// The light of such a port goes; of what the port had sent this is lost.
+    /// Such a port goes dark; the losses say which sent frames are lost.
     Darken(u16, WireLosses),
-    /// A dark port is joined with another; frames follow after this time.
+    /// A dark port is joined with another; it may send after the given time.
     Join(u16, FarEnd, Time),
 }

@@ -1,4 +1,4 @@
-//! What all partitions share: the plan as the simulation needs it, and where each node is.
+//! Data that all partitions share: the plan as the simulation needs it, and each node's address.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use super::scheduled::ScheduledFabric;
 
 const UDP_PROTOCOL: u8 = 17;
 
-/// `RoCEv2` takes its source ports from the dynamic range.
+/// First UDP source port: `RoCEv2` uses the dynamic range, 49152 and above.
 const FIRST_SOURCE_PORT: u16 = 0xc000;
 
-/// What all parts share and nothing changes.
+/// Data that all partitions share and that never changes, except `progress`.
 #[derive(Debug)]
 pub struct Context {
     pub(crate) topology: Arc<Topology>,
@@ -35,60 +35,65 @@ pub struct Context {
     pub(crate) lookahead: Lookahead,
     pub(crate) switches: Switches,
     pub(crate) nic: NicSpec,
-    /// How NICs change source ports.
+    /// The rules by which NICs change source ports.
     pub(crate) port_changes: PortChanges,
-    /// What hosts add to each send.
+    /// Delays that hosts add to each send.
     pub(crate) host_delays: HostDelays,
-    /// The DMA rates of each NIC; empty without PCIe.
+    /// Each NIC's DMA rates; empty without PCIe.
     pub(super) dma: ById<HostId, DmaRates>,
-    /// What connects the NPUs of a host.
+    /// The scale-up domain that joins a host's NPUs, if there is one.
     pub(crate) scale_up: Option<ScaleUp>,
     /// NPUs that share each NIC.
     pub(crate) npus_per_nic: u32,
-    /// The network as the transport of Ultra Ethernet knows it, where NICs have that.
+    /// The network as NICs with Ultra Ethernet know it, if they have that transport.
     pub(super) ultra_ethernet: Option<Arc<UltraEthernetNetwork>>,
     /// In-band telemetry, if packets carry any.
     pub(super) telemetry: Option<Arc<Telemetry>>,
-    /// What is different in a scheduled fabric.
+    /// The scheduled fabric's parameters and leaves, if the fabric is one.
     pub(crate) scheduled: Option<ScheduledFabric>,
-    /// What frames need before they are sent; `None` where they need no credit.
+    /// The credit that frames need before they are sent; `None` without credit-based flow control.
     pub(crate) credit: Option<CreditSpec>,
-    /// How frames wait at the inputs of switches, if they do.
+    /// The input queues of switches; `None` if frames wait at outputs.
     pub(crate) input_queued: Option<InputQueuedSpec>,
-    /// What senders are told of long queues, if anything.
+    /// Congestion signals that switches send to senders, if any.
     pub(crate) signals: Option<SignalSpec>,
+    /// Each NIC's addresses.
     pub(crate) addresses: ById<HostId, NicAddress>,
+    /// The jobs, with the parts that never change while they run.
     pub(crate) jobs: ById<JobId, JobPlan>,
+    /// The state of each job's current collective, which all threads update.
     pub(crate) progress: JobProgress,
-    /// Whether packets are simulated, or flows.
+    /// The level: packets or flows.
     pub(crate) fidelity: Fidelity,
+    /// The trial's seed.
     pub(crate) seed: u64,
+    /// Seeds for placement, hashing and arrivals, which may differ from `seed`.
     pub(crate) seeds: Seeds,
-    /// With more than this to wait for at circuits leaves send through the tree, where their load
-    /// balancer may choose for each packet.
+    /// Wait at circuits beyond which leaves send through the tree; `None` if there is no tree or
+    /// the load balancer may not choose for each packet.
     pub(crate) spill: Option<Time>,
-    /// Whether operations of graphs are recorded one by one.
+    /// True if each operation in an operation graph is recorded.
     pub(crate) records_operations: bool,
-    /// How long background jobs run on without the others, in ps.
+    /// Time for which background jobs run on without the measured ones.
     pub(crate) background_delay: Time,
-    /// The ranks on each host, in order of job and so of slots.
+    /// The ranks on each host, in the order of jobs and therefore of QP indices.
     pub(crate) ranks: ById<HostId, Vec<RankHere>>,
-    /// Where each node lives.
+    /// Each node's address: its partition, and its number there.
     pub(crate) homes: ById<NodeId, Home>,
 }
 
 impl Context {
-    /// The topology.
+    /// Returns the graph with the circuits that were set at the beginning.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// Where a node of the topology lives.
+    /// Returns the address of a node.
     pub fn home(&self, node: impl Into<NodeId>) -> Home {
         self.homes[node.into()]
     }
 
-    /// Hashes of all packets that travel between two hosts, in both directions, ascending.
+    /// Returns the hashes of all packets between two hosts, in both directions, in ascending order.
     pub fn hashes_between(&self, a: HostId, b: HostId) -> Vec<u32> {
         let mut hashes = Vec::new();
         for (from, to) in [(a, b), (b, a)] {
@@ -109,7 +114,7 @@ impl Context {
         hashes
     }
 
-    /// Hashes of all packets that a host sends, ascending.
+    /// Returns the hashes of all packets that a host sends, in ascending order.
     pub(super) fn hashes_from(&self, host: HostId) -> Vec<u32> {
         let mut hashes = Vec::new();
         for (job, plan) in self.jobs.numbered() {
@@ -131,46 +136,46 @@ impl Context {
         hashes
     }
 
-    /// Adds all hashes of the packets by which a queue pair sends data.
+    /// Adds the hashes of all data packets from a queue pair whose own hash is `base`.
     fn add_hashes(&self, base: u32, hashes: &mut Vec<u32>) {
-        // Connection set-up has the queue pair's own.
+        // Connection set-up always uses the queue pair's own hash.
         hashes.push(base);
         let entropy = self.port_changes.entropy.iter();
         hashes.extend(entropy.flat_map(|entropy| entropy.hashes(base)));
     }
 
-    /// Whether packets are simulated. At flow level no queue pair of a NIC is used.
+    /// Returns true at packet level. At flow level no queue pair of a NIC is used.
     pub(crate) fn has_packets(&self) -> bool {
         self.fidelity == Fidelity::Packet
     }
 
-    /// The ranks on a host.
+    /// Returns the ranks on a host.
     pub(crate) fn ranks_on(&self, host: HostId) -> &[RankHere] {
         &self.ranks[host]
     }
 
-    /// The number of a rank of a job among the ranks on its host.
+    /// Returns a rank's number among the ranks on its host.
     pub(crate) fn number_of(&self, host: HostId, job: JobId, rank: RankId) -> Option<u16> {
         let mut ranks = self.ranks_on(host).iter();
         let number = ranks.position(|here| (here.job, here.rank) == (job, rank))?;
         Some(number as u16)
     }
 
-    /// Whether a rank is the first of its job on its host.
+    /// Returns true if a rank is the first of its job on its host.
     pub(crate) fn is_first_there(&self, host: HostId, job: JobId, rank: RankId) -> bool {
         let mut ranks = self.ranks_on(host).iter();
         let first = ranks.find(|here| here.job == job);
         first.is_some_and(|here| here.rank == rank)
     }
 
-    /// The rank a receive slot of a host belongs to, and its number there.
+    /// Returns the rank to which a receiving QP index at `host` belongs, with its number there.
     pub(crate) fn rank_of_slot(&self, host: HostId, slot: ReceiveSlot) -> (u16, RankHere) {
         let ranks = self.ranks_on(host);
         let number = ranks.partition_point(|here| here.receive_base <= slot) - 1;
         (number as u16, ranks[number])
     }
 
-    /// The way back from a receive slot of a host.
+    /// Returns the path for answers to the sender behind a receiving QP index at `host`.
     pub(crate) fn reply_path(&self, host: HostId, slot: ReceiveSlot) -> ReplyPath {
         let (_, here) = self.rank_of_slot(host, slot);
         let plan = &self.jobs[here.job];
@@ -182,19 +187,19 @@ impl Context {
         }
     }
 
-    /// How long a job has run at `now`.
+    /// Returns the time since the job's start; zero before it.
     pub(crate) fn elapsed(&self, job: JobId, now: Instant) -> Time {
         let start = self.progress.start(job).unwrap_or(now);
         now.saturating_since(start)
     }
 
-    /// A flow's number within its collective: densely from 0.
+    /// Returns a flow's number within its collective, counted densely from 0.
     pub(crate) fn flow_index(&self, key: FlowKey) -> usize {
         let queue_pairs = usize::from(self.jobs[key.job].job.queue_pairs);
         key.transfer as usize * queue_pairs + usize::from(key.queue_pair)
     }
 
-    /// The NICs of a job with their line rates, rank by rank.
+    /// Returns the hosts of a job's ranks with their line rates, rank by rank.
     pub(crate) fn nics_of(&self, job: JobId) -> Vec<(HostId, Rate)> {
         let hosts = self.jobs[job].job.hosts.iter();
         hosts
@@ -202,7 +207,7 @@ impl Context {
             .collect()
     }
 
-    /// Hash of the 5-tuple of packets of a queue pair.
+    /// Returns the 5-tuple hash of a queue pair's packets.
     pub(crate) fn hash(&self, of: QueuePairId) -> u32 {
         let hosts = &self.jobs[of.job].job.hosts;
         self.switches.usual.load_balancing.hash(&FiveTuple {
@@ -214,8 +219,8 @@ impl Context {
         })
     }
 
-    /// The UDP source port of a queue pair: fixed for its life, evenly spread over the dynamic
-    /// range.
+    /// Returns a queue pair's UDP source port, which is fixed for its life and evenly distributed
+    /// over the dynamic range.
     pub(crate) fn udp_source_port(&self, of: QueuePairId) -> u16 {
         let QueuePairId {
             job,
@@ -231,9 +236,9 @@ impl Context {
         FIRST_SOURCE_PORT | (mixed >> 48) as u16
     }
 
-    /// How many inputs a node has: for each port one for data and one for MAC control frames; a
-    /// host has one more from each NIC of its domain, and a leaf of a scheduled fabric from each
-    /// leaf.
+    /// Returns the number of inputs at a node. Each port has one for data and one for MAC control
+    /// frames. A host has another for each NIC in its domain, and a scheduled fabric's leaf has
+    /// another for each leaf.
     pub fn inputs(&self, node: NodeId) -> u16 {
         let ports = 2 * self.topology.ports(node);
         let domain = self.scale_up.filter(|_| self.topology.is_host(node));
@@ -244,25 +249,25 @@ impl Context {
         ports + domain + fabric.map_or(0, |fabric| fabric.control_inputs(node))
     }
 
-    /// The model of a switch.
+    /// Returns the model of a switch.
     pub(crate) fn switch(&self, node: NodeId) -> &SwitchSpec {
         self.switches.of(&self.topology, node)
     }
 
-    /// Whether two NICs belong to NPUs of the same scale-up domain.
+    /// Returns true if two NICs belong to NPUs in the same scale-up domain.
     pub(crate) fn is_within_domain(&self, a: HostId, b: HostId) -> bool {
         self.scale_up
             .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))
     }
 
-    /// Whether a transfer of a job passes a domain and no NIC.
+    /// Returns true if a job's transfer passes a scale-up domain instead of NICs.
     pub(crate) fn is_carried(&self, job: JobId, transfer: &Transfer) -> bool {
         let [from, to] = self.jobs[job].job.ends(transfer);
         self.is_within_domain(from, to)
     }
 
-    /// Where the ends of transfers from an NPU of one NIC to one of another of its domain go, or of
-    /// the same.
+    /// Returns the output for transfers through the domain, from an NPU at `from` to one at `to`,
+    /// which may be the same NIC.
     pub(super) fn domain_output(&self, from: HostId, to: HostId, domain: ScaleUp) -> Output {
         let Home { part, node } = self.home(to);
         let ports = 2 * self.topology.ports(to);

@@ -1,4 +1,4 @@
-//! The control links of a scheduled fabric, which join its leaves.
+//! Control links in a scheduled fabric, which join its leaves.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::context::Context;
 use super::scheduled::ScheduledFabric;
 
 impl Context {
-    /// The model of a switch of a scheduled fabric.
+    /// Returns the model of a switch in a scheduled fabric.
     pub(super) fn scheduled_model<'a>(
         &'a self,
         node: NodeId,

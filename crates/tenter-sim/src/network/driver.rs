@@ -1,4 +1,4 @@
-//! What moves time.
+//! The interface of engines: a driver advances time.
 
 use std::ops::ControlFlow;
 
@@ -17,49 +17,50 @@ use super::jobs::JobProgress;
 use super::steady::{Jumped, Search, Slices};
 use super::watch::Watcher;
 
-/// Moves time from edge to edge. Between calls every node stands at exactly the same instant.
+/// Advances time from sync point to sync point. Between calls every node stands at exactly the same
+/// instant.
 pub trait Driver {
-    /// The watcher of its nodes.
+    /// The watcher that observes its nodes.
     type Watcher: Watcher;
 
-    /// Runs until `edge`, until an edge that `progress` asks for, or until nothing is left to
-    /// happen.
+    /// Runs until `edge`, until a sync point that `progress` asks for, or until no event is left.
     fn run(&mut self, from: Instant, edge: Instant, progress: &JobProgress) -> RunOutcome;
 
-    /// Whether it stopped, maybe within an instant, because it has many records: they have to be
-    /// collected, and it has to be run again.
+    /// Returns true if the driver stopped early, maybe within an instant, because it holds many
+    /// records: the caller must collect them and run it again.
     fn has_many_records(&self) -> bool {
         false
     }
 
-    /// How many parts the nodes are spread over.
+    /// Returns the number of partitions.
     fn parts(&self) -> usize;
 
-    /// The nodes of a part.
+    /// Returns the nodes in partition `part`.
     fn fabric(&self, part: usize) -> &Fabric<Self::Watcher>;
 
-    /// The nodes of a part, to change at an edge.
+    /// Returns the nodes in partition `part`, for changes at a sync point.
     fn fabric_mut(&mut self, part: usize) -> &mut Fabric<Self::Watcher>;
 
-    /// Says that a node has something to do at an instant.
+    /// Schedules a visit of a node at `at`.
     fn wake(&mut self, home: Home, at: Instant);
 
-    /// The packets on their way to a node.
+    /// Returns the packets on their way to a node, each with its input.
     fn in_flight(&self, home: Home) -> Vec<(u16, Packet)>;
 
-    /// Takes the packets out that are on their way to an input of a node, at an edge:
-    /// they are lost.
+    /// Removes and returns the packets on their way to an input at a sync point: they are lost.
     fn lose(&mut self, home: Home, input: u16) -> Vec<Packet>;
 
-    /// Changes a node at an edge at `now`; whether it may have something else to do now.
+    /// Applies `change` to a node at a sync point at `now`; returns true if the node may have
+    /// something else to do then.
     fn change(&mut self, home: Home, now: Instant, change: &Change) -> bool;
 
-    /// All switches have other routes from `now` on.
+    /// Notes that all switches have new routes from `now` on.
     fn routes_changed(&mut self, _now: Instant) {}
 
-    /// Runs the rings of a job as a whole, where the driver does: the transfers of a schedule whose
-    /// first may be posted so long after `begin`, in ps, as hosts add to a start. The caller is
-    /// asked from time to time whether it goes on; if not, the trial must end.
+    /// Starts the rings of a job as a whole, if the driver supports that; returns `None` if not.
+    /// `begin` is the collective's start; the first transfers of `schedule` are posted later by the
+    /// delays that hosts add to a start. The driver calls `goes_on` from time to time; when it says
+    /// no, the trial must end.
     fn run_rings(
         &mut self,
         _job: JobId,
@@ -70,80 +71,82 @@ pub trait Driver {
         None
     }
 
-    /// Whether rings of a job are under way as a whole.
+    /// Returns true while rings of a job run as a whole.
     fn runs_rings(&self, _job: JobId) -> bool {
         false
     }
 
-    /// Completes its counts: the trial is over.
+    /// Completes the counters at the trial's end.
     fn close(&mut self) {}
 
-    /// The most that the last packet of a message has found waiting for a link at flow level, where
-    /// queues take all that comes; where there are packets, queues tell.
+    /// At flow level, returns the largest backlog in bytes that a message's last packet has found
+    /// at a link, where queues are unbounded; at packet level 0, because queues record it.
     fn queued_bytes(&self) -> u64 {
         0
     }
 
-    /// What links have carried, at flow level; where there are packets, ports tell.
+    /// At flow level, returns what links have carried; at packet level `None`, because ports count
+    /// it.
     fn carried(&self) -> Option<&Carried> {
         None
     }
 
-    /// How it ran.
+    /// Returns statistics of the engine's work.
     fn stats(&self) -> DriverStats;
 
-    /// How the work of its windows was spread over its parts, if it has windows and parts.
+    /// Returns how the windows' work was distributed over the partitions, if there are windows and
+    /// partitions.
     fn balance(&self) -> Option<Balance> {
         None
     }
 
-    /// What is the same for all parts.
+    /// Returns the data that all partitions share.
     fn context(&self) -> &Context {
         self.fabric(0).context()
     }
 
-    /// A node of the topology.
+    /// Returns a node by its number in the topology.
     fn node(&self, node: impl Into<NodeId>) -> &NodeModel {
         let Home { part, node } = self.context().home(node);
         &self.fabric(usize::from(part)).nodes()[node.index()]
     }
 
-    /// As [`Driver::node`], to change at an edge.
+    /// Returns a node for changes at a sync point.
     fn node_mut(&mut self, node: impl Into<NodeId>) -> &mut NodeModel {
         let Home { part, node } = self.context().home(node);
         &mut self.fabric_mut(usize::from(part)).nodes[node.index()]
     }
 
-    /// All nodes in the order of the topology.
+    /// Iterates over all nodes in the topology's order.
     fn nodes(&self) -> impl Iterator<Item = (NodeId, &NodeModel)> {
         let nodes = self.context().topology().node_ids();
         nodes.map(|node| (node, self.node(node)))
     }
 }
 
-/// How a driver ran.
+/// Statistics of a driver's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DriverStats {
-    /// Visits of nodes (or events, for an engine without visits).
+    /// Node visits (or events, for an engine without visits).
     pub node_visits: u64,
-    /// Windows run.
+    /// Windows that were run.
     pub windows: u64,
-    /// Length of a window in ps.
+    /// Window length in ps.
     pub window_ps: u64,
-    /// What was jumped over.
+    /// Time and packet-hops that were jumped over.
     pub jumped: Jumped,
-    /// Whether windows were laid from event to event because the lookahead is very short.
+    /// True if windows were central, because the lookahead is very short.
     pub central: bool,
 }
 
-/// The windowed engine of [`tenter_engine`].
+/// The windowed engine in [`tenter_engine`].
 #[derive(Debug)]
 pub struct WindowedDriver<W: Watcher> {
     pub(crate) parts: Vec<Part<Fabric<W>>>,
     pub(crate) windows: Windows,
     pub(crate) window_ps: u64,
     pub(crate) pace: Pace,
-    /// Looks for steady states to jump over, if the trial asks for it.
+    /// Searches steady states to jump over, if the trial asks for it.
     pub(crate) search: Option<Box<Search>>,
 }
 

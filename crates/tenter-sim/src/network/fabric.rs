@@ -1,4 +1,4 @@
-//! The nodes of one part, and how a visit serves them.
+//! A partition's nodes, and how a visit serves them.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::schedules::Schedules;
 use super::steady::SteadyLog;
 use super::watch::Watcher;
 
-/// A node of the simulated network.
+/// A node in the simulated network.
 #[derive(Debug)]
 pub enum NodeModel {
     /// A host with its NIC.
@@ -26,7 +26,7 @@ pub enum NodeModel {
 }
 
 impl NodeModel {
-    /// The sum of something over the transmitters of all its ports.
+    /// Sums `count` over the transmitters of all ports.
     pub(crate) fn sum_of_ports(&self, count: impl Fn(&Transmitter) -> u64) -> u64 {
         match self {
             NodeModel::Host(host) => {
@@ -41,20 +41,25 @@ impl NodeModel {
     }
 }
 
-/// The nodes of one part.
+/// The nodes of one partition, with their shared state.
 #[derive(Debug)]
 pub struct Fabric<W> {
     pub(crate) nodes: Vec<NodeModel>,
+    /// Data that all partitions share.
     pub(crate) context: Arc<Context>,
+    /// The schedules that jobs run now; a copy for each partition.
     pub(crate) schedules: Schedules,
+    /// Records since the last collection.
     pub(crate) partition_records: PartitionRecords,
+    /// Observer of packets; `Unwatched` costs nothing.
     pub(crate) watcher: W,
+    /// Memory for a switch visit that goes port after port.
     pub(crate) turns: ArrivalsByPort,
-    /// What is heard of hosts while a steady state is looked for.
+    /// Log of hosts' events while a steady state is being searched.
     pub(crate) steady_log: Option<Box<SteadyLog>>,
-    /// The routes as far as routing knows which links are down.
+    /// The current routes, which follow link changes after the convergence time.
     pub(crate) routing: Arc<Routing>,
-    /// The graph with the circuits that there are now.
+    /// The graph with the circuits that are set now.
     pub(crate) topology: Arc<Topology>,
 }
 
@@ -113,7 +118,7 @@ impl<W: Watcher> Nodes for Fabric<W> {
     }
 }
 
-/// The links of a visited node.
+/// A visited node's access to its links.
 struct Links<'a, 'v, W> {
     visit: &'a mut Visit<'v, Packet>,
     watcher: &'a mut W,
@@ -167,7 +172,7 @@ fn visit_switch<W: Watcher>(
     }
 }
 
-/// Serves departures, arrivals and timers in the order of time, and in this order at equal times.
+/// Serves a host's departures, arrivals and timers in time order, at equal times in this order.
 #[inline(never)]
 fn visit_host<W: Watcher>(
     host: &mut Host,
@@ -179,7 +184,7 @@ fn visit_host<W: Watcher>(
     let end = visit.end();
     host.nic.note_visit();
     let mut arrivals = Arrivals::new(arrivals.iter());
-    // What is left from an earlier visit was ready then, so it leaves as soon as the wire is free.
+    // Frames left from an earlier visit were ready then, so they leave as soon as the wire is free.
     let mut now = Instant::START;
     loop {
         let run_end = RunEnd {
@@ -203,27 +208,27 @@ fn visit_host<W: Watcher>(
 }
 
 impl<W: Watcher> Fabric<W> {
-    /// The nodes, in the part's order.
+    /// Returns the nodes in the partition's order.
     pub fn nodes(&self) -> &[NodeModel] {
         &self.nodes
     }
 
-    /// What is the same for all parts.
+    /// Returns the data that all partitions share.
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// The graph with the circuits that there are now.
+    /// Returns the graph with the circuits that are set now.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// The watcher.
+    /// Returns the watcher of this partition.
     pub fn watcher(&self) -> &W {
         &self.watcher
     }
 
-    /// A node, and what it needs of its environment.
+    /// Returns a node with the environment in which it handles an event.
     pub(crate) fn node(&mut self, node: LocalNode) -> (&mut NodeModel, HostScope<'_>) {
         let scope = HostScope {
             context: &self.context,
@@ -233,14 +238,14 @@ impl<W: Watcher> Fabric<W> {
         (&mut self.nodes[node.index()], scope)
     }
 
-    /// One departure of a host's NIC, for an engine with explicit departures.
+    /// Carries out one departure at a host's NIC, for an engine with explicit departures.
     pub fn host_departs(&mut self, node: LocalNode, now: Instant, medium: &mut impl Medium) {
         if let NodeModel::Host(host) = &mut self.nodes[node.index()] {
             host.nic.depart(&self.context.nic, now, medium);
         }
     }
 
-    /// One timer of a node, for an engine with explicit events.
+    /// Fires one timer of a node, for an engine with explicit events.
     pub fn fires(&mut self, node: LocalNode, now: Instant, medium: &mut impl Medium) {
         let (model, mut scope) = self.node(node);
         match model {
@@ -249,7 +254,7 @@ impl<W: Watcher> Fabric<W> {
         }
     }
 
-    /// The departures of one port of a switch up to and including `now`, for an engine with
+    /// Carries out the departures at a switch's port up to and including `now`, for an engine with
     /// explicit departures.
     pub fn port_departs(
         &mut self,
@@ -263,7 +268,7 @@ impl<W: Watcher> Fabric<W> {
         }
     }
 
-    /// One arrival at any node, for an engine with explicit events.
+    /// Handles one arrival at any node, for an engine with explicit events.
     pub fn arrives(
         &mut self,
         node: LocalNode,
@@ -279,8 +284,8 @@ impl<W: Watcher> Fabric<W> {
         }
     }
 
-    /// Changes a node at an edge at `now`, for an engine with explicit events; whether it may have
-    /// something else to do now.
+    /// Applies a change to a node at a sync point at `now`, for an engine with explicit events;
+    /// returns true if the node may have something else to do then.
     pub fn change(
         &mut self,
         node: LocalNode,
@@ -292,7 +297,7 @@ impl<W: Watcher> Fabric<W> {
         change_node(node, &self.context, &self.routing, now, change, medium)
     }
 
-    /// Changes a node at an edge, with the links that a visit offers.
+    /// Applies a change to a node at a sync point, with links through a visit.
     pub(crate) fn change_in_visit(
         &mut self,
         node: LocalNode,
@@ -307,6 +312,7 @@ impl<W: Watcher> Fabric<W> {
     }
 }
 
+/// Applies a change; returns false only for a watchdog that changed nothing.
 fn change_node<M: Medium>(
     node: &mut NodeModel,
     context: &Context,
@@ -338,7 +344,7 @@ fn change_node<M: Medium>(
             }
             Change::StormBegins => host.nic.begin_storm(now, medium),
             Change::StormEnds => host.nic.end_storm(now, medium),
-            // Watchdogs and optical switches have to do with switches alone.
+            // Only switches have watchdogs and optical circuits.
             Change::Watch(_)
             | Change::Hold(_)
             | Change::Reroute(_)

@@ -1,4 +1,4 @@
-//! A host: a NIC, and the ranks that post to it.
+//! A host: a NIC, and the ranks that post transfers to it.
 
 mod carried;
 mod operations;
@@ -23,66 +23,72 @@ use super::queue_pair_id::QueuePairId;
 use super::scale_up_port::ScaleUpPort;
 use super::schedules::{Peers, Schedules};
 
-/// What a host waits for; the order is that of events at the same instant.
+/// An event for which a host waits; the variants' order is that of events at the same instant. The
+/// first number is a rank's or an NPU's on this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Timer {
-    /// A rank (its number on this host) starts its job's collective.
+    /// A rank starts its job's collective.
     Start(u16),
-    /// A rank may post a transfer.
+    /// A rank may post a transfer (the second number).
     Release(u16, u32),
-    /// The first transfer of an NPU into the scale-up domain is through.
+    /// The NPU's first transfer into the scale-up domain has been sent entirely.
     Carried(u16),
-    /// The end of the NPU's first that is under way there arrives.
+    /// The end of the NPU's first transfer under way in the domain arrives.
     Confirmed(u16),
-    /// A flow of a rank's open loop arrives.
+    /// A flow in a rank's open loop arrives.
     Arrive(u16),
-    /// An operation of a rank's graph has had its time on its stream.
+    /// An operation (the second number) in a rank's graph has had its time on its stream.
     Operation(u16, u32),
 }
 
-/// So many messages of a stream wait in a queue pair at most. More would be of no consequence
-/// before they are sent, and where nothing is sent any more they would fill the memory.
+/// Most messages of a stream that wait in a queue pair. More could not be sent any sooner, and
+/// would fill the memory if nothing is sent any more.
 const STREAM_BACKLOG_MAX: usize = 4_096;
 
-/// For how long queue pairs take no more.
+/// Reason why a stream's queue pairs take no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Full {
+    /// Too many messages wait; there will be room later.
     ForNow,
+    /// All queue pairs have given up.
     ForEver,
 }
 
-/// A host.
+/// A host with its NIC, its ranks' timers and their state.
 #[derive(Debug)]
 pub struct Host {
     pub(crate) nic: Nic,
+    /// Timers of ranks and NPUs, earliest first; the NIC has its own.
     timers: BinaryHeap<Reverse<(Instant, Timer)>>,
-    /// Ranks here that have not started their collective yet, and when they will.
+    /// Ranks that have not started their collective yet, with their start times.
     not_started: Vec<(u16, Instant)>,
-    /// Arrivals that transfers still wait for: (rank's number here, transfer).
+    /// Number of arrivals that each transfer still waits for, by (rank's number on this host,
+    /// transfer).
     waiting: Countdown<(u16, u32)>,
-    /// For each rank here where the delays of its starts come from; empty unless starts are skewed.
+    /// A random stream for each rank, from which start delays are drawn; empty unless starts are
+    /// skewed.
     start_skew: Box<[Stream]>,
-    /// Where the ranks here with an open loop of flows stand.
+    /// State of the ranks that run an open loop of flows.
     open_loops: Vec<OpenLoop>,
-    /// Where the ranks here with a graph of operations stand.
+    /// State of the ranks that run an operation graph.
     operations: OperationRuns,
-    /// What is under way within the scale-up domain, NPU by NPU; made when something first is.
+    /// Transfers under way within the scale-up domain, by NPU; allocated at the first one.
     pub(crate) scale_up: Box<[ScaleUpPort]>,
 }
 
-/// An open loop of flows of a rank.
+/// A rank's open loop of flows.
 #[derive(Debug)]
 struct OpenLoop {
     /// The rank's number on this host.
     number: u16,
-    /// When it started.
+    /// Time at which the loop started.
     start: Instant,
     sender: Sender,
     /// The flow that arrives next.
     next: u32,
 }
 
-/// What a host needs of its environment while it handles one thing.
+/// The environment that a host needs while it handles an event.
 pub(crate) struct HostScope<'a> {
     pub(crate) context: &'a Context,
     pub(crate) schedules: &'a Schedules,
@@ -112,13 +118,13 @@ impl Host {
         }
     }
 
-    /// Its NIC.
+    /// Returns the host's NIC.
     pub fn nic(&self) -> &Nic {
         &self.nic
     }
 
-    /// Lets the ranks of `job` here, if there are any, start the collective that begins at `now`;
-    /// returns when the first of them does.
+    /// Schedules the start of the collective that begins at `now` for the ranks of `job` on this
+    /// host. Returns the earliest start, or `None` if there is no such rank.
     pub(crate) fn start(&mut self, context: &Context, job: JobId, now: Instant) -> Option<Instant> {
         let skew_max = context.nic.start_skew_max.ps();
         let begin = now + context.host_delays.start_up + context.host_delays.step;
@@ -140,7 +146,7 @@ impl Host {
         first
     }
 
-    /// Forgets what had arrived in the collective before: the next one counts anew.
+    /// Discards the state of a job's last collective, so that the next one counts anew.
     pub(crate) fn reset(&mut self, context: &Context, job: JobId) {
         let ranks = context.ranks_on(self.nic.host());
         let on_slots = ranks.iter().filter(|_| context.has_packets());
@@ -150,7 +156,7 @@ impl Host {
         }
         self.waiting
             .forget(|(number, _)| ranks[usize::from(*number)].job == job);
-        // A late rank with nothing to send may not have started when all was over.
+        // A late rank with nothing to send may not have started when the collective ended.
         self.not_started
             .retain(|(number, _)| ranks[usize::from(*number)].job != job);
         self.timers.retain(|Reverse((_, timer))| match timer {
@@ -164,20 +170,20 @@ impl Host {
             .forget(job, |number| ranks[usize::from(number)].job == job);
     }
 
-    /// When the next frame can leave, given that it is `now`.
+    /// Returns when the next frame can leave, given that it is `now`.
     #[inline]
     pub fn next_departure(&self, now: Instant) -> Option<Instant> {
         self.nic.next_departure(now)
     }
 
-    /// When the next timer of its ranks fires; [`Instant::NEVER`] when there is none.
+    /// Returns when the next timer of a rank or NPU fires; [`Instant::NEVER`] if there is none.
     #[inline]
     pub(crate) fn alarm(&self) -> Instant {
         let first = self.timers.peek();
         first.map_or(Instant::NEVER, |&Reverse((at, _))| at)
     }
 
-    /// When the next timer fires, of its ranks or of its NIC.
+    /// Returns when the next timer fires, be it a rank's, an NPU's or the NIC's.
     pub fn next_timer(&self) -> Option<Instant> {
         let nic = self.nic.next_timer().unwrap_or(Instant::NEVER);
         let next = self.alarm().min(nic);
@@ -206,7 +212,7 @@ impl Host {
         self.book(delivery, scope);
     }
 
-    /// Books what the NIC has finished.
+    /// Records the messages that the NIC has just completed, and does what follows from them.
     #[inline]
     fn book(&mut self, delivery: Option<Delivery>, scope: &mut HostScope<'_>) {
         if let Some(delivery) = delivery {
@@ -220,8 +226,7 @@ impl Host {
         }
     }
 
-    /// Fires the one timer that is due at `now` and first in order: the workload's before the
-    /// NIC's.
+    /// Fires the first timer that is due at `now`; the workload's timers precede the NIC's.
     #[inline(never)]
     pub(crate) fn fire(
         &mut self,
@@ -257,6 +262,7 @@ impl Host {
         }
     }
 
+    /// Posts the transfers with which a rank starts its collective.
     fn post_initial(&mut self, number: u16, now: Instant, scope: &HostScope<'_>) {
         let RankHere { job, rank, .. } =
             scope.context.ranks_on(self.nic.host())[usize::from(number)];
@@ -290,8 +296,8 @@ impl Host {
         }
     }
 
-    /// How long a transfer that has been released waits, so that it takes no less than the library
-    /// that carries it out says, on links that are faster.
+    /// Returns how long a released transfer waits. The communication library states a minimum
+    /// latency for it, which faster links must not undercut.
     fn wait(job: JobId, id: u32, scope: &HostScope<'_>) -> Time {
         let Some(least_latency) = scope.context.jobs[job].least_latency else {
             return Time::ZERO;
@@ -307,7 +313,7 @@ impl Host {
         latency.saturating_sub(own)
     }
 
-    /// Posts a transfer at once or later.
+    /// Posts a transfer at once, or after `wait`.
     fn post_after(
         &mut self,
         number: u16,
@@ -323,9 +329,10 @@ impl Host {
         }
     }
 
-    /// Posts a transfer, into the scale-up domain or split over the queue pairs of its way, and
-    /// plans the one that follows it whatever arrives. A stream whose queue pair takes no more of
-    /// its messages leaves one out, and none follows once the queue pair has given up.
+    /// Posts a transfer, into the scale-up domain or split over the queue pairs of its path, and
+    /// schedules the transfer that follows regardless of arrivals. If a stream's queue pairs are
+    /// full, the message is tried again one interval later; once they have given up, the stream
+    /// ends.
     fn post(&mut self, number: u16, id: u32, now: Instant, scope: &HostScope<'_>) {
         let context = scope.context;
         let here = context.ranks_on(self.nic.host())[usize::from(number)];
@@ -348,7 +355,7 @@ impl Host {
         }
     }
 
-    /// Whether a stream's queue pairs take none of its messages.
+    /// Returns why a stream's queue pairs take no message, or `None` if they do.
     fn is_backed_up(&self, here: RankHere, transfer: &Transfer, context: &Context) -> Option<Full> {
         let plan = &context.jobs[here.job];
         let first = plan.pairs.find_for(transfer)?;
@@ -361,7 +368,7 @@ impl Host {
         slots.any(full).then_some(Full::ForNow)
     }
 
-    /// Whether a timer of a rank of the job runs here, or one of the scale-up domain.
+    /// Returns true if a timer of a rank in `job`, or of the scale-up domain, is set here.
     pub(crate) fn has_timers_of(&self, context: &Context, job: JobId) -> bool {
         let ranks = context.ranks_on(self.nic.host());
         self.timers.iter().any(|Reverse((_, timer))| match timer {
@@ -377,7 +384,7 @@ impl Host {
         self.timers.push(Reverse((at, timer)));
     }
 
-    /// Posts a transfer of a rank here to its queue pairs.
+    /// Posts a transfer to its queue pairs.
     fn post_to_nic(
         &mut self,
         here: RankHere,
@@ -426,7 +433,7 @@ impl Host {
         }
     }
 
-    /// A queue pair has delivered its share of a transfer.
+    /// Handles a delivery: a queue pair has received its share of a transfer.
     #[inline(never)]
     fn deliver(&mut self, delivery: &Delivery, scope: &mut HostScope<'_>) {
         let (number, here) = scope.context.rank_of_slot(self.nic.host(), delivery.slot);
@@ -466,7 +473,7 @@ impl Host {
         }
     }
 
-    /// All shares of a transfer to a rank here have arrived.
+    /// Handles the arrival of a transfer's last share at a rank on this host.
     pub(crate) fn transfer_arrived(
         &mut self,
         number: u16,
@@ -475,14 +482,15 @@ impl Host {
         now: Instant,
         scope: &mut HostScope<'_>,
     ) {
-        // A flow releases another once it is acknowledged.
+        // In a flow workload the acknowledgement, not the arrival, releases the next flow.
         if scope.context.jobs[job].flow_workload().is_none() {
             self.release(number, id, now, scope);
             scope.context.progress.arrived(job, now);
         }
     }
 
-    /// Posts what has waited for transfer `id`, or starts the delay until it may be posted.
+    /// Posts the transfers that have waited for `id`, or sets a timer for the time at which they
+    /// may be posted.
     pub(crate) fn release(
         &mut self,
         number: u16,
@@ -508,7 +516,7 @@ impl Host {
             let start = self.not_started.iter().find(|(late, _)| *late == number);
             match start {
                 None if step + wait == Time::ZERO => self.post(number, next, now, scope),
-                // A rank passes nothing on before it has started; at the same instant the start
+                // A rank passes nothing on before it has started; at equal times the start timer
                 // comes first.
                 _ => {
                     let at = (now + step).max(start.map_or(Instant::START, |&(_, at)| at)) + wait;
@@ -520,7 +528,7 @@ impl Host {
         scope.partition_records.released = released;
     }
 
-    /// Does what follows from the shares of transfers that have just been acknowledged.
+    /// Handles the acknowledgements in `done`.
     #[inline(never)]
     fn go_on_after_acknowledgements(&mut self, scope: &HostScope<'_>) {
         for done in &scope.partition_records.done {
@@ -529,8 +537,8 @@ impl Host {
         }
     }
 
-    /// Does what follows from an acknowledged share of a transfer, in workloads of flows and of
-    /// operations; in collectives nothing does.
+    /// Handles an acknowledged share of a transfer: it advances flow workloads and operation
+    /// graphs, but not collectives.
     pub(crate) fn share_acknowledged(
         &mut self,
         job: JobId,
@@ -547,7 +555,7 @@ impl Host {
         }
     }
 
-    /// The flow that a rank's open loop has planned arrives, and the next is planned.
+    /// Posts the flow that an open loop has scheduled for now, and schedules the next.
     fn flow_arrives(&mut self, number: u16, now: Instant, scope: &HostScope<'_>) {
         let mut loops = self.open_loops.iter();
         let Some(index) = loops.position(|open| open.number == number) else {
@@ -559,7 +567,7 @@ impl Host {
         self.plan_arrival(index, now, scope);
     }
 
-    /// Plans the next arrival of an open loop, or says that there is none.
+    /// Schedules the next arrival of an open loop, or reports the loop's end.
     fn plan_arrival(&mut self, index: usize, now: Instant, scope: &HostScope<'_>) {
         let open = &mut self.open_loops[index];
         let number = open.number;
@@ -576,7 +584,7 @@ impl Host {
         }
     }
 
-    /// Starts the flow that follows one in its slot, or says that the slot is done.
+    /// Starts the next flow in the slot of flow `id`, or reports that the slot is finished.
     pub(crate) fn flow_is_over(
         &mut self,
         job: JobId,
@@ -604,7 +612,8 @@ impl Host {
     }
 }
 
-/// The other end of a queue pair that a transfer takes, the first of which is `first` there.
+/// Returns the other end of queue pair number `queue_pair` for a transfer; `first` is the first of
+/// these queue pairs there.
 fn peer(
     context: &Context,
     job: JobId,

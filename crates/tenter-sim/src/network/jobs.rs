@@ -1,4 +1,4 @@
-//! Where jobs are: which collective runs, and how many of its transfers are missing.
+//! The state of jobs: which collective runs, and how many of its transfers are missing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,114 +14,116 @@ use tenter_workload::{
 
 use super::unloaded::Unloaded;
 
-/// Where in a job's whole run one of its collectives stands.
+/// An instance: one collective in one iteration of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
-    /// Index in the job's sequence.
+    /// Index of the collective in the job's sequence.
     pub(crate) index: u32,
     /// Repetition of the sequence, warm-up included.
     pub(crate) iteration: u32,
+    /// True if the iteration is a warm-up, which is not measured.
     pub(crate) warm_up: bool,
 }
 
-/// A job with what never changes while it runs.
+/// A job with the parts that never change while it runs.
 #[derive(Debug)]
 pub(crate) struct JobPlan {
     pub(crate) job: Job,
+    /// Its queue pairs.
     pub(crate) pairs: QueuePairs,
-    /// For each rank its number among the ranks on its host, over all jobs.
+    /// For each rank, where its QP indices begin at its host.
     pub(crate) places: ById<RankId, Place>,
-    /// Where its flows go, where it runs a workload of flows.
+    /// Unloaded times for the paths of its flows, if it runs a flow workload.
     pub(crate) unloaded: Unloaded,
-    /// The latency of the shortest path between two of its NICs, in ps; `None` where no transfer
-    /// waits for its latency to pass.
+    /// Latency on the shortest path between two of its NICs; `None` if no transfer has to wait for
+    /// a minimum latency.
     pub(crate) least_latency: Option<Time>,
-    /// Seed of what it draws.
+    /// Seed for everything that the job draws.
     pub(crate) seed: u64,
 }
 
-/// A rank of a job, on its host.
+/// A rank of a job, as its host knows it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RankHere {
     pub(crate) job: JobId,
     pub(crate) rank: RankId,
-    /// First receive slot of the rank.
+    /// First receiving QP index that the rank has.
     pub(crate) receive_base: ReceiveSlot,
-    /// Its NPU, of those that share the NIC.
+    /// The rank's NPU among those that share the NIC.
     pub(crate) npu: u16,
 }
 
-/// Where a rank lives.
+/// First QP indices that a rank has at its host's NIC.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    /// First send slot of the rank on its host's NIC.
+    /// First sending QP index.
     pub(crate) send_base: SendSlot,
-    /// First receive slot of the rank on its host's NIC.
+    /// First receiving QP index.
     pub(crate) receive_base: ReceiveSlot,
 }
 
 impl RankHere {
-    /// The number among the queue pairs of the rank of one of its NIC.
+    /// Converts a receiving QP index at the NIC into one at the rank.
     pub(crate) fn own_receive_slot(&self, slot: ReceiveSlot) -> RankReceiveSlot {
         RankReceiveSlot::new(slot.since(self.receive_base))
     }
 }
 
 impl Place {
-    /// The number at the NIC of a queue pair that the rank sends on.
+    /// Converts a sending QP index at the rank into one at the NIC.
     pub(crate) fn send_slot(self, slot: RankSendSlot) -> SendSlot {
         self.send_base.after(slot.number())
     }
 
-    /// The number at the NIC of a queue pair that the rank receives on.
+    /// Converts a receiving QP index at the rank into one at the NIC.
     pub(crate) fn receive_slot(self, slot: RankReceiveSlot) -> ReceiveSlot {
         self.receive_base.after(slot.number())
     }
 
-    /// The number among the queue pairs of the rank of one of its NIC.
+    /// Converts a sending QP index at the NIC into one at the rank.
     pub(crate) fn own_send_slot(self, slot: SendSlot) -> RankSendSlot {
         RankSendSlot::new(slot.since(self.send_base))
     }
 }
 
 impl JobPlan {
-    /// Whether the job has a turn of that number, counted from 0.
+    /// Returns true if the job has instance `number`, counted from 0.
     pub(crate) fn has_turn(&self, number: u32) -> bool {
         self.job
             .turns()
             .is_none_or(|turns| u64::from(number) < turns)
     }
 
-    /// When it starts; `None` where that depends on another job.
+    /// Returns the job's start; `None` if it depends on another job.
     pub(crate) fn own_start(&self) -> Option<Instant> {
         let start = Instant::at(self.job.start);
         self.job.after.is_none().then_some(start)
     }
 
-    /// When its first collective starts, where `start` counts from `origin`.
+    /// Returns when the first collective starts, if the job's start time counts from `origin`.
     pub(crate) fn first_start(&self, origin: Instant) -> Instant {
         let start = origin.saturating_add(self.job.start);
         start.saturating_add(self.compute(0))
     }
 
-    /// Whether its first collective never ends.
+    /// Returns true if the first collective never ends.
     pub(crate) fn is_endless(&self) -> bool {
         let first = self.job.sequence.first();
         first.is_some_and(|run| run.traffic.is_endless())
     }
 
-    /// Whether it runs a graph of operations.
+    /// Returns true if the job runs an operation graph.
     pub(crate) fn has_operations(&self) -> bool {
         let first = self.job.sequence.first();
         first.is_some_and(|run| run.traffic.operations().is_some())
     }
 
-    /// What its flows are, where it runs a workload of flows.
+    /// Returns the job's flow workload, if it runs one.
     pub(crate) fn flow_workload(&self) -> Option<&FlowWorkload> {
         self.job.sequence.first()?.traffic.flow_workload()
     }
 
-    /// Where that turn stands.
+    /// Returns the position of instance `number` in the job.
     pub(crate) fn turn(&self, number: u32) -> Turn {
         let length = self.job.sequence.len() as u32;
         let iteration = number / length;
@@ -132,12 +134,12 @@ impl JobPlan {
         }
     }
 
-    /// What the turn of that number runs.
+    /// Returns the collective that instance `number` runs.
     pub(crate) fn run(&self, number: u32) -> &CollectiveRun {
         &self.job.sequence[self.turn(number).index as usize]
     }
 
-    /// The size of the collective of that turn.
+    /// Returns the collective's size in instance `number`, which may be drawn.
     pub(crate) fn size_bytes(&self, number: u32) -> u64 {
         let run = self.run(number);
         let Some(least) = run.drawn_from_bytes else {
@@ -147,50 +149,54 @@ impl JobPlan {
         least + stream.below(run.size_bytes - least + 1)
     }
 
-    /// What the ranks compute before that turn.
+    /// Returns the ranks' computing time before instance `number`.
     pub(crate) fn compute(&self, number: u32) -> Time {
         let draw = |bound| self.stream("compute", number).below(bound);
         self.run(number).compute.draw(draw)
     }
 
-    /// Each turn has a stream of its own, so that none needs to be remembered.
+    /// Returns a random stream for one instance, so that earlier draws need not be remembered.
     fn stream(&self, what: &str, number: u32) -> Stream {
         let purpose = format!("{what} of collective {number}");
         Stream::new(self.seed, &self.job.name, &purpose)
     }
 
-    /// The schedule of that turn.
+    /// Makes the schedule for instance `number`.
     pub(crate) fn schedule(&self, number: u32) -> Result<Arc<dyn Schedule>, WorkloadError> {
         let kind = &self.run(number).traffic;
         let schedule = kind.schedule(self.job.ranks(), self.size_bytes(number))?;
         Ok(Arc::from(schedule))
     }
 
-    /// What passes within hosts before the first and after the last transfer of that turn.
+    /// Returns the time within hosts before the first transfer and after the last, in instance
+    /// `number`.
     pub(crate) fn within_hosts(&self, number: u32) -> Time {
         let kind = &self.run(number).traffic;
         kind.within_hosts(self.size_bytes(number))
     }
 }
 
-/// What all threads know about the progress of the jobs.
+/// The jobs' progress, which all threads share.
 ///
-/// Counters are updated inside windows by whichever thread receives; they are read between windows
-/// only, when every update of the window is in. So what is read does not depend on the threads.
+/// Receiving threads update the counters inside windows; they are read only between windows, when
+/// every update has arrived. So the values do not depend on the threads.
 #[derive(Debug)]
 pub struct JobProgress {
     jobs: ById<JobId, Counters>,
-    /// The earliest edge that a finished collective asks for.
+    /// Earliest sync point that a finished collective asks for.
     edge: AtomicU64,
 }
 
+/// The progress of one job, with times in ps.
 #[derive(Debug)]
 struct Counters {
+    /// Transfers (or slots and operation ranks) that are not finished.
     missing: AtomicU64,
+    /// Time of the last arrival in this collective.
     last_arrival: AtomicU64,
-    /// From the last arrival to the next collective; [`Time::MAX`] when there is none.
+    /// Time from the last arrival to the next collective; [`Time::MAX`] if there is none.
     gap: AtomicU64,
-    /// When the job starts; [`Instant::NEVER`] while another is waited for.
+    /// Start of the job; [`Instant::NEVER`] while it waits for another.
     start: AtomicU64,
 }
 
@@ -208,18 +214,19 @@ impl JobProgress {
         }
     }
 
-    /// The job that was waited for has ended: this one starts at `at`.
+    /// Sets the start of a job whose predecessor has ended.
     pub(crate) fn set_start(&self, job: JobId, at: Instant) {
         self.jobs[job].start.store(at.ps(), Ordering::Release);
     }
 
-    /// When the job started or will start; `None` while another is waited for.
+    /// Returns when the job started or will start; `None` while it waits for another.
     pub(crate) fn start(&self, job: JobId) -> Option<Instant> {
         let start = instant(&self.jobs[job].start);
         (!start.is_never()).then_some(start)
     }
 
-    /// A collective of `transfers` begins; when all have arrived, an edge is wanted `gap` later.
+    /// Begins a collective with `transfers` transfers. When all have arrived, a sync point is
+    /// needed `gap` later.
     pub(crate) fn begin(&self, job: JobId, transfers: u64, gap: Option<Time>) {
         let counters = &self.jobs[job];
         counters.missing.store(transfers, Ordering::Relaxed);
@@ -229,12 +236,12 @@ impl JobProgress {
             .store(gap.unwrap_or(Time::MAX).ps(), Ordering::Relaxed);
     }
 
-    /// One more thing must be done before the job is.
+    /// Counts one more thing that must be finished before the collective is.
     pub(crate) fn started(&self, job: JobId) {
         self.jobs[job].missing.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// A transfer of the job's collective has arrived whole.
+    /// Counts a transfer (or another unit of the collective) that has finished at `at`.
     #[inline]
     pub(crate) fn arrived(&self, job: JobId, at: Instant) {
         let counters = &self.jobs[job];
@@ -247,8 +254,8 @@ impl JobProgress {
         }
     }
 
-    /// So many transfers have arrived in a jump, which has not been to the last one; what arrived
-    /// last before it comes again so much later.
+    /// Counts `transfers` arrivals within a jump, none of which is the collective's last. The last
+    /// arrival before the jump recurs `span` later.
     pub(crate) fn arrived_in_jump(&self, job: JobId, transfers: u64, span: Time) {
         if transfers > 0 {
             let counters = &self.jobs[job];
@@ -257,7 +264,7 @@ impl JobProgress {
         }
     }
 
-    /// How many transfers of the job's collective have not arrived.
+    /// Returns the number of transfers in the job's collective that have not arrived.
     pub fn missing(&self, job: JobId) -> u64 {
         self.jobs[job].missing.load(Ordering::Acquire)
     }
@@ -266,13 +273,13 @@ impl JobProgress {
         instant(&self.jobs[job].last_arrival)
     }
 
-    /// The edge that finished collectives ask for; asking again starts anew.
+    /// Returns the sync point that finished collectives ask for, and clears it.
     pub(crate) fn take_edge(&self) -> Instant {
         Instant::from_ps(self.edge.swap(Instant::NEVER.ps(), Ordering::AcqRel))
     }
 }
 
-/// An instant that threads share.
+/// Reads an instant that threads share.
 fn instant(shared: &AtomicU64) -> Instant {
     Instant::from_ps(shared.load(Ordering::Acquire))
 }

@@ -1,4 +1,4 @@
-//! Where links lead, and how long they take.
+//! Destinations of links, and their delays.
 
 use tenter_engine::{Home, Output};
 use tenter_net::FarEnd;
@@ -9,7 +9,7 @@ use tenter_units::{Rate, SerialisationTime, Time};
 use super::context::Context;
 
 impl Context {
-    /// What decides how long links take.
+    /// Returns the parts that determine link delays.
     pub(crate) fn delays(&self) -> Delays<'_> {
         Delays {
             topology: &self.topology,
@@ -20,34 +20,34 @@ impl Context {
         }
     }
 
-    /// The inputs of a port of a node: for data, and for MAC control frames, which have inputs of
-    /// their own behind those of data.
+    /// Returns the inputs behind a port: one for data and one for MAC control frames. The latter
+    /// follow those for data.
     pub(super) fn inputs_of(&self, end: CableEnd) -> [Output; 2] {
         let Home { part, node } = self.home(end.node);
         let ports = self.topology.ports(end.node);
         [end.port, ports + end.port].map(|input| Output { part, node, input })
     }
 
-    /// Latency of the link behind a port, from the wire to the other end's event list, and whether
-    /// frames arrive there whole.
+    /// Returns the latency of the link behind a port, from the wire to the other end's event list,
+    /// and true if frames arrive there whole.
     pub(crate) fn link(&self, node: NodeId, port: u16) -> (Time, bool) {
         let cable = self.topology.cable(node, port);
         let peer = self.topology.neighbour(node, port).node;
         self.link_to(CableEnd { node, port }, peer, cable.delay)
     }
 
-    /// The same of a link with a propagation delay that leads to another node.
+    /// Returns the same for a link to `peer` over a cable with `delay`.
     pub(crate) fn link_to(&self, from: CableEnd, peer: NodeId, delay: Time) -> (Time, bool) {
         let link = self.delays().link_to(from, peer, delay);
         (link.latency, link.stores)
     }
 
-    /// Whether frames of this rate arrive whole at a node.
+    /// Returns true if frames at `rate` arrive at `peer` whole.
     pub(crate) fn arrives_whole_at(&self, peer: NodeId, rate: Rate) -> bool {
         self.delays().arrives_whole_at(peer, rate)
     }
 
-    /// What a port of a switch leads to when it is joined with another by a circuit.
+    /// Returns the far end of a switch port that a circuit joins with another.
     pub(crate) fn far_end(&self, from: CableEnd, to: CableEnd, delay: Time) -> FarEnd {
         let [output, mac_output] = self.inputs_of(to);
         let (latency, arrives_whole) = self.link_to(from, to.node, delay);
@@ -64,13 +64,13 @@ impl Context {
         self.serialisation_at(node, self.topology.cable(node, port).rate)
     }
 
-    /// What bytes take at a port of a node that sends at a rate, by the node's clock.
+    /// Returns the time per byte at a port of `node` with this rate, by the node's clock.
     pub(crate) fn serialisation_at(&self, node: NodeId, rate: Rate) -> SerialisationTime {
         self.delays().serialisation(node, rate)
     }
 
-    /// From the first bit of a frame at a host to its last at another, on a path that takes the
-    /// first choice everywhere and that nobody else uses.
+    /// Returns the time from a frame's first bit at one host to its last bit at another, on the
+    /// path that takes the first equal-cost port everywhere, without other traffic.
     fn frame_time(&self, from: HostId, to: HostId, frame_bytes: u32) -> Time {
         let first = CableEnd {
             node: from.node(),
@@ -90,8 +90,8 @@ impl Context {
         unloaded::frame_time(&links.collect::<Vec<_>>(), frame_bytes)
     }
 
-    /// From the first bit of a full packet to the last of its acknowledgement, while nothing else
-    /// is sent.
+    /// Returns the time from a full packet's first bit to the last bit of its acknowledgement,
+    /// without other traffic.
     pub(crate) fn round_trip(&self, from: HostId, to: HostId) -> Time {
         let data = self.nic.longest_frame_bytes();
         let answer = self.nic.answer_frame_bytes();

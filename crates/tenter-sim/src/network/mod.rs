@@ -1,10 +1,10 @@
-//! The network of a trial: its nodes, who is where, and what moves time in it.
+//! The network of a trial: its nodes, their addresses, and the driver that advances its time.
 //!
 //! ```text
 //!   jobs, schedules ─▶ context ─▶ links, windows ─▶ host, nodes ─▶ fabric ─▶ driver ─▶ build
 //! ```
 //!
-//! Each file knows only those before it.
+//! Each file uses only those before it.
 
 mod build;
 mod capture_log;

@@ -1,4 +1,4 @@
-//! The nodes of the network, made from what the context says of them.
+//! Builds the network's nodes from the context.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::fabric::NodeModel;
 use super::host::Host;
 use super::jobs::RankHere;
 
-/// Reads senders out of the queue pairs that packets belong to.
+/// Finds a packet's sender through the queue pair to which it belongs.
 #[derive(Debug)]
 pub(crate) struct PacketHeaders(pub(crate) Arc<Context>);
 
@@ -128,12 +128,12 @@ impl Context {
         Switch::new(parts, model)
     }
 
-    /// What reads senders out of packets.
+    /// Returns the object that finds packets' senders.
     fn headers(self: &Arc<Context>) -> Arc<dyn Headers> {
         Arc::new(PacketHeaders(Arc::clone(self)))
     }
 
-    /// The model of a switch.
+    /// Returns the model of a switch.
     fn switch_model(&self, node: NodeId) -> SwitchModel<'_> {
         if let Some(fabric) = &self.scheduled {
             self.scheduled_model(node, fabric)
@@ -179,9 +179,9 @@ impl Context {
         Host::new(nic, self.start_skew(host))
     }
 
-    /// For each rank on a host where the delays of its starts come from; none without skew. A
-    /// stream belongs to a NIC and a job (and the rank, where it is not the job's first there), so
-    /// a further job does not move another's delays.
+    /// Returns a random stream for each rank on a host, from which start delays are drawn; empty
+    /// without skew. A stream belongs to a NIC and a job (and to a rank, unless it is the job's
+    /// first there), so another job does not change the delays.
     fn start_skew(&self, host: HostId) -> Box<[Stream]> {
         if self.nic.start_skew_max.is_zero() {
             return Box::default();
@@ -198,14 +198,14 @@ impl Context {
         self.ranks_on(host).iter().map(stream).collect()
     }
 
-    /// The classes that the leaf of a host knows, one bit each.
+    /// Returns the traffic classes that a host's leaf has, one bit each.
     fn classes_of_leaf(&self, host: HostId) -> u8 {
         let leaf = self.switch(self.topology.neighbour(host, 0).node);
         let classes = leaf.classes.iter();
         classes.fold(0, |bits, class| bits | 1 << class.class)
     }
 
-    /// What a switch has to do with signals, if anything.
+    /// Returns a switch's part in congestion signals, if it has one.
     fn switch_signals(self: &Arc<Context>, node: NodeId) -> Option<(SignalSpec, SignalWiring)> {
         let spec = self.signals.as_ref()?;
         let peers = self.topology.neighbours(node).map(|peer| peer.node);

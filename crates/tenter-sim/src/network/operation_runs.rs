@@ -1,4 +1,4 @@
-//! Where the ranks of a host stand in their graphs of operations.
+//! The state of a host's ranks in their operation graphs.
 
 use std::collections::BTreeMap;
 
@@ -6,39 +6,39 @@ use tenter_units::Instant;
 use tenter_workload::graph::{Metered, OperationLog, RankRun};
 use tenter_workload::{Countdown, JobId, RankId};
 
-/// The log of a rank of a job in one of its turns.
+/// The log of a rank in one instance of a job.
 #[derive(Debug)]
 pub(crate) struct RankLog {
     pub(crate) job: JobId,
     pub(crate) turn: u32,
     pub(crate) rank: RankId,
-    /// By place in the graph.
+    /// The operations by their place in the graph.
     pub(crate) operations: Vec<OperationLog>,
 }
 
-/// Where the ranks of a host with a graph of operations stand.
+/// The state of a host's ranks that run operation graphs.
 #[derive(Debug, Default)]
 pub(crate) struct OperationRuns {
-    /// By the number of the rank on its host, as far as one has begun.
+    /// State by the rank's number on its host; `None` for ranks that have not begun.
     runs: Vec<Option<RankRun>>,
-    /// When the first rank here of each job began with the graph that the job is at.
+    /// For each job the time at which its first rank here began the current graph.
     pub(crate) since: BTreeMap<JobId, Instant>,
-    /// Queue pairs that have not acknowledged their share of a transfer that is done once it is
-    /// acknowledged, by the number of the rank and transfer.
+    /// Transfers that are done once they are acknowledged, by (rank's number, transfer), with the
+    /// number of queue pairs that have not acknowledged their share.
     pub(crate) unacknowledged: Countdown<(u16, u32)>,
-    /// The logs of ranks that are done, where they are kept.
+    /// Logs of ranks that are done, if logs are kept.
     pub(crate) logs: Vec<RankLog>,
-    /// What the time of ranks that are done went by with: job, turn and rank.
+    /// Time accounts of ranks that are done, by job, instance and rank.
     pub(crate) metered: Vec<((JobId, u32, RankId), Metered)>,
 }
 
 impl OperationRuns {
-    /// Where a rank stands, if it has begun.
+    /// Returns the state of a rank, if it has begun.
     pub(crate) fn get(&self, number: u16) -> Option<&RankRun> {
         self.runs.get(usize::from(number))?.as_ref()
     }
 
-    /// The ranks that have begun, by their numbers.
+    /// Iterates over the ranks that have begun, with their numbers.
     pub(crate) fn all(&self) -> impl Iterator<Item = (u16, &RankRun)> {
         (0..)
             .zip(&self.runs)
@@ -49,7 +49,7 @@ impl OperationRuns {
         self.runs.get_mut(usize::from(number))?.as_mut()
     }
 
-    /// Where a rank stands, which begins if it has not; `job` is its job.
+    /// Returns the state of a rank of `job`, which begins now if it has not.
     pub(crate) fn begun(
         &mut self,
         number: u16,
@@ -67,7 +67,7 @@ impl OperationRuns {
         })
     }
 
-    /// Keeps the log of a rank that is done in a turn.
+    /// Keeps the log of a rank that is done with an instance.
     pub(crate) fn keep_log(&mut self, number: u16, job: JobId, turn: u32, rank: RankId) {
         let log = self.get_mut(number).and_then(RankRun::take_log);
         self.logs.extend(log.map(|operations| RankLog {
@@ -81,7 +81,7 @@ impl OperationRuns {
         self.metered.extend(metered);
     }
 
-    /// Forgets the ranks of a job, by their numbers.
+    /// Discards the state of a job's ranks, which `is_of_job` recognises by number.
     pub(crate) fn forget(&mut self, job: JobId, is_of_job: impl Fn(u16) -> bool) {
         self.since.remove(&job);
         for (number, run) in (0..).zip(&mut self.runs) {

@@ -1,4 +1,4 @@
-//! What headers of real packets say of their source, which packets of the model leave out.
+//! Header fields about a packet's source, which packets in the model leave out.
 
 use tenter_net::{Packet, ReceiveSlot, SendSlot, Slot};
 use tenter_topology::HostId;
@@ -10,16 +10,16 @@ use super::queue_pair_id::QueuePairId;
 /// The source of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PacketEnds {
-    /// The host.
+    /// The host that sent it.
     pub(crate) source: HostId,
-    /// Its UDP source port.
+    /// UDP source port in its header.
     pub(crate) source_port: u16,
-    /// The queue pair there.
+    /// QP index at the source.
     pub(crate) own_slot: Slot,
 }
 
 impl Context {
-    /// The source of a packet, if it belongs to a queue pair of its destination.
+    /// Returns a packet's source, if it belongs to a queue pair at its destination.
     pub(crate) fn ends(&self, packet: &Packet) -> Option<PacketEnds> {
         match packet.slot()? {
             Slot::Receive(slot) => Some(self.ends_of_data(packet, slot)),
@@ -41,7 +41,8 @@ impl Context {
         }
     }
 
-    /// By which bits the source port of a packet differs from that of its queue pair.
+    /// Returns the bits in which a packet's source port differs from its queue pair's, found by the
+    /// packet's hash.
     fn port_change(&self, base: u32, hash: u32) -> u16 {
         let changes = &self.port_changes;
         let mut of_entropy = changes.entropy.iter().flat_map(|of| of.hashes(base));

@@ -1,4 +1,4 @@
-//! What one part has to report: both halves of each flow.
+//! Records of one partition: both halves of each flow.
 
 use std::cell::RefCell;
 
@@ -9,7 +9,7 @@ use tenter_workload::{JobId, RankId, RankSendSlot};
 
 use super::jobs::JobPlan;
 
-/// One share of a transfer: what travels on one queue pair.
+/// A flow's key: the share of a transfer that travels on one queue pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct FlowKey {
     pub(crate) job: JobId,
@@ -18,6 +18,7 @@ pub(crate) struct FlowKey {
 }
 
 impl FlowKey {
+    /// Packs the key into a work request's 64-bit tag.
     pub(crate) fn pack(self) -> u64 {
         u64::from(self.job.number()) << 48
             | u64::from(self.queue_pair) << 32
@@ -39,23 +40,27 @@ pub(crate) struct Posted {
     pub(crate) job: JobId,
     /// The rank that sends it.
     pub(crate) rank: RankId,
-    /// The first of the queue pairs that it is split over.
+    /// The first of the queue pairs over which it is split.
     pub(crate) first: RankSendSlot,
     pub(crate) transfer: u32,
     pub(crate) at: Instant,
 }
 
 /// The receiver's half of a flow. Latencies are in units of
-/// [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
+/// [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS) ps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeliveredHalf {
     pub(crate) key: FlowKey,
+    /// Arrival time of the last byte.
     pub(crate) at: Instant,
+    /// Frame bytes that were accepted.
     pub(crate) bytes: u64,
     pub(crate) latency_sum: u64,
     pub(crate) latency_min: u32,
     pub(crate) latency_max: u32,
+    /// Frames that were accepted.
     pub(crate) frames: u32,
+    /// Number of the instance.
     pub(crate) turn: u32,
 }
 
@@ -66,16 +71,19 @@ pub(crate) struct AcknowledgedHalf {
     pub(crate) key: FlowKey,
     pub(crate) posted: Instant,
     pub(crate) first_sent: Instant,
+    /// Arrival time of the acknowledgement.
     pub(crate) at: Instant,
+    /// Frames that were sent, retransmissions included.
     pub(crate) frames: u64,
+    /// Frame bytes that were sent.
     pub(crate) bytes: u64,
     pub(crate) retransmitted_frames: u64,
     pub(crate) turn: u32,
 }
 
 impl AcknowledgedHalf {
-    /// What flows that are received at the same instant are sorted by. Turns are numbered by
-    /// iteration, then by collective.
+    /// Returns the sorting key for flows that are received at the same instant. Instances are
+    /// numbered by iteration, then by collective.
     pub(crate) fn order(&self) -> (JobId, u32, u32, u16) {
         let FlowKey {
             job,
@@ -96,7 +104,7 @@ pub(crate) struct CompleteFlow {
     pub(crate) posted: Instant,
     pub(crate) first_sent: Instant,
     pub(crate) received: Instant,
-    /// When its acknowledgement has arrived.
+    /// Arrival time of its acknowledgement.
     pub(crate) at: Instant,
 }
 
@@ -136,12 +144,13 @@ impl CompleteFlow {
     }
 }
 
-/// What has arrived of a job at flow level.
+/// A job's arrivals at flow level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived {
     pub(crate) flows: u64,
-    /// Frame bytes.
+    /// Frame bytes that have arrived.
     pub(crate) bytes: u64,
+    /// Time of the last arrival.
     pub(crate) last: Instant,
 }
 
@@ -155,36 +164,38 @@ impl Default for Arrived {
     }
 }
 
-// There is one of each per flow, and all of some microseconds are looked up again when rows are
-// made of them.
+// There is one record of each kind per flow, and those of some microseconds are read again when
+// rows are made: their size decides how many stay in the cache.
 const _: () = assert!(size_of::<DeliveredHalf>() == 48 && size_of::<AcknowledgedHalf>() == 64);
 
-/// The records of one part since they were last collected.
+/// The records of one partition since they were last collected.
 #[derive(Debug, Default)]
 pub(crate) struct PartitionRecords {
-    /// Of each endless job the frame bytes accepted; its flows have no rows.
+    /// For each endless job the frame bytes that were accepted, because its flows have no rows;
+    /// `None` for other jobs.
     pub(crate) endless: ById<JobId, Option<u64>>,
     pub(crate) delivered: Vec<DeliveredHalf>,
     pub(crate) acknowledged: Vec<AcknowledgedHalf>,
     /// What has arrived of each job at flow level, and flows that are complete there.
     pub(crate) arrived: ById<JobId, Arrived>,
     pub(crate) complete: Vec<CompleteFlow>,
-    /// Marks of delivered flows and their turns, where there are any.
+    /// Delivered flows with congestion marks: key, instance and marks.
     pub(crate) marked: Vec<(FlowKey, u32, Marks)>,
-    /// How long acknowledged flows were held by their rates, with their turns, where they were.
+    /// Acknowledged flows that were held by their rates: key, instance and durations.
     pub(crate) held: Vec<(FlowKey, u32, HeldByRate)>,
-    /// What has been posted to queue pairs, at flow level; NICs take it where there are packets.
+    /// Transfers posted since the last collection, at flow level; `None` at packet level, where
+    /// NICs take them.
     pub(crate) posted: Option<RefCell<Vec<Posted>>>,
-    /// Scratch space of [`Host`](crate::Host).
+    /// Scratch memory for [`Host`](crate::Host): transfers that an arrival releases.
     pub(crate) released: Vec<u32>,
-    /// Scratch space of [`Host`](crate::Host): requests that the packet just served acknowledges.
+    /// Scratch memory for [`Host`](crate::Host): requests that the current packet acknowledges.
     pub(crate) done: Vec<Acknowledged>,
-    /// Scratch space of [`Host`](crate::Host), where ranks have graphs of operations.
+    /// Scratch memory for [`Host`](crate::Host): consequences of an event in an operation graph.
     pub(crate) consequences: RefCell<Consequences>,
 }
 
 impl PartitionRecords {
-    /// The records of a part of a network with these jobs.
+    /// Makes empty records for a partition of a network with these jobs.
     pub(crate) fn new(jobs: &ById<JobId, JobPlan>) -> PartitionRecords {
         PartitionRecords {
             endless: jobs
@@ -213,7 +224,7 @@ impl PartitionRecords {
         });
     }
 
-    /// A flow of so many frame bytes has arrived at flow level.
+    /// Records a flow with `bytes` frame bytes that has arrived at flow level.
     pub(crate) fn arrived(&mut self, job: JobId, bytes: u64, now: Instant) {
         if let Some(endless) = &mut self.endless[job] {
             *endless += bytes;
@@ -225,14 +236,14 @@ impl PartitionRecords {
         arrived.last = arrived.last.max(now);
     }
 
-    /// A flow is complete at flow level.
+    /// Records a flow that is complete at flow level.
     pub(crate) fn completed(&mut self, flow: CompleteFlow) {
         if self.endless[flow.key.job].is_none() {
             self.complete.push(flow);
         }
     }
 
-    /// Books the marks of a flow that has just been delivered.
+    /// Records the marks of a flow that has just been delivered.
     #[inline]
     pub(crate) fn marked(&mut self, key: FlowKey, turn: u32, marks: Marks) {
         if marks != Marks::default() && self.endless[key.job].is_none() {
@@ -240,7 +251,7 @@ impl PartitionRecords {
         }
     }
 
-    /// Books the requests in `done`.
+    /// Records the requests in `done`, and empties it.
     pub(crate) fn book_done(&mut self) {
         while let Some(done) = self.done.pop() {
             self.acknowledged(&done);

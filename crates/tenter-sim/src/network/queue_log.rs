@@ -1,7 +1,7 @@
-//! Queues recorded change by change, at the ports that a scenario names.
+//! Records queues change by change, at the ports that a scenario names.
 //!
-//! A port tells of its frames in the order of time, so what waits in a queue is the sum of what was
-//! queued and has not left. A frame that finds its queue empty and the wire free is never queued.
+//! A port reports its frames in time order, so a queue's length is the sum of the frames that were
+//! queued and have not left. A frame that finds its queue empty and the wire free is never queued.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +13,24 @@ use tenter_units::Instant;
 
 use super::watch::{PortChanges, Watcher};
 
-/// What one part of a network records.
+/// The queue changes that one partition records.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QueueLog {
     ports: BTreeMap<CableEnd, PortLog>,
     limit: u64,
-    /// The first and the last instant of which changes are kept.
+    /// First and last instant at which changes are kept.
     span: (Instant, Instant),
 }
 
+/// The log of one port.
 #[derive(Clone, Debug, Default)]
 struct PortLog {
+    /// Waiting frame bytes in each class's queue.
     waiting: [u64; tenter_net::CLASSES],
     rows: Vec<QueueChangeRow>,
-    /// Whether what waited at the beginning of the span is among the rows.
+    /// Set once the queues at the beginning of the span are among the rows.
     has_begun: bool,
+    /// Changes beyond the limit.
     omitted: u64,
 }
 
@@ -46,7 +49,7 @@ impl QueueLog {
 }
 
 impl PortLog {
-    /// Notes what waits at the beginning of the span.
+    /// Records the queues at the beginning of the span.
     fn begin(&mut self, place: CableEnd, at: Instant) {
         for (class, &queue_bytes) in (0..).zip(&self.waiting) {
             if queue_bytes > 0 {
@@ -80,7 +83,7 @@ impl Watcher for QueueLog {
         let waiting = &mut port.waiting[usize::from(event.packet.class())];
         match event.kind {
             EventKind::Queued => *waiting += frame,
-            // What was not queued passes, or is lost, while nothing waits.
+            // A frame that was not queued passes, or is lost, while nothing waits.
             EventKind::Sent | EventKind::Lost | EventKind::Rerouted if *waiting > 0 => {
                 *waiting -= frame;
             }

@@ -1,8 +1,8 @@
-//! A queue pair, by the ranks at its ends.
+//! Identifies a queue pair by the ranks at its ends.
 
 use tenter_workload::{FarEnd, JobId, RankId, Transfer};
 
-/// A queue pair in the direction of some of its packets.
+/// A queue pair, in the direction of the packets in question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueuePairId {
     pub(crate) job: JobId,
@@ -10,13 +10,14 @@ pub(crate) struct QueuePairId {
     pub(crate) from: RankId,
     /// The rank that they go to.
     pub(crate) to: RankId,
+    /// Lane (virtual path of the schedule) between the two ranks.
     pub(crate) lane: u32,
-    /// Its number among those of the lane.
+    /// Number among the lane's queue pairs.
     pub(crate) queue_pair: u16,
 }
 
 impl QueuePairId {
-    /// One of those on which a transfer is sent.
+    /// Returns a queue pair on which a transfer is sent.
     pub(crate) fn of(job: JobId, transfer: &Transfer, lane: u32, queue_pair: u16) -> QueuePairId {
         QueuePairId {
             job,
@@ -27,7 +28,7 @@ impl QueuePairId {
         }
     }
 
-    /// The one from a rank to its far end.
+    /// Returns the queue pair from a rank to its far end.
     pub(crate) fn to<S>(job: JobId, from: RankId, far: &FarEnd<S>) -> QueuePairId {
         QueuePairId {
             job,
@@ -38,7 +39,7 @@ impl QueuePairId {
         }
     }
 
-    /// The same in the other direction.
+    /// Returns the same queue pair in the other direction.
     #[must_use]
     pub(crate) fn back(self) -> QueuePairId {
         QueuePairId {

@@ -1,4 +1,4 @@
-//! What a scenario asks to be recorded packet by packet.
+//! The recorder for what a scenario asks to be recorded packet by packet.
 
 use tenter_net::Event;
 use tenter_plan::Plan;
@@ -7,7 +7,7 @@ use super::capture_log::CaptureLog;
 use super::queue_log::QueueLog;
 use super::watch::{Captured, PortChanges, Watcher};
 
-/// Queues change by change, and captured frames, of one part of a network.
+/// Records queue changes and captured frames of one partition.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     queues: Option<QueueLog>,
@@ -15,7 +15,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// What a plan asks for; nothing if it asks for nothing.
+    /// Makes the recorder that a plan asks for; `None` if it asks for none.
     pub fn of(plan: &Plan) -> Option<Recorder> {
         let recorder = Recorder {
             queues: plan.queue_changes.as_ref().map(QueueLog::new),

@@ -1,4 +1,4 @@
-//! The scheduled fabric as a whole: which switches are its leaves.
+//! The scheduled fabric as a whole, with its leaves.
 
 use std::sync::Arc;
 
@@ -10,11 +10,13 @@ use tenter_topology::{CableEnd, NodeId};
 #[derive(Debug)]
 pub(crate) struct ScheduledFabric {
     pub(crate) spec: ScheduledSpec,
-    /// The nodes of the leaves, ascending.
+    /// The leaves' nodes in ascending order; a leaf's number is its index.
     pub(crate) leaves: Vec<NodeId>,
-    /// The same by the delays of their ways to each other.
+    /// The leaves grouped by their delays to each other.
     pub(super) kinds: LeafKinds,
+    /// Each host's leaf and the port there.
     pub(super) places: Arc<[HostPlace]>,
+    /// Set if faults or impairments may lose cells.
     pub(super) may_lose: bool,
 }
 
@@ -38,12 +40,12 @@ impl ScheduledFabric {
         })
     }
 
-    /// How many control links end at a node.
+    /// Returns the number of control links that end at a node: one per leaf at leaves, 0 elsewhere.
     pub(crate) fn control_inputs(&self, node: NodeId) -> u16 {
         self.number(node).map_or(0, |_| self.leaves.len() as u16)
     }
 
-    /// A node's number among the leaves, if it is one.
+    /// Returns a node's number among the leaves, if it is one.
     pub(super) fn number(&self, node: NodeId) -> Option<u16> {
         self.leaves.binary_search(&node).ok().map(|at| at as u16)
     }

@@ -1,4 +1,4 @@
-//! The schedules that jobs run now, and who is at the other end of their queue pairs.
+//! The schedules that jobs run now, and the far ends of their queue pairs.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tenter_workload::{Destination, JobId, Schedule, split};
 
 use super::context::Context;
 
-/// Who is at the other end of each queue pair, and what it sends now.
+/// Looks up the far end of a queue pair, and what it sends now.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peers<'a> {
     pub(crate) context: &'a Context,
@@ -37,10 +37,11 @@ impl Directory for Peers<'_> {
     }
 }
 
-/// What a job runs: the number of its turn, and the schedule.
+/// What a job runs: the number of its instance, and the schedule.
 type Running = (u32, Arc<dyn Schedule>);
 
-/// The schedule each job runs now; every part has its own copy, changed at edges.
+/// The schedule that each job runs now. Each partition has its own copy, which changes at sync
+/// points.
 #[derive(Clone, Default)]
 pub(crate) struct Schedules(ById<JobId, Option<Running>>);
 
@@ -64,7 +65,7 @@ impl Schedules {
         &*self.running(job).1
     }
 
-    /// Which of the job's collectives runs.
+    /// Returns the number of the instance that a job runs.
     pub(crate) fn turn(&self, job: JobId) -> u32 {
         self.running(job).0
     }

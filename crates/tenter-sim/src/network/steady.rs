@@ -1,13 +1,13 @@
 //! Jumps over whole periods of a steady state.
 //!
-//! While all transfers are long under way, the network comes back to the same state again and
-//! again, but for the time and for counts that decide nothing. Two states a period apart that are
-//! the same in all that decides what happens are followed by the same; so what happens in any
-//! number of further periods is known, and is not carried out.
+//! While all transfers are long under way, the network returns to the same state again and again,
+//! except for the time and for counters that influence nothing. Two states that agree in everything
+//! that matters are followed by the same events. So all further periods are known, and need not be
+//! simulated.
 //!
-//! `period` guesses how long a period may be, `state` notes and compares states with the passes of
-//! `visitors`, `latency` finds the one thing that differs from period to period, and `search` puts
-//! it together. `steps` does the same for whole steps of collectives, where `shifts` tells how
+//! `period` guesses the length of a period, `state` records and compares states with the passes in
+//! `visitors`, `latency` computes the one thing that differs between periods, and `search` combines
+//! them. `steps` does the same for whole steps of collectives, where `shifts` describes how
 //! transfers follow each other.
 
 mod latency;
@@ -29,21 +29,21 @@ pub(crate) use steps::RECORDS_PER_JUMP;
 
 use tenter_units::Time;
 
-/// What has been jumped over.
+/// Totals of what was jumped over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Jumped {
-    /// Jumps.
+    /// Number of jumps.
     pub jumps: u64,
-    /// Periods in all of them.
+    /// Periods in all jumps together.
     pub periods: u64,
-    /// The time that these took.
+    /// Simulated time in all jumps together.
     pub time: Time,
-    /// Packets of any kind that they carried, counted once per link.
+    /// Packets of any kind in these periods, counted once per link.
     pub packet_hops: u64,
 }
 
 impl Jumped {
-    /// Adds a jump over so many periods, in which so many packet-hops were.
+    /// Adds a jump over `periods` periods that carried `packet_hops` packet-hops in all.
     fn add(&mut self, period: Time, periods: u64, packet_hops: u64) {
         self.jumps += 1;
         self.periods += periods;

@@ -1,4 +1,4 @@
-//! What NICs with the transport of Ultra Ethernet know of the network.
+//! The network as NICs with Ultra Ethernet know it.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tenter_plan::{Plan, unloaded};
 use tenter_topology::{HostId, Routing, Topology};
 use tenter_units::{Rate, Time};
 
-/// The network of a plan, where its NICs have that transport.
+/// Describes the network for NICs with that transport; `None` for others.
 pub(super) fn network(plan: &Plan, routing: &Routing) -> Option<Arc<Network>> {
     let spec = *plan.nic.ultra_ethernet()?;
     let round_trip = unloaded::longest_round_trip(plan, routing);
@@ -30,7 +30,8 @@ pub(super) fn network(plan: &Plan, routing: &Routing) -> Option<Arc<Network>> {
     }))
 }
 
-/// The rate of all hosts over that of the narrowest tier above them; 1 where none is narrower.
+/// Returns the total rate of all hosts over that of the narrowest tier above them; 1 if none is
+/// narrower.
 fn oversubscription(topology: &Topology) -> f64 {
     let tiers = topology.tiers();
     let hosts = tiers.first().map_or(0, |leaves| leaves.down_bps);
@@ -40,8 +41,8 @@ fn oversubscription(topology: &Topology) -> f64 {
         .map_or(1.0, |up| (hosts as f64 / up as f64).max(1.0))
 }
 
-/// How long the longest queue of data takes to drain at the rate of the first NIC, where it has a
-/// fixed limit; the class of control packets has another.
+/// Returns the time in which the longest data queue drains at the first NIC's rate, if queues have
+/// a fixed limit. The class for control packets has its own limit and does not count.
 fn queue_drain(plan: &Plan) -> Option<Time> {
     let rate: Rate = plan.topology.cable(HostId::new(0), 0).rate;
     let limits = plan.switches.iter().flat_map(|switch| &switch.classes);

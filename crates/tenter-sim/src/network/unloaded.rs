@@ -1,4 +1,4 @@
-//! How long flows of a workload would take alone.
+//! Unloaded times for the flows of a workload.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,23 @@ use tenter_topology::Routing;
 use tenter_units::Time;
 use tenter_workload::{Job, RankId};
 
-/// The ways of a workload, by the links on them.
+/// The paths in a flow workload, each distinct list of links once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unloaded {
+    /// The distinct paths; empty for those within a host.
     paths: Vec<Vec<Link>>,
-    /// The planes that each flow takes.
+    /// Planes over which each flow is distributed.
     planes: u16,
-    /// For each way which of them it is.
+    /// For each pair of ranks in the workload, the index of its path.
     of_way: Vec<u32>,
 }
 
-/// Sizes whose times are remembered, for all paths together.
+/// Most times that are remembered, for all paths together.
 const REMEMBERED: usize = 1 << 14;
 
 impl Unloaded {
-    /// Of a job; nothing is known of collectives, nor in a scheduled fabric or within hosts.
+    /// Collects the paths of a job. There are none for collectives and in a scheduled fabric, and
+    /// paths within a host are empty: their unloaded times are unknown.
     pub(crate) fn new(plan: &Plan, routing: &Routing, job: &Job) -> Unloaded {
         let mut unloaded = Unloaded {
             planes: plan.sprayed_planes(),
@@ -55,12 +57,13 @@ impl Unloaded {
     }
 }
 
-/// Times that have been asked for.
+/// Unloaded times by path and size, so that each is computed once.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered(BTreeMap<(u32, u64), Time>);
 
 impl Remembered {
-    /// How long a flow of a way takes alone; none where that is not known.
+    /// Returns the unloaded time for a flow of `bytes` between pair number `way`; `None` if it is
+    /// unknown.
     pub(crate) fn time(
         &mut self,
         unloaded: &Unloaded,

@@ -1,4 +1,4 @@
-//! Watching the life of a flow or a port, without cost to a run that watches nothing.
+//! Observes a flow or a port, at no cost for runs that observe nothing.
 
 use tenter_net::{Event, EventKind, Packet, PacketKind};
 use tenter_plan::CapturePlan;
@@ -8,25 +8,25 @@ use tenter_units::{Instant, Time};
 
 use super::context::Context;
 
-/// Takes note of what happens to packets.
+/// Observes events that happen to packets.
 pub trait Watcher: Send {
-    /// Whether [`Watcher::note`] does anything; a constant, so that an unwatched run pays nothing.
+    /// True if [`Watcher::note`] does anything; a constant, so that other runs pay nothing for it.
     const WATCHED: bool;
-    /// Something happened to a packet.
+    /// Observes an event that happened to a packet.
     fn note(&mut self, event: Event);
 
-    /// What it has recorded of queues, port by port.
+    /// Returns the recorded queue changes, port by port.
     fn queue_changes(&self) -> Vec<PortChanges<'_>> {
         Vec::new()
     }
 
-    /// The frames that it has captured.
+    /// Returns the captured frames, if frames are captured.
     fn captured(&self) -> Option<Captured<'_>> {
         None
     }
 }
 
-/// What was recorded of the queues of a port.
+/// The recorded queue changes at one port.
 #[derive(Clone, Copy, Debug)]
 pub struct PortChanges<'a> {
     pub(crate) place: CableEnd,
@@ -35,30 +35,31 @@ pub struct PortChanges<'a> {
     pub(crate) omitted: u64,
 }
 
-/// What was captured of frames.
+/// The captured frames of one partition.
 #[derive(Clone, Copy, Debug)]
 pub struct Captured<'a> {
     pub(crate) plan: &'a CapturePlan,
-    /// The frames kept, in no particular order.
+    /// Frames that were kept, in no particular order.
     pub(crate) frames: &'a [Seen],
     /// Frames beyond the limit.
     pub(crate) omitted: u64,
-    /// Flow-control packets, which are no frames.
+    /// Flow-control packets, which are not frames and are only counted.
     pub(crate) flow_control: u64,
 }
 
-/// A frame at a port.
+/// A frame as seen at a captured port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// When its first bit is there.
+    /// Time at which its first bit is there.
     pub(crate) at: Instant,
-    /// The index of the port among those of the plan.
+    /// Index of the port in the plan.
     pub(crate) port: u32,
+    /// True if the port sends the frame.
     pub(crate) is_outbound: bool,
     pub(crate) packet: Packet,
 }
 
-/// Watches nothing.
+/// A watcher that observes nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
@@ -67,29 +68,29 @@ impl Watcher for Unwatched {
     fn note(&mut self, _: Event) {}
 }
 
-/// What to watch.
+/// The target that a log observes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchTarget {
-    /// All packets with one of these hashes: those of the queue pairs between two hosts, in both
-    /// directions. Pause frames belong to no flow.
+    /// All packets with one of these hashes, in ascending order: those of the queue pairs between
+    /// two hosts, in both directions. Pause frames belong to no flow.
     Flow(Vec<u32>),
-    /// All packets at one port of a node, pause frames among them.
+    /// All packets at one port of a node, pause frames included.
     Port {
-        /// The node.
+        /// The node that has the port.
         node: NodeId,
-        /// Its port.
+        /// The port's number at the node.
         port: u16,
-        /// How long after its last bit has arrived a pause frame is obeyed, or a flow-control
-        /// packet acts: for the model it is one event, for whoever looks it is two.
+        /// Time from the arrival of a pause frame's last bit, or of a flow-control packet, to its
+        /// effect. The model has one event for both; the log shows two.
         response: Time,
     },
 }
 
 impl WatchTarget {
-    /// A port of a node.
+    /// Makes the target for a port of a node.
     pub fn port(context: &Context, node: NodeId, port: u16) -> WatchTarget {
         let topology = context.topology();
-        // What the port obeys was sent by the other end.
+        // The pauses that take effect at the port were sent by the other end.
         let from = topology.neighbour(node, port);
         WatchTarget::Port {
             node,
@@ -111,7 +112,7 @@ impl WatchTarget {
         }
     }
 
-    /// The arrival of a pause frame that is obeyed.
+    /// Returns the arrival event for a pause frame that takes effect.
     fn arrival(&self, event: &Event) -> Option<Event> {
         match self {
             WatchTarget::Port { response, .. } if event.kind == EventKind::Obeyed => Some(Event {
@@ -124,18 +125,19 @@ impl WatchTarget {
     }
 }
 
-/// Keeps the earliest events of one target, up to a limit.
+/// Keeps the earliest events at one target, up to a limit.
 #[derive(Clone, Debug)]
 pub struct WatchLog {
     target: WatchTarget,
     limit: usize,
-    /// The events kept so far, at most twice the limit, in no particular order.
+    /// Events kept so far, at most twice the limit, in no particular order.
     notes: Vec<Event>,
+    /// Events beyond the limit.
     omitted: u64,
 }
 
 impl WatchLog {
-    /// Watches `target` for its first `limit` events.
+    /// Makes a log for the first `limit` events at `target`.
     pub fn new(target: WatchTarget, limit: usize) -> WatchLog {
         WatchLog {
             target,
@@ -145,20 +147,20 @@ impl WatchLog {
         }
     }
 
-    /// The most events that [`WatchLog::first`] gives.
+    /// Returns the most events that [`WatchLog::first`] returns.
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// The first events, in the order of time, and how many more there were.
+    /// Returns the first events in time order, and the number of later ones.
     pub fn first(&self) -> (Vec<Event>, u64) {
         let mut log = self.clone();
         log.drop_late();
         (log.notes, log.omitted)
     }
 
-    /// Ports are lazy, so a node may tell of a departure after a later arrival: only the time says
-    /// what is first.
+    /// Drops events beyond the limit. Ports are lazy, so a node may report a departure after a
+    /// later arrival, and only the time decides which events are first.
     fn drop_late(&mut self) {
         self.notes
             .sort_by_key(|event| (event.at, event.node, event.port, event.kind));

@@ -1,13 +1,13 @@
-//! How windows are laid by how soon one node can affect another.
+//! The choice between bucket windows and central windows.
 
 use tenter_engine::Windows;
 use tenter_plan::{CENTRAL_BELOW, WINDOW_MAX};
 use tenter_units::Time;
 
-/// Calendar buckets under central windows.
+/// Bucket length under central windows.
 const CENTRAL_BUCKET: Time = Time::from_ns(50);
 
-/// How windows are laid, and how long a calendar bucket is.
+/// Chooses the windows for a lookahead, at most `cap` long, and returns the bucket length in ps.
 pub(super) fn windows(lookahead: Time, cap: Option<Time>) -> (Windows, u64) {
     let cap = cap.unwrap_or(WINDOW_MAX).min(WINDOW_MAX).max(Time::LEAST);
     if lookahead < CENTRAL_BELOW {

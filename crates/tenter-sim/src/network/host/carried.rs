@@ -1,7 +1,7 @@
-//! Transfers between the NPUs of a host, which pass its scale-up domain and no NIC.
+//! Transfers within a scale-up domain, between NPUs of a host, which pass no NIC.
 //!
-//! An NPU puts its transfers into the domain one after the other, at its rate; the end of each is
-//! at the other NPU a latency later, whatever else arrives there.
+//! An NPU sends its transfers into the domain one after the other, at the domain's rate. Each end
+//! arrives at the other NPU a latency later; receivers never limit it.
 
 use tenter_endpoint::{Acknowledged, Delivery, HeldByRate, WorkRequest};
 use tenter_net::{Medium, Packet, ReceiveSlot, ScaleUpEnd, SendSlot};
@@ -13,7 +13,7 @@ use super::super::scale_up_port::{Carried, ScaleUpPort};
 use super::{Host, HostScope, Timer};
 
 impl Host {
-    /// Puts a transfer into the domain.
+    /// Queues a transfer for the domain.
     pub(crate) fn carry(&mut self, number: u16, id: u32, now: Instant, scope: &HostScope<'_>) {
         let context = scope.context;
         let Some(domain) = context.scale_up else {
@@ -38,7 +38,7 @@ impl Host {
         self.set_timer(end, Timer::Carried(here.npu));
     }
 
-    /// The end of the first transfer of an NPU goes into the domain at `now`.
+    /// Sends the end of the NPU's first transfer into the domain at `now`.
     pub(crate) fn send_carried(
         &mut self,
         npu: u16,
@@ -69,7 +69,7 @@ impl Host {
         self.set_timer(at, Timer::Confirmed(npu));
     }
 
-    /// The end of a transfer has come out of the domain.
+    /// Handles the end of a transfer, which arrives through the domain.
     pub(crate) fn take_carried(&mut self, packet: &Packet, scope: &mut HostScope<'_>) {
         let context = scope.context;
         let ScaleUpEnd { job, transfer: id } = ScaleUpEnd::of(packet);
@@ -96,7 +96,7 @@ impl Host {
             };
             scope.partition_records.delivered(key, turn, &delivery);
         }
-        // A flow releases another once it is acknowledged.
+        // In a flow workload the acknowledgement releases the next flow.
         if context.jobs[job].flow_workload().is_some() {
             return;
         }
@@ -104,7 +104,8 @@ impl Host {
         context.progress.arrived(job, packet.at);
     }
 
-    /// The end of the NPU's first transfer that is under way arrives at `now`.
+    /// Handles the arrival of the end of the NPU's first transfer under way, which counts as its
+    /// acknowledgement.
     pub(crate) fn confirm_carried(&mut self, npu: u16, now: Instant, scope: &mut HostScope<'_>) {
         let Some(port) = self.scale_up.get_mut(usize::from(npu)) else {
             return;

@@ -1,4 +1,4 @@
-//! Ranks whose job is a graph of operations.
+//! Ranks whose jobs run operation graphs.
 
 use tenter_units::Instant;
 use tenter_workload::JobId;
@@ -8,21 +8,20 @@ use super::super::operation_runs::OperationRuns;
 use super::{Host, HostScope, Timer};
 
 impl Host {
-    /// Where a rank with a graph of operations stands, by its number here.
+    /// Returns the state of a rank with an operation graph, by its number on this host.
     pub(crate) fn operations_of(&self, number: u16) -> Option<&RankRun> {
         self.operations.get(number)
     }
 
-    /// The logs of ranks here: of those that are done, and of those that are not.
+    /// Returns the states and logs of ranks with operation graphs, finished ones included.
     pub(crate) fn operation_logs(&self) -> &OperationRuns {
         &self.operations
     }
 
-    /// A queue pair has acknowledged its share of a message of a rank here, which was posted at a
-    /// time.
+    /// Handles an acknowledged share of a message that a rank on this host posted at `posted`.
     ///
-    /// An eager send is done when it is posted, so its acknowledgement may come when the job has
-    /// gone on to another graph, which has other transfers of the same numbers.
+    /// An eager send is done when it is posted, so its acknowledgement may come when the job
+    /// already runs another graph, whose transfers reuse the numbers.
     pub(super) fn message_acknowledged(
         &mut self,
         job: JobId,
@@ -54,7 +53,7 @@ impl Host {
         }
     }
 
-    /// Something has happened at a rank with a graph of operations: does what follows.
+    /// Reports an event to a rank's operation graph, and carries out the actions that follow.
     pub(super) fn hear(&mut self, number: u16, news: News, now: Instant, scope: &HostScope<'_>) {
         let here = scope.context.ranks_on(self.nic.host())[usize::from(number)];
         let Some(schedule) = GraphSchedule::of(scope.schedules.of(here.job)) else {

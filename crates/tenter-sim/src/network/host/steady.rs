@@ -1,4 +1,4 @@
-//! A host in a steady state.
+//! The host's part in the search for steady states.
 
 use std::cmp::Reverse;
 
@@ -8,9 +8,9 @@ use tenter_net::Visitor;
 use super::{Host, Timer};
 
 impl Host {
-    /// Goes through its state. What its ranks wait for changes only when a transfer ends, which the
-    /// records of its part tell, or when a timer fires. Over whole steps they wait for nothing at
-    /// the end of each.
+    /// Visits the host's state. The state of its ranks changes only when a transfer ends, which the
+    /// partition's records show, or when a timer fires. At the end of a whole step the ranks must
+    /// wait for nothing.
     pub(crate) fn steady(&mut self, spec: &NicSpec, visitor: &mut impl Visitor) {
         let Host {
             nic,
@@ -42,7 +42,7 @@ impl Host {
 }
 
 impl Timer {
-    /// A number that tells it from others.
+    /// Returns a number that is unique for each timer.
     fn code(self) -> u64 {
         let (kind, number, of) = match self {
             Timer::Start(number) => (0, number, 0),
