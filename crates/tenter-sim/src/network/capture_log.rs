@@ -21,7 +21,7 @@ pub(crate) struct CaptureLog {
     taps: BTreeMap<CableEnd, Vec<Tap>>,
     /// Frames kept so far, at most twice the limit.
     frames: Frames,
-    /// Frames beyond the limit.
+    /// Frames that were dropped beyond the limit.
     omitted: u64,
     /// Flow-control packets seen: they are not frames, and cannot be captured.
     flow_control: u64,

@@ -57,7 +57,7 @@ pub struct Context {
     pub(crate) input_queued: Option<InputQueuedSpec>,
     /// Congestion signals that switches send to senders, if any.
     pub(crate) signals: Option<SignalSpec>,
-    /// Each NIC's addresses.
+    /// Each NIC's MAC and IP addresses.
     pub(crate) addresses: ById<HostId, NicAddress>,
     /// The jobs, with the parts that never change while they run.
     pub(crate) jobs: ById<JobId, JobPlan>,
@@ -65,7 +65,7 @@ pub struct Context {
     pub(crate) progress: JobProgress,
     /// The level: packets or flows.
     pub(crate) fidelity: Fidelity,
-    /// The trial's seed.
+    /// The trial's seed, for streams without another.
     pub(crate) seed: u64,
     /// Seeds for placement, hashing and arrivals, which may differ from `seed`.
     pub(crate) seeds: Seeds,

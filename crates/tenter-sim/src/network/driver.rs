@@ -129,9 +129,9 @@ pub trait Driver {
 pub struct DriverStats {
     /// Node visits (or events, for an engine without visits).
     pub node_visits: u64,
-    /// Windows that were run.
+    /// Windows that were run, empty ones excluded.
     pub windows: u64,
-    /// Window length in ps.
+    /// Longest length of a window in ps.
     pub window_ps: u64,
     /// Time and packet-hops that were jumped over.
     pub jumped: Jumped,

@@ -118,7 +118,7 @@ impl Host {
         }
     }
 
-    /// Returns the host's NIC.
+    /// Returns the host's NIC, with the queue pairs of its ranks.
     pub fn nic(&self) -> &Nic {
         &self.nic
     }

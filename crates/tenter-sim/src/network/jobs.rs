@@ -29,7 +29,7 @@ pub(crate) struct Turn {
 #[derive(Debug)]
 pub(crate) struct JobPlan {
     pub(crate) job: Job,
-    /// Its queue pairs.
+    /// The queue pairs between its ranks.
     pub(crate) pairs: QueuePairs,
     /// For each rank, where its QP indices begin at its host.
     pub(crate) places: ById<RankId, Place>,
@@ -56,9 +56,9 @@ pub(crate) struct RankHere {
 /// First QP indices that a rank has at its host's NIC.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    /// First sending QP index.
+    /// First sending QP index of the rank.
     pub(crate) send_base: SendSlot,
-    /// First receiving QP index.
+    /// First receiving QP index of the rank.
     pub(crate) receive_base: ReceiveSlot,
 }
 

@@ -58,9 +58,9 @@ pub(crate) struct DeliveredHalf {
     pub(crate) latency_sum: u64,
     pub(crate) latency_min: u32,
     pub(crate) latency_max: u32,
-    /// Frames that were accepted.
+    /// Number of frames that were accepted.
     pub(crate) frames: u32,
-    /// Number of the instance.
+    /// Number of the job's instance.
     pub(crate) turn: u32,
 }
 
@@ -176,7 +176,7 @@ pub(crate) struct PartitionRecords {
     pub(crate) endless: ById<JobId, Option<u64>>,
     pub(crate) delivered: Vec<DeliveredHalf>,
     pub(crate) acknowledged: Vec<AcknowledgedHalf>,
-    /// What has arrived of each job at flow level, and flows that are complete there.
+    /// At flow level, each job's arrivals since the last collection.
     pub(crate) arrived: ById<JobId, Arrived>,
     pub(crate) complete: Vec<CompleteFlow>,
     /// Delivered flows with congestion marks: key, instance and marks.

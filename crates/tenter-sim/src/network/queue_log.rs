@@ -30,7 +30,7 @@ struct PortLog {
     rows: Vec<QueueChangeRow>,
     /// Set once the queues at the beginning of the span are among the rows.
     has_begun: bool,
-    /// Changes beyond the limit.
+    /// Changes that were dropped beyond the limit.
     omitted: u64,
 }
 

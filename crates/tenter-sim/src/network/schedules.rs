@@ -37,7 +37,7 @@ impl Directory for Peers<'_> {
     }
 }
 
-/// What a job runs: the number of its instance, and the schedule.
+/// An instance that a job runs: the number of its instance, and the schedule.
 type Running = (u32, Arc<dyn Schedule>);
 
 /// The schedule that each job runs now. Each partition has its own copy, which changes at sync

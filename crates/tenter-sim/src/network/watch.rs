@@ -31,7 +31,7 @@ pub trait Watcher: Send {
 pub struct PortChanges<'a> {
     pub(crate) place: CableEnd,
     pub(crate) rows: &'a [QueueChangeRow],
-    /// Changes beyond the limit.
+    /// Changes that were dropped beyond the limit.
     pub(crate) omitted: u64,
 }
 
@@ -41,7 +41,7 @@ pub struct Captured<'a> {
     pub(crate) plan: &'a CapturePlan,
     /// Frames that were kept, in no particular order.
     pub(crate) frames: &'a [Seen],
-    /// Frames beyond the limit.
+    /// Frames that were dropped beyond the limit.
     pub(crate) omitted: u64,
     /// Flow-control packets, which are not frames and are only counted.
     pub(crate) flow_control: u64,
@@ -132,7 +132,7 @@ pub struct WatchLog {
     limit: usize,
     /// Events kept so far, at most twice the limit, in no particular order.
     notes: Vec<Event>,
-    /// Events beyond the limit.
+    /// Events that were dropped beyond the limit.
     omitted: u64,
 }
 

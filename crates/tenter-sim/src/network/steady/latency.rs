@@ -1,8 +1,9 @@
-//! The latencies of packets that a jump accepts.
+//! Latencies of the packets that are accepted during a jump.
 //!
-//! Packets know when they were sent in units of 128 ps, into which a period need not fit: of equal
-//! latencies some are a unit longer. So the exact instants are logged for a period, and of each
-//! packet of it the latencies in all periods of the jump follow by arithmetic.
+//! A packet carries its send time in units of 128 ps, and a period need not be a multiple of that.
+//! So the same packet may appear a unit slower in one period than in the next. The log has the
+//! exact instants for one period, from which each packet's latencies in all periods of the jump
+//! follow by arithmetic.
 
 use num_integer::gcd;
 use tenter_endpoint::Latencies;
@@ -13,17 +14,17 @@ use tenter_units::{Instant, Time};
 use super::log::Logged;
 use super::numbers::Numbers;
 
-/// When data packets were sent.
+/// Send times of data packets.
 #[derive(Debug, Default)]
 pub(super) struct Starts {
-    /// Queue pair after queue pair, each in the order of its packets.
+    /// Log entries sorted by receiving queue pair, each in packet order.
     logged: Vec<Logged>,
-    /// Where the packets of each receiving queue pair begin, and one more.
+    /// For each receiving queue pair the index of its first entry, and the total at the end.
     first: Vec<usize>,
 }
 
 impl Starts {
-    /// Those of a log that has the packets of each queue pair in order, none left out.
+    /// Sorts a log, which must have each queue pair's packets in order and without gaps.
     pub(super) fn new(log: &[Logged], numbers: &Numbers) -> Starts {
         let place = |of: &Logged| numbers.place(of.end());
         let mut first = vec![0; numbers.receiving() + 2];
@@ -42,7 +43,7 @@ impl Starts {
         Starts { logged, first }
     }
 
-    /// When a packet was sent, if that is known.
+    /// Returns a packet's send time, if the log has it.
     #[inline]
     pub(super) fn of(
         &self,
@@ -59,25 +60,28 @@ impl Starts {
     }
 }
 
-/// How many ps a unit of latencies has.
+/// Picoseconds in a latency unit.
 pub(super) const UNIT: usize = SENT_UNIT_PS as usize;
 
-/// The units of time that pass from period to period of a jump.
+/// The unit boundaries that pass from period to period in a jump.
 #[derive(Debug)]
 pub(super) struct Units {
+    /// Number of periods in the jump.
     periods: u64,
-    /// By how much a period is more than whole units, in ps.
+    /// Remainder of the period beyond whole units, in ps.
     rest: u64,
-    /// After so many periods they are whole units.
+    /// Number of periods after which the remainders add up to whole units.
     cycle: u64,
-    /// For each part of a unit the units that end from then on to one of the periods, over all.
+    /// For each offset in a unit, the unit boundaries between it and the same event in a later
+    /// period, summed over all periods.
     sums: Vec<u64>,
-    /// For two such parts by how much the units of the first are more, at least and at most.
+    /// For two offsets, by how many boundaries the first exceeds the second, at least and at most
+    /// over all periods; computed when first needed.
     extremes: Vec<Option<(i64, i64)>>,
 }
 
 impl Units {
-    /// Of so many periods.
+    /// Computes the sums for a jump over `periods` periods.
     pub(super) fn new(period: Time, periods: u64) -> Units {
         let rest = period.ps() % SENT_UNIT_PS;
         let cycle = SENT_UNIT_PS / gcd(rest, SENT_UNIT_PS);
@@ -89,7 +93,7 @@ impl Units {
             let of_rest: u64 = (1..=more)
                 .map(|turn| (part + turn * rest) / SENT_UNIT_PS)
                 .sum();
-            // Each cycle begins so many units after the one before.
+            // Each cycle starts `ahead` boundaries after the one before it.
             let ahead = cycle * rest / SENT_UNIT_PS;
             let of_ahead = cycle * ahead * (turns * turns.saturating_sub(1) / 2);
             turns * of_cycle + of_ahead + of_rest + more * turns * ahead
@@ -103,7 +107,8 @@ impl Units {
         }
     }
 
-    /// The latencies of a packet that is accepted at `at` once, and then once in each period.
+    /// Returns the latencies of a packet in the jump's periods, given that it was sent at `start`
+    /// and accepted at `at` before the jump.
     pub(super) fn latencies(&mut self, at: Instant, start: Instant) -> Latencies {
         let (at, start) = (at.ps(), start.ps());
         let (a, b) = (

@@ -1,4 +1,4 @@
-//! What hosts send and accept while a steady state is looked for.
+//! Logs what hosts send and accept while a steady state is being searched.
 
 use tenter_engine::LocalNode;
 use tenter_net::{Event, EventKind, FlowEnd, ReceiveSlot};
@@ -8,24 +8,24 @@ use tenter_units::{Instant, Time};
 use super::numbers::Numbers;
 use crate::network::watch::Watcher;
 
-/// A data packet, and when it was sent or accepted.
+/// A data packet with the time at which it was sent or accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Logged {
-    /// The host it goes to.
+    /// The host that receives it.
     pub(super) host: HostId,
-    /// The queue pair there.
+    /// The receiving queue pair at that host.
     pub(super) slot: ReceiveSlot,
     pub(super) sequence: u32,
     pub(super) at: Instant,
 }
 
 impl Logged {
-    /// The end of the queue pair at which it arrives.
+    /// Returns the receiving end of its queue pair.
     pub(super) fn end(&self) -> FlowEnd {
         FlowEnd::Receive(self.host, self.slot)
     }
 
-    /// Makes it the packet that takes its place so many periods later.
+    /// Replaces it by the packet that has its role `periods` periods later.
     pub(super) fn go_on(&mut self, period: Time, periods: u64, advance: &Numbers) {
         let by = advance.of(self.end()).wrapping_mul(periods as u32);
         self.sequence = self.sequence.wrapping_add(by);
@@ -33,11 +33,10 @@ impl Logged {
     }
 }
 
-/// A frame of the host that is listened to: when it was sent, and a number that tells it from
-/// frames of other kinds and sizes.
+/// A frame from the logged host: its send time, and a number for its kind and size.
 pub(super) type Departure = (Instant, u32);
 
-/// Who is listened to.
+/// The hosts that a log observes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Hosts {
     None,
@@ -46,26 +45,27 @@ enum Hosts {
     All,
 }
 
-/// All that is sent and accepted while whole steps are compared, but for what is jumped over.
+/// All data packets that are sent and accepted while whole steps are compared, except those that
+/// are jumped over.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Travels {
     pub(super) sent: Vec<Logged>,
     pub(super) accepted: Vec<Logged>,
 }
 
-/// The log of one part.
+/// The log of one partition.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SteadyLog {
     hosts: Hosts,
     pub(super) departures: Vec<Departure>,
     pub(super) sent: Vec<Logged>,
     pub(super) accepted: Vec<Logged>,
-    /// Not forgotten with the rest.
+    /// Packets for the comparison of whole steps; kept when the rest is cleared.
     pub(super) travels: Option<Box<Travels>>,
 }
 
 impl SteadyLog {
-    /// Listens to one host alone, for when it sends what.
+    /// Makes a log of one host's departures.
     pub(super) fn of_host(node: LocalNode) -> SteadyLog {
         SteadyLog {
             hosts: Hosts::One(node),
@@ -73,7 +73,7 @@ impl SteadyLog {
         }
     }
 
-    /// Listens to all hosts, and on for what travels.
+    /// Makes a log of all hosts, which continues `travels`.
     pub(super) fn of_all(travels: Option<Box<Travels>>) -> SteadyLog {
         SteadyLog {
             travels,
@@ -81,7 +81,7 @@ impl SteadyLog {
         }
     }
 
-    /// Listens for what travels alone.
+    /// Makes a log that only continues `travels`.
     pub(super) fn of_travels(travels: Box<Travels>) -> SteadyLog {
         SteadyLog {
             hosts: Hosts::None,
@@ -90,7 +90,7 @@ impl SteadyLog {
         }
     }
 
-    /// Whether it listens to a host.
+    /// Returns true if the log observes this host.
     #[inline]
     pub(crate) fn wants(&self, node: LocalNode) -> bool {
         let is_listened_to = match self.hosts {
@@ -101,7 +101,7 @@ impl SteadyLog {
         is_listened_to || self.travels.is_some()
     }
 
-    /// Forgets what it has heard.
+    /// Clears all lists except `travels`.
     pub(super) fn clear(&mut self) {
         let SteadyLog {
             hosts: _,

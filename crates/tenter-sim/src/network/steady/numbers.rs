@@ -1,25 +1,25 @@
-//! The sequence numbers of all queue pairs, and how far they advance in a period.
+//! The sequence numbers of all queue pairs, and their advance in a period.
 
 use tenter_net::FlowEnd;
 
-/// A number for each queue pair of each host.
+/// A number for each queue pair at each host, at both of its ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Numbers {
     send: Vec<u32>,
     receive: Vec<u32>,
-    /// Where those of each host begin.
+    /// For each host the index of its first number in `send` and in `receive`.
     first: Vec<[usize; 2]>,
 }
 
 impl Numbers {
-    /// Forgets all.
+    /// Removes all numbers, and all hosts.
     pub(super) fn clear(&mut self) {
         self.send.clear();
         self.receive.clear();
         self.first.clear();
     }
 
-    /// Adds those of the next host.
+    /// Adds the numbers of the next host.
     pub(super) fn add_host(
         &mut self,
         send: impl Iterator<Item = u32>,
@@ -30,7 +30,7 @@ impl Numbers {
         self.receive.extend(receive);
     }
 
-    /// How far these are beyond earlier ones, modulo 2³².
+    /// Returns the advance since earlier numbers, modulo 2³².
     pub(super) fn since(&self, before: &Numbers) -> Numbers {
         let since = |now: &[u32], before: &[u32]| {
             let pairs = now.iter().zip(before);
@@ -45,12 +45,12 @@ impl Numbers {
         }
     }
 
-    /// How many receiving queue pairs there are.
+    /// Returns the number of receiving queue pairs.
     pub(super) fn receiving(&self) -> usize {
         self.receive.len()
     }
 
-    /// The place of the number of a queue pair among those of all at the same end.
+    /// Returns the index of a queue pair among all of the same side.
     #[inline]
     pub(super) fn place(&self, end: FlowEnd) -> Option<usize> {
         let (host, side, slot, all) = match end {
@@ -61,7 +61,7 @@ impl Numbers {
         (place < all.len()).then_some(place)
     }
 
-    /// The number of a queue pair at one of its ends.
+    /// Returns the number of a queue pair at one of its ends; 0 for an unknown one.
     #[inline]
     pub(super) fn of(&self, end: FlowEnd) -> u32 {
         let all = match end {

@@ -1,16 +1,16 @@
-//! How long a period may be: what one host sends is looked at for a repetition.
+//! Guesses the length of a period from repetitions in what one host sends.
 
 use tenter_units::Time;
 
 use super::log::Departure;
 
-/// So many frames are looked at at least.
+/// Least number of frames from which a period is guessed.
 const FRAMES_MIN: usize = 16;
 
-/// After what time the frames of a host repeat: the shortest one of which there are two in
-/// most of the log.
+/// Returns the time after which a host's frames repeat: the shortest one that fits the whole log
+/// without its first quarter, and twice at least.
 pub(super) fn shortest(departures: &[Departure]) -> Option<Time> {
-    // What comes first may belong to the beginning of transfers.
+    // The first quarter may belong to the beginning of transfers.
     let late = &departures[departures.len() / 4..];
     if late.len() < FRAMES_MIN {
         return None;

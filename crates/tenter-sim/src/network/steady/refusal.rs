@@ -1,4 +1,4 @@
-//! In which trials nothing is jumped over, and why.
+//! Conditions under which nothing is jumped over, with their reasons.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,8 @@ use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::{EcnSpec, SwitchSpec};
 use tenter_plan::{Fidelity, Plan};
 
-/// What keeps a trial from being jumped in, if anything does: as an end of a sentence.
+/// Returns why nothing can be jumped over in a trial, as the end of a sentence; `None` if jumps are
+/// possible.
 pub(crate) fn refusal(plan: &Plan) -> Option<&'static str> {
     let refusals = of_switches(plan).into_iter().chain(of_nics(plan));
     refusals

@@ -1,4 +1,4 @@
-//! When a steady state is looked for, and what is done when one is found.
+//! The search for steady states: when to look, and what follows.
 
 use tenter_engine::{Control, Pace, RunOutcome, Windows, run_windowed};
 
@@ -12,54 +12,58 @@ use super::steps::{JumpedSteps, Steps};
 use crate::network::jobs::JobProgress;
 use crate::network::watch::Watcher;
 
-/// Between two looks at whether anything has ended.
+/// Interval between two checks whether a transfer has ended.
 const LOOK: Time = Time::from_us(1);
-/// The frames of one host are listened to for so long at most.
+/// Longest time for which one host is logged to guess a period.
 const LISTEN: Time = Time::from_us(100);
-/// A queue pair with fewer packets left is about to end. Tests jump in short trials, too.
+/// Fewest packets that a queue pair must have left; below, its request is about to end. Tests jump
+/// in short trials, too.
 const LEFT_MIN: u32 = if cfg!(debug_assertions) { 8 } else { 64 };
-/// A guess is tried so often in a row, and one that came true before so often.
+/// Number of states that are compared at a guessed distance before the guess is given up.
 const TRIES: u32 = 128;
 const TRIES_OF_KNOWN: u32 = 12;
-/// Queues that have grown in so many states on end, each noted twice as long after the one before
-/// it, are filling.
+/// If the recorded state grew in `GROWN_MAX` consecutive samples, each taken after twice the
+/// previous interval, queues are filling up: there is no steady state to find, so the search gives
+/// up.
 const GROWN_MAX: u32 = 3;
-/// After a look in vain, so many times as long passes before the next one, unless jumps before have
-/// saved more than so many times what it took. Tests look as often as they can.
+/// A failed search costs time and gains nothing. The next one therefore waits `REST` times as long
+/// as this one took, unless earlier jumps have already saved `SAVED` times that cost. Tests search
+/// at every chance, so that jumps are exercised.
 const REST: u64 = if cfg!(debug_assertions) { 1 } else { 50 };
 const SAVED: u64 = 4;
-/// To note or to compare so many values takes no longer than to simulate a packet-hop.
+/// Values that can be recorded or compared in the time that it takes to simulate a packet-hop.
 const VALUES_PER_HOP: u64 = 16;
-/// No rest is longer.
+/// Longest wait after a failed search.
 const REST_MAX: Time = if cfg!(debug_assertions) {
     Time::from_us(10)
 } else {
     Time::from_us(100_000)
 };
-/// After so many simulated packet-hops a run comes back to its caller, which tells progress.
+/// Simulated packet-hops after which a run returns to its caller, which then reports progress.
 pub(crate) const HOPS_PER_RUN: u64 = 4_000_000;
-/// The same while steps that repeat are listened to.
+/// Larger limit while repeating steps are being logged, which a return would interrupt.
 const HOPS_OF_STEPS: u64 = 16 * HOPS_PER_RUN;
-/// They are counted after so many slices: all ports are asked for theirs.
+/// Number of slices between two counts of packet-hops, because a count asks all ports.
 const SLICES_PER_COUNT: u32 = 32;
-/// For so many periods more it is waited until all packets under way have been heard of.
+/// Further periods for which a jump waits until the log has all packets under way.
 const MORE_PERIODS: u32 = 16;
 
-/// What the engine is driven with.
+/// The engine with its arguments, as the search drives it.
 #[derive(Debug)]
 pub(crate) struct Slices<'a, W: Watcher> {
     pub(crate) parts: &'a mut [tenter_engine::Part<crate::network::Fabric<W>>],
     pub(crate) windows: Windows,
     pub(crate) pace: &'a mut Pace,
     pub(crate) progress: &'a JobProgress,
+    /// The next sync point of the caller.
     pub(crate) edge: Instant,
-    /// Where steps are compared next: no look or jump goes on beyond it.
+    /// Instant at which steps are compared next: no search or jump passes it.
     pub(crate) stop: Instant,
 }
 
-/// When the packet-hops of a run are counted.
+/// Decides when a run's packet-hops are counted.
 struct Counting {
-    /// How many there were when it began.
+    /// Simulated packet-hops when counting began.
     before: u64,
     slices: u32,
 }
@@ -69,59 +73,60 @@ impl Counting {
         Counting { before, slices: 0 }
     }
 
-    /// Whether they are counted after this slice.
+    /// Returns true if they should be counted after this slice.
     fn is_due(&mut self) -> bool {
         self.slices = (self.slices + 1) % SLICES_PER_COUNT;
         self.slices == 0
     }
 }
 
-/// Why a look is given up.
+/// Reason why a search is interrupted.
 enum Leaves {
-    /// The run comes back to its caller.
+    /// The run returns to its caller.
     Over(RunOutcome),
-    /// Steps are compared now.
+    /// Steps have to be compared now.
     Stop(Instant),
 }
 
-/// What became of a look for a steady state.
+/// Outcome of one search. `Nothing` also sets the earliest time of the next search.
 enum Found {
-    /// Nothing: rests until then.
+    /// No steady state was found.
     Nothing,
-    /// It is steady, for this long.
+    /// The state is steady until this instant.
     Steady(Instant),
-    /// Something has ended meanwhile.
+    /// A transfer ended during the search.
     Ended,
 }
 
-/// The look for steady states in a trial.
+/// The search for steady states in a trial.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
     pub(crate) jumped: Jumped,
-    /// A period that came true before.
+    /// The period that was proven last.
     known: Option<Time>,
-    /// The next look is no earlier.
+    /// Earliest time of the next search.
     not_before: Instant,
-    /// How long the present rest is; none after a jump.
+    /// Length of the current wait after a failed search; zero after a jump.
     rest: Time,
-    /// So many values were noted and compared in the present look.
+    /// Values recorded and compared in the current search.
     values: u64,
-    /// The next look is no earlier than when so many packet-hops are done.
+    /// Packet-hops that must have been carried before the next search.
     hops_before: u64,
-    /// Time that looks may take in vain without a rest: jumps have saved more.
+    /// Time that failed searches may take without a wait, because jumps have saved more.
     credit: Time,
-    /// How much had ended at the last look, and how much was lost when it began.
+    /// Ended transfers and requests at the last check.
     ended: u64,
     lost: u64,
-    /// When the last of that had.
+    /// Time of the last end.
     last_end: Instant,
-    /// How long after that it is steady, and when it may be now.
+    /// Estimate of how long after an end the state is steady.
     settling: Settling,
+    /// Instant at which the state may be steady, by that estimate.
     settled_at: Instant,
-    /// Whether nothing was looked at since.
+    /// True until a state has been compared after the last end.
     is_fresh: bool,
-    /// Where the run stopped at a sync point in a steady state that has not ended, if it did; all
-    /// packets under way have been heard of.
+    /// Sync point at which the run stopped in a steady state that has not ended, if it did. The log
+    /// then has all packets under way.
     goes_on_at: Option<Instant>,
     noted: Noted,
     steps: Steps,
@@ -132,13 +137,14 @@ impl<W: Watcher> Slices<'_, W> {
         Network { parts: self.parts }
     }
 
-    /// The next edge after an instant: the sync point, or one before it that the end of a
-    /// collective asks for.
+    /// Returns the next sync point after an instant: the caller's, or an earlier one that a
+    /// finished collective asks for.
     fn edge_after(&self, at: Instant) -> Instant {
         self.edge.min(self.progress.edge_after(at))
     }
 
-    /// Runs to an instant, unless the run is over before or there.
+    /// Runs to `to`, or reports that the run is over or that steps must be compared before or
+    /// there.
     fn go(&mut self, from: Instant, to: Instant) -> Result<Instant, Leaves> {
         let edge = self.edge_after(from);
         let to = to.min(edge).min(self.stop);
@@ -157,7 +163,7 @@ impl<W: Watcher> Slices<'_, W> {
 }
 
 impl Search {
-    /// Runs as the engine does, and jumps over whole periods where it can.
+    /// Runs like the engine, and jumps over whole periods where it can.
     pub(crate) fn run<W: Watcher>(
         &mut self,
         slices: &mut Slices<'_, W>,
@@ -174,7 +180,7 @@ impl Search {
         outcome
     }
 
-    /// Packet-hops that were not jumped over.
+    /// Returns the packet-hops that were simulated and not jumped over.
     fn simulated<W: Watcher>(&self, slices: &mut Slices<'_, W>) -> u64 {
         slices.network().packet_hops() - self.jumped.packet_hops
     }
@@ -222,7 +228,7 @@ impl Search {
         }
     }
 
-    /// Goes on to where something is to be looked at, and looks if nothing has ended.
+    /// Runs to the next instant at which something is due, and searches if no transfer has ended.
     fn go_or_look<W: Watcher>(
         &mut self,
         slices: &mut Slices<'_, W>,
@@ -248,7 +254,8 @@ impl Search {
             self.not_before = now.saturating_add(self.rest);
             return Ok(());
         }
-        // While all that travels is listened to, only what is known is looked for.
+        // While all packets are logged for the comparison of steps, only a known period is tried:
+        // logging one host to guess a new one would end that log.
         if self.known.is_none() && self.steps.is_listening() {
             return Ok(());
         }
@@ -264,8 +271,8 @@ impl Search {
         Ok(())
     }
 
-    /// Compares the state after a step with that after others, and jumps if they repeat; whether
-    /// records are to be collected then.
+    /// Compares the state after a step with earlier ones, and jumps if they repeat; returns true if
+    /// the caller should collect records.
     fn compare_steps<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, now: &mut Instant) -> bool {
         if slices.network().ended() != self.ended {
             self.see_ends(&slices.network(), *now);
@@ -292,7 +299,7 @@ impl Search {
         is_full
     }
 
-    /// Transfers have ended since the last look.
+    /// Handles transfers that have ended since the last check.
     fn see_ends<W: Watcher>(&mut self, network: &Network<'_, W>, now: Instant) {
         let ended = network.ended();
         let last = network.last_end(ended.saturating_sub(self.ended));
@@ -307,7 +314,7 @@ impl Search {
         }
     }
 
-    /// Says when the next look is after one that took from `begin` to `now`.
+    /// Sets the time of the next search after one that took from `begin` to `now`.
     fn rest_after(&mut self, found: &Found, begin: Instant, now: Instant) {
         let took = (now - begin).max(LOOK);
         match *found {
@@ -328,8 +335,9 @@ impl Search {
         }
     }
 
-    /// Goes on in a steady state after a sync point, if that has changed nothing. A period passes
-    /// first, so that high-water marks that were read off have seen one.
+    /// Continues a steady state behind a sync point, unless the sync point has changed the state.
+    /// One period is simulated first, so that high-water marks that were reset there have seen a
+    /// whole one.
     fn go_on<W: Watcher>(
         &mut self,
         slices: &mut Slices<'_, W>,
@@ -348,7 +356,7 @@ impl Search {
         Ok(())
     }
 
-    /// Looks for a steady state, and jumps if there is one.
+    /// Searches for a steady state, and jumps if there is one.
     fn look<W: Watcher>(
         &mut self,
         slices: &mut Slices<'_, W>,
@@ -374,7 +382,7 @@ impl Search {
             if slices.network().ended() != self.ended {
                 return Ok(Found::Ended);
             }
-            // Another one is looked for next.
+            // A period that no longer fits is dropped, and the next search guesses another.
             let was_known = self.known.take().is_some();
             let found = if was_known {
                 Found::Ended
@@ -387,8 +395,9 @@ impl Search {
         self.jump(slices, now, repetition)
     }
 
-    /// Compares states that are a guess apart, or a multiple of it (Brent, "An improved Monte Carlo
-    /// factorization algorithm"). What came true before is compared with the last state each time.
+    /// Compares states that lie a multiple of `guess` apart (Brent, "An improved Monte Carlo
+    /// factorization algorithm"). A period that was proven before is compared with the previous
+    /// state each time.
     fn try_guess<W: Watcher>(
         &mut self,
         slices: &mut Slices<'_, W>,
@@ -432,8 +441,8 @@ impl Search {
         Ok(None)
     }
 
-    /// Says whether what is noted was steady, if it is the first that was looked at since something
-    /// had ended.
+    /// Updates the estimate of the settling time with a comparison's result, if it is the first
+    /// state since the last end.
     fn learn(&mut self, was_steady: bool) {
         if self.is_fresh && self.noted.at >= self.last_end {
             let after = self.noted.at - self.last_end;
@@ -446,7 +455,7 @@ impl Search {
         self.is_fresh &= !was_steady;
     }
 
-    /// Notes the state, and listens anew.
+    /// Records the state, and clears the logs.
     fn note<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, now: Instant) {
         let mut network = slices.network();
         network.note(now, &mut self.noted);
@@ -454,7 +463,8 @@ impl Search {
         network.logs().for_each(super::SteadyLog::clear);
     }
 
-    /// Jumps as far as the steady state lasts, once all packets under way have been sent in it.
+    /// Jumps as far as the steady state lasts, once the log has the send times of all packets under
+    /// way.
     fn jump<W: Watcher>(
         &mut self,
         slices: &mut Slices<'_, W>,
@@ -488,7 +498,7 @@ impl Search {
                 self.jumped.add(repetition.period, periods, hops);
                 self.credit = repetition.period * periods / SAVED;
                 *now += repetition.period * periods;
-                // It may go on behind a sync point.
+                // If only the sync point ends the jump, the steady state may continue behind it.
                 let reaches_it = until == edge && periods == whole;
                 self.goes_on_at = reaches_it.then_some(until);
                 if self.goes_on_at.is_some() {
@@ -507,8 +517,8 @@ impl Search {
     }
 }
 
-/// Listens to one host until what it sends repeats; after what time it does. Nothing where data is
-/// lost meanwhile.
+/// Logs one host until its frames repeat, and returns the period; `None` if data is lost meanwhile
+/// or nothing repeats.
 fn listen<W: Watcher>(
     slices: &mut Slices<'_, W>,
     now: &mut Instant,
@@ -526,7 +536,8 @@ fn listen<W: Watcher>(
         let mut logs = network.logs();
         let period = logs.find_map(|log| period::shortest(&log.departures));
         if let Some(period) = period.filter(|period| !period.is_zero()) {
-            // Not much shorter than a window, each of which would be cut.
+            // A period should not be much shorter than a window, because each state is taken at the
+            // end of one; so it is multiplied to a quarter of `LOOK` at least.
             return Ok(Some(period * (LOOK / 4).ps().div_ceil(period.ps())));
         }
     }

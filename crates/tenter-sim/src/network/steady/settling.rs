@@ -1,24 +1,23 @@
-//! How long a network takes to be steady after transfers have ended.
+//! The settling time: how long after transfers have ended a network becomes steady.
 
 use tenter_units::Time;
 
-/// It is known to no more than this.
+/// Precision with which the settling time is determined.
 const RESOLUTION: Time = Time::from_ns(250);
 
-/// What was found after ends of transfers before: a network that goes from step to step takes as
-/// long each time, so neither time nor looks need be spent on what is not steady yet.
+/// Experience from earlier ends of transfers. A network that goes from step to step needs the same
+/// time after each, so no time and no comparisons are spent on states that are not steady yet.
 #[derive(Debug, Default)]
 pub(super) struct Settling {
-    /// The shortest time after which it was steady; a shorter one is looked for only down to what
-    /// is known not to be.
+    /// Shortest time after an end at which the state was steady.
     steady: Option<Time>,
-    /// The longest after which it was not.
+    /// Longest time at which it was not; shorter settling times are not tried.
     unsteady: Time,
 }
 
 impl Settling {
-    /// So long after the next end it is looked at: halfway between the two, until they are close.
-    /// Nothing where it is not known.
+    /// Returns how long after the next end the state should be taken: halfway between the two,
+    /// until they are close. `None` without experience.
     pub(super) fn wait(&self) -> Option<Time> {
         let steady = self.steady?;
         let between = steady.saturating_sub(self.unsteady);
@@ -29,15 +28,16 @@ impl Settling {
         })
     }
 
-    /// So long after an end it was steady.
+    /// Records that the state was steady `after` an end.
     pub(super) fn was_steady(&mut self, after: Time) {
         self.steady = Some(self.steady.map_or(after, |steady| steady.min(after)));
+        // Conflicting experience: what was too early once is steady now, so the bound is given up.
         if self.unsteady >= after {
             self.unsteady = Time::ZERO;
         }
     }
 
-    /// So long after an end it was not.
+    /// Records that the state was not steady `after` an end.
     pub(super) fn was_unsteady(&mut self, after: Time) {
         self.unsteady = self.unsteady.max(after);
         self.steady = self.steady.filter(|steady| *steady > after);

@@ -1,4 +1,4 @@
-//! The state of a whole network: noted, compared, carried on.
+//! The state of a whole network: recording, comparing and advancing it.
 
 use tenter_engine::{Home, LocalNode, Part};
 use tenter_net::{Packet, ReceiveSlot, UnderWay, Visitor};
@@ -16,45 +16,48 @@ use crate::network::partition_records::{DeliveredHalf, PartitionRecords};
 use crate::network::schedules::Schedules;
 use crate::network::watch::Watcher;
 
-/// A state that has been noted.
+/// A recorded state, as a list of values.
 #[derive(Debug, Default)]
 pub(super) struct Noted {
-    /// When it was.
+    /// Time at which it was recorded.
     pub(super) at: Instant,
     values: Vec<u64>,
-    /// Where the values of each node end.
+    /// For each node the end of its values.
     ends: Vec<usize>,
+    /// Next sequence numbers of all queue pairs.
     numbers: Numbers,
     /// Transfers and requests that had ended.
     ended: u64,
-    /// What had arrived of streams without end.
+    /// Frame bytes that had arrived of endless streams.
     endless: u64,
-    /// Whether there is something that is not gone through, and the same over whole steps.
+    /// Set if a component's state cannot be visited.
     pub(super) refused: bool,
+    /// Set if a component's state cannot be compared over whole steps.
     refused_steps: bool,
 }
 
 impl Noted {
-    /// How many values it has.
+    /// Returns the number of values that were recorded.
     pub(super) fn size(&self) -> u64 {
         self.values.len() as u64
     }
 }
 
-/// What a state has in common with the one that was noted a period before.
+/// Result of comparing a state with one a period earlier, if they agree.
 #[derive(Debug)]
 pub(super) struct Repetition {
-    /// How long the period is.
+    /// Time from the recorded state to the present one.
     pub(super) period: Time,
+    /// The extent to which the steady state continues.
     pub(super) bounds: Bounds,
-    /// How far sequence numbers advance in a period.
+    /// Advance of all sequence numbers in a period.
     pub(super) advance: Numbers,
-    /// Data packets under way.
+    /// Data packets under way, with the send times that they carry, in units of 128 ps.
     under_way: Vec<(UnderWay, u32)>,
 }
 
 impl Repetition {
-    /// Whether it is known of all data packets under way when they were sent.
+    /// Returns true if `starts` has the send times of all data packets under way.
     pub(super) fn is_known_from(&self, starts: &Starts) -> bool {
         let mut under_way = self.under_way.iter();
         under_way.all(|(of, sent)| {
@@ -64,27 +67,27 @@ impl Repetition {
     }
 }
 
-/// Some further periods of a state that repeats.
+/// A jump over further periods of a state that repeats.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Jump<'a> {
     /// The state a period ago.
     pub(super) noted: &'a Noted,
     pub(super) now: Instant,
     pub(super) repetition: &'a Repetition,
-    /// When packets were sent.
+    /// Send times of the packets under way.
     pub(super) starts: &'a Starts,
     pub(super) periods: u64,
 }
 
-/// All parts of a network, between two windows.
+/// All partitions of a network, between two windows.
 #[derive(Debug)]
 pub(super) struct Network<'a, W: Watcher> {
     pub(super) parts: &'a mut [Part<Fabric<W>>],
 }
 
 impl<W: Watcher> Network<'_, W> {
-    /// How many transfers and requests have ended, and how much of streams without end has arrived:
-    /// while it stays the same, ranks do nothing.
+    /// Returns the number of transfers and requests that have ended, plus the bytes that have
+    /// arrived of endless streams. While the sum stays the same, ranks do nothing.
     pub(super) fn ended(&self) -> u64 {
         let of_part = |part: &Part<Fabric<W>>| {
             let records = &part.nodes.partition_records;
@@ -93,7 +96,7 @@ impl<W: Watcher> Network<'_, W> {
         self.parts.iter().map(of_part).sum::<u64>() + self.endless()
     }
 
-    /// How much of streams without end has arrived.
+    /// Returns the bytes that have arrived of endless streams.
     fn endless(&self) -> u64 {
         let endless = |part: &Part<Fabric<W>>| -> u64 {
             let records = &part.nodes.partition_records;
@@ -102,30 +105,30 @@ impl<W: Watcher> Network<'_, W> {
         self.parts.iter().map(endless).sum()
     }
 
-    /// What the parts have recorded.
+    /// Iterates over the partitions' records.
     pub(super) fn records(&self) -> impl Iterator<Item = &PartitionRecords> {
         self.parts.iter().map(|part| &part.nodes.partition_records)
     }
 
-    /// The same, to add to.
+    /// Iterates over the partitions' records, for changes.
     pub(super) fn records_mut(&mut self) -> impl Iterator<Item = &mut PartitionRecords> {
         let parts = self.parts.iter_mut();
         parts.map(|part| &mut part.nodes.partition_records)
     }
 
-    /// The transfers that have been delivered, part by part.
+    /// Iterates over the delivered transfers, partition by partition.
     pub(super) fn delivered(&self) -> impl Iterator<Item = &[DeliveredHalf]> {
         self.records().map(|records| &records.delivered[..])
     }
 
-    /// What is the same for all parts, and what jobs run.
+    /// Returns the shared data, and the schedules that jobs run.
     pub(super) fn jobs(&self) -> (&Context, &Schedules) {
         let first = &self.parts[0].nodes;
         (&first.context, &first.schedules)
     }
 
-    /// How many packets each receiving queue pair has accepted of the transfer that it receives,
-    /// host by host.
+    /// Iterates over the receiving queue pairs, host by host, with the packets that each has
+    /// accepted of its current transfer.
     pub(super) fn accepted_by_slot(&self) -> impl Iterator<Item = (HostId, ReceiveSlot, u32)> {
         let context = self.jobs().0;
         let hosts = context.topology.host_ids();
@@ -141,7 +144,7 @@ impl<W: Watcher> Network<'_, W> {
         })
     }
 
-    /// When the last of so many transfers and requests has ended that ended last.
+    /// Returns the latest end among the last `count` transfers and requests.
     pub(super) fn last_end(&self, count: u64) -> Option<Instant> {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let of_part = |part: &Part<Fabric<W>>| {
@@ -154,15 +157,15 @@ impl<W: Watcher> Network<'_, W> {
         self.parts.iter().filter_map(of_part).max()
     }
 
-    /// Packets of any kind that have been sent, counted once per link.
+    /// Returns the packets of any kind that have been sent, counted once per link.
     pub(super) fn packet_hops(&self) -> u64 {
         let nodes = self.parts.iter().flat_map(|part| &part.nodes.nodes);
         let sent = nodes.map(|node| node.sum_of_ports(tenter_net::Transmitter::packets));
         sent.sum()
     }
 
-    /// Data packets that NICs have discarded or sent again: while there are more of them, no state
-    /// comes back.
+    /// Returns the data packets that NICs have discarded or sent again. While that number grows, no
+    /// state recurs.
     pub(super) fn lost(&self) -> u64 {
         let nodes = self.parts.iter().flat_map(|part| &part.nodes.nodes);
         let of_node = |node: &NodeModel| match node {
@@ -176,8 +179,8 @@ impl<W: Watcher> Network<'_, W> {
         nodes.map(of_node).sum()
     }
 
-    /// The fewest packets that a queue pair in its turn has left of its request, and the first host
-    /// that has one with the most.
+    /// Returns the fewest packets that an active queue pair has left of its request, and the first
+    /// host with a queue pair that has the most left.
     pub(super) fn left_to_send(&self) -> Option<(u32, Home)> {
         let context = &self.parts.first()?.nodes.context;
         let homes = context.topology.host_ids().map(|host| context.home(host));
@@ -199,7 +202,7 @@ impl<W: Watcher> Network<'_, W> {
         bounds.map(|(least, _, home)| (least, home))
     }
 
-    /// Notes the state at `now`.
+    /// Records the state at `now`.
     pub(super) fn note(&mut self, now: Instant, noted: &mut Noted) {
         noted.at = now;
         noted.values.clear();
@@ -239,7 +242,7 @@ impl<W: Watcher> Network<'_, W> {
         &self.parts[usize::from(home.part)].nodes.nodes[home.node.index()]
     }
 
-    /// Compares the state at `now` with one that was noted before; nothing where they differ.
+    /// Compares the state at `now` with a recorded one; returns `None` if they differ.
     pub(super) fn repeats(&mut self, noted: &Noted, now: Instant) -> Option<Repetition> {
         if self.ended() != noted.ended {
             return None;
@@ -247,7 +250,7 @@ impl<W: Watcher> Network<'_, W> {
         self.compare(noted, now, None)
     }
 
-    /// The same over whole steps, in which transfers end and others follow them.
+    /// Compares over whole steps, in which transfers end and others take their places.
     pub(super) fn repeats_steps(
         &mut self,
         noted: &Noted,
@@ -304,7 +307,7 @@ impl<W: Watcher> Network<'_, W> {
         self.flows_agree(&repetition.advance).then_some(repetition)
     }
 
-    /// Whether both ends of each queue pair advance alike.
+    /// Returns true if both ends of each queue pair advance alike.
     fn flows_agree(&self, advance: &Numbers) -> bool {
         use tenter_net::FlowEnd::{Receive, Send};
         let nodes = self.parts.iter().flat_map(|part| &part.nodes.nodes);
@@ -323,7 +326,7 @@ impl<W: Watcher> Network<'_, W> {
         })
     }
 
-    /// Listens to all hosts from now on.
+    /// Logs all hosts from now on.
     pub(super) fn listen(&mut self) {
         for part in &mut *self.parts {
             let before = part.nodes.steady_log.take();
@@ -333,7 +336,7 @@ impl<W: Watcher> Network<'_, W> {
         }
     }
 
-    /// Listens for all that travels from now on.
+    /// Logs all data packets from now on, for the comparison of whole steps.
     pub(super) fn follow_travels(&mut self) {
         for part in &mut *self.parts {
             let log = SteadyLog::of_travels(Box::default());
@@ -341,12 +344,12 @@ impl<W: Watcher> Network<'_, W> {
         }
     }
 
-    /// Listens no longer for all that travels.
+    /// Stops logging for the comparison of whole steps.
     pub(super) fn forget_travels(&mut self) {
         self.logs().for_each(|log| log.travels = None);
     }
 
-    /// Listens to one host alone.
+    /// Logs one host's departures only.
     pub(super) fn listen_to(&mut self, home: Home) {
         self.stop_listening();
         if let Some(part) = self.parts.get_mut(usize::from(home.part)) {
@@ -355,6 +358,7 @@ impl<W: Watcher> Network<'_, W> {
         }
     }
 
+    /// Stops logging, except for the comparison of whole steps.
     pub(super) fn stop_listening(&mut self) {
         for part in &mut *self.parts {
             let log = part.nodes.steady_log.take();
@@ -364,12 +368,13 @@ impl<W: Watcher> Network<'_, W> {
         }
     }
 
+    /// Iterates over the partitions' logs.
     pub(super) fn logs(&mut self) -> impl Iterator<Item = &mut SteadyLog> {
         let parts = self.parts.iter_mut();
         parts.filter_map(|part| part.nodes.steady_log.as_deref_mut())
     }
 
-    /// When all data packets under way were sent; nothing unless the log knows it of each.
+    /// Returns the send times of all data packets under way; `None` unless the log has each.
     pub(super) fn starts(&mut self, repetition: &Repetition) -> Option<Starts> {
         let numbers = &repetition.advance;
         let logged = self.logs().flat_map(|log| log.sent.iter().copied());
@@ -378,8 +383,9 @@ impl<W: Watcher> Network<'_, W> {
         repetition.is_known_from(&starts).then_some(starts)
     }
 
-    /// Carries the state on by so many periods; the packets accepted in the period before, with
-    /// when they were sent, as in each of these. Nothing where it could not.
+    /// Advances the state by the jump's periods. Returns the packets that were accepted in the last
+    /// period, with their send times, which stand for those in each jumped period; `None` if the
+    /// jump is impossible.
     pub(super) fn leap(&mut self, jump: &Jump<'_>) -> Option<Vec<(Logged, Instant)>> {
         let accepted = self.accepted_in_period(jump)?;
         self.carry_on(jump, None);
@@ -392,7 +398,7 @@ impl<W: Watcher> Network<'_, W> {
         Some(accepted)
     }
 
-    /// Makes the state what it is so many periods later, but for logs, records and latencies.
+    /// Advances the state by the jump's periods, without logs, records and latencies.
     pub(super) fn carry_on(&mut self, jump: &Jump<'_>, steps: Option<&Shifts>) {
         let Jump {
             noted,
@@ -407,7 +413,7 @@ impl<W: Watcher> Network<'_, W> {
             let mut under_way = Vec::new();
             for index in 0..part.nodes.nodes.len() {
                 let node = LocalNode::new(index as u32);
-                // The comparison has gone through all nodes.
+                // The comparison has visited all nodes, so each has its values.
                 let end = noted.ends.get(place).copied().unwrap_or(start);
                 let before = noted.values.get(start..end).unwrap_or_default();
                 (place, start) = (place + 1, end);
@@ -437,7 +443,7 @@ impl<W: Watcher> Network<'_, W> {
         }
     }
 
-    /// Makes the logs those of so many periods later, for packets that are still under way.
+    /// Advances the logs by the jump's periods, and keeps packets that are still under way.
     fn carry_logs_on(&mut self, jump: &Jump<'_>) {
         let Repetition {
             period, advance, ..
@@ -466,8 +472,8 @@ impl<W: Watcher> Network<'_, W> {
         }
     }
 
-    /// The packets accepted in the period before a jump, and for each when it was sent, or
-    /// would have been in a steady state; nothing unless that is known of all.
+    /// Returns the packets accepted in the period before a jump, with their send times, or those
+    /// that they would have had in a steady state; `None` unless all are known.
     fn accepted_in_period(&mut self, jump: &Jump<'_>) -> Option<Vec<(Logged, Instant)>> {
         let (starts, numbers) = (jump.starts, &jump.repetition.advance);
         let period = jump.repetition.period;
@@ -488,7 +494,7 @@ impl<W: Watcher> Network<'_, W> {
     }
 }
 
-/// Goes through a node and what is on its way to it, which is returned.
+/// Visits a node and the packets on their way to it; returns these.
 fn go_through<W: Watcher, V: Visitor>(
     part: &mut Part<Fabric<W>>,
     index: usize,

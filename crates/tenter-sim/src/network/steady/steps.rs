@@ -1,13 +1,13 @@
 //! Jumps over whole steps of collectives.
 //!
-//! A collective that goes from step to step does the same in many of them: transfers end, and
-//! others follow them, on the same queue pairs and as large. Where the state of the network a time
-//! after a step is that of an earlier step but for the numbers of transfers, what happens in any
-//! number of further periods of so many steps is known, and is not carried out.
+//! A collective that goes from step to step repeats itself: transfers end, and others of the same
+//! size take their places on the same queue pairs. If the state some time after a step equals that
+//! after an earlier step, apart from transfer numbers, all further periods of that many steps are
+//! known and need not be simulated.
 //!
-//! `shifts` tells how transfers follow each other, `same` how long a schedule goes on like that,
-//! `book` knows of each packet of a period when it was sent, and `spread` what latencies come of it
-//! in later ones.
+//! `shifts` describes how transfers follow each other, `same` computes how long a schedule
+//! continues like that, `book` keeps the send time of each packet in a period, and `spread` the
+//! resulting latencies in later periods.
 
 mod book;
 mod same;
@@ -31,21 +31,21 @@ use crate::network::partition_records::{
 };
 use crate::network::watch::Watcher;
 
-/// So long after a step it is compared with others.
+/// Delay after a step's end until its state is compared, so that the state has settled.
 const AFTER_STEP: Time = Time::from_us(2);
-/// So many steps are looked at, and no more if none repeats.
+/// Most steps that are compared before the search for repeating steps gives up.
 const STEPS_MAX: u32 = 512;
-/// So many steps at least are worth it.
+/// Fewest periods that are worth a jump.
 const PERIODS_MIN: u64 = 2;
-/// A jump adds no more records than this, of which each part keeps some 100 bytes: they are
-/// collected before the next one.
+/// Most records that a jump adds. A partition keeps some 100 bytes for each, and they are collected
+/// before the next jump.
 pub(crate) const RECORDS_PER_JUMP: u64 = if cfg!(debug_assertions) {
     2_000
 } else {
     1_000_000
 };
 
-/// The flows whose deliveries are taken for ends of steps: of a rank of a job.
+/// The flows whose deliveries mark the ends of steps: those that one rank of a job sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Lead {
     job: JobId,
@@ -54,29 +54,31 @@ struct Lead {
     queue_pair: u16,
 }
 
-/// What has been found of steps.
+/// Progress of the search for repeating steps.
 #[derive(Debug, Default)]
 enum Phase {
-    /// States after steps are compared: so many after the one that is noted, which is compared with
-    /// so many.
+    /// States after steps are compared with the recorded one, which is replaced after 1, 2, 4 …
+    /// steps.
     #[default]
     Compares,
-    /// Steps repeat in so long. What is under way now ends first: not all of it has been heard of.
+    /// Steps repeat with this period. Transfers under way must end first, because the book does not
+    /// have all of their packets.
     Settles(Box<Book>, Time),
-    /// A period is watched from the state that is noted on.
+    /// One period is observed, beginning at the recorded state. The vector has each job's missing
+    /// transfers at that time.
     Watches(Box<Book>, Vec<u64>),
 }
 
-/// Steps that repeat.
+/// Steps that were found to repeat.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     period: Time,
     step: Time,
-    /// Whether it has repeated before the last edge, and not yet after it.
+    /// True if they repeated before the last sync point and have not yet been confirmed after it.
     is_from_before: bool,
 }
 
-/// How many records a part had.
+/// Record counts of a partition.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     delivered: usize,
@@ -84,42 +86,46 @@ struct Counts {
     marked: usize,
 }
 
-/// The look for steps that repeat.
+/// The search for steps that repeat.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
+    /// The flows that mark the ends of steps.
     lead: Option<Lead>,
-    /// Whether one has ended since the last edge.
+    /// True if one of these flows has ended since the last sync point.
     has_led: bool,
-    /// So many records of each part have been looked at.
+    /// For each partition the records that have been examined.
     looked_at: Vec<usize>,
-    /// When the state is looked at next.
+    /// Time at which the state is examined next.
     stop: Option<Instant>,
     phase: Phase,
-    /// What has repeated.
+    /// The steps that have repeated, if any.
     known: Option<Known>,
+    /// The state to compare with.
     noted: Noted,
-    /// The records of each part when it was noted.
+    /// Record counts of the partitions when it was recorded.
     counts: Vec<Counts>,
-    /// Steps since then, how many there will be before another one is noted, and all.
+    /// Steps since it was recorded.
     since: u32,
+    /// Steps after which another state is recorded.
     span: u32,
+    /// Steps that were compared so far.
     looks: u32,
-    /// Whether there is nothing to look for up to the next edge.
+    /// True if there is nothing to find before the next sync point.
     is_over: bool,
 }
 
-/// What a jump over whole steps came to.
+/// Result of a jump over whole steps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JumpedSteps {
     pub(super) period: Time,
     pub(super) periods: u64,
-    /// Whether it ended for the records that it added, which are to be collected.
+    /// True if the number of records ended it, which must be collected now.
     pub(super) is_full: bool,
 }
 
 impl Steps {
-    /// Goes on behind an edge, where records may have been collected. A state from before it still
-    /// is one to compare with.
+    /// Continues behind a sync point, where records may have been collected. A state recorded
+    /// before it can still be compared with.
     pub(super) fn begin<W: Watcher>(&mut self, network: &mut Network<'_, W>) {
         if self.is_listening() {
             network.forget_travels();
@@ -137,17 +143,17 @@ impl Steps {
         self.counts = network.records().map(Counts::of).collect();
     }
 
-    /// Whether steps are looked for.
+    /// Returns true if repeating steps are being searched.
     pub(super) fn is_active(&self) -> bool {
         !self.is_over && self.lead.is_some() && self.looks < STEPS_MAX
     }
 
-    /// Whether all that travels is listened to.
+    /// Returns true if all data packets are being logged.
     pub(super) fn is_listening(&self) -> bool {
         !matches!(self.phase, Phase::Compares)
     }
 
-    /// Looks for none before other transfers are under way.
+    /// Gives up until transfers of another instance are under way.
     pub(super) fn give_up<W: Watcher>(&mut self, network: &mut Network<'_, W>) {
         network.forget_travels();
         self.phase = Phase::Compares;
@@ -156,7 +162,7 @@ impl Steps {
         self.looks = STEPS_MAX;
     }
 
-    /// What is written down of it.
+    /// Returns the book, if packets are being logged.
     fn book(&mut self) -> Option<&mut Book> {
         match &mut self.phase {
             Phase::Compares => None,
@@ -164,19 +170,19 @@ impl Steps {
         }
     }
 
-    /// When the state is looked at next.
+    /// Returns the time at which the state is examined next.
     pub(super) fn stop(&self) -> Instant {
         self.stop.unwrap_or(Instant::NEVER)
     }
 
-    /// Writes down what has been heard, so that it does not pile up.
+    /// Moves logged packets into the book, so that logs stay short.
     pub(super) fn hear<W: Watcher>(&mut self, network: &mut Network<'_, W>) {
         if let Some(book) = self.book() {
             book.hear(network);
         }
     }
 
-    /// The packets that a jump within steps accepts, in each of so many periods.
+    /// Enters the packets that a jump within steps accepts, once for each of its periods.
     pub(super) fn hear_again(
         &mut self,
         accepted: &[(Logged, Instant)],
@@ -188,7 +194,7 @@ impl Steps {
         }
     }
 
-    /// Transfers have ended.
+    /// Handles transfers that have ended: finds the ends of steps among them.
     pub(super) fn see_ends<W: Watcher>(&mut self, network: &Network<'_, W>, now: Instant) {
         let (_, schedules) = network.jobs();
         let mut ended = Vec::new();
@@ -228,12 +234,12 @@ impl Steps {
         let last = of_lead.map(|(_, at)| *at + AFTER_STEP).max();
         self.has_led |= last.is_some();
         if last.is_some() && !self.is_listening() && self.is_active() {
-            // Steps may be shorter than the time after them.
+            // Steps may be shorter than `AFTER_STEP`; a stop in the past is useless.
             self.stop = self.stop.or(last.filter(|stop| *stop > now));
         }
     }
 
-    /// Looks at the state where it was to be looked at; what was jumped over, if anything was.
+    /// Examines the state at the chosen time; returns the jump, if there was one.
     pub(super) fn look<W: Watcher>(
         &mut self,
         network: &mut Network<'_, W>,
@@ -259,18 +265,20 @@ impl Steps {
                 book.hear(network);
                 network.forget_travels();
                 let jumped = self.jump(network, now, edge, &book, &missing);
-                // Up to an edge there may be no room for one.
+                // Shortly before a sync point there may be no room for a jump, which says nothing
+                // about the steps.
                 let has_room =
                     |known: &Known| now.saturating_add(known.period * PERIODS_MIN) < edge;
                 let goes_on = |known: &Known| jumped.is_some() || !has_room(known);
-                // Other steps than those before an edge are compared anew.
+                // If steps from before a sync point do not repeat, they are compared anew instead
+                // of given up.
                 let was_guess = self.known.is_some_and(|known| known.is_from_before);
                 self.is_over = jumped.is_none() && !was_guess;
                 self.known = self.known.filter(goes_on).map(|known| Known {
                     is_from_before: false,
                     ..known
                 });
-                // Behind the jump other steps may follow.
+                // Behind the jump the steps may be different.
                 (self.span, self.looks) = (0, 0);
                 self.looked_at = network.delivered().map(<[_]>::len).collect();
                 jumped
@@ -278,8 +286,8 @@ impl Steps {
         }
     }
 
-    /// Compares the state after a step with that of an earlier one (Brent, as within steps). What
-    /// repeated before an edge is taken to do so after it.
+    /// Compares the state after a step with an earlier one (Brent's method, as within steps). Steps
+    /// that repeated before a sync point are assumed to repeat after it.
     fn compare<W: Watcher>(&mut self, network: &mut Network<'_, W>, now: Instant) {
         if let Some(known) = self.known.filter(|known| known.is_from_before) {
             self.settle(network, now, known);
@@ -312,7 +320,8 @@ impl Steps {
         }
     }
 
-    /// Listens to all that travels, and watches a period once what is under way now has ended.
+    /// Logs all data packets, and schedules the observation of a period for when the transfers
+    /// under way have ended.
     fn settle<W: Watcher>(&mut self, network: &mut Network<'_, W>, now: Instant, known: Known) {
         self.known = Some(known);
         network.follow_travels();
@@ -326,7 +335,7 @@ impl Steps {
         self.counts = network.records().map(Counts::of).collect();
     }
 
-    /// In how many periods more transfers follow those that have ended since the state was noted.
+    /// Returns for how many further periods the schedule continues as since the recorded state.
     fn lasts<W: Watcher>(&self, network: &Network<'_, W>, shifts: &Shifts) -> u64 {
         let (context, schedules) = network.jobs();
         let records = network.records();
@@ -341,7 +350,7 @@ impl Steps {
         same::periods(keys, shifts, context, schedules)
     }
 
-    /// Jumps over as many periods as will be like the one since the state was noted.
+    /// Jumps over as many periods as will equal the one since the recorded state.
     fn jump<W: Watcher>(
         &self,
         network: &mut Network<'_, W>,
@@ -359,7 +368,7 @@ impl Steps {
         let arrived = missing_before.iter().zip(&missing);
         let arrived = arrived.map(|(before, now)| before.checked_sub(*now));
         let arrived: Vec<u64> = arrived.collect::<Option<_>>()?;
-        // The last transfer of a collective arrives in no jump.
+        // The last transfer of a collective must not arrive within a jump: it starts the next one.
         let arriving = arrived.iter().zip(&missing);
         let left = arriving.filter_map(|(each, left)| left.saturating_sub(1).checked_div(*each));
         let periods = [whole, bounds.periods, self.lasts(network, &shifts)];
@@ -406,14 +415,15 @@ impl Steps {
         })
     }
 
-    /// In how many periods at most a jump adds as many records as it may.
+    /// Returns the most periods of a jump that its limit of records allows.
     fn periods_per_jump<W: Watcher>(&self, network: &Network<'_, W>) -> u64 {
         let records = network.records().zip(&self.counts);
         let of_period = records.map(|(records, from)| Counts::of(records).since(from));
         (RECORDS_PER_JUMP / of_period.sum::<u64>().max(1)).max(PERIODS_MIN)
     }
 
-    /// The records of later periods, part by part.
+    /// Computes the records of later periods, partition by partition; `None` if the book lacks
+    /// packets.
     fn records<W: Watcher>(
         &self,
         network: &Network<'_, W>,
@@ -448,7 +458,7 @@ impl Steps {
     }
 }
 
-/// How what happens in a period happens in later ones.
+/// Computes events in later periods from those in the observed one.
 struct Later<'a> {
     period: Time,
     periods: u64,
@@ -456,7 +466,7 @@ struct Later<'a> {
 }
 
 impl Later<'_> {
-    /// What packets take so many periods later.
+    /// Returns the latencies of packets `turn` periods later.
     fn latencies(&self, spread: &Spread, turn: u64) -> Latencies {
         spread.later((self.period * turn).ps())
     }
@@ -485,7 +495,7 @@ impl Later<'_> {
     }
 }
 
-/// Records of a part that a jump adds.
+/// Records that a jump adds to a partition.
 #[derive(Debug, Default)]
 struct Added {
     delivered: Vec<DeliveredHalf>,
@@ -502,7 +512,7 @@ impl Counts {
         }
     }
 
-    /// How many there are more than at some time.
+    /// Returns the number of records added since an earlier count.
     fn since(self, before: &Counts) -> u64 {
         let now = self.delivered + self.acknowledged + self.marked;
         let then = before.delivered + before.acknowledged + before.marked;
@@ -510,9 +520,9 @@ impl Counts {
     }
 }
 
-/// What each receiving queue pair will have accepted of the transfer that it receives after so many
-/// periods; nothing where it is not known of all that have received anything, or where packets
-/// have not travelled as those a period before.
+/// Returns the latencies of what each receiving queue pair has accepted of its current transfer
+/// after the jump. `None` if that is unknown for one that has received anything, or if packets have
+/// not travelled as a period before.
 fn under_way<W: Watcher>(
     network: &Network<'_, W>,
     book: &Book,
@@ -530,7 +540,7 @@ fn under_way<W: Watcher>(
     Some(all)
 }
 
-/// How many transfers of each job have not arrived.
+/// Returns for each job the number of transfers that have not arrived.
 fn missing<W: Watcher>(network: &Network<'_, W>) -> Vec<u64> {
     let (context, _) = network.jobs();
     let jobs = context.jobs.numbered();

@@ -1,5 +1,5 @@
-//! The three passes over a state: its values are noted, compared with those of a period before, and
-//! changed to those of some periods later.
+//! The three passes over a state: its values are recorded, compared with those a period earlier, or
+//! advanced by some periods.
 
 use tenter_net::{FlowEnd, SENT_UNIT_PS, SendSlot, UnderWay, Visitor};
 use tenter_units::{Instant, Time};
@@ -8,13 +8,13 @@ use super::latency::Starts;
 use super::numbers::Numbers;
 use super::shifts::Shifts;
 
-/// Notes the values.
+/// The pass that records the values.
 #[derive(Debug)]
 pub(super) struct Notes<'a> {
     pub(super) values: &'a mut Vec<u64>,
-    /// Whether there is something that is not gone through.
+    /// Set if a component's state cannot be visited.
     pub(super) refused: &'a mut bool,
-    /// The same over whole steps.
+    /// Set if a component's state cannot be compared over whole steps.
     pub(super) refused_steps: &'a mut bool,
 }
 
@@ -69,12 +69,12 @@ impl Visitor for Notes<'_> {
     }
 }
 
-/// How far a steady state goes on.
+/// The extent to which a steady state continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
-    /// The first instant at which something happens that does not belong to a period.
+    /// The first instant at which something happens that is not part of the period.
     pub(super) until: Instant,
-    /// So many periods at most.
+    /// Largest number of further periods.
     pub(super) periods: u64,
 }
 
@@ -85,7 +85,7 @@ impl Bounds {
     };
 }
 
-/// Compares the values with those of a period before.
+/// The pass that compares the values with those a period earlier.
 #[derive(Debug)]
 pub(super) struct Comparison<'a> {
     pub(super) before: std::slice::Iter<'a, u64>,
@@ -93,15 +93,16 @@ pub(super) struct Comparison<'a> {
     pub(super) period: Time,
     pub(super) advance: &'a Numbers,
     pub(super) bounds: &'a mut Bounds,
-    /// Data packets under way, with what they know of when they were sent.
+    /// Data packets under way, with the send times that they carry.
     pub(super) under_way: &'a mut Vec<(UnderWay, u32)>,
-    /// Where the period consists of whole steps, how transfers follow each other.
+    /// If the period consists of whole steps, how transfers follow each other.
     pub(super) steps: Option<&'a mut Shifts>,
+    /// Cleared at the first difference.
     pub(super) is_same: bool,
 }
 
 impl Comparison<'_> {
-    /// The same value a period before.
+    /// Returns the value a period earlier.
     #[inline]
     fn last(&mut self) -> u64 {
         if let Some(&last) = self.before.next() {
@@ -120,7 +121,8 @@ impl Comparison<'_> {
         self.bounds.periods = self.bounds.periods.min(periods);
     }
 
-    /// A count that grows by the same in each period, up to a largest one.
+    /// Compares a count, which grows by the same in each period, and bounds the periods so that it
+    /// does not exceed `most`.
     #[inline]
     fn growing(&mut self, count: u64, most: u64) {
         let last = self.last();
@@ -147,8 +149,8 @@ impl Visitor for Comparison<'_> {
     fn instant(&mut self, at: &mut Instant) {
         let last = self.last();
         if last == at.ps() {
-            // What is due now has not happened yet; what was due within the period has happened
-            // once, and will not in the next one.
+            // An event that is due now has not happened yet. One that was due within the period has
+            // happened, and will not happen again in the next.
             if *at >= self.now {
                 self.bounds.until = self.bounds.until.min(*at);
             } else {
@@ -230,21 +232,21 @@ impl Visitor for Comparison<'_> {
     }
 }
 
-/// Changes the values to those of some periods later.
+/// The pass that advances the values by some periods.
 #[derive(Debug)]
 pub(super) struct Leap<'a> {
     pub(super) before: std::slice::Iter<'a, u64>,
     pub(super) periods: u64,
-    /// All of these together.
+    /// Length of all these periods together.
     pub(super) span: Time,
     pub(super) advance: &'a Numbers,
     pub(super) starts: &'a Starts,
-    /// Where periods consist of whole steps, how transfers follow each other.
+    /// If periods consist of whole steps, how transfers follow each other.
     pub(super) steps: Option<&'a Shifts>,
 }
 
 impl Leap<'_> {
-    /// Moves a sequence number on by all periods.
+    /// Advances a sequence number by all periods.
     #[inline]
     fn go_on(&self, of: FlowEnd, number: &mut u32) {
         let advance = self.advance.of(of).wrapping_mul(self.periods as u32);
@@ -286,7 +288,7 @@ impl Visitor for Leap<'_> {
     #[inline]
     fn total_u32(&mut self, count: &mut u32) {
         let more = (u64::from(*count) - self.last()) * self.periods;
-        // The comparison has seen to it that it does not wrap.
+        // The comparison has bounded the periods so that this does not wrap.
         *count = count.wrapping_add(more as u32);
     }
 

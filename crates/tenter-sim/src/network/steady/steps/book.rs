@@ -1,4 +1,4 @@
-//! When the packets of each queue pair were sent and accepted, while whole steps are compared.
+//! Keeps the send and arrival times of each queue pair's packets while whole steps are compared.
 
 use std::collections::VecDeque;
 
@@ -16,13 +16,14 @@ use crate::network::steady::numbers::Numbers;
 use crate::network::steady::state::{Network, Repetition};
 use crate::network::watch::Watcher;
 
-/// Packets that travel one after another, each so much later than the one before.
+/// A run of packets that travel one after the other, each later than the one before by the same
+/// time.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     first: Travel,
-    /// How many there are.
+    /// Number of packets in the run.
     count: u32,
-    /// By how much each is later, in ps beyond whole units of latencies.
+    /// Delay from packet to packet, in ps beyond whole latency units.
     by: u8,
 }
 
@@ -33,30 +34,32 @@ impl Row {
     }
 }
 
-/// What there was of a receiving queue pair when records began, as it is to be a period later.
+/// State of a receiving queue pair at the beginning of the observed period, as it should be again
+/// at its end.
 #[derive(Clone, Debug)]
 struct Opening {
-    /// What the packets took that had been accepted of the transfer under way.
+    /// Latencies of the packets that had been accepted of the current transfer.
     accepted: Option<Spread>,
-    /// Packets under way.
+    /// Packets under way at that time.
     sent: Vec<Logged>,
-    /// How many had been accepted of which it was not known when they were sent.
+    /// Packets that were accepted before the log began; their send times are unknown, so their
+    /// latencies cannot be replayed.
     unheard: u32,
 }
 
-/// What is heard of a receiving queue pair.
+/// Logged packets of a receiving queue pair.
 #[derive(Clone, Debug, Default)]
 struct QueuePair {
-    /// Packets under way.
+    /// Packets under way, in sending order.
     sent: VecDeque<Logged>,
-    /// Packets accepted of transfers that have not been delivered.
+    /// Packets accepted of transfers that are not complete.
     travels: VecDeque<Row>,
-    /// Packets accepted of the same of which it is not known when they were sent.
+    /// Packets of such transfers whose send times are unknown.
     unheard: u32,
 }
 
 impl QueuePair {
-    /// Whether it is as expected.
+    /// Handles an accepted packet; returns false if it is unexpected.
     fn accept(&mut self, of: &Logged) -> bool {
         let next = self.sent.front().copied();
         if let Some(sent) = next.filter(|sent| sent.sequence == of.sequence) {
@@ -68,20 +71,22 @@ impl QueuePair {
             });
             return true;
         }
-        // It was sent before all that has been heard of.
+        // A packet without a logged departure was sent before the log began; it must precede all
+        // others.
         self.unheard += 1;
         self.travels.is_empty()
     }
 
-    /// What the packets took that have been accepted of transfers that have not been delivered, if
-    /// all happened so much later, in ps beyond whole units; none where there are none.
+    /// Returns the latencies of the packets accepted of incomplete transfers, moved by `by` ps
+    /// beyond whole units; `None` if there are none.
     fn accepted(&self, by: u8) -> Option<Spread> {
         let travels = self.travels.iter().flat_map(|row| row.each());
         let is_any = !self.travels.is_empty();
         is_any.then(|| Spread::new(travels.map(|travel| travel.later(by))))
     }
 
-    /// Takes the packets of the oldest transfer out, if all have been heard of.
+    /// Removes the packets of the oldest transfer, which has `frames`, and returns their latencies
+    /// if all are known.
     fn take(&mut self, frames: u32) -> Option<Spread> {
         let unheard = self.unheard.min(frames);
         self.unheard -= unheard;
@@ -98,23 +103,24 @@ impl QueuePair {
     }
 }
 
-/// The book of all queue pairs.
+/// The book with the packets of all queue pairs.
 #[derive(Debug, Default)]
 pub(super) struct Book {
     numbers: Numbers,
     queue_pairs: Vec<QueuePair>,
-    /// What there was of each when records began.
+    /// Each queue pair's state at the beginning of the observed period.
     openings: Vec<Opening>,
-    /// So many records of each part have been looked at.
+    /// For each partition the records that have been examined.
     looked_at: Vec<usize>,
-    /// Of each record from some on, part by part, what its packets took.
+    /// For each record in the observed period, partition by partition, the latencies of its
+    /// packets.
     spreads: Option<Vec<Vec<Spread>>>,
-    /// Whether something is not known that is needed.
+    /// Set if something necessary is unknown.
     fails: bool,
 }
 
 impl Book {
-    /// An empty one, from now on.
+    /// Opens an empty book for all queue pairs.
     pub(super) fn begin<W: Watcher>(network: &Network<'_, W>) -> Book {
         let mut numbers = Numbers::default();
         network.read_numbers(&mut numbers);
@@ -135,7 +141,7 @@ impl Book {
         }
     }
 
-    /// Records are to be known from now on, for a period.
+    /// Begins the observed period, whose length is `period`.
     pub(super) fn begin_period(&mut self, period: Time) {
         self.spreads = Some(vec![Vec::new(); self.looked_at.len()]);
         let by = (period.ps() % SENT_UNIT_PS) as u8;
@@ -147,8 +153,7 @@ impl Book {
         self.openings = openings.collect();
     }
 
-    /// These packets are sent and accepted again, in so many periods after the one that they
-    /// belong to.
+    /// Enters packets that are sent and accepted again in each of `periods` further periods.
     pub(super) fn hear_again(
         &mut self,
         accepted: &[(Logged, Instant)],
@@ -172,7 +177,7 @@ impl Book {
         }
     }
 
-    /// Writes down what has been heard since the last time.
+    /// Moves everything from the logs into the book.
     pub(super) fn hear<W: Watcher>(&mut self, network: &mut Network<'_, W>) {
         for log in network.logs() {
             for of in log.travels.iter_mut().flat_map(|all| all.sent.drain(..)) {
@@ -202,6 +207,7 @@ impl Book {
         }
     }
 
+    /// Computes the latencies of a delivered flow, whose packets leave the book.
     fn take(
         &mut self,
         part: usize,
@@ -218,14 +224,14 @@ impl Book {
         }
     }
 
-    /// What the packets of the records of a part took, in the order of these; nothing where it is
-    /// not known of one.
+    /// Returns the latencies for a partition's records in the observed period, in their order;
+    /// `None` if any is unknown.
     pub(super) fn spreads(&self, part: usize) -> Option<&[Spread]> {
         let known = self.spreads.as_ref()?.get(part).filter(|_| !self.fails);
         known.map(Vec::as_slice)
     }
 
-    /// When the packets under way were sent.
+    /// Returns the send times of the packets under way.
     pub(super) fn starts(&self, numbers: &Numbers) -> Starts {
         let sent = self
             .queue_pairs
@@ -235,14 +241,14 @@ impl Book {
         Starts::new(&sent, numbers)
     }
 
-    /// What the packets took that have been accepted of the transfer that a queue pair receives:
-    /// none where there are none.
+    /// Returns the latencies of the packets that a queue pair has accepted of its current transfer;
+    /// `None` if there are none.
     ///
     /// # Errors
     ///
-    /// It is not known of all, or they or those under way are not what they were a period before.
-    /// States do not tell what packets have taken; so two may be the same while packets of one
-    /// period took something else than those of the next.
+    /// If not all are known, or if they or the packets under way differ from those a period before.
+    /// States do not include latencies, so two equal states may belong to periods with different
+    /// ones.
     pub(super) fn under_way(
         &self,
         host: HostId,
@@ -271,11 +277,11 @@ impl Book {
     }
 }
 
-/// It is not known when all packets were sent, or they have not travelled as a period before.
+/// Error: some send times are unknown, or packets did not travel as a period before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NotAgain;
 
-/// The queue pair on which a transfer was delivered.
+/// Returns the queue pair on which a flow was delivered.
 fn receiver(
     half: &DeliveredHalf,
     context: &Context,

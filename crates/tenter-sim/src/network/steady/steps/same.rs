@@ -1,4 +1,4 @@
-//! How many periods of whole steps a schedule goes on in the same way.
+//! Computes for how many periods of whole steps a schedule continues in the same way.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use crate::network::partition_records::FlowKey;
 use crate::network::schedules::Schedules;
 use crate::network::steady::shifts::Shifts;
 
-/// In how many periods after one in which these flows have ended, with the turns of their jobs, the
-/// same transfers follow each other, each between the same ranks and as large.
+/// Returns the number of periods, after one in which the flows `ended` (with their instances) have
+/// ended, in which transfers between the same ranks and of the same size follow each other.
 pub(super) fn periods(
     ended: impl Iterator<Item = (FlowKey, u32)>,
     shifts: &Shifts,
@@ -50,20 +50,20 @@ pub(super) fn periods(
     periods
 }
 
-/// Whether transfers follow each other by arrivals alone.
+/// Returns true if transfers are released by arrivals alone.
 pub(super) fn is_plain(schedule: &dyn Schedule) -> bool {
     schedule.flow_workload().is_none() && schedule.operations().is_none()
 }
 
-/// What an arrival is and does.
+/// An arrival with its consequences, comparable between periods.
 #[derive(Debug, PartialEq, Eq)]
 struct Moment {
     arrives: Way,
-    /// What it releases: which, and after how many other arrivals.
+    /// The transfers that it releases: number, properties, and arrivals that each waits for.
     releases: Vec<(u32, Way, u32)>,
 }
 
-/// What is sent where.
+/// The properties of a transfer that must recur.
 #[derive(Debug, PartialEq, Eq)]
 struct Way {
     src: u32,
@@ -74,7 +74,8 @@ struct Way {
 }
 
 impl Moment {
-    /// That of the arrival of a transfer, with ids that are so much less.
+    /// Describes the arrival of transfer `id`, with the numbers of released transfers reduced by
+    /// `by`.
     fn of(schedule: &dyn Schedule, id: u32, scope: QueuePairScope, by: u32) -> Moment {
         let way = |id: u32| {
             let transfer = schedule.transfer(id);

@@ -1,4 +1,4 @@
-//! How the latencies of packets differ from period to period.
+//! Latencies of a transfer's packets, as they vary from period to period.
 
 use tenter_endpoint::Latencies;
 use tenter_net::SENT_UNIT_PS;
@@ -6,18 +6,19 @@ use tenter_units::Instant;
 
 use crate::network::steady::latency::UNIT;
 
-/// What a packet takes, in units of time.
+/// The travel of a packet, in latency units.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Travel {
-    /// The units that begin while it travels.
+    /// Unit boundaries that pass while it travels.
     units: u32,
-    /// Where in a unit it is accepted and was sent, in ps.
+    /// Offset of its acceptance within a unit, in ps.
     at: u8,
+    /// Offset of its departure within a unit, in ps.
     start: u8,
 }
 
 impl Travel {
-    /// That of a packet that is sent and accepted at these instants.
+    /// Makes the travel of a packet that is sent at `start` and accepted at `at`.
     pub(super) fn new(start: Instant, at: Instant) -> Travel {
         let (start, at) = (start.ps(), at.ps());
         Travel {
@@ -27,7 +28,7 @@ impl Travel {
         }
     }
 
-    /// That of the same packet if all happens so much later, in ps beyond whole units.
+    /// Returns the same travel, delayed by `by` ps beyond whole units.
     pub(super) fn later(self, by: u8) -> Travel {
         let turn = |part: u8| (part + by) / UNIT as u8;
         let more = i32::from(turn(self.at)) - i32::from(turn(self.start));
@@ -38,19 +39,19 @@ impl Travel {
         }
     }
 
-    /// Where it takes a unit more when all is so much later that this part of a unit begins the
-    /// next one, as a bit for each part.
+    /// Returns the offsets at which it takes one unit more: a bit is set if a delay that moves this
+    /// offset to the next unit boundary has that effect.
     fn longer(self) -> u128 {
         parts(self.start, self.at)
     }
 
-    /// Where it takes a unit less.
+    /// Returns the offsets at which it takes one unit less.
     fn shorter(self) -> u128 {
         parts(self.at, self.start)
     }
 }
 
-/// The parts of a unit after one and up to another, in ps; none where that is not greater.
+/// Returns the bits `after` to `to` − 1; none if `to` is not greater.
 fn parts(after: u8, to: u8) -> u128 {
     let up_to = |part: u8| (1_u128 << part) - 1;
     if after < to {
@@ -60,32 +61,33 @@ fn parts(after: u8, to: u8) -> u128 {
     }
 }
 
-/// The packets that take longest, or shortest: in some parts of a unit each takes one unit more or
-/// less, and then others may be first.
+/// The largest or smallest latency among a transfer's packets. Depending on the delay each packet
+/// may take a unit more or less, and then others may be the extreme ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Extreme {
     units: u32,
-    /// Where one of them goes beyond that.
+    /// Offsets at which an extreme packet goes a unit beyond `units`.
     any_beyond: u128,
-    /// Where all of them stay behind.
+    /// Offsets at which all extreme packets fall a unit short.
     all_behind: u128,
-    /// Where one that is a unit behind draws level.
+    /// Offsets at which a packet that is a unit short reaches `units`.
     any_level: u128,
 }
 
-/// What the packets of a transfer take, if all happens by any time later.
+/// The latencies of a transfer's packets after any delay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Spread {
     sum: u64,
-    /// For each part of a unit how many are accepted there, and how many are sent.
+    /// For each offset within a unit the packets accepted there.
     accepted: [u32; UNIT],
+    /// For each offset within a unit the packets sent there.
     sent: [u32; UNIT],
     longest: Extreme,
     shortest: Extreme,
 }
 
 impl Spread {
-    /// That of some packets, of which there is at least one.
+    /// Evaluates packets, of which there must be at least one.
     pub(super) fn new(travels: impl Iterator<Item = Travel> + Clone) -> Spread {
         let units = travels.clone().map(|travel| travel.units);
         let extreme = |units: Option<u32>| Extreme {
@@ -114,9 +116,9 @@ impl Spread {
         spread
     }
 
-    /// The latencies if all happens so much later, in ps beyond whole units.
+    /// Returns the latencies if everything is delayed by `by` ps.
     pub(super) fn later(&self, by: u64) -> Latencies {
-        // From this part on a unit ends.
+        // Packets at this offset or later pass one more unit boundary.
         let from = UNIT - (by % SENT_UNIT_PS) as usize;
         let count = |of: &[u32; UNIT]| of[from..].iter().map(|count| u64::from(*count)).sum();
         let (ended, begun): (u64, u64) = (count(&self.accepted), count(&self.sent));
@@ -136,7 +138,7 @@ impl Spread {
 }
 
 impl Extreme {
-    /// Adds a packet that is so many units behind.
+    /// Adds a packet that is `behind` units short of the extreme.
     fn add(&mut self, behind: u32, beyond: u128, falls: u128) {
         match behind {
             0 => {
@@ -148,7 +150,7 @@ impl Extreme {
         }
     }
 
-    /// How far the first of all are beyond.
+    /// Returns how far the extreme latency is beyond `units`: −1, 0 or 1.
     fn beyond(&self, bit: u128) -> i32 {
         if self.any_beyond & bit != 0 {
             1
