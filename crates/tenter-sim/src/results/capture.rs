@@ -1,4 +1,5 @@
-//! Captured frames with the content of their headers, of which packets of the model carry a part.
+//! Captured frames with full headers. Packets in the model carry only part of their content, so the
+//! rest is derived here.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +15,10 @@ use crate::network::{Captured, Context, Driver, PacketEnds, Seen, Watcher, keep_
 
 use super::outcome::Outcome;
 
-/// PSNs and numbers of queue pairs have 24 bits.
+/// Mask for PSNs and QP numbers, which have 24 bits in RoCE headers.
 const BITS_24: u32 = 0x00ff_ffff;
 
-/// Brings together what all parts have captured, and warns of what is left out.
+/// Collects the frames that all partitions have captured, and adds notes about missing ones.
 pub(crate) fn collect<D: Driver>(driver: &D, outcome: &mut Outcome) {
     let parts = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
     let logs: Vec<Captured<'_>> = parts.filter_map(Watcher::captured).collect();
@@ -111,20 +112,24 @@ fn ports(plan: &CapturePlan, context: &Context) -> Vec<CapturedPort> {
     plan.ports.iter().map(of).collect()
 }
 
-/// The MAC address of a port: locally administered, of its node (24 bits) and its number.
+/// Returns a port's MAC address: a locally administered one with the node's number (24 bits) and
+/// the port's.
 fn address(end: CableEnd) -> MacAddress {
     let [_, high, middle, low] = end.node.number().to_be_bytes();
     let [port_high, port_low] = end.port.to_be_bytes();
     [2, high, middle, low, port_high, port_low]
 }
 
-/// The lengths of messages, as far as their last packets were captured.
+/// Message lengths, as far as the messages' last packets were captured.
 struct Messages {
-    /// By destination and queue pair: the sequence number of each last packet with its payload.
+    /// For each destination and queue pair: the sequence number of each last packet, with its
+    /// payload bytes.
     ends: BTreeMap<(HostId, ReceiveSlot), BTreeMap<u32, u32>>,
+    /// Payload bytes of a full packet.
     mtu: u32,
-    /// Bytes of a full message.
+    /// Payload bytes of a full message.
     full: u32,
+    /// Packets in a full message.
     packets: u32,
 }
 
@@ -148,7 +153,8 @@ impl Messages {
         }
     }
 
-    /// The length of the message that a packet begins: by its last packet, or that of a full one.
+    /// Returns the length in bytes of the message that `first` begins, found by its last packet;
+    /// that of a full message if the last packet was not captured.
     fn length(&self, first: &Packet) -> u32 {
         let of_pair = self
             .ends
@@ -162,18 +168,18 @@ impl Messages {
     }
 }
 
-/// The payload of a data packet, filled up to a multiple of 4 bytes.
+/// Returns a data packet's payload in bytes, with the padding to a multiple of 4.
 fn payload(packet: &Packet, context: &Context) -> u32 {
     let is_first = matches!(packet.kind, PacketKind::First | PacketKind::Only);
     let headers = context.nic.header_bytes() + if is_first { RETH_BYTES } else { 0 };
     u32::from(packet.frame_bytes).saturating_sub(headers)
 }
 
-/// A frame that is decoded.
+/// A frame with what is needed to decode it.
 struct Frame<'a> {
     seen: &'a Seen,
     context: &'a Context,
-    /// Where it was captured.
+    /// The port at which it was captured.
     at: CableEnd,
 }
 
@@ -240,7 +246,8 @@ impl Frame<'_> {
         }
     }
 
-    /// Whether it is on a link between switches of a scheduled fabric.
+    /// Returns true on a link between switches of a scheduled fabric, where packets travel as
+    /// cells.
     fn is_cell(&self, from: CableEnd, to: CableEnd) -> bool {
         let topology = self.context.topology();
         self.context.scheduled.is_some()
@@ -253,7 +260,7 @@ impl Frame<'_> {
         nodes.get(host.node().index()).map_or("", |node| &node.name)
     }
 
-    /// A frame whose headers are not published.
+    /// Describes a frame whose header format is not published.
     fn words(&self) -> String {
         let packet = &self.seen.packet;
         let to = self.name(packet.destination);
@@ -298,7 +305,7 @@ impl Frame<'_> {
             PacketKind::Ack | PacketKind::Nak | PacketKind::SelectiveNak
         );
         let sequence = match body {
-            // The model's number is that of the next packet.
+            // The model's ACK carries the next expected number, a real one the last received.
             RoceBody::Ack => packet.sequence.wrapping_sub(1),
             RoceBody::Write { .. } | RoceBody::Nak => packet.sequence,
             RoceBody::Cnp | RoceBody::Connect { .. } => 0,
@@ -314,7 +321,7 @@ impl Frame<'_> {
             },
             source_port,
             queue_pair: match body {
-                // The general services interface.
+                // The general services interface, QP 1, handles connection set-up.
                 RoceBody::Connect { .. } => 1,
                 _ => number(slot),
             },
@@ -341,8 +348,8 @@ impl Frame<'_> {
     }
 }
 
-/// The number of a queue pair at its NIC: 0 and 1 have a meaning of their own, and queue pairs that
-/// receive have even numbers.
+/// Returns a QP number for a NIC's QP index. 0 and 1 are reserved, and receiving queue pairs get
+/// even numbers.
 fn number(slot: Slot) -> u32 {
     let (slot, sends) = match slot {
         Slot::Receive(slot) => (slot.number(), 0),

@@ -1,4 +1,4 @@
-//! Nothing is lost unaccounted for: checked at the end of every run.
+//! Conservation check at the end of every run: no frame is lost unaccounted for.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use crate::network::{Driver, NodeModel};
 
 use super::{credit, leaves};
 
-/// What a port has sent and another has not received, and what is not counted as lost: frames,
-/// frame bytes and MAC control frames. What is under way is in it.
+/// What a port has sent and the other end has neither received nor counted as lost: frames, frame
+/// bytes and MAC control frames. It includes what is under way.
 pub(crate) type Missing = [i128; 3];
 
-/// What is missing between two ports that are, or were, the ends of a link.
+/// Computes what is missing between two ports that are, or were, joined by a link.
 pub(crate) fn missing<D: Driver>(driver: &D, sender: CableEnd, receiver: CableEnd) -> Missing {
     let wire = transmitter(driver, sender.node, sender.port);
     let (sent, lost, held) = (wire.sent(), wire.losses(), wire.held_back());
@@ -31,10 +31,11 @@ pub(crate) fn missing<D: Driver>(driver: &D, sender: CableEnd, receiver: CableEn
     ]
 }
 
-/// Checks what is missing on a link against what was before it was one, and what is under way.
+/// Compares what is missing on a link with what was missing before it existed, plus what is under
+/// way.
 ///
 /// # Errors
-/// A sentence with the link and both.
+/// A sentence that names the link and both amounts.
 pub(crate) fn check_link<D: Driver>(
     driver: &D,
     sender: CableEnd,
@@ -60,7 +61,7 @@ pub(crate) fn check_link<D: Driver>(
     ))
 }
 
-/// What is under way to a port.
+/// Counts what is under way to a port.
 fn under_way(packets: &[&Packet], control: usize) -> Missing {
     let bytes = packets.iter().map(|packet| u64::from(packet.frame_bytes));
     [
@@ -71,11 +72,12 @@ fn under_way(packets: &[&Packet], control: usize) -> Missing {
 }
 
 /// Compares what every node sent with what its neighbours received, and what every switch received
-/// with what became of it. `circuits` has what was missing before a port was joined with another.
+/// with its further path. `circuits` has the amounts that were missing between two ports before a
+/// circuit joined them.
 ///
 /// # Errors
-/// A sentence that names the first node or link where frames do not add up. That is a defect of the
-/// simulator.
+/// A sentence that names the first node or link where frames do not add up, which is a defect in
+/// the simulator.
 pub(crate) fn check<D: Driver>(
     driver: &D,
     circuits: &BTreeMap<CableEnd, Missing>,
@@ -92,7 +94,7 @@ pub(crate) fn check<D: Driver>(
             check_pauses(driver, peer)?;
             let here = CableEnd { node, port };
             if peer == here {
-                // A dark port has nobody who would receive.
+                // A dark port has no receiver.
                 continue;
             }
             let data = in_flight.iter().filter(|(input, _)| *input == port);
@@ -115,7 +117,7 @@ pub(crate) fn check<D: Driver>(
     leaves::check_leaves(driver)
 }
 
-/// The pause frames of a port are those of its classes.
+/// Checks that a port's pause frames are those counted for its classes.
 fn check_pauses<D: Driver>(driver: &D, end: CableEnd) -> Result<(), String> {
     let sent = pauses_sent(driver, end.node, end.port);
     let of_classes = pauses_of_classes(driver, end.node, end.port);
@@ -143,7 +145,8 @@ fn received<D: Driver>(driver: &D, node: NodeId, port: u16) -> (u64, u64) {
     }
 }
 
-/// Notices, flow-control packets and word of lost frames, sent and received through a port.
+/// Counts congestion notices, flow-control packets and reports of lost frames that a port has sent
+/// and received.
 fn other_control<D: Driver>(driver: &D, node: NodeId, port: u16) -> (u64, u64) {
     let model = driver.node(node);
     let updates = credit::updates(model, port);
@@ -202,8 +205,8 @@ fn pauses_received<D: Driver>(driver: &D, node: NodeId, port: u16) -> u64 {
     }
 }
 
-/// The bytes that a switch counts for each priority group are those of its waiting frames, and so
-/// are the blocks that its input buffers hold.
+/// Checks that the bytes counted for each priority group at a switch are those of its waiting
+/// frames, and likewise the blocks in its input buffers.
 fn check_buffer<D: Driver>(driver: &D, node: NodeId) -> Result<(), String> {
     let NodeModel::Switch(switch) = driver.node(node) else {
         return Ok(());
@@ -226,8 +229,8 @@ fn check_buffer<D: Driver>(driver: &D, node: NodeId) -> Result<(), String> {
     Ok(())
 }
 
-/// What came into a switch went out, was dropped or lost, or waits; and a queue's fill is the sum
-/// of its packets.
+/// Checks that everything that entered a switch left it, was dropped or lost, or waits, and that
+/// each queue's fill is the sum of its packets.
 fn check_node<D: Driver>(driver: &D, node: NodeId) -> Result<(), String> {
     let NodeModel::Switch(switch) = driver.node(node) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What ports, queues and switches have counted, as the rows of their tables.
+//! Counters of ports, queues and switches, as the rows of their tables.
 
 use tenter_endpoint::{Nic, NicCounters};
 use tenter_net::{
@@ -17,7 +17,7 @@ use super::hash_paths;
 use super::notices;
 use super::signals;
 
-/// Adds the rows of all nodes in the order of the topology, for a trial that ended at `ended` ps.
+/// Adds the rows of all nodes in the topology's order, for a trial that ended at `ended`.
 pub(crate) fn count<D: Driver>(driver: &D, ended: Instant, counts: &mut Counts) {
     let context = driver.context();
     let span = active_span(context, ended);
@@ -81,7 +81,7 @@ pub(crate) fn count<D: Driver>(driver: &D, ended: Instant, counts: &mut Counts) 
     counts.reactions = signals::reactions(driver, ended);
 }
 
-/// From the start of the first job to `ended` ps.
+/// Returns the time from the first job's start to `ended`.
 pub(crate) fn active_span(context: &Context, ended: Instant) -> Time {
     let running = context.jobs.iter().filter(|plan| plan.has_turn(0));
     let started = running
@@ -101,7 +101,8 @@ fn name(row: &mut PortRow, context: &Context, node: NodeId, port: u16) {
     row.rate_gbps = topology.cable(node, port).rate.bits_per_second() as f64 / 1e9;
 }
 
-/// A port of a NIC, and each of its classes. Notifications of several ports are at the first.
+/// Makes the rows of a NIC's port and its classes. Counts that concern the NIC as a whole are in
+/// its first port's row.
 fn nic_port(nic: &Nic, number: u16, ended: Instant) -> (PortRow, Vec<QueueRow>) {
     let (tx_frames, tx_bytes) = nic.transmitter(number).sent();
     let (rx_frames, rx_bytes) = nic.received(number);
@@ -141,7 +142,7 @@ fn nic_port(nic: &Nic, number: u16, ended: Instant) -> (PortRow, Vec<QueueRow>) 
     (port, (0..CLASSES as u8).map(queue).collect())
 }
 
-/// A port of a switch, and each class that has a queue there.
+/// Makes the rows of a switch port and the classes with a queue there.
 fn switch_port(switch: &Switch, number: u16, ended: Instant) -> (PortRow, Vec<QueueRow>) {
     let port = &switch.ports()[usize::from(number)];
     let counters = port.counters();
@@ -165,7 +166,8 @@ fn switch_port(switch: &Switch, number: u16, ended: Instant) -> (PortRow, Vec<Qu
     let queue = |(index, &class): (usize, &u8)| {
         let counters = port.queue_counters(index);
         let ingress = switch.ingress(number, index, ended);
-        // Pause frames name the class that packets have at the other end, which may change here.
+        // Pause frames name the class that packets have at the sender, and this switch may move
+        // packets to another class.
         let behind = usize::from(switch.queue_behind(number, index as u8));
         let told = switch.ingress(number, behind, ended);
         let held = switch.held_pauses(number, class);
@@ -189,7 +191,7 @@ fn switch_port(switch: &Switch, number: u16, ended: Instant) -> (PortRow, Vec<Qu
     (row, queues.collect())
 }
 
-/// What a port has sent and received at flow level.
+/// Fills in what a port has sent and received at flow level.
 fn add_carried(row: &mut PortRow, carried: &Carried, context: &Context, end: CableEnd) {
     let peer = context.topology.neighbour(end.node, end.port);
     let sent = carried.sent(end.node, end.port);
@@ -199,7 +201,7 @@ fn add_carried(row: &mut PortRow, carried: &Carried, context: &Context, end: Cab
     row.tx_data_wire_bytes = sent.bytes + sent.frames * u64::from(WIRE_OVERHEAD_BYTES);
 }
 
-/// What a class has been told by the other end.
+/// Makes the part of a queue's row with the pauses that it has received.
 fn obeyed(record: PauseRecord, paused: Time) -> QueueRow {
     QueueRow {
         rx_xoff_frames: record.xoff_frames,
@@ -209,7 +211,7 @@ fn obeyed(record: PauseRecord, paused: Time) -> QueueRow {
     }
 }
 
-/// The same with what the input buffer of the class has been through, where there is one.
+/// Adds the counts of the class's input buffer, if there is one.
 fn of_lane(buffer: Option<&LaneBuffer>, row: QueueRow) -> QueueRow {
     match buffer {
         None => row,
@@ -222,7 +224,7 @@ fn of_lane(buffer: Option<&LaneBuffer>, row: QueueRow) -> QueueRow {
     }
 }
 
-/// What frames of each kind took on the wire.
+/// Fills in the wire bytes of data, control packets and pause frames.
 fn add_wire_bytes(port: &mut PortRow, transmitter: &Transmitter, notices: u64, updates: u64) {
     let on_wire = |frames: u64, bytes: u64| bytes + frames * u64::from(WIRE_OVERHEAD_BYTES);
     let (data_frames, data_bytes) = transmitter.sent_data();
@@ -235,7 +237,7 @@ fn add_wire_bytes(port: &mut PortRow, transmitter: &Transmitter, notices: u64, u
         + updates * u64::from(FLOW_CONTROL_BYTES);
 }
 
-/// What a port counts for each class alone.
+/// Adds the counts that a port keeps only per class.
 fn add_queue(port: &mut PortRow, queue: &QueueRow) {
     port.marked_frames += queue.marked_frames;
     port.tx_xoff_frames += queue.tx_xoff_frames;
@@ -252,7 +254,8 @@ fn says_something(row: &QueueRow) -> bool {
     let lost = [row.dropped_frames, row.marked_frames];
     let waited = [row.queue_high_water_bytes, row.headroom_high_water_bytes];
     let by_credit = [row.input_high_water_bytes, row.tx_flow_control_packets];
-    // A NIC that only sends may lack credits without having told or heard of anything.
+    // A NIC that only sends may have waited for credit without sending or receiving a control
+    // frame.
     let is_paused = !row.paused.is_zero();
     is_paused || [pauses, told, lost, waited, by_credit] != [[0; 2]; 5]
 }
@@ -266,7 +269,8 @@ fn switch_row(switch: &Switch) -> SwitchRow {
         (!limited.is_empty()).then(|| limited.iter().map(bytes).sum())
     };
     let percent = |(_, size, used): &(u32, u64, u64)| 100.0 * *used as f64 / (*size).max(1) as f64;
-    // From the last: of several that are equally full the first is named.
+    // In reverse, because `max_by` takes the last of equals: the first of several equally full
+    // pools is named.
     let fullest = limited.iter().rev();
     let fullest = fullest.max_by(|a, b| percent(a).total_cmp(&percent(b)));
     let mut row = SwitchRow {
@@ -304,13 +308,13 @@ fn switch_row(switch: &Switch) -> SwitchRow {
     row
 }
 
-/// Share of the span in which the port was sending, preamble and gap included.
+/// Returns the share of the span in which the port was sending, preamble and gap included.
 fn utilisation(row: &PortRow, unsent: Time, span: Time) -> f64 {
     if span.is_zero() {
         return 0.0;
     }
     let wire_bytes = row.tx_bytes + row.tx_frames * u64::from(WIRE_OVERHEAD_BYTES);
-    // A frame counts from its beginning, but the last may not have been sent to its end.
+    // A frame is counted when it begins, but the last one may not have been sent to its end.
     let sending = wire_bytes as f64 * 8.0 / (row.rate_gbps * 1e9);
     let sending = sending - unsent.as_s();
     sending.max(0.0) / span.as_s()

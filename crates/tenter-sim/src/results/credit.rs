@@ -1,5 +1,4 @@
-//! A fabric that sends by credit as a whole: which of its nodes do, and whether what they have
-//! counted adds up.
+//! Credit-based fabrics: the lanes of nodes, and checks of their counters.
 
 use tenter_net::{
     CLASSES, LaneBuffer, LaneCredit, Packet, PacketKind, Switch, Transmitter, credit_blocks,
@@ -8,8 +7,8 @@ use tenter_topology::NodeId;
 
 use crate::network::{Driver, NodeModel};
 
-/// The lanes of a port: of each the class, the credit of its sending end and the buffer of its
-/// receiving end; none where nothing is sent by credit.
+/// Iterates over a port's lanes: class, credit of the sending end, and buffer of the receiving end.
+/// There are none without credit-based flow control.
 pub(crate) fn lanes(
     node: &NodeModel,
     port: u16,
@@ -29,19 +28,19 @@ pub(crate) fn lanes(
     (0..CLASSES as u8).filter_map(lane)
 }
 
-/// Flow-control packets that a port has sent, and received.
+/// Returns the flow-control packets that a port has sent and received.
 pub(crate) fn updates(node: &NodeModel, port: u16) -> (u64, u64) {
     lanes(node, port).fold((0, 0), |sum, (_, credit, buffer)| {
         (sum.0 + buffer.updates(), sum.1 + credit.updates())
     })
 }
 
-/// Frames that a port knows to have been lost on the way to it.
+/// Returns the frames that a port knows to have been lost on their way to it.
 pub(crate) fn lost(node: &NodeModel, port: u16) -> u64 {
     lanes(node, port).map(|(_, _, buffer)| buffer.lost()).sum()
 }
 
-/// Flow-control packets that all ports have sent.
+/// Returns the flow-control packets that all ports have sent.
 pub(crate) fn sent(driver: &impl Driver) -> u64 {
     let topology = driver.context().topology();
     let of_node = |(node, model): (NodeId, &NodeModel)| -> u64 {
@@ -51,15 +50,15 @@ pub(crate) fn sent(driver: &impl Driver) -> u64 {
     driver.nodes().map(of_node).sum()
 }
 
-/// An end of a link.
+/// One end of a link.
 #[derive(Clone, Copy)]
 pub(crate) struct End<'d> {
     pub(crate) node: &'d NodeModel,
     pub(crate) port: u16,
 }
 
-/// Compares what the sending end of a link has counted in blocks with what its receiving end has,
-/// as far as nothing was lost on it.
+/// Compares the blocks that the sending end of a link has counted with those at the receiving end,
+/// unless something was lost on it.
 ///
 /// # Errors
 /// A sentence that says what does not add up.
@@ -98,7 +97,7 @@ pub(crate) fn check_link(
     Ok(())
 }
 
-/// Compares what the input buffers of a switch hold with the frames that wait in it.
+/// Compares a switch's input buffers with the frames that wait in it.
 ///
 /// # Errors
 /// A sentence that says what does not add up.

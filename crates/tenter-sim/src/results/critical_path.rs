@@ -1,4 +1,4 @@
-//! The critical path of a graph of operations: back from its end, always to what was waited for
+//! The critical path of an operation graph: backwards from its end, always to what was waited for
 //! last.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use tenter_workload::graph::{Graph, Operation, OperationLog, Timing};
 
 use super::iteration_id::IterationId;
 
-/// An operation by its rank and its place there.
+/// An operation, by its rank and its place in that rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct At {
     pub(super) rank: u32,
@@ -17,19 +17,20 @@ pub(super) struct At {
 }
 
 impl At {
-    /// The send of the message of a receive.
+    /// Returns the send operation of a receive's message.
     fn sender(log: &OperationLog) -> At {
         let (rank, place) = log.sender;
         At { rank, place }
     }
 }
 
-/// A part of the path.
+/// A part of the critical path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
+    /// Kind as in the table: `compute`, `message`, `overhead` …
     pub(super) kind: &'static str,
     pub(super) at: At,
-    /// The send of a message.
+    /// For a message, its send operation.
     pub(super) sender: Option<At>,
     pub(super) bytes: u64,
     pub(super) from: Instant,
@@ -37,7 +38,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// As a row of a table.
+    /// Makes the part's row in the table; `part` is its number on the path.
     pub(super) fn row(&self, of: IterationId, part: u32) -> CriticalPathRow {
         CriticalPathRow {
             job: of.job_number(),
@@ -55,18 +56,18 @@ impl Part {
     }
 }
 
-/// A run of a graph that ended: the log of each rank.
+/// A completed run of a graph, with the log of each rank.
 pub(super) struct Logged<'a> {
     pub(super) graph: &'a Graph,
     pub(super) timing: Timing,
     pub(super) logs: &'a [&'a [OperationLog]],
-    /// When it began.
+    /// Time at which it began.
     pub(super) start: Instant,
-    /// When each transfer arrived.
+    /// Arrival time of each transfer.
     arrivals: &'a [Instant],
-    /// The operations of each collective.
+    /// The operations of each collective, one per rank.
     collectives: Vec<Vec<At>>,
-    /// The receives of sends that waited for them.
+    /// For each send that waited for its receive, that receive.
     waited_for: BTreeMap<At, At>,
 }
 
@@ -103,14 +104,15 @@ impl<'a> Logged<'a> {
         &self.logs[at.rank as usize][at.place as usize]
     }
 
-    /// The path, in the order of time.
+    /// Returns the path in time order.
     pub(super) fn path(&self) -> Vec<Part> {
         let mut parts = Vec::new();
         let Some(mut here) = self.last() else {
             return parts;
         };
         let mut until = self.log(here).done;
-        // Each operation is met once on its stream and once by its message.
+        // Each operation is visited at most once on its stream and once through its message; the
+        // limit guards against a log with a cycle.
         for _ in 0..=2 * self.graph.operations() {
             let (first, began) = self.leave(here, until, &mut parts);
             let Some(before) = self.before(first, began) else {
@@ -123,7 +125,7 @@ impl<'a> Logged<'a> {
         parts
     }
 
-    /// The operation that was done last.
+    /// Returns the operation that was done last; the first in order, if several were.
     fn last(&self) -> Option<At> {
         let mut last = None;
         for (rank, log) in (0..).zip(self.logs) {
@@ -136,7 +138,7 @@ impl<'a> Logged<'a> {
         last.map(|(_, at)| at)
     }
 
-    /// Adds a part, unless it takes no time.
+    /// Adds a part to the path, unless it takes no time.
     fn part(&self, kind: &'static str, at: At, from: Instant, to: Instant, parts: &mut Vec<Part>) {
         if to <= from {
             return;
@@ -160,12 +162,13 @@ impl<'a> Logged<'a> {
         });
     }
 
-    /// Adds what an operation took until a time; gives the operation that is the first of it and
-    /// when that began.
+    /// Adds the time of an operation up to `until`, and follows its message if it waited for one.
+    /// Returns the operation at which the path continues, with the time at which that began.
     fn leave(&self, here: At, until: Instant, parts: &mut Vec<Part>) -> (At, Instant) {
         let log = self.log(here);
         if until <= log.started {
-            // It was its start that was waited for.
+            // The path came here for the operation's start, so its own time does not belong to the
+            // path.
             return (here, until);
         }
         match self.graph.operation(here.rank, here.place).0 {
@@ -195,11 +198,11 @@ impl<'a> Logged<'a> {
             Operation::Receive { .. } => {
                 let began = self.taken(here, until, parts);
                 if began > log.matched {
-                    // Its stream was busy when its message was there.
+                    // The message had already arrived while the receive's stream was busy.
                     return (here, began);
                 }
                 if log.requested == log.started {
-                    // The message was not sent before it asked.
+                    // The message was sent only after the receive had asked for it.
                     self.part("message", here, log.started, log.matched, parts);
                     return (here, log.started);
                 }
@@ -232,7 +235,7 @@ impl<'a> Logged<'a> {
         self.part("message", here, posted, arrived, parts);
     }
 
-    /// Adds the time in which a receive took its message; gives when it began with that.
+    /// Adds the time in which a receive took its message; returns when it began to.
     fn taken(&self, here: At, until: Instant, parts: &mut Vec<Part>) -> Instant {
         let began = until.saturating_sub(self.timing.overhead);
         let began = began.max(self.log(here).matched).min(until);
@@ -240,7 +243,8 @@ impl<'a> Logged<'a> {
         began
     }
 
-    /// What an operation that began at a time had waited for last, in its rank.
+    /// Returns the operation in the same rank for which `here`, which began at `began`, had waited
+    /// last.
     fn before(&self, here: At, began: Instant) -> Option<At> {
         let log = self.log(here);
         let place = if log.behind != OperationLog::NONE && began > log.ready {
@@ -255,7 +259,8 @@ impl<'a> Logged<'a> {
     }
 }
 
-/// The receives that asked when the requests of their messages were there, by their sends.
+/// Finds receives that were posted after the requests of their messages had arrived; returns them
+/// by the sends.
 fn waited_for(logs: &[&[OperationLog]]) -> BTreeMap<At, At> {
     let of_rank = |(rank, log): (u32, &&'_ [OperationLog])| {
         let late = (0_u32..).zip(*log);

@@ -1,4 +1,4 @@
-//! The books of a run: flows put together from their two halves, and tallies per collective.
+//! The flow table of a run: joins the two halves of each flow, and keeps statistics per collective.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -19,51 +19,55 @@ use crate::network::{
 use super::flow_tally::FlowTally;
 use super::ideal_ratio;
 
-/// What is known of one collective.
+/// Statistics of one instance of a collective.
 pub(crate) struct Tally {
     pub(crate) schedule: Arc<dyn Schedule>,
-    /// What the flows would take on a full mesh; without those of single flows once all are booked.
+    /// Times of the flows on a full mesh; dropped once all flows are in the table.
     mesh: Option<FullMesh>,
-    /// Whether a scale-up domain carries some of the transfers.
+    /// True if a scale-up domain carries some of the transfers.
     pub(crate) is_carried: bool,
-    /// What all of them together would.
+    /// Time of all flows together on a full mesh.
     pub(crate) ideal: Time,
-    /// For every flow that carries anything its completion time over the ideal one.
+    /// For each flow with payload the ratio of its completion time to its time on a full mesh.
     pub(crate) ideal_ratios: Vec<f64>,
+    /// Time at which the collective began.
     pub(crate) start: Instant,
     pub(crate) end: Option<Instant>,
-    /// Completion time of every flow, in the order in which they were booked.
+    /// Completion time of each flow, in the order in which flows entered the table.
     pub(crate) completion_times: Vec<Time>,
-    /// Frames sent and accepted by the flows that are booked, so that their difference is what was
-    /// lost or discarded, and never what is under way.
+    /// Frames that the flows in the table have sent. Flows under way do not count, so the
+    /// difference to `accepted_frames` is exactly what was lost or discarded.
     pub(crate) sent_frames: u64,
+    /// Frames that were accepted of the flows in the table.
     pub(crate) accepted_frames: u64,
-    /// Sum of the latencies of these frames, in units of [`SENT_UNIT_PS`].
+    /// Sum of these frames' latencies, in units of [`SENT_UNIT_PS`] ps.
     latency_sum: u128,
-    /// Whether no frame was under way for longer than it can tell.
+    /// True if no frame was under way for longer than its send time can express.
     latency_is_known: bool,
     pub(crate) retransmitted_frames: u64,
-    /// Frame bytes sent and accepted by the flows that are booked.
+    /// Frame bytes that the flows in the table have sent.
     pub(crate) sent_bytes: u64,
+    /// Frame bytes that were accepted of these flows.
     pub(crate) accepted_bytes: u64,
     /// Payload of these flows, whether or not all of it has arrived.
     pub(crate) payload_bytes: u64,
+    /// Number of flows in the collective.
     flows: usize,
-    /// When each transfer of a graph whose operations are recorded arrived; empty otherwise.
+    /// Arrival time of each transfer in a graph whose operations are recorded; empty otherwise.
     pub(crate) arrivals: Vec<Instant>,
-    /// What is known instead of rings that were run as a whole.
+    /// Results of rings that ran as a whole and have ended, which have no flows.
     pub(crate) rings: Option<Box<RingsTaken>>,
-    /// The same while they run.
+    /// Results of rings that run as a whole.
     running_rings: Option<Box<RingsTaken>>,
-    /// What is kept instead where the flows are those of a workload.
+    /// Statistics by size, if the flows are those of a flow workload.
     pub(crate) flow_work: Option<Box<FlowTally>>,
-    /// For each flow (transfer times queue pairs, plus queue pair) its place in
+    /// For each flow (transfer × queue pairs + queue pair) the index of its receiver's half in
     /// [`FlowTable::waiting`].
     places: Vec<u32>,
 }
 
 impl Tally {
-    /// That of a collective that begins at an instant.
+    /// Makes empty statistics for a collective that begins at `start`.
     fn new(schedule: Arc<dyn Schedule>, start: Instant) -> Tally {
         Tally {
             schedule,
@@ -91,8 +95,8 @@ impl Tally {
         }
     }
 
-    /// Mean latency of the frames accepted, rounded down to a picosecond; `None` without any,
-    /// or when that of some of them is not known.
+    /// Returns the mean latency of the accepted frames, rounded down to a picosecond; `None` if
+    /// there are none, or if any latency is unknown.
     pub(crate) fn latency_avg(&self) -> Option<Time> {
         let sum = self.latency_sum * u128::from(SENT_UNIT_PS);
         let mean = sum.checked_div(u128::from(self.accepted_frames))?;
@@ -100,57 +104,65 @@ impl Tally {
     }
 }
 
-/// The books.
+/// The flow table.
 pub(crate) struct FlowTable {
-    /// Per job, and per turn that has begun.
+    /// Statistics by job and instance, as far as instances have begun.
     pub(crate) tallies: ById<JobId, Vec<Tally>>,
-    /// Per job the frame bytes accepted of flows that arrived whole.
+    /// For each job the frame bytes accepted of complete flows.
     pub(crate) received_bytes: ById<JobId, u64>,
-    /// Receivers' halves whose acknowledgement is still under way, and which places are free.
+    /// Receivers' halves whose acknowledgement is under way, and unused entries.
     waiting: Vec<DeliveredHalf>,
+    /// Indices of the unused entries.
     free: Vec<u32>,
-    /// Marks of those that have any, with their turn.
+    /// Congestion marks of these flows, if they have any, by key and instance.
     marks: BTreeMap<(FlowKey, u32), Marks>,
-    /// How long those were held by their rates that were.
+    /// Durations for which flows were held by their rates, if they were.
     held: BTreeMap<(FlowKey, u32), HeldByRate>,
-    /// Senders' halves of flows that are complete and not booked.
+    /// Senders' halves of complete flows that are not yet in rows.
     acknowledged: Vec<AcknowledgedHalf>,
-    /// Flows of flow level that are complete and not booked.
+    /// Complete flows at flow level that are not yet in rows.
     complete: Vec<CompleteFlow>,
-    /// Scratch space: those flows in the order in which they are booked, and rows made of them.
+    /// Scratch memory: complete flows in the order of their rows.
     order: Vec<Complete>,
+    /// Scratch memory: rows on their way to the sink.
     rows: Vec<FlowRow>,
-    /// That of all rows.
+    /// Digest of all rows so far.
     pub(crate) digest: Digest,
+    /// Flows that have a row.
     flows_booked: u64,
-    /// Flows of jobs under test that have arrived, and all that there will be.
+    /// Flows of measured jobs that have arrived.
     judged_flows_done: u64,
+    /// Flows of measured jobs in the whole trial, as far as their number is known.
     flows_total: u64,
+    /// Latest event that concerns a flow.
     last_event: Instant,
 }
 
-/// Where the halves of a complete flow are.
+/// The two halves of a complete flow, by their places.
 #[derive(Clone, Copy, Debug)]
 struct Complete {
+    /// Arrival time of the last byte.
     received: Instant,
-    /// Where in [`FlowTable::waiting`].
+    /// Index in [`FlowTable::waiting`].
     place: u32,
-    /// Where in [`FlowTable::acknowledged`].
+    /// Index in [`FlowTable::acknowledged`].
     index: u32,
 }
 
-/// So many rows are made before the sink takes them: they stay in the cache.
+/// Rows that are made before the sink takes them, few enough to stay in the cache.
 const ROWS_AT_ONCE: usize = 128;
 
 impl FlowTable {
+    /// Makes an empty table.
+    ///
     /// # Errors
-    /// When a collective cannot be run by its ranks.
+    /// If a collective cannot be run by its ranks.
     pub(crate) fn new(context: &Context) -> Result<FlowTable, WorkloadError> {
         let mut flows_total = 0;
         for plan in context.jobs.iter().filter(|plan| !plan.job.background) {
             let rounds = u64::from(plan.job.warm_up) + u64::from(plan.job.iterations);
             for schedule in plan.job.schedules()? {
-                // Of as many as fit into some time nobody knows the number.
+                // A workload that is limited by time has no known number of flows.
                 let timed = plan.flow_workload();
                 if timed.is_some_and(|workload| workload.flows.is_none()) {
                     continue;
@@ -177,6 +189,7 @@ impl FlowTable {
         })
     }
 
+    /// Begins the statistics of a collective.
     pub(crate) fn begin(
         &mut self,
         context: &Context,
@@ -215,13 +228,13 @@ impl FlowTable {
             ideal_ratios: Vec::with_capacity(flows),
             completion_times: Vec::with_capacity(flows),
             flows,
-            // Of flows of flow level none is read, so that this takes no memory.
+            // At flow level no entry is ever read, so the zeroed pages take no memory.
             places: vec![0; flows],
             ..Tally::new(schedule, at)
         });
     }
 
-    /// As [`FlowTable::begin`], of rings that were run as a whole: their flows have no rows.
+    /// Begins the statistics of rings that run as a whole, whose flows have no rows.
     pub(crate) fn begin_rings(
         &mut self,
         job: JobId,
@@ -237,7 +250,7 @@ impl FlowTable {
         });
     }
 
-    /// Whether every flow of the job that was ever posted has been booked.
+    /// Returns true if every flow of the job that was ever posted is in the table.
     pub(crate) fn is_settled(&self, job: JobId) -> bool {
         let mut tallies = self.tallies[job].iter();
         tallies.all(|tally| match tally.flow_work {
@@ -246,6 +259,7 @@ impl FlowTable {
         })
     }
 
+    /// Ends the statistics of a collective.
     pub(crate) fn end(&mut self, job: JobId, turn: usize, at: Instant) {
         let tally = &mut self.tallies[job][turn];
         tally.end = Some(at);
@@ -266,7 +280,7 @@ impl FlowTable {
         }
     }
 
-    /// Takes what the receivers of one part have recorded.
+    /// Takes the receivers' records of one partition.
     pub(crate) fn take_delivered(
         &mut self,
         context: &Context,
@@ -311,8 +325,8 @@ impl FlowTable {
             .extend(marked.map(|(key, turn, marks)| ((key, turn), marks)));
     }
 
-    /// Takes what the senders of one part have recorded, after [`FlowTable::take_delivered`] for
-    /// every part: what is acknowledged has been delivered.
+    /// Takes the senders' records of one partition. [`FlowTable::take_delivered`] must have run for
+    /// every partition before, because whatever is acknowledged has been delivered.
     pub(crate) fn take_acknowledged(&mut self, partition_records: &mut PartitionRecords) {
         self.complete.append(&mut partition_records.complete);
         let held = partition_records.held.drain(..);
@@ -326,11 +340,11 @@ impl FlowTable {
         }
     }
 
-    /// Books all complete flows and hands their rows to `take`, in an order that does not depend on
-    /// threads.
+    /// Makes rows of all complete flows and hands them to `take`, in an order that does not depend
+    /// on threads.
     ///
     /// # Errors
-    /// Those of `take`.
+    /// The errors of `take`.
     pub(crate) fn book<E>(
         &mut self,
         context: &Context,
@@ -357,7 +371,7 @@ impl FlowTable {
         self.book_complete(context, take)
     }
 
-    /// Books the flows of flow level.
+    /// Makes rows of the complete flows at flow level.
     fn book_complete<E>(
         &mut self,
         context: &Context,
@@ -382,8 +396,8 @@ impl FlowTable {
         Ok(())
     }
 
-    /// Reads one word of both halves of some flows. The reads do not wait for each other, as those
-    /// of the rows that are made then would.
+    /// Reads one word of both halves of some flows, so that they are in the cache. These reads
+    /// overlap, whereas those for making a row would wait for each other.
     fn touch(&self, flows: &[Complete]) {
         let seen = flows.iter().fold(0, |seen, flow| {
             let sent = &self.acknowledged[flow.index as usize];
@@ -392,8 +406,8 @@ impl FlowTable {
         std::hint::black_box(seen);
     }
 
-    /// Finds the halves of all complete flows and sorts them. Each loop reads one thing from
-    /// memory, so that the reads of one flow need not wait for those of another.
+    /// Finds the halves of all complete flows, and sorts the flows. Each loop reads one thing from
+    /// memory, so that the reads for one flow do not wait for those for another.
     fn put_in_order(&mut self, context: &Context) {
         self.order.clear();
         for (index, half) in (0..).zip(&self.acknowledged) {
@@ -414,8 +428,8 @@ impl FlowTable {
         for flow in &mut self.order {
             flow.received = self.waiting[flow.place as usize].at;
         }
-        // What decides when flows are received at the same instant is seldom needed and lies
-        // elsewhere.
+        // The tie-breaker for equal arrival times is seldom needed and lies elsewhere in memory, so
+        // it is not copied.
         let rest = |flow: &Complete| self.acknowledged[flow.index as usize].order();
         self.order.sort_unstable_by(|a, b| {
             let received = a.received.cmp(&b.received);
@@ -423,6 +437,7 @@ impl FlowTable {
         });
     }
 
+    /// Makes a flow's row and adds it to the statistics.
     fn book_one(
         &mut self,
         context: &Context,
@@ -480,25 +495,25 @@ impl FlowTable {
         row
     }
 
-    /// Flows that have a row: both halves of them are known.
+    /// Returns the number of flows that have a row, because both halves are known.
     pub(crate) fn flows_booked(&self) -> u64 {
         self.flows_booked
     }
 
-    /// Of the flows of jobs under test, how many have arrived and how many there are.
+    /// Returns how many flows of measured jobs have arrived, and how many there are.
     pub(crate) fn judged_flows(&self) -> (u64, u64) {
         (self.judged_flows_done, self.flows_total)
     }
 
-    /// When the last thing that matters to a flow happened.
+    /// Returns the time of the latest event that concerns a flow.
     pub(crate) fn last_event(&self) -> Instant {
         self.last_event
     }
 }
 
-/// Whether it is known how long the packets of a flow were under way: there are some, and none for
-/// longer than the time that they carry can tell. Real hosts may not know, and say the greatest
-/// there is.
+/// Returns true if the latencies of a flow's packets are known: there are packets, and none was
+/// under way for longer than its send time can express. Real hosts that do not know them report the
+/// largest value.
 fn knows_latency(context: &Context, sent: &AcknowledgedHalf, received: &DeliveredHalf) -> bool {
     let longest = received.at.saturating_since(sent.first_sent).ps() / SENT_UNIT_PS;
     let told = longest < u64::from(u32::MAX) && received.latency_min < u32::MAX;

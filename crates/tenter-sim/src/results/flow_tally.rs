@@ -1,5 +1,4 @@
-//! What is kept of a workload of flows: how many of which size took how long, and no flow by
-//! itself once it is over.
+//! Statistics of a flow workload by flow size. Single flows are forgotten once they are over.
 
 use std::collections::BTreeMap;
 
@@ -11,31 +10,37 @@ use crate::network::Remembered;
 
 use super::ideal_ratio::millionths;
 
-/// The tally of one job's flows.
+/// Statistics of one job's flows.
 #[derive(Debug)]
 pub(crate) struct FlowTally {
     buckets: Vec<Bucket>,
-    /// Where the receivers' halves of flows are that are delivered and not booked, by the flow's
-    /// number.
+    /// For each flow that is delivered but not in the table, the index of the receiver's half, by
+    /// the flow's number.
     pub(crate) places: BTreeMap<u32, u32>,
-    /// How long flows of some sizes take alone.
+    /// Unloaded times by path and size.
     pub(crate) remembered: Remembered,
 }
 
-/// Flows of some sizes.
+/// Flows in a range of sizes.
 #[derive(Debug, Default)]
 struct Bucket {
+    /// Number of the tenth, 0 to 9.
     number: u32,
+    /// Smallest size in bytes.
     from: u64,
+    /// Largest size in bytes.
     to: u64,
+    /// Sum of the flows' payload in bytes.
     payload: u64,
+    /// Completion times in ps.
     times: Histogram,
-    /// In millionths.
+    /// Slowdowns in millionths.
     slowdowns: Histogram,
 }
 
 impl FlowTally {
-    /// With a bucket for each tenth of a size distribution.
+    /// Makes a bucket for each tenth of the size distribution; tenths without a size of their own
+    /// are left out.
     pub(crate) fn new(distribution: &SizeDistribution) -> FlowTally {
         let mut buckets: Vec<Bucket> = Vec::new();
         for number in 0..10 {
@@ -61,7 +66,7 @@ impl FlowTally {
         }
     }
 
-    /// Books a flow, which would have taken so long alone.
+    /// Adds a flow that took `fct`; `alone` is its unloaded time, if known.
     pub(crate) fn add(&mut self, payload: u64, fct: Time, alone: Option<Time>) {
         let index = self.buckets.partition_point(|bucket| bucket.to < payload);
         if let Some(bucket) = self.buckets.get_mut(index) {
@@ -73,17 +78,17 @@ impl FlowTally {
         }
     }
 
-    /// The flows booked.
+    /// Returns the number of flows.
     pub(crate) fn flows(&self) -> u64 {
         self.buckets.iter().map(|bucket| bucket.times.count()).sum()
     }
 
-    /// Their payload in bytes.
+    /// Returns the flows' payload in bytes.
     pub(crate) fn payload(&self) -> u64 {
         self.buckets.iter().map(|bucket| bucket.payload).sum()
     }
 
-    /// The completion times of all of them, in ps.
+    /// Returns the completion times of all flows, in ps.
     pub(crate) fn times(&self) -> Histogram {
         let mut all = Histogram::default();
         for bucket in &self.buckets {
@@ -100,7 +105,7 @@ impl FlowTally {
         all
     }
 
-    /// All flows, then those of each tenth that has sizes.
+    /// Makes a row for all flows, then one for each tenth that has sizes.
     pub(crate) fn rows(&self, job: u32, name: &str) -> Vec<FlowSizeRow> {
         let all = Bucket {
             number: 0,

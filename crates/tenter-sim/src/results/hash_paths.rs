@@ -1,5 +1,4 @@
-//! Which ports queue pairs take where the hash of their addresses alone decides: known before a
-//! run.
+//! Paths of queue pairs, where the hash of the 5-tuple alone decides: they are known before a run.
 
 use std::iter;
 
@@ -9,33 +8,34 @@ use tenter_workload::{Job, JobId, Schedule, WorkloadError};
 
 use crate::network::{Context, Driver, JobPlan, NodeModel, QueuePairId};
 
-/// Of more queue pairs, or transfers, none is followed: it would take longer than it is worth.
+/// Most queue pairs, or transfers, whose paths are computed: more would take longer than the result
+/// is worth.
 const FOLLOWED_MAX: u64 = 1 << 20;
 
-/// A transfer on one queue pair, and the ports it leaves by.
+/// A transfer on one queue pair, with the switch ports on its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HashPath {
-    /// The job.
+    /// The job that sends it.
     pub job: JobId,
     /// Index of the collective in the job's sequence.
     pub collective: u32,
-    /// The algorithm's step the transfer belongs to.
+    /// Step of the algorithm to which the transfer belongs.
     pub step: u32,
     /// The host that sends.
     pub from: HostId,
     /// The host that receives.
     pub to: HostId,
-    /// What tells the queue pairs of two ranks apart: lane and number.
+    /// Identifies the queue pair among those of the two ranks: lane and number.
     pub queue_pair: (u32, u16),
-    /// The ports by which switches on the way send.
+    /// Output ports of the switches on the path.
     pub ports: Vec<CableEnd>,
 }
 
-/// The paths of all transfers of the jobs' sequences, once each; `None` where the load balancer may
-/// choose another port for each packet, or where there are more than 2²⁰.
+/// Computes the paths of all transfers in the jobs' sequences, each once. `None` if the load
+/// balancer may choose another port for each packet, or if there are more than 2²⁰ transfers.
 ///
 /// # Errors
-/// When a collective cannot be run by its ranks.
+/// If a collective cannot be run by its ranks.
 pub(crate) fn transfers<D: Driver>(driver: &D) -> Result<Option<Vec<HashPath>>, WorkloadError> {
     let mut paths = Vec::new();
     let context = driver.context();
@@ -88,9 +88,9 @@ fn of_schedule<D: Driver>(
     paths.collect()
 }
 
-/// How many queue pairs send their data by each port of each switch, and by each NIC: for each node
-/// a number per port. `None` where the load balancer may choose another port for each packet, or
-/// where there are more than 2²⁰ queue pairs.
+/// Counts the queue pairs that send data through each port of each switch and NIC, by node and
+/// port. `None` if the load balancer may choose another port for each packet, or if there are more
+/// than 2²⁰ queue pairs.
 pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<ById<NodeId, Vec<u64>>> {
     let context = driver.context();
     if context.port_changes.entropy.is_some() || queue_pair_count(context) > FOLLOWED_MAX {
@@ -128,8 +128,8 @@ fn queue_pair_count(context: &Context) -> u64 {
     context.jobs.iter().map(of_job).sum()
 }
 
-/// The ports by which switches send packets with this hash, on their way from a port of a host;
-/// `None` from a switch on that may choose another for each packet.
+/// Returns the output ports of switches for packets with this hash, on their path from a host's
+/// port. `None` marks a switch that may choose another port for each packet.
 fn ports<D: Driver>(
     driver: &D,
     from: (HostId, u16),

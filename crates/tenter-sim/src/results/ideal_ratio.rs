@@ -1,26 +1,28 @@
-//! Times over what the same transfers take on a full mesh of point-to-point links at port speed.
+//! Ideal ratios: times over those that the same transfers take on a full mesh of point-to-point
+//! links at port speed.
 
 use tenter_record::{CollectiveRow, nearest_rank};
 use tenter_units::Time;
 
 use crate::network::JobPlan;
 
-/// The time on the full mesh of a collective of which such a share has arrived: that of its
-/// transfers, and what passes within hosts before and after them.
+/// Returns a collective's time on the full mesh if the share `arrived` of it has arrived: that of
+/// its transfers, and the time within hosts before and after them.
 pub(crate) fn of_collective(plan: &JobPlan, number: u32, transfers: Time, arrived: f64) -> Time {
     let mesh = Time::from_ps((transfers.ps() as f64 * arrived) as u64);
     let within = plan.within_hosts(number);
     within.saturating_add(within).saturating_add(mesh)
 }
 
-/// The ideal ratios of the flows of a collective, ascending.
+/// Sorts the ideal ratios of a collective's flows in ascending order.
 pub(crate) fn of_flows(ratios: &[f64]) -> Vec<f64> {
     let mut ratios = ratios.to_vec();
     ratios.sort_unstable_by(f64::total_cmp);
     ratios
 }
 
-/// That of a job: what its judged collectives took together over their times on the full mesh.
+/// Returns a job's ideal ratio: the time of its measured collectives together over their times on
+/// the full mesh.
 pub(crate) fn of_job(collectives: &[CollectiveRow]) -> Option<f64> {
     let judged = collectives.iter().filter(|row| !row.warm_up);
     let zero = (Time::ZERO, Time::ZERO);
@@ -32,24 +34,24 @@ pub(crate) fn of_job(collectives: &[CollectiveRow]) -> Option<f64> {
     ratio(taken, ideal)
 }
 
-/// One time over another; none over nothing.
+/// Divides two times; `None` if `ideal` is zero.
 pub(crate) fn ratio(time: Time, ideal: Time) -> Option<f64> {
     (!ideal.is_zero()).then(|| time.as_ns() / ideal.as_ns())
 }
 
-/// One time over another, in millionths, which 128 bits hold whatever the times are.
+/// Divides two times, in millionths; 128 bits suffice for any times. `ideal` must not be zero.
 pub(crate) fn millionths(time: Time, ideal: Time) -> u128 {
     u128::from(time.ps()) * 1_000_000 / u128::from(ideal.ps())
 }
 
-/// The mean of ascending ratios: adding the small ones first makes the sum independent of the order
+/// Returns the mean of ascending ratios. The sorted order makes the sum independent from the order
 /// in which flows ended.
 pub(crate) fn mean(ratios: &[f64]) -> Option<f64> {
     let sum: f64 = ratios.iter().sum();
     (!ratios.is_empty()).then(|| sum / ratios.len() as f64)
 }
 
-/// The ratio at a rank of ascending ones.
+/// Returns a quantile of ascending ratios, by nearest rank.
 pub(crate) fn at(ratios: &[f64], per_mille: u32) -> Option<f64> {
     nearest_rank(ratios, per_mille)
 }

@@ -1,4 +1,4 @@
-//! The ideal times that completion times are compared with.
+//! Ideal times, with which completion times are compared.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use tenter_workload::{CollectiveRun, Job, JobId};
 
 use crate::network::Context;
 
-/// Ideal times of the collectives of a job, by their index and size.
+/// Ideal times of a job's collectives, by index in the sequence and size in bytes.
 pub(crate) type Times = BTreeMap<(u32, u64), Time>;
 
 /// The ideal times of all jobs.
 #[derive(Debug)]
 pub(crate) struct Ideals {
-    /// By job: of the sizes that are known beforehand.
+    /// Each job's ideal times for the sizes that are known beforehand.
     fixed: ById<JobId, Times>,
-    /// Where the sizes of some are drawn: what they follow from once they have been.
+    /// The plan, if some sizes are drawn: their ideal times are computed when they are known.
     drawn: Option<Box<Plan>>,
 }
 
@@ -35,7 +35,8 @@ impl Ideals {
         }
     }
 
-    /// Those of a job that has begun these collectives; none of what has no completion time.
+    /// Returns the ideal times of a job that has begun these collectives. Collectives without a
+    /// closed form for their completion time have none.
     pub(crate) fn of(
         &self,
         context: &Context,
@@ -66,7 +67,7 @@ impl Ideals {
     }
 }
 
-/// Whether a collective has a completion time that a closed form foretells.
+/// Returns true if a closed form predicts the collective's completion time.
 fn has_time(run: &CollectiveRun) -> bool {
     !run.traffic.is_endless() && run.traffic.flow_workload().is_none()
 }
@@ -79,7 +80,8 @@ fn of_job(plan: &Plan, context: &Context, job: &Job) -> Times {
         if !has_time(run) || run.drawn_from_bytes.is_some() {
             continue;
         }
-        // Steps of a program repeat what others do.
+        // Steps of a program repeat earlier ones, most likely recent ones; the closed form may be
+        // expensive.
         let same = known
             .iter()
             .rev()

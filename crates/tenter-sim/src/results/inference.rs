@@ -1,4 +1,4 @@
-//! Inferences: times of requests, and where the time of their ranks went.
+//! Inference: times of requests, and how their ranks spent their time.
 
 use tenter_record::{InferencePoolRow, InferenceRow, NoteCode, NoteRow, RequestRow, nearest_rank};
 use tenter_units::{Instant, Time};
@@ -10,11 +10,10 @@ use super::iteration_id::IterationId;
 use super::metered::{Iteration, Ranks, Volumes, exposed};
 use super::outcome::Outcome;
 
-/// A run whose requests take longer by this share than planned has batches that would have been
-/// others.
+/// If requests take longer than planned by this share, a scheduler would have made other batches.
 const OFF: f64 = 0.1;
 
-/// Brings together what all ranks of inferences have measured.
+/// Makes the rows of all inference jobs from what their ranks have measured.
 pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
     for iteration in iterations {
         let Some(run) = iteration.operations.inference() else {
@@ -42,8 +41,8 @@ pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
     }
 }
 
-/// Says that batches would have been others, where requests took longer than the clock of the
-/// scheduler had it.
+/// Warns if requests took longer than the scheduler's clock assumed, because a real scheduler would
+/// have made other batches.
 fn warning(row: &InferenceRow, planned: Option<Time>, requests: &[RequestRow]) -> Option<NoteRow> {
     let latency = |of: &RequestRow| of.end.saturating_sub(of.arrival);
     let mean = spread(requests.iter().map(latency))?.mean;
@@ -58,14 +57,14 @@ fn warning(row: &InferenceRow, planned: Option<Time>, requests: &[RequestRow]) -
     })
 }
 
-/// When an operation began and when it was done.
+/// Returns when an operation began and when it was done.
 fn times(run: &InferenceRun, at: At, ranks: &Ranks<'_>) -> Option<(Instant, Instant)> {
     let marks = run.marks.get(at.rank as usize)?;
     let place = marks.binary_search(&at.operation).ok()?;
     ranks.get(&at.rank)?.marks.get(place).copied()
 }
 
-/// The requests, each behind the one that it follows.
+/// Makes the rows of the requests. A request comes after the one that it follows.
 fn requests(run: &InferenceRun, of: IterationId, ranks: &Ranks<'_>) -> Vec<RequestRow> {
     let mut rows: Vec<RequestRow> = Vec::with_capacity(run.requests.len());
     for (number, request) in (0..).zip(&run.requests) {
@@ -122,7 +121,7 @@ fn request_row(
     })
 }
 
-/// Mean, median and 99th percentile.
+/// Mean, median and 99th percentile of times.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     mean: Time,
@@ -208,8 +207,8 @@ fn row(
     }
 }
 
-/// Communication that the computing of a rank waited for: what was under way, without bubbles and
-/// the time without a request.
+/// Returns the communication for which a rank's computing waited: only what was under way, without
+/// bubbles and without the time when there was no request.
 pub(super) fn exposed_communication(of: &Metered) -> Time {
     let exposed = exposed(of);
     EXPOSED
@@ -218,7 +217,7 @@ pub(super) fn exposed_communication(of: &Metered) -> Time {
         .sum()
 }
 
-/// The parallelisms of inferences whose messages computing waits for.
+/// The parallelisms in inference whose messages computing waits for.
 const EXPOSED: [Parallelism; 4] = [
     Parallelism::Tensor,
     Parallelism::Expert,
@@ -226,15 +225,15 @@ const EXPOSED: [Parallelism; 4] = [
     Parallelism::Cache,
 ];
 
-/// Time in which a rank waited for requests, and for their keys and values.
+/// Returns the time for which a rank waited for requests, and for their keys and values.
 fn without_request(of: &Metered) -> Time {
     let exposed = exposed(of);
     let of = [Parallelism::Requests, Parallelism::Cache].map(|of| exposed[of as usize]);
     of.into_iter().flatten().sum()
 }
 
-/// Time in which a rank waited for messages of other stages that had not been sent, without the
-/// time in which the first stage waited for requests.
+/// Returns the time for which a rank waited for messages that other stages had not sent, less the
+/// time for which the first stage waited for requests.
 fn bubble(of: &Metered, first_stage: Option<&Metered>) -> Time {
     let waiting = exposed(of)[Parallelism::Pipeline as usize][1];
     let without = first_stage.map_or(Time::ZERO, without_request);
@@ -248,7 +247,7 @@ fn pool_row(
     duration: Time,
 ) -> InferencePoolRow {
     let own = || ranks.range(pool.first_rank..pool.first_rank + pool.ranks);
-    // Ranks without anything to do have measured nothing, and are idle.
+    // Ranks without any work have measured nothing, and count as idle.
     let count = u128::from(pool.ranks.max(1));
     let mean = |of: &dyn Fn(u32, &Metered) -> Time| {
         let sum: u128 = own()

@@ -1,23 +1,23 @@
-//! What jobs cost each other: which of them run together for it, and what their times come to.
+//! Interference between jobs: the further runs that measure it, and the resulting rows.
 
 use tenter_plan::Plan;
 use tenter_record::{InterferenceRow, JobRow};
 use tenter_units::Time;
 
-/// How much is asked.
+/// The extent to which interference is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Interference {
-    /// Nothing.
+    /// No further runs.
     #[default]
     None,
-    /// Each job under test alone.
+    /// Each measured job also runs alone.
     Alone,
-    /// Each job under test alone, and with each other job.
+    /// Each measured job also runs alone, and in a pair with each other job.
     Pairs,
 }
 
-/// The jobs of each run that is needed beside the one with all of them: each under test alone, then
-/// pairs of which one at least is under test.
+/// Returns the jobs of each further run that is needed: first each measured job alone, then pairs
+/// with at least one measured job.
 pub fn interference_runs(plan: &Plan, asked: Interference) -> Vec<Vec<usize>> {
     let judged = |job: usize| !plan.jobs[job].background;
     let all = 0..plan.jobs.len();
@@ -29,7 +29,7 @@ pub fn interference_runs(plan: &Plan, asked: Interference) -> Vec<Vec<usize>> {
         .filter(|&job| judged(job))
         .map(|job| vec![job])
         .collect();
-    // Two jobs beside each other are all jobs.
+    // A pair out of two jobs is the run with all jobs.
     if asked == Interference::Pairs && plan.jobs.len() > 2 {
         for first in all.clone() {
             let seconds = all.clone().skip(first + 1);
@@ -40,8 +40,8 @@ pub fn interference_runs(plan: &Plan, asked: Interference) -> Vec<Vec<usize>> {
     runs
 }
 
-/// The rows that come of the run of all jobs and of the others, given as the jobs of each and the
-/// rows of all jobs in it.
+/// Makes the rows from the run with all jobs and the further runs, each given by its jobs and the
+/// rows of all jobs.
 pub fn interference_rows(
     together: &[JobRow],
     runs: &[(Vec<usize>, Vec<JobRow>)],

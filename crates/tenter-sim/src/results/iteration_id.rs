@@ -1,4 +1,4 @@
-//! An iteration of a job, as rows name it.
+//! Identifies an iteration of a job in rows.
 
 use tenter_workload::JobId;
 
@@ -6,12 +6,12 @@ use tenter_workload::JobId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IterationId {
     pub(super) job: JobId,
-    /// Its number among the iterations of the job, warm-up included.
+    /// Number among the job's iterations, warm-up included.
     pub(super) iteration: u32,
 }
 
 impl IterationId {
-    /// The number of the job in rows.
+    /// Returns the job's number as it appears in rows.
     pub(super) fn job_number(self) -> u32 {
         u32::from(self.job.number())
     }

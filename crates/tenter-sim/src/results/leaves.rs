@@ -1,11 +1,11 @@
-//! Whether what the leaves of a scheduled fabric have counted adds up.
+//! Conservation checks for the leaves of a scheduled fabric.
 
 use tenter_net::Switch;
 use tenter_net::scheduled::{FrameCount, LeafRecord};
 
 use crate::network::{Driver, NodeModel};
 
-/// Compares what a leaf has counted with what its ports have.
+/// Compares a leaf's own counts with those of its ports.
 ///
 /// # Errors
 /// A sentence that says what does not add up.
@@ -39,7 +39,7 @@ pub(crate) fn check_leaf(
             return Err(format!("{of_ports} {what}, but {counted} were counted"));
         }
     }
-    // What stayed in the leaf went straight from one list to the other.
+    // Packets between hosts on one leaf go straight from the accepted to the delivered ones.
     let local = |of: fn(&FrameCount) -> u64| {
         let kept = of(&record.accepted) - of(&record.waiting) - of(&record.sent);
         kept == of(&record.delivered) - of(&record.assembled)
@@ -52,7 +52,7 @@ pub(crate) fn check_leaf(
     ))
 }
 
-/// Compares what leaves sent each other with what came, waits or was given up.
+/// Compares what leaves sent each other with what arrived, waits or was given up.
 ///
 /// # Errors
 /// A sentence that says what does not add up.

@@ -1,4 +1,4 @@
-//! What the ranks of trainings and inferences have measured, and what they have sent.
+//! Measurements of ranks in training and inference, and the bytes that they sent.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,23 +12,23 @@ use super::flow_table::FlowTable;
 use super::iteration_id::IterationId;
 use crate::network::{Context, Driver, JobPlan, NodeModel};
 
-/// What ranks have measured, by rank.
+/// Measurements by rank.
 pub(super) type Ranks<'a> = BTreeMap<u32, &'a Metered>;
 
-/// An iteration that ended, of a job whose ranks measure.
+/// A completed iteration of a job whose ranks measure.
 pub(super) struct Iteration<'a> {
     pub(super) plan: &'a JobPlan,
     pub(super) of: IterationId,
     pub(super) warm_up: bool,
     pub(super) operations: &'a Operations,
     pub(super) ranks: Ranks<'a>,
-    /// From its start to its end.
+    /// Time from its start to its end.
     pub(super) duration: Time,
-    /// What the job sends in each iteration.
+    /// Bytes that the job sends in each iteration.
     pub(super) volumes: Rc<Volumes>,
 }
 
-/// The iterations in which all ranks have measured that have anything to do.
+/// Returns the iterations in which all ranks that have any work have measured.
 pub(super) fn iterations<'a, D: Driver>(
     driver: &'a D,
     flow_table: &'a FlowTable,
@@ -69,7 +69,7 @@ pub(super) fn iterations<'a, D: Driver>(
     iterations
 }
 
-/// What all ranks have measured that are done, by job and turn.
+/// Returns the measurements of ranks that are done, by job and instance.
 fn metered<D: Driver>(driver: &D) -> BTreeMap<(JobId, u32), Ranks<'_>> {
     let mut ranks: BTreeMap<(JobId, u32), Ranks<'_>> = BTreeMap::new();
     for (_, model) in driver.nodes() {
@@ -83,15 +83,15 @@ fn metered<D: Driver>(driver: &D) -> BTreeMap<(JobId, u32), Ranks<'_>> {
     ranks
 }
 
-/// Whether all ranks have measured that have anything to do.
+/// Returns true if all ranks that have any work have measured.
 fn is_whole(schedule: &GraphSchedule, ranks: &Ranks<'_>) -> bool {
     let graph = schedule.graph();
     let has_measured = |rank| graph.operations_of(rank) == 0 || ranks.contains_key(&rank);
     (0..graph.ranks()).all(has_measured)
 }
 
-/// Where the time of a rank went that did not compute: by parallelism what was under way and
-/// what had not been sent.
+/// Returns the time in which a rank did not compute, by parallelism: first the time when messages
+/// were under way, then the time when they had not been sent.
 pub(super) fn exposed(of: &Metered) -> [[Time; 2]; Parallelism::ALL.len()] {
     let mut exposed = [[Time::ZERO; 2]; Parallelism::ALL.len()];
     for &(label, with, waiting) in &of.streams {
@@ -103,12 +103,11 @@ pub(super) fn exposed(of: &Metered) -> [[Time; 2]; Parallelism::ALL.len()] {
     exposed
 }
 
-/// Bytes that all ranks send by the labels of their streams: within domains, and over
-/// the network.
+/// Bytes that all ranks send, by stream label: within domains, and over the network.
 pub(super) struct Volumes(BTreeMap<u32, [u64; 2]>);
 
 impl Volumes {
-    /// Those of the graph of a job.
+    /// Counts the bytes in a job's graph.
     pub(super) fn new(context: &Context, job: JobId, schedule: &GraphSchedule) -> Volumes {
         let hosts = &context.jobs[job].job.hosts;
         let host = |rank: u32| hosts[RankId::new(rank)];
@@ -116,7 +115,7 @@ impl Volumes {
         Volumes(schedule.bytes_by_stream(is_within))
     }
 
-    /// Those of a parallelism: within domains, and over the network.
+    /// Returns the bytes of a parallelism: within domains, and over the network.
     pub(super) fn of(&self, parallelism: Parallelism) -> [u64; 2] {
         let mut sum = [0; 2];
         for (label, bytes) in &self.0 {

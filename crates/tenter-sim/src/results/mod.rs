@@ -1,4 +1,4 @@
-//! What a trial has counted and booked, as the rows of its tables.
+//! Results of a trial: its counters and flows, as the rows of its tables.
 
 mod capture;
 mod conservation;

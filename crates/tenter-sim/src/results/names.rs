@@ -1,9 +1,9 @@
-//! The names that rows refer to by index.
+//! Names to which rows refer by number.
 
 use tenter_plan::Plan;
 use tenter_record::Names;
 
-/// The names that tables have beside numbers.
+/// Collects the plan's names of jobs and nodes, for tables that show them beside numbers.
 pub fn names(plan: &Plan) -> Names {
     Names {
         jobs: plan.jobs.iter().map(|job| job.name.clone()).collect(),

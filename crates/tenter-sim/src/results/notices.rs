@@ -1,10 +1,10 @@
-//! Notices of load balancers that switches have sent to each other.
+//! Congestion notices that switches have sent to each other for load balancing.
 
 use tenter_net::Switch;
 
 use crate::network::{Driver, NodeModel};
 
-/// Notices that a switch has sent and received, over all its ports.
+/// Returns the notices that a switch has sent and received, over all its ports.
 pub(crate) fn of_switch(switch: &Switch) -> (u64, u64) {
     let ports = 0..switch.ports().len() as u16;
     ports.fold((0, 0), |sum, port| {
@@ -13,7 +13,7 @@ pub(crate) fn of_switch(switch: &Switch) -> (u64, u64) {
     })
 }
 
-/// Notices that all switches have sent to each other.
+/// Returns the notices that all switches have sent to each other.
 pub(crate) fn sent(driver: &impl Driver) -> u64 {
     let switches = driver.nodes().filter_map(|(_, model)| match model {
         NodeModel::Host(_) => None,

@@ -1,4 +1,4 @@
-//! The tables of operations, of where ranks spent their time, and of critical paths.
+//! Tables of operations, of how ranks spent their time, and of critical paths.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,10 +19,10 @@ use super::metered::Iteration;
 use super::outcome::Outcome;
 use super::training;
 
-/// The logs of ranks by job and turn, in the order of ranks.
+/// The logs of ranks by job and instance, then by rank.
 type Logs<'a> = BTreeMap<(JobId, u32), BTreeMap<u32, &'a [OperationLog]>>;
 
-/// Brings together what all ranks have logged.
+/// Makes the rows from what all ranks have logged.
 pub(crate) fn collect<D: Driver>(
     driver: &D,
     flow_table: &FlowTable,
@@ -85,8 +85,8 @@ pub(crate) fn collect<D: Driver>(
     }
 }
 
-/// Takes the exposed communication of trainings and inferences from what their ranks have measured:
-/// a receive that waits for a message which has not been sent is a bubble there.
+/// Replaces the exposed communication of training and inference by what their ranks have measured:
+/// there a receive that waits for a message which has not been sent is a bubble.
 fn expose_as_metered(ranks: &mut [RankTimes], metered: &Iteration<'_>) {
     let is_training = metered.operations.step().is_some();
     for (&rank, of) in &metered.ranks {
@@ -102,7 +102,7 @@ fn expose_as_metered(ranks: &mut [RankTimes], metered: &Iteration<'_>) {
     }
 }
 
-/// What a path consists of, and what was exposed of the communication of the ranks.
+/// Sums the parts of a path by kind, and the exposed communication of the ranks.
 fn shares(of: IterationId, name: &str, ranks: &[RankTimes], path: &[Part]) -> CriticalShareRow {
     let of_kind = |kind: &str| {
         let parts = path.iter().filter(|part| part.kind == kind);
@@ -133,7 +133,7 @@ fn shares(of: IterationId, name: &str, ranks: &[RankTimes], path: &[Part]) -> Cr
     }
 }
 
-/// The operations of a part of a path.
+/// Returns the operations to which a part of a path belongs.
 fn operations_of(part: &Part) -> impl Iterator<Item = At> {
     std::iter::once(part.at).chain(part.sender)
 }
@@ -150,7 +150,7 @@ fn logs<'d, D: Driver>(driver: &'d D, flow_table: &FlowTable) -> Logs<'d> {
             let ranks = logs.entry((log.job, log.turn)).or_default();
             ranks.insert(log.rank.number(), &log.operations);
         }
-        // Of what the end of the trial has cut off.
+        // Logs of operations that the trial's end has cut off.
         for (number, run) in of.all() {
             let here = context.ranks_on(host.nic().host())[usize::from(number)];
             let Some(log) = run.log() else { continue };
@@ -211,7 +211,7 @@ fn row(graph: &Graph, rank: u32, place: u32, log: &OperationLog) -> OperationRow
     row
 }
 
-/// What the time of a rank went into.
+/// How a rank spent its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct RankTimes {
     end: Instant,
@@ -239,7 +239,7 @@ impl RankTimes {
         times
     }
 
-    /// Walks over the beginnings and ends of all that the rank did.
+    /// Walks over the starts and ends of a rank's operations in time order.
     fn of_rank(
         graph: &Graph,
         rank: u32,
@@ -251,7 +251,8 @@ impl RankTimes {
             end: start,
             ..RankTimes::default()
         };
-        // When something begins (+1) or ends (-1), and whether it is computing.
+        // Operation starts (+1) and ends (−1), with true for computing. At equal times ends sort
+        // first within a kind, which is harmless: no time passes in between.
         let mut changes: Vec<(Instant, bool, i32)> = Vec::with_capacity(2 * log.len());
         for (place, entry) in (0..).zip(log) {
             times.end = times.end.max(entry.done);

@@ -1,18 +1,17 @@
-//! What a trial leaves.
+//! The outcome of a trial.
 
 use tenter_record::{CollectiveRow, Counts, Digest, JobRow, Summary};
 
-/// What a trial leaves beside the rows its sink was given.
+/// The outcome of a trial, besides the rows that its sink has received.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Everything about the trial at a glance; its wall times and peak memory are the caller's to
-    /// fill in.
+    /// The trial at a glance. The caller fills in wall times and peak memory.
     pub summary: Summary,
     /// One row per job.
     pub jobs: Vec<JobRow>,
     /// One row per collective and iteration.
     pub collectives: Vec<CollectiveRow>,
-    /// What ports, queues and switches have counted.
+    /// Counters of ports, queues and switches.
     pub counts: Counts,
     /// Digest of all completion times and counters.
     pub digest: Digest,

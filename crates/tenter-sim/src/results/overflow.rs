@@ -1,4 +1,4 @@
-//! Queues at flow level that packets would overflow.
+//! Warns of queues at flow level that packets would overflow.
 
 use tenter_net::{ClassSpec, SwitchSpec, Switches};
 use tenter_record::{NoteCode, NoteRow};
@@ -6,7 +6,7 @@ use tenter_units::Bytes;
 
 use crate::network::Driver;
 
-/// What is said of a trial in which more waits for a link than its queue holds.
+/// Returns a warning if more bytes wait for a link at flow level than its queue holds.
 pub(super) fn warning<D: Driver>(driver: &D) -> Option<NoteRow> {
     let queued = driver.queued_bytes();
     let holds = queue_bytes(&driver.context().switches);
@@ -21,7 +21,7 @@ pub(super) fn warning<D: Driver>(driver: &D) -> Option<NoteRow> {
     })
 }
 
-/// A size in whole MiB, if it is one or more.
+/// Rounds up to whole MiB; smaller sizes stay exact.
 fn rounded_up(bytes: u64) -> Bytes {
     const MIB: u64 = 1 << 20;
     if bytes < MIB {
@@ -30,7 +30,7 @@ fn rounded_up(bytes: u64) -> Bytes {
     Bytes::new(bytes.div_ceil(MIB) * MIB)
 }
 
-/// The most that each queue holds of the class that may wait longest, in bytes.
+/// Returns the bytes that every queue can hold in the class with most room.
 fn queue_bytes(switches: &Switches) -> u64 {
     let of_class = |spec: &SwitchSpec, class: &ClassSpec| {
         let pool = spec.pool_bytes.get(usize::from(class.pool));

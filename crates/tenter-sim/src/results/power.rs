@@ -1,5 +1,5 @@
-//! What the fabric drew in a run: the constants of a power profile times what there is and what was
-//! counted.
+//! Power that the fabric drew in a run: the constants of a power profile times the parts that exist
+//! and the bits that were counted.
 
 use tenter_plan::{PowerProfile, PoweredParts};
 use tenter_record::{PortRow, PowerRow};
@@ -11,10 +11,10 @@ use crate::network::Driver;
 use super::counters;
 use super::outcome::Outcome;
 
-/// What the fabric drew in a trial that ended at `ended` ps.
+/// Returns the power drawn in a trial that ended at `ended`.
 ///
-/// Every bit that a port has sent has passed one cable, and if the port is that of a switch, one
-/// switch as well. A fabric with optical circuit switches has as many fibres whatever they join.
+/// Every bit that a port has sent has passed one cable, and one switch if the port is a switch's. A
+/// fabric with optical circuit switches has the same number of fibres whatever they join.
 pub(crate) fn of_run<D: Driver>(
     profile: &PowerProfile,
     driver: &D,

@@ -1,4 +1,4 @@
-//! The table of queues recorded change by change, and the warning of what it leaves out.
+//! The table of queues recorded change by change, with a warning about what is missing.
 
 use tenter_record::NoteCode;
 
@@ -6,10 +6,10 @@ use crate::network::{Driver, PortChanges, Watcher};
 
 use super::outcome::Outcome;
 
-/// Brings together what all parts have recorded, port by port, and warns of what was left out.
+/// Collects the changes that all partitions have recorded, port by port, and warns of omitted ones.
 pub(crate) fn collect<D: Driver>(driver: &D, outcome: &mut Outcome) {
     let parts = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
-    // A part has every port, and a node is in one part.
+    // Each partition has entries for all ports, but only those of its own nodes have rows.
     let mut ports: Vec<PortChanges<'_>> = parts.flat_map(Watcher::queue_changes).collect();
     ports.retain(|port| !port.rows.is_empty());
     ports.sort_by_key(|port| port.place);

@@ -1,4 +1,4 @@
-//! Signals to senders: what came of them.
+//! Congestion signals to senders, and the reactions to them.
 
 use tenter_endpoint::{Nic, Reaction, Reactions};
 use tenter_net::Cause;
@@ -8,7 +8,7 @@ use tenter_units::{Instant, Time};
 
 use crate::network::{Driver, NodeModel};
 
-/// What switches have told senders, switch after switch.
+/// Makes the rows of the switches that send signals.
 pub(crate) fn of_switches<D: Driver>(driver: &D) -> Vec<SignalRow> {
     let topology = driver.context().topology();
     let row = |(node, model): (NodeId, &NodeModel)| {
@@ -38,7 +38,7 @@ pub(crate) fn of_switches<D: Driver>(driver: &D) -> Vec<SignalRow> {
     driver.nodes().filter_map(row).collect()
 }
 
-/// How fast senders were told, sender after sender; nothing where none were.
+/// Makes the rows of senders' reaction times; none without signals.
 pub(crate) fn reactions<D: Driver>(driver: &D, ended: Instant) -> Vec<ReactionRow> {
     let context = driver.context();
     let hosts = driver.nodes().filter_map(|(_, model)| match model {

@@ -1,4 +1,4 @@
-//! From books and counters to the tables of a trial.
+//! Makes the tables of a trial from the flow table and the counters.
 
 use tenter_endpoint::Nic;
 use tenter_endpoint::loss_recovery::LossRecovery;
@@ -28,7 +28,7 @@ use super::overflow;
 use super::power;
 use super::{capture, inference, metered, operations, queue_changes, training};
 
-/// How a trial ended.
+/// A trial that has ended, with what its tables need besides counters and flows.
 pub(crate) struct Trial<'a> {
     pub(crate) name: &'a str,
     pub(crate) threads: u16,
@@ -36,23 +36,23 @@ pub(crate) struct Trial<'a> {
     pub(crate) ended: Instant,
     pub(crate) ideals: &'a Ideals,
     pub(crate) power: Option<&'a PowerProfile>,
-    /// What flow level leaves out, where the trial is at that.
+    /// Models that flow level leaves out, if the trial ran there.
     pub(crate) left_out: &'a [LeftOut],
-    /// Why nothing is jumped over although the trial asks for it, if so.
+    /// Reason why nothing is jumped over although the trial asks for jumps, if there is one.
     pub(crate) jumps_refused: Option<&'static str>,
-    /// For each job why it is not done, if it is not.
+    /// For each job the reason why it is not done, if it is not.
     pub(crate) stalls: Vec<Option<String>>,
 }
 
-/// Packets of any kind, counted once per link.
+/// Returns the packets of any kind that were carried, counted once per link.
 pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
     let frames = transmitters(driver, tenter_net::Transmitter::packets);
     let carried = driver.carried().map_or(0, Carried::hops);
     frames + notices::sent(driver) + credit::sent(driver) + carried
 }
 
-/// When the last thing happened that the nodes know of: the end of the last frame, or the
-/// last time that a queue pair gave up. What follows a timeout that is not the last is a frame.
+/// Returns the time of the last event at the nodes: the end of the last frame, or the last time a
+/// queue pair gave up. Other timeouts are followed by a frame, so they need not be considered.
 pub(crate) fn last_event(driver: &impl Driver) -> Instant {
     let of_node = |model: &NodeModel| match model {
         NodeModel::Host(host) => {
@@ -81,7 +81,7 @@ fn transmitters(driver: &impl Driver, count: impl Fn(&tenter_net::Transmitter) -
         .sum()
 }
 
-/// The tables of a trial, of which `counts` has what was recorded while it ran.
+/// Makes the tables of a trial; `counts` has what was recorded while it ran.
 pub(crate) fn outcome<D: Driver>(
     driver: &D,
     flow_table: &FlowTable,
@@ -101,7 +101,8 @@ pub(crate) fn outcome<D: Driver>(
     let totals = totals(driver, flow_table.flows_booked(), &counts);
     let notes = notes(driver, &totals, &trial);
     let stopped_by = trial.stopped.as_ref().map(|stop| stop.by);
-    // Counters go on behind the last job, until the network is empty.
+    // Counters continue after the last job until the network is empty, so only an interruption
+    // leaves them incomplete.
     let is_whole = stopped_by != Some(StopKind::User);
     let summary = Summary {
         tenter_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -110,9 +111,9 @@ pub(crate) fn outcome<D: Driver>(
         complete: is_whole && jobs.iter().all(|job| job.job.complete),
         stopped_by,
         stopped: trial.stopped.map(|stop| stop.why),
-        // The caller adds what the scenario says itself.
+        // The caller adds the scenario's own notes.
         notes,
-        // It takes further runs.
+        // Measuring interference takes further runs, so the caller fills this in.
         interference: Vec::new(),
         flow_sizes,
         critical_shares: Vec::new(),
@@ -148,7 +149,7 @@ pub(crate) fn outcome<D: Driver>(
     outcome
 }
 
-/// The rows of all jobs and of their collectives, as far as these follow from size and time.
+/// Makes the rows of all jobs and collectives from sizes and times.
 fn job_summaries<D: Driver>(
     driver: &D,
     flow_table: &FlowTable,
@@ -166,8 +167,7 @@ fn job_summaries<D: Driver>(
     context.jobs.ids().map(of_job).collect()
 }
 
-/// The digest of the rows of all tables that every trial has; those of flows are in it as they were
-/// booked.
+/// Adds the rows of all tables that every trial has to the digest of the flow rows.
 fn digest(
     flow_table: &FlowTable,
     jobs: &[JobSummary],
@@ -184,10 +184,10 @@ fn digest(
     digest
 }
 
-/// Empties what only a single collective has. The messages of a graph belong to many collectives,
-/// so their bytes over its time are the bandwidth of no link; and the closed form knows the busiest
-/// port and the busiest stream, but not what ranks wait for each other, such as the bubble of a
-/// pipeline. The digest has these values, so that it stays comparable with earlier versions.
+/// Clears values that only a single collective has. A graph's messages belong to many collectives,
+/// so their bytes over the graph's time are no link's bandwidth; and the closed form knows the
+/// busiest port and stream, but not how ranks wait for each other, as in a pipeline's bubble. The
+/// digest keeps these values, so that it stays comparable with earlier versions.
 fn clear_rates_of_graph(job: &mut JobSummary) {
     job.job.ideal_ratio = None;
     for row in &mut job.collectives {
@@ -235,12 +235,13 @@ fn collective_row(
     // A workload may be over before its first flow arrives.
     let some_time = time.filter(|time| !time.is_zero());
     let algbw = some_time.map(|time| arrived / time.as_s() / 1e9 * kind.algbw_factor(ranks));
-    // All ports of a workload of flows together have no one line rate to be compared with.
+    // The ports of a flow workload have no common line rate to compare with.
     let of_collective = algbw.filter(|_| flow_work.is_none());
     let busbw = of_collective.map(|bandwidth| bandwidth * kind.busbw_factor(ranks));
     let mesh = ideal_ratio::of_collective(plan, number, tally.ideal, share);
     let ideal = ideals.get(&(turn.index, size)).copied();
-    // Part of what is sent within hosts is no part of the line rate of a NIC.
+    // Data that pass within hosts do not load a NIC, so a share of its line rate would mean
+    // nothing.
     let on_lines = !tally.is_carried && plan.within_hosts(number).is_zero();
     let of_line = busbw.filter(|_| on_lines);
     let line = slowest_nic(context, plan).bytes_per_second() / 1e9 * goodput_share(context);
@@ -287,13 +288,13 @@ fn collective_row(
     }
 }
 
-/// An ideal time in percent of the time that was taken.
+/// Returns the ideal time in percent of the time taken.
 fn percent_of(ideal: Option<Time>, time: Option<Time>) -> Option<f64> {
     let both = ideal.zip(time);
     both.map(|(ideal, time)| 100.0 * ideal.as_ns() / time.as_ns())
 }
 
-/// The statistics of the completion times of flows.
+/// Returns statistics of the flows' completion times.
 fn completion_times(tally: &Tally) -> Option<Distribution> {
     match (&tally.flow_work, &tally.rings) {
         (Some(flows), _) => distribution(&flows.times()),
@@ -302,7 +303,7 @@ fn completion_times(tally: &Tally) -> Option<Distribution> {
     }
 }
 
-/// How many flows a collective has completed.
+/// Returns the number of flows that a collective has completed.
 fn flows_of(tally: &Tally) -> u64 {
     match (&tally.flow_work, &tally.rings) {
         (Some(flows), _) => flows.flows(),
@@ -311,7 +312,7 @@ fn flows_of(tally: &Tally) -> u64 {
     }
 }
 
-/// The statistics of completion times of which only a histogram is kept.
+/// Returns statistics of completion times that are kept as a histogram only.
 fn distribution(times: &Histogram) -> Option<Distribution> {
     Distribution::by(|per_mille| {
         let ps = times.at(10 * per_mille)?;
@@ -319,7 +320,7 @@ fn distribution(times: &Histogram) -> Option<Distribution> {
     })
 }
 
-/// Completion times by size of the jobs that run a workload of flows.
+/// Makes the rows of completion times by size, for jobs that run a flow workload.
 fn flow_sizes(context: &Context, flow_table: &FlowTable) -> Vec<FlowSizeRow> {
     let mut rows = Vec::new();
     for ((job, plan), tallies) in context.jobs.numbered().zip(&flow_table.tallies) {
@@ -330,8 +331,8 @@ fn flow_sizes(context: &Context, flow_table: &FlowTable) -> Vec<FlowSizeRow> {
     rows
 }
 
-/// How much of what a collective has sent has arrived. Less than all of it only where nobody sends
-/// again what is lost; elsewhere a flow that ends has arrived, however often it was sent.
+/// Returns the share of a collective's bytes that has arrived. It is below 1 only without loss
+/// recovery; otherwise a completed flow has arrived, however often its packets were sent.
 fn arrived_share(context: &Context, tally: &Tally) -> f64 {
     match context.nic.loss_recovery {
         LossRecovery::None if tally.sent_bytes > 0 => {
@@ -341,7 +342,7 @@ fn arrived_share(context: &Context, tally: &Tally) -> f64 {
     }
 }
 
-/// Payload of the flows that are booked, as far as it has arrived.
+/// Returns the payload that has arrived of the flows in the table.
 fn received_payload(context: &Context, tally: &Tally) -> u64 {
     match arrived_share(context, tally) {
         share if share < 1.0 => (tally.payload_bytes as f64 * share).round() as u64,
@@ -349,7 +350,7 @@ fn received_payload(context: &Context, tally: &Tally) -> u64 {
     }
 }
 
-/// Payload over wire bytes of a full packet that is not the first of its message.
+/// Returns payload over wire bytes of a full packet that is not the first of its message.
 fn goodput_share(context: &Context) -> f64 {
     let mtu = f64::from(context.nic.mtu_bytes);
     let headers = context.nic.header_bytes();
@@ -405,7 +406,7 @@ fn job_row<D: Driver>(
         end,
         jct,
         compute,
-        // Within graphs of operations computing overlaps, and is not counted here.
+        // Within operation graphs computing overlaps with communication and is not counted here.
         exposed: jct
             .filter(|_| !plan.has_operations())
             .map(|jct| jct.saturating_sub(compute)),
@@ -417,7 +418,7 @@ fn job_row<D: Driver>(
     }
 }
 
-/// Frame bytes accepted of flows of a job that have not arrived whole.
+/// Returns the frame bytes accepted of a job's incomplete flows.
 fn under_way<D: Driver>(driver: &D, plan: &JobPlan) -> u64 {
     if !driver.context().has_packets() {
         return 0;
@@ -433,7 +434,7 @@ fn under_way<D: Driver>(driver: &D, plan: &JobPlan) -> u64 {
     plan.job.hosts.numbered().map(of_rank).sum()
 }
 
-/// What the nodes have counted: frames of flows that never ended are part of it.
+/// Sums the nodes' counters, which include frames of flows that never ended.
 fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
     let mut totals = Totals {
         flows,
@@ -498,7 +499,7 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
     totals
 }
 
-/// What the ports of a switch have sent and trimmed.
+/// Adds what a switch's ports have sent and trimmed.
 fn add_switch(totals: &mut Totals, switch: &Switch) {
     for port in switch.ports() {
         let mac = port.transmitter().mac();
@@ -510,7 +511,7 @@ fn add_switch(totals: &mut Totals, switch: &Switch) {
     }
 }
 
-/// What was lost to faults and impairments.
+/// Adds what was lost to faults and impairments.
 fn add_faults(totals: &mut Totals, ports: &[PortRow]) {
     for port in ports {
         totals.lost_frames += port.lost_frames;
@@ -520,7 +521,7 @@ fn add_faults(totals: &mut Totals, ports: &[PortRow]) {
     }
 }
 
-/// What all links have carried, and how much of it was no data.
+/// Adds the bytes that all links have carried, and the shares of control packets and pauses.
 fn add_wire(totals: &mut Totals, ports: &[PortRow]) {
     let sum = |bytes: fn(&PortRow) -> u64| ports.iter().map(bytes).sum::<u64>();
     let control = sum(|port| port.tx_control_wire_bytes);
@@ -532,7 +533,7 @@ fn add_wire(totals: &mut Totals, ports: &[PortRow]) {
     }
 }
 
-/// How long ports were stopped, and which of them longest.
+/// Adds the time for which ports were paused, and names the port that was paused longest.
 fn add_paused(totals: &mut Totals, ports: &[PortRow], context: &Context) {
     for port in ports.iter().filter(|port| !port.paused.is_zero()) {
         let node = NodeId::new(port.node);
@@ -549,7 +550,7 @@ fn add_paused(totals: &mut Totals, ports: &[PortRow], context: &Context) {
     }
 }
 
-/// Why frames of a lossless class may be dropped, and what to do about it.
+/// Explains why frames of a lossless class may have been dropped, and what to do about it.
 fn why_lossless_drops(context: &Context) -> &'static str {
     let mut rules = context.impairments.iter().flat_map(|link| &link.rules);
     if rules.any(|rule| matches!(rule.action, TesterAction::Hold(_))) {

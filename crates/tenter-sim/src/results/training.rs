@@ -1,4 +1,4 @@
-//! The steps of trainings: computing, exposed communication by parallelism, bubble.
+//! Training steps: computing, exposed communication by parallelism, and bubble.
 
 use tenter_record::{TrainingRankRow, TrainingStepRow};
 use tenter_topology::HostId;
@@ -11,7 +11,7 @@ use super::iteration_id::IterationId;
 use super::metered::{Iteration, Volumes, exposed};
 use super::outcome::Outcome;
 
-/// Brings together what all ranks of trainings have measured.
+/// Makes the rows of all training jobs from what their ranks have measured.
 pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
     for iteration in iterations {
         let Some(step) = iteration.operations.step() else {
@@ -33,7 +33,7 @@ pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
     }
 }
 
-/// What the time of a rank went by with.
+/// How a rank spent its time in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Times {
     end: Instant,
@@ -73,12 +73,13 @@ impl Times {
     }
 }
 
-/// Communication that the computing of a rank waited for, by parallelism.
+/// Returns the communication for which a rank's computing waited, by parallelism.
 pub(super) fn exposed_communication(metered: &Metered) -> [Time; Parallelism::ALL.len()] {
     let [mut exposed, waiting] =
         [0, 1].map(|part: usize| exposed(metered).map(|times| times[part]));
     for parallelism in Parallelism::ALL {
-        // What a stage waits for before it is sent is the bubble.
+        // A stage that waits for a message that has not been sent is in the bubble; other waits
+        // count as exposed.
         if parallelism != Parallelism::Pipeline {
             exposed[parallelism as usize] += waiting[parallelism as usize];
         }
