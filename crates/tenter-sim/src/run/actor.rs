@@ -1,4 +1,4 @@
-//! What acts on the whole network at sync points.
+//! The interface of actors, which act on the whole network at sync points.
 
 use std::fmt::Debug;
 
@@ -10,67 +10,67 @@ use crate::network::Driver;
 
 use super::world::World;
 
-/// How a trial ends.
+/// The way in which a trial ends.
 #[derive(Debug)]
 pub(super) enum End {
-    /// All is done: the trial ends with the last thing that has happened.
+    /// All work is done; the trial ends with its last event.
     Done,
-    /// All is done but for what background jobs send, which is cut off here.
+    /// All work is done, except that background jobs still send; they are cut off now.
     Cut,
-    /// The trial ends here with work undone.
+    /// The trial ends now with work undone.
     Stopped(Stop),
 }
 
-/// One of those that act at sync points, where every node stands at the same instant.
+/// An actor acts at sync points, where every node stands at the same instant.
 ///
 /// At each sync point all actors [`book`](EdgeActor::book), then all [`look`](EdgeActor::look),
-/// then all [`act`](EdgeActor::act), each time in the order of the list in `actors.rs`. Actors know
-/// the [`World`] and not each other.
+/// then all [`act`](EdgeActor::act), each time in the order of the list in `actors.rs`. Actors
+/// share the [`World`] and do not know each other.
 pub(super) trait EdgeActor<D: Driver>: Debug + Send {
-    /// Before anything has happened.
+    /// Prepares the actor before anything has happened.
     fn begin(&mut self, _: &mut World<'_, D>) {}
 
-    /// The next sync point that the actor needs.
+    /// Returns the next sync point that the actor needs.
     fn next(&self, _: &World<'_, D>) -> Instant {
         Instant::NEVER
     }
 
-    /// The next instant at which the actor may let an empty network go on.
+    /// Returns the next instant at which the actor may bring an empty network back to work.
     fn next_if_empty(&self, _: &World<'_, D>) -> Instant {
         Instant::NEVER
     }
 
-    /// Nothing happens from now until `to`: the network is empty.
+    /// Notes that nothing happens until `to`, because the network is empty.
     ///
     /// # Errors
-    /// When records cannot be kept.
+    /// If records cannot be kept.
     fn skip(&mut self, _: &mut World<'_, D>, _to: Instant) -> Result<(), SimulationError> {
         Ok(())
     }
 
-    /// Books what has happened up to now.
+    /// Takes account of what has happened up to now.
     fn book(&mut self, _: &mut World<'_, D>) {}
 
-    /// Looks at the network as it has become; how the trial ends, if it does here.
+    /// Examines the network in its new state; returns the trial's end, if it ends now.
     ///
     /// # Errors
-    /// When records cannot be kept.
+    /// If records cannot be kept.
     fn look(&mut self, _: &mut World<'_, D>) -> Result<Option<End>, SimulationError> {
         Ok(None)
     }
 
-    /// Changes what is due, before time goes on.
+    /// Makes the changes that are due before time advances.
     ///
     /// # Errors
-    /// When something cannot be done, or frames are not conserved.
+    /// If a change is impossible, or frames are not conserved.
     fn act(&mut self, _: &mut World<'_, D>) -> Result<(), SimulationError> {
         Ok(())
     }
 
-    /// Leaves its last records: the trial is over.
+    /// Hands over the actor's last records at the trial's end.
     ///
     /// # Errors
-    /// When records cannot be kept.
+    /// If records cannot be kept.
     fn end(&mut self, _: &mut World<'_, D>) -> Result<(), SimulationError> {
         Ok(())
     }

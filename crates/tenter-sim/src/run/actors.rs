@@ -1,4 +1,4 @@
-//! The actors of a trial.
+//! The list of all actors in a trial.
 
 use tenter_plan::{Fidelity, Plan};
 
@@ -14,9 +14,9 @@ use super::sampler::Sampler;
 use super::steering::Steering;
 use super::time_limit::TimeLimit;
 
-/// All actors of a plan, in the order in which they act at one instant.
+/// Makes all actors for a plan, in the order in which they act at one instant.
 pub(super) fn of<D: Driver>(plan: &Plan) -> Vec<Box<dyn EdgeActor<D>>> {
-    // At flow level there are no queues to sample.
+    // Flow level has no queues to sample.
     let is_of_packets = plan.fidelity == Fidelity::Packet;
     let interval = plan.sample_interval.filter(|_| is_of_packets);
     vec![

@@ -1,4 +1,4 @@
-//! A simulation of any kind, run by code that is compiled once, here.
+//! A simulation of any kind. The generic code is instantiated once, here, for all callers.
 
 use tenter_engine::Balance;
 use tenter_plan::{Fidelity, Plan};
@@ -11,22 +11,22 @@ use crate::results::Outcome;
 
 use super::simulation::{Options, Simulation};
 
-/// A simulation that is built and not yet run, by what it records: one that records nothing pays
-/// nothing for it.
+/// A simulation that is built and not yet run. There is a variant for each kind of recording, so
+/// that a simulation that records nothing pays nothing for it.
 #[derive(Debug)]
 pub enum AnySimulation {
-    /// Of packets.
+    /// Simulates packets, and records none of them.
     Plain(Simulation<WindowedDriver<Unwatched>>),
-    /// Of packets, some of which are recorded.
+    /// Simulates packets, and records queues or captures frames.
     Recording(Simulation<WindowedDriver<Recorder>>),
-    /// Of packets, some of which are watched.
+    /// Simulates packets, and observes a flow or a port.
     Watching(Simulation<WindowedDriver<WatchLog>>),
-    /// Of flows.
+    /// Simulates flows instead of packets.
     OfFlows(Box<Simulation<FlowDriver>>),
 }
 
 impl AnySimulation {
-    /// Builds a plan, at the level that it says.
+    /// Builds a plan at the level that it chooses.
     ///
     /// # Errors
     /// As [`Simulation::new`].
@@ -43,7 +43,7 @@ impl AnySimulation {
         })
     }
 
-    /// Builds a plan of packets, watched as [`Simulation::watched`] says.
+    /// Builds a plan at packet level with an observer, as [`Simulation::watched`] does.
     ///
     /// # Errors
     /// As [`Simulation::new`].
@@ -57,7 +57,7 @@ impl AnySimulation {
         Ok(AnySimulation::Watching(watched))
     }
 
-    /// As [`Simulation::run`].
+    /// Runs the simulation, as [`Simulation::run`] does.
     ///
     /// # Errors
     /// As [`Simulation::run`].
@@ -70,7 +70,7 @@ impl AnySimulation {
         }
     }
 
-    /// How evenly work was spread over threads, as [`Driver::balance`].
+    /// Returns how evenly the work was distributed over threads, as [`Driver::balance`] does.
     pub fn balance(&self) -> Option<Balance> {
         match self {
             AnySimulation::Plain(simulation) => simulation.driver().balance(),
@@ -81,7 +81,7 @@ impl AnySimulation {
     }
 }
 
-/// Builds and runs a plan, at the level that it says.
+/// Builds and runs a plan at the level that it chooses.
 ///
 /// # Errors
 /// Those of [`Simulation::new`] and [`Simulation::run`].

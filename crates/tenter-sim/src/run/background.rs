@@ -1,4 +1,4 @@
-//! The end of background jobs, which would go on for ever.
+//! The end of background jobs, which would otherwise run for ever.
 
 use tenter_units::Instant;
 use tenter_workload::JobId;
@@ -10,10 +10,10 @@ use super::actor::{EdgeActor, End};
 use super::stall;
 use super::world::World;
 
-/// Cuts background jobs off once the others are done.
+/// Cuts background jobs off once the measured jobs are done.
 #[derive(Debug, Default)]
 pub(super) struct Background {
-    /// When they are cut off, once that is known.
+    /// Time at which they are cut off, once it is known.
     stop_at: Option<Instant>,
 }
 
@@ -27,8 +27,8 @@ impl<D: Driver> EdgeActor<D> for Background {
             .map_or(Instant::NEVER, |at| at.min(world.limit))
     }
 
-    /// Says when background jobs are cut off, once the last of the others has ended or is known to
-    /// have failed.
+    /// Sets the time at which background jobs are cut off, once the last measured job has ended or
+    /// is known to have failed.
     fn book(&mut self, world: &mut World<'_, D>) {
         if !world.has_background || self.stop_at.is_some() {
             return;
@@ -44,8 +44,8 @@ impl<D: Driver> EdgeActor<D> for Background {
         self.stop_at = Some(last.saturating_add(world.context.background_delay));
     }
 
-    /// Whether background jobs are cut off now. What they hold up must not be lost of the others:
-    /// as long as acknowledgements of these are under way, they run on.
+    /// Ends the trial when it is time. Background traffic may delay acknowledgements of measured
+    /// jobs; while any of these are under way, background jobs run on.
     fn look(&mut self, world: &mut World<'_, D>) -> Result<Option<End>, SimulationError> {
         if self.stop_at.is_none_or(|at| at > world.now) {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Circuits that change, at edges.
+//! Circuit changes, which happen at sync points.
 //!
 //! ```text
 //!   announced            all has arrived        light                  routing knows
@@ -6,8 +6,8 @@
 //!       └─ lose: dark at once ────────────────────────┼─ frames flow ───────┤
 //! ```
 //!
-//! In the graph of [`Fabric::topology`](crate::Fabric::topology) a circuit is a cable from the
-//! instant at which there is light until that at which there is none.
+//! In [`Fabric::topology`](crate::Fabric::topology) a circuit is a cable from the instant at which
+//! its light comes to the instant at which it goes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,34 +27,35 @@ use super::node_changes::{change, lose};
 use super::routes::Routes;
 use super::world::{Moving, World};
 
-/// The circuits of a trial: what is to change, what changes now, and what has been.
+/// The circuits of a trial: planned changes, changes under way, and recorded rows.
 #[derive(Debug, Default)]
 pub(super) struct Circuits {
     plan: Option<CircuitPlan>,
-    /// Changes to announce before anything has happened.
+    /// Changes in the plan, until they are announced at the beginning.
     planned: Vec<CircuitChange>,
-    /// What is to happen, by time and in the order in which it was decided.
+    /// Steps to come, by time and by the order in which they were scheduled.
     steps: BTreeMap<(Instant, u64), Step>,
+    /// Number of steps scheduled so far.
     decided: u64,
     rows: Vec<CircuitRow>,
-    /// What each port was joined with by the last row about it.
+    /// For each optical port its peer according to the last row.
     noted: BTreeMap<OpticalPlace, Option<u16>>,
 }
 
-/// A part of a change of the circuits of one optical switch.
+/// A step in changing the circuits of one optical switch.
 #[derive(Clone, Debug)]
 enum Step {
-    /// All has arrived: the light goes.
+    /// All frames have arrived: the light goes.
     Darken(Move),
     /// Routing learns that circuits have gone.
     Forget(Move),
-    /// The new circuits are there.
+    /// The light of the new circuits comes.
     Light(Move),
     /// Routing learns of the new circuits.
     Learn(Move),
 }
 
-/// New circuits of an optical switch, and the ports that are concerned.
+/// New circuits for one optical switch, with all ports that the change affects.
 #[derive(Clone, Debug)]
 struct Move {
     rewiring: Rewiring,
@@ -71,7 +72,7 @@ impl Circuits {
         }
     }
 
-    /// Ports that have no circuit to begin with are dark, before anything has happened.
+    /// Makes ports without an initial circuit dark, before anything has happened.
     fn darken_unused<D: Driver>(&mut self, driver: &mut D) {
         let Some(plan) = &self.plan else {
             return;
@@ -99,10 +100,10 @@ impl Circuits {
         }
     }
 
-    /// Does everything that is due, at an instant at which all nodes stand.
+    /// Makes all changes that are due at the present sync point.
     ///
     /// # Errors
-    /// A sentence, when frames do not add up on a circuit that ends.
+    /// A sentence, if frames do not add up on a circuit that ends, or if there are no routes.
     fn apply<D: Driver>(&mut self, world: &mut World<'_, D>) -> Result<(), String> {
         while self.next(world) <= world.now {
             let step = self.steps.first_entry();
@@ -120,12 +121,13 @@ impl Circuits {
         }
     }
 
+    /// Schedules a step for `at`, behind others at that time.
     fn decide(&mut self, at: Instant, step: Step) {
         self.steps.insert((at, self.decided), step);
         self.decided += 1;
     }
 
-    /// Begins a change.
+    /// Begins a change of circuits, by the plan's `on_change`.
     fn start<D: Driver>(
         &mut self,
         world: &mut World<'_, D>,
@@ -196,7 +198,7 @@ impl Circuits {
         Ok(())
     }
 
-    /// The light of all ports that are concerned goes: what is still under way is lost.
+    /// Makes all affected ports dark; frames that are still under way are lost.
     fn link_down<D: Driver>(
         &mut self,
         world: &mut World<'_, D>,
@@ -224,7 +226,7 @@ impl Circuits {
         Ok(())
     }
 
-    /// The new circuits are there.
+    /// Sets the new circuits and joins their ports.
     fn come_up<D: Driver>(&mut self, world: &mut World<'_, D>, of: &Move) {
         let now = world.now;
         let driver = &mut *world.driver;
@@ -248,7 +250,7 @@ impl Circuits {
         self.note(driver, of, now);
     }
 
-    /// Records what the ports that are concerned are joined with from now on.
+    /// Records the new peers of the affected ports.
     fn note<D: Driver>(&mut self, driver: &D, of: &Move, now: Instant) {
         let topology = driver.fabric(0).topology();
         let switch = of.rewiring.switch;
@@ -298,13 +300,13 @@ impl<D: Driver> EdgeActor<D> for Circuits {
     }
 }
 
-/// Whether a switch that a change concerns still moves.
+/// Returns true if an optical switch that the change needs is still busy with another.
 fn must_wait(change: &CircuitChange, moving: &Moving) -> bool {
     let mut switches = change.rewirings.iter().map(|of| of.switch);
     switches.any(|switch| moving.switches.contains(&switch))
 }
 
-/// The ports of electrical switches that a move concerns.
+/// Returns the ports of electrical switches that a move affects.
 fn devices(topology: &Topology, of: &Move) -> Vec<CableEnd> {
     let switch = of.rewiring.switch;
     let places = of
@@ -315,15 +317,15 @@ fn devices(topology: &Topology, of: &Move) -> Vec<CableEnd> {
     ports.collect()
 }
 
-/// Those of them that have a circuit.
+/// Returns those of them that have a circuit.
 fn lit(topology: &Topology, of: &Move) -> Vec<CableEnd> {
     let mut ports = devices(topology, of);
     ports.retain(|end| !topology.is_dark(end.node, end.port));
     ports
 }
 
-/// Ports start no frame any more, routing knows, and what waits is routed anew; how long it takes
-/// until all frames have arrived.
+/// Stops the affected ports, withdraws their routes, and routes their waiting frames again. Returns
+/// the time until all frames under way have arrived.
 fn drain<D: Driver>(driver: &mut D, routes: &mut Routes, moves: &[Move], now: Instant) -> Time {
     let topology = Arc::clone(&driver.fabric(0).topology);
     let held: Vec<CableEnd> = moves.iter().flat_map(|of| lit(&topology, of)).collect();
@@ -344,13 +346,14 @@ fn drain<D: Driver>(driver: &mut D, routes: &mut Routes, moves: &[Move], now: In
         let delay = topology.cable(end.node, end.port).delay;
         let (latency, _) = context.link_to(*end, peer, delay);
         let wire = context.serialisation(end.node, end.port).of(longest, 0).0;
-        // A fraction of a picosecond may be carried from frame to frame.
+        // Back-to-back frames carry a fraction of a picosecond over, which may delay one by a whole
+        // one.
         latency + wire + Time::LEAST
     };
     held.iter().map(flight).max().unwrap_or_default()
 }
 
-/// Routing knows of a move: the new circuits are to be, and not there yet.
+/// Gives routing the new circuits, but keeps their cables out of use until the light has come.
 fn leave_out(routes: &mut Routes, topology: &Topology, of: &Move) {
     routes.rewire(&of.rewiring);
     for device in devices(topology, of) {
@@ -358,7 +361,7 @@ fn leave_out(routes: &mut Routes, topology: &Topology, of: &Move) {
     }
 }
 
-/// Changes the graph that all parts see.
+/// Changes the graph that all partitions see.
 fn rewire<D: Driver>(driver: &mut D, change: impl FnOnce(&mut Topology)) {
     let mut topology = Topology::clone(driver.fabric(0).topology());
     change(&mut topology);

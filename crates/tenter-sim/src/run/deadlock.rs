@@ -1,18 +1,19 @@
-//! Cyclic buffer dependencies: switches that wait for each other and will wait for ever.
+//! Cyclic buffer dependencies: switches that wait for each other for ever.
 //!
-//! A paused priority group is stuck when every frame it is paused for stands in an output queue
-//! that the other end of the link has paused for a group that is stuck itself. It is paused for its
-//! own frames, or, where the pool is the trigger, for all that are in the pool: it may have none.
-//! Where output queues are the trigger it is paused for each of some: one of them that does not
-//! send is enough, if it stays too long whatever else leaves the pool, or if nothing else can
-//! leave. Nothing can then leave, and pauses are repeated as long as nothing leaves; so what is
-//! stuck once stays so. In switches whose inputs keep frames in order it is enough that the first
-//! frame of every channel waits so: it holds up all behind it, wherever they go.
+//! A paused priority group is stuck if every frame for which it is paused stands in an output queue
+//! that the other end of the link has paused for a group that is stuck itself. Usually it is paused
+//! for its own frames. If a pool triggers pauses, it is paused for all frames in the pool, and may
+//! have none itself. If output queues trigger pauses, it is paused for each of several queues, and
+//! one that does not send is enough, provided that the queue stays too long whatever else leaves
+//! the pool, or that nothing else can leave. In all cases nothing can leave, and pauses are
+//! repeated while nothing leaves, so a stuck group remains stuck. In switches whose inputs keep
+//! frames in order it is enough that the first frame of every channel waits like that, because it
+//! holds up all behind it, wherever they go.
 //!
-//! Where frames are sent by credit, an priority group is an input buffer that holds something. It
-//! is stuck when every frame in it stands in an output queue that has no credit for its first
-//! frame, because of a buffer at the other end that is stuck itself, and nothing is under way that
-//! could change that: neither frames nor credit.
+//! With credit-based flow control, a priority group is an input buffer that holds something. It is
+//! stuck if every frame in it stands in an output queue without credit for its first frame, because
+//! of a buffer at the other end that is stuck itself, and if neither frames nor credit that could
+//! change that are under way.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -24,7 +25,7 @@ use tenter_units::Instant;
 use crate::network::{Driver, NodeModel};
 use crate::results::lanes;
 
-/// A lossless class of an input port of a switch: an priority group, or the input buffer of a lane.
+/// A lossless class at an input port of a switch: a priority group, or the input buffer of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
     node: NodeId,
@@ -32,10 +33,10 @@ struct Group {
     queue: u8,
 }
 
-/// The cycle of ports that wait for each other, in words, if there is one.
+/// Finds a cycle of ports that wait for each other, and describes it in words.
 pub(super) fn find<D: Driver>(driver: &D, now: Instant) -> Option<String> {
     let mut stuck = paused_groups(driver, now);
-    // The largest set of which each waits only for others of it.
+    // Removes groups until those that remain wait only for each other: the largest such set.
     loop {
         let freed: Vec<Group> = stuck
             .iter()
@@ -80,8 +81,8 @@ fn paused_groups<D: Driver>(driver: &D, now: Instant) -> BTreeSet<Group> {
     groups
 }
 
-/// Whether an input buffer holds something, and nothing is under way on its link: both ends have
-/// counted the same.
+/// Returns true if an input buffer holds something and nothing is under way on its link, because
+/// both ends have counted the same.
 fn holds_up<D: Driver>(driver: &D, switch: &Switch, group: Group) -> bool {
     let Some(buffer) = switch.input_buffer(group.port, usize::from(group.queue)) else {
         return false;
@@ -95,8 +96,9 @@ fn holds_up<D: Driver>(driver: &D, switch: &Switch, group: Group) -> bool {
     buffer.occupied() > 0 && counted == Some(buffer.counted())
 }
 
-/// The output ports and queues in which frames wait that a group is paused for. Where inputs keep
-/// their frames in order, those behind the first of a channel wait for it, and do not count.
+/// Returns the output ports and queues with frames for which a group is paused. If inputs keep
+/// their frames in order, frames behind the first of a channel only wait for that one, and do not
+/// count.
 fn outputs(switch: &Switch, group: Group, by_pool: bool) -> impl Iterator<Item = (u16, u8)> {
     let queues = 0..switch.classes().len() as u8;
     let all = (0..).zip(switch.ports());
@@ -115,8 +117,8 @@ fn outputs(switch: &Switch, group: Group, by_pool: bool) -> impl Iterator<Item =
     holding.map(|(number, _, queue)| (number, queue))
 }
 
-/// The group at the other end of an output port that the frames of a queue would join; `None` at a
-/// host.
+/// Returns the group at the other end of an output port that the queue's frames would enter; `None`
+/// at a host.
 fn behind<D: Driver>(driver: &D, node: NodeId, output: u16, queue: u8) -> Option<Group> {
     let topology = driver.fabric(0).topology();
     let peer = topology.neighbour(node, output);
@@ -154,13 +156,13 @@ fn is_stuck<D: Driver>(driver: &D, group: Group, stuck: &BTreeSet<Group>, now: I
     }
 }
 
-/// Whether frames of a group are in headroom: it is paused until they have left.
+/// Returns true if the group has frames in headroom: it stays paused until they have left.
 fn is_in_headroom(switch: &Switch, group: Group, now: Instant) -> bool {
     let record = switch.ingress(group.port, usize::from(group.queue), now);
     record.bytes_in_headroom > 0
 }
 
-/// Follows the groups that wait for each other until one comes again.
+/// Follows the groups that wait for each other until one recurs, and returns the cycle.
 fn cycle_from<D: Driver>(driver: &D, first: Group, now: Instant) -> Vec<(Group, (u16, u8))> {
     let mut way: Vec<(Group, (u16, u8))> = Vec::new();
     let mut group = first;

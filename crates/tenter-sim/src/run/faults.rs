@@ -1,4 +1,4 @@
-//! What breaks and is mended, at sync points.
+//! Faults and their repairs, which happen at sync points.
 
 use std::collections::VecDeque;
 
@@ -14,12 +14,12 @@ use super::actor::{EdgeActor, End};
 use super::node_changes::{change, lose};
 use super::world::World;
 
-/// The faults of a trial that are to come, and the watchdog that looks for what they do.
+/// Faults to come, and the PFC watchdog, which reacts to storms.
 #[derive(Debug)]
 pub(super) struct Faults {
     events: VecDeque<FaultEvent>,
     convergence: Time,
-    /// What routing will know: (when, cable, whether it is out).
+    /// Changes that routing will learn: (time, cable, true if the cable is out).
     news: VecDeque<(Instant, u32, bool)>,
     watchdog: Option<WatchdogSpec>,
     next_look: Instant,
@@ -38,8 +38,8 @@ impl Faults {
         }
     }
 
-    /// The next sync point at which something may change that lets a network go on that stands
-    /// still: the watchdog has nothing to do in it.
+    /// Returns the next event that may bring a network at rest back to work. The watchdog finds
+    /// nothing to do in such a network, so it does not count.
     fn next_event(&self) -> Instant {
         let event = self
             .events
@@ -81,7 +81,7 @@ impl Faults {
         }
     }
 
-    /// Lets routing know what is due.
+    /// Makes routing learn the changes that are due.
     fn converge<D: Driver>(&mut self, world: &mut World<'_, D>) {
         let now = world.now;
         while let Some((_, cable, is_out)) = self.news.front().copied().filter(|n| n.0 <= now) {
@@ -112,7 +112,8 @@ impl<D: Driver> EdgeActor<D> for Faults {
         self.next_event()
     }
 
-    /// Ends all storms, and lets none begin, once the last job is done that they would hurt.
+    /// Ends all storms and drops the remaining faults, once no measured job is left that they could
+    /// affect.
     fn look(&mut self, world: &mut World<'_, D>) -> Result<Option<End>, SimulationError> {
         if !world.broken.storms.is_empty() && world.is_done() {
             self.events.clear();
@@ -161,7 +162,7 @@ fn ends<D: Driver>(driver: &D, cable: u32) -> [CableEnd; 2] {
     driver.context().topology().cables[cable as usize].ends
 }
 
-/// Both directions of a link go down: what is under way on them is lost.
+/// Takes both directions of a link down; the frames under way on it are lost.
 fn take_down<D: Driver>(driver: &mut D, cable: u32, now: Instant) {
     let ends = ends(driver, cable);
     for (sender, receiver) in [(ends[0], ends[1]), (ends[1], ends[0])] {

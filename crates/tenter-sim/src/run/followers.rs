@@ -1,11 +1,11 @@
-//! Jobs that start when another has ended.
+//! Jobs that start when another job has ended.
 
 use tenter_units::{ById, Instant, Time};
 use tenter_workload::JobId;
 
 use crate::network::JobPlan;
 
-/// For each job those that wait for its end.
+/// For each job the jobs that wait for its end.
 #[derive(Debug)]
 pub(super) struct Followers(ById<JobId, Vec<JobId>>);
 
@@ -20,12 +20,13 @@ impl Followers {
         Followers(followers)
     }
 
-    /// Those of one job.
+    /// Returns the jobs that wait for `job`.
     pub(super) fn of(&self, job: JobId) -> &[JobId] {
         &self.0[job]
     }
 
-    /// How long after the end of a job the first collective of any of them starts.
+    /// Returns the shortest time from the end of a job to the first collective of a job that waits
+    /// for it.
     pub(super) fn soonest(&self, job: JobId, jobs: &ById<JobId, JobPlan>) -> Option<Time> {
         let followers = self.of(job).iter().map(|&index| &jobs[index]);
         followers

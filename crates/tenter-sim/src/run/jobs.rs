@@ -1,4 +1,4 @@
-//! The collectives of jobs: when they start, and that they have ended.
+//! Starts and ends of the collectives of jobs.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::results::packet_hops;
 use super::actor::EdgeActor;
 use super::world::{JobState, World, tell};
 
-/// Starts collectives, and books those that have ended.
+/// Starts collectives, and records their ends.
 #[derive(Debug)]
 pub(super) struct Jobs;
 
@@ -29,15 +29,15 @@ impl<D: Driver> EdgeActor<D> for Jobs {
     fn next_if_empty(&self, world: &World<'_, D>) -> Instant {
         let is_left = |job: &JobState| job.overdue || job.next_start.is_some();
         if world.jobs.iter().any(is_left) {
-            // However late a start is, the trial is not over before its limit.
+            // A start after the trial's limit still keeps the trial going until the limit.
             self.next(world).min(world.limit)
         } else {
             Instant::NEVER
         }
     }
 
-    /// Books every collective that has ended and says when the job's next one starts. One whose
-    /// end within the hosts is later than the trial's goes on.
+    /// Records every collective that has ended, and schedules the job's next one. A collective
+    /// whose end within hosts is after the trial's limit counts as running.
     fn book(&mut self, world: &mut World<'_, D>) {
         world.context.progress.take_edge();
         let mut ended = Vec::new();
@@ -83,7 +83,7 @@ impl<D: Driver> EdgeActor<D> for Jobs {
     }
 }
 
-/// Says when the jobs start that wait for the end of another.
+/// Schedules the jobs that wait for the end of `job`.
 fn start_followers<D: Driver>(world: &mut World<'_, D>, job: JobId, end: Instant) {
     for &next in world.followers.of(job) {
         let plan = &world.context.jobs[next];
@@ -93,7 +93,8 @@ fn start_followers<D: Driver>(world: &mut World<'_, D>, job: JobId, end: Instant
     }
 }
 
-/// Runs rings as a whole, where the driver does; the sink hears of it, and may stop the trial.
+/// Runs rings as a whole, if the driver supports that. The sink receives progress meanwhile, and
+/// may stop the trial.
 fn run_rings<D: Driver>(
     world: &mut World<'_, D>,
     job: JobId,
@@ -121,6 +122,7 @@ fn run_rings<D: Driver>(
     Ok(taken)
 }
 
+/// Starts a job's current collective on all its hosts.
 fn start_collective<D: Driver>(
     world: &mut World<'_, D>,
     job: JobId,
@@ -129,14 +131,14 @@ fn start_collective<D: Driver>(
     let plan = &context.jobs[job];
     let number = world.jobs[job].turn;
     let schedule = plan.schedule(number)?;
-    // Both ends of a hierarchical algorithm are outside the network.
+    // Hierarchical algorithms begin and end with a phase within hosts, outside the network.
     let within = plan.within_hosts(number);
     let begin = world
         .now
         .saturating_add(within)
         .saturating_add(schedule.start_up());
     if let Some(taken) = run_rings(world, job, begin, &*schedule)? {
-        // Their last arrival is the one thing to wait for.
+        // Rings count as one unit of work, which ends with their last arrival.
         let trigger = trigger_after(world, job, number);
         context.progress.begin(job, 1, trigger);
         world
@@ -168,7 +170,7 @@ fn start_collective<D: Driver>(
         let NodeModel::Host(host) = world.driver.node_mut(host) else {
             continue;
         };
-        // Before its first collective a job has left nothing behind.
+        // Before its first collective a job has left no state to reset.
         if number > 0 {
             host.reset(&context, job);
         }
@@ -179,8 +181,9 @@ fn start_collective<D: Driver>(
     Ok(())
 }
 
-/// How long after the last arrival of a collective the whole network is told of it: the next one
-/// starts, or that of a job that waits for this one, or background jobs are cut off.
+/// Returns the time from a collective's last arrival to the sync point that it needs: for the next
+/// collective, for a job that waits for this one, or for the end of background jobs. `None` if
+/// nothing depends on it.
 fn trigger_after<D: Driver>(world: &World<'_, D>, job: JobId, number: u32) -> Option<Time> {
     let plan = &world.context.jobs[job];
     let delay = if plan.has_turn(number + 1) {
@@ -188,8 +191,9 @@ fn trigger_after<D: Driver>(world: &World<'_, D>, job: JobId, number: u32) -> Op
     } else {
         let background = world.context.background_delay;
         let background = world.has_background.then_some(background);
-        // A pause storm keeps the network busy for ever; so the end of its victims is a sync
-        // point. And circuits follow the jobs that are left.
+        // A pause storm keeps the network busy for ever, so the end of the jobs that it affects
+        // must be a sync point. Steering also needs one, because circuits follow the remaining
+        // jobs.
         let storms = world.broken.has_storms().then_some(plan.job.gap);
         let follower = world.followers.soonest(job, &world.context.jobs);
         let own = background.or(storms).into_iter();

@@ -1,4 +1,4 @@
-//! The run: from sync point to sync point, with actors that act on the whole network there.
+//! The run loop: from sync point to sync point, where actors act on the whole network.
 
 mod actor;
 mod actors;

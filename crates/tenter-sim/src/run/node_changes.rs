@@ -1,4 +1,4 @@
-//! How nodes are changed at a sync point, and what is lost with a link.
+//! Changes to nodes at a sync point, and losses on a link.
 
 use tenter_net::WireLosses;
 use tenter_topology::{CableEnd, NodeId};
@@ -6,7 +6,7 @@ use tenter_units::Instant;
 
 use crate::network::{Change, Driver};
 
-/// Changes a node, and lets it look what it has to do now.
+/// Changes a node, and schedules a visit in which it handles the consequences.
 pub(crate) fn change<D: Driver>(
     driver: &mut D,
     node: impl Into<NodeId>,
@@ -19,7 +19,7 @@ pub(crate) fn change<D: Driver>(
     }
 }
 
-/// Takes out what is under way to a port: it is lost.
+/// Removes the packets that are under way to a port, which are lost, and counts them.
 pub(crate) fn lose<D: Driver>(driver: &mut D, receiver: CableEnd) -> WireLosses {
     let context = driver.context();
     let home = context.home(receiver.node);

@@ -1,4 +1,4 @@
-//! Rows and progress at times, and what is looked for as often: jobs that will never end.
+//! Periodic reports: rows, progress, and the search for deadlocks and for jobs that will never end.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -13,18 +13,21 @@ use super::actor::{EdgeActor, End};
 use super::stall;
 use super::world::{World, tell};
 
-/// When rows are collected and progress is told: about once per so many packet-hops.
+/// Packet-hops between two reports; the interval is adapted to stay in this range.
 const HOPS_PER_REPORT: Range<u64> = 500_000..HOPS_PER_RUN;
+/// Simulated time until the first report.
 const FIRST_REPORT: Time = Time::from_us(10);
+/// Shortest and longest simulated time between two reports.
 const REPORTS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(10_000);
-/// The same where steady states are jumped over: the run comes back earlier if it does not jump.
+/// These bounds if steady states are jumped over: a run that does not jump returns earlier
+/// anyway.
 const OF_JUMPS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(1_000_000);
-/// The same at flow level, where a packet-hop takes no time.
+/// These bounds at flow level, where packet-hops take no time.
 const OF_FLOWS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(1_000_000_000);
-/// An event of flows takes as long as so many packet-hops where thousands of flows share links.
+/// Packet-hops that take as long as an event at flow level, when thousands of flows share links.
 const HOPS_PER_EVENT: u64 = 100;
 
-/// So many records that a jump has added are collected at once.
+/// Records after whose addition by jumps they are collected at once.
 const RECORDS_OF_JUMPS: usize = RECORDS_PER_JUMP as usize / 2;
 
 /// Hands rows and progress to the sink, which may stop the trial.
@@ -97,7 +100,7 @@ impl<D: Driver> EdgeActor<D> for Reports {
     }
 }
 
-/// Records that have not been collected.
+/// Returns the number of records that have not been collected.
 fn waiting_records<D: Driver>(world: &World<'_, D>) -> usize {
     let parts = (0..world.driver.parts()).map(|part| world.driver.fabric(part));
     let records = parts.map(|fabric| &fabric.partition_records);
@@ -106,14 +109,14 @@ fn waiting_records<D: Driver>(world: &World<'_, D>) -> usize {
         .sum()
 }
 
-/// Whether a trial may end by what is looked for here, so that the instants must not depend on
-/// what was jumped over: by a deadlock of pauses, or by jobs that are given up.
+/// Returns true if a report may end the trial, by a deadlock or by giving jobs up. Then its time
+/// must not depend on jumps, or a jump would change the result.
 fn may_end_trials<D: Driver>(world: &World<'_, D>) -> bool {
     let lossless = |class: &tenter_net::ClassSpec| class.lossless.is_some();
     world.has_background || world.context.switches.any_class(lossless)
 }
 
-/// Looks for jobs under test that will never end, where others would wait for that.
+/// Gives up measured jobs that will never end, if background jobs would otherwise run on for them.
 fn give_up<D: Driver>(world: &mut World<'_, D>) {
     if !world.has_background {
         return;
@@ -125,7 +128,7 @@ fn give_up<D: Driver>(world: &mut World<'_, D>) {
             || stall::stands_still(world.driver, job, &world.broken)
     });
     let mut failed: Vec<JobId> = failed.collect();
-    // Nor will those that wait for it.
+    // Jobs that wait for a failed one will not end either.
     while let Some(job) = failed.pop() {
         world.jobs[job].end.get_or_insert(world.now);
         failed.extend(world.followers.of(job));

@@ -1,4 +1,4 @@
-//! What routing knows: which links are out of use, and which circuits there are.
+//! Routing's view of the network: links that are out of use, and circuits.
 
 use std::sync::Arc;
 
@@ -7,16 +7,19 @@ use tenter_units::Instant;
 
 use crate::network::{Context, Driver};
 
-/// The graph as routing knows it, which may lag behind the graph that there is.
+/// The graph as routing knows it, which may lag behind the real one.
 #[derive(Debug)]
 pub(super) struct Routes {
     topology: Arc<Topology>,
     /// The routes while no link is out of use.
     whole: Arc<Routing>,
-    /// By cable: whether routing leaves it out; empty until it leaves any out.
+    /// For each cable true if routing avoids it; empty while it avoids none.
     is_out: Vec<bool>,
+    /// Set if switches must get new routes.
     has_changed: bool,
+    /// Set if circuits have changed, so that `whole` must be computed again.
     is_rewired: bool,
+    /// Reason why there are no routes over the new circuits.
     failure: Option<String>,
 }
 
@@ -32,26 +35,26 @@ impl Routes {
         }
     }
 
-    /// Leaves a cable out, or takes it in again.
+    /// Takes a cable out of use, or back into use.
     pub(super) fn set_out(&mut self, cable: u32, is_out: bool) {
         self.is_out.resize(self.topology.cables.len(), false);
         self.is_out[cable as usize] = is_out;
         self.has_changed = true;
     }
 
-    /// Knows of new circuits.
+    /// Makes new circuits known to routing.
     pub(super) fn rewire(&mut self, rewiring: &Rewiring) {
         Arc::make_mut(&mut self.topology).rewire(rewiring);
         self.has_changed = true;
         self.is_rewired = true;
     }
 
-    /// Why there are no routes over the new circuits, if there are none.
+    /// Returns why there are no routes over the new circuits, if there are none, and clears it.
     pub(super) fn failure(&mut self) -> Option<String> {
         self.failure.take()
     }
 
-    /// Tells all switches, if anything has changed.
+    /// Gives all switches new routes, if anything has changed.
     pub(super) fn publish<D: Driver>(&mut self, driver: &mut D, now: Instant) {
         if !std::mem::take(&mut self.has_changed) {
             return;

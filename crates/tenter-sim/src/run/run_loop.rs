@@ -1,4 +1,4 @@
-//! From sync point to sync point until the network is empty.
+//! The loop from sync point to sync point, until the network is empty.
 
 use tenter_engine::RunOutcome;
 use tenter_units::Instant;
@@ -10,14 +10,14 @@ use crate::results::last_event;
 use super::actor::{EdgeActor, End};
 use super::world::World;
 
-/// One run under way.
+/// A run under way, with its actors.
 pub(super) struct RunLoop<'a, D: Driver> {
     pub(super) world: World<'a, D>,
     pub(super) actors: Vec<Box<dyn EdgeActor<D>>>,
 }
 
 impl<D: Driver> RunLoop<'_, D> {
-    /// Runs to the end; how it ended.
+    /// Runs to the end; returns how it ended.
     pub(super) fn run(&mut self) -> Result<End, SimulationError> {
         for actor in &mut self.actors {
             actor.begin(&mut self.world);
@@ -34,7 +34,7 @@ impl<D: Driver> RunLoop<'_, D> {
         Ok(end)
     }
 
-    /// The loop over sync points.
+    /// Repeats running and acting until the trial ends.
     fn run_edges(&mut self) -> Result<End, SimulationError> {
         loop {
             self.act()?;
@@ -46,12 +46,13 @@ impl<D: Driver> RunLoop<'_, D> {
             let world = &mut self.world;
             match outcome {
                 RunOutcome::Edge(at) => world.now = at,
-                // Nothing moves any more; whatever comes next is the next start of a collective, or
-                // a link that comes up.
+                // Nothing moves any more. Only an actor can bring the network back to work: a
+                // collective that starts, or a link that comes up.
                 RunOutcome::Empty => {
                     self.book();
                     let Some(next) = self.next_if_empty() else {
-                        // Where frames wait for credit nobody repeats anything.
+                        // Frames that wait for credit have no timers, so their deadlock leaves an
+                        // empty network.
                         return Ok(self.world.deadlock().map_or(End::Done, End::Stopped));
                     };
                     self.idle_until(next)?;
@@ -66,7 +67,7 @@ impl<D: Driver> RunLoop<'_, D> {
         }
     }
 
-    /// Runs the network until an edge, or until it is empty, and collects what it records.
+    /// Runs the network to a sync point, or until it is empty, and collects records on the way.
     fn run_to(&mut self, edge: Instant) -> Result<RunOutcome, SimulationError> {
         let world = &mut self.world;
         loop {
@@ -79,13 +80,14 @@ impl<D: Driver> RunLoop<'_, D> {
         }
     }
 
+    /// Lets all actors take account of the present instant.
     fn book(&mut self) {
         for actor in &mut self.actors {
             actor.book(&mut self.world);
         }
     }
 
-    /// Lets all act at this instant, and once more those for whom others have made it due.
+    /// Lets all actors act, and those once more for which another actor has made something due.
     fn act(&mut self) -> Result<(), SimulationError> {
         for actor in &mut self.actors {
             actor.act(&mut self.world)?;
@@ -103,14 +105,14 @@ impl<D: Driver> RunLoop<'_, D> {
         times.min().unwrap_or(Instant::NEVER)
     }
 
-    /// When something next happens in an empty network, if there is anything left to do.
+    /// Returns when something next happens in an empty network, if there is any work left.
     fn next_if_empty(&self) -> Option<Instant> {
         let next = self.earliest(|actor, world| actor.next_if_empty(world));
         let is_left = self.world.has_background || !self.world.is_done();
         (is_left && !next.is_never()).then(|| next.min(self.world.limit))
     }
 
-    /// Lets time pass in an empty network.
+    /// Advances time in an empty network.
     fn idle_until(&mut self, at: Instant) -> Result<(), SimulationError> {
         for actor in &mut self.actors {
             actor.skip(&mut self.world, at)?;

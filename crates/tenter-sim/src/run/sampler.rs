@@ -1,4 +1,4 @@
-//! Samples of every port that is in use, at a fixed interval and at the end.
+//! Samples of every port in use, at a fixed interval and at the end.
 
 use tenter_endpoint::Nic;
 use tenter_net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
@@ -12,16 +12,17 @@ use crate::network::{Driver, NodeModel};
 use super::actor::{EdgeActor, End};
 use super::world::World;
 
-/// What is sampled of a port.
+/// The sampled state of a port.
 #[derive(Clone, Copy)]
 struct State {
-    /// Frame bytes sent since the beginning; of the frame on the wire the part that has been sent,
-    /// so that no interval has more than the line carries in it.
+    /// Frame bytes sent since the beginning. A frame on the wire counts with the part that has been
+    /// sent, so that no interval exceeds the line rate.
     sent_bytes: u64,
-    /// Frame bytes that wait, and the most that did since the last sample.
+    /// Frame bytes that wait now.
     queue_bytes: u64,
+    /// Most frame bytes that waited since the last sample.
     queue_high_water_bytes: u64,
-    /// Classes that the other end has stopped, one bit each.
+    /// Classes that the other end has paused, one bit each.
     paused_classes: u16,
 }
 
@@ -54,19 +55,19 @@ impl State {
     }
 }
 
-/// The classes that are paused beyond `now`, one bit each.
+/// Returns the classes that are paused beyond `now`, one bit each.
 fn paused(until: impl Iterator<Item = (u8, Instant)>, now: Instant) -> u16 {
     let paused = until.filter(|&(_, until)| until > now);
     paused.fold(0, |bits, (class, _)| bits | 1 << class)
 }
 
-/// Takes samples at edges.
+/// Takes samples at sync points.
 #[derive(Debug)]
 pub(super) struct Sampler {
     interval: Option<Time>,
     next: Instant,
     last: Instant,
-    /// Frame bytes each port had sent at the last sample, port after port.
+    /// Frame bytes that each port had sent at the last sample, port after port.
     sent_bytes: Vec<u64>,
 }
 
@@ -80,8 +81,8 @@ impl Sampler {
         }
     }
 
-    /// Hands the sink a row for every port that has sent since the last sample, has something
-    /// waiting, or is paused. Each has at most `under_way` bytes on the wire.
+    /// Hands the sink a row for every port that has sent since the last sample, has waiting frames,
+    /// or is paused. `under_way` is the most bytes that a port may have on the wire.
     fn take<D: Driver>(
         &mut self,
         world: &mut World<'_, D>,
@@ -114,6 +115,7 @@ impl Sampler {
         Ok(world.sink.samples(&rows)?)
     }
 
+    /// Samples one port; ports without activity get no row.
     fn sample(
         &mut self,
         place: &mut usize,
@@ -127,7 +129,7 @@ impl Sampler {
             self.sent_bytes.push(0);
         }
         let before = &mut self.sent_bytes[*place];
-        // What is left of a frame counts its preamble, too, and may be more than the frame itself.
+        // The unsent rest of a frame includes its preamble, and may exceed the frame itself.
         let tx_bytes = state.sent_bytes.saturating_sub(*before);
         *before += tx_bytes;
         *place += 1;
@@ -145,7 +147,7 @@ impl Sampler {
     }
 }
 
-/// Wire bytes of the longest frame: at a sync point no port has begun more than one.
+/// Returns the wire bytes of the longest frame: at a sync point no port has begun more than one.
 fn one_frame<D: Driver>(world: &World<'_, D>) -> u64 {
     u64::from(world.context.nic.longest_frame_bytes() + WIRE_OVERHEAD_BYTES)
 }
@@ -155,7 +157,7 @@ impl<D: Driver> EdgeActor<D> for Sampler {
         self.next
     }
 
-    /// Of the samples before `to` only the first has something to say.
+    /// Takes only the first sample before `to`: in an empty network the others would show nothing.
     fn skip(&mut self, world: &mut World<'_, D>, to: Instant) -> Result<(), SimulationError> {
         if self.next < to {
             self.take(world, self.next, one_frame(world))?;
@@ -173,8 +175,8 @@ impl<D: Driver> EdgeActor<D> for Sampler {
         Ok(None)
     }
 
-    /// There may be more to say than at the last sample. Nodes may have gone on to the end of their
-    /// window by then, and have sent any number of frames in it.
+    /// Takes a last sample, because ports may have changed since the previous one. Nodes may have
+    /// advanced to the end of their window, and have sent several frames in it.
     fn end(&mut self, world: &mut World<'_, D>) -> Result<(), SimulationError> {
         if self.interval.is_some() && world.now > self.last {
             self.take(world, world.now, u64::MAX)?;

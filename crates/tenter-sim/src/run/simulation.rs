@@ -1,4 +1,4 @@
-//! A simulation: built from a plan, run once.
+//! A simulation, which is built from a plan and run once.
 
 use tenter_engine::{Clock, Pace};
 use tenter_plan::{Fidelity, Plan, PowerProfile, SteadyState};
@@ -19,16 +19,16 @@ use super::run_loop::RunLoop;
 use super::stall;
 use super::world::World;
 
-/// How to run, as opposed to what: none of this changes a result.
+/// Options for running; none of them changes a result.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Threads to spread the nodes over.
+    /// Threads over which the nodes are partitioned.
     pub threads: u16,
-    /// By which the engine sees whether more than one thread pays. Without one, some windows are
-    /// run on all threads and some on one, by turns.
+    /// Clock by which the engine sees whether several threads pay. Without one, windows are run on
+    /// all threads and on one by turns.
     pub clock: Option<Clock>,
-    /// Spread the nodes as for so many threads, but run them on one: to see how evenly the work is
-    /// spread.
+    /// If set, the nodes are partitioned for `threads` but run on one, to measure how evenly the
+    /// work is distributed.
     pub alone: bool,
 }
 
@@ -61,16 +61,16 @@ pub struct Simulation<D: Driver> {
     threads: u16,
     power: Option<PowerProfile>,
     left_out: Vec<LeftOut>,
-    /// Why nothing is jumped over although the plan asks for it, if so.
+    /// Reason why nothing is jumped over although the plan asks for jumps, if there is one.
     jumps_refused: Option<&'static str>,
     actors: Vec<Box<dyn EdgeActor<D>>>,
 }
 
 impl Simulation<WindowedDriver<Unwatched>> {
-    /// Builds a plan's network and schedule for the windowed engine.
+    /// Builds a plan's network and schedules for the windowed engine.
     ///
     /// # Errors
-    /// When hosts cannot reach each other, a collective cannot be run, or a link has no delay.
+    /// If hosts cannot reach each other, a collective cannot be run, or a link has no delay.
     pub fn new(plan: &Plan, options: Options) -> Result<Self, SimulationError> {
         let threads = threads(plan, options);
         let mut driver = build(plan, threads, |_| Unwatched)?;
@@ -80,7 +80,7 @@ impl Simulation<WindowedDriver<Unwatched>> {
 }
 
 impl Simulation<WindowedDriver<Recorder>> {
-    /// Builds a plan's network and schedule, and records what a recorder of the plan does.
+    /// Builds a plan's network and schedules, with a copy of `recorder` in each partition.
     ///
     /// # Errors
     /// As [`Simulation::new`].
@@ -97,8 +97,8 @@ impl Simulation<WindowedDriver<Recorder>> {
 }
 
 impl Simulation<WindowedDriver<WatchLog>> {
-    /// Builds a plan's network and schedule, watching a flow or a port for its first `limit` events
-    /// on each thread.
+    /// Builds a plan's network and schedules, and observes a flow or a port for its first `limit`
+    /// events in each partition.
     ///
     /// # Errors
     /// As [`Simulation::new`].
@@ -117,7 +117,7 @@ impl Simulation<WindowedDriver<WatchLog>> {
     }
 }
 
-/// No more threads than switches: a thread without one would only wait.
+/// Limits the threads to the number of switches: a thread without one would only wait.
 fn threads(plan: &Plan, options: Options) -> u16 {
     let switches = plan.topology.nodes.len() - plan.topology.hosts;
     options
@@ -126,7 +126,7 @@ fn threads(plan: &Plan, options: Options) -> u16 {
 }
 
 impl<D: Driver> Simulation<D> {
-    /// A simulation over a driver of the caller's, built from the same plan.
+    /// Makes a simulation on the caller's driver, which must be built from the same plan.
     pub fn with_driver(driver: D, plan: &Plan, threads: u16) -> Simulation<D> {
         let ideals = Ideals::new(plan, driver.context());
         Simulation {
@@ -151,26 +151,26 @@ impl<D: Driver> Simulation<D> {
         }
     }
 
-    /// The driver.
+    /// Returns the driver, with the network's state.
     pub fn driver(&self) -> &D {
         &self.driver
     }
 
-    /// The paths of all transfers of the jobs' sequences, once each, before anything has run;
-    /// `None` where the load balancer may choose another port for each packet, or where there are
-    /// more than 2²⁰.
+    /// Returns the paths of all transfers in the jobs' sequences, each once, before anything has
+    /// run. `None` if the load balancer may choose another port for each packet, or if there are
+    /// more than 2²⁰ transfers.
     ///
     /// # Errors
-    /// When a collective cannot be run by its ranks.
+    /// If a collective cannot be run by its ranks.
     pub fn hash_paths(&self) -> Result<Option<Vec<HashPath>>, SimulationError> {
         Ok(results::transfers(&self.driver)?)
     }
 
     /// Runs until every job is done and the network is empty, or until the time limit or the sink
-    /// stops it. A limit that is reached when every job is done stops nothing.
+    /// stops the trial. A limit that is reached when every job is done does not count as a stop.
     ///
     /// # Errors
-    /// When the sink fails, or frames are not conserved.
+    /// If the sink fails, or frames are not conserved.
     pub fn run(&mut self, sink: &mut dyn Sink) -> Result<Outcome, SimulationError> {
         let mut run = RunLoop {
             world: World::new(&mut self.driver, sink)?,
@@ -207,7 +207,7 @@ impl<D: Driver> Simulation<D> {
     }
 }
 
-/// What is handed to links and has not begun to be sent when the trial ends at `now` is not sent.
+/// Removes frames that are assigned to links but have not begun when the trial ends at `now`.
 fn stop_sending<D: Driver>(driver: &mut D, now: Instant) {
     for part in 0..driver.parts() {
         for node in &mut driver.fabric_mut(part).nodes {

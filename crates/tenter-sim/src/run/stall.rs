@@ -1,4 +1,4 @@
-//! Who waits for whom, when a run ends with work undone.
+//! Explains who waits for whom when a run ends with work undone.
 
 use std::fmt::Write;
 
@@ -12,12 +12,11 @@ use crate::network::{Context, Driver, Host, NodeModel};
 
 use super::broken::Broken;
 
-/// So many lines explain a stalled job; the rest is counted.
+/// Most lines that explain a stalled job; the others are only counted.
 const LINES: usize = 8;
 
-/// For each job that is not done, why: queue pairs that gave up, what is
-/// broken, and the ranks that wait for what. Of a run that its user `stopped`, ranks wait for
-/// nothing but time.
+/// Explains for each job that is not done why: queue pairs that gave up, faults that remain, and
+/// ranks with what they wait for. If the user `stopped` the run, ranks only lack time.
 pub(super) fn explain<D: Driver>(
     driver: &D,
     broken: &Broken,
@@ -33,7 +32,7 @@ pub(super) fn explain<D: Driver>(
     jobs.map(explain).collect()
 }
 
-/// What is to be said of a job whose run its user stopped.
+/// Explains a job whose run the user stopped.
 fn interrupted<D: Driver>(driver: &D, job: JobId, why: &str) -> Option<String> {
     let context = driver.context();
     let plan = &context.jobs[job].job;
@@ -51,7 +50,7 @@ fn interrupted<D: Driver>(driver: &D, job: JobId, why: &str) -> Option<String> {
     })
 }
 
-/// What is broken and has not been mended.
+/// Lists the faults that have not been repaired.
 fn broken_parts(context: &Context, broken: &Broken) -> Vec<String> {
     let link = |(cable, since): (u32, Instant)| {
         let [a, b] = context.topology().cables[cable as usize].ends;
@@ -78,7 +77,7 @@ fn explain_job<D: Driver>(driver: &D, job: JobId, broken: &[String]) -> Option<S
     let endless = context.jobs[job].is_endless();
     let has_operations = context.jobs[job].has_operations();
     let mut lines = failed_queue_pairs(driver, job);
-    // A load is cut off in the midst of its work.
+    // A background load is always cut off in the midst of its work.
     if context.jobs[job].job.background && lines.is_empty() {
         return None;
     }
@@ -104,7 +103,7 @@ fn explain_job<D: Driver>(driver: &D, job: JobId, broken: &[String]) -> Option<S
     Some(text)
 }
 
-/// What a job under test waits for that has not even started.
+/// Names the job for whose end a measured job still waits.
 fn awaited(context: &Context, job: JobId) -> Option<String> {
     let plan = &context.jobs[job];
     let waits = plan.has_turn(0) && !plan.job.background && context.progress.start(job).is_none();
@@ -120,17 +119,17 @@ fn host<D: Driver>(driver: &D, on: HostId) -> Option<&Host> {
     }
 }
 
-/// Whether a queue pair of the job gave up, so that it will never be done.
+/// Returns true if a queue pair of the job gave up, so that the job will never be done.
 pub(super) fn has_failed<D: Driver>(driver: &D, job: JobId) -> bool {
     !failed_queue_pairs(driver, job).is_empty()
 }
 
-/// Whether nothing of a job is left that could go on: none of its packets is on its way or will be
-/// sent, and none of its timers runs. What is sent on a link that is down stays where it is.
+/// Returns true if nothing of a job can go on: none of its packets is under way or will be sent,
+/// and none of its timers runs. Packets that need a link that is down do not count.
 ///
-/// A packet on its way has a sender that waits for its acknowledgement and repeats it, so the
-/// senders know of all packets. Those that can still be mended are not looked for: the caller knows
-/// of no fault to come, and neither circuits nor load balancers bring a host's link back.
+/// The sender of a packet under way waits for its acknowledgement and repeats it, so asking the
+/// senders covers all packets. Links are assumed to stay down: the caller excludes repairs to come,
+/// and neither circuits nor load balancers bring a host's link back.
 pub(super) fn stands_still<D: Driver>(driver: &D, job: JobId, broken: &Broken) -> bool {
     let context = driver.context();
     let is_none = context.progress.missing(job) == 0 || !context.has_packets();
@@ -150,7 +149,7 @@ pub(super) fn stands_still<D: Driver>(driver: &D, job: JobId, broken: &Broken) -
     })
 }
 
-/// The hosts and ports whose links are down, in order.
+/// Returns the hosts and ports whose links are down, sorted.
 fn ports_down(context: &Context, broken: &Broken) -> Vec<(HostId, u16)> {
     let topology = context.topology();
     let ends = broken.links().into_iter();
@@ -197,8 +196,8 @@ fn name(context: &Context, host: HostId) -> &str {
     context.topology().name(host)
 }
 
-/// Receives of a graph of operations that wait for messages: the first of them, and how many others
-/// there are.
+/// Lists the first receives in an operation graph that wait for messages, and returns the number of
+/// others.
 fn waiting_operations<D: Driver>(driver: &D, job: JobId) -> (Vec<String>, usize) {
     let context = driver.context();
     let (mut lines, mut others) = (Vec::new(), 0);
@@ -230,7 +229,7 @@ fn waiting_operations<D: Driver>(driver: &D, job: JobId) -> (Vec<String>, usize)
     (lines, others)
 }
 
-/// Posted requests that were never acknowledged: their receivers wait for their senders.
+/// Lists requests that were posted but never acknowledged: their receivers wait for the senders.
 fn waiting_ranks<D: Driver>(driver: &D, job: JobId) -> Vec<String> {
     let context = driver.context();
     let plan = &context.jobs[job];

@@ -1,4 +1,4 @@
-//! Circuits that follow what jobs send.
+//! Steering: circuits follow the traffic of jobs.
 //!
 //! ```text
 //!   a job starts or ends ─┐
@@ -6,7 +6,7 @@
 //!   counters, at times ───┘
 //! ```
 //!
-//! All of it happens at edges, where every node stands at one instant.
+//! Decisions are made at sync points, where every node stands at the same instant.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -27,10 +27,11 @@ use crate::network::{Context, Driver, NodeModel};
 use super::actor::EdgeActor;
 use super::world::{JobState, World};
 
-/// From the end of a job to when it is known: no window is longer.
+/// Delay from the end of a job until the controller knows it. It equals the longest window, so that
+/// the end is known everywhere by then.
 const END_KNOWN_AFTER: Time = WINDOW_MAX;
 
-/// What decides about circuits.
+/// The actor that decides on circuits.
 #[derive(Debug, Default)]
 pub(super) struct Steering {
     controller: Option<Controller>,
@@ -40,21 +41,21 @@ pub(super) struct Steering {
 #[derive(Debug)]
 struct Controller {
     plan: SteeringPlan,
-    /// The fabric with its circuits to begin with.
+    /// The fabric with its initial circuits.
     home: Topology,
-    /// With those that are there when all changes that were announced are done.
+    /// The fabric with its circuits after all announced changes.
     current: Topology,
-    /// Whether circuits spill into the tree.
+    /// True if packets may spill from circuits into the tree.
     spills: bool,
-    /// By job: what it sends phase by phase, while it runs.
+    /// For each job its traffic, phase by phase, while it runs.
     running: ById<JobId, Option<Vec<Traffic>>>,
-    /// Whether others run than at the last decision.
+    /// True if jobs have started or ended since the last decision.
     has_changed: bool,
-    /// By host and send slot: packets acknowledged at the last look.
+    /// For each host the packets acknowledged at the last reading, by sending QP index.
     counted: ById<HostId, Vec<u32>>,
-    /// Whether nothing had been sent at the last look.
+    /// True if nothing had been sent at the last reading.
     is_quiet: bool,
-    /// When counters are read next.
+    /// Time of the next reading of counters.
     next: Instant,
 }
 
@@ -82,7 +83,8 @@ impl Steering {
         }
     }
 
-    /// What is to be changed at `now`, if it is time to decide and anything is.
+    /// Returns the circuits to change at `now`, if it is time for a decision and a change is
+    /// worthwhile.
     fn decide<D: Driver>(&mut self, world: &World<'_, D>) -> Option<CircuitChange> {
         let of = self.controller.as_mut()?;
         let now = world.now;
@@ -105,7 +107,8 @@ impl Steering {
             }
         };
         if traffic.is_empty() {
-            // Whatever comes, it is as likely to fit these circuits as others.
+            // Without traffic there is nothing to prefer: any future demand fits these circuits as
+            // well as others.
             return None;
         }
         let (row, change) = of.change_for(&traffic, now);
@@ -119,7 +122,8 @@ impl<D: Driver> EdgeActor<D> for Steering {
         world.steered_after = self.controller.as_ref().map(|_| END_KNOWN_AFTER);
     }
 
-    /// Nothing is decided while circuits change, and something may be as soon as they have.
+    /// Returns the next decision. None is made while circuits change; those that are due follow
+    /// immediately after.
     fn next(&self, world: &World<'_, D>) -> Instant {
         match &self.controller {
             Some(of) if !world.moving.is_any() => of.end(&world.jobs).min(of.next),
@@ -127,7 +131,7 @@ impl<D: Driver> EdgeActor<D> for Steering {
         }
     }
 
-    /// A further look is of no use when nothing has been sent since the last one.
+    /// Skips readings after one that showed no traffic: an empty network has sent nothing since.
     fn next_if_empty(&self, world: &World<'_, D>) -> Instant {
         match &self.controller {
             Some(of) if of.is_quiet && !world.moving.is_any() => of.end(&world.jobs),
@@ -135,7 +139,7 @@ impl<D: Driver> EdgeActor<D> for Steering {
         }
     }
 
-    /// Leaves out the looks before `to`.
+    /// Skips the readings before `to`.
     fn skip(&mut self, _: &mut World<'_, D>, to: Instant) -> Result<(), SimulationError> {
         if let Some(of) = &mut self.controller
             && of.next < to
@@ -167,7 +171,7 @@ impl Controller {
     /// Notes the jobs that have started.
     ///
     /// # Errors
-    /// When a collective cannot be run by its ranks.
+    /// If a collective cannot be run by its ranks.
     fn note_starts(
         &mut self,
         context: &Context,
@@ -186,22 +190,22 @@ impl Controller {
         Ok(())
     }
 
-    /// When the end of a job is known that counts as running: a fixed time after it, for whoever
-    /// samples in between must not make a decision earlier.
+    /// Returns when the end of a running job becomes known. The delay is fixed, so that additional
+    /// sync points, such as samples, do not lead to earlier decisions.
     fn known(&self, job: JobId, state: &JobState) -> Option<Instant> {
         let end = state.end.filter(|_| !state.running)?;
         self.running[job].as_ref()?;
         Some(end.saturating_add(END_KNOWN_AFTER))
     }
 
-    /// When the next end of a job is known.
+    /// Returns when the next end of a job becomes known.
     fn end(&self, jobs: &ById<JobId, JobState>) -> Instant {
         let jobs = jobs.numbered();
         let ends = jobs.filter_map(|(job, state)| self.known(job, state));
         ends.min().unwrap_or(Instant::NEVER)
     }
 
-    /// Forgets the jobs whose ends are known.
+    /// Removes the jobs whose ends are known.
     fn forget(&mut self, jobs: &ById<JobId, JobState>, now: Instant) {
         for (job, state) in jobs.numbered() {
             if self.known(job, state).is_some_and(|known| known <= now) {
@@ -211,14 +215,14 @@ impl Controller {
         }
     }
 
-    /// What the jobs that run send, each as often as it can.
+    /// Returns the demand of the running jobs, each of which repeats its phases as often as it can.
     fn of_jobs(&self) -> Scenes {
         let running = self.running.iter().flatten();
         let jobs: Vec<&[Traffic]> = running.map(Vec::as_slice).collect();
         Scenes::of_jobs(&self.home, &jobs)
     }
 
-    /// What queue pairs have had acknowledged since the last look.
+    /// Returns the packets that queue pairs had acknowledged since the last reading.
     fn counted<D: Driver>(&mut self, driver: &D) -> Traffic {
         let mut traffic = Traffic::new(&self.home);
         self.counted.resize(self.home.hosts, Vec::new());
@@ -237,7 +241,8 @@ impl Controller {
         traffic
     }
 
-    /// What should follow from a traffic.
+    /// Decides on the circuits for a demand; returns the row of the decision, and the change if
+    /// there is one.
     fn change_for(
         &mut self,
         traffic: &Scenes,
@@ -283,14 +288,14 @@ impl Controller {
     }
 }
 
-/// Of a job with more steps than this those in which least is sent count together: the dot products
-/// of a solver, say.
+/// Most phases that are kept for a job. In longer jobs the phases with least traffic, such as the
+/// dot products of a solver, are added up.
 const PHASES_MAX: usize = 8;
-/// Further steps of a collective are as if they were the last of these: those of a ring, say, are
-/// all alike.
+/// Most steps of a collective that are kept separate; further ones are added to the last. In a
+/// ring, for example, all are alike.
 const STEPS_MAX: usize = 256;
 
-/// What a job sends in one pass of its sequence, step by step.
+/// Returns the traffic of a job in one pass of its sequence, phase by phase.
 fn phases_of(context: &Context, job: JobId) -> Result<Vec<Traffic>, WorkloadError> {
     let plan = &context.jobs[job];
     let mut phases: Vec<Traffic> = Vec::new();
@@ -307,7 +312,7 @@ fn phases_of(context: &Context, job: JobId) -> Result<Vec<Traffic>, WorkloadErro
     Ok(phases)
 }
 
-/// What a collective sends in each of its steps.
+/// Returns the traffic of a collective in each of its steps.
 fn steps_of(context: &Context, job: JobId, number: u32) -> Result<Vec<Traffic>, WorkloadError> {
     let plan = &context.jobs[job];
     let schedule = plan.schedule(number)?;
@@ -327,7 +332,7 @@ fn steps_of(context: &Context, job: JobId, number: u32) -> Result<Vec<Traffic>, 
     Ok(steps)
 }
 
-/// Leaves out phases in which nothing is sent, and adds up the smallest of too many.
+/// Drops phases without traffic, and adds up the smallest if there are too many.
 fn join_small(topology: &Topology, phases: &mut Vec<Traffic>) {
     phases.retain(|phase| !phase.is_empty());
     phases.sort_by_cached_key(|phase| Reverse(phase.busiest_nic(topology)));
@@ -338,7 +343,7 @@ fn join_small(topology: &Topology, phases: &mut Vec<Traffic>) {
     }
 }
 
-/// What streams send that never end: as much as their rates are.
+/// Returns the traffic of endless streams, by their rates.
 fn traffic_of_streams(context: &Context, job: JobId, flows: &[Flow]) -> Traffic {
     let hosts = &context.jobs[job].job.hosts;
     let mut traffic = Traffic::new(&context.topology);
@@ -351,8 +356,8 @@ fn traffic_of_streams(context: &Context, job: JobId, flows: &[Flow]) -> Traffic 
     traffic
 }
 
-/// What flows with sizes by a distribution send: by the matrix that they follow, as many as are
-/// under way at a time, or from each sender as much to any of its receivers.
+/// Returns the traffic of a flow workload: by its matrix, by the number of flows under way at a
+/// time, or, in an open loop, with the same total for each sender.
 fn traffic_of_flows(context: &Context, job: JobId, flows: &FlowWorkload) -> Traffic {
     let hosts = &context.jobs[job].job.hosts;
     let mut traffic = Traffic::new(&context.topology);

@@ -1,4 +1,4 @@
-//! The end of a trial that takes too long.
+//! The end of a trial at its time limit.
 
 use tenter_plan::{Plan, SIMULATED_MAX};
 use tenter_record::{Stop, StopKind};
@@ -10,11 +10,11 @@ use crate::network::Driver;
 use super::actor::{EdgeActor, End};
 use super::world::World;
 
-/// Ends a trial at a given instant. Of a trial whose jobs are done then nothing is stopped.
+/// Ends a trial at a given instant. If all jobs are done by then, nothing counts as stopped.
 #[derive(Debug)]
 pub(super) struct TimeLimit {
     limit: Instant,
-    /// What the limit is called.
+    /// Name of the limit for the message.
     kind: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What the actors of a trial share.
+//! The state that the actors of a trial share.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -18,68 +18,74 @@ use super::deadlock;
 use super::followers::Followers;
 use super::routes::Routes;
 
-/// Where a job is.
+/// The state of a job in the run.
 #[derive(Debug, Default)]
 pub(super) struct JobState {
-    /// The collective that runs, or ran last.
+    /// Instance that runs, or ran last.
     pub(super) turn: u32,
-    /// When the next one starts.
+    /// Start of the next collective, if it is known.
     pub(super) next_start: Option<Instant>,
-    /// Whether a collective runs.
+    /// True while a collective runs.
     pub(super) running: bool,
-    /// Whether it will not end within the hosts before time is up.
+    /// True if its last phase within hosts would end after the trial's limit.
     pub(super) overdue: bool,
-    /// When its last collective ended, or when it was seen that none of its will end any more.
+    /// End of its last collective, or the time at which the job was given up.
     pub(super) end: Option<Instant>,
 }
 
-/// What others than the circuits must know of circuits that change.
+/// Circuit changes, as far as other actors must know them.
 #[derive(Debug, Default)]
 pub(super) struct Moving {
     /// Changes that have not begun.
     pub(super) announced: VecDeque<CircuitChange>,
-    /// Optical switches that are not done with their last change.
+    /// Optical switches that are busy with a change.
     pub(super) switches: BTreeSet<u32>,
-    /// By the sending port of each circuit: what was missing at the other end when it came up.
+    /// For the sending port of each circuit what was missing at the other end when the circuit came
+    /// up.
     pub(super) missing: BTreeMap<CableEnd, Missing>,
 }
 
 impl Moving {
-    /// Whether a change is under way, or waits.
+    /// Returns true if a change is under way, or waits.
     pub(super) fn is_any(&self) -> bool {
         !self.switches.is_empty() || !self.announced.is_empty()
     }
 }
 
-/// The network between two windows, and all that actors have to tell each other.
+/// The network between two windows, with everything that actors share.
 pub(super) struct World<'a, D: Driver> {
     pub(super) driver: &'a mut D,
     pub(super) sink: &'a mut dyn Sink,
     pub(super) context: Arc<Context>,
     /// The instant at which all nodes stand.
     pub(super) now: Instant,
-    /// The instant at which the trial ends at the latest.
+    /// The latest end of the trial.
     pub(super) limit: Instant,
+    /// The state of each job.
     pub(super) jobs: ById<JobId, JobState>,
+    /// For each job those that start after it.
     pub(super) followers: Followers,
-    /// Whether some job would go on for ever.
+    /// True if a job would run for ever.
     pub(super) has_background: bool,
-    /// How soon after the end of any job circuits may follow, if they do at all.
+    /// Time from the end of a job to the steering decision that may follow; `None` without
+    /// steering.
     pub(super) steered_after: Option<Time>,
     pub(super) flow_table: FlowTable,
     pub(super) routes: Routes,
+    /// Present faults, which the fault actor maintains.
     pub(super) broken: Broken,
+    /// Circuit changes, which the circuit and steering actors maintain.
     pub(super) moving: Moving,
-    /// Rows of tables that actors fill.
+    /// Rows of the tables that actors fill.
     pub(super) counts: Counts,
-    /// That the trial is to end here, and why.
+    /// Set if the trial must end now, with the reason.
     pub(super) stopped: Option<Stop>,
 }
 
-/// Tells the sink how far the trial is; why it ends here, if the sink says so.
+/// Reports progress to the sink; returns a stop if the sink asks for the trial's end.
 ///
 /// # Errors
-/// When the sink fails.
+/// If the sink fails.
 pub(super) fn tell(
     sink: &mut dyn Sink,
     progress: &Progress,
@@ -94,8 +100,10 @@ pub(super) fn tell(
 }
 
 impl<'a, D: Driver> World<'a, D> {
+    /// Makes the state at the trial's start.
+    ///
     /// # Errors
-    /// When a collective cannot be run by its ranks.
+    /// If a collective cannot be run by its ranks.
     pub(super) fn new(
         driver: &'a mut D,
         sink: &'a mut dyn Sink,
@@ -125,7 +133,7 @@ impl<'a, D: Driver> World<'a, D> {
         })
     }
 
-    /// How far the trial is, after so many packet-hops.
+    /// Returns the trial's progress, given its packet-hops so far.
     pub(super) fn progress(&self, packet_hops: u64) -> Progress {
         let (flows_done, flows_total) = self.flow_table.judged_flows();
         Progress {
@@ -136,14 +144,14 @@ impl<'a, D: Driver> World<'a, D> {
         }
     }
 
-    /// The jobs that are no background load.
+    /// Iterates over the measured jobs.
     pub(super) fn judged(&self) -> impl Iterator<Item = JobId> {
         let jobs = self.context.jobs.numbered();
         jobs.filter(|(_, plan)| !plan.job.background)
             .map(|(job, _)| job)
     }
 
-    /// Whether no job under test has anything left to do.
+    /// Returns true if no measured job has anything left to do.
     pub(super) fn is_done(&self) -> bool {
         let done = |job: JobId| {
             let state = &self.jobs[job];
@@ -152,14 +160,14 @@ impl<'a, D: Driver> World<'a, D> {
         self.judged().all(done)
     }
 
-    /// Whether all packets of the jobs under test are acknowledged as well. What goes on then is of
-    /// no consequence: levels of idle ports that are refreshed once more, pauses that run out,
-    /// background jobs.
+    /// Returns true if, in addition, all packets of the measured jobs are acknowledged. Later
+    /// events change no result: refreshed levels of idle ports, pauses that run out, background
+    /// jobs.
     pub(super) fn is_settled(&self) -> bool {
         self.is_done() && self.judged().all(|job| self.flow_table.is_settled(job))
     }
 
-    /// The frames that wait for each other in a cycle, if there are any.
+    /// Returns the deadlock in the network, if there is one.
     pub(super) fn deadlock(&self) -> Option<Stop> {
         let why = deadlock::find(self.driver, self.now)?;
         Some(Stop {
@@ -168,7 +176,7 @@ impl<'a, D: Driver> World<'a, D> {
         })
     }
 
-    /// Brings the records of all parts together and hands complete rows to the sink.
+    /// Joins the records of all partitions, and hands complete rows to the sink.
     pub(super) fn collect(&mut self) -> Result<(), SimulationError> {
         for part in 0..self.driver.parts() {
             let partition_records = &mut self.driver.fabric_mut(part).partition_records;
