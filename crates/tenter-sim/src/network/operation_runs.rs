@@ -28,7 +28,7 @@ pub(crate) struct OperationRuns {
     pub(crate) unacknowledged: Countdown<(u16, u32)>,
     /// Logs of ranks that are done, if logs are kept.
     pub(crate) logs: Vec<RankLog>,
-    /// Time accounts of ranks that are done, by job, instance and rank.
+    /// Times measured by ranks that are done, by job, instance and rank.
     pub(crate) metered: Vec<((JobId, u32, RankId), Metered)>,
 }
 

@@ -1,5 +1,5 @@
-//! Captured frames with full headers. Packets in the model carry only part of their content, so the
-//! rest is derived here.
+//! Captured frames with full headers. A packet in the model carries only part of its content, so
+//! the rest is derived here.
 
 use std::collections::BTreeMap;
 
@@ -122,12 +122,12 @@ fn address(end: CableEnd) -> MacAddress {
 
 /// Message lengths, as far as the messages' last packets were captured.
 struct Messages {
-    /// For each destination and queue pair: the sequence number of each last packet, with its
+    /// By destination and queue pair: the sequence numbers that last packets have, with their
     /// payload bytes.
     ends: BTreeMap<(HostId, ReceiveSlot), BTreeMap<u32, u32>>,
-    /// Payload bytes of a full packet.
+    /// Payload bytes in a full packet.
     mtu: u32,
-    /// Payload bytes of a full message.
+    /// Payload bytes in a full message.
     full: u32,
     /// Packets in a full message.
     packets: u32,
@@ -168,7 +168,7 @@ impl Messages {
     }
 }
 
-/// Returns a data packet's payload in bytes, with the padding to a multiple of 4.
+/// Returns a data packet's payload in bytes, padded to a multiple of 4.
 fn payload(packet: &Packet, context: &Context) -> u32 {
     let is_first = matches!(packet.kind, PacketKind::First | PacketKind::Only);
     let headers = context.nic.header_bytes() + if is_first { RETH_BYTES } else { 0 };
@@ -246,7 +246,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Returns true on a link between switches of a scheduled fabric, where packets travel as
+    /// Returns true on a link between switches in a scheduled fabric, where packets travel as
     /// cells.
     fn is_cell(&self, from: CableEnd, to: CableEnd) -> bool {
         let topology = self.context.topology();

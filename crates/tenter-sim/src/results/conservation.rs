@@ -145,7 +145,7 @@ fn received<D: Driver>(driver: &D, node: NodeId, port: u16) -> (u64, u64) {
     }
 }
 
-/// Counts congestion notices, flow-control packets and reports of lost frames that a port has sent
+/// Counts the congestion notices, flow-control packets and lost-frame reports that a port has sent
 /// and received.
 fn other_control<D: Driver>(driver: &D, node: NodeId, port: u16) -> (u64, u64) {
     let model = driver.node(node);

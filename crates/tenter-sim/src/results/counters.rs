@@ -1,4 +1,4 @@
-//! Counters of ports, queues and switches, as the rows of their tables.
+//! Counters in ports, queues and switches, as rows in their tables.
 
 use tenter_endpoint::{Nic, NicCounters};
 use tenter_net::{
@@ -17,7 +17,7 @@ use super::hash_paths;
 use super::notices;
 use super::signals;
 
-/// Adds the rows of all nodes in the topology's order, for a trial that ended at `ended`.
+/// Adds all nodes' rows in the topology's order, for a trial that ended at `ended`.
 pub(crate) fn count<D: Driver>(driver: &D, ended: Instant, counts: &mut Counts) {
     let context = driver.context();
     let span = active_span(context, ended);
@@ -142,7 +142,7 @@ fn nic_port(nic: &Nic, number: u16, ended: Instant) -> (PortRow, Vec<QueueRow>) 
     (port, (0..CLASSES as u8).map(queue).collect())
 }
 
-/// Makes the rows of a switch port and the classes with a queue there.
+/// Makes a switch port's row, and those for the classes with a queue there.
 fn switch_port(switch: &Switch, number: u16, ended: Instant) -> (PortRow, Vec<QueueRow>) {
     let port = &switch.ports()[usize::from(number)];
     let counters = port.counters();
@@ -201,7 +201,7 @@ fn add_carried(row: &mut PortRow, carried: &Carried, context: &Context, end: Cab
     row.tx_data_wire_bytes = sent.bytes + sent.frames * u64::from(WIRE_OVERHEAD_BYTES);
 }
 
-/// Makes the part of a queue's row with the pauses that it has received.
+/// Makes a queue's row with the pauses that it has received.
 fn obeyed(record: PauseRecord, paused: Time) -> QueueRow {
     QueueRow {
         rx_xoff_frames: record.xoff_frames,
@@ -211,7 +211,7 @@ fn obeyed(record: PauseRecord, paused: Time) -> QueueRow {
     }
 }
 
-/// Adds the counts of the class's input buffer, if there is one.
+/// Adds the class's input buffer to a row, if there is one.
 fn of_lane(buffer: Option<&LaneBuffer>, row: QueueRow) -> QueueRow {
     match buffer {
         None => row,
@@ -224,7 +224,7 @@ fn of_lane(buffer: Option<&LaneBuffer>, row: QueueRow) -> QueueRow {
     }
 }
 
-/// Fills in the wire bytes of data, control packets and pause frames.
+/// Fills in wire bytes by kind: data, control packets and pause frames.
 fn add_wire_bytes(port: &mut PortRow, transmitter: &Transmitter, notices: u64, updates: u64) {
     let on_wire = |frames: u64, bytes: u64| bytes + frames * u64::from(WIRE_OVERHEAD_BYTES);
     let (data_frames, data_bytes) = transmitter.sent_data();
@@ -308,7 +308,7 @@ fn switch_row(switch: &Switch) -> SwitchRow {
     row
 }
 
-/// Returns the share of the span in which the port was sending, preamble and gap included.
+/// Returns the share of the span in which the port was sending, with preambles and gaps.
 fn utilisation(row: &PortRow, unsent: Time, span: Time) -> f64 {
     if span.is_zero() {
         return 0.0;

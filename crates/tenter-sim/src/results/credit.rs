@@ -1,4 +1,4 @@
-//! Credit-based fabrics: the lanes of nodes, and checks of their counters.
+//! Credit-based fabrics: each node's lanes, and checks on their counters.
 
 use tenter_net::{
     CLASSES, LaneBuffer, LaneCredit, Packet, PacketKind, Switch, Transmitter, credit_blocks,
@@ -7,7 +7,7 @@ use tenter_topology::NodeId;
 
 use crate::network::{Driver, NodeModel};
 
-/// Iterates over a port's lanes: class, credit of the sending end, and buffer of the receiving end.
+/// Iterates over a port's lanes: class, credit at the sending end, and buffer at the receiving end.
 /// There are none without credit-based flow control.
 pub(crate) fn lanes(
     node: &NodeModel,
@@ -50,7 +50,7 @@ pub(crate) fn sent(driver: &impl Driver) -> u64 {
     driver.nodes().map(of_node).sum()
 }
 
-/// One end of a link.
+/// A link's end: node and port.
 #[derive(Clone, Copy)]
 pub(crate) struct End<'d> {
     pub(crate) node: &'d NodeModel,

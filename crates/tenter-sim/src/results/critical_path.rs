@@ -1,5 +1,5 @@
-//! The critical path of an operation graph: backwards from its end, always to what was waited for
-//! last.
+//! The critical path through an operation graph: backwards from its end, always to what was waited
+//! for last.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ pub(super) struct At {
 }
 
 impl At {
-    /// Returns the send operation of a receive's message.
+    /// Returns the operation that sent a receive's message.
     fn sender(log: &OperationLog) -> At {
         let (rank, place) = log.sender;
         At { rank, place }
     }
 }
 
-/// A part of the critical path.
+/// A segment on the critical path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     /// Kind as in the table: `compute`, `message`, `overhead` …
@@ -56,16 +56,16 @@ impl Part {
     }
 }
 
-/// A completed run of a graph, with the log of each rank.
+/// A graph's completed run, with each rank's log.
 pub(super) struct Logged<'a> {
     pub(super) graph: &'a Graph,
     pub(super) timing: Timing,
     pub(super) logs: &'a [&'a [OperationLog]],
     /// Time at which it began.
     pub(super) start: Instant,
-    /// Arrival time of each transfer.
+    /// Each transfer's arrival time.
     arrivals: &'a [Instant],
-    /// The operations of each collective, one per rank.
+    /// Each collective's operations, one per rank.
     collectives: Vec<Vec<At>>,
     /// For each send that waited for its receive, that receive.
     waited_for: BTreeMap<At, At>,
@@ -259,8 +259,8 @@ impl<'a> Logged<'a> {
     }
 }
 
-/// Finds receives that were posted after the requests of their messages had arrived; returns them
-/// by the sends.
+/// Finds receives that were posted after their messages' requests had arrived; returns them by
+/// their sends.
 fn waited_for(logs: &[&[OperationLog]]) -> BTreeMap<At, At> {
     let of_rank = |(rank, log): (u32, &&'_ [OperationLog])| {
         let late = (0_u32..).zip(*log);

@@ -1,4 +1,4 @@
-//! The flow table of a run: joins the two halves of each flow, and keeps statistics per collective.
+//! The run's flow table: joins each flow's two halves, and keeps statistics per collective.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -19,49 +19,49 @@ use crate::network::{
 use super::flow_tally::FlowTally;
 use super::ideal_ratio;
 
-/// Statistics of one instance of a collective.
+/// Statistics for one collective instance.
 pub(crate) struct Tally {
     pub(crate) schedule: Arc<dyn Schedule>,
-    /// Times of the flows on a full mesh; dropped once all flows are in the table.
+    /// Each flow's time on a full mesh; dropped once all flows are in the table.
     mesh: Option<FullMesh>,
-    /// True if a scale-up domain carries some of the transfers.
+    /// True if a scale-up domain carries some transfers.
     pub(crate) is_carried: bool,
-    /// Time of all flows together on a full mesh.
+    /// Time that all flows together take on a full mesh.
     pub(crate) ideal: Time,
     /// For each flow with payload the ratio of its completion time to its time on a full mesh.
     pub(crate) ideal_ratios: Vec<f64>,
     /// Time at which the collective began.
     pub(crate) start: Instant,
     pub(crate) end: Option<Instant>,
-    /// Completion time of each flow, in the order in which flows entered the table.
+    /// Each flow's completion time, in the order in which flows entered the table.
     pub(crate) completion_times: Vec<Time>,
     /// Frames that the flows in the table have sent. Flows under way do not count, so the
     /// difference to `accepted_frames` is exactly what was lost or discarded.
     pub(crate) sent_frames: u64,
-    /// Frames that were accepted of the flows in the table.
+    /// Frames that were accepted from these flows.
     pub(crate) accepted_frames: u64,
-    /// Sum of these frames' latencies, in units of [`SENT_UNIT_PS`] ps.
+    /// Sum over these frames' latencies, in units that last [`SENT_UNIT_PS`] ps.
     latency_sum: u128,
     /// True if no frame was under way for longer than its send time can express.
     latency_is_known: bool,
     pub(crate) retransmitted_frames: u64,
     /// Frame bytes that the flows in the table have sent.
     pub(crate) sent_bytes: u64,
-    /// Frame bytes that were accepted of these flows.
+    /// Frame bytes that were accepted from these flows.
     pub(crate) accepted_bytes: u64,
-    /// Payload of these flows, whether or not all of it has arrived.
+    /// These flows' payload, whether or not all of it has arrived.
     pub(crate) payload_bytes: u64,
-    /// Number of flows in the collective.
+    /// Flow count in the collective.
     flows: usize,
-    /// Arrival time of each transfer in a graph whose operations are recorded; empty otherwise.
+    /// Each transfer's arrival time, if the graph's operations are recorded; otherwise empty.
     pub(crate) arrivals: Vec<Instant>,
-    /// Results of rings that ran as a whole and have ended, which have no flows.
+    /// Results from rings that ran as a whole and have ended, which have no flows.
     pub(crate) rings: Option<Box<RingsTaken>>,
-    /// Results of rings that run as a whole.
+    /// Results from rings that run as a whole.
     running_rings: Option<Box<RingsTaken>>,
-    /// Statistics by size, if the flows are those of a flow workload.
+    /// Statistics by size, for flow workloads.
     pub(crate) flow_work: Option<Box<FlowTally>>,
-    /// For each flow (transfer × queue pairs + queue pair) the index of its receiver's half in
+    /// For each flow (transfer × queue pairs + queue pair), its receiver half's index in
     /// [`FlowTable::waiting`].
     places: Vec<u32>,
 }
@@ -108,40 +108,40 @@ impl Tally {
 pub(crate) struct FlowTable {
     /// Statistics by job and instance, as far as instances have begun.
     pub(crate) tallies: ById<JobId, Vec<Tally>>,
-    /// For each job the frame bytes accepted of complete flows.
+    /// Each job's frame bytes that were accepted in complete flows.
     pub(crate) received_bytes: ById<JobId, u64>,
     /// Receivers' halves whose acknowledgement is under way, and unused entries.
     waiting: Vec<DeliveredHalf>,
-    /// Indices of the unused entries.
+    /// Indices at which entries are unused.
     free: Vec<u32>,
-    /// Congestion marks of these flows, if they have any, by key and instance.
+    /// These flows' congestion marks, if they have any, by key and instance.
     marks: BTreeMap<(FlowKey, u32), Marks>,
     /// Durations for which flows were held by their rates, if they were.
     held: BTreeMap<(FlowKey, u32), HeldByRate>,
-    /// Senders' halves of complete flows that are not yet in rows.
+    /// Senders' halves for complete flows that are not yet in rows.
     acknowledged: Vec<AcknowledgedHalf>,
     /// Complete flows at flow level that are not yet in rows.
     complete: Vec<CompleteFlow>,
-    /// Scratch memory: complete flows in the order of their rows.
+    /// Scratch memory: complete flows in row order.
     order: Vec<Complete>,
     /// Scratch memory: rows on their way to the sink.
     rows: Vec<FlowRow>,
-    /// Digest of all rows so far.
+    /// Digest over all rows so far.
     pub(crate) digest: Digest,
     /// Flows that have a row.
     flows_booked: u64,
-    /// Flows of measured jobs that have arrived.
+    /// Measured jobs' flows that have arrived.
     judged_flows_done: u64,
-    /// Flows of measured jobs in the whole trial, as far as their number is known.
+    /// Measured jobs' flows in the whole trial, as far as their number is known.
     flows_total: u64,
     /// Latest event that concerns a flow.
     last_event: Instant,
 }
 
-/// The two halves of a complete flow, by their places.
+/// A complete flow's two halves, by their places.
 #[derive(Clone, Copy, Debug)]
 struct Complete {
-    /// Arrival time of the last byte.
+    /// Arrival time at which the last byte came.
     received: Instant,
     /// Index in [`FlowTable::waiting`].
     place: u32,
@@ -189,7 +189,7 @@ impl FlowTable {
         })
     }
 
-    /// Begins the statistics of a collective.
+    /// Begins statistics for a collective.
     pub(crate) fn begin(
         &mut self,
         context: &Context,
@@ -234,7 +234,7 @@ impl FlowTable {
         });
     }
 
-    /// Begins the statistics of rings that run as a whole, whose flows have no rows.
+    /// Begins statistics for rings that run as a whole, whose flows have no rows.
     pub(crate) fn begin_rings(
         &mut self,
         job: JobId,
@@ -250,7 +250,7 @@ impl FlowTable {
         });
     }
 
-    /// Returns true if every flow of the job that was ever posted is in the table.
+    /// Returns true if every flow that the job ever posted is in the table.
     pub(crate) fn is_settled(&self, job: JobId) -> bool {
         let mut tallies = self.tallies[job].iter();
         tallies.all(|tally| match tally.flow_work {
@@ -259,7 +259,7 @@ impl FlowTable {
         })
     }
 
-    /// Ends the statistics of a collective.
+    /// Ends a collective's statistics.
     pub(crate) fn end(&mut self, job: JobId, turn: usize, at: Instant) {
         let tally = &mut self.tallies[job][turn];
         tally.end = Some(at);
@@ -280,7 +280,7 @@ impl FlowTable {
         }
     }
 
-    /// Takes the receivers' records of one partition.
+    /// Takes one partition's receiver records.
     pub(crate) fn take_delivered(
         &mut self,
         context: &Context,
@@ -340,11 +340,11 @@ impl FlowTable {
         }
     }
 
-    /// Makes rows of all complete flows and hands them to `take`, in an order that does not depend
-    /// on threads.
+    /// Makes rows from all complete flows and hands them to `take`, in an order that does not
+    /// depend on threads.
     ///
     /// # Errors
-    /// The errors of `take`.
+    /// Those that `take` returns.
     pub(crate) fn book<E>(
         &mut self,
         context: &Context,
@@ -371,7 +371,7 @@ impl FlowTable {
         self.book_complete(context, take)
     }
 
-    /// Makes rows of the complete flows at flow level.
+    /// Makes rows from flows that are complete at flow level.
     fn book_complete<E>(
         &mut self,
         context: &Context,
@@ -396,7 +396,7 @@ impl FlowTable {
         Ok(())
     }
 
-    /// Reads one word of both halves of some flows, so that they are in the cache. These reads
+    /// Reads a word from both halves for each flow, so that they are in the cache. These reads
     /// overlap, whereas those for making a row would wait for each other.
     fn touch(&self, flows: &[Complete]) {
         let seen = flows.iter().fold(0, |seen, flow| {
@@ -495,17 +495,17 @@ impl FlowTable {
         row
     }
 
-    /// Returns the number of flows that have a row, because both halves are known.
+    /// Returns how many flows have a row, because both halves are known.
     pub(crate) fn flows_booked(&self) -> u64 {
         self.flows_booked
     }
 
-    /// Returns how many flows of measured jobs have arrived, and how many there are.
+    /// Returns how many flows in measured jobs have arrived, and how many there are.
     pub(crate) fn judged_flows(&self) -> (u64, u64) {
         (self.judged_flows_done, self.flows_total)
     }
 
-    /// Returns the time of the latest event that concerns a flow.
+    /// Returns the latest time at which an event concerned a flow.
     pub(crate) fn last_event(&self) -> Instant {
         self.last_event
     }

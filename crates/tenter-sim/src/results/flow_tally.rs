@@ -1,4 +1,4 @@
-//! Statistics of a flow workload by flow size. Single flows are forgotten once they are over.
+//! A flow workload's statistics by flow size. Single flows are forgotten once they are over.
 
 use std::collections::BTreeMap;
 
@@ -10,27 +10,27 @@ use crate::network::Remembered;
 
 use super::ideal_ratio::millionths;
 
-/// Statistics of one job's flows.
+/// One job's flow statistics.
 #[derive(Debug)]
 pub(crate) struct FlowTally {
     buckets: Vec<Bucket>,
-    /// For each flow that is delivered but not in the table, the index of the receiver's half, by
-    /// the flow's number.
+    /// For each flow that is delivered but not in the table, the receiver half's index, by flow
+    /// number.
     pub(crate) places: BTreeMap<u32, u32>,
     /// Unloaded times by path and size.
     pub(crate) remembered: Remembered,
 }
 
-/// Flows in a range of sizes.
+/// Flows within a size range.
 #[derive(Debug, Default)]
 struct Bucket {
-    /// Number of the tenth, 0 to 9.
+    /// The tenth's number, 0 to 9.
     number: u32,
     /// Smallest size in bytes.
     from: u64,
     /// Largest size in bytes.
     to: u64,
-    /// Sum of the flows' payload in bytes.
+    /// The flows' payload together, in bytes.
     payload: u64,
     /// Completion times in ps.
     times: Histogram,
@@ -39,8 +39,8 @@ struct Bucket {
 }
 
 impl FlowTally {
-    /// Makes a bucket for each tenth of the size distribution; tenths without a size of their own
-    /// are left out.
+    /// Makes a bucket for each tenth of the size distribution; tenths without any size are left
+    /// out.
     pub(crate) fn new(distribution: &SizeDistribution) -> FlowTally {
         let mut buckets: Vec<Bucket> = Vec::new();
         for number in 0..10 {
@@ -78,7 +78,7 @@ impl FlowTally {
         }
     }
 
-    /// Returns the number of flows.
+    /// Returns the flow count over all sizes.
     pub(crate) fn flows(&self) -> u64 {
         self.buckets.iter().map(|bucket| bucket.times.count()).sum()
     }
@@ -88,7 +88,7 @@ impl FlowTally {
         self.buckets.iter().map(|bucket| bucket.payload).sum()
     }
 
-    /// Returns the completion times of all flows, in ps.
+    /// Returns all flows' completion times, in ps.
     pub(crate) fn times(&self) -> Histogram {
         let mut all = Histogram::default();
         for bucket in &self.buckets {

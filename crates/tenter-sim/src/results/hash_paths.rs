@@ -1,4 +1,4 @@
-//! Paths of queue pairs, where the hash of the 5-tuple alone decides: they are known before a run.
+//! Paths that queue pairs take where the 5-tuple's hash alone decides: they are known before a run.
 
 use std::iter;
 
@@ -17,17 +17,17 @@ const FOLLOWED_MAX: u64 = 1 << 20;
 pub struct HashPath {
     /// The job that sends it.
     pub job: JobId,
-    /// Index of the collective in the job's sequence.
+    /// The collective's index in the job's sequence.
     pub collective: u32,
-    /// Step of the algorithm to which the transfer belongs.
+    /// The algorithm's step to which the transfer belongs.
     pub step: u32,
     /// The host that sends.
     pub from: HostId,
     /// The host that receives.
     pub to: HostId,
-    /// Identifies the queue pair among those of the two ranks: lane and number.
+    /// Identifies the queue pair between the two ranks: lane and number.
     pub queue_pair: (u32, u16),
-    /// Output ports of the switches on the path.
+    /// The switches' output ports on the path.
     pub ports: Vec<CableEnd>,
 }
 

@@ -1,4 +1,4 @@
-//! Ideal ratios: times over those that the same transfers take on a full mesh of point-to-point
+//! Ideal ratios: a time over that which the same transfers take on a full mesh with point-to-point
 //! links at port speed.
 
 use tenter_record::{CollectiveRow, nearest_rank};
@@ -6,23 +6,23 @@ use tenter_units::Time;
 
 use crate::network::JobPlan;
 
-/// Returns a collective's time on the full mesh if the share `arrived` of it has arrived: that of
-/// its transfers, and the time within hosts before and after them.
+/// Returns a collective's time on the full mesh, in which its transfers count by the share
+/// `arrived`, with the time within hosts before and after them.
 pub(crate) fn of_collective(plan: &JobPlan, number: u32, transfers: Time, arrived: f64) -> Time {
     let mesh = Time::from_ps((transfers.ps() as f64 * arrived) as u64);
     let within = plan.within_hosts(number);
     within.saturating_add(within).saturating_add(mesh)
 }
 
-/// Sorts the ideal ratios of a collective's flows in ascending order.
+/// Sorts a collective's ideal ratios in ascending order.
 pub(crate) fn of_flows(ratios: &[f64]) -> Vec<f64> {
     let mut ratios = ratios.to_vec();
     ratios.sort_unstable_by(f64::total_cmp);
     ratios
 }
 
-/// Returns a job's ideal ratio: the time of its measured collectives together over their times on
-/// the full mesh.
+/// Returns a job's ideal ratio: the time that its measured collectives took together over their
+/// times on the full mesh.
 pub(crate) fn of_job(collectives: &[CollectiveRow]) -> Option<f64> {
     let judged = collectives.iter().filter(|row| !row.warm_up);
     let zero = (Time::ZERO, Time::ZERO);
@@ -44,14 +44,14 @@ pub(crate) fn millionths(time: Time, ideal: Time) -> u128 {
     u128::from(time.ps()) * 1_000_000 / u128::from(ideal.ps())
 }
 
-/// Returns the mean of ascending ratios. The sorted order makes the sum independent from the order
-/// in which flows ended.
+/// Returns the mean over ascending ratios. Sorted, the sum does not depend on the order in which
+/// flows ended.
 pub(crate) fn mean(ratios: &[f64]) -> Option<f64> {
     let sum: f64 = ratios.iter().sum();
     (!ratios.is_empty()).then(|| sum / ratios.len() as f64)
 }
 
-/// Returns a quantile of ascending ratios, by nearest rank.
+/// Returns a quantile from ascending ratios, by nearest rank.
 pub(crate) fn at(ratios: &[f64], per_mille: u32) -> Option<f64> {
     nearest_rank(ratios, per_mille)
 }

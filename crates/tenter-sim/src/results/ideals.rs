@@ -9,10 +9,10 @@ use tenter_workload::{CollectiveRun, Job, JobId};
 
 use crate::network::Context;
 
-/// Ideal times of a job's collectives, by index in the sequence and size in bytes.
+/// A job's ideal times for its collectives, by index in the sequence and size in bytes.
 pub(crate) type Times = BTreeMap<(u32, u64), Time>;
 
-/// The ideal times of all jobs.
+/// All jobs' ideal times.
 #[derive(Debug)]
 pub(crate) struct Ideals {
     /// Each job's ideal times for the sizes that are known beforehand.

@@ -1,4 +1,4 @@
-//! Inference: times of requests, and how their ranks spent their time.
+//! Inference: request times, and how ranks spent their time.
 
 use tenter_record::{InferencePoolRow, InferenceRow, NoteCode, NoteRow, RequestRow, nearest_rank};
 use tenter_units::{Instant, Time};
@@ -13,7 +13,7 @@ use super::outcome::Outcome;
 /// If requests take longer than planned by this share, a scheduler would have made other batches.
 const OFF: f64 = 0.1;
 
-/// Makes the rows of all inference jobs from what their ranks have measured.
+/// Makes all inference jobs' rows from what their ranks have measured.
 pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
     for iteration in iterations {
         let Some(run) = iteration.operations.inference() else {
@@ -64,7 +64,7 @@ fn times(run: &InferenceRun, at: At, ranks: &Ranks<'_>) -> Option<(Instant, Inst
     ranks.get(&at.rank)?.marks.get(place).copied()
 }
 
-/// Makes the rows of the requests. A request comes after the one that it follows.
+/// Makes the requests' rows. A request comes after the one that it follows.
 fn requests(run: &InferenceRun, of: IterationId, ranks: &Ranks<'_>) -> Vec<RequestRow> {
     let mut rows: Vec<RequestRow> = Vec::with_capacity(run.requests.len());
     for (number, request) in (0..).zip(&run.requests) {
@@ -121,7 +121,7 @@ fn request_row(
     })
 }
 
-/// Mean, median and 99th percentile of times.
+/// Mean, median and 99th percentile over several times.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     mean: Time,

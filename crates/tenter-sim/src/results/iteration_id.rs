@@ -1,8 +1,8 @@
-//! Identifies an iteration of a job in rows.
+//! Identifies a job's iteration in rows.
 
 use tenter_workload::JobId;
 
-/// An iteration of a job.
+/// A job's iteration, by numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IterationId {
     pub(super) job: JobId,

@@ -1,11 +1,11 @@
-//! Conservation checks for the leaves of a scheduled fabric.
+//! Conservation checks for the leaves in a scheduled fabric.
 
 use tenter_net::Switch;
 use tenter_net::scheduled::{FrameCount, LeafRecord};
 
 use crate::network::{Driver, NodeModel};
 
-/// Compares a leaf's own counts with those of its ports.
+/// Compares a leaf's counts with those at its ports.
 ///
 /// # Errors
 /// A sentence that says what does not add up.

@@ -1,4 +1,4 @@
-//! Measurements of ranks in training and inference, and the bytes that they sent.
+//! Measurements by ranks in training and inference, and the bytes that they sent.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::network::{Context, Driver, JobPlan, NodeModel};
 /// Measurements by rank.
 pub(super) type Ranks<'a> = BTreeMap<u32, &'a Metered>;
 
-/// A completed iteration of a job whose ranks measure.
+/// A completed iteration in a job whose ranks measure.
 pub(super) struct Iteration<'a> {
     pub(super) plan: &'a JobPlan,
     pub(super) of: IterationId,
@@ -69,7 +69,7 @@ pub(super) fn iterations<'a, D: Driver>(
     iterations
 }
 
-/// Returns the measurements of ranks that are done, by job and instance.
+/// Returns what finished ranks have measured, by job and instance.
 fn metered<D: Driver>(driver: &D) -> BTreeMap<(JobId, u32), Ranks<'_>> {
     let mut ranks: BTreeMap<(JobId, u32), Ranks<'_>> = BTreeMap::new();
     for (_, model) in driver.nodes() {
@@ -115,7 +115,7 @@ impl Volumes {
         Volumes(schedule.bytes_by_stream(is_within))
     }
 
-    /// Returns the bytes of a parallelism: within domains, and over the network.
+    /// Returns a parallelism's bytes: within domains, and over the network.
     pub(super) fn of(&self, parallelism: Parallelism) -> [u64; 2] {
         let mut sum = [0; 2];
         for (label, bytes) in &self.0 {

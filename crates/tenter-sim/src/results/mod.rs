@@ -1,4 +1,4 @@
-//! Results of a trial: its counters and flows, as the rows of its tables.
+//! A trial's results: counters and flows, as rows in its tables.
 
 mod capture;
 mod conservation;

@@ -3,7 +3,7 @@
 use tenter_plan::Plan;
 use tenter_record::Names;
 
-/// Collects the plan's names of jobs and nodes, for tables that show them beside numbers.
+/// Collects the plan's job and node names, for tables that show them beside numbers.
 pub fn names(plan: &Plan) -> Names {
     Names {
         jobs: plan.jobs.iter().map(|job| job.name.clone()).collect(),

@@ -1,4 +1,4 @@
-//! Tables of operations, of how ranks spent their time, and of critical paths.
+//! Tables for operations, for how ranks spent their time, and for critical paths.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use super::metered::Iteration;
 use super::outcome::Outcome;
 use super::training;
 
-/// The logs of ranks by job and instance, then by rank.
+/// The ranks' logs by job and instance, then by rank.
 type Logs<'a> = BTreeMap<(JobId, u32), BTreeMap<u32, &'a [OperationLog]>>;
 
 /// Makes the rows from what all ranks have logged.
@@ -102,7 +102,7 @@ fn expose_as_metered(ranks: &mut [RankTimes], metered: &Iteration<'_>) {
     }
 }
 
-/// Sums the parts of a path by kind, and the exposed communication of the ranks.
+/// Sums the path's segments by kind, and the ranks' exposed communication.
 fn shares(of: IterationId, name: &str, ranks: &[RankTimes], path: &[Part]) -> CriticalShareRow {
     let of_kind = |kind: &str| {
         let parts = path.iter().filter(|part| part.kind == kind);
@@ -133,7 +133,7 @@ fn shares(of: IterationId, name: &str, ranks: &[RankTimes], path: &[Part]) -> Cr
     }
 }
 
-/// Returns the operations to which a part of a path belongs.
+/// Returns the operations to which a path's segment belongs.
 fn operations_of(part: &Part) -> impl Iterator<Item = At> {
     std::iter::once(part.at).chain(part.sender)
 }
@@ -239,7 +239,7 @@ impl RankTimes {
         times
     }
 
-    /// Walks over the starts and ends of a rank's operations in time order.
+    /// Walks over the starts and ends in a rank's log in time order.
     fn of_rank(
         graph: &Graph,
         rank: u32,

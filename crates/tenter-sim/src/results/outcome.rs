@@ -1,8 +1,8 @@
-//! The outcome of a trial.
+//! A trial's outcome: summary, rows and digest.
 
 use tenter_record::{CollectiveRow, Counts, Digest, JobRow, Summary};
 
-/// The outcome of a trial, besides the rows that its sink has received.
+/// A trial's outcome, besides the rows that its sink has received.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The trial at a glance. The caller fills in wall times and peak memory.
@@ -11,8 +11,8 @@ pub struct Outcome {
     pub jobs: Vec<JobRow>,
     /// One row per collective and iteration.
     pub collectives: Vec<CollectiveRow>,
-    /// Counters of ports, queues and switches.
+    /// Counters in ports, queues and switches.
     pub counts: Counts,
-    /// Digest of all completion times and counters.
+    /// Digest over all completion times and counters.
     pub digest: Digest,
 }

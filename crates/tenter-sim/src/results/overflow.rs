@@ -1,4 +1,4 @@
-//! Warns of queues at flow level that packets would overflow.
+//! Warns if queues at flow level grow beyond what packets would find.
 
 use tenter_net::{ClassSpec, SwitchSpec, Switches};
 use tenter_record::{NoteCode, NoteRow};

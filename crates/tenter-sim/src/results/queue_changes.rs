@@ -1,4 +1,4 @@
-//! The table of queues recorded change by change, with a warning about what is missing.
+//! The table with recorded queue changes, and a warning about what is missing.
 
 use tenter_record::NoteCode;
 

@@ -8,7 +8,7 @@ use tenter_units::{Instant, Time};
 
 use crate::network::{Driver, NodeModel};
 
-/// Makes the rows of the switches that send signals.
+/// Makes a row for each switch that sends signals.
 pub(crate) fn of_switches<D: Driver>(driver: &D) -> Vec<SignalRow> {
     let topology = driver.context().topology();
     let row = |(node, model): (NodeId, &NodeModel)| {
@@ -38,7 +38,7 @@ pub(crate) fn of_switches<D: Driver>(driver: &D) -> Vec<SignalRow> {
     driver.nodes().filter_map(row).collect()
 }
 
-/// Makes the rows of senders' reaction times; none without signals.
+/// Makes the rows with senders' reaction times; none without signals.
 pub(crate) fn reactions<D: Driver>(driver: &D, ended: Instant) -> Vec<ReactionRow> {
     let context = driver.context();
     let hosts = driver.nodes().filter_map(|(_, model)| match model {

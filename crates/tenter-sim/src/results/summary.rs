@@ -1,4 +1,4 @@
-//! Makes the tables of a trial from the flow table and the counters.
+//! Makes a trial's tables from the flow table and the counters.
 
 use tenter_endpoint::Nic;
 use tenter_endpoint::loss_recovery::LossRecovery;
@@ -44,15 +44,15 @@ pub(crate) struct Trial<'a> {
     pub(crate) stalls: Vec<Option<String>>,
 }
 
-/// Returns the packets of any kind that were carried, counted once per link.
+/// Returns how many packets were carried, whatever their kind, counted once per link.
 pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
     let frames = transmitters(driver, tenter_net::Transmitter::packets);
     let carried = driver.carried().map_or(0, Carried::hops);
     frames + notices::sent(driver) + credit::sent(driver) + carried
 }
 
-/// Returns the time of the last event at the nodes: the end of the last frame, or the last time a
-/// queue pair gave up. Other timeouts are followed by a frame, so they need not be considered.
+/// Returns when the nodes had their last event: a frame's end, or a queue pair giving up. Other
+/// timeouts are followed by a frame, so they need not be considered.
 pub(crate) fn last_event(driver: &impl Driver) -> Instant {
     let of_node = |model: &NodeModel| match model {
         NodeModel::Host(host) => {
@@ -81,7 +81,7 @@ fn transmitters(driver: &impl Driver, count: impl Fn(&tenter_net::Transmitter) -
         .sum()
 }
 
-/// Makes the tables of a trial; `counts` has what was recorded while it ran.
+/// Makes a trial's tables; `counts` has what was recorded while it ran.
 pub(crate) fn outcome<D: Driver>(
     driver: &D,
     flow_table: &FlowTable,
@@ -149,7 +149,7 @@ pub(crate) fn outcome<D: Driver>(
     outcome
 }
 
-/// Makes the rows of all jobs and collectives from sizes and times.
+/// Makes all rows for jobs and collectives from sizes and times.
 fn job_summaries<D: Driver>(
     driver: &D,
     flow_table: &FlowTable,
@@ -167,7 +167,7 @@ fn job_summaries<D: Driver>(
     context.jobs.ids().map(of_job).collect()
 }
 
-/// Adds the rows of all tables that every trial has to the digest of the flow rows.
+/// Extends the flow rows' digest by the rows in all tables that every trial has.
 fn digest(
     flow_table: &FlowTable,
     jobs: &[JobSummary],
@@ -288,13 +288,13 @@ fn collective_row(
     }
 }
 
-/// Returns the ideal time in percent of the time taken.
+/// Returns the ideal time in percent of the actual time.
 fn percent_of(ideal: Option<Time>, time: Option<Time>) -> Option<f64> {
     let both = ideal.zip(time);
     both.map(|(ideal, time)| 100.0 * ideal.as_ns() / time.as_ns())
 }
 
-/// Returns statistics of the flows' completion times.
+/// Returns statistics over the flows' completion times.
 fn completion_times(tally: &Tally) -> Option<Distribution> {
     match (&tally.flow_work, &tally.rings) {
         (Some(flows), _) => distribution(&flows.times()),
@@ -303,7 +303,7 @@ fn completion_times(tally: &Tally) -> Option<Distribution> {
     }
 }
 
-/// Returns the number of flows that a collective has completed.
+/// Returns how many flows a collective has completed.
 fn flows_of(tally: &Tally) -> u64 {
     match (&tally.flow_work, &tally.rings) {
         (Some(flows), _) => flows.flows(),
@@ -312,7 +312,7 @@ fn flows_of(tally: &Tally) -> u64 {
     }
 }
 
-/// Returns statistics of completion times that are kept as a histogram only.
+/// Returns statistics over completion times that are kept as a histogram only.
 fn distribution(times: &Histogram) -> Option<Distribution> {
     Distribution::by(|per_mille| {
         let ps = times.at(10 * per_mille)?;
@@ -320,7 +320,7 @@ fn distribution(times: &Histogram) -> Option<Distribution> {
     })
 }
 
-/// Makes the rows of completion times by size, for jobs that run a flow workload.
+/// Makes the rows with completion times by size, for jobs that run a flow workload.
 fn flow_sizes(context: &Context, flow_table: &FlowTable) -> Vec<FlowSizeRow> {
     let mut rows = Vec::new();
     for ((job, plan), tallies) in context.jobs.numbered().zip(&flow_table.tallies) {
@@ -342,7 +342,7 @@ fn arrived_share(context: &Context, tally: &Tally) -> f64 {
     }
 }
 
-/// Returns the payload that has arrived of the flows in the table.
+/// Returns the payload that has arrived, over all flows in the table.
 fn received_payload(context: &Context, tally: &Tally) -> u64 {
     match arrived_share(context, tally) {
         share if share < 1.0 => (tally.payload_bytes as f64 * share).round() as u64,
@@ -350,7 +350,7 @@ fn received_payload(context: &Context, tally: &Tally) -> u64 {
     }
 }
 
-/// Returns payload over wire bytes of a full packet that is not the first of its message.
+/// Returns payload over wire bytes for a full packet that is not the first in its message.
 fn goodput_share(context: &Context) -> f64 {
     let mtu = f64::from(context.nic.mtu_bytes);
     let headers = context.nic.header_bytes();
@@ -418,7 +418,7 @@ fn job_row<D: Driver>(
     }
 }
 
-/// Returns the frame bytes accepted of a job's incomplete flows.
+/// Returns the frame bytes accepted in a job's incomplete flows.
 fn under_way<D: Driver>(driver: &D, plan: &JobPlan) -> u64 {
     if !driver.context().has_packets() {
         return 0;
@@ -434,7 +434,7 @@ fn under_way<D: Driver>(driver: &D, plan: &JobPlan) -> u64 {
     plan.job.hosts.numbered().map(of_rank).sum()
 }
 
-/// Sums the nodes' counters, which include frames of flows that never ended.
+/// Sums the nodes' counters, in which flows that never ended are included.
 fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
     let mut totals = Totals {
         flows,
@@ -521,7 +521,7 @@ fn add_faults(totals: &mut Totals, ports: &[PortRow]) {
     }
 }
 
-/// Adds the bytes that all links have carried, and the shares of control packets and pauses.
+/// Adds the bytes that all links have carried, and the shares that were control packets and pauses.
 fn add_wire(totals: &mut Totals, ports: &[PortRow]) {
     let sum = |bytes: fn(&PortRow) -> u64| ports.iter().map(bytes).sum::<u64>();
     let control = sum(|port| port.tx_control_wire_bytes);
@@ -550,7 +550,7 @@ fn add_paused(totals: &mut Totals, ports: &[PortRow], context: &Context) {
     }
 }
 
-/// Explains why frames of a lossless class may have been dropped, and what to do about it.
+/// Explains why lossless frames may have been dropped, and what to do about it.
 fn why_lossless_drops(context: &Context) -> &'static str {
     let mut rules = context.impairments.iter().flat_map(|link| &link.rules);
     if rules.any(|rule| matches!(rule.action, TesterAction::Hold(_))) {

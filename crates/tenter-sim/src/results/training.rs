@@ -11,7 +11,7 @@ use super::iteration_id::IterationId;
 use super::metered::{Iteration, Volumes, exposed};
 use super::outcome::Outcome;
 
-/// Makes the rows of all training jobs from what their ranks have measured.
+/// Makes all training jobs' rows from what their ranks have measured.
 pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
     for iteration in iterations {
         let Some(step) = iteration.operations.step() else {
