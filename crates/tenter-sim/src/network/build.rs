@@ -350,7 +350,7 @@ pub fn build<W: Watcher>(
     })
 }
 
-/// The lane and the nodes of a partition, which become a [`Part`].
+/// A partition's lane and nodes, which become a [`Part`].
 type Wired = (tenter_engine::Lane<tenter_net::Packet>, Vec<NodeModel>);
 
 /// Builds the lanes and nodes, partition by partition.

@@ -30,7 +30,7 @@ pub(crate) struct CaptureLog {
 /// A captured port at which a sending port's frames are seen.
 #[derive(Clone, Copy, Debug)]
 struct Tap {
-    /// Index of the captured port in the plan.
+    /// The captured port's index in the plan.
     port: u32,
     /// True at the sending port, false at the other end of its cable.
     is_outbound: bool,
@@ -111,7 +111,7 @@ impl CaptureLog {
 #[derive(Clone, Debug, Default)]
 struct Frames {
     list: Vec<Seen>,
-    /// Indices of received frames in `list`, by captured port and packet.
+    /// Indices in `list` at which received frames lie, by captured port and packet.
     received: HashMap<(u32, Packet), Vec<usize>>,
 }
 
@@ -146,7 +146,7 @@ impl Frames {
         }
     }
 
-    /// Keeps the `limit` earliest frames; returns the number of others.
+    /// Keeps the `limit` earliest frames; returns how many others there were.
     fn keep_first(&mut self, limit: usize) -> u64 {
         let omitted = keep_first(&mut self.list, limit);
         self.received.clear();
@@ -157,7 +157,7 @@ impl Frames {
     }
 }
 
-/// Sorts the frames by time and keeps the first `limit`; returns the number of others.
+/// Sorts the frames by time and keeps the first `limit`; returns how many others there were.
 pub(crate) fn keep_first(frames: &mut Vec<Seen>, limit: usize) -> u64 {
     frames.sort_unstable_by_key(|seen| {
         (

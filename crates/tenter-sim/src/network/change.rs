@@ -3,7 +3,7 @@
 use tenter_net::{FarEnd, WatchdogSpec, WireLosses};
 use tenter_units::{SerialisationTime, Time};
 
-/// A change to a node at a sync point. A `u16` is the number of a port.
+/// A change to a node at a sync point. A `u16` is a port number.
 #[derive(Clone, Copy, Debug)]
 pub enum Change {
     /// A port's link goes down; the losses say which sent frames are lost.

@@ -53,7 +53,7 @@ pub struct Context {
     pub(crate) scheduled: Option<ScheduledFabric>,
     /// The credit that frames need before they are sent; `None` without credit-based flow control.
     pub(crate) credit: Option<CreditSpec>,
-    /// The input queues of switches; `None` if frames wait at outputs.
+    /// The switches' input queues; `None` if frames wait at outputs.
     pub(crate) input_queued: Option<InputQueuedSpec>,
     /// Congestion signals that switches send to senders, if any.
     pub(crate) signals: Option<SignalSpec>,
@@ -61,7 +61,7 @@ pub struct Context {
     pub(crate) addresses: ById<HostId, NicAddress>,
     /// The jobs, with the parts that never change while they run.
     pub(crate) jobs: ById<JobId, JobPlan>,
-    /// The state of each job's current collective, which all threads update.
+    /// The state that each job's current collective has, which all threads update.
     pub(crate) progress: JobProgress,
     /// The level: packets or flows.
     pub(crate) fidelity: Fidelity,
@@ -76,7 +76,7 @@ pub struct Context {
     pub(crate) records_operations: bool,
     /// Time for which background jobs run on without the measured ones.
     pub(crate) background_delay: Time,
-    /// The ranks on each host, in the order of jobs and therefore of QP indices.
+    /// Each host's ranks, ordered by job and therefore by QP index.
     pub(crate) ranks: ById<HostId, Vec<RankHere>>,
     /// Each node's address: its partition, and its number there.
     pub(crate) homes: ById<NodeId, Home>,
@@ -88,12 +88,12 @@ impl Context {
         &self.topology
     }
 
-    /// Returns the address of a node.
+    /// Returns a node's address.
     pub fn home(&self, node: impl Into<NodeId>) -> Home {
         self.homes[node.into()]
     }
 
-    /// Returns the hashes of all packets between two hosts, in both directions, in ascending order.
+    /// Returns all hashes in packets between two hosts, in both directions, in ascending order.
     pub fn hashes_between(&self, a: HostId, b: HostId) -> Vec<u32> {
         let mut hashes = Vec::new();
         for (from, to) in [(a, b), (b, a)] {
@@ -114,7 +114,7 @@ impl Context {
         hashes
     }
 
-    /// Returns the hashes of all packets that a host sends, in ascending order.
+    /// Returns all hashes in packets that a host sends, in ascending order.
     pub(super) fn hashes_from(&self, host: HostId) -> Vec<u32> {
         let mut hashes = Vec::new();
         for (job, plan) in self.jobs.numbered() {
@@ -136,7 +136,7 @@ impl Context {
         hashes
     }
 
-    /// Adds the hashes of all data packets from a queue pair whose own hash is `base`.
+    /// Adds all hashes in data packets from a queue pair whose own hash is `base`.
     fn add_hashes(&self, base: u32, hashes: &mut Vec<u32>) {
         // Connection set-up always uses the queue pair's own hash.
         hashes.push(base);
@@ -144,7 +144,7 @@ impl Context {
         hashes.extend(entropy.flat_map(|entropy| entropy.hashes(base)));
     }
 
-    /// Returns true at packet level. At flow level no queue pair of a NIC is used.
+    /// Returns true at packet level. At flow level no NIC uses a queue pair.
     pub(crate) fn has_packets(&self) -> bool {
         self.fidelity == Fidelity::Packet
     }
@@ -161,7 +161,7 @@ impl Context {
         Some(number as u16)
     }
 
-    /// Returns true if a rank is the first of its job on its host.
+    /// Returns true if a rank is its job's first on its host.
     pub(crate) fn is_first_there(&self, host: HostId, job: JobId, rank: RankId) -> bool {
         let mut ranks = self.ranks_on(host).iter();
         let first = ranks.find(|here| here.job == job);
@@ -199,7 +199,7 @@ impl Context {
         key.transfer as usize * queue_pairs + usize::from(key.queue_pair)
     }
 
-    /// Returns the hosts of a job's ranks with their line rates, rank by rank.
+    /// Returns the hosts for a job's ranks with their line rates, rank by rank.
     pub(crate) fn nics_of(&self, job: JobId) -> Vec<(HostId, Rate)> {
         let hosts = self.jobs[job].job.hosts.iter();
         hosts
@@ -249,7 +249,7 @@ impl Context {
         ports + domain + fabric.map_or(0, |fabric| fabric.control_inputs(node))
     }
 
-    /// Returns the model of a switch.
+    /// Returns a switch's model.
     pub(crate) fn switch(&self, node: NodeId) -> &SwitchSpec {
         self.switches.of(&self.topology, node)
     }

@@ -12,7 +12,7 @@ use super::context::Context;
 use super::scheduled::ScheduledFabric;
 
 impl Context {
-    /// Returns the model of a switch in a scheduled fabric.
+    /// Returns a switch's model in a scheduled fabric.
     pub(super) fn scheduled_model<'a>(
         &'a self,
         node: NodeId,

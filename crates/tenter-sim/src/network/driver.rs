@@ -32,7 +32,7 @@ pub trait Driver {
         false
     }
 
-    /// Returns the number of partitions.
+    /// Returns how many partitions there are.
     fn parts(&self) -> usize;
 
     /// Returns the nodes in partition `part`.
@@ -71,7 +71,7 @@ pub trait Driver {
         None
     }
 
-    /// Returns true while rings of a job run as a whole.
+    /// Returns true while a job's rings run as a whole.
     fn runs_rings(&self, _job: JobId) -> bool {
         false
     }
@@ -131,7 +131,7 @@ pub struct DriverStats {
     pub node_visits: u64,
     /// Windows that were run, empty ones excluded.
     pub windows: u64,
-    /// Longest length of a window in ps.
+    /// Longest window length in ps.
     pub window_ps: u64,
     /// Time and packet-hops that were jumped over.
     pub jumped: Jumped,

@@ -21,12 +21,12 @@ use super::watch::Watcher;
 pub enum NodeModel {
     /// A host with its NIC.
     Host(Box<Host>),
-    /// A switch of any model.
+    /// A switch with any model.
     Switch(Switch),
 }
 
 impl NodeModel {
-    /// Sums `count` over the transmitters of all ports.
+    /// Sums `count` over the transmitters at all ports.
     pub(crate) fn sum_of_ports(&self, count: impl Fn(&Transmitter) -> u64) -> u64 {
         match self {
             NodeModel::Host(host) => {
@@ -51,7 +51,7 @@ pub struct Fabric<W> {
     pub(crate) schedules: Schedules,
     /// Records since the last collection.
     pub(crate) partition_records: PartitionRecords,
-    /// Observer of packets; `Unwatched` costs nothing.
+    /// Packet observer; `Unwatched` costs nothing.
     pub(crate) watcher: W,
     /// Memory for a switch visit that goes port after port.
     pub(crate) turns: ArrivalsByPort,
@@ -245,7 +245,7 @@ impl<W: Watcher> Fabric<W> {
         }
     }
 
-    /// Fires one timer of a node, for an engine with explicit events.
+    /// Fires one timer at a node, for an engine with explicit events.
     pub fn fires(&mut self, node: LocalNode, now: Instant, medium: &mut impl Medium) {
         let (model, mut scope) = self.node(node);
         match model {

@@ -79,7 +79,7 @@ impl Context {
         (each + Time::LEAST) * classes + rest
     }
 
-    /// Returns for each port of a switch whether it leads to a host.
+    /// Returns for each switch port whether it leads to a host.
     pub(crate) fn leads_to_hosts(&self, node: NodeId) -> Vec<bool> {
         let peers = self.topology.neighbours(node);
         peers.map(|peer| self.topology.is_host(peer.node)).collect()

@@ -58,12 +58,11 @@ enum Full {
 #[derive(Debug)]
 pub struct Host {
     pub(crate) nic: Nic,
-    /// Timers of ranks and NPUs, earliest first; the NIC has its own.
+    /// Timers for ranks and NPUs, earliest first; the NIC has its own.
     timers: BinaryHeap<Reverse<(Instant, Timer)>>,
     /// Ranks that have not started their collective yet, with their start times.
     not_started: Vec<(u16, Instant)>,
-    /// Number of arrivals that each transfer still waits for, by (rank's number on this host,
-    /// transfer).
+    /// Arrivals for which each transfer still waits, by (rank's number on this host, transfer).
     waiting: Countdown<(u16, u32)>,
     /// A random stream for each rank, from which start delays are drawn; empty unless starts are
     /// skewed.
@@ -118,7 +117,7 @@ impl Host {
         }
     }
 
-    /// Returns the host's NIC, with the queue pairs of its ranks.
+    /// Returns the host's NIC, with its ranks' queue pairs.
     pub fn nic(&self) -> &Nic {
         &self.nic
     }
@@ -146,7 +145,7 @@ impl Host {
         first
     }
 
-    /// Discards the state of a job's last collective, so that the next one counts anew.
+    /// Discards the state that a job's last collective left, so that the next one counts anew.
     pub(crate) fn reset(&mut self, context: &Context, job: JobId) {
         let ranks = context.ranks_on(self.nic.host());
         let on_slots = ranks.iter().filter(|_| context.has_packets());
@@ -176,7 +175,7 @@ impl Host {
         self.nic.next_departure(now)
     }
 
-    /// Returns when the next timer of a rank or NPU fires; [`Instant::NEVER`] if there is none.
+    /// Returns when a rank or NPU has its next timer; [`Instant::NEVER`] if none has.
     #[inline]
     pub(crate) fn alarm(&self) -> Instant {
         let first = self.timers.peek();
@@ -368,7 +367,7 @@ impl Host {
         slots.any(full).then_some(Full::ForNow)
     }
 
-    /// Returns true if a timer of a rank in `job`, or of the scale-up domain, is set here.
+    /// Returns true if a timer is set here for a rank in `job`, or for the scale-up domain.
     pub(crate) fn has_timers_of(&self, context: &Context, job: JobId) -> bool {
         let ranks = context.ranks_on(self.nic.host());
         self.timers.iter().any(|Reverse((_, timer))| match timer {

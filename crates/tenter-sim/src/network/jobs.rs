@@ -17,9 +17,9 @@ use super::unloaded::Unloaded;
 /// An instance: one collective in one iteration of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
-    /// Index of the collective in the job's sequence.
+    /// The collective's index in the job's sequence.
     pub(crate) index: u32,
-    /// Repetition of the sequence, warm-up included.
+    /// How often the sequence was repeated before, warm-up included.
     pub(crate) iteration: u32,
     /// True if the iteration is a warm-up, which is not measured.
     pub(crate) warm_up: bool,
@@ -35,14 +35,14 @@ pub(crate) struct JobPlan {
     pub(crate) places: ById<RankId, Place>,
     /// Unloaded times for the paths of its flows, if it runs a flow workload.
     pub(crate) unloaded: Unloaded,
-    /// Latency on the shortest path between two of its NICs; `None` if no transfer has to wait for
-    /// a minimum latency.
+    /// Shortest path's latency between two of its NICs; `None` if no transfer has to wait for a
+    /// minimum latency.
     pub(crate) least_latency: Option<Time>,
     /// Seed for everything that the job draws.
     pub(crate) seed: u64,
 }
 
-/// A rank of a job, as its host knows it.
+/// A job's rank, as its host knows it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RankHere {
     pub(crate) job: JobId,
@@ -56,9 +56,9 @@ pub(crate) struct RankHere {
 /// First QP indices that a rank has at its host's NIC.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    /// First sending QP index of the rank.
+    /// The rank's first sending QP index.
     pub(crate) send_base: SendSlot,
-    /// First receiving QP index of the rank.
+    /// The rank's first receiving QP index.
     pub(crate) receive_base: ReceiveSlot,
 }
 
@@ -123,7 +123,7 @@ impl JobPlan {
         self.job.sequence.first()?.traffic.flow_workload()
     }
 
-    /// Returns the position of instance `number` in the job.
+    /// Returns where instance `number` stands in the job.
     pub(crate) fn turn(&self, number: u32) -> Turn {
         let length = self.job.sequence.len() as u32;
         let iteration = number / length;
@@ -187,12 +187,12 @@ pub struct JobProgress {
     edge: AtomicU64,
 }
 
-/// The progress of one job, with times in ps.
+/// One job's progress, with times in ps.
 #[derive(Debug)]
 struct Counters {
     /// Transfers (or slots and operation ranks) that are not finished.
     missing: AtomicU64,
-    /// Time of the last arrival in this collective.
+    /// The last arrival's time in this collective.
     last_arrival: AtomicU64,
     /// Time from the last arrival to the next collective; [`Time::MAX`] if there is none.
     gap: AtomicU64,
@@ -264,7 +264,7 @@ impl JobProgress {
         }
     }
 
-    /// Returns the number of transfers in the job's collective that have not arrived.
+    /// Returns how many transfers in the job's collective have not arrived.
     pub fn missing(&self, job: JobId) -> u64 {
         self.jobs[job].missing.load(Ordering::Acquire)
     }

@@ -1,4 +1,4 @@
-//! Destinations of links, and their delays.
+//! Links: where they lead, and their delays.
 
 use tenter_engine::{Home, Output};
 use tenter_net::FarEnd;

@@ -133,7 +133,7 @@ impl Context {
         Arc::new(PacketHeaders(Arc::clone(self)))
     }
 
-    /// Returns the model of a switch.
+    /// Returns a switch's model.
     fn switch_model(&self, node: NodeId) -> SwitchModel<'_> {
         if let Some(fabric) = &self.scheduled {
             self.scheduled_model(node, fabric)

@@ -1,4 +1,4 @@
-//! The state of a host's ranks in their operation graphs.
+//! A host's ranks and their state in operation graphs.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use tenter_units::Instant;
 use tenter_workload::graph::{Metered, OperationLog, RankRun};
 use tenter_workload::{Countdown, JobId, RankId};
 
-/// The log of a rank in one instance of a job.
+/// A rank's log from one instance of a job.
 #[derive(Debug)]
 pub(crate) struct RankLog {
     pub(crate) job: JobId,

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::jobs::RankHere;
 use super::queue_pair_id::QueuePairId;
 
-/// The source of a packet.
+/// A packet's source: host, UDP port and QP index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PacketEnds {
     /// The host that sent it.

@@ -1,4 +1,4 @@
-//! Records of one partition: both halves of each flow.
+//! One partition's records: both halves of each flow.
 
 use std::cell::RefCell;
 
@@ -51,14 +51,14 @@ pub(crate) struct Posted {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeliveredHalf {
     pub(crate) key: FlowKey,
-    /// Arrival time of the last byte.
+    /// Time at which the last byte arrived.
     pub(crate) at: Instant,
     /// Frame bytes that were accepted.
     pub(crate) bytes: u64,
     pub(crate) latency_sum: u64,
     pub(crate) latency_min: u32,
     pub(crate) latency_max: u32,
-    /// Number of frames that were accepted.
+    /// Frames that were accepted at the receiver.
     pub(crate) frames: u32,
     /// Number of the job's instance.
     pub(crate) turn: u32,
@@ -71,7 +71,7 @@ pub(crate) struct AcknowledgedHalf {
     pub(crate) key: FlowKey,
     pub(crate) posted: Instant,
     pub(crate) first_sent: Instant,
-    /// Arrival time of the acknowledgement.
+    /// Time at which the acknowledgement arrived.
     pub(crate) at: Instant,
     /// Frames that were sent, retransmissions included.
     pub(crate) frames: u64,
@@ -104,7 +104,7 @@ pub(crate) struct CompleteFlow {
     pub(crate) posted: Instant,
     pub(crate) first_sent: Instant,
     pub(crate) received: Instant,
-    /// Arrival time of its acknowledgement.
+    /// Time at which its acknowledgement arrived.
     pub(crate) at: Instant,
 }
 
@@ -150,7 +150,7 @@ pub(crate) struct Arrived {
     pub(crate) flows: u64,
     /// Frame bytes that have arrived.
     pub(crate) bytes: u64,
-    /// Time of the last arrival.
+    /// Time at which the last flow arrived.
     pub(crate) last: Instant,
 }
 
@@ -195,7 +195,7 @@ pub(crate) struct PartitionRecords {
 }
 
 impl PartitionRecords {
-    /// Makes empty records for a partition of a network with these jobs.
+    /// Makes empty records for a partition that has these jobs.
     pub(crate) fn new(jobs: &ById<JobId, JobPlan>) -> PartitionRecords {
         PartitionRecords {
             endless: jobs
@@ -243,7 +243,7 @@ impl PartitionRecords {
         }
     }
 
-    /// Records the marks of a flow that has just been delivered.
+    /// Records congestion marks for a flow that has just been delivered.
     #[inline]
     pub(crate) fn marked(&mut self, key: FlowKey, turn: u32, marks: Marks) {
         if marks != Marks::default() && self.endless[key.job].is_none() {

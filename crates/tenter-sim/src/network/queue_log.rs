@@ -22,7 +22,7 @@ pub(crate) struct QueueLog {
     span: (Instant, Instant),
 }
 
-/// The log of one port.
+/// One port's log of its queues.
 #[derive(Clone, Debug, Default)]
 struct PortLog {
     /// Waiting frame bytes in each class's queue.

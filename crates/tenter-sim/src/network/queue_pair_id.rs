@@ -2,7 +2,7 @@
 
 use tenter_workload::{FarEnd, JobId, RankId, Transfer};
 
-/// A queue pair, in the direction of the packets in question.
+/// A queue pair, in the direction that the packets in question take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueuePairId {
     pub(crate) job: JobId,
@@ -10,7 +10,8 @@ pub(crate) struct QueuePairId {
     pub(crate) from: RankId,
     /// The rank that they go to.
     pub(crate) to: RankId,
-    /// Lane (virtual path of the schedule) between the two ranks.
+    /// Lane between the two ranks: a channel if queue pairs belong to rank pairs, otherwise a
+    /// chunk.
     pub(crate) lane: u32,
     /// Number among the lane's queue pairs.
     pub(crate) queue_pair: u16,

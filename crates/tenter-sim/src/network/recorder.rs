@@ -7,7 +7,7 @@ use super::capture_log::CaptureLog;
 use super::queue_log::QueueLog;
 use super::watch::{Captured, PortChanges, Watcher};
 
-/// Records queue changes and captured frames of one partition.
+/// Records queue changes and captured frames in one partition.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     queues: Option<QueueLog>,

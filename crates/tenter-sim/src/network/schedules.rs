@@ -10,7 +10,7 @@ use tenter_workload::{Destination, JobId, Schedule, split};
 
 use super::context::Context;
 
-/// Looks up the far end of a queue pair, and what it sends now.
+/// Looks up a queue pair's far end, and what it sends now.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peers<'a> {
     pub(crate) context: &'a Context,
@@ -65,7 +65,7 @@ impl Schedules {
         &*self.running(job).1
     }
 
-    /// Returns the number of the instance that a job runs.
+    /// Returns the instance that a job runs.
     pub(crate) fn turn(&self, job: JobId) -> u32 {
         self.running(job).0
     }

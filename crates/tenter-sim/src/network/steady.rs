@@ -32,7 +32,7 @@ use tenter_units::Time;
 /// Totals of what was jumped over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Jumped {
-    /// Number of jumps over periods or steps.
+    /// How many jumps there were, over periods or steps.
     pub jumps: u64,
     /// Periods in all jumps together.
     pub periods: u64,

@@ -16,7 +16,7 @@ pub(crate) struct Unloaded {
     paths: Vec<Vec<Link>>,
     /// Planes over which each flow is distributed.
     planes: u16,
-    /// For each pair of ranks in the workload, the index of its path.
+    /// For each pair of ranks in the workload, its path's index.
     of_way: Vec<u32>,
 }
 

@@ -52,7 +52,7 @@ pub struct Captured<'a> {
 pub(crate) struct Seen {
     /// Time at which its first bit is there.
     pub(crate) at: Instant,
-    /// Index of the port in the plan.
+    /// The port's index in the plan.
     pub(crate) port: u32,
     /// True if the port sends the frame.
     pub(crate) is_outbound: bool,
@@ -87,7 +87,7 @@ pub enum WatchTarget {
 }
 
 impl WatchTarget {
-    /// Makes the target for a port of a node.
+    /// Makes the target for a node's port.
     pub fn port(context: &Context, node: NodeId, port: u16) -> WatchTarget {
         let topology = context.topology();
         // The pauses that take effect at the port were sent by the other end.

@@ -68,9 +68,9 @@ pub(super) const UNIT: usize = SENT_UNIT_PS as usize;
 pub(super) struct Units {
     /// Number of periods in the jump.
     periods: u64,
-    /// Remainder of the period beyond whole units, in ps.
+    /// Remainder in ps by which a period exceeds whole units.
     rest: u64,
-    /// Number of periods after which the remainders add up to whole units.
+    /// Periods after which the remainders add up to whole units.
     cycle: u64,
     /// For each offset in a unit, the unit boundaries between it and the same event in a later
     /// period, summed over all periods.

@@ -45,12 +45,12 @@ impl Numbers {
         }
     }
 
-    /// Returns the number of receiving queue pairs.
+    /// Returns how many receiving queue pairs there are.
     pub(super) fn receiving(&self) -> usize {
         self.receive.len()
     }
 
-    /// Returns the index of a queue pair among all of the same side.
+    /// Returns a queue pair's index among all on the same side.
     #[inline]
     pub(super) fn place(&self, end: FlowEnd) -> Option<usize> {
         let (host, side, slot, all) = match end {

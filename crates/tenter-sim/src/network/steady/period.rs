@@ -4,7 +4,7 @@ use tenter_units::Time;
 
 use super::log::Departure;
 
-/// Least number of frames from which a period is guessed.
+/// Fewest frames from which a period is guessed.
 const FRAMES_MIN: usize = 16;
 
 /// Returns the time after which a host's frames repeat: the shortest one that fits the whole log

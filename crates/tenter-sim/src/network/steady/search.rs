@@ -19,7 +19,7 @@ const LISTEN: Time = Time::from_us(100);
 /// Fewest packets that a queue pair must have left; below, its request is about to end. Tests jump
 /// in short trials, too.
 const LEFT_MIN: u32 = if cfg!(debug_assertions) { 8 } else { 64 };
-/// Number of states that are compared at a guessed distance before the guess is given up.
+/// States that are compared at a guessed distance before the guess is given up.
 const TRIES: u32 = 128;
 const TRIES_OF_KNOWN: u32 = 12;
 /// If the recorded state grew in `GROWN_MAX` consecutive samples, each taken after twice the
@@ -43,7 +43,7 @@ const REST_MAX: Time = if cfg!(debug_assertions) {
 pub(crate) const HOPS_PER_RUN: u64 = 4_000_000;
 /// Larger limit while repeating steps are being logged, which a return would interrupt.
 const HOPS_OF_STEPS: u64 = 16 * HOPS_PER_RUN;
-/// Number of slices between two counts of packet-hops, because a count asks all ports.
+/// Slices between two counts of packet-hops: a count asks all ports.
 const SLICES_PER_COUNT: u32 = 32;
 /// Further periods for which a jump waits until the log has all packets under way.
 const MORE_PERIODS: u32 = 16;
@@ -55,7 +55,7 @@ pub(crate) struct Slices<'a, W: Watcher> {
     pub(crate) windows: Windows,
     pub(crate) pace: &'a mut Pace,
     pub(crate) progress: &'a JobProgress,
-    /// The next sync point of the caller.
+    /// The caller's next sync point.
     pub(crate) edge: Instant,
     /// Instant at which steps are compared next: no search or jump passes it.
     pub(crate) stop: Instant,
@@ -117,7 +117,7 @@ pub(crate) struct Search {
     /// Ended transfers and requests at the last check.
     ended: u64,
     lost: u64,
-    /// Time of the last end.
+    /// Time at which the last transfer ended.
     last_end: Instant,
     /// Estimate of how long after an end the state is steady.
     settling: Settling,

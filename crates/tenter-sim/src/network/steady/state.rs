@@ -37,7 +37,7 @@ pub(super) struct Noted {
 }
 
 impl Noted {
-    /// Returns the number of values that were recorded.
+    /// Returns how many values were recorded.
     pub(super) fn size(&self) -> u64 {
         self.values.len() as u64
     }

@@ -512,7 +512,7 @@ impl Counts {
         }
     }
 
-    /// Returns the number of records added since an earlier count.
+    /// Returns how many records were added since an earlier count.
     fn since(self, before: &Counts) -> u64 {
         let now = self.delivered + self.acknowledged + self.marked;
         let then = before.delivered + before.acknowledged + before.marked;
@@ -540,7 +540,7 @@ fn under_way<W: Watcher>(
     Some(all)
 }
 
-/// Returns for each job the number of transfers that have not arrived.
+/// Returns for each job how many transfers have not arrived.
 fn missing<W: Watcher>(network: &Network<'_, W>) -> Vec<u64> {
     let (context, _) = network.jobs();
     let jobs = context.jobs.numbered();

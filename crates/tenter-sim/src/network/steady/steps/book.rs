@@ -21,7 +21,7 @@ use crate::network::watch::Watcher;
 #[derive(Clone, Copy, Debug)]
 struct Row {
     first: Travel,
-    /// Number of packets in the run.
+    /// Packet count in the run.
     count: u32,
     /// Delay from packet to packet, in ps beyond whole latency units.
     by: u8,
