@@ -187,6 +187,7 @@ fn free_npu(here: &[RankHere], npus: u32) -> u16 {
             .filter(|rank| u32::from(rank.npu) == *npu)
             .count()
     };
+    // `min_by_key` returns the first of several minima.
     (0..npus).min_by_key(ranks_of).unwrap_or(0) as u16
 }
 
@@ -271,6 +272,7 @@ fn checked(
         Fidelity::Packet => context.check_ids(too_many_at_once)?,
         Fidelity::Flow => drop(left_out(plan)?),
     }
+    // Flow level has no windows, so it needs no lookahead.
     if plan.lookahead.least_ps > 0 || plan.fidelity == Fidelity::Flow {
         return Ok(context);
     }
@@ -278,6 +280,8 @@ fn checked(
     let topology = &context.topology;
     let nodes = topology.node_ids();
     let mut ports = nodes.flat_map(|node| (0..topology.ports(node)).map(move |port| (node, port)));
+    // Names the first link without any delay. If all links have one, only a control frame can act
+    // at once.
     let at_once = ports.find(|&(node, port)| {
         let mut links = delays.possible_links(CableEnd { node, port });
         links.any(|link| link.latency.is_zero() && !link.stores)
@@ -346,6 +350,7 @@ pub fn build<W: Watcher>(
         windows,
         window_ps,
         pace: Pace::default(),
+        // A watcher would miss the events in jumped periods.
         search: (jumps && !W::WATCHED).then(Box::default),
     })
 }
@@ -357,6 +362,8 @@ type Wired = (tenter_engine::Lane<tenter_net::Packet>, Vec<NodeModel>);
 fn wire(context: &Arc<Context>, layout: LaneLayout) -> Vec<Wired> {
     let threads = layout.parts;
     let mut order: Vec<NodeId> = context.homes.ids().collect();
+    // A node's number in its partition is the place at which it is added, so nodes are added in the
+    // order of their addresses.
     order.sort_unstable_by_key(|&node| context.homes[node]);
     let mut builders: Vec<LaneBuilder> = (0..threads).map(|_| LaneBuilder::default()).collect();
     for &node in &order {

@@ -47,6 +47,8 @@ impl CaptureLog {
                 is_outbound: true,
                 delay: Time::ZERO,
             });
+            // Behind an optical switch the peer changes with the circuit, so only the port's own
+            // frames are captured.
             if topology.optics.place(end).is_some() {
                 continue;
             }
@@ -90,6 +92,7 @@ impl CaptureLog {
             });
         }
         let limit = usize::try_from(self.plan.limit).unwrap_or(usize::MAX);
+        // Sorting only when the list has doubled keeps the cost per frame low.
         if self.frames.list.len() > limit.saturating_mul(2) {
             self.omitted += self.frames.keep_first(limit);
         }
@@ -100,6 +103,7 @@ impl CaptureLog {
         let Some(taps) = self.taps.get(&event.place()) else {
             return;
         };
+        // At the sending port the frame was seen, lost or not.
         for tap in taps.iter().filter(|tap| !tap.is_outbound) {
             self.frames.remove(tap.port, &event.packet);
         }
@@ -159,6 +163,7 @@ impl Frames {
 
 /// Sorts the frames by time and keeps the first `limit`; returns how many others there were.
 pub(crate) fn keep_first(frames: &mut Vec<Seen>, limit: usize) -> u64 {
+    // By content alone, because frames from several partitions are merged by the same key.
     frames.sort_unstable_by_key(|seen| {
         (
             seen.at,

@@ -104,6 +104,7 @@ impl Context {
                     if plan.job.hosts[peer.rank] == to {
                         let forth = QueuePairId::to(here.job, here.rank, &peer);
                         self.add_hashes(self.hash(forth), &mut hashes);
+                        // Answers travel with the hash of the reverse direction.
                         hashes.push(self.hash(forth.back()));
                     }
                 }
@@ -126,6 +127,7 @@ impl Context {
                         self.add_hashes(self.hash(forth), &mut hashes);
                     }
                     if plan.job.hosts[peer.rank] == host {
+                        // The host also sends the answers to data that it receives.
                         hashes.push(self.hash(forth.back()));
                     }
                 }
@@ -171,6 +173,8 @@ impl Context {
     /// Returns the rank to which a receiving QP index at `host` belongs, with its number there.
     pub(crate) fn rank_of_slot(&self, host: HostId, slot: ReceiveSlot) -> (u16, RankHere) {
         let ranks = self.ranks_on(host);
+        // A rank without queue pairs shares its base with the next rank; the last one with a base
+        // up to `slot` owns it.
         let number = ranks.partition_point(|here| here.receive_base <= slot) - 1;
         (number as u16, ranks[number])
     }
@@ -232,7 +236,9 @@ impl Context {
         let pair = mix64(u64::from(from.number()) << 32 | u64::from(to.number()));
         let lane =
             mix64(u64::from(lane) << 32 | u64::from(job.number()) << 16 | u64::from(queue_pair));
+        // Rotated, because otherwise equal numbers for ranks, lane and job would cancel out.
         let mixed = mix64(self.seeds.hashing ^ pair.rotate_left(17) ^ lane);
+        // The first port's two upper bits are set, so 14 mixed bits choose among the dynamic ports.
         FIRST_SOURCE_PORT | (mixed >> 48) as u16
     }
 
@@ -270,6 +276,7 @@ impl Context {
     /// which may be the same NIC.
     pub(super) fn domain_output(&self, from: HostId, to: HostId, domain: ScaleUp) -> Output {
         let Home { part, node } = self.home(to);
+        // The inputs from the domain follow those of the ports.
         let ports = 2 * self.topology.ports(to);
         let nics = domain.npus_per_host / self.npus_per_nic;
         Output {

@@ -33,6 +33,7 @@ impl Context {
             let output = Output {
                 part: home.part,
                 node: home.node,
+                // Control inputs follow the two inputs of each port, in the order of the leaves.
                 input: 2 * ports + number,
             };
             time.map(|latency| Peer {

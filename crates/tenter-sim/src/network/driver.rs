@@ -156,6 +156,7 @@ impl<W: Watcher> Driver for WindowedDriver<W> {
     fn run(&mut self, from: Instant, edge: Instant, progress: &JobProgress) -> RunOutcome {
         let windows = self.windows;
         if let Some(search) = &mut self.search {
+            // The search drives the engine itself, from one comparison of states to the next.
             let mut slices = Slices {
                 parts: &mut self.parts,
                 windows,

@@ -93,6 +93,8 @@ impl<W: Watcher> Nodes for Fabric<W> {
                     schedules,
                     partition_records,
                 };
+                // The log takes the watcher's place: states are searched only if nothing is
+                // watched.
                 match steady_log.as_deref_mut() {
                     Some(log) if log.wants(node) => {
                         visit_host(host, &mut scope, arrivals, visit, log);
@@ -105,6 +107,7 @@ impl<W: Watcher> Nodes for Fabric<W> {
 
     #[inline]
     fn prefetch(&self, node: LocalNode) {
+        // A switch's ports are many, and are prefetched during its visit.
         if let NodeModel::Host(host) = &self.nodes[node.index()] {
             host.nic.prefetch();
         }
@@ -195,6 +198,7 @@ fn visit_host<W: Watcher>(
         now = host
             .nic
             .run(&scope.context.nic, now, run_end, &mut arrivals, &mut links);
+        // The NIC has nothing before the end; `now` is its next departure or timer.
         if now >= end {
             visit.wake(now);
             return;

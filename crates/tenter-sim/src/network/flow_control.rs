@@ -71,6 +71,7 @@ impl Context {
             return Time::ZERO;
         }
         let wire_bytes = u32::from(PAUSE_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
+        // The other end may have to send a pause for each class, one after the other.
         let each = self.serialisation(to.node, to.port).of(wire_bytes, 0).0;
         let classes = self.switch(to.node).classes.len() as u64;
         // Departures precede arrivals at the same instant, and frame times may carry a fraction of

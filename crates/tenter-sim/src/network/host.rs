@@ -139,6 +139,7 @@ impl Host {
             let start = begin + Time::from_ps(skew);
             self.timers
                 .push(Reverse((start, Timer::Start(number as u16))));
+            // Kept beside the timers: what arrives before the start must wait for it.
             self.not_started.push((number as u16, start));
             first = Some(first.map_or(start, |first| first.min(start)));
         }
@@ -287,6 +288,7 @@ impl Host {
         for id in ids {
             let flows = schedule.flow_workload();
             if flows.is_some_and(|flows| !flows.may_start(scope.context.elapsed(job, now))) {
+                // The slot's time is over before it began, so its work counts as done.
                 scope.context.progress.arrived(job, now);
             } else {
                 let wait = Self::wait(job, id, scope);
@@ -309,6 +311,7 @@ impl Host {
         let is_carried = scope.context.is_carried(job, &schedule.transfer(id));
         let domain = scope.context.scale_up.filter(|_| is_carried);
         let own = domain.map_or(least_latency, |domain| domain.latency);
+        // The library's latency includes that of the path, which passes anyway.
         latency.saturating_sub(own)
     }
 
@@ -363,6 +366,7 @@ impl Host {
         if slots.clone().all(|slot| self.nic.has_given_up(slot)) {
             return Some(Full::ForEver);
         }
+        // A message takes all queue pairs of its path, so a single full one holds it back.
         let full = |slot| self.nic.unfinished_count(slot) >= STREAM_BACKLOG_MAX;
         slots.any(full).then_some(Full::ForNow)
     }
@@ -412,6 +416,7 @@ impl Host {
         for index in 0..queue_pairs {
             let send = first.send.after(u32::from(index));
             let send = plan.places[here.rank].send_slot(send);
+            // A queue pair gets its state when it is first used: most pairs of ranks never talk.
             if !self.nic.is_open(send) {
                 let peer = peer(context, here.job, transfer, first.receive, index);
                 let class = context.data_class(here.job, self.nic.host());
@@ -462,6 +467,7 @@ impl Host {
         scope
             .partition_records
             .marked(key, turn, self.nic.take_marks(delivery.slot));
+        // A transfer is complete once each of its queue pairs has delivered more than `nth` shares.
         let whole = delivery
             .slot
             .before(u32::from(source.queue_pair))
@@ -502,6 +508,7 @@ impl Host {
         if schedule.operations().is_some() {
             return self.hear(number, News::Arrived(id), now, scope);
         }
+        // Taken out while the loop runs, because posting borrows the scope.
         let mut released = std::mem::take(&mut scope.partition_records.released);
         released.clear();
         schedule.released_by(id, &mut released);
@@ -576,6 +583,7 @@ impl Host {
         match next {
             Some((after, id)) => {
                 open.next = id;
+                // Arrivals count from the loop's start, so delays do not add up.
                 let at = open.start.saturating_add(after);
                 self.set_timer(at, Timer::Arrive(number));
             }

@@ -146,6 +146,7 @@ impl JobPlan {
             return run.size_bytes;
         };
         let mut stream = self.stream("size", number);
+        // Both bounds can be drawn.
         least + stream.below(run.size_bytes - least + 1)
     }
 
@@ -246,6 +247,8 @@ impl JobProgress {
     pub(crate) fn arrived(&self, job: JobId, at: Instant) {
         let counters = &self.jobs[job];
         counters.last_arrival.fetch_max(at.ps(), Ordering::AcqRel);
+        // Every arrival raises `last_arrival` before it is counted, so the last one to be counted
+        // sees the maximum.
         if counters.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
             let last = instant(&counters.last_arrival);
             let gap = Time::from_ps(counters.gap.load(Ordering::Relaxed));

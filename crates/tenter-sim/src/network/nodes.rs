@@ -149,6 +149,7 @@ impl Context {
     fn host(&self, host: HostId, transmitters: Vec<Transmitter>) -> Host {
         let mut ports = transmitters.into_iter();
         let transmitter = ports.next().expect("a NIC has a port");
+        // At flow level no queue pair is used, so none gets memory.
         let on_slots = self.ranks_on(host).iter().filter(|_| self.has_packets());
         let (send_slots, receive_slots) = on_slots.fold((0, 0), |(send, receive), here| {
             let pairs = &self.jobs[here.job].pairs;
@@ -216,6 +217,7 @@ impl Context {
         }
         let quantum = |host: HostId| {
             let serialisation = self.topology.cable(host, 0).rate.serialisation(0);
+            // A pause quantum lasts 512 bit times, which is 64 bytes.
             serialisation.of(64, 0).0.ps()
         };
         let wiring = SignalWiring {

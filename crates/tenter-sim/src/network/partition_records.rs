@@ -208,6 +208,7 @@ impl PartitionRecords {
     }
 
     pub(crate) fn delivered(&mut self, key: FlowKey, turn: u32, delivery: &Delivery) {
+        // Endless jobs would fill the table of flows; a sum is all that is kept of them.
         if let Some(bytes) = &mut self.endless[key.job] {
             *bytes += delivery.accepted_bytes;
             return;
@@ -253,6 +254,7 @@ impl PartitionRecords {
 
     /// Records the requests in `done`, and empties it.
     pub(crate) fn book_done(&mut self) {
+        // In any order: flows are sorted before they become rows.
         while let Some(done) = self.done.pop() {
             self.acknowledged(&done);
         }

@@ -77,6 +77,7 @@ impl Watcher for QueueLog {
             return;
         }
         let frame = u64::from(event.packet.frame_bytes);
+        // The first event within the span finds the queues as they were at its beginning.
         if event.at >= self.span.0 && !std::mem::replace(&mut port.has_begun, true) {
             port.begin(place, self.span.0);
         }

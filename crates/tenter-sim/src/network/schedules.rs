@@ -56,6 +56,7 @@ impl std::fmt::Debug for Schedules {
 
 impl Schedules {
     pub(crate) fn set(&mut self, job: JobId, turn: u32, schedule: Arc<dyn Schedule>) {
+        // Jobs start in any order, so the list grows when needed.
         let count = self.0.len().max(job.index() + 1);
         self.0.resize_with(count, || None);
         self.0[job] = Some((turn, schedule));

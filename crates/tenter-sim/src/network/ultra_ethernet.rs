@@ -22,6 +22,7 @@ pub(super) fn network(plan: &Plan, routing: &Routing) -> Option<Arc<Network>> {
         queue_drain: queue_drain(plan).unwrap_or(round_trip),
         trims: plan.switches.any_class(|class| class.trim.is_some()),
         oversubscription: oversubscription(&plan.topology),
+        // Without entropy there is one source port, which differs by nothing.
         differences: differences.unwrap_or(&[0]).into(),
         seed: plan.seeds.hashing,
         acknowledgements: Arc::new(Acknowledgements::new(
@@ -49,6 +50,7 @@ fn queue_drain(plan: &Plan) -> Option<Time> {
     let control = plan.nic.control_class();
     let data = limits.filter(|class| Some(class.class) != control);
     let limits = data.filter_map(|class| class.limit.at_port(rate));
+    // A limit of 4 GiB or more is as good as none.
     let limits = limits.filter(|&bytes| bytes < 1 << 32);
     limits
         .max()

@@ -80,6 +80,7 @@ impl Remembered {
             return None;
         }
         let time = request_time(nic, links, unloaded.planes, bytes);
+        // Sizes may all be different, so the memory for them is bounded.
         if self.0.len() < REMEMBERED {
             self.0.insert((path, bytes), time);
         }

@@ -177,6 +177,7 @@ impl Watcher for WatchLog {
         }
         self.notes.extend(self.target.arrival(&event));
         self.notes.push(event);
+        // Sorting only when the list has doubled keeps the cost per event low.
         if self.notes.len() > self.limit.saturating_mul(2) {
             self.drop_late();
         }

@@ -9,6 +9,7 @@ const CENTRAL_BUCKET: Time = Time::from_ns(50);
 
 /// Chooses the windows for a lookahead, at most `cap` long, and returns the bucket length in ps.
 pub(super) fn windows(lookahead: Time, cap: Option<Time>) -> (Windows, u64) {
+    // A window of no length would never end.
     let cap = cap.unwrap_or(WINDOW_MAX).min(WINDOW_MAX).max(Time::LEAST);
     if lookahead < CENTRAL_BELOW {
         (Windows::Central(lookahead.min(cap)), CENTRAL_BUCKET.ps())

@@ -84,6 +84,7 @@ impl Host {
                 queue_pair,
                 transfer: id,
             };
+            // No frames pass a NIC, so the rows of these flows have times only.
             let delivery = Delivery {
                 slot: ReceiveSlot::default(),
                 nth: 0,

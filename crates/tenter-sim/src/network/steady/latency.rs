@@ -28,6 +28,8 @@ impl Starts {
     pub(super) fn new(log: &[Logged], numbers: &Numbers) -> Starts {
         let place = |of: &Logged| numbers.place(of.end());
         let mut first = vec![0; numbers.receiving() + 2];
+        // Counting sort. The counts are two places ahead, so that `first[place + 1]` can serve as
+        // the write position and ends up as the beginning of the next queue pair.
         let known = log.iter().filter_map(place);
         known.for_each(|place| first[place + 2] += 1);
         for index in 1..first.len() {
@@ -130,6 +132,7 @@ impl Units {
         let (cycle, periods, rest) = (self.cycle, self.periods, self.rest);
         *self.extremes[a * UNIT + b].get_or_insert_with(|| {
             let units = |part: usize, turn: u64| (part as u64 + turn * rest) / SENT_UNIT_PS;
+            // Both offsets repeat after a cycle, so only one cycle is examined.
             let more = |turn| units(a, turn).cast_signed() - units(b, turn).cast_signed();
             let turns = 1..=cycle.min(periods);
             turns.fold((i64::MAX, i64::MIN), |(least, most), turn| {

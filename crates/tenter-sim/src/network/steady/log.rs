@@ -123,6 +123,7 @@ impl Watcher for SteadyLog {
         let Event {
             at, kind, packet, ..
         } = event;
+        // A period is guessed from departures alone, control packets included.
         if matches!(self.hosts, Hosts::One(_)) {
             if kind == EventKind::Sent {
                 let what = u32::from(packet.frame_bytes) << 8 | packet.kind as u32;

@@ -20,6 +20,7 @@ pub(super) fn shortest(departures: &[Departure]) -> Option<Time> {
         let mut places = period + 1..late.len();
         places.all(|place| gap(place) == gap(place - period))
     };
+    // Up to half of the log, so that at least two periods are seen.
     let frames = (1..late.len() / 2).find(|&period| repeats(period))?;
     Some(late[frames].0 - late[0].0)
 }

@@ -150,6 +150,8 @@ impl<W: Watcher> Slices<'_, W> {
         let to = to.min(edge).min(self.stop);
         let (windows, progress) = (self.windows, self.progress);
         match run_windowed(self.parts, from, to, windows, progress, self.pace) {
+            // The search goes on only if no sync point is due at `to`, not even one that came up
+            // meanwhile.
             RunOutcome::Edge(at) if at == to && at < edge.min(self.edge_after(at)) => {
                 if at == self.stop {
                     Err(Leaves::Stop(at))
@@ -191,6 +193,7 @@ impl Search {
         self.steps.begin(&mut slices.network());
         slices.stop = Instant::NEVER;
         let mut counting = Counting::begin(self.simulated(slices));
+        // Without a wait in progress the search may start at once behind a sync point.
         if self.rest.is_zero() {
             self.not_before = self.not_before.min(from);
         }
@@ -207,6 +210,7 @@ impl Search {
                     now = at;
                     if self.compare_steps(slices, &mut now) {
                         self.goes_on_at = None;
+                        // The jump's records must be collected before the next jump adds more.
                         return RunOutcome::Edge(now);
                     }
                 }
@@ -214,6 +218,7 @@ impl Search {
             slices.network().stop_listening();
             if counting.is_due() {
                 let done = self.simulated(slices) - counting.before;
+                // A return to the caller would end the log of steps, so it has a limit of its own.
                 if self.steps.is_listening() && done > HOPS_OF_STEPS {
                     self.steps.give_up(&mut slices.network());
                 }
@@ -250,6 +255,8 @@ impl Search {
         if *now < self.not_before {
             return Ok(());
         }
+        // Too little has been simulated since the last search: another would cost more than
+        // simulating does.
         if !self.rest.is_zero() && slices.network().packet_hops() < self.hops_before {
             self.not_before = now.saturating_add(self.rest);
             return Ok(());
@@ -288,6 +295,7 @@ impl Search {
             periods,
             is_full,
         } = jumped;
+        // Ports count jumped packets as sent, so the difference is what the jump carried.
         let hops = network.packet_hops() - before;
         self.jumped.add(period, periods, hops);
         *now += period * periods;
@@ -328,6 +336,7 @@ impl Search {
                 self.not_before = now;
             }
             Found::Ended | Found::Nothing => {
+                // Repeated failures double the wait.
                 let twice = self.rest.saturating_mul(2).min(REST_MAX);
                 self.rest = took.saturating_mul(REST).max(twice);
                 self.not_before = now.saturating_add(self.rest);
@@ -365,6 +374,7 @@ impl Search {
         let network = slices.network();
         self.lost = network.lost();
         let left = network.left_to_send();
+        // A request that ends soon would end the steady state with it.
         let Some((_, home)) = left.filter(|(least, _)| *least >= LEFT_MIN) else {
             return Ok(Found::Ended);
         };
@@ -408,6 +418,7 @@ impl Search {
         let (mut span, mut steps, mut grown) = (1, 0, 0);
         self.note(slices, *now);
         for _ in 0..tries {
+            // Lost data is sent again, and no state recurs until that is over.
             if self.noted.refused || slices.network().lost() != self.lost {
                 return Ok(None);
             }
@@ -506,6 +517,8 @@ impl Search {
                 }
                 return Ok(Found::Steady(until));
             }
+            // The log lacks packets that were sent before it began; in some periods they will have
+            // arrived.
             network.note(*now, &mut self.noted);
             *now = slices.go(*now, now.saturating_add(repetition.period))?;
             match slices.network().repeats(&self.noted, *now) {
@@ -528,6 +541,7 @@ fn listen<W: Watcher>(
     let mut step = LOOK;
     while *now < until {
         *now = slices.go(*now, now.saturating_add(step))?;
+        // The whole log is examined each time, so the intervals grow with it.
         step = step * 2;
         let mut network = slices.network();
         if network.lost() != lost {

@@ -298,6 +298,7 @@ impl<W: Watcher> Network<'_, W> {
                     is_same: true,
                 };
                 go_through(part, index, now, &mut comparison);
+                // Values that are left over are a difference, too: the state has become smaller.
                 let is_whole = comparison.before.next().is_none();
                 if !comparison.is_same || !is_whole {
                     return None;
@@ -433,6 +434,8 @@ impl<W: Watcher> Network<'_, W> {
                 );
                 match &mut part.nodes.nodes[index] {
                     NodeModel::Switch(switch) => switch.leaped(),
+                    // Whole steps are compared without their timeouts, so these are set anew, to
+                    // the earliest instants at which they could matter.
                     NodeModel::Host(host) if steps.is_some() => {
                         host.nic.set_timeouts(&part.nodes.context.nic, now + span);
                     }
@@ -450,6 +453,7 @@ impl<W: Watcher> Network<'_, W> {
         } = jump.repetition;
         for log in self.logs() {
             log.accepted.clear();
+            // Packets below the next expected number have been accepted.
             log.sent.retain(|of| {
                 let expected = jump.noted.numbers.of(of.end());
                 let expected = expected.wrapping_add(advance.of(of.end()));
@@ -487,6 +491,7 @@ impl<W: Watcher> Network<'_, W> {
                 let may = next.since_start() >= period;
                 may.then(|| next - period)
             };
+            // A packet that left before the log began has a successor, which left a period later.
             let start = own.or_else(|| before(next()?));
             start.map(|start| (of, start))
         };

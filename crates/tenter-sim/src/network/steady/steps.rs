@@ -219,6 +219,7 @@ impl Steps {
             others.any(|(of, _)| of.turn > lead.turn)
         };
         if self.lead.as_ref().is_none_or(is_past) {
+            // By content, so that the choice does not depend on threads.
             self.lead = ended.iter().map(|(of, _)| *of).max_by_key(|of| {
                 let Lead {
                     job,
@@ -300,6 +301,7 @@ impl Steps {
             let repetition = network.repeats_steps(&self.noted, now, &mut shifts);
             if let Some(repetition) = repetition {
                 let period = repetition.period;
+                // The steps repeat, but the schedule ends or changes too soon for a jump.
                 if self.lasts(network, &shifts) < PERIODS_MIN {
                     self.is_over = true;
                 } else {
@@ -366,6 +368,7 @@ impl Steps {
         let whole = until.saturating_since(now) / period;
         let missing = missing(network);
         let arrived = missing_before.iter().zip(&missing);
+        // A number that has grown belongs to another collective, which has begun meanwhile.
         let arrived = arrived.map(|(before, now)| before.checked_sub(*now));
         let arrived: Vec<u64> = arrived.collect::<Option<_>>()?;
         // The last transfer of a collective must not arrive within a jump: it starts the next one.
@@ -436,6 +439,7 @@ impl Steps {
             let delivered = records.delivered.get(from.delivered..)?;
             let acknowledged = records.acknowledged.get(from.acknowledged..)?;
             let marked = records.marked.get(from.marked..)?;
+            // Spreads and records must correspond one by one.
             if spreads.len() != delivered.len() {
                 return None;
             }

@@ -198,6 +198,7 @@ impl Visitor for Comparison<'_> {
     }
 
     fn timeout(&mut self, at: Instant, of: SendSlot) {
+        // Timeouts may differ over whole steps: both values are read and ignored.
         if self.is_over_steps() {
             self.last();
             self.last();
@@ -271,6 +272,7 @@ impl Visitor for Leap<'_> {
 
     #[inline]
     fn instant(&mut self, at: &mut Instant) {
+        // An instant that moved with the period moves on; one that did not move stays.
         if self.last() != at.ps() {
             *at += self.span;
         }

@@ -32,6 +32,7 @@ pub(super) fn periods(
         };
         let scope = context.jobs[job].job.queue_pair_scope;
         let first = Moment::of(schedule, id, scope, 0);
+        // Never beyond the bound found so far: the shortest lasting transfer decides.
         let mut later = 1..=periods.min(u64::from(u32::MAX / shift));
         let differs = |turn: &u64| {
             let by = shift * *turn as u32;

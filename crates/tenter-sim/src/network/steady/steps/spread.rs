@@ -122,6 +122,8 @@ impl Spread {
         let from = UNIT - (by % SENT_UNIT_PS) as usize;
         let count = |of: &[u32; UNIT]| of[from..].iter().map(|count| u64::from(*count)).sum();
         let (ended, begun): (u64, u64) = (count(&self.accepted), count(&self.sent));
+        // A packet takes a unit more if `start` < `from` ≤ `at`, which is bit `from` − 1 of
+        // `longer`.
         let bit = if from == UNIT { 0 } else { 1 << (from - 1) };
         Latencies {
             min: self
