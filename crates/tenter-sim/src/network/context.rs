@@ -88,7 +88,7 @@ impl Context {
         &self.topology
     }
 
-    /// Returns a node's address.
+    /// Returns a node's address: partition and number.
     pub fn home(&self, node: impl Into<NodeId>) -> Home {
         self.homes[node.into()]
     }
@@ -255,7 +255,7 @@ impl Context {
         ports + domain + fabric.map_or(0, |fabric| fabric.control_inputs(node))
     }
 
-    /// Returns a switch's model.
+    /// Returns the parameters that a switch has.
     pub(crate) fn switch(&self, node: NodeId) -> &SwitchSpec {
         self.switches.of(&self.topology, node)
     }

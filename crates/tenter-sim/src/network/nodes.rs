@@ -133,7 +133,7 @@ impl Context {
         Arc::new(PacketHeaders(Arc::clone(self)))
     }
 
-    /// Returns a switch's model.
+    /// Returns a switch's model, by the kind of fabric.
     fn switch_model(&self, node: NodeId) -> SwitchModel<'_> {
         if let Some(fabric) = &self.scheduled {
             self.scheduled_model(node, fabric)

@@ -32,7 +32,7 @@ use tenter_units::Time;
 /// Totals of what was jumped over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Jumped {
-    /// How many jumps there were, over periods or steps.
+    /// Jump count, over periods and over steps.
     pub jumps: u64,
     /// Periods in all jumps together.
     pub periods: u64,

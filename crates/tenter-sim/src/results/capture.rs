@@ -73,6 +73,7 @@ fn warn(
         ));
     }
     let optical = |&end: &CableEnd| {
+        // The other end of such a port changes with its circuit, so nothing is captured there.
         let place = topology.optics.place(end);
         place.map(|_| topology.port_name(end.node, end.port))
     };
@@ -236,6 +237,7 @@ impl Frame<'_> {
             PacketKind::Cnp => RoceBody::Cnp,
             PacketKind::ConnectRequest | PacketKind::ConnectReply => RoceBody::Connect {
                 is_reply: packet.kind == PacketKind::ConnectReply,
+                // Filled in by `roce`, which knows both ends.
                 own_queue_pair: 0,
             },
             _ => return FrameContent::Other(self.words()),
@@ -299,6 +301,8 @@ impl Frame<'_> {
             RoceBody::Write { .. } => own.map(|nic| nic.dscp),
             _ => self.context.nic.control_dscp,
         };
+        // A switch may have moved the packet to another class, as at a dateline; then its DSCP is
+        // only known by the class.
         let of_class = of_kind.filter(|dscp| dscp >> 3 == packet.class());
         let answers = matches!(
             packet.kind,

@@ -10,7 +10,7 @@ use crate::network::{Driver, NodeModel};
 
 use super::{credit, leaves};
 
-/// What a port has sent and the other end has neither received nor counted as lost: frames, frame
+/// The amounts that a port has sent and the other end has neither received nor counted as lost: frames, frame
 /// bytes and MAC control frames. It includes what is under way.
 pub(crate) type Missing = [i128; 3];
 
@@ -99,7 +99,9 @@ pub(crate) fn check<D: Driver>(
             }
             let data = in_flight.iter().filter(|(input, _)| *input == port);
             let data: Vec<&Packet> = data.map(|(_, packet)| packet).collect();
+            // The inputs for control frames follow those for data.
             let control = in_flight.iter().filter(|(input, _)| *input == ports + port);
+            // A circuit joins ports whose counters have a past with other peers.
             let before = circuits.get(&peer).copied().unwrap_or_default();
             let on_wire = under_way(&data, control.count());
             check_link(driver, peer, here, before, on_wire)?;
@@ -176,6 +178,7 @@ fn pauses_of_classes<D: Driver>(driver: &D, node: NodeId, port: u16) -> u64 {
             let queues = 0..switch.classes().len();
             let sent = queues.map(|queue| {
                 let group = switch.ingress(port, queue, Instant::START);
+                // A pause for a queue is one frame for each class that the sender has in it.
                 let each = u64::from(switch.classes_of_sender(port, queue).count_ones());
                 each * (group.xoff_frames + group.xon_frames)
             });
@@ -244,6 +247,7 @@ fn check_node<D: Driver>(driver: &D, node: NodeId) -> Result<(), String> {
         return leaves::check_leaf(switch, &record, &hosts)
             .map_err(|error| format!("at {name} {error}"));
     }
+    // Signals and notices begin or end inside a switch: sent but never received, or the reverse.
     let [made, consumed] = switch.made_and_consumed();
     let mut balance = (
         i128::from(made.0) - i128::from(consumed.0),
@@ -265,6 +269,7 @@ fn check_node<D: Driver>(driver: &D, node: NodeId) -> Result<(), String> {
         let refused = counters.dropped_frames + counters.unsent_frames + counters.watchdog_frames;
         let frames = counters.sent_frames + refused + port.waiting().count() as u64;
         let refused = counters.dropped_bytes + counters.unsent_bytes + counters.watchdog_bytes;
+        // A trimmed frame goes on without its payload.
         let bytes = counters.sent_bytes + refused + waiting + counters.trimmed_bytes;
         balance.0 += i128::from(received.0) - i128::from(frames);
         balance.1 += i128::from(received.1) - i128::from(bytes);

@@ -50,6 +50,8 @@ pub(crate) fn count<D: Driver>(driver: &D, ended: Instant, counts: &mut Counts) 
                 NodeModel::Host(host) => host.nic().port_end(port),
                 NodeModel::Switch(_) => transmitter.last_end(),
             };
+            // The last frame is counted whole, but may go on after the trial's end or have been cut
+            // short by a fault.
             let unsent = last_end.saturating_since(ended) + transmitter.cut_short();
             if let Some(carried) = driver.carried() {
                 add_carried(&mut row, carried, context, CableEnd { node, port });
@@ -57,6 +59,7 @@ pub(crate) fn count<D: Driver>(driver: &D, ended: Instant, counts: &mut Counts) 
             row.utilisation = utilisation(&row, unsent, span);
             let hashed = queue_pairs.as_ref();
             row.queue_pairs = hashed.map(|counts| counts[node][usize::from(port)]);
+            // Most classes of most ports are unused, and get no row.
             let telling = queues.into_iter().filter(says_something);
             let named = telling.map(|queue| QueueRow {
                 node: node.number(),
@@ -83,6 +86,7 @@ pub(crate) fn count<D: Driver>(driver: &D, ended: Instant, counts: &mut Counts) 
 
 /// Returns the time from the first job's start to `ended`.
 pub(crate) fn active_span(context: &Context, ended: Instant) -> Time {
+    // A job without any instance does not run, whatever its start.
     let running = context.jobs.iter().filter(|plan| plan.has_turn(0));
     let started = running
         .filter_map(JobPlan::own_start)

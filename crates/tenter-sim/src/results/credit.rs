@@ -69,6 +69,7 @@ pub(crate) fn check_link(
     under_way: &[&Packet],
 ) -> Result<(), String> {
     let losses = wire.losses();
+    // Credit for lost frames returns later, and both ends differ meanwhile.
     if losses.frames + losses.pauses + wire.held_back().0 > 0 {
         return Ok(());
     }
@@ -88,6 +89,7 @@ pub(crate) fn check_link(
                 "{sent} blocks of class {class} were sent, but {arrived} arrived or are under way"
             ));
         }
+        // The counters wrap, so limits are compared by their distance from `sent`.
         if limit.wrapping_sub(sent) > buffer.counted().1.wrapping_sub(sent) {
             return Err(format!(
                 "class {class} may send more than it has been granted"

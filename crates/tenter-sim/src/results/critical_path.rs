@@ -63,7 +63,7 @@ pub(super) struct Logged<'a> {
     pub(super) logs: &'a [&'a [OperationLog]],
     /// Time at which it began.
     pub(super) start: Instant,
-    /// Each transfer's arrival time.
+    /// Each transfer's arrival time at its receiver.
     arrivals: &'a [Instant],
     /// Each collective's operations, one per rank.
     collectives: Vec<Vec<At>>,
@@ -217,6 +217,7 @@ impl<'a> Logged<'a> {
             Operation::Collective { which } => {
                 let ranks = self.collectives[which as usize].iter().copied();
                 let last = ranks
+                    // The last rank to arrive determines when a collective begins.
                     .max_by_key(|&of| (self.log(of).started, of))
                     .unwrap_or(here);
                 let began = self.log(last).started.min(until);

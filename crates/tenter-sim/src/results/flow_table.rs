@@ -49,7 +49,7 @@ pub(crate) struct Tally {
     pub(crate) sent_bytes: u64,
     /// Frame bytes that were accepted from these flows.
     pub(crate) accepted_bytes: u64,
-    /// These flows' payload, whether or not all of it has arrived.
+    /// Payload in these flows, whether or not all of it has arrived.
     pub(crate) payload_bytes: u64,
     /// Flow count in the collective.
     flows: usize,
@@ -104,7 +104,7 @@ impl Tally {
     }
 }
 
-/// The flow table.
+/// The flow table, with everything that is known about flows.
 pub(crate) struct FlowTable {
     /// Statistics by job and instance, as far as instances have begun.
     pub(crate) tallies: ById<JobId, Vec<Tally>>,
@@ -114,7 +114,7 @@ pub(crate) struct FlowTable {
     waiting: Vec<DeliveredHalf>,
     /// Indices at which entries are unused.
     free: Vec<u32>,
-    /// These flows' congestion marks, if they have any, by key and instance.
+    /// Congestion marks on these flows, if they have any, by key and instance.
     marks: BTreeMap<(FlowKey, u32), Marks>,
     /// Durations for which flows were held by their rates, if they were.
     held: BTreeMap<(FlowKey, u32), HeldByRate>,
@@ -143,9 +143,9 @@ pub(crate) struct FlowTable {
 struct Complete {
     /// Arrival time at which the last byte came.
     received: Instant,
-    /// Index in [`FlowTable::waiting`].
+    /// Index that the receiver's half has in [`FlowTable::waiting`].
     place: u32,
-    /// Index in [`FlowTable::acknowledged`].
+    /// Index that the sender's half has in [`FlowTable::acknowledged`].
     index: u32,
 }
 
@@ -198,6 +198,7 @@ impl FlowTable {
         schedule: Arc<dyn Schedule>,
     ) {
         let flow_work = schedule.flow_workload();
+        // Flow workloads have too many flows for lists by flow.
         let flow_work = flow_work.map(|flows| Box::new(FlowTally::new(&flows.workload().sizes)));
         let queue_pairs = usize::from(context.jobs[job].job.queue_pairs);
         let carried = Cell::new(false);
@@ -225,6 +226,7 @@ impl FlowTable {
             ideal: mesh.as_ref().map(FullMesh::whole).unwrap_or_default(),
             mesh,
             is_carried: carried.get(),
+            // Allocated once, because the number of flows is known.
             ideal_ratios: Vec::with_capacity(flows),
             completion_times: Vec::with_capacity(flows),
             flows,
@@ -259,7 +261,7 @@ impl FlowTable {
         })
     }
 
-    /// Ends a collective's statistics.
+    /// Ends a collective's statistics at instant `at`.
     pub(crate) fn end(&mut self, job: JobId, turn: usize, at: Instant) {
         let tally = &mut self.tallies[job][turn];
         tally.end = Some(at);
@@ -307,6 +309,7 @@ impl FlowTable {
             self.received_bytes[half.key.job] += half.bytes;
             let judged = !context.jobs[half.key.job].job.background;
             self.judged_flows_done += u64::from(judged);
+            // Reused entries keep the table as large as the number of flows under way.
             let place = self.free.pop().unwrap_or(self.waiting.len() as u32);
             if place as usize == self.waiting.len() {
                 self.waiting.push(half);
@@ -333,6 +336,7 @@ impl FlowTable {
         self.held
             .extend(held.map(|(key, turn, held)| ((key, turn), held)));
         if self.acknowledged.is_empty() {
+            // With a single partition nothing is copied.
             std::mem::swap(&mut self.acknowledged, &mut partition_records.acknowledged);
         } else {
             self.acknowledged
@@ -396,7 +400,7 @@ impl FlowTable {
         Ok(())
     }
 
-    /// Reads a word from both halves for each flow, so that they are in the cache. These reads
+    /// Reads a word from both halves for each flow, so that they are in the cache. Such reads
     /// overlap, whereas those for making a row would wait for each other.
     fn touch(&self, flows: &[Complete]) {
         let seen = flows.iter().fold(0, |seen, flow| {
@@ -488,6 +492,7 @@ impl FlowTable {
         let ideal = mesh.map(|mesh| mesh.of(&transfer));
         let ratio = ideal.and_then(|ideal| ideal_ratio::ratio(fct, ideal));
         tally.ideal_ratios.extend(ratio);
+        // All flows are in the table: their index, which may be large, is no longer needed.
         if tally.completion_times.len() == tally.flows {
             tally.places = Vec::new();
             tally.mesh = None;

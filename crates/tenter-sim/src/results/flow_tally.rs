@@ -10,7 +10,7 @@ use crate::network::Remembered;
 
 use super::ideal_ratio::millionths;
 
-/// One job's flow statistics.
+/// One job's flow statistics, by size.
 #[derive(Debug)]
 pub(crate) struct FlowTally {
     buckets: Vec<Bucket>,
@@ -24,17 +24,17 @@ pub(crate) struct FlowTally {
 /// Flows within a size range.
 #[derive(Debug, Default)]
 struct Bucket {
-    /// The tenth's number, 0 to 9.
+    /// Number that the tenth has, 0 to 9.
     number: u32,
-    /// Smallest size in bytes.
+    /// Smallest flow size in bytes.
     from: u64,
-    /// Largest size in bytes.
+    /// Largest flow size in bytes.
     to: u64,
     /// The flows' payload together, in bytes.
     payload: u64,
-    /// Completion times in ps.
+    /// Completion times of flows, in ps.
     times: Histogram,
-    /// Slowdowns in millionths.
+    /// Slowdowns of flows, in millionths.
     slowdowns: Histogram,
 }
 
@@ -44,6 +44,8 @@ impl FlowTally {
     pub(crate) fn new(distribution: &SizeDistribution) -> FlowTally {
         let mut buckets: Vec<Bucket> = Vec::new();
         for number in 0..10 {
+            // Quantiles are in thousandths; the last bucket ends at the largest size, whatever its
+            // quantile.
             let to = if number == 9 {
                 distribution.largest()
             } else {

@@ -21,9 +21,9 @@ pub struct HashPath {
     pub collective: u32,
     /// The algorithm's step to which the transfer belongs.
     pub step: u32,
-    /// The host that sends.
+    /// The host that sends it.
     pub from: HostId,
-    /// The host that receives.
+    /// The host that receives it.
     pub to: HostId,
     /// Identifies the queue pair between the two ranks: lane and number.
     pub queue_pair: (u32, u16),
@@ -103,6 +103,7 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<ById<NodeId, Vec<u64>
             for slot in plan.pairs.send_slots(rank) {
                 let peer = plan.pairs.peer_of(rank, slot);
                 let to = plan.job.hosts[peer.rank];
+                // Within a domain a queue pair sends nothing through its NIC.
                 if context.is_within_domain(from, to) {
                     continue;
                 }
@@ -142,6 +143,8 @@ fn ports<D: Driver>(
         let NodeModel::Switch(switch) = driver.node(node) else {
             return None;
         };
+        // Without a fixed port the walk stays here and yields `None` again; callers stop at the
+        // first.
         let port = switch.fixed_port(hash, to, &context.routing);
         let end = port.map(|port| CableEnd { node, port });
         if let Some(CableEnd { node: here, port }) = end {

@@ -12,7 +12,7 @@ use crate::network::Context;
 /// A job's ideal times for its collectives, by index in the sequence and size in bytes.
 pub(crate) type Times = BTreeMap<(u32, u64), Time>;
 
-/// All jobs' ideal times.
+/// All jobs' ideal times, by collective.
 #[derive(Debug)]
 pub(crate) struct Ideals {
     /// Each job's ideal times for the sizes that are known beforehand.
@@ -59,6 +59,7 @@ impl Ideals {
                     size_bytes,
                     ..run.clone()
                 };
+                // Drawn sizes have their own latencies, which were not computed beforehand.
                 ideal.look_at(&context.routing, &drawn);
                 ideal.completion(&drawn)
             });

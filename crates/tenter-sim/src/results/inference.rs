@@ -93,12 +93,14 @@ fn request_row(
     let (start, prefill_end) = (times(begin)?.0, times(end)?.1);
     let done = of.cache.iter().filter_map(|&at| Some(times(at)?.1));
     let kv_end = done.max();
+    // Where decoding happens elsewhere, the first token counts when the request's cache is there.
     let first_token = kv_end.map_or(prefill_end, |kv_end| kv_end.max(prefill_end));
     let decode = match of.decode {
         Some([begin, end]) => Some((times(begin)?.0, times(end)?.1)),
         None => None,
     };
     let end = decode.map_or(first_token, |(_, end)| end);
+    // Prefill makes the first token, decoding all others.
     let others = u64::from(of.request.output - 1);
     let tpot = (end - first_token).ps().checked_div(others);
     Some(RequestRow {
@@ -260,6 +262,8 @@ fn pool_row(
         EXPOSED.map(|way| mean(&|_, of| exposed(of)[way as usize][0]));
     let of_stage = (pool.ranks / pool.stages.max(1)).max(1);
     let bubble = mean(&|rank, of| {
+        // Ranks are numbered stage by stage; the rank at the same place in the first stage feeds
+        // this one.
         let first = pool.first_rank + (rank - pool.first_rank) % of_stage;
         bubble(of, ranks.get(&first).copied())
     });

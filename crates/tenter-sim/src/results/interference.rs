@@ -7,7 +7,7 @@ use tenter_units::Time;
 /// The extent to which interference is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Interference {
-    /// No further runs.
+    /// No further runs are made.
     #[default]
     None,
     /// Each measured job also runs alone.
@@ -71,6 +71,7 @@ pub fn interference_rows(
                 beside_name: Some(beside.name.clone()),
                 ..blank.clone()
             };
+            // Pairs are stored with the smaller index first.
             let together = jct(&[index.min(other), index.max(other)], index);
             rows.push(pair.timed(alone, together));
         }

@@ -71,6 +71,7 @@ pub(crate) fn check_leaves<D: Driver>(driver: &D) -> Result<(), String> {
         let ports = switch.ports().len() as u16;
         let announced = driver.in_flight(context.home(leaf)).into_iter();
         let announced = announced
+            // Inputs beyond those of the ports are control links, on which leaves announce packets.
             .filter(|(input, packet)| *input >= 2 * ports && !packet.kind.is_of_scheduler());
         let mut on_their_way = FrameCount::default();
         announced.for_each(|(_, packet)| on_their_way.count(&packet));

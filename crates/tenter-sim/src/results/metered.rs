@@ -12,7 +12,7 @@ use super::flow_table::FlowTable;
 use super::iteration_id::IterationId;
 use crate::network::{Context, Driver, JobPlan, NodeModel};
 
-/// Measurements by rank.
+/// Measurements that ranks made, by rank.
 pub(super) type Ranks<'a> = BTreeMap<u32, &'a Metered>;
 
 /// A completed iteration in a job whose ranks measure.
@@ -46,6 +46,7 @@ pub(super) fn iterations<'a, D: Driver>(
         ) else {
             continue;
         };
+        // A step that the trial's end has cut off has no times to compare.
         if !is_whole(schedule, &ranks) {
             continue;
         }

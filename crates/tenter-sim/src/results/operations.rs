@@ -73,6 +73,7 @@ pub(crate) fn collect<D: Driver>(
                 ..shares
             });
         }
+        // A message is on the path with both of its operations.
         let critical: BTreeSet<At> = path.iter().flat_map(operations_of).collect();
         for (rank, log) in ranks {
             for (place, entry) in (0..).zip(log) {
@@ -97,6 +98,7 @@ fn expose_as_metered(ranks: &mut [RankTimes], metered: &Iteration<'_>) {
             inference::exposed_communication(of)
         };
         let waiting = times.exposed + times.idle;
+        // The sum of both stays what the log says.
         times.exposed = exposed.min(waiting);
         times.idle = waiting - times.exposed;
     }
@@ -155,6 +157,7 @@ fn logs<'d, D: Driver>(driver: &'d D, flow_table: &FlowTable) -> Logs<'d> {
             let here = context.ranks_on(host.nic().host())[usize::from(number)];
             let Some(log) = run.log() else { continue };
             let begun = flow_table.tallies[here.job].len();
+            // It is the instance that began last: an earlier one would be done.
             if let Some(turn) = (begun as u32).checked_sub(1) {
                 let ranks = logs.entry((here.job, turn)).or_default();
                 ranks.insert(here.rank.number(), log);
@@ -211,7 +214,7 @@ fn row(graph: &Graph, rank: u32, place: u32, log: &OperationLog) -> OperationRow
     row
 }
 
-/// How a rank spent its time.
+/// The ways in which a rank spent its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct RankTimes {
     end: Instant,

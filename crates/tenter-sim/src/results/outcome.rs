@@ -7,7 +7,7 @@ use tenter_record::{CollectiveRow, Counts, Digest, JobRow, Summary};
 pub struct Outcome {
     /// The trial at a glance. The caller fills in wall times and peak memory.
     pub summary: Summary,
-    /// One row per job.
+    /// One row per job, in their order.
     pub jobs: Vec<JobRow>,
     /// One row per collective and iteration.
     pub collectives: Vec<CollectiveRow>,

@@ -29,6 +29,7 @@ pub(crate) fn of_run<D: Driver>(
     };
     let ports = outcome.counts.ports.iter();
     let (switched, cabled) = ports.fold((0, 0), |(switched, cabled), row| {
+        // A bit counts for the switch that sends it, so one that is dropped inside does not count.
         let is_switched = u64::from(!topology.is_host(NodeId::new(row.node)));
         (switched + is_switched * sent(row), cabled + sent(row))
     });

@@ -48,6 +48,7 @@ pub(crate) fn reactions<D: Driver>(driver: &D, ended: Instant) -> Vec<ReactionRo
     let row = |nic: &Nic, receiver: HostId, cause: Cause, of: &Reaction| {
         let sender = nic.host();
         let name = |host: HostId| context.topology.name(host).to_owned();
+        // The quantiles below come from a histogram with its steps; these values do not.
         let [least, mean, most] = of.extremes().map(Time::from_ps);
         ReactionRow {
             sender: sender.number(),

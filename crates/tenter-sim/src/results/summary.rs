@@ -92,6 +92,7 @@ pub(crate) fn outcome<D: Driver>(
     counters::count(driver, trial.ended, &mut counts);
     let mut jobs = job_summaries(driver, flow_table, &trial);
     let flow_sizes = flow_sizes(context, flow_table);
+    // Before rates are cleared below: the digest has them.
     let digest = digest(flow_table, &jobs, &flow_sizes, &counts);
     for (job, plan) in jobs.iter_mut().zip(context.jobs.iter()) {
         if plan.has_operations() {
@@ -385,6 +386,7 @@ fn job_row<D: Driver>(
     let turns = job.turns();
     let done = turns.is_some_and(|turns| turns == collectives.len() as u64)
         && collectives.iter().all(|collective| collective.complete);
+    // A background job is never done; it is complete if it ran until it was cut off.
     let complete = done || (job.background && failure.is_none());
     let end = collectives.last().and_then(|last| last.end);
     let end = end.filter(|_| done);
@@ -392,6 +394,7 @@ fn job_row<D: Driver>(
     let jct = end.zip(start).map(|(end, start)| end - start);
     let compute = (0..collectives.len() as u32).map(|number| plan.compute(number));
     let compute = compute.fold(Time::ZERO, Time::saturating_add);
+    // The rate of an unfinished job is that until the trial's end.
     let until = end.unwrap_or(trial.ended.since_start());
     let span = start.map_or(Time::ZERO, |start| until.saturating_sub(start));
     let rx_bytes = flow_table.received_bytes[index] + under_way(driver, plan);
@@ -626,6 +629,7 @@ fn engine<D: Driver>(driver: &D, threads: u16, ended: Instant, digest: Digest) -
     });
     EngineStats {
         engine: match (driver.context().has_packets(), stats.central) {
+            // Flow level has no windows, whatever the lookahead.
             (false, _) => EngineKind::Flow,
             (true, true) => EngineKind::Central,
             (true, false) => EngineKind::Windowed,

@@ -33,7 +33,7 @@ pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
     }
 }
 
-/// How a rank spent its time in a step.
+/// The ways in which a rank spent its time in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Times {
     end: Instant,
@@ -55,6 +55,7 @@ impl Times {
     }
 
     fn row(&self, of: IterationId, rank: u32, host: HostId) -> TrainingRankRow {
+        // In the order of `Parallelism::ALL`.
         let [tensor, expert, context, pipeline, data, ..] = self.exposed;
         TrainingRankRow {
             job: of.job_number(),
@@ -130,6 +131,7 @@ fn step_row(
         tflops: flops / 1e12,
         mfu: 100.0 * flops / step.peak_flops,
         memory: step.memory.all() as u64,
+        // Indices follow the order of `Parallelism::ALL`.
         tensor_within: bytes[0][0],
         tensor_network: bytes[0][1],
         expert_within: bytes[1][0],

@@ -51,6 +51,7 @@ impl<D: Driver> EdgeActor<D> for Background {
             return Ok(None);
         }
         world.collect()?;
+        // A job that was given up has an end but still runs.
         let given_up = |job: JobId| world.jobs[job].running && world.jobs[job].end.is_some();
         let settled = |job| {
             given_up(job)
@@ -58,6 +59,7 @@ impl<D: Driver> EdgeActor<D> for Background {
                 || stall::has_failed(world.driver, job)
         };
         let is_over = world.judged().all(settled);
+        // If acknowledgements are still under way, it is checked again after the same delay.
         self.stop_at = Some(world.now.saturating_add(world.context.background_delay));
         Ok(is_over.then_some(End::Cut))
     }

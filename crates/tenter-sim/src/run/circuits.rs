@@ -106,6 +106,7 @@ impl Circuits {
     /// A sentence, if frames do not add up on a circuit that ends, or if there are no routes.
     fn apply<D: Driver>(&mut self, world: &mut World<'_, D>) -> Result<(), String> {
         while self.next(world) <= world.now {
+            // Steps come first: they may free a switch for which a change waits.
             let step = self.steps.first_entry();
             if let Some(step) = step.filter(|step| step.key().0 <= world.now) {
                 let step = step.remove();
@@ -212,6 +213,8 @@ impl Circuits {
             let receiver = topology.neighbour(sender.node, sender.port);
             let losses = lose(driver, receiver);
             change(driver, sender.node, now, &dark(sender.port, losses));
+            // The circuit ends here, so its conservation is checked now; its ports will get other
+            // peers.
             let before = world.moving.missing.remove(&sender).unwrap_or_default();
             check_link(driver, sender, receiver, before, Missing::default())?;
         }
@@ -235,6 +238,7 @@ impl Circuits {
         let ends = lit(&topology, of);
         for &sender in &ends {
             let receiver = topology.neighbour(sender.node, sender.port);
+            // All amounts are read before any of the ports sends.
             let missing = missing(driver, sender, receiver);
             world.moving.missing.insert(sender, missing);
         }
@@ -260,6 +264,7 @@ impl Circuits {
             .map(|&port| OpticalPlace { switch, port });
         for place in places {
             let peer = topology.circuit(place);
+            // A port that gets its old peer again has no row.
             if self.noted.insert(place, peer) != Some(peer) {
                 self.rows.push(row(topology, place, now));
             }
@@ -335,6 +340,7 @@ fn drain<D: Driver>(driver: &mut D, routes: &mut Routes, moves: &[Move], now: In
     for of in moves {
         leave_out(routes, &topology, of);
     }
+    // Routes first, so that the frames that are routed again find other ports.
     routes.publish(driver, now);
     for end in &held {
         change(driver, end.node, now, &Change::Reroute(end.port));
@@ -363,6 +369,7 @@ fn leave_out(routes: &mut Routes, topology: &Topology, of: &Move) {
 
 /// Changes the graph that all partitions see.
 fn rewire<D: Driver>(driver: &mut D, change: impl FnOnce(&mut Topology)) {
+    // All partitions share one graph, so it is replaced, not changed.
     let mut topology = Topology::clone(driver.fabric(0).topology());
     change(&mut topology);
     let topology = Arc::new(topology);

@@ -38,6 +38,7 @@ pub(super) fn find<D: Driver>(driver: &D, now: Instant) -> Option<String> {
     let mut stuck = paused_groups(driver, now);
     // Removes groups until those that remain wait only for each other: the largest such set.
     loop {
+        // Freed groups may free others, so the set is examined until nothing changes.
         let freed: Vec<Group> = stuck
             .iter()
             .copied()
@@ -72,6 +73,7 @@ fn paused_groups<D: Driver>(driver: &D, now: Instant) -> BTreeSet<Group> {
             for queue in 0..switch.classes().len() as u8 {
                 let record = switch.ingress(port, usize::from(queue), now);
                 let group = Group { node, port, queue };
+                // By PFC a group is paused; by credit its buffer is held up.
                 if record.is_paused || holds_up(driver, switch, group) {
                     groups.insert(group);
                 }
@@ -150,6 +152,8 @@ fn is_stuck<D: Driver>(driver: &D, group: Group, stuck: &BTreeSet<Group>, now: I
     let held =
         full.any(|(output, for_good)| waits((output, group.queue)) && (for_good || all_wait(true)));
     match switch.pauses_by(queue) {
+        // A group in headroom is paused until that is empty, so for it its own frames decide,
+        // whatever the trigger.
         PausesBy::Pool => all_wait(true) || is_in_headroom(switch, group, now) && all_wait(false),
         PausesBy::Queues => held || is_in_headroom(switch, group, now) && all_wait(false),
         PausesBy::Groups => all_wait(false),
@@ -180,6 +184,8 @@ fn cycle_from<D: Driver>(driver: &D, first: Group, now: Instant) -> Vec<(Group, 
                 Some((output, group.queue)).filter(|output| stands(output))
             });
             let own = || outputs(switch, group, false).next();
+            // The queue that triggers the pause is named before the group's own frames, and these
+            // before others in the pool.
             full.or_else(own)
                 .or_else(|| outputs(switch, group, true).next())
         });

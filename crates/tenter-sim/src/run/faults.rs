@@ -55,6 +55,7 @@ impl Faults {
             Fault::LinkDown(cable) => {
                 let down = &mut world.broken.down[cable as usize];
                 *down += 1;
+                // Overlapping faults of one cable count; only the first and the last change it.
                 if *down == 1 {
                     world.broken.since[cable as usize] = now;
                     take_down(world.driver, cable, now);
@@ -138,9 +139,11 @@ impl<D: Driver> EdgeActor<D> for Faults {
             self.events.pop_front();
             self.apply_fault(world, event.fault);
         }
+        // After the faults: without convergence time routing learns of them at once.
         self.converge(world);
         world.broken.is_more_to_come = !self.next_event().is_never();
         if let Some(spec) = self.watchdog.filter(|_| self.next_look <= now) {
+            // Strictly later than `now`, which may itself be a multiple.
             self.next_look = (now + Time::LEAST).next_multiple_of(spec.poll_interval);
             for node in world.context.topology.switch_nodes() {
                 change(world.driver, node, now, &Change::Watch(spec));
@@ -176,6 +179,8 @@ fn set_rate<D: Driver>(driver: &mut D, cable: u32, rate: Rate, now: Instant) {
     for end in ends(driver, cable) {
         let context: &Context = driver.context();
         let peer = context.topology.neighbour(end.node, end.port).node;
+        // A cut-through switch cannot forward a frame faster than it arrives, so it may have to
+        // store it now.
         let whole = context.arrives_whole_at(peer, rate);
         let serialisation = context.serialisation_at(end.node, rate);
         let slower = Change::Rate(end.port, serialisation, whole);

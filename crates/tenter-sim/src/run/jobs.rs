@@ -39,6 +39,7 @@ impl<D: Driver> EdgeActor<D> for Jobs {
     /// Records every collective that has ended, and schedules the job's next one. A collective
     /// whose end within hosts is after the trial's limit counts as running.
     fn book(&mut self, world: &mut World<'_, D>) {
+        // This is the sync point that ended collectives have asked for.
         world.context.progress.take_edge();
         let mut ended = Vec::new();
         for (index, state) in world.jobs.numbered_mut() {
@@ -73,6 +74,7 @@ impl<D: Driver> EdgeActor<D> for Jobs {
     fn act(&mut self, world: &mut World<'_, D>) -> Result<(), SimulationError> {
         for index in world.jobs.ids() {
             let is_due = world.jobs[index].next_start == Some(world.now);
+            // While rings ran, the sink may have stopped the trial.
             if is_due && world.stopped.is_none() {
                 world.jobs[index].next_start = None;
                 world.jobs[index].running = true;
@@ -154,15 +156,18 @@ fn start_collective<D: Driver>(
         things.unwrap_or(u64::from(schedule.transfer_count())),
         trigger_after(world, job, number),
     );
+    // Endless streams have no rows, so there are no statistics to begin.
     if !plan.is_endless() {
         let schedule = Arc::clone(&schedule);
         world.flow_table.begin(&context, job, world.now, schedule);
     }
+    // Each partition has its own schedules, so that threads share nothing while they look them up.
     for part in 0..world.driver.parts() {
         let schedules = &mut world.driver.fabric_mut(part).schedules;
         schedules.set(job, number, Arc::clone(&schedule));
     }
     for (rank, &host) in plan.job.hosts.numbered() {
+        // A host starts all its ranks of a job at once.
         if !context.is_first_there(host, job, rank) {
             continue;
         }

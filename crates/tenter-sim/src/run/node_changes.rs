@@ -25,6 +25,7 @@ pub(crate) fn lose<D: Driver>(driver: &mut D, receiver: CableEnd) -> WireLosses 
     let home = context.home(receiver.node);
     let ports = context.topology.ports(receiver.node);
     let mut losses = WireLosses::default();
+    // A port has an input for data and one for control frames.
     for input in [receiver.port, ports + receiver.port] {
         for packet in driver.lose(home, input) {
             if packet.kind.is_mac_control() {

@@ -63,6 +63,7 @@ impl<D: Driver> EdgeActor<D> for Reports {
         }
         let hops = packet_hops(world.driver);
         let counted = if may_jump { hops - jumped } else { hops };
+        // Jumps end at instants of their own, so reports may come before their time.
         let is_early = world.now < self.next && counted - self.hops < HOPS_PER_REPORT.end;
         if is_early && waiting_records(world) < RECORDS_OF_JUMPS {
             return Ok(None);
@@ -83,6 +84,7 @@ impl<D: Driver> EdgeActor<D> for Reports {
         } else {
             HOPS_PER_REPORT.start
         };
+        // Few or many packet-hops since the last report lengthen or shorten the interval.
         if done < few {
             self.interval = (self.interval * 2).min(*apart.end());
         } else if done > HOPS_PER_REPORT.end {

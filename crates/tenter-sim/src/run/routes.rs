@@ -62,10 +62,12 @@ impl Routes {
         if std::mem::take(&mut self.is_rewired) {
             match Routing::rebuild(&self.topology) {
                 Ok(whole) => self.whole = Arc::new(whole),
+                // The old routes stay; the caller ends the trial.
                 Err(error) => self.failure = Some(error.to_string()),
             }
         }
         let routing = if self.is_out.contains(&true) {
+            // Hosts without any path left keep their full routes, which end at a link out of use.
             Arc::new(self.whole.without(&self.topology, &self.is_out))
         } else {
             Arc::clone(&self.whole)

@@ -25,6 +25,8 @@ impl<D: Driver> RunLoop<'_, D> {
         let end = self.run_edges()?;
         self.world.collect()?;
         if matches!(end, End::Done) {
+            // The sync point that found the network empty says nothing: the trial ends with its
+            // last event.
             let of_flows = self.world.flow_table.last_event();
             self.world.now = of_flows.max(last_event(self.world.driver));
         }
@@ -37,6 +39,7 @@ impl<D: Driver> RunLoop<'_, D> {
     /// Repeats running and acting until the trial ends.
     fn run_edges(&mut self) -> Result<End, SimulationError> {
         loop {
+            // Before the first window, too: collectives may start at once.
             self.act()?;
             if let Some(stop) = self.world.stopped.take() {
                 return Ok(End::Stopped(stop));

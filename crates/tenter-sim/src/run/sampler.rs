@@ -90,6 +90,7 @@ impl Sampler {
         under_way: u64,
     ) -> Result<(), SimulationError> {
         if let Some(interval) = self.interval {
+            // Strictly later than `now`, which may itself be a multiple.
             self.next = (now + Time::LEAST).next_multiple_of(interval);
         }
         self.last = now;

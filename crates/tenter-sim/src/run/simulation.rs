@@ -190,6 +190,7 @@ impl<D: Driver> Simulation<D> {
         } = run.world;
         let kept = results::check(&self.driver, &moving.missing);
         kept.map_err(SimulationError::Conservation)?;
+        // After the check, in which these frames count as sent and under way.
         stop_sending(&mut self.driver, now);
         self.driver.close();
         let trial = results::Trial {

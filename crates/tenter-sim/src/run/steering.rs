@@ -234,6 +234,7 @@ impl Controller {
                 if before.len() == slot {
                     before.push(0);
                 }
+                // Counters wrap at 32 bits.
                 let last = std::mem::replace(&mut before[slot], packets);
                 traffic.add(host, to, u64::from(packets.wrapping_sub(last)));
             }
@@ -257,6 +258,7 @@ impl Controller {
             }
         };
         let before = tenter_steering::estimate(&self.current, traffic, self.spills);
+        // The threshold is in percent, the comparison in thousandths.
         let better = |before| choice.estimate.improves(before, self.plan.threshold.0 * 10);
         let mut row = SteeringRow {
             time: now.since_start(),
@@ -275,6 +277,7 @@ impl Controller {
         let always = self.plan.controller == SteeringController::Greedy;
         if always || before.is_none_or(better) {
             let rewirings = tenter_steering::rewirings(&self.current, &choice.topology);
+            // The best circuits may be those that are set.
             row.changed = !rewirings.is_empty();
             row.optical_switches = rewirings.len() as u32;
             self.current = choice.topology;
@@ -327,6 +330,7 @@ fn steps_of(context: &Context, job: JobId, number: u32) -> Result<Vec<Traffic>, 
             steps.push(Traffic::new(&context.topology));
         }
         let hosts = plan.job.ends(&transfer);
+        // Steps are kept apart, because traffic in one cannot use links that are idle in another.
         steps[step].add(hosts[0], hosts[1], transfer.bytes);
     }
     Ok(steps)

@@ -45,6 +45,7 @@ impl<D: Driver> EdgeActor<D> for TimeLimit {
             return Ok(None);
         }
         world.collect()?;
+        // Whatever still happens changes no result, so the trial counts as complete.
         if world.is_settled() {
             let end = if world.has_background {
                 End::Cut

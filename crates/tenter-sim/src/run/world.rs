@@ -178,6 +178,8 @@ impl<'a, D: Driver> World<'a, D> {
 
     /// Joins the records of all partitions, and hands complete rows to the sink.
     pub(super) fn collect(&mut self) -> Result<(), SimulationError> {
+        // All deliveries first: a flow's acknowledgement may be in another partition than its
+        // delivery.
         for part in 0..self.driver.parts() {
             let partition_records = &mut self.driver.fabric_mut(part).partition_records;
             self.flow_table
