@@ -33,7 +33,8 @@ pub struct Key {
     pub shape: fn() -> Shape,
     /// The value if the key is left out.
     pub presence: Presence,
-    /// Meaning for the reference: sentences, the last one without its full stop if it stands in a table.
+    /// Meaning for the reference: sentences, the last one without its full stop if it stands in a
+    /// table.
     pub meaning: &'static str,
     /// The default's source; empty if the default means "off" or is self-evident.
     pub origin: &'static str,
@@ -177,6 +178,7 @@ impl Shape {
             Shape::Mapping(table) => vec![table],
             Shape::Variants(variants) => {
                 let members = variants.members.iter().map(|(_, table)| *table);
+                // Without a choosing key each variant's table is complete.
                 let own = (!variants.are_told_apart).then_some(variants.own);
                 own.into_iter().chain(members).collect()
             }
@@ -287,6 +289,7 @@ impl KeyTable {
             } else {
                 format!(" *Origin:* {}.", key.origin)
             };
+            // A bare pipe would end the table's cell.
             let form = key.form().replace('|', "\\|");
             let _ = writeln!(
                 out,

@@ -64,10 +64,12 @@ impl<'de> Visitor<'de> for AnyValue {
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Written, E> {
+        // Formats such as JSON quote words and quantities, too; readers accept these in quotes.
         Ok(Written::Text(value.to_owned()))
     }
 
     fn visit_unit<E>(self) -> Result<Written, E> {
+        // A null is the empty word, as in YAML.
         Ok(Written::word(""))
     }
 

@@ -39,6 +39,7 @@ impl Shape {
                 Cow::Owned(format!("{text}{comma} or `{word}`"))
             }
             Shape::Integer { least, most } if least == most => Cow::Owned(format!("`{least}`")),
+            // An upper bound that only the type sets tells a reader nothing.
             Shape::Integer { least, most } if most >= u64::from(u32::MAX) => {
                 Cow::Owned(format!("whole number, {least} or more"))
             }

@@ -42,6 +42,7 @@ impl FromStr for Share {
         if !digits(whole) || !digits(decimals) {
             return Err(NoShare);
         }
+        // Padded on the right to six decimals, the digits count millionths.
         let ppm = format!("{whole}{decimals:0<6}")
             .parse()
             .map_err(|_| NoShare)?;

@@ -407,6 +407,7 @@ impl Reader for Section<'_> {
             read(&mut item);
             (
                 Some(()),
+                // The item's section has a single entry, without a name.
                 item.complete
                     .pop()
                     .map_or_else(Node::empty, |entry| entry.node),
@@ -683,6 +684,8 @@ impl<'p> Field<'p> {
                 let text = error.to_string();
                 let (wrong, help) = split_remedy(&text);
                 let message = format!("{}: {wrong}", quote(&self.path));
+                // The key may also take a word, such as `none`, which the error of a quantity does
+                // not know.
                 let help = help.map(|help| match (self.shape)().words() {
                     Some(words) => format!("{help}, or {words}"),
                     None => help,

@@ -377,6 +377,7 @@ impl Problems {
         let Some(mut node) = root.as_deref() else {
             return (None, false);
         };
+        // The last part of the path that exists is the best place for one that is missing.
         let mut at = node.at;
         for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {
             match (&node.value, step.strip_suffix(']')) {

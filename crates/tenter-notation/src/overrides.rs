@@ -37,6 +37,7 @@ pub fn apply(root: &mut Node, text: &str, source: usize, problems: &Problems) {
     let Some(steps) = steps(&text[..equals], source, problems) else {
         return;
     };
+    // Parsed in place, so that problems point into the override's text.
     let Some(value) = yaml::parse(text, source, equals + 1, problems) else {
         return;
     };

@@ -62,6 +62,7 @@ fn node(value: &DeValue<'_>, at: Location, depth: usize, problems: &Problems) ->
     }
     let scalar = |text: String, quoted| Value::Scalar { text, quoted };
     let value = match value {
+        // Strings are always quoted in TOML, so words and quantities are, too.
         DeValue::String(text) => scalar(text.to_string(), true),
         DeValue::Integer(number) => scalar(number.to_string(), false),
         DeValue::Float(number) => scalar(number.to_string(), false),

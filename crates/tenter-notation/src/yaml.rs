@@ -49,6 +49,7 @@ pub fn parse_as(
             }
         }
     }
+    // An empty text is an empty value, not an error of the notation.
     Some(builder.root.unwrap_or_else(|| Node::plain("")))
 }
 
@@ -261,6 +262,7 @@ impl Builder<'_> {
     }
 
     fn scalar(&mut self, text: String, quoted: bool, at: Location, line: usize) {
+        // In a mapping every other scalar is a key: the first without a pending one.
         let Some(Open::Map {
             seen,
             key: key @ None,

@@ -249,6 +249,7 @@ impl Budget {
                     .saturating_add(end)
                     .saturating_add(UNIT.saturating_mul(ahead))
             }
+            // Work is counted before it is done, so the units ahead are included.
             None => UNIT.saturating_mul(self.work.load(Ordering::Relaxed)),
         };
         if spent <= limit {

@@ -270,6 +270,7 @@ fn misfit(
 
 /// Makes the error for a unit in bytes per second.
 fn byte_rate(value: &str, decimal: &Decimal<'_>, worth: u64, dimension: &Dimension) -> UnitError {
+    // Only where a rate is expected does the conversion to bits help.
     if dimension.usual != RATE.usual {
         return UnitError::WrongDimension {
             value: value.to_owned(),

@@ -132,6 +132,7 @@ impl Search<'_> {
             let end = first_end(host);
             self.duration(&link(self.plan, end), end)
         });
+        // As for a pair, less the wire time at one end; taking the longest keeps it a lower bound.
         let far = (up + down.min()? + between?).saturating_sub(longest.max()?);
         Some(near.fold(far, u64::min))
     }
@@ -149,6 +150,7 @@ impl Search<'_> {
 
     /// Returns the shortest time from a switch to a host.
     fn least_from(&self, switch: SwitchId, target: HostId, best: &mut Best) -> u64 {
+        // The rest of a path does not depend on how the switch was reached.
         if let Some(known) = best[switch] {
             return known;
         }

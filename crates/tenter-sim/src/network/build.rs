@@ -166,6 +166,7 @@ fn places(
             receive_base,
             npu,
         });
+        // Indices are dense over all ranks on a host, because they index the NIC's tables.
         slots.send = send_base.after(pairs.send_count(rank) as u32);
         slots.receive = receive_base.after(pairs.receive_count(rank) as u32);
         Place {

@@ -65,6 +65,7 @@ impl Context {
         }
         if let Some(found) = self.impairments.iter().find(|of| of.sender == sender) {
             let name = self.topology.port_name(node, port);
+            // Named by port, so that impairing another link leaves these draws as they are.
             let stream = Stream::new(self.seed, &name, "impairment");
             transmitter.impair(self.impairment(found), stream);
         }
@@ -113,6 +114,7 @@ impl Context {
             seed: mix64(self.seeds.hashing ^ mix64(u64::from(index.number()))) as u32,
             shared_seed: mix64(self.seeds.hashing) as u32,
             headrooms: match spine {
+                // Spines pause no sender: leaves send only what the schedulers have granted.
                 Some(_) => Vec::new(),
                 None => self.headrooms(node),
             },

@@ -127,6 +127,7 @@ impl CompleteFlow {
             at,
             frames: u64::from(frames),
             bytes,
+            // Flow level loses nothing, and knows no latencies of packets.
             retransmitted_frames: 0,
             turn,
         };

@@ -10,8 +10,8 @@ use crate::network::{Driver, NodeModel};
 
 use super::{credit, leaves};
 
-/// The amounts that a port has sent and the other end has neither received nor counted as lost: frames, frame
-/// bytes and MAC control frames. It includes what is under way.
+/// The amounts that a port has sent and the other end has neither received nor counted as lost:
+/// frames, frame bytes and MAC control frames. They include what is under way.
 pub(crate) type Missing = [i128; 3];
 
 /// Computes what is missing between two ports that are, or were, joined by a link.

@@ -64,6 +64,7 @@ impl Host {
             job: job.number(),
             transfer: carried.id,
         };
+        // Only the end travels as a packet; the bytes before it have passed at the domain's rate.
         let packet = end.packet(to, at);
         medium.send(context.domain_output(from, to, domain), at, &packet);
         self.set_timer(at, Timer::Confirmed(npu));
@@ -124,6 +125,7 @@ impl Host {
                 transfer: carried.id,
             };
             scope.partition_records.acknowledged(&Acknowledged {
+                // No NIC has sent frames of these flows.
                 held: HeldByRate::default(),
                 slot: SendSlot::default(),
                 request: WorkRequest {

@@ -17,6 +17,7 @@ impl Host {
             timers,
             not_started,
             waiting,
+            // Drawn from only when collectives start, which no jump passes.
             start_skew: _,
             open_loops,
             operations,
@@ -36,6 +37,7 @@ impl Host {
             visitor.deadline(*at);
             visitor.exact(timer.code());
         }
+        // Their start times are among the timers.
         visitor.exact(not_started.len() as u64);
         nic.steady(spec, visitor);
     }

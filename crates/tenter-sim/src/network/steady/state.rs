@@ -212,6 +212,7 @@ impl<W: Watcher> Network<'_, W> {
         noted.endless = self.endless();
         self.read_numbers(&mut noted.numbers);
         for part in &mut *self.parts {
+            // Partition by partition: the comparison reads the values back in this order.
             for index in 0..part.nodes.nodes.len() {
                 let mut notes = Notes {
                     values: &mut noted.values,
@@ -322,6 +323,8 @@ impl<W: Watcher> Network<'_, W> {
             slots.all(|slot| {
                 let own = advance.of(Send(nic.host(), slot));
                 let (host, there) = nic.receiver_of(slot);
+                // A queue pair that sent nothing is not compared: if it was never opened, its
+                // receiver is unknown.
                 own == 0 || own == advance.of(Receive(host, there))
             })
         })

@@ -167,6 +167,7 @@ impl Book {
                 continue;
             };
             self.queue_pairs[place].travels.push_back(Row {
+                // The first repetition comes a period later.
                 first: Travel::new(*sent, of.at).later(by),
                 count: periods as u32,
                 by,
@@ -179,6 +180,7 @@ impl Book {
 
     /// Moves everything from the logs into the book.
     pub(super) fn hear<W: Watcher>(&mut self, network: &mut Network<'_, W>) {
+        // Departures first: an accepted packet is sought among them.
         for log in network.logs() {
             for of in log.travels.iter_mut().flat_map(|all| all.sent.drain(..)) {
                 match self.numbers.place(of.end()) {
@@ -198,6 +200,7 @@ impl Book {
                 self.fails |= !is_known;
             }
         }
+        // Deliveries last: all packets of a transfer must have been accepted.
         let (context, schedules) = network.jobs();
         for (part, delivered) in network.delivered().enumerate() {
             let before = std::mem::replace(&mut self.looked_at[part], delivered.len());

@@ -96,6 +96,7 @@ impl Spread {
             all_behind: u128::MAX,
             any_level: 0,
         };
+        // Extremes first, because offsets are recorded relative to them.
         let mut spread = Spread {
             sum: 0,
             accepted: [0; UNIT],
