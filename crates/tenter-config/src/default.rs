@@ -86,7 +86,7 @@ impl Shape {
             Shape::Time { .. } => parsed::<Time>(one, other),
             Shape::Rate { .. } => parsed::<Rate>(one, other),
             Shape::Bytes { .. } => parsed::<Bytes>(one, other),
-            // Among the words that are parsed, only chances have several spellings.
+            // Chances may have an exponent or not; other parsed words must match literally.
             Shape::Parsed(_) => parsed::<Chance>(one, other),
             Shape::Either(first, second) => {
                 first.are_equal(one, other) || second.are_equal(one, other)

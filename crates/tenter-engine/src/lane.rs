@@ -469,8 +469,7 @@ impl<T: Arrival> Lane<T> {
                 self.inboxes[place(second)].prefetch();
             }
         }
-        // The last step runs in small networks, too: `prefetch_for` also resolves table lookups
-        // early.
+        // In small networks, too: a few NICs may have very many queue pairs.
         if let Some(&next) = due.get(1) {
             let inbox = &self.inboxes[place(next)];
             nodes.prefetch_for(next, inbox.iter().map(|(_, item)| item));

@@ -203,8 +203,8 @@ mod tests {
         NOW.get()
     }
 
-    /// Runs windows of some work that take so many ns alone and shared; all their time, and how
-    /// many of them were shared.
+    /// Simulates `windows` windows whose work takes `alone_ns` on one thread or `shared_ns` on
+    /// several. Returns the total time, and how many windows `Pace` chose to share.
     fn drive(windows: u64, work: u64, alone_ns: u64, shared_ns: u64) -> (u64, u64) {
         NOW.set(0);
         let mut pace = Pace::new(Some(now));

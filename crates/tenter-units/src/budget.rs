@@ -221,7 +221,7 @@ impl Budget {
     pub fn work(&self, units: u64) -> Result<(), OverBudget> {
         let before = self.work.fetch_add(units, Ordering::Relaxed);
         let after = before.saturating_add(units);
-        // Early calls always read the clock: most requests do not reach the first `UNITS_PER_LOOK`.
+        // Early calls always read the clock, so that a short request notices its limit as well.
         if before / UNITS_PER_LOOK == after / UNITS_PER_LOOK && after > UNITS_PER_LOOK {
             return Ok(());
         }

@@ -114,7 +114,7 @@ impl Context {
             seed: mix64(self.seeds.hashing ^ mix64(u64::from(index.number()))) as u32,
             shared_seed: mix64(self.seeds.hashing) as u32,
             headrooms: match spine {
-                // Spines pause no sender: leaves send only what the schedulers have granted.
+                // A spine's only class is lossy and has no limit, so it pauses no sender.
                 Some(_) => Vec::new(),
                 None => self.headrooms(node),
             },
