@@ -4,7 +4,7 @@ use tenter_units::Instant;
 
 /// An item that arrives at a node at an instant.
 pub trait Arrival: Copy + Send + 'static {
-    /// Returns the arrival time.
+    /// Returns when the item arrives, as [`Arrival::set_at`] has set it.
     fn at(&self) -> Instant;
 
     /// Sets the arrival time; the engine calls it when the item is sent.

@@ -5,7 +5,7 @@
 pub struct Balance {
     /// Windows with enough work to be shared.
     pub windows: u64,
-    /// Their work.
+    /// Work in these windows.
     pub work: u64,
     /// Sum over these windows: the busiest partition's work, which remains when each partition has
     /// a thread.

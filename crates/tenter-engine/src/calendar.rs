@@ -265,7 +265,7 @@ impl Calendar {
         due
     }
 
-    /// Words in a bitmap: `word` in [`Calendar::take_due`] is below this.
+    /// Returns the word count of a bitmap: `word` in [`Calendar::take_due`] is below this.
     pub(crate) fn words(&self) -> usize {
         self.words_per_bucket
     }

@@ -107,7 +107,7 @@ impl<T: Copy> Inbox<T> {
         &self.slots[..self.len]
     }
 
-    /// Prefetches all items.
+    /// Prefetches all items, before the visit that handles them.
     #[inline]
     pub(crate) fn prefetch(&self) {
         // One request per cache line.

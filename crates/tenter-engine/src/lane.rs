@@ -93,7 +93,7 @@ pub struct Lane<T> {
     /// Empty inboxes with storage, by size class. The one used last is on top, because its memory
     /// is still in the cache. The classes keep a switch's storage from ending up at a host.
     spare: [Vec<Inbox<T>>; SIZES],
-    /// Each node's size class.
+    /// Each node's size class, which its input count decides.
     sizes: Vec<u8>,
     /// Size class that the node has whose inbox is in the event list.
     event_list_size: u8,
@@ -113,9 +113,9 @@ pub struct Lane<T> {
     event_list: EventList<T>,
     /// Nodes that are visited in the current window, in this order.
     due: Vec<LocalNode>,
-    /// Node visits so far.
+    /// Node visits since the lane was built.
     visits: u64,
-    /// Windows so far.
+    /// Windows since the lane was built.
     windows: u64,
     /// Visits plus arrivals so far, the measure of a window's cost.
     pub(crate) work: u64,
@@ -187,7 +187,7 @@ pub struct LaneBuilder {
 /// Properties that all lanes of a simulation share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneLayout {
-    /// Number of partitions.
+    /// Number of partitions, one thread's share each.
     pub parts: u16,
     /// Bucket length in ps, below 2 097 152 (2²¹).
     pub bucket_ps: u64,
@@ -633,7 +633,7 @@ impl<T: Arrival> Lane<T> {
 pub struct Visit<'a, T> {
     lane: &'a mut Lane<T>,
     peers: Peers<'a, T>,
-    /// The window's end.
+    /// The window's end: the node handles what comes before it.
     end: Instant,
     /// Earliest visit that the node has asked for.
     own_next: Instant,

@@ -181,7 +181,7 @@ impl<'a> Helpers<'a> {
         self.threads.push(thread);
     }
 
-    /// Returns the helper count.
+    /// Returns how many helper threads have been added.
     pub(crate) fn count(&self) -> usize {
         self.threads.len()
     }

@@ -43,7 +43,7 @@ pub struct Pace {
     spent_ns: u64,
     /// Value that `spent_ns` must reach before the next try.
     rest_until_ns: u64,
-    /// How long the last rest was, in ns.
+    /// Length of the last rest, in ns; each success halves it.
     rest_ns: u64,
     /// Consecutive stints in which sharing paid.
     stints_shared: u32,

@@ -13,7 +13,7 @@ pub struct Part<N: Nodes> {
     pub nodes: N,
 }
 
-/// How the engine divides time into windows.
+/// Policy by which the engine divides time into windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Windows {
     /// Each window is one calendar bucket, which is no longer than the lookahead.
@@ -34,7 +34,7 @@ pub trait Control: Sync {
     fn edge_after(&self, window_end: Instant) -> Instant;
 }
 
-/// Why a run ended.
+/// Reason why [`run_windowed`](crate::run_windowed) returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunOutcome {
     /// A sync point was reached: every node has handled everything before this instant, and nothing

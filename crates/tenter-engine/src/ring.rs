@@ -9,7 +9,7 @@ pub struct Ring<T> {
     slots: Vec<T>,
     /// Index in `slots` at which the oldest value lies.
     head: u32,
-    /// Values in the queue.
+    /// Number of values in the queue.
     len: u32,
 }
 
@@ -40,7 +40,7 @@ impl<T: Copy> Ring<T> {
         self.len == 0
     }
 
-    /// Returns the oldest value.
+    /// Returns the oldest value; `None` if no value waits.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         if self.len == 0 {
@@ -89,7 +89,7 @@ impl<T: Copy> Ring<T> {
         &mut self.slots[(self.head as usize + index) & mask]
     }
 
-    /// Appends `value`.
+    /// Appends `value` as the newest.
     #[inline]
     pub fn push(&mut self, value: T) {
         self.push_copy(&value);
@@ -130,7 +130,7 @@ impl<T: Copy> Ring<T> {
         }
     }
 
-    /// Returns the newest value.
+    /// Returns the newest value; `None` if no value waits.
     pub fn last(&self) -> Option<&T> {
         let place = (self.len as usize).checked_sub(1)?;
         let mask = self.slots.len() - 1;

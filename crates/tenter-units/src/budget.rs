@@ -38,16 +38,16 @@ impl Limits {
 /// has gone.
 pub type Clock = dyn Fn() -> Option<Time> + Send + Sync;
 
-/// What one request may take, and what it has taken so far; the request's threads share it.
+/// Resources that one request may take, with those taken so far; the request's threads share it.
 pub struct Budget {
-    /// The processor clock; without one, time is estimated from `work`.
     limits: Limits,
+    /// The processor clock; without one, time is estimated from `work`.
     clock: Option<Arc<Clock>>,
     /// Bytes that are taken now.
     memory: AtomicU64,
     /// Input bytes read so far.
     input: AtomicU64,
-    /// Work units so far.
+    /// Work units counted so far, finished or about to begin.
     work: AtomicU64,
     /// The resource that was refused last, as the number of its [`Resource`] plus 1; 0 for none.
     refused: Arc<AtomicU8>,

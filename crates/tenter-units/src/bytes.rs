@@ -6,7 +6,7 @@ use crate::text::four_digits;
 
 read_and_print!(Bytes, count, SIZE, [&TIME, &RATE]);
 
-/// A size in bytes.
+/// A size in whole bytes, up to 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
 

@@ -3,7 +3,7 @@
 /// A kind of quantity: its names in messages and its units, smallest first, each with its value in
 /// the smallest unit.
 pub(crate) struct Dimension {
-    /// "time", "rate" or "size".
+    /// The quantity's name in messages: "time", "rate" or "size".
     pub(crate) noun: &'static str,
     /// The noun with its article: "a time".
     pub(crate) article: &'static str,
@@ -47,7 +47,7 @@ impl Dimension {
     }
 }
 
-/// Times, in ps.
+/// Times: units, each with its value in ps.
 pub(crate) const TIME: Dimension = Dimension {
     noun: "time",
     article: "a time",
@@ -65,7 +65,7 @@ pub(crate) const TIME: Dimension = Dimension {
     spellings: &[("\u{b5}s", 1_000_000), ("\u{3bc}s", 1_000_000)],
 };
 
-/// Line rates, in bit/s.
+/// Line rates: units, each with its value in bit/s.
 pub(crate) const RATE: Dimension = Dimension {
     noun: "rate",
     article: "a rate",
@@ -93,7 +93,7 @@ pub(crate) const RATE: Dimension = Dimension {
     ],
 };
 
-/// Sizes, in bytes.
+/// Sizes: units, each with its value in bytes.
 pub(crate) const SIZE: Dimension = Dimension {
     noun: "size",
     article: "a size",

@@ -1,4 +1,4 @@
-//! Points in simulated time.
+//! Points in simulated time, counted in picoseconds from its start.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};

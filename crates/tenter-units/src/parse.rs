@@ -7,7 +7,8 @@ use std::fmt;
 
 use crate::dimensions::{Dimension, RATE};
 
-/// Why a quantity could not be read. Each message quotes the text and says what to write instead.
+/// Reason why a quantity could not be read. Each message quotes the text and says what to write
+/// instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// A number without a unit.
@@ -45,7 +46,7 @@ pub enum UnitError {
     UnknownUnit {
         /// The text as given, without surrounding blanks.
         value: String,
-        /// The unknown unit.
+        /// The unknown unit, as it was written.
         unit: String,
         /// The kind that the unit should measure: "time", "rate", "size".
         dimension: &'static str,

@@ -1,4 +1,4 @@
-//! Spans of time.
+//! Spans of simulated time, in picoseconds.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
