@@ -95,6 +95,8 @@ impl<'p> Section<'p> {
             }
             (None, Presence::Depends(_) | Presence::Follows(..)) => return None,
         };
+        // As it was written, for now: whoever reads a mapping or a list puts the completed one in
+        // its place.
         self.put(name, node.clone());
         self.taken.push((key.name, at, given.is_some()));
         Some(Field {
@@ -213,6 +215,7 @@ impl<'p> Section<'p> {
             let message = format!("unknown key {} in {within}", quote(&entry.key));
             // Searching a near word takes time, and a problem that is not kept needs no help.
             let help = (!self.problems.is_full()).then(|| {
+                // Variants may have keys of the same name, which are listed once.
                 let mut known: Vec<&str> = Vec::new();
                 for key in self.tables.iter().flat_map(|table| table.keys) {
                     if !known.contains(&key.name) {
@@ -343,6 +346,7 @@ impl Reader for Section<'_> {
 
     fn is_word(&mut self, key: &str, word: &str) -> bool {
         let given = self.given.iter().find(|entry| entry.key == key);
+        // Quoted or not: JSON and TOML quote all words.
         let text = match (given, self.key(key).presence) {
             (Some(entry), _) => match &entry.node.value {
                 Value::Scalar { text, .. } => text.as_str(),
@@ -495,6 +499,7 @@ impl Reader for Section<'_> {
 
     fn was_given(&self, key: &str) -> bool {
         if key.contains('.') {
+            // `taken` has only this section's keys, so the scenario as it was written decides.
             return self.problems.is_written(&self.path_of(key));
         }
         let taken = self.taken.iter().find(|(name, ..)| *name == key);
@@ -610,6 +615,7 @@ impl<'p> Field<'p> {
         let field = |(index, node): (usize, &Node)| Field {
             problems: self.problems,
             path: format!("{}[{index}]", self.path),
+            // Items that the user did not write have no place; their list may have one.
             at: node.at.or(self.at),
             node: node.clone(),
             shape: self.shape,
@@ -742,6 +748,7 @@ impl<'p> Field<'p> {
     /// Reads a word from `choices`; returns the value beside it.
     pub fn choice<T: Clone>(&self, choices: &[(&str, T)]) -> Option<T> {
         let names = || choices.iter().map(|(name, _)| *name);
+        // The reference shows the words in the key's shape, which must be those that are read.
         debug_assert!(
             agrees(&(self.shape)().text(), names()),
             "the table of `{}` says other words than are read: {}",
@@ -825,6 +832,7 @@ fn agrees<'w>(form: &str, mut read: impl Iterator<Item = &'w str> + Clone) -> bo
 
 /// Splits an error message into problem and remedy; other crates write it as `problem; remedy`.
 pub fn split_remedy(error: &str) -> (&str, Option<String>) {
+    // The last one separates: a quoted text before it may contain others.
     match error.rsplit_once("; ") {
         Some((wrong, remedy)) => (wrong, Some(remedy.to_owned())),
         None => (error, None),

@@ -197,6 +197,7 @@ fn excerpt(text: &str, line: Range<usize>, location: Location) -> Excerpt {
         .end
         .clamp(location.start, line.end.max(location.start));
     let head: String = printable(&text[line.start..location.start]);
+    // The `\r` of a Windows line end would be printed as `·`.
     let marked: String = printable(text[location.start..end].trim_end_matches('\r'));
     let tail: String = printable(text[end..line.end.max(end)].trim_end());
     let head_length = head.chars().count();
@@ -222,6 +223,7 @@ fn excerpt(text: &str, line: Range<usize>, location: Location) -> Excerpt {
     Excerpt {
         line: shown,
         before,
+        // An empty range gets a caret, too, and a long one ends where the line is cut.
         carets: marked.chars().count().clamp(1, room.max(1)),
     }
 }

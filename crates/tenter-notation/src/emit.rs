@@ -73,6 +73,7 @@ fn key(text: &str, out: &mut String) {
 /// Writes a mapping or list over several lines; the caller has written the first line's indent.
 fn block(node: &mut Node, indent: usize, out: &mut String) {
     let lead = " ".repeat(indent);
+    // An empty range at the beginning, which is the place that the parser would give.
     node.at = Some(since(out.len(), out));
     match &mut node.value {
         Value::Map(entries) => {
@@ -93,6 +94,7 @@ fn block(node: &mut Node, indent: usize, out: &mut String) {
                     out.push_str(&lead);
                 }
                 out.push_str("- ");
+                // The item's first line follows its dash, so only the others are indented.
                 if is_block(item) {
                     block(item, indent + 2, out);
                 } else {
@@ -143,6 +145,7 @@ fn inline(node: &mut Node, out: &mut String) {
             }
             out.push(']');
         }
+        // Any other mapping is a block, so this one is empty.
         Value::Map(_) => out.push_str("{}"),
     }
     // A list is marked at its bracket only: underlining all of it would hide the place.
@@ -185,6 +188,7 @@ fn scalar_as(text: &str, plain: bool, out: &mut String) {
             other
                 if other.is_control() || matches!(other, '\u{2028}' | '\u{2029}' | '\u{feff}') =>
             {
+                // All of these characters fit four digits.
                 let _ = write!(out, "\\u{:04X}", other as u32);
             }
             other => out.push(other),
@@ -194,6 +198,7 @@ fn scalar_as(text: &str, plain: bool, out: &mut String) {
 }
 
 fn is_plain(text: &str) -> bool {
+    // A sign at the start could have a meaning in YAML, as `-` and `---` have.
     let starts_well = text.starts_with(|c: char| c.is_ascii_alphanumeric());
     starts_well
         && text

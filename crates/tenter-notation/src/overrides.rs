@@ -25,6 +25,7 @@ pub fn apply(root: &mut Node, text: &str, source: usize, problems: &Problems) {
         start: 0,
         end: text.len(),
     };
+    // The first `=` separates, because a value may contain others.
     let Some(equals) = text.find('=') else {
         let help = "write `PATH=VALUE`, for example `fabric.spines=8`";
         problems.push(
@@ -143,6 +144,7 @@ fn set(root: &mut Node, steps: &[PlacedStep<'_>], value: Node, problems: &Proble
                 node.value = Value::Map(Vec::new());
             }
         }
+        // Described beforehand, because the match below borrows the value for changes.
         let what = node.describe();
         let refuse = |message: String, help: Option<String>| {
             problems.push(Some(placed.at), message, help);

@@ -54,6 +54,7 @@ fn map(table: &DeTable<'_>, at: Location, depth: usize, problems: &Problems) -> 
 }
 
 fn node(value: &DeValue<'_>, at: Location, depth: usize, problems: &Problems) -> Option<Node> {
+    // As for YAML: later passes over the tree recurse.
     if depth >= DEPTH_MAX {
         let message = format!("lists and tables nest more than {DEPTH_MAX} deep");
         let help = "a scenario needs no more than seven levels";

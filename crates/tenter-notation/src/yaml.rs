@@ -184,6 +184,8 @@ impl Builder<'_> {
             }
             Event::Scalar(text, style, _, tag) => {
                 self.refuse_tag(tag.is_some(), at);
+                // Blocks of text after `|` or `>` count as quoted, too: they are never numbers or
+                // null.
                 let quoted = style != ScalarStyle::Plain;
                 self.scalar(text.into_owned(), quoted, at, span.start.line());
             }
@@ -237,6 +239,7 @@ impl Builder<'_> {
     }
 
     fn enter(&mut self, open: Open, at: Location) -> Option<()> {
+        // Later passes over the tree recurse, and must not exhaust the stack.
         if self.open.len() >= DEPTH_MAX {
             let message = format!("lists and mappings nest more than {DEPTH_MAX} deep");
             self.problem(at, message, "a scenario needs no more than seven levels");

@@ -108,6 +108,7 @@ impl Budget {
             limits: self.limits,
             clock: self.clock.clone(),
             memory: AtomicU64::new(0),
+            // Input and time are limited over the whole request; memory is free again.
             input: AtomicU64::new(self.input.load(Ordering::Relaxed)),
             work: AtomicU64::new(self.work.load(Ordering::Relaxed)),
             refused: Arc::clone(&self.refused),
@@ -174,6 +175,7 @@ impl Budget {
 
     /// Returns `bytes` of memory that were taken.
     pub fn give_back(&self, bytes: u64) {
+        // Saturating, because a wrap would refuse everything that follows.
         let left = |taken: u64| Some(taken.saturating_sub(bytes));
         let (order, again) = (Ordering::Relaxed, Ordering::Relaxed);
         let _ = self.memory.fetch_update(order, again, left);
@@ -244,6 +246,7 @@ impl Budget {
         let spent = match &self.clock {
             Some(clock) => {
                 let spent = clock().ok_or_else(|| self.cancelled())?;
+                // What was built has to be freed even if the request is refused now.
                 let end = Time::from_ps(spent.ps() / ENDING_SHARE);
                 spent
                     .saturating_add(end)

@@ -32,6 +32,8 @@ impl Dimension {
     /// else one typing error away.
     pub(crate) fn closest(&self, unit: &str) -> Option<&'static str> {
         let names = || self.units.iter().map(|(name, _)| *name);
+        // Only units with their printed spelling are compared, so a rate is converted to that
+        // first.
         let bare = unit.replace("bit/s", "bps").replace("b/s", "bps");
         names()
             .find(|name| name.eq_ignore_ascii_case(&bare))

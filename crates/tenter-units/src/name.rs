@@ -41,6 +41,7 @@ pub fn folder_name(name: &str) -> String {
 /// that belongs to the ledger. Letter case is ignored, as some file systems do.
 pub fn is_reserved(name: &str) -> bool {
     let name = folder_name(name).to_lowercase();
+    // By its beginning: `SQLite` appends `-journal` or `-wal` to the ledger's name.
     name.starts_with(LEDGER_FILE) || name == WORKERS_FOLDER || name == SWEEPS_FOLDER
 }
 

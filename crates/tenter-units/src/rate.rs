@@ -33,6 +33,7 @@ impl Rate {
     /// not fit, and for a rate of zero.
     pub fn time_of_bits(self, bits: u128) -> Time {
         let ps = bits.checked_mul(1_000_000_000_000);
+        // `max` only avoids a division by zero: the last line gives a rate of zero its result.
         let ps = ps.map(|scaled| scaled.div_ceil(u128::from(self.0.max(1))));
         let ps = ps.and_then(|ps| u64::try_from(ps).ok());
         Time::from_ps(ps.filter(|_| self.0 > 0).unwrap_or(u64::MAX))
@@ -98,6 +99,8 @@ impl SerialisationTime {
             let quotient = dividend / divisor;
             (dividend, divisor) = (divisor, dividend % divisor);
             let next = (
+                // What saturates is beyond both limits, so the loop ends with the convergent before
+                // it.
                 quotient.saturating_mul(last.0).saturating_add(before.0),
                 quotient.saturating_mul(last.1).saturating_add(before.1),
             );
@@ -130,7 +133,7 @@ impl SerialisationTime {
     /// gap.
     #[inline]
     pub fn of(self, bytes: u32, carried: u32) -> (Time, u32) {
-        // Most usual rates divide a picosecond evenly; they need no division.
+        // At most usual rates a byte takes whole picoseconds, so no division is needed.
         if self.denominator == 1 {
             return (Time::from_ps(u64::from(bytes) * self.numerator), 0);
         }

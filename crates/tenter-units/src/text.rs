@@ -14,7 +14,9 @@ pub fn turns_text(character: char) -> bool {
 pub(crate) fn four_digits(count: u64) -> u64 {
     let digits = count.checked_ilog10().unwrap_or(0);
     let last = 10_u64.pow(digits.saturating_sub(3));
+    // Half of `last`, rounded up: with `last` = 1 the rest 0 must not count as half.
     let up = u64::from(count % last >= last.div_ceil(2));
+    // Near 2⁶⁴ the rounded number may not fit; the largest that does stands for it.
     (count / last + up).saturating_mul(last)
 }
 

@@ -19,7 +19,7 @@ use super::unloaded::Unloaded;
 pub(crate) struct Turn {
     /// The collective's index in the job's sequence.
     pub(crate) index: u32,
-    /// Repetition count before this one, warm-up included.
+    /// The iteration's number, counted from 0, warm-up included.
     pub(crate) iteration: u32,
     /// True if the iteration is a warm-up, which is not measured.
     pub(crate) warm_up: bool,

@@ -12,8 +12,8 @@
 //!
 //! With credit-based flow control, a priority group is an input buffer that holds something. It is
 //! stuck if every frame in it stands in an output queue without credit for its first frame, because
-//! of a buffer at the other end that is stuck itself, and if neither frames nor credit that could
-//! change that are under way.
+//! of a buffer at the other end that is stuck itself, and if no frame and no credit is under
+//! way that could change that.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
