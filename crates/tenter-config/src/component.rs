@@ -260,6 +260,7 @@ macro_rules! component {
             $vis fn read_parts(
                 reader: &mut dyn $crate::Reader,
             ) -> $crate::component!(@part [$name] $($parts)?) {
+                // First of all, because the next steps ask which keys are there.
                 $($fill(reader);)?
                 $(reader.either($one, $other);)*
                 $(
@@ -277,6 +278,7 @@ macro_rules! component {
                     }
                 )*
                 // Every key is read even after an error, so that all problems are reported at once.
+                // The effective configuration lists the keys in the order in which they are read.
                 $(let $first = <$first_type as $crate::Component>::read(reader);)?
                 $(
                     let key = $crate::component!(@key $field $($key)?);
@@ -291,6 +293,7 @@ macro_rules! component {
                         }
                         None => None,
                     };)?
+                    // The word behind `omit` names an arm of this macro: `@default`.
                     $($crate::component!(@$omitted reader key $field $name [$type]);)?
                 )*
                 $(let $held = <$held_type as $crate::Component>::read(reader);)*
@@ -452,6 +455,7 @@ macro_rules! component {
         $crate::Presence::Default($default)
     };
     (@presence $name:ident [$key:expr] [] [$words:literal, $($of:ident)+] [] []) => {
+        // A constant holds the function, so it must not capture anything.
         $crate::Presence::Follows($words, |beside| {
             let component = $crate::Keyed {
                 keys: <$name as $crate::Component>::KEYS,
@@ -473,6 +477,7 @@ macro_rules! component {
     (
         @read [$part:ident] $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [] []
     ) => {
+        // Mappings have no bounds; others than `()` do not compile.
         let () = $bounds;
         let mut $field = $part::default();
         let table = &<$type as $crate::Component>::TABLE;

@@ -41,6 +41,7 @@ impl Shape {
             members.map(|member| member.table)
         };
         match self {
+            // No word contradicts any member here.
             Shape::Variants(variants) if variants.are_told_apart => self.tables(),
             Shape::Variants(variants) => {
                 let own = std::iter::once(variants.own);
@@ -62,7 +63,9 @@ impl Shape {
     fn means(&self, text: &str, value: &Written) -> bool {
         match value {
             Written::Word(word) => word == text || self.are_equal(text, word),
+            // Defaults are quoted as in a scenario.
             Written::Text(own) => own == text.trim_matches('"'),
+            // As texts: another spelling of an item counts as another value.
             Written::List(_) => value.to_string() == text,
             Written::Map(entries) => {
                 let tables = self.tables_of(entries);
@@ -71,6 +74,7 @@ impl Shape {
                 let is_usual = |(name, value): &(String, Written)| {
                     key(name).is_some_and(|key| key.has_as_default(value, &beside))
                 };
+                // A default is never a mapping with keys.
                 text == "{}" && entries.iter().all(is_usual)
             }
         }

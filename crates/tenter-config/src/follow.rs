@@ -17,7 +17,7 @@ pub struct Keyed {
 
 /// Returns the value that `component` gives to `key` if it is left out. The value depends on the
 /// keys `from`; the result is `None` if one of them is a mapping or unknown, or if another value is
-/// wrong.
+/// wrong or a list with items, which [`Texts`] does not read.
 pub fn followed(
     component: Keyed,
     key: &str,

@@ -232,6 +232,7 @@ impl Variants {
             words: vec![(
                 key.name,
                 *word,
+                // Only the word that is the default may be left out.
                 !matches!(key.presence, Presence::Default(default) if default == *word),
             )],
             table,
@@ -262,6 +263,7 @@ impl KeyTable {
             let shapes = tables[next].keys.iter().map(|key| (key.shape)());
             let inner: Vec<_> = shapes.flat_map(|shape| shape.tables()).collect();
             for table in inner {
+                // Titles identify tables, as in the reference.
                 if !tables.iter().any(|known| known.title == table.title) {
                     tables.push(table);
                 }

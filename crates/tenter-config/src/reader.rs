@@ -203,6 +203,7 @@ impl Reader for Texts<'_> {
     }
 
     fn word(&mut self, key: &str, _: [&str; 2], read: &mut dyn FnMut(&str) -> bool) {
+        // Nobody is told of a wrong text: the caller finds that nothing was read.
         if let Some(text) = self.text_of(key) {
             read(text);
         }
@@ -227,6 +228,7 @@ impl Reader for Texts<'_> {
     }
 
     fn list(&mut self, key: &str, _: &mut dyn FnMut(&mut dyn Reader)) -> bool {
+        // Items would need readers of their own, and no default has any.
         self.text_of(key) == Some("[]")
     }
 
@@ -244,12 +246,14 @@ impl Reader for Texts<'_> {
         self.keys.push(table.keys);
     }
 
+    // No problem is reported here, so there is no reason to read a likely member.
     fn guess(&mut self, _: &[&'static KeyTable], _: &mut dyn FnMut(usize, &mut dyn Reader)) {}
 
     fn is_there(&self, key: &str) -> bool {
         self.text_of(key).is_some()
     }
 
+    // Texts are read for their values; there is no effective configuration to change.
     fn write(&mut self, _: &str, _: Written) {}
 
     fn was_given(&self, _: &str) -> bool {

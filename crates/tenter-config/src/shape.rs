@@ -24,6 +24,7 @@ impl Shape {
             Shape::Share => Cow::Borrowed("0 to 1, up to six decimals"),
             Shape::Either(one, other) => {
                 let words = match *one {
+                    // Commas only: the other value follows behind the `or`.
                     Shape::Choice(words) => Cow::Owned(quoted(words).join(", ")),
                     Shape::Flag => Cow::Borrowed("`true`, `false`"),
                     one => one.text(),
@@ -35,6 +36,7 @@ impl Shape {
             }
             Shape::OrWord(shape, word) => {
                 let text = shape.text();
+                // A description with a comma of its own needs one before the `or`.
                 let comma = if text.contains(',') { "," } else { "" };
                 Cow::Owned(format!("{text}{comma} or `{word}`"))
             }

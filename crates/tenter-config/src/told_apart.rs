@@ -73,6 +73,8 @@ macro_rules! told_apart {
 
             fn read_member(place: usize, reader: &mut dyn $crate::Reader) -> Option<$name> {
                 reader.extend($name::VARIANTS.members[place].1);
+                // A macro cannot number the members, so this range counts them until `place` is
+                // reached.
                 let mut places = 0..=place;
                 $(
                     $(if places.next() == Some(place) {

@@ -104,6 +104,7 @@ macro_rules! integers {
                 bounds: RangeInclusive<$type>,
             ) -> Option<$type> {
                 let range = u64::from(*bounds.start())..=u64::from(*bounds.end());
+                // The range lies within the type, so the conversion cannot fail.
                 reader.integer(key, range)?.try_into().ok()
             }
 
@@ -234,6 +235,7 @@ impl KeptAs<u32> for Share {
 fn decimal(number: u32, parts: u32) -> String {
     let (whole, rest) = (number / parts, number % parts);
     let places = parts.ilog10() as usize;
+    // With the point, so that only decimals lose their zeros.
     let decimal = format!("{whole}.{rest:0places$}");
     let short = decimal.trim_end_matches('0').trim_end_matches('.');
     short.to_owned()
@@ -402,6 +404,7 @@ macro_rules! word_or {
 
             fn shape(bounds: Self::Bounds) -> $crate::Shape {
                 let inner = <$inner as $crate::Value>::shape(bounds);
+                // A single word is described behind the value, several before it.
                 match [$($word),+].as_slice() {
                     [word] => $crate::Shape::OrWord(Box::new(inner), word),
                     _ => $crate::Shape::Either(

@@ -87,6 +87,7 @@ macro_rules! variants {
             fn read_member(place: usize, reader: &mut dyn $crate::Reader) -> Option<$name> {
                 let (word, table) = $name::VARIANTS.members[place];
                 reader.extend(table);
+                // By word, because a macro cannot number the members.
                 match word {
                     $($word => $crate::variants!(@read reader $name $member $($type)?),)+
                     _ => unreachable!("the word is of a member"),
@@ -184,6 +185,7 @@ macro_rules! variants {
         if $reader.is_mapping($key) {
             return $name::read_mapping($reader, $key);
         }
+        // Functions, so that only the chosen member is made.
         let usual: &[fn() -> $name] = &[$(|| $name::$member(<$type>::default())),+];
         // The effective configuration shows the mapping that the word stands for.
         let own = usual[$reader.choice($key, $name::WORDS)?]();
