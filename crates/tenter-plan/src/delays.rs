@@ -119,6 +119,7 @@ impl Delays<'_> {
         } else {
             self.switches.of(self.topology, peer).ingress_latency
         };
+        // Another circuit gives a port another peer, but no other rate.
         let rate = self.topology.cable(from.node, from.port).rate;
         Link {
             rate,
@@ -156,6 +157,7 @@ impl Delays<'_> {
         // Drawn by name: adding a host leaves the other hosts' offsets as they are.
         let name = self.topology.name(node);
         let drawn = Stream::new(self.seed, name, "clock-offset").below(u64::from(2 * most + 1));
+        // From −`most` to +`most`, both included.
         (drawn as u32).cast_signed() - most.cast_signed()
     }
 
@@ -186,6 +188,7 @@ impl Delays<'_> {
             || signals
             || notices
             || lossless
+            // A NIC sends pauses only if its receive buffer has a threshold for them.
             || nic.is_some_and(|nic| nic.xoff.is_some())
     }
 

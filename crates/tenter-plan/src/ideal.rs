@@ -83,6 +83,7 @@ impl<'a> Ideal<'a> {
     /// Returns the end of the job's last collective if the job starts at `start` and never waits.
     pub fn end(&self, start: Time) -> Time {
         let rounds = u64::from(self.job.iterations) + u64::from(self.job.warm_up);
+        // Many iterations with long rounds may exceed 64 bits.
         let whole = u128::from(start.ps()) + self.round_ps() * u128::from(rounds);
         // The gap after the last collective is not waited for.
         let whole = whole.saturating_sub(u128::from(self.job.gap.ps()));
@@ -250,6 +251,7 @@ impl<'a> Ideal<'a> {
 fn rate(plan: &Plan, host: HostId) -> Rate {
     let nominal = u128::from(plan.topology.line_rate(host).bits_per_second());
     let speed = 1_000_000 + u128::from(plan.nic.clock_offset_max_ppm);
+    // Rounded up, because a faster port only lowers the bound.
     let fastest = (nominal * speed).div_ceil(1_000_000);
     Rate::from_bits_per_second(u64::try_from(fastest).unwrap_or(u64::MAX))
 }

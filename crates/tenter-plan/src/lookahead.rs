@@ -32,6 +32,7 @@ impl Lookahead {
     /// Evaluates the bounds for a fabric.
     pub fn of(delays: &Delays<'_>, others: &Others<'_>) -> Lookahead {
         let leaves = || delays.leaf_kinds(&delays.topology.leaves());
+        // Only leaves of a scheduled fabric send each other messages, so others are not grouped.
         let between = others.scheduled.and_then(|_| leaves().bounds());
         Lookahead {
             least_ps: least(delays, others, between),
@@ -77,6 +78,8 @@ fn longest_flight(delays: &Delays<'_>, others: &Others<'_>, between: Option<(u64
 fn flights<'d>(delays: &'d Delays<'_>, wire_bytes: u32) -> impl Iterator<Item = u64> + 'd {
     delays.all_ports().flat_map(move |end| {
         let rate = delays.topology.cable(end.node, end.port).rate;
+        // Rounded down, as a lower bound must be. Frames may exceed the upper one by a picosecond,
+        // which only costs the engine time.
         let serialisation = delays.serialisation(end.node, rate).of(wire_bytes, 0).0;
         let links = delays.possible_links(end);
         links.map(move |link| {

@@ -59,6 +59,7 @@ pub fn longest_round_trip(plan: &Plan, routing: &Routing) -> Time {
     }
     let of_leaves: Vec<HostId> = leaves.iter().map(|(_, hosts)| hosts[0]).collect();
     let some = |most: usize| {
+        // At equal distances, so that all parts of a large fabric are examined.
         let every = of_leaves.len().div_ceil(most).max(1);
         of_leaves.iter().copied().step_by(every)
     };
