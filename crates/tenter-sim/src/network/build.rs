@@ -271,6 +271,7 @@ fn checked(
     let context = context(plan, threads, routing, budget)?;
     match plan.fidelity {
         Fidelity::Packet => context.check_ids(too_many_at_once)?,
+        // Only its refusals matter here; a run asks for the list itself.
         Fidelity::Flow => drop(left_out(plan)?),
     }
     // Flow level has no windows, so it needs no lookahead.

@@ -149,6 +149,7 @@ impl Host {
     /// Discards the state that a job's last collective left, so that the next one counts anew.
     pub(crate) fn reset(&mut self, context: &Context, job: JobId) {
         let ranks = context.ranks_on(self.nic.host());
+        // At flow level NICs have no queue pairs.
         let on_slots = ranks.iter().filter(|_| context.has_packets());
         for here in on_slots.filter(|here| here.job == job) {
             let slots = context.jobs[job].pairs.receive_count(here.rank);
@@ -339,6 +340,7 @@ impl Host {
         let context = scope.context;
         let here = context.ranks_on(self.nic.host())[usize::from(number)];
         let transfer = scope.schedules.of(here.job).transfer(id);
+        // Only messages of a stream have a follower, so only streams are held back.
         let follows = scope.schedules.of(here.job).followed_by(id);
         if context.is_carried(here.job, &transfer) {
             self.carry(number, id, now, scope);

@@ -48,6 +48,7 @@ impl Context {
         let mut of_entropy = changes.entropy.iter().flat_map(|of| of.hashes(base));
         let of_notices = changes.reroute.iter().flat_map(|of| &of.differences[..]);
         let mut of_notices = of_notices.map(|difference| base ^ difference);
+        // Both lists are in the order of the ports, so a place in one has the bits that differ.
         let place = of_entropy.position(|of| of == hash);
         let place = place.or_else(|| of_notices.position(|of| of == hash));
         place
@@ -61,6 +62,7 @@ impl Context {
             plan.places[here.rank]
         };
         let ranks = self.ranks_on(host);
+        // As in `rank_of_slot`: of ranks with one base, the last owns the index.
         let number = ranks.partition_point(|here| place(here).send_base <= slot);
         let here = ranks[number.saturating_sub(1)];
         let plan = &self.jobs[here.job];

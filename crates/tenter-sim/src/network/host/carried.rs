@@ -67,6 +67,7 @@ impl Host {
         // Only the end travels as a packet; the bytes before it have passed at the domain's rate.
         let packet = end.packet(to, at);
         medium.send(context.domain_output(from, to, domain), at, &packet);
+        // The domain has no acknowledgements: the sender knows of the arrival when it happens.
         self.set_timer(at, Timer::Confirmed(npu));
     }
 

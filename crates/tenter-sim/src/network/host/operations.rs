@@ -34,6 +34,7 @@ impl Host {
         let Some(graph) = GraphSchedule::of(schedule) else {
             return;
         };
+        // Spares graphs in which no operation waits for acknowledgements the lookups below.
         if !graph.hears_acknowledgements() {
             return;
         }
@@ -59,6 +60,7 @@ impl Host {
         let Some(schedule) = GraphSchedule::of(scope.schedules.of(here.job)) else {
             return;
         };
+        // Moved out and back, so that all ranks share its memory.
         let mut consequences = scope.partition_records.consequences.take();
         let run = self.operations.begun(number, here.job, now, || {
             if scope.context.records_operations {

@@ -21,6 +21,7 @@ fn of_switches(plan: &Plan) -> Vec<(bool, &'static str)> {
         let mut switches = nodes.filter(|&node| !plan.topology.is_host(node));
         switches.any(|node| is(plan.switches.of(&plan.topology, node)))
     };
+    // With equal thresholds the queue alone decides about a mark.
     let draws = |ecn: &EcnSpec| ecn.min_bytes < ecn.max_bytes;
     vec![
         (plan.scheduled.is_some(), "the fabric is scheduled"),

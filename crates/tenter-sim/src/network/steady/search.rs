@@ -88,13 +88,13 @@ enum Leaves {
     Stop(Instant),
 }
 
-/// Outcome of one search. `Nothing` also sets the earliest time of the next search.
+/// Outcome of one search. After `Nothing` and `Ended` the next search may have to wait.
 enum Found {
     /// No steady state was found.
     Nothing,
     /// The state is steady until this instant.
     Steady(Instant),
-    /// A transfer ended during the search.
+    /// The state changes: a transfer has ended or soon will, or the known period no longer fits.
     Ended,
 }
 
@@ -172,6 +172,7 @@ impl Search {
         from: Instant,
     ) -> RunOutcome {
         let outcome = self.run_on(slices, from);
+        // Logs are kept only for a steady state that goes on behind this very sync point.
         if self
             .goes_on_at
             .is_none_or(|at| outcome != RunOutcome::Edge(at))
@@ -246,6 +247,7 @@ impl Search {
         } else {
             self.settled_at.max(soon)
         };
+        // The end of a step must be seen before its state is due, which is `AFTER_STEP` later.
         let to = if self.steps.is_active() { soon } else { to };
         *now = slices.go(*now, to)?;
         if slices.network().ended() != self.ended {

@@ -515,6 +515,7 @@ fn go_through<W: Watcher, V: Visitor>(
         NodeModel::Switch(switch) => switch.steady(now, visitor),
     }
     let mut items = lane.in_order(LocalNode::new(index as u32));
+    // Their number first, so that what follows has the same meaning in both states.
     visitor.exact(items.len() as u64);
     for (input, packet) in &mut items {
         visitor.exact(u64::from(*input));

@@ -127,6 +127,7 @@ impl Steps {
     /// Continues behind a sync point, where records may have been collected. A state recorded
     /// before it can still be compared with.
     pub(super) fn begin<W: Watcher>(&mut self, network: &mut Network<'_, W>) {
+        // The book counts records that may have been collected, so the observation starts over.
         if self.is_listening() {
             network.forget_travels();
             self.phase = Phase::Compares;

@@ -124,6 +124,7 @@ impl Book {
     pub(super) fn begin<W: Watcher>(network: &Network<'_, W>) -> Book {
         let mut numbers = Numbers::default();
         network.read_numbers(&mut numbers);
+        // In the order in which `numbers` counts receiving queue pairs: places index this list.
         let accepted = network.accepted_by_slot();
         let queue_pairs = accepted.map(|(_, _, unheard)| QueuePair {
             unheard,
@@ -272,6 +273,7 @@ impl Book {
             next.go_on(repetition.period, 1, &repetition.advance);
             next
         });
+        // An opening's latencies are already those of a period later.
         let spread = of.accepted(0);
         if spread != before.accepted || !next.eq(of.sent.iter().copied()) {
             return Err(NotAgain);

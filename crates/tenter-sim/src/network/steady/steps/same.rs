@@ -22,6 +22,7 @@ pub(super) fn periods(
     let transfers: BTreeSet<(JobId, u32, u32)> = transfers.collect();
     let mut periods = u64::MAX;
     for (job, turn, id) in transfers {
+        // The job runs another instance by now, whose schedule may differ.
         if turn != schedules.turn(job) {
             return 0;
         }
@@ -32,7 +33,8 @@ pub(super) fn periods(
         };
         let scope = context.jobs[job].job.queue_pair_scope;
         let first = Moment::of(schedule, id, scope, 0);
-        // Never beyond the bound found so far: the shortest lasting transfer decides.
+        // Never beyond the bound found so far: the shortest lasting transfer decides. The other
+        // bound keeps transfer numbers within 32 bits.
         let mut later = 1..=periods.min(u64::from(u32::MAX / shift));
         let differs = |turn: &u64| {
             let by = shift * *turn as u32;
