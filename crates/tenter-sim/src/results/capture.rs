@@ -27,6 +27,7 @@ pub(crate) fn collect<D: Driver>(driver: &D, outcome: &mut Outcome) {
     };
     let mut frames: Vec<Seen> = logs.iter().flat_map(|log| log.frames).copied().collect();
     let limit = usize::try_from(plan.limit).unwrap_or(usize::MAX);
+    // The limit is for all partitions together; each has applied it to its own frames only.
     let omitted = keep_first(&mut frames, limit);
     let omitted = omitted + logs.iter().map(|log| log.omitted).sum::<u64>();
     let flow_control = logs.iter().map(|log| log.flow_control).sum();

@@ -267,6 +267,7 @@ impl FlowTable {
         tally.end = Some(at);
         self.last_event = self.last_event.max(at);
         if let Some(taken) = tally.running_rings.take() {
+            // Flows of rings have no rows, so their sums enter the statistics here.
             tally.sent_frames = taken.frames;
             tally.accepted_frames = taken.frames;
             tally.sent_bytes = taken.frame_bytes;
@@ -355,6 +356,7 @@ impl FlowTable {
         mut take: impl FnMut(&[FlowRow]) -> Result<(), E>,
     ) -> Result<(), E> {
         self.put_in_order(context);
+        // Moved out and back, because making a row changes the table.
         let order = std::mem::take(&mut self.order);
         let mut rows = std::mem::take(&mut self.rows);
         for flows in order.chunks(ROWS_AT_ONCE) {
@@ -384,6 +386,7 @@ impl FlowTable {
         let mut complete = std::mem::take(&mut self.complete);
         let mut rows = std::mem::take(&mut self.rows);
         let order = |flow: &CompleteFlow| (flow.received, flow.halves().0.order());
+        // The order of rows at packet level: by arrival, then by key.
         complete.sort_unstable_by_key(order);
         for flows in complete.chunks(ROWS_AT_ONCE) {
             rows.clear();

@@ -475,6 +475,7 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
         }
     }
     totals.take_share_of_marks();
+    // At flow level NICs and ports count nothing; the engine counts for them.
     if let Some(carried) = driver.carried() {
         for host in driver.context().topology.host_ids() {
             let (sent, received) = (carried.sent(host.node(), 0), carried.received(host));
@@ -546,6 +547,7 @@ fn add_paused(totals: &mut Totals, ports: &[PortRow], context: &Context) {
             &mut totals.switch_paused
         };
         *sum += port.paused;
+        // Strictly longer: of equals the first is named.
         if port.paused > totals.most_paused {
             totals.most_paused = port.paused;
             totals.most_paused_port = Some(context.topology.port_name(node, port.port));
