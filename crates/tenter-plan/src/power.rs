@@ -46,7 +46,7 @@ pub struct PoweredParts {
     /// Both ends of all cables, including those in NICs; for a fibre to an optical switch only the
     /// end at the electrical switch.
     pub cable_ends: u64,
-    /// 2×2 elements in optical switches.
+    /// 2×2 elements in all optical switches, whether or not they hold a circuit.
     pub optical_elements: u64,
 }
 
@@ -82,7 +82,7 @@ fn elements(ports: u32) -> u64 {
 pub struct StaticPower {
     /// Electrical switches without their ports.
     pub switches: f64,
-    /// Ports of electrical switches.
+    /// Electrical switches' ports that have cables.
     pub ports: f64,
     /// Cable ends, including those in NICs.
     pub cable_ends: f64,

@@ -19,15 +19,16 @@ const HOPS_PER_REPORT: Range<u64> = 500_000..HOPS_PER_RUN;
 const FIRST_REPORT: Time = Time::from_us(10);
 /// Shortest and longest simulated time between two reports.
 const REPORTS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(10_000);
-/// These bounds if steady states are jumped over: a run that does not jump returns earlier
-/// anyway.
+/// Shortest and longest time between two reports if steady states are jumped over. A run that does
+/// not jump returns earlier anyway.
 const OF_JUMPS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(1_000_000);
-/// These bounds at flow level, where packet-hops take no time.
+/// Shortest and longest time between two reports at flow level, where packet-hops take no time.
 const OF_FLOWS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(1_000_000_000);
 /// Packet-hops that take as long as an event at flow level, when thousands of flows share links.
 const HOPS_PER_EVENT: u64 = 100;
 
-/// Records after whose addition by jumps they are collected at once.
+/// Number of waiting records from which they are collected before a report is due: jumps add many
+/// at once.
 const RECORDS_OF_JUMPS: usize = RECORDS_PER_JUMP as usize / 2;
 
 /// Hands rows and progress to the sink, which may stop the trial.
