@@ -241,8 +241,7 @@ fn collective_row(
     let busbw = of_collective.map(|bandwidth| bandwidth * kind.busbw_factor(ranks));
     let mesh = ideal_ratio::of_collective(plan, number, tally.ideal, share);
     let ideal = ideals.get(&(turn.index, size)).copied();
-    // Data that pass within hosts do not load a NIC, so a share of its line rate would mean
-    // nothing.
+    // Data within hosts load no NIC: a share of its line rate would mean nothing.
     let on_lines = !tally.is_carried && plan.within_hosts(number).is_zero();
     let of_line = busbw.filter(|_| on_lines);
     let line = slowest_nic(context, plan).bytes_per_second() / 1e9 * goodput_share(context);
