@@ -88,7 +88,7 @@ fn nics(plan: &Plan) -> Vec<(f64, u64)> {
         *rates.entry(plan.topology.line_rate(host)).or_insert(0) += 1;
     }
     let nics = rates.into_iter();
-    nics.map(|(rate, count)| (gbps(rate), count)).collect()
+    nics.map(|(rate, count)| (rate.as_gbps(), count)).collect()
 }
 
 fn switch_lines(plan: &Plan) -> Vec<SwitchLine> {
@@ -111,7 +111,7 @@ fn switch_lines(plan: &Plan) -> Vec<SwitchLine> {
             .and_then(|device| device_percent(device, &ports)),
         ports: ports
             .into_iter()
-            .map(|(rate, count)| (count, gbps(rate)))
+            .map(|(rate, count)| (count, rate.as_gbps()))
             .collect(),
     };
     alike.into_iter().map(line).collect()
@@ -133,7 +133,7 @@ fn optical_lines(plan: &Plan) -> impl Iterator<Item = SwitchLine> {
         tier: "optical circuit".to_owned(),
         count,
         device_percent: None,
-        ports: vec![(ports, gbps(rate))],
+        ports: vec![(ports, rate.as_gbps())],
     })
 }
 
@@ -176,7 +176,7 @@ fn cable_lines(plan: &Plan) -> Vec<CableLine> {
         CableLine {
             between: format!("{lower} - {upper}"),
             count,
-            rate_gbps: gbps(rate),
+            rate_gbps: rate.as_gbps(),
             delay_ns,
             length_m: delay_ns * METRES_PER_NS,
         }
@@ -208,10 +208,6 @@ fn not_known(plan: &Plan) -> Vec<String> {
     };
     open.push(rest.to_owned());
     open
-}
-
-fn gbps(rate: Rate) -> f64 {
-    rate.bits_per_second() as f64 / 1e9
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ pub(crate) fn credit_facts(plan: &Plan) -> Option<CreditFacts> {
         lane_blocks,
         update_bytes: spec.update_bytes,
         link: plan.topology.port_name(end.node, end.port),
-        link_gbps: link.rate.bits_per_second() as f64 / 1e9,
+        link_gbps: link.rate.as_gbps(),
         round_trip_ns: round_trip.as_ns(),
         round_trip_bytes: (bits / 8_000_000_000_000) as u64,
         needed_bytes: needed(link),

@@ -126,7 +126,7 @@ fn pairs(topology: &Topology) -> Vec<PairFacts> {
     let between = once.filter_map(|cable| {
         let nodes = cable.ends.map(|end| end.node);
         let tiers = [topology.tier(nodes[0])?, topology.tier(nodes[1])?];
-        Some((nodes, tiers, cable.rate.bits_per_second() as f64 / 1e9))
+        Some((nodes, tiers, cable.rate.as_gbps()))
     });
     for (nodes, [a, b], rate) in between {
         *cables.entry((nodes[0], nodes[1])).or_insert(0) += 1;

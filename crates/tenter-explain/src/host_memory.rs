@@ -61,11 +61,11 @@ pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
         kind.or_insert((0, host)).0 += 1;
     }
     let facts = |((write, read, line), (count, host)): ((Rate, Rate, Rate), (u64, HostId))| {
-        let of_line = gbps(line) * f64::from(mtu) / f64::from(mtu + headers);
+        let of_line = line.as_gbps() * f64::from(mtu) / f64::from(mtu + headers);
         let direction = |rate: Rate| {
-            let payload = gbps(pcie.payload_rate(rate, mtu));
+            let payload = pcie.payload_rate(rate, mtu).as_gbps();
             DirectionFacts {
-                link_gbps: gbps(rate),
+                link_gbps: rate.as_gbps(),
                 payload_gbps: payload,
                 line_percent: (100.0 * payload / of_line).min(100.0),
                 limits: !plan.nic.dma_keeps_up(rate, line),
@@ -80,7 +80,7 @@ pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
         }
     };
     Some(PcieFacts {
-        peak_gbps: gbps(pcie.peak()),
+        peak_gbps: pcie.peak().as_gbps(),
         max_payload_bytes: pcie.max_payload_bytes,
         tlp_overhead_bytes: pcie.tlp_overhead_bytes,
         nics: kinds.into_iter().map(facts).collect(),
@@ -94,10 +94,6 @@ pub(crate) fn limits_any(plan: &Plan) -> bool {
         let slow = |rate| !plan.nic.dma_keeps_up(rate, line);
         slow(rates.write) || slow(rates.read)
     })
-}
-
-fn gbps(rate: Rate) -> f64 {
-    rate.bits_per_second() as f64 / 1e9
 }
 
 #[cfg(test)]

@@ -118,7 +118,7 @@ fn path_class(
         host_pairs,
         from: name(from),
         to: name(to),
-        bottleneck_gbps: slowest.bits_per_second() as f64 / 1e9,
+        bottleneck_gbps: slowest.as_gbps(),
         frame_ns: frame.as_ns(),
         round_trip_ns: round_trip.as_ns(),
         bdp_bytes: carried(slowest, round_trip),

@@ -25,6 +25,11 @@ impl Rate {
     pub const fn bits_per_second(self) -> u64 {
         self.0
     }
+    /// Returns Gbit/s, with 10⁹ bits each.
+    pub fn as_gbps(self) -> f64 {
+        self.bits_per_second() as f64 / 1e9
+    }
+
     /// Returns bytes per second, as a float for tables only.
     pub fn bytes_per_second(self) -> f64 {
         self.0 as f64 / 8.0

@@ -17,7 +17,7 @@ pub fn describe_fabric(plan: &tenter_plan::Plan) -> String {
     let mut rates: Vec<_> = cables.map(|cable| cable.rate).collect();
     rates.sort_unstable();
     rates.dedup();
-    let gbps = |rate: &Rate| format!("{} Gb/s", rate.bits_per_second() as f64 / 1e9);
+    let gbps = |rate: &Rate| format!("{} Gb/s", rate.as_gbps());
     let rates: Vec<String> = rates.iter().map(gbps).collect();
     format!(
         "{}, {} at {}",

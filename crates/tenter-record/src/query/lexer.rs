@@ -107,7 +107,7 @@ fn number(text: &str) -> Result<TokenKind, String> {
     };
     let rate = || {
         let rate = text.parse::<Rate>().ok()?;
-        Some((rate.bits_per_second() as f64 / 1e9, "Gbit/s (10⁹)"))
+        Some((rate.as_gbps(), "Gbit/s (10⁹)"))
     };
     let percent = || Some((text.strip_suffix('%')?.parse().ok()?, "%"));
     let found = plain.map(|value| (value, ""));

@@ -102,7 +102,7 @@ fn name(row: &mut PortRow, context: &Context, node: NodeId, port: u16) {
     topology.name(node).clone_into(&mut row.node_name);
     row.port = port;
     topology.name(peer).clone_into(&mut row.peer_name);
-    row.rate_gbps = topology.cable(node, port).rate.bits_per_second() as f64 / 1e9;
+    row.rate_gbps = topology.cable(node, port).rate.as_gbps();
 }
 
 /// Makes the rows of a NIC's port and its classes. Counts that concern the NIC as a whole are in
