@@ -1,15 +1,15 @@
-//! The ways of data between the hosts of a lab.
+//! Kinds of data paths between the hosts of a lab.
 
 use serde::{Deserialize, Serialize};
 use tenter_config::choice;
 
-/// How data gets from host to host.
+/// How data gets from host to host of a lab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DataPathKind {
-    /// Packets of `RoCEv2` by UDP, made by agents.
+    /// Agents send `RoCEv2` packets by UDP.
     Udp,
-    /// Writes by RDMA hardware.
+    /// RDMA hardware carries whole messages as RDMA writes.
     Rdma,
 }
 choice!(DataPathKind { "udp" => Udp, "rdma" => Rdma });

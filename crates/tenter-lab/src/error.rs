@@ -1,4 +1,4 @@
-//! What can go wrong in a lab.
+//! Errors of the lab.
 
 use std::path::PathBuf;
 
@@ -7,65 +7,67 @@ use tenter_sim::SimulationError;
 
 use crate::control::{ChannelError, SecretError};
 
-/// Why something of a lab could not be done: a sentence with the place and the remedy.
+/// Reason why a lab command failed: a sentence that names the place and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// A file of a lab or a scenario is at fault.
+    /// A lab file or scenario has mistakes; all of them are listed.
     #[error("{}", .0.render())]
     Text(Box<Diagnostics>),
-    /// A file cannot be read or written.
+    /// A file cannot be read, written or found.
     #[error("cannot {what} `{}`: {source}", path.display())]
     File {
-        /// What was to be done.
+        /// Verb of the failed step: `read`, `write`, `find`, …; `read` alone counts as the user's
+        /// mistake.
         what: &'static str,
-        /// The file.
+        /// The path as the lab resolved it.
         path: PathBuf,
-        /// Why not.
+        /// The operating system's reason.
         source: std::io::Error,
     },
-    /// There is no secret.
+    /// The lab's secret is missing, unusable or readable by others.
     #[error(transparent)]
     Secret(#[from] SecretError),
     /// An agent could not be reached, or was lost.
     #[error("agent `{agent}`: {source}")]
     Agent {
-        /// Which.
+        /// Name of the agent's host, with the agent's control address.
         agent: String,
-        /// Why.
+        /// Failure of the channel to it.
         source: ChannelError,
     },
-    /// Privileges could not be given up.
+    /// The process could not give up root's privileges.
     #[error(transparent)]
     Privileges(#[from] crate::agent::PrivilegeError),
-    /// The scenario cannot be run on real hosts.
+    /// Real hosts cannot run the scenario.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
     /// A trial could not be written or simulated.
     #[error(transparent)]
     Trial(#[from] tenter::Error),
-    /// A program of the system failed.
+    /// A program such as `ip` or `tc` failed.
     #[error("`{command}` failed: {answer}")]
     Command {
-        /// The command line.
+        /// Command line as it was run.
         command: String,
-        /// What it said.
+        /// Standard error of the program, or why it did not start.
         answer: String,
     },
     /// A system call failed.
     #[error("{what}: {source}")]
     System {
-        /// What was to be done.
+        /// Sentence that says what was attempted.
         what: String,
-        /// Why not.
+        /// The operating system's reason.
         source: std::io::Error,
     },
-    /// Anything else that a user can mend.
+    /// Any other mistake that the user can correct, as a sentence.
     #[error("{0}")]
     Input(String),
 }
 
 impl LabError {
-    /// Whether the input is at fault rather than a machine.
+    /// Returns true if the user's input is at fault rather than a machine, which decides the exit
+    /// code.
     pub fn is_input(&self) -> bool {
         matches!(
             self,

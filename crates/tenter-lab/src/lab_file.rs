@@ -1,4 +1,4 @@
-//! The lab file: who takes part, and the fabric of network namespaces where there is one.
+//! The lab file: the hosts that take part, and the fabric of network namespaces if the lab has one.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -77,27 +77,27 @@ component! {
     }
 }
 
-/// Machines carry no more namespaces well.
+/// Most hosts in a fabric of namespaces; one machine measures more of them poorly.
 const HOSTS_MAX: u32 = 32;
-/// A processor forwards no more packets.
+/// Link rates of a fabric of namespaces; one processor cannot forward the packets of faster links.
 const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_bits_per_second(10_000_000_000);
 const QUEUES: RangeInclusive<Bytes> = Bytes::new(16 << 10)..=Bytes::new(64 << 20);
 const TIMES: RangeInclusive<Time> = Time::from_us(1_000_000)..=Time::from_us(3_600_000_000);
 
-/// What forwarding takes in a switch that is a namespace, as long as it is not known better; a
-/// simulation needs some time to pass.
+/// Forwarding delay that the simulation assumes for a namespace switch before calibration has
+/// fitted one. It cannot be 0: the simulation needs some lookahead.
 pub(crate) const FORWARDING: Time = Time::from_us(20);
 
-/// The port at which agents of namespaces listen.
+/// TCP port at which the agents in namespaces listen; each has an address of its own.
 const CONTROL_PORT: u16 = 7471;
 
-/// A lab file that has been read.
+/// A lab file after reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabFile {
-    /// Its keys.
+    /// The file's keys, defaults filled in.
     pub keys: LabKeys,
-    /// Where it is.
+    /// Absolute path of the file; relative names in it count from its folder.
     pub path: PathBuf,
 }
 
@@ -141,10 +141,10 @@ fn hosts_are_of_one_kind(keys: &LabKeys, reader: &mut dyn Reader) -> bool {
 }
 
 impl LabFile {
-    /// Reads a lab file.
+    /// Reads and checks the lab file at `path`.
     ///
     /// # Errors
-    /// When it cannot be read, or every problem in it.
+    /// Returns an error if the file cannot be read, or the list of all mistakes in it.
     pub fn read(path: &Path) -> Result<LabFile, LabError> {
         let text = std::fs::read_to_string(path).map_err(LabError::file("read", path))?;
         let name = path.display().to_string();
@@ -153,24 +153,25 @@ impl LabFile {
         Ok(LabFile { keys, path })
     }
 
-    /// The folder that it is in.
+    /// Returns the folder of the lab file.
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("."))
     }
 
-    /// The file with the secret.
+    /// Returns the path of the file that holds the secret.
     pub fn secret_file(&self) -> PathBuf {
         self.folder().join(&self.keys.secret)
     }
 
-    /// The folder of what the agents of namespaces say.
+    /// Returns the folder for the logs of agents in namespaces, `<name>.lab` beside the lab file.
     pub fn log_folder(&self) -> PathBuf {
         self.folder().join(format!("{}.lab", self.keys.name))
     }
 
-    /// The agents, in the order of the hosts.
+    /// Returns the agents in the order of the scenario's hosts.
     ///
-    /// The addresses of namespaces are those that a scenario of this fabric has by default.
+    /// In a fabric of namespaces, addresses are those that a simulated leaf-spine fabric has by
+    /// default.
     pub fn agents(&self) -> Vec<AgentKeys> {
         let Some(fabric) = &self.keys.fabric else {
             return self.keys.agents.clone();
@@ -186,15 +187,15 @@ impl LabFile {
         (0..hosts).map(agent).collect()
     }
 
-    /// The addresses that agents may send to.
+    /// Returns the addresses that agents may send to.
     pub fn addresses(&self) -> BTreeSet<Ipv4Addr> {
         self.agents().iter().map(|agent| agent.address).collect()
     }
 
-    /// The `fabric` and the addresses of a scenario whose simulated fabric is that of the lab, if
-    /// it is one of namespaces: YAML for the keys of these names.
+    /// Returns the scenario section `fabric` (YAML) that simulates this lab's fabric of namespaces;
+    /// `None` for a lab of machines, whose fabric the scenario describes.
     ///
-    /// `latency` is what forwarding takes in a switch.
+    /// `latency` is the forwarding delay of a switch.
     pub fn scenario_fabric(&self, latency: Time) -> Option<String> {
         let fabric = self.keys.fabric.as_ref()?;
         let mut text = String::new();
@@ -215,13 +216,13 @@ impl LabFile {
     }
 }
 
-/// The address at which the agent of a namespace listens: a network of its own, of those for
-/// measurements (RFC 2544).
+/// Returns the address at which the agent of host `host` listens. Each agent has a control network
+/// of its own within 198.18.0.0/15, which RFC 2544 sets aside for measurements.
 pub(crate) fn control_address(host: u32) -> Ipv4Addr {
     Ipv4Addr::new(198, 18, host as u8, 2)
 }
 
-/// The other end of its cable.
+/// Returns the coordinator's address on the control cable of host `host`.
 pub(crate) fn coordinator_address(host: u32) -> Ipv4Addr {
     Ipv4Addr::new(198, 18, host as u8, 1)
 }

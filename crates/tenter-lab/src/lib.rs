@@ -1,13 +1,13 @@
-//! The lab: scenarios on real hosts, and fabrics of network namespaces for them.
+//! The lab runs scenarios on real hosts, and makes fabrics of network namespaces for them.
 //!
 //! ```text
 //!   lab file, scenario ──▶ coordinator ══control══▶ agents ──RoCEv2 over UDP──▶ agents
 //!                              └── records ──▶ trial folder, as of a simulated trial
 //! ```
 //!
-//! An agent runs the host of the simulation, with its NIC, loss recovery and congestion control, by
-//! its clock, and sends what leaves it as packets of `RoCEv2`. The coordinator starts collectives,
-//! and books what agents have measured as a simulation books its own.
+//! An agent runs the simulation's host (NIC, loss recovery, congestion control) by its own clock,
+//! and sends each packet that leaves it as `RoCEv2`. The coordinator starts the collectives, and
+//! enters what agents measure into the same flow table that a simulation fills.
 //!
 //! **Architecture invariant.** Nothing is sent to an address that the lab file does not name, and
 //! nothing is done for a peer that does not have the lab's secret.

@@ -1,4 +1,5 @@
-//! Frames over TCP that only holders of the secret can write, each of them once and in order.
+//! Authenticated frames over TCP: only holders of the secret can write one, and each frame is
+//! accepted once and in order.
 //!
 //! ```text
 //!   coordinator                               agent
@@ -8,8 +9,8 @@
 //!     ◀═══════ length, message, code of (counter, message) ═══════▶
 //! ```
 //!
-//! Each direction has a key of its own, made from the secret and both nonces: a frame of another
-//! session, another direction or another place in the session does not fit.
+//! Each direction has a key of its own, derived from the secret and both nonces. The code of a
+//! frame from another session, direction or position therefore does not match.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -22,73 +23,76 @@ use super::messages::PROTOCOL_VERSION;
 use super::secret::{Key, MAC_BYTES, Secret, SecretError, random};
 
 const NONCE_BYTES: usize = 32;
-/// The start of a greeting: what this is, and of which version.
+/// First bytes of a greeting: the program's name and [`PROTOCOL_VERSION`].
 const GREETING: [u8; 8] = [b't', b'e', b'n', b't', b'e', b'r', PROTOCOL_VERSION, 0];
-/// A peer that has not proved itself has so long for its greeting as a whole.
+/// Time limit for a whole greeting, so that a peer without the secret cannot hold a connection by
+/// sending one byte at a time.
 const GREETING_TIME: Duration = Duration::from_secs(3);
-/// The longest frame; those of scenarios and records take a hundredth of it.
+/// Longest frame in bytes. Scenarios and records need about a hundredth of it.
 const FRAME_MAX: usize = 64 << 20;
 
-/// Why a channel is of no more use.
+/// Reason why a channel can no longer be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelError {
-    /// The connection failed, or nothing came for too long.
+    /// The connection failed, or the other end was silent for too long.
     #[error("the connection failed: {0}")]
     Io(#[from] io::Error),
-    /// The other end is no Tenter of this version.
+    /// The other end does not run this version of Tenter.
     #[error(
         "the other end speaks another protocol: install the same version of Tenter on all hosts"
     )]
     Protocol,
-    /// The other end ended the connection before it proved anything, so nothing is known of its
-    /// secret.
+    /// The other end closed the connection before it proved that it has the secret, so it may well
+    /// have the right one.
     #[error(
         "the other end closed the connection before it answered: more connections greet it at once than it has places for (something may be holding them; try again in some seconds), or it is another version of Tenter"
     )]
     Unanswered,
-    /// The other end does not have the secret, or a frame was changed, repeated or left out.
+    /// The other end lacks the secret, or somebody changed, repeated or left out a frame.
     #[error(
         "the other end does not have the secret of this lab, or someone between changed a frame"
     )]
     NotAuthentic,
-    /// A frame is too long or not a message.
+    /// A frame is too long, or its content is not a message.
     #[error("a frame is no message: {0}")]
     Message(String),
-    /// The system has no random bytes.
+    /// The system gave no random bytes for a nonce.
     #[error(transparent)]
     Secret(#[from] SecretError),
 }
 
-/// The end of a channel that reads.
+/// The reading end of a channel.
 pub(crate) struct Reader {
     stream: TcpStream,
     key: Key,
     counter: u64,
 }
 
-/// The end of a channel that writes.
+/// The writing end of a channel.
 pub(crate) struct Writer {
     stream: TcpStream,
     key: Key,
     counter: u64,
 }
 
+// Labels that keep the codes apart: without them, an agent's proof could be sent back to it as the
+// coordinator's.
 const TO_AGENT: &[u8] = b"to agent";
 const TO_COORDINATOR: &[u8] = b"to coordinator";
 const AGENT: &[u8] = b"agent";
 const COORDINATOR: &[u8] = b"coordinator";
 
-/// Greets an agent: proves that this end has the secret, and that the other has.
+/// Greets an agent: proves that this end has the secret, and checks the agent's proof.
 ///
 /// # Errors
-/// When the other end does not answer, or does not have it.
+/// Returns an error if the agent does not answer in time or lacks the secret.
 pub(crate) fn connect(
     mut stream: TcpStream,
     secret: &Secret,
 ) -> Result<(Reader, Writer), ChannelError> {
     let until = begin(&stream, GREETING_TIME)?;
     let own = random::<NONCE_BYTES>()?;
-    // An end that has closed the connection already may refuse it.
+    // If the agent has already closed the connection, the write may fail instead of the read.
     stream.write_all(&GREETING).map_err(unanswered)?;
     stream.write_all(&own).map_err(unanswered)?;
     let mut answer = [0; NONCE_BYTES + MAC_BYTES];
@@ -103,10 +107,10 @@ pub(crate) fn connect(
     ends(stream, to_coordinator, to_agent)
 }
 
-/// Answers the greeting of a coordinator.
+/// Answers a coordinator's greeting.
 ///
 /// # Errors
-/// When the other end does not greet in time, or does not have the secret.
+/// Returns an error if the coordinator does not complete its greeting in time or lacks the secret.
 pub(crate) fn accept(stream: TcpStream, secret: &Secret) -> Result<(Reader, Writer), ChannelError> {
     accept_within(stream, secret, GREETING_TIME)
 }
@@ -136,7 +140,7 @@ fn accept_within(
     ends(stream, to_agent, to_coordinator)
 }
 
-/// A coordinator that leaves once the agent has proved itself has not liked the proof.
+/// Maps an error after the agent's proof: a coordinator that hangs up then has rejected the proof.
 fn left(error: io::Error) -> ChannelError {
     if is_end(&error) {
         ChannelError::NotAuthentic
@@ -145,8 +149,8 @@ fn left(error: io::Error) -> ChannelError {
     }
 }
 
-/// An agent proves itself before it learns anything of the coordinator's secret: one that leaves
-/// instead has not judged it.
+/// Maps an error before the agent's proof: the agent proves itself first, so one that hangs up has
+/// not yet checked this end's secret.
 fn unanswered(error: io::Error) -> ChannelError {
     if is_end(&error) {
         ChannelError::Unanswered
@@ -163,14 +167,16 @@ fn is_end(error: &io::Error) -> bool {
     )
 }
 
-/// Prepares a stream for a greeting; by when that must have ended.
+/// Prepares a stream for a greeting, and returns the instant by which the greeting must end.
 fn begin(stream: &TcpStream, time: Duration) -> io::Result<Instant> {
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(time))?;
     Ok(Instant::now() + time)
 }
 
-/// Fills `bytes` by an instant, however few of them come at a time.
+/// Fills `bytes` by the instant `until`, even if they come one at a time.
+///
+/// A read timeout alone would start anew with each byte.
 fn read_until(stream: &mut TcpStream, mut bytes: &mut [u8], until: Instant) -> io::Result<()> {
     while !bytes.is_empty() {
         let left = until.saturating_duration_since(Instant::now());
@@ -204,18 +210,19 @@ fn ends(stream: TcpStream, read: Key, write: Key) -> Result<(Reader, Writer), Ch
 }
 
 impl Reader {
-    /// Gives up when nothing comes for so long.
+    /// Makes [`Reader::read`] fail if the other end is silent for `time`.
     ///
     /// # Errors
-    /// When the connection has failed.
+    /// Returns an error if the connection has failed.
     pub(crate) fn wait_at_most(&self, time: Duration) -> Result<(), ChannelError> {
         Ok(self.stream.set_read_timeout(Some(time))?)
     }
 
-    /// The next message.
+    /// Returns the next message.
     ///
     /// # Errors
-    /// When none comes in time, or one that is not authentic.
+    /// Returns an error if no frame comes in time, or if one is too long, not authentic or not a
+    /// `T`.
     pub(crate) fn read<T: DeserializeOwned>(&mut self) -> Result<T, ChannelError> {
         let mut length = [0; 4];
         self.stream.read_exact(&mut length)?;
@@ -225,7 +232,8 @@ impl Reader {
                 "{length} bytes are too many"
             )));
         }
-        // It is not believed how long it is before it has come.
+        // Memory grows with the bytes that arrive, not with the length that an unproved frame
+        // claims.
         let mut text = Vec::new();
         let mut limited = (&mut self.stream).take(length as u64);
         limited.read_to_end(&mut text)?;
@@ -243,10 +251,10 @@ impl Reader {
 }
 
 impl Writer {
-    /// Sends a message.
+    /// Sends `message` as one frame.
     ///
     /// # Errors
-    /// When the connection has failed, or the other end does not take it in time.
+    /// Returns an error if the connection has failed, or if the other end does not read in time.
     pub(crate) fn write<T: Serialize>(&mut self, message: &T) -> Result<(), ChannelError> {
         let text = serde_json::to_vec(message)
             .map_err(|error| ChannelError::Message(error.to_string()))?;
@@ -265,9 +273,9 @@ impl Writer {
         Ok(self.stream.write_all(&frame)?)
     }
 
-    /// Ends the connection, for the other end and for the reader of this one.
+    /// Closes the connection for both ends; this end's [`Reader`] fails, too.
     pub(crate) fn close(&self) {
-        // It may have ended already.
+        // The connection may have ended already.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 }

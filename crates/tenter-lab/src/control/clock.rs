@@ -1,35 +1,35 @@
-//! Clocks: an agent's own, and what a coordinator makes of it.
+//! The local clock, and the coordinator's estimate of an agent's clock.
 
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-/// A clock of this process that only goes forward, in ns since it was made.
+/// A monotonic clock of this process, in ns since it was started.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocalClock(Instant);
 
 impl LocalClock {
-    /// A clock that starts now.
+    /// Starts a clock at 0.
     pub(crate) fn start() -> LocalClock {
         LocalClock(Instant::now())
     }
 
-    /// What it shows, in ns.
+    /// Returns the time since the start in ns.
     pub(crate) fn now_ns(&self) -> u64 {
         u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 }
 
-/// One exchange of time stamps with an agent, in ns: those of the coordinator by its clock, that of
-/// the agent by the agent's.
+/// One exchange of time stamps with an agent, in ns: two by the coordinator's clock, one by the
+/// agent's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the unit is part of each")]
 pub(crate) struct Exchange {
-    /// When the coordinator asked.
+    /// When the coordinator sent its ping.
     pub(crate) asked_ns: u64,
-    /// What the agent's clock showed when it answered.
+    /// The agent's clock when it answered.
     pub(crate) agent_ns: u64,
-    /// When the answer had come.
+    /// When the coordinator received the answer.
     pub(crate) answered_ns: u64,
 }
 
@@ -38,32 +38,34 @@ impl Exchange {
         self.answered_ns.saturating_sub(self.asked_ns)
     }
 
-    /// Agent's clock less coordinator's, if both ways took as long as each other.
+    /// Returns agent's clock minus coordinator's, on the assumption that both directions took
+    /// equally long.
     fn offset(&self) -> f64 {
         let middle = self.asked_ns as f64 + self.round_trip() as f64 / 2.0;
         self.agent_ns as f64 - middle
     }
 }
 
-/// An estimate of an agent's clock: what it shows when the coordinator's shows 0, and by how much
-/// it goes faster.
+/// An estimate of an agent's clock: its offset from the coordinator's clock at `at_ns`, and its
+/// drift since then.
 ///
-/// Source: the clock filter of NTP (RFC 5905): of several exchanges that with the shortest round
-/// trip has the least error, at most half of the round trip.
+/// Source: the clock filter of NTP (RFC 5905). Of several exchanges, the one with the shortest
+/// round trip has the smallest error: at most half its round trip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ClockEstimate {
-    /// Agent's clock less coordinator's at `at_ns`, in ns.
+    /// Agent's clock minus coordinator's at `at_ns`, in ns.
     pub(crate) offset_ns: f64,
-    /// When, by the coordinator's clock.
+    /// Coordinator's time at which the offset was taken, in ns.
     pub(crate) at_ns: f64,
-    /// The greatest error of the offset, in ns.
+    /// Largest possible error in `offset_ns`, in ns.
     pub(crate) error_ns: f64,
-    /// By how much it goes faster, in parts per million; 0 until it has been seen twice.
+    /// Parts per million by which the agent's clock runs faster; 0 while no later exchange has
+    /// shown a drift beyond the errors.
     pub(crate) drift_ppm: f64,
 }
 
 impl ClockEstimate {
-    /// From exchanges in a short time; `None` without any.
+    /// Estimates the clock from exchanges made shortly after each other; `None` if there are none.
     pub(crate) fn of(exchanges: &[Exchange]) -> Option<ClockEstimate> {
         let best = exchanges
             .iter()
@@ -77,8 +79,8 @@ impl ClockEstimate {
         })
     }
 
-    /// The same with the drift that a later estimate shows; none where both are so near that their
-    /// errors would make most of it.
+    /// Returns this estimate with the drift that `later` shows. The drift is 0 if the offsets
+    /// differ by no more than both errors together.
     #[must_use]
     pub(crate) fn until(self, later: &ClockEstimate) -> ClockEstimate {
         let apart = later.at_ns - self.at_ns;
@@ -92,13 +94,14 @@ impl ClockEstimate {
         ClockEstimate { drift_ppm, ..self }
     }
 
-    /// What the agent's clock shows at a time of the coordinator's, in ns.
+    /// Returns the agent's clock, in ns, at `coordinator_ns` by the coordinator's. Drift is left
+    /// out: the time asked for is close to `at_ns`.
     pub(crate) fn agent_ns(&self, coordinator_ns: u64) -> u64 {
         let shown = coordinator_ns as f64 + self.offset_ns;
         if shown > 0.0 { shown as u64 } else { 0 }
     }
 
-    /// A span since `at_ns` by the agent's clock, as the coordinator's would have it; both in ps.
+    /// Converts a span measured by the agent's clock into one by the coordinator's; both in ps.
     pub(crate) fn corrected_ps(&self, ps: u64) -> u64 {
         (ps as f64 / (1.0 + self.drift_ppm / 1e6)).round() as u64
     }

@@ -1,141 +1,146 @@
-//! What a coordinator and an agent say to each other.
+//! Messages between coordinator and agents.
 
 use serde::{Deserialize, Serialize};
 use tenter_sim::real_time::{HostCounts, HostRecords, PortCounts};
 
 use crate::data_path_kind::DataPathKind;
 
-/// The version of all this; both ends have the same.
+/// Version of all messages in this file; both ends must have the same.
 pub(crate) const PROTOCOL_VERSION: u8 = 2;
 
-/// A file that a scenario names.
+/// A file that the scenario refers to, such as a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ScenarioFile {
-    /// Its name, as the scenario has it.
+    /// Name as the scenario writes it.
     pub(crate) name: String,
-    /// What it holds.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What an agent needs for a trial.
+/// Everything that an agent needs to take part in a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Opening {
-    /// The scenario, every default filled in.
+    /// The scenario as YAML, with every default filled in.
     pub(crate) scenario: String,
-    /// The files that it names.
+    /// The files that the scenario refers to: the agent opens none of its own.
     pub(crate) files: Vec<ScenarioFile>,
-    /// The host of it that the agent is.
+    /// Index of the agent's host in the scenario.
     pub(crate) host: u32,
-    /// The IPv4 addresses of all hosts, in their order.
+    /// IPv4 addresses of all hosts, in host order.
     pub(crate) addresses: Vec<u32>,
-    /// What tells this trial's packets from those of others.
+    /// Random number from which the trial's QP numbers, sequence numbers and payloads follow;
+    /// packets from other trials do not match.
     pub(crate) trial: u64,
-    /// What the agent's clock shows when the trial begins, in ns.
+    /// Reading of the agent's clock at the start of the trial, in ns.
     pub(crate) epoch_ns: u64,
-    /// How long the trial may take.
+    /// Longest duration of the trial, in ns.
     pub(crate) time_limit_ns: u64,
-    /// Whether hosts hand runs of packets to the kernel as one, which cuts it.
+    /// True if the agent hands runs of packets to the kernel as one datagram, which the kernel
+    /// cuts.
     pub(crate) segmentation: bool,
-    /// How data gets from host to host.
     pub(crate) data_path: DataPathKind,
 }
 
-/// What the host at one end of a queue pair must know of the other.
+/// The connection data that one end of a queue pair sends to the other before a trial by RDMA.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Offer {
-    /// The host.
+    /// Host at the other end, to which the coordinator forwards this offer.
     pub(crate) to: u32,
-    /// Whether it receives by the queue pair.
+    /// True if host `to` receives by the queue pair, false if it sends.
     pub(crate) receives: bool,
-    /// The number of its slot.
+    /// QP index at host `to`.
     pub(crate) slot: u32,
-    /// What the device at the other end says, in its own form.
+    /// The offering device's data, in its own encoding.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// From the coordinator.
+/// Messages to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Order {
-    /// Answer with the same number: the coordinator is there, and what does your clock show?
+    /// Asks for a [`FromAgent::Pong`] with the same number. Pings measure the agent's clock, and
+    /// keep it from taking the coordinator for lost.
     Ping(u64),
-    /// Make ready for a trial.
+    /// Opens a trial.
     Open(Box<Opening>),
-    /// Connect with what the peers have offered.
+    /// Passes on the offers that the agent's peers have made to it.
     Connect(Vec<Offer>),
-    /// Make ready for a collective of a job.
+    /// Asks the ranks of a job here to make ready for a collective.
     Prepare {
-        /// The job.
+        /// Index of the job.
         job: u16,
-        /// The collective, counted over all iterations.
+        /// Index of the collective over all iterations of the job.
         turn: u32,
     },
-    /// Start it at a time of the trial, in ps.
+    /// Starts the prepared collective.
     Start {
-        /// The job.
+        /// Index of the job.
         job: u16,
-        /// When.
+        /// Start in ps since the start of the trial.
         at_ps: u64,
     },
-    /// End the trial and report.
+    /// Ends the trial, and asks for the agent's report.
     Close,
 }
 
 /// What an agent reports at the end of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgentReport {
-    /// What its NIC has counted.
+    /// Counters of the simulation's NIC.
     pub(crate) counts: HostCounts,
-    /// Its interface, as the operating system counts it.
+    /// Counters of the network interface as the operating system keeps them; `None` if they cannot
+    /// be read.
     pub(crate) interface: Option<PortCounts>,
-    /// Further counters of the interface, by their names.
+    /// Counters of the driver and the RDMA device that have grown, by name.
     pub(crate) interface_counters: Vec<(String, u64)>,
-    /// Payload bytes that arrived and were what was sent.
+    /// Payload bytes that arrived as they were sent.
     pub(crate) verified_bytes: u64,
-    /// Packets whose payload was not.
+    /// Packets with a wrong payload.
     pub(crate) corrupt_packets: u64,
-    /// Datagrams that were no packets of this trial.
+    /// Datagrams that do not belong to this trial.
     pub(crate) refused_packets: u64,
-    /// Hosts to which it has given up sending, with the time in ps.
+    /// Hosts to which sending was given up, each with the instant in ps.
     pub(crate) given_up: Vec<(u32, u64)>,
-    /// Processor time that the trial took, in ns.
+    /// Processor time of the agent's thread for the trial, in ns.
     pub(crate) cpu_ns: u64,
-    /// The longest that it was late with what was due, in ns.
+    /// Longest delay of a due action of the host, in ns; it grows if the agent lacks processor
+    /// time.
     pub(crate) latest_ns: u64,
 }
 
-/// From an agent.
+/// Messages from an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FromAgent {
-    /// The answer to a ping, with what its clock shows, in ns.
+    /// Answers [`Order::Ping`] with its number and the agent's clock in ns.
     Pong(u64, u64),
-    /// What its peers must know before it is ready for a trial.
+    /// Asks the coordinator to pass on offers; sent in place of [`FromAgent::Opened`] until peers
+    /// are connected.
     Offers(Vec<Offer>),
-    /// It is ready for a trial.
+    /// The agent is ready for the trial.
     Opened,
-    /// It is ready for a collective.
+    /// The ranks here are ready for a collective.
     Prepared {
-        /// The job.
+        /// Index of the job.
         job: u16,
-        /// The collective.
+        /// Index of the collective over all iterations.
         turn: u32,
     },
-    /// A collective is done here.
+    /// A collective is complete here.
     Done {
-        /// The job.
+        /// Index of the job.
         job: u16,
-        /// The collective.
+        /// Index of the collective over all iterations.
         turn: u32,
-        /// When the last of it arrived here, in ps; 0 where nothing was to arrive.
+        /// Last arrival here by the agent's clock, in ps since the start of the trial; 0 if nothing
+        /// was to arrive.
         at_ps: u64,
     },
-    /// What has been recorded since the last time.
+    /// Halves of flows recorded since the previous message.
     Records(HostRecords),
-    /// A queue pair has given up sending to a host.
+    /// A queue pair has given up sending to the host with this index.
     GaveUp(u32),
     /// The trial has ended here.
     Closed(Box<AgentReport>),
-    /// Something cannot be done: a sentence.
+    /// The agent cannot go on; the text is a sentence that says why.
     Failed(String),
 }

@@ -1,5 +1,5 @@
-//! The channel between a coordinator and an agent: authenticated frames over TCP, the messages in
-//! them, and the estimate of an agent's clock.
+//! The channel between the coordinator and an agent: authenticated frames over TCP, the messages
+//! they carry, and the estimate of the agent's clock.
 
 mod channel;
 mod clock;

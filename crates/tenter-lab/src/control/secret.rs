@@ -9,62 +9,63 @@ use std::path::{Path, PathBuf};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// Bytes of a secret at least.
+/// Fewest bytes in a secret.
 const SECRET_MIN: usize = 16;
-/// Bytes of a secret at most.
+/// Most bytes in a secret file.
 const SECRET_MAX: u64 = 4096;
-/// Bytes of a secret that is made here.
+/// Random bytes in a generated secret; the file holds twice as many hexadecimal digits.
 const SECRET_MADE: usize = 32;
 
-/// The bytes of a message authentication code.
+/// Length of a message authentication code in bytes.
 pub(super) const MAC_BYTES: usize = 32;
 
-/// A secret that the agents and the coordinator of a lab share.
+/// The secret shared by agents and coordinator of a lab.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Vec<u8>);
 
-/// It is not shown.
+/// Prints no secret: options that hold one may end up in a log.
 impl fmt::Debug for Secret {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("Secret(…)")
     }
 }
 
-/// Why there is no secret.
+/// Reason why the secret cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
-    /// The file cannot be read or made.
+    /// The file cannot be read or created.
     #[error("cannot use the secret file `{}`: {source}", path.display())]
     File {
-        /// The file.
+        /// The secret file.
         path: PathBuf,
-        /// Why.
+        /// The operating system's reason.
         source: std::io::Error,
     },
-    /// Others can read it.
+    /// The file has permissions for its group or for others.
     #[error("others can read the secret file `{}`: run `chmod 600` on it", .0.display())]
     Open(PathBuf),
-    /// It is too short or too long.
+    /// The secret is too short or the file too long.
     #[error(
         "the secret file `{}` has {bytes} bytes, and a secret has {SECRET_MIN} to {SECRET_MAX}: write random ones, as `head -c 32 /dev/urandom` prints them",
         path.display()
     )]
     Length {
-        /// The file.
+        /// The secret file.
         path: PathBuf,
-        /// How many it has.
+        /// Length of the secret or the file in bytes.
         bytes: usize,
     },
-    /// The system has no random bytes.
+    /// The system gave no random bytes.
     #[error("the system gives no random bytes: {0}")]
     Random(getrandom::Error),
 }
 
 impl Secret {
-    /// Reads it; line ends at its end do not count.
+    /// Reads the secret from the file at `path`; line ends at its end are ignored.
     ///
     /// # Errors
-    /// When the file cannot be read, others can read it, or it is too short.
+    /// Returns an error if the file cannot be read, has permissions for others, or has the wrong
+    /// length.
     pub fn read(path: &Path) -> Result<Secret, SecretError> {
         let file = |source| SecretError::File {
             path: path.to_owned(),
@@ -96,10 +97,10 @@ impl Secret {
         Ok(Secret(bytes))
     }
 
-    /// Makes one, and a file with it that nobody else can read.
+    /// Generates a secret, and writes it to a new file that only its owner can read.
     ///
     /// # Errors
-    /// When the file cannot be made.
+    /// Returns an error if the file cannot be written or the system has no random bytes.
     pub fn make(path: &Path) -> Result<Secret, SecretError> {
         let bytes = random::<SECRET_MADE>()?;
         let number = |half: &[u8; 16]| format!("{:032x}", u128::from_be_bytes(*half));
@@ -116,23 +117,24 @@ impl Secret {
         Ok(Secret(text.into_bytes()))
     }
 
-    /// The secret of a test.
+    /// Makes a secret from `text` for tests.
     #[cfg(test)]
     pub(crate) fn of(text: &str) -> Secret {
         Secret(text.as_bytes().to_vec())
     }
 
-    /// The code of some parts.
+    /// Returns the authentication code over `parts`.
     pub(super) fn code(&self, parts: &[&[u8]]) -> [u8; MAC_BYTES] {
         Key(self.0.clone()).code(parts)
     }
 
-    /// A key for one purpose in one session.
+    /// Derives the key for one direction of one session.
     pub(super) fn key(&self, parts: &[&[u8]]) -> Key {
         Key(self.code(parts).to_vec())
     }
 
-    /// Whether a code is that of some parts, in a time that does not depend on where it differs.
+    /// Returns true if `code` is the code over `parts`. The time it takes does not depend on where
+    /// the two differ.
     pub(super) fn fits(&self, parts: &[&[u8]], code: &[u8]) -> bool {
         Key(self.0.clone()).fits(parts, code)
     }
@@ -147,6 +149,8 @@ impl Key {
             Hmac::<Sha256>::new_from_slice(&self.0).expect("keys of HMAC may have any length");
         for part in parts {
             mac.update(&(part.len() as u64).to_be_bytes());
+            // A length before each part: without it, ("ab", "c") and ("a", "bc") would have the
+            // same code.
             mac.update(part);
         }
         mac
@@ -161,20 +165,20 @@ impl Key {
     }
 }
 
-/// Random bytes of the operating system.
+/// Returns random bytes of the operating system.
 ///
 /// # Errors
-/// When it has none.
+/// Returns an error if the system has none.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], SecretError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(SecretError::Random)?;
     Ok(bytes)
 }
 
-/// A random number.
+/// Returns a random number.
 ///
 /// # Errors
-/// When the system has none.
+/// Returns an error if the system has no random bytes.
 pub(crate) fn random_number() -> Result<u64, SecretError> {
     Ok(u64::from_be_bytes(random()?))
 }

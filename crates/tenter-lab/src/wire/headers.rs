@@ -1,4 +1,4 @@
-//! The base transport header and what follows it.
+//! The base transport header (BTH) and the headers that may follow it.
 
 use super::icrc::{ICRC_BYTES, Icrcs, UdpFlow};
 
@@ -12,103 +12,104 @@ const NOTIFICATION: u8 = 0x81;
 const BTH_BYTES: usize = 12;
 const RETH_BYTES: usize = 16;
 const AETH_BYTES: usize = 4;
-/// What a congestion notification has after its BTH, all zero (Annex A17).
+/// Reserved bytes, all zero, after the BTH of a congestion notification (Annex A17).
 const RESERVED_BYTES: usize = 16;
 
-/// The most bytes that headers take.
+/// Most bytes that the headers of a packet take.
 pub const HEADERS_MAX: usize = BTH_BYTES + RETH_BYTES;
 
-/// `MigReq`: the queue pair has its first path.
+/// `MigReq` bit, set: the queue pair is on its primary path.
 const MIGRATED: u8 = 0x40;
+// Masks of the BTH's second byte: pad count and header version.
 const PADS: u8 = 0x30;
 const VERSION: u8 = 0x0f;
 const DEFAULT_PARTITION: u16 = 0xffff;
 const BECN: u8 = 0x40;
 const ASKS_FOR_ACK: u8 = 0x80;
-/// A reserved bit in which a sender of Tenter asks what is missing.
+/// Reserved bit that Tenter's senders set to ask for a report of missing packets.
 const ASKS_FOR_REPORT: u8 = 0x01;
-/// An acknowledgement without end-to-end credits.
+/// Syndrome of an ACK without end-to-end credits.
 const SYNDROME_ACK: u8 = 0x1f;
-/// NAK for a PSN sequence error.
+/// Syndrome of a NAK for a PSN sequence error.
 const SYNDROME_SEQUENCE: u8 = 0x60;
 
-/// Which part of its message a packet of an RDMA write is.
+/// Position of an RDMA write's packet within its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// The first of several.
+    /// First of several packets.
     First,
-    /// Neither the first nor the last.
+    /// Neither first nor last.
     Middle,
-    /// The last of several.
+    /// Last of several packets.
     Last,
-    /// All of it.
+    /// The only packet of its message.
     Only,
 }
 
-/// The RDMA extended transport header.
+/// The RDMA extended transport header (RETH).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reth {
-    /// The virtual address that is written to.
+    /// Virtual address of the written memory; 0 here, since receivers only compare payloads.
     pub address: u64,
-    /// The key of its memory.
+    /// Remote key of that memory; 0 here.
     pub key: u32,
-    /// The bytes of the message.
+    /// Length of the whole message in bytes.
     pub bytes: u32,
 }
 
-/// What follows the base transport header.
+/// The part of the headers after the BTH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// Payload of an RDMA write, which is in the datagram behind the headers.
+    /// A packet of an RDMA write; its payload follows the headers in the datagram.
     Write {
-        /// Its place in the message.
+        /// Position within the message.
         position: Position,
-        /// In the first packet of a message, and in none else.
+        /// Set in the first packet of a message alone.
         reth: Option<Reth>,
-        /// Bytes by which the payload is filled up to a multiple of 4.
+        /// Bytes, 0 to 3, that fill the payload up to a multiple of 4.
         pads: u8,
     },
-    /// An acknowledgement of everything up to its PSN.
+    /// Acknowledges all packets up to and including the PSN.
     Ack,
-    /// A NAK: everything from its PSN on is to be sent again or, if it counts packets, only so
-    /// many.
+    /// Asks for packets from the PSN on to be sent again.
     ///
-    /// The standard knows the former; the count is in the field of the message sequence number.
+    /// The standard's NAK asks for all of them. The packet count is Tenter's own, for selective
+    /// repeat; it is in the field for the message sequence number.
     Nak {
-        /// How many; 0 for all.
+        /// Number of missing packets; 0 asks for all from the PSN on.
         packets: u32,
     },
-    /// A congestion notification.
+    /// A congestion notification packet (CNP).
     Notification,
 }
 
-/// The headers of a packet.
+/// The headers of a `RoCEv2` packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
-    /// The number of the queue pair it goes to; 24 bits.
+    /// Destination queue pair number, 24 bits.
     pub queue_pair: u32,
-    /// The packet sequence number; 24 bits.
+    /// Packet sequence number (PSN), 24 bits.
     pub sequence: u32,
-    /// Whether it shall be acknowledged.
+    /// Set if the receiver shall acknowledge the packet.
     pub asks_for_ack: bool,
-    /// Whether it asks what is missing.
+    /// Set if the receiver shall report missing packets.
     pub asks_for_report: bool,
-    /// Whether it carries a congestion notification (BECN).
+    /// BECN bit: the sender of this packet received marked packets.
     pub notifies: bool,
-    /// The rest.
+    /// The rest of the headers.
     pub body: Body,
 }
 
-/// Why a datagram is no packet that a lab sends.
+/// Reason why a datagram is not a packet that a lab sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// Shorter than its headers say.
+    /// Its length does not fit its headers.
     Short,
-    /// Another operation or transport.
+    /// It has another operation or transport.
     Opcode,
-    /// A version, partition or reserved field that is wrong.
+    /// Its header version, partition key or syndrome is one that a lab does not send.
     Field,
-    /// The ICRC does not fit.
+    /// Its ICRC is wrong.
     Icrc,
 }
 
@@ -124,8 +125,8 @@ fn of_three(bytes: &[u8]) -> u32 {
 }
 
 impl Headers {
-    /// Writes the headers to the start of a buffer, which must have room for [`HEADERS_MAX`]; how
-    /// many bytes they take.
+    /// Writes the headers to the start of `out`, which needs room for [`HEADERS_MAX`] bytes, and
+    /// returns their length.
     pub fn write(&self, out: &mut [u8]) -> usize {
         let (opcode, pads) = match self.body {
             Body::Write { position, pads, .. } => {
@@ -184,10 +185,10 @@ impl Headers {
         }
     }
 
-    /// Reads a datagram: its headers and its payload, pads included, after a look at its ICRC.
+    /// Parses a datagram whose ICRC is right into its headers and its payload, pads included.
     ///
     /// # Errors
-    /// Why it is no packet of a lab.
+    /// Returns the reason why the datagram is not a packet of a lab.
     pub fn read<'a>(
         datagram: &'a [u8],
         flow: &UdpFlow,

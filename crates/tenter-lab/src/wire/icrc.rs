@@ -1,48 +1,53 @@
-//! The invariant CRC: over what no switch changes.
+//! The invariant CRC (ICRC), which covers all fields that no switch changes.
 
 use std::collections::BTreeMap;
 
 use super::ROCE_PORT;
 
-/// The bytes of an ICRC.
+/// Length of an ICRC in bytes.
 pub const ICRC_BYTES: usize = 4;
 
 const IPV4_BYTES: usize = 20;
 const UDP_BYTES: usize = 8;
-/// Eight ones in place of a local route header, then the headers of IPv4 and UDP.
+/// Eight bytes of ones in place of a local route header, then the IPv4 and UDP headers.
 const PREFIX_BYTES: usize = 8 + IPV4_BYTES + UDP_BYTES;
-/// The byte of the BTH with FECN and BECN, which switches may change.
+/// Offset within the BTH of the byte that holds FECN and BECN, which switches may change.
 const CONGESTION_BYTE: usize = 4;
 
-/// The addresses and the source port of a datagram to the port of `RoCEv2`.
+/// Addresses and source port of a datagram whose destination port is that of `RoCEv2`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UdpFlow {
-    /// The IPv4 address that it comes from.
+    /// IPv4 address of the sender.
     pub source: u32,
-    /// The IPv4 address that it goes to.
+    /// IPv4 address of the receiver.
     pub destination: u32,
-    /// The port that it comes from.
+    /// UDP source port.
     pub source_port: u16,
 }
 
-/// The ICRC of the payload of a datagram, without the room for it: CRC-32 over headers in which all
-/// counts as ones that switches may change (type of service, time to live, checksums, the byte with
-/// FECN and BECN). It is sent with its lowest byte first.
+/// Returns the ICRC of a datagram with payload `covered`, which does not include the ICRC itself.
 ///
-/// `identification` is that of its IPv4 header. A datagram that must not be fragmented has 0 (RFC
-/// 6864 leaves it to the sender), and those into which the kernel cuts a longer one count from it.
+/// The ICRC is a CRC-32 over the headers and the payload. Bits that switches may change count as
+/// ones: type of service, time to live, checksums, and the byte with FECN and BECN. On the wire its
+/// lowest byte comes first.
+///
+/// `identification` is that of the IPv4 header. It is 0 for a datagram that must not be fragmented
+/// (RFC 6864 leaves the value to the sender). If the kernel cuts a long datagram, it numbers the
+/// pieces from 0.
 pub fn icrc(flow: &UdpFlow, identification: u16, covered: &[u8]) -> u32 {
     let udp_bytes = (UDP_BYTES + covered.len() + ICRC_BYTES) as u16;
     let ip_bytes = udp_bytes + IPV4_BYTES as u16;
     let mut prefix = [0xff_u8; PREFIX_BYTES + CONGESTION_BYTE + 1];
     let ip = &mut prefix[8..];
     ip[0] = 0x45;
+    // Bytes that are not written below stay 0xff: they are the ones that switches may change.
     ip[2..4].copy_from_slice(&ip_bytes.to_be_bytes());
     ip[4..6].copy_from_slice(&identification.to_be_bytes());
-    // Do not fragment.
+    // Flags: do not fragment.
     ip[6..8].copy_from_slice(&0x4000_u16.to_be_bytes());
     ip[9] = 17;
     ip[12..16].copy_from_slice(&flow.source.to_be_bytes());
+    // Protocol number: UDP.
     ip[16..20].copy_from_slice(&flow.destination.to_be_bytes());
     let udp = &mut prefix[8 + IPV4_BYTES..];
     udp[..2].copy_from_slice(&flow.source_port.to_be_bytes());
@@ -61,20 +66,21 @@ pub fn icrc(flow: &UdpFlow, identification: u16, covered: &[u8]) -> u32 {
     crc.finalize()
 }
 
-/// What ICRCs are compared with.
+/// Compares ICRCs when the identification of the IPv4 header is unknown.
 ///
-/// A receiver of datagrams is not told the identification of their headers. CRCs are linear, so
-/// each identification changes that of a datagram by a number that depends on its length alone.
+/// A UDP socket does not report a datagram's identification. CRCs are linear: an identification
+/// changes the ICRC by a value that depends on the datagram's length alone. So one value per
+/// identification and length is kept, and no ICRC is computed more than once for each datagram.
 #[derive(Clone, Debug, Default)]
 pub struct Icrcs {
-    /// The greatest identification that a sender uses.
+    /// Largest identification that a sender uses; 0 if the kernel cuts nothing.
     greatest: u16,
-    /// By length, what identifications from 0 on change.
+    /// For each payload length, the changes that identifications from 0 to `greatest` cause.
     changes: BTreeMap<usize, Vec<u32>>,
 }
 
 impl Icrcs {
-    /// Those of senders whose identifications are at most so great.
+    /// Accepts identifications from 0 to `greatest`.
     pub fn up_to(greatest: u16) -> Icrcs {
         Icrcs {
             greatest,
@@ -82,10 +88,12 @@ impl Icrcs {
         }
     }
 
-    /// Whether an ICRC is that of a datagram, without the room for it.
+    /// Returns true if `found` is the ICRC of a datagram with payload `covered` (without the ICRC)
+    /// under one of the accepted identifications.
     pub fn fits(&mut self, flow: &UdpFlow, covered: &[u8], found: u32) -> bool {
         let change = icrc(flow, 0, covered) ^ found;
         if change == 0 {
+            // The usual case: nothing has been cut, or this is the first piece.
             return true;
         }
         if self.greatest == 0 {
@@ -95,6 +103,8 @@ impl Icrcs {
         let known = self.changes.entry(covered.len());
         let known = known.or_insert_with(|| {
             let nothing = vec![0; covered.len()];
+            // By linearity any payload of this length will do; zeros and an empty flow are the
+            // simplest.
             let none = UdpFlow::default();
             let plain = icrc(&none, 0, &nothing);
             let of = |identification| icrc(&none, identification, &nothing) ^ plain;

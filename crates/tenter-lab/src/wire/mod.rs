@@ -1,4 +1,4 @@
-//! Packets of `RoCEv2` as bytes of UDP datagrams.
+//! `RoCEv2` packets as the payload of UDP datagrams.
 //!
 //! Source: `InfiniBand` Architecture Specification, volume 1, with its Annex A17 for `RoCEv2`.
 //!
@@ -14,8 +14,8 @@ pub use headers::{Body, HEADERS_MAX, Headers, Malformed, Position, Reth};
 pub use icrc::{ICRC_BYTES, Icrcs, UdpFlow, icrc};
 pub use pattern::{Pattern, STAMP_BYTES};
 
-/// Frame bytes beyond a UDP datagram's payload: Ethernet 14, IPv4 20, UDP 8, FCS 4.
+/// Frame bytes around a UDP payload: Ethernet header 14, IPv4 20, UDP 8, FCS 4.
 pub const FRAME_OVERHEAD: usize = 46;
 
-/// The UDP port of `RoCEv2`.
+/// UDP port of `RoCEv2`, 4791.
 pub const ROCE_PORT: u16 = tenter_endpoint::ROCE_UDP_PORT;

@@ -1,18 +1,18 @@
 //! Payload that its receiver can verify byte by byte.
 
-/// The bytes of the time stamp, and of its copy, at the start of a payload that has room for both.
+/// Bytes of the time stamp and its copy, which open each payload that has room for both.
 pub const STAMP_BYTES: usize = 16;
 
-/// An odd number without any other structure: 2⁶⁴ over the golden ratio.
+/// Step between words: 2⁶⁴ over the golden ratio, an odd number whose bits have no other structure.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The payload of one packet: words that follow from the trial, the queue pair and the sequence
-/// number, behind a time stamp and the same again in disguise.
+/// The payload of one packet: 64-bit words that follow from trial, queue pair and sequence number,
+/// headed by a time stamp and a disguised copy of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern(u64);
 
 impl Pattern {
-    /// That of the packet `sequence` of a queue pair of a trial.
+    /// Makes the pattern of packet `sequence` of `queue_pair` in `trial`.
     pub fn new(trial: u64, queue_pair: u32, sequence: u32) -> Pattern {
         let mixed = trial ^ (u64::from(queue_pair) << 32 | u64::from(sequence));
         // The finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
@@ -25,17 +25,20 @@ impl Pattern {
         self.0.wrapping_add((index as u64).wrapping_mul(STEP))
     }
 
-    /// Fills a payload that is sent at a time.
+    /// Fills `payload`, and writes `stamp` over its start if there is room for [`STAMP_BYTES`].
     pub fn fill(self, payload: &mut [u8], stamp: u64) {
         let mut word = self.0;
         let mut chunks = payload.chunks_exact_mut(8);
         for chunk in &mut chunks {
             chunk.copy_from_slice(&word.to_le_bytes());
             word = word.wrapping_add(STEP);
+        // A payload need not be a multiple of eight bytes long.
         }
         let tail = chunks.into_remainder();
         let bytes = word.to_le_bytes();
         let count = tail.len();
+        // The stamp is the only part that the receiver cannot predict, so a copy protects it. It is
+        // disguised so that an all-zero payload does not pass as stamp 0 with its copy.
         tail.copy_from_slice(&bytes[..count]);
         if let Some(stamps) = payload.first_chunk_mut::<STAMP_BYTES>() {
             let disguised = stamp ^ self.word(1);
@@ -44,11 +47,11 @@ impl Pattern {
         }
     }
 
-    /// Whether every byte of a payload is what [`Pattern::fill`] wrote, and its time stamp if it
-    /// has room for one.
+    /// Checks that each byte of `payload` is as [`Pattern::fill`] wrote it, and returns the time
+    /// stamp; `None` if the payload is too short for one.
     ///
     /// # Errors
-    /// The place of the first word that differs.
+    /// Returns the offset of the first byte that differs, or 0 if the stamp differs from its copy.
     pub fn check(self, payload: &[u8]) -> Result<Option<u64>, usize> {
         let word_of = |bytes: &[u8]| {
             let mut word = [0; 8];
@@ -66,12 +69,15 @@ impl Pattern {
         let mut expected = self.word(begin / 8);
         let body = &payload[begin..];
         let chunks = body.chunks_exact(8);
+        // Differences are collected without a branch per word, so the compiler can compare several
+        // words at once; the place is looked up only after a mismatch.
         let tail = chunks.remainder();
         let mut differing = 0_u64;
         for chunk in chunks {
             differing |= word_of(chunk) ^ expected;
             expected = expected.wrapping_add(STEP);
         }
+        // If there is no tail, the mask is 0 and `word_of` an empty slice is 0, too.
         let mask = (1_u64 << (8 * tail.len())) - 1;
         differing |= word_of(tail) ^ expected & mask;
         if differing == 0 {
