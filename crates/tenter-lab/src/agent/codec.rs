@@ -1,4 +1,4 @@
-//! Packets of the model as datagrams, and back.
+//! Conversion between the model's packets and datagrams.
 
 use std::collections::BTreeMap;
 
@@ -13,43 +13,49 @@ use crate::wire::{
     Reth, UdpFlow, icrc,
 };
 
-/// The ECN field: a switch may mark the packet (ECT(0)), or has (CE).
+/// Values of the ECN field: the sender allows marks (ECT(0)), or a switch has marked the packet
+/// (CE).
 const ECN_CAPABLE: u8 = 2;
 const CONGESTION_EXPERIENCED: u8 = 3;
 
-/// Of so many packets of a queue pair it is remembered when they were sent; a power of two.
+/// Latest packets per send queue pair whose send times are kept. A power of two, so that places
+/// stay in order when sequence numbers wrap.
 const REMEMBERED: usize = 8192;
 
-/// Frame bytes of a data packet without payload.
+/// Frame bytes of a data packet without payload and RETH.
 const DATA_OVERHEAD: u32 = tenter_net::DATA_OVERHEAD_BYTES;
 
-/// Makes datagrams of packets, and packets of datagrams.
+/// Writes packets as datagrams, and reads datagrams as packets.
 pub(super) struct Codec {
     host: HostId,
     numbers: Numbers,
-    /// The addresses of all hosts.
+    /// IPv4 addresses of all hosts, by host index.
     addresses: Vec<u32>,
     by_address: BTreeMap<u32, HostId>,
-    /// The queue pairs by which it sends data, and those by which it answers.
+    /// Queue pairs by which this host sends data, by send QP index.
     sends: Vec<Way>,
+    /// Queue pairs by which this host receives data and sends answers, by receive QP index.
     answers: Vec<Way>,
-    /// Of each send slot when its packets left, in units of [`SENT_UNIT_PS`].
+    /// For each send queue pair, times when its latest packets left, in units of [`SENT_UNIT_PS`];
+    /// empty until it sends. A packet's place is its sequence number modulo [`REMEMBERED`].
     sent: Vec<Vec<u32>>,
-    /// Of each send slot the bytes of the message that it is at.
+    /// For each send queue pair, payload bytes of the message that is being sent.
     message_bytes: Vec<u32>,
     dscp: u8,
-    /// The DSCP of answers, where it is not that of data.
+    /// DSCP of control packets; `None` if it is that of data.
     control_dscp: Option<u8>,
-    /// Whether jobs choose classes, which then give the DSCP.
+    /// True if jobs choose traffic classes; a data packet's DSCP then follows from its class.
     by_class: bool,
-    /// Frame bytes of the longest packet.
+    /// Frame bytes of the longest packet that the scenario allows.
     longest: usize,
     icrcs: Icrcs,
+    /// Payload bytes that arrived as they were sent.
     pub(super) verified_bytes: u64,
+    /// Packets with a wrong payload.
     pub(super) corrupt: u64,
 }
 
-/// What a codec is made of.
+/// Inputs of [`Codec::new`].
 pub(super) struct CodecBuild<'a> {
     pub(super) host: HostId,
     pub(super) trial: u64,
@@ -59,11 +65,11 @@ pub(super) struct CodecBuild<'a> {
     pub(super) control_dscp: Option<u8>,
     pub(super) by_class: bool,
     pub(super) longest_frame_bytes: u32,
-    /// Datagrams that senders may let the kernel cut from one.
+    /// Most datagrams that the kernel cuts from one; 1 without segmentation.
     pub(super) cut_datagrams: u16,
 }
 
-/// A datagram as it came.
+/// A received datagram.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Incoming<'a> {
     pub(super) bytes: &'a [u8],
@@ -72,7 +78,7 @@ pub(super) struct Incoming<'a> {
     pub(super) type_of_service: u8,
 }
 
-/// A data packet as it was read.
+/// A received data packet whose headers have been read.
 struct Data<'a> {
     incoming: &'a Incoming<'a>,
     headers: Headers,
@@ -82,20 +88,20 @@ struct Data<'a> {
     now: Instant,
 }
 
-/// Why a datagram is not taken.
+/// Reason why a datagram is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// It is from no host of the trial.
+    /// The sender's address is that of no host in the trial.
     Stranger,
-    /// It is no packet.
+    /// The datagram is not a packet of a lab.
     Malformed(Malformed),
-    /// It is for no queue pair here that its sender has a part in.
+    /// The queue pair does not exist here, or its other end is not the sender.
     QueuePair,
-    /// Its payload is not what it should be.
+    /// The payload differs from what the sender must have written.
     Payload,
 }
 
-/// Where a datagram goes, with the byte of its type of service.
+/// Length in bytes, flow and type-of-service byte of a datagram to send.
 pub(super) struct Outgoing {
     pub(super) length: usize,
     pub(super) flow: UdpFlow,
@@ -130,25 +136,27 @@ impl Codec {
         }
     }
 
-    /// The longest datagram, in bytes.
+    /// Returns the length of the longest datagram, in bytes.
     pub(super) fn longest_datagram(&self) -> usize {
         self.longest - FRAME_OVERHEAD
     }
 
-    /// Its own address.
+    /// Returns this host's IPv4 address.
     pub(super) fn address(&self) -> u32 {
         self.addresses[self.host.index()]
     }
 
-    /// The port from which a packet is sent.
+    /// Returns the UDP source port of a packet.
     pub(super) fn source_port(&self, departure: &Departure) -> u16 {
         self.way(departure.from).source_port
     }
 
-    /// The byte of the type of service of a packet.
+    /// Returns the type-of-service byte of a packet: its DSCP, and ECT(0) if it is data that may be
+    /// marked.
     pub(super) fn type_of_service(&self, packet: &Packet) -> u8 {
         let dscp = match (packet.kind.is_data(), self.control_dscp) {
             (false, Some(control)) => control,
+            // Classes are the upper three bits of a DSCP.
             (true, _) if self.by_class => packet.class() << 3,
             _ => self.dscp,
         };
@@ -167,7 +175,8 @@ impl Codec {
         }
     }
 
-    /// Writes the datagram of a packet that leaves at `now`, but for its ICRC.
+    /// Writes the datagram of a packet that leaves at `now`, all but its ICRC. `out` must have room
+    /// for [`Codec::longest_datagram`] bytes.
     pub(super) fn encode(
         &mut self,
         departure: &Departure,
@@ -202,7 +211,7 @@ impl Codec {
         }
     }
 
-    /// Writes the ICRC of a datagram that is the n-th of those that the kernel cuts from one.
+    /// Writes the ICRC of a datagram that is piece `nth` of the one from which the kernel cuts it.
     pub(super) fn seal(outgoing: &Outgoing, nth: u16, out: &mut [u8]) {
         let (covered, room) = out.split_at_mut(outgoing.length - ICRC_BYTES);
         let crc = icrc(&outgoing.flow, nth, covered);
@@ -210,6 +219,7 @@ impl Codec {
     }
 
     fn pattern(&self, receiver: HostId, slot: u32, sequence: u32) -> Pattern {
+        // The pattern is named by the receiver's queue pair, which both ends can compute.
         let of = Slot::Receive(ReceiveSlot::new(slot));
         Pattern::new(
             self.numbers.0,
@@ -220,6 +230,7 @@ impl Codec {
 
     fn headers(&mut self, departure: &Departure, way: &Way) -> Headers {
         let packet = &departure.packet;
+        // The receiver chooses the first sequence number of a queue pair; both directions use it.
         let (peer_slot, first) = match departure.from {
             Slot::Send(_) => {
                 let slot = Slot::Receive(ReceiveSlot::new(way.peer_slot));
@@ -231,7 +242,8 @@ impl Codec {
             }
         };
         let sequence = match packet.kind {
-            // Acknowledged is the packet before the one that is expected.
+            // An ACK on the wire names the last packet received, an ACK of the model the next one
+            // expected.
             PacketKind::Ack => packet.sequence.wrapping_sub(1),
             _ => packet.sequence,
         };
@@ -266,6 +278,8 @@ impl Codec {
             PacketKind::Only => Position::Only,
             _ => Position::Middle,
         };
+        // Only the first packet's departure says how long the message is; the last needs it for its
+        // pads.
         let mut message_bytes = 0;
         if let Slot::Send(slot) = departure.from {
             let known = &mut self.message_bytes[slot.index()];
@@ -276,6 +290,7 @@ impl Codec {
         }
         let begins = matches!(position, Position::First | Position::Only);
         let ends = matches!(position, Position::Last | Position::Only);
+        // The model's payload is already rounded up; pads say how much of it is filling.
         let pads = if ends {
             message_bytes.wrapping_neg() & 3
         } else {
@@ -283,7 +298,7 @@ impl Codec {
         };
         Body::Write {
             position,
-            // Nothing is written to: the receiver compares.
+            // Receivers compare payloads instead of writing them, so no address is needed.
             reth: begins.then_some(Reth {
                 address: 0,
                 key: 0,
@@ -293,7 +308,10 @@ impl Codec {
         }
     }
 
-    /// Reads a datagram that came at `now`.
+    /// Reads a datagram that was received at `now`.
+    ///
+    /// # Errors
+    /// Returns the reason why it is not a packet that its sender can have sent in this trial.
     pub(super) fn decode(
         &mut self,
         incoming: &Incoming<'_>,
@@ -310,6 +328,7 @@ impl Codec {
         let read = Headers::read(incoming.bytes, &flow, &mut self.icrcs);
         let (headers, payload) = read.map_err(Refused::Malformed)?;
         let slot = self.numbers.slot(self.host, headers.queue_pair);
+        // The slot's kind must suit the packet: data for receivers, answers for senders.
         match (slot.ok_or(Refused::QueuePair)?, headers.body) {
             (Slot::Receive(slot), Body::Write { position, .. }) => {
                 let data = Data {
@@ -358,6 +377,7 @@ impl Codec {
             return Err(Refused::Malformed(Malformed::Field));
         }
         let first = self.numbers.first_sequence(self.host, slot.number());
+        // The wire has the lower 24 bits of a sequence number, the model 32.
         let sequence = nearest(
             headers.sequence.wrapping_sub(first),
             host.expected_sequence(slot),
@@ -369,7 +389,7 @@ impl Codec {
         };
         self.verified_bytes += data.payload.len() as u64;
         let units = now.ps() / SENT_UNIT_PS;
-        // A clock that is ahead of ours would let packets arrive before they were sent.
+        // If the sender's clock is ahead, the packet would arrive before it was sent.
         let sent = stamp.map_or(units, |stamp| stamp.min(units));
         let mut flags = class_flags(incoming.type_of_service) | Packet::ECN_CAPABLE;
         let ecn = incoming.type_of_service & 3;
@@ -382,6 +402,7 @@ impl Codec {
             sequence,
             destination: self.host,
             hash: 0,
+            // The model counts in 32 bits, too: both wrap alike.
             sent: sent as u32,
             frame_bytes: frame_bytes as u16,
             kind: match data.position {
@@ -408,6 +429,7 @@ impl Codec {
             .filter(|way| way.peer == sender);
         let way = way.ok_or(Refused::QueuePair)?;
         let first = self.numbers.first_sequence(way.peer, way.peer_slot);
+        // An answer names a packet near the last one sent, which gives the bits above 24.
         let next = host.next_sequence(slot);
         let named = nearest(headers.sequence.wrapping_sub(first), next);
         let (kind, sequence, sent) = match body {
@@ -416,14 +438,18 @@ impl Codec {
                 named.wrapping_add(1),
                 self.sent_at(slot, named),
             ),
+            // The model measures round trips by the last packet that arrived in order, one before
+            // the NAK's.
             Body::Nak { packets: 0 } => {
                 let before = self.sent_at(slot, named.wrapping_sub(1));
                 (PacketKind::Nak, named, before)
             }
+            // A selective NAK of the model carries the end of its range in place of a send time.
             Body::Nak { packets } => (PacketKind::SelectiveNak, named, named.wrapping_add(packets)),
             Body::Notification => (PacketKind::Cnp, 0, 0),
             Body::Write { .. } => return Err(Refused::QueuePair),
         };
+        // A CNP is itself the notification; only other answers can carry one in addition.
         let echo = headers.notifies && kind != PacketKind::Cnp;
         Ok(Packet {
             at: Instant::START,
@@ -444,7 +470,7 @@ impl Codec {
     }
 }
 
-/// Payload bytes of a data packet, pads included.
+/// Returns the payload bytes of a data packet, pads included.
 fn payload_bytes(packet: &Packet) -> u32 {
     let begins = matches!(packet.kind, PacketKind::First | PacketKind::Only);
     let reth = u32::from(begins) * tenter_net::RETH_BYTES;

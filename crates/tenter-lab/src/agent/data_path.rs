@@ -1,4 +1,4 @@
-//! How a trial's data gets from host to host.
+//! The data path: how a trial's data gets from host to host.
 
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -16,19 +16,19 @@ use super::udp_path::UdpPath;
 use crate::control::{Offer, Opening};
 use crate::data_path_kind::DataPathKind;
 
-/// A data path.
+/// A trial's data path at one host.
 pub(super) enum DataPath {
-    /// Packets by UDP.
+    /// Packets by UDP, made by the agent.
     Udp(Box<UdpPath>),
-    /// Messages by RDMA hardware.
+    /// Messages as RDMA writes, carried by hardware.
     Rdma(Box<RdmaPath>),
 }
 
 impl DataPath {
-    /// The path of an opening.
+    /// Opens the data path that `opening` asks for.
     ///
     /// # Errors
-    /// Why it cannot be, as a sentence.
+    /// Returns a sentence that says why it cannot be opened.
     pub(super) fn new(
         opening: &Opening,
         plan: &Plan,
@@ -56,7 +56,7 @@ impl DataPath {
         }))))
     }
 
-    /// What peers must know before anything can be sent; none if that is nothing.
+    /// Returns the connection data for this host's peers; `None` if peers need none.
     pub(super) fn offers(&self) -> Option<Vec<Offer>> {
         match self {
             DataPath::Udp(_) => None,
@@ -64,10 +64,10 @@ impl DataPath {
         }
     }
 
-    /// Takes what peers have offered.
+    /// Connects queue pairs to the ends that peers have offered.
     ///
     /// # Errors
-    /// Why that does not do, as a sentence.
+    /// Returns a sentence that says why an offer cannot be used.
     pub(super) fn connect(&mut self, offers: &[Offer]) -> Result<(), String> {
         match self {
             DataPath::Udp(_) => Ok(()),
@@ -75,7 +75,8 @@ impl DataPath {
         }
     }
 
-    /// Takes what has come; how much of it was refused.
+    /// Appends the packets that have arrived to `arrivals`, and returns the number of refused
+    /// datagrams or completions.
     pub(super) fn receive(
         &mut self,
         now: Instant,
@@ -88,7 +89,8 @@ impl DataPath {
         }
     }
 
-    /// Hands over what is due; whether all of it was taken.
+    /// Sends the departures that are due at `now`, and returns true if everything due was taken.
+    /// The rest stays in `outgoing`.
     pub(super) fn send(
         &mut self,
         now: Instant,
@@ -100,12 +102,14 @@ impl DataPath {
                 for departure in outgoing.drain(..) {
                     path.depart(&departure)?;
                 }
+                // Completions tell the model what happened; nothing waits here.
                 Ok(true)
             }
         }
     }
 
-    /// What to wait for until something comes; none where one has to look.
+    /// Returns the descriptor that becomes readable when something arrives; `None` if the path has
+    /// to be polled.
     pub(super) fn waits(&self) -> Option<BorrowedFd<'_>> {
         match self {
             DataPath::Udp(path) => Some(path.waits()),
@@ -113,15 +117,17 @@ impl DataPath {
         }
     }
 
-    /// Payload bytes that were compared, and packets whose payload was wrong.
+    /// Returns the payload bytes that were verified, and the packets whose payload was wrong.
     pub(super) fn compared(&self) -> (u64, u64) {
         match self {
             DataPath::Udp(path) => (path.codec.verified_bytes, path.codec.corrupt),
+            // Hardware writes no pattern, so there is nothing to compare.
             DataPath::Rdma(_) => (0, 0),
         }
     }
 
-    /// The hosts to which the path itself has given up sending.
+    /// Returns the hosts to which hardware has given up sending, with the instants. By UDP the
+    /// model itself gives up; [`RealHost::given_up`] has those.
     pub(super) fn given_up(&self) -> Vec<(HostId, Instant)> {
         match self {
             DataPath::Udp(_) => Vec::new(),

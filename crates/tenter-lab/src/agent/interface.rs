@@ -1,4 +1,4 @@
-//! Counters of the interface that has an address, as the operating system has them.
+//! Counters of the host's network interface, as the operating system keeps them.
 
 use std::fs;
 use std::net::Ipv4Addr;
@@ -8,20 +8,23 @@ use std::process::Command;
 use nix::ifaddrs::getifaddrs;
 use tenter_sim::real_time::{Counter, PortCounts};
 
-/// An Ethernet frame has so many bytes beyond those that interfaces count: the FCS.
+/// FCS bytes of an Ethernet frame, which interfaces do not count.
 const FCS_BYTES: u64 = 4;
 
-/// The counters of an interface.
+/// Counters of one interface at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct InterfaceCounts {
     name: String,
+    /// Frames and bytes sent; interfaces count bytes without the FCS.
     tx: (u64, u64),
+    /// Frames and bytes received, as for `tx`.
     rx: (u64, u64),
     dropped: u64,
+    /// Counters of the driver and the RDMA device, by name.
     others: Vec<(String, u64)>,
 }
 
-/// The interface with an address, and what it has counted; `None` where none has it.
+/// Reads the counters of the interface that has `address`; `None` if none has it.
 pub(super) fn read(address: Ipv4Addr) -> Option<InterfaceCounts> {
     let interfaces = getifaddrs().ok()?;
     let found = interfaces.into_iter().find(|interface| {
@@ -46,7 +49,7 @@ pub(super) fn read(address: Ipv4Addr) -> Option<InterfaceCounts> {
     })
 }
 
-/// What a driver counts, where `ethtool` is there to tell.
+/// Returns the driver's statistics (`ethtool -S`); empty if `ethtool` is missing.
 fn ethtool(name: &str) -> Vec<(String, u64)> {
     let answer = Command::new("ethtool").args(["-S", name]).output();
     let Ok(answer) = answer else {
@@ -60,7 +63,7 @@ fn ethtool(name: &str) -> Vec<(String, u64)> {
     pairs.collect()
 }
 
-/// What the RDMA device of an interface counts, where it has one.
+/// Returns the hardware counters of the interface's RDMA device; empty if it has none.
 fn infiniband(name: &str) -> Vec<(String, u64)> {
     let listed = |folder: &Path| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -83,8 +86,9 @@ fn infiniband(name: &str) -> Vec<(String, u64)> {
 }
 
 impl InterfaceCounts {
-    /// What was counted since an earlier time.
+    /// Returns the growth since `before` as counters of port 0 of `node`.
     pub(super) fn since(&self, before: &InterfaceCounts, node: u32) -> PortCounts {
+        // A driver that is reset starts at 0 again.
         let less = |now: u64, then: u64| now.saturating_sub(then);
         let sent = less(self.tx.0, before.tx.0);
         let received = less(self.rx.0, before.rx.0);
@@ -109,7 +113,7 @@ impl InterfaceCounts {
         }
     }
 
-    /// Counters by name, as the driver has them, that have grown since.
+    /// Returns the other counters that have grown since `before`, named `interface.counter`.
     pub(super) fn others_since(&self, before: &InterfaceCounts) -> Vec<(String, u64)> {
         let then = |name: &str| {
             let found = before.others.iter().find(|(other, _)| other == name);

@@ -1,4 +1,4 @@
-//! The agent of a host: it waits for a coordinator, and is a host of the trials that it is given.
+//! The agent: a process that waits for a coordinator and plays one host in the trials it is given.
 //!
 //! ```text
 //!   server: listens, greets ──orders──▶ worker: clock, host of the simulation

@@ -1,19 +1,19 @@
-//! The numbers of queue pairs and the first sequence numbers of a trial.
+//! Queue pair numbers and first sequence numbers of a trial.
 //!
-//! Both ends work them out from the number of the trial, which only the coordinator's agents know;
-//! packets of other trials, and guesses, do not fit.
+//! Both ends compute them from the trial's random number, which only this coordinator's agents
+//! know. Packets of other trials, and guesses, therefore do not match.
 
 use tenter_engine::mix64;
 use tenter_sim::real_time::Slot;
 use tenter_topology::HostId;
 
-/// Queue pairs have 24 bits, and 0 and 1 are those of management.
+/// Usable queue pair numbers: 24 bits, without 0 and 1, which `InfiniBand` reserves for management.
 const QUEUE_PAIRS: u32 = (1 << 24) - 2;
 const FIRST_QUEUE_PAIR: u32 = 2;
-/// Sequence numbers have 24 bits.
+/// Mask of the 24 bits that a sequence number has on the wire.
 pub(super) const SEQUENCE_MASK: u32 = (1 << 24) - 1;
 
-/// The numbers of a trial.
+/// Derives a trial's numbers from its random number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers(pub(super) u64);
 
@@ -22,7 +22,8 @@ impl Numbers {
         (mix64(self.0 ^ mix64(u64::from(host.number()))) % u64::from(QUEUE_PAIRS)) as u32
     }
 
-    /// The number of a queue pair of a host.
+    /// Returns the number of a host's queue pair. A host's queue pairs have consecutive numbers,
+    /// send and receive alternating, from a start that depends on the trial.
     pub(super) fn queue_pair(self, host: HostId, slot: Slot) -> u32 {
         let place = match slot {
             Slot::Send(slot) => 2 * slot.number(),
@@ -33,7 +34,8 @@ impl Numbers {
         number as u32 + FIRST_QUEUE_PAIR
     }
 
-    /// The queue pair of a host that has a number, if it has so many.
+    /// Returns the queue pair of `host` that has this number; `None` for 0 and 1. The host may have
+    /// fewer queue pairs, so the caller must check the index.
     pub(super) fn slot(self, host: HostId, number: u32) -> Option<Slot> {
         let number = number.checked_sub(FIRST_QUEUE_PAIR)?;
         let first = self.first_queue_pair(host);
@@ -45,14 +47,17 @@ impl Numbers {
         })
     }
 
-    /// The sequence number on the wire of the first packet to a receive slot of a host.
+    /// Returns the 24-bit sequence number of the first packet to a receive queue pair of host
+    /// `receiver`.
     pub(super) fn first_sequence(self, receiver: HostId, slot: u32) -> u32 {
         let of = u64::from(receiver.number()) << 32 | u64::from(slot);
+        // Other bits of the trial's number than in `first_queue_pair`, so that neither reveals the
+        // other.
         mix64(self.0.rotate_left(32) ^ mix64(of)) as u32 & SEQUENCE_MASK
     }
 }
 
-/// The number whose lower 24 bits these are that is nearest to another.
+/// Returns the 32-bit number with lower 24 bits `low` that is nearest to `to`.
 pub(super) fn nearest(low: u32, to: u32) -> u32 {
     let ahead = low.wrapping_sub(to) & SEQUENCE_MASK;
     if ahead > SEQUENCE_MASK / 2 {

@@ -1,37 +1,39 @@
-//! Places for peers that are greeting an agent.
+//! Limit on the peers that greet an agent at the same time.
 
 use std::collections::VecDeque;
 use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Mutex, PoisonError};
 
-/// The greatest number of peers that greet at once.
+/// Most peers that greet at once.
 const PLACES: usize = 16;
 
-/// The peers that are greeting, the oldest first. A greeting takes some milliseconds, so when all
-/// places are taken the oldest peer loses its: peers that hold places without greeting keep nobody
-/// out.
+/// The connections that are still greeting, oldest first.
+///
+/// A greeting takes some milliseconds. If all places are taken, the oldest connection is closed, so
+/// peers that hold places without greeting cannot keep the coordinator out.
 #[derive(Debug, Default)]
 pub(super) struct Places(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
+    /// Number and connection of each peer.
     taken: VecDeque<(u64, TcpStream)>,
     next: u64,
 }
 
 impl Places {
-    /// Takes a place for a peer; its number.
+    /// Gives a new connection a place, and returns the place's number.
     ///
     /// # Errors
-    /// When the process has no descriptor left for it.
+    /// Returns an error if the process has no file descriptor left for a copy of `stream`.
     pub(super) fn take(&self, stream: &TcpStream) -> io::Result<u64> {
         let own = stream.try_clone()?;
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if inner.taken.len() >= PLACES
             && let Some((_, oldest)) = inner.taken.pop_front()
         {
-            // It may have left already.
+            // The peer may have left already.
             let _ = oldest.shutdown(Shutdown::Both);
         }
         let number = inner.next;
@@ -40,7 +42,7 @@ impl Places {
         Ok(number)
     }
 
-    /// Gives a place back.
+    /// Frees a place; one that a newer peer has taken over is gone already.
     pub(super) fn leave(&self, number: u64) {
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         inner.taken.retain(|(taken, _)| *taken != number);

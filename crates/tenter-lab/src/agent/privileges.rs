@@ -1,29 +1,30 @@
-//! Privileges that an agent gives up.
+//! Privileges that an agent gives up before it serves.
 
 use nix::unistd::{Gid, Uid, User, setgroups, setresgid, setresuid};
 
-/// Why privileges could not be given up.
+/// Reason why privileges could not be given up.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivilegeError {
-    /// There is no such user.
+    /// The system has no user of this name.
     #[error("there is no user `{0}`: name one that exists, `nobody` for instance")]
     NoUser(String),
-    /// The system does not let it.
+    /// The system refused the change.
     #[error("cannot become user `{user}`: {source}")]
     Refused {
-        /// The user.
+        /// The user that the agent was to become.
         user: String,
-        /// Why not.
+        /// The operating system's reason.
         source: nix::errno::Errno,
     },
 }
 
-/// Becomes a user without privileges, if this process is root's; otherwise it has none to give up.
+/// Makes this process run as `user` if root started it; otherwise there are no privileges to give
+/// up.
 ///
-/// An agent needs none: its port of UDP is above 1023, and it opens no raw sockets.
+/// An agent needs none: its UDP port is above 1023, and it opens no raw sockets.
 ///
 /// # Errors
-/// When there is no such user, or the system refuses.
+/// Returns an error if there is no such user, or if the system refuses.
 pub fn drop_privileges(user: &str) -> Result<(), PrivilegeError> {
     if !Uid::effective().is_root() {
         return Ok(());
@@ -34,8 +35,10 @@ pub fn drop_privileges(user: &str) -> Result<(), PrivilegeError> {
     };
     let found = User::from_name(user).map_err(refused)?;
     let found = found.ok_or_else(|| PrivilegeError::NoUser(user.to_owned()))?;
+    // The user comes last: without root's user id, the groups could no longer be changed.
     let group: Gid = found.gid;
     setgroups(&[group]).map_err(refused)?;
+    // The user comes last: without root's user id, the groups could no longer be changed.
     setresgid(group, group, group).map_err(refused)?;
     setresuid(found.uid, found.uid, found.uid).map_err(refused)
 }

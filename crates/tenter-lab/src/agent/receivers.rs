@@ -1,5 +1,5 @@
-//! Sockets that receive, opened while the agent still has its privileges: only these may have more
-//! room than the system gives to everyone.
+//! Receiving sockets, opened while the agent is still root: only root may give a socket a larger
+//! receive buffer than the system's limit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -9,17 +9,17 @@ use rustix::net::sockopt;
 
 use crate::wire::ROCE_PORT;
 
-/// Bytes that wait for an agent that is late.
+/// Receive buffer in bytes, so that datagrams wait while the agent is late.
 const RECEIVE_BUFFER: usize = 16 << 20;
 
-/// Sockets at the port of `RoCEv2`, by address.
+/// Receiving sockets at the UDP port of `RoCEv2`, by local address.
 #[derive(Debug, Default)]
 pub(super) struct Receivers(BTreeMap<Ipv4Addr, UdpSocket>);
 
 impl Receivers {
-    /// Opens one at each of the addresses that this machine has.
+    /// Opens a socket for each of `addresses` that this machine has.
     pub(super) fn open(addresses: &BTreeSet<Ipv4Addr>) -> Receivers {
-        // Most addresses of a lab are those of other machines.
+        // Most addresses belong to other machines; binding to those fails.
         let found = addresses.iter().filter_map(|&address| {
             let socket = open(address).ok()?;
             Some((address, socket))
@@ -27,16 +27,18 @@ impl Receivers {
         Receivers(found.collect())
     }
 
-    /// The one at an address, opened now if it is not known; nothing that came before waits in it.
+    /// Returns the socket at `address`, emptied of earlier datagrams; opens it if there is none
+    /// yet.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// Returns an error if the socket cannot be opened.
     pub(super) fn at(&self, address: Ipv4Addr) -> io::Result<UdpSocket> {
         let Some(socket) = self.0.get(&address) else {
             return open(address);
         };
         let mut room = [0; 1];
-        // It does not block: the last one fails.
+        // What an earlier trial left behind would only be refused. The socket does not block, so
+        // the loop ends with an error once it is empty.
         while socket.recv(&mut room).is_ok() {}
         socket.try_clone()
     }
@@ -45,10 +47,12 @@ impl Receivers {
 fn open(address: Ipv4Addr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(SocketAddrV4::new(address, ROCE_PORT))?;
     socket.set_nonblocking(true)?;
+    // Switches' marks are in the type-of-service byte of each datagram.
     sockopt::set_ip_recvtos(&socket, true)?;
     let forced = sockopt::set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER);
     if forced.is_err() {
-        // The system grants less, which loses packets when the agent is late, and is no error.
+        // Without root the system grants less. Then a late agent loses packets, which are sent
+        // again.
         let _ = sockopt::set_socket_recv_buffer_size(&socket, RECEIVE_BUFFER);
     }
     Ok(socket)

@@ -1,4 +1,4 @@
-//! Listening for a coordinator, and serving one at a time.
+//! The agent's server: it listens for coordinators and serves one at a time.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -19,27 +19,28 @@ use super::worker::{Wires, Work, Worker, plan_of};
 use crate::control::{FromAgent, LocalClock, Opening, Order, Reader, Secret, Writer, accept};
 use crate::error::LabError;
 
-/// A coordinator that says nothing for so long is gone.
+/// A coordinator that is silent for this long is taken for lost. It pings every 500 ms.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// What an agent does at most.
+/// Limits of an agent, set when it is started.
 #[derive(Clone, Debug)]
 pub(super) struct AgentLimits {
-    /// The addresses that it sends to.
+    /// Addresses that it sends to.
     pub(super) addresses: BTreeSet<Ipv4Addr>,
-    /// The rate at which it sends.
+    /// Highest rate at which a trial may let it send.
     pub(super) rate: Rate,
-    /// How long a trial takes.
+    /// Longest trial.
     pub(super) time: Duration,
 }
 
-/// What connections share.
+/// State that all connections share.
 struct Shared {
     secret: Secret,
     limits: AgentLimits,
     clock: LocalClock,
-    /// Held by the coordinator that is served.
+    /// Locked by the session with a coordinator.
     busy: Mutex<()>,
+    /// Connections that have not proved yet that they have the secret.
     greeting: Places,
     receivers: Arc<Receivers>,
 }
@@ -47,7 +48,7 @@ struct Shared {
 /// Serves coordinators that have the secret, one at a time, until the process ends.
 ///
 /// # Errors
-/// When it can listen no more.
+/// Returns an error if the listening socket fails.
 pub(super) fn serve(
     listener: &TcpListener,
     secret: Secret,
@@ -68,6 +69,7 @@ pub(super) fn serve(
             Err(error) if is_passing(&error) => continue,
             Err(error) => return Err(LabError::system("cannot listen")(error)),
         };
+        // Without a descriptor for the peer it is dropped; the agent itself goes on.
         let Ok(place) = shared.greeting.take(&stream) else {
             continue;
         };
@@ -76,9 +78,11 @@ pub(super) fn serve(
     }
 }
 
-/// Whether an error is that of one connection, or passes.
+/// Returns true if an error of `accept` concerns one connection alone, or will pass.
 fn is_passing(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    // If descriptors are short (EMFILE), the connection stays pending and `accept` would fail again
+    // at once: the pause keeps the loop from spinning.
     let few = error.raw_os_error() == Some(nix::errno::Errno::EMFILE as i32);
     if few {
         thread::sleep(Duration::from_millis(100));
@@ -93,7 +97,7 @@ impl Shared {
     fn meet(&self, stream: TcpStream, place: u64) {
         let greeted = accept(stream, &self.secret);
         self.greeting.leave(place);
-        // A peer without the secret hears nothing.
+        // A peer without the secret gets no answer.
         let Ok((reader, mut writer)) = greeted else {
             return;
         };
@@ -115,15 +119,18 @@ impl Shared {
     }
 }
 
-/// A trial under way.
+/// A trial that is running.
 struct Running {
     orders: Sender<Work>,
+    /// Counter that the worker waits on beside its sockets; a write wakes it for orders.
     wake: Arc<EventFd>,
+    /// Set to end the trial without a report.
     stop: Arc<AtomicBool>,
+    /// The worker, and the thread that writes its messages.
     threads: [JoinHandle<()>; 2],
 }
 
-/// A coordinator that is served.
+/// The session with one coordinator.
 struct Session<'a> {
     shared: &'a Shared,
     writer: Arc<Mutex<Writer>>,
@@ -147,7 +154,7 @@ impl Session<'_> {
     fn answer(&self, answer: &FromAgent) {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         if writer.write(answer).is_err() {
-            // The reader sees it, too.
+            // The reader fails, too, once the connection is closed, and ends the session.
             writer.close();
         }
     }
@@ -170,13 +177,14 @@ impl Session<'_> {
         let Some(trial) = &self.trial else {
             return Err("no trial has been opened".to_owned());
         };
-        // A worker that has failed has said so itself.
+        // If the worker has failed, it has already sent the reason.
         let _ = trial.orders.send(work);
         let _ = trial.wake.write(1);
         Ok(())
     }
 
     fn open(&mut self, opening: &Opening) -> Result<(), String> {
+        // A coordinator that opens a second trial has given up the first.
         self.end();
         let plan = plan_of(opening)?;
         check(opening, &plan, &self.shared.limits)?;
@@ -208,32 +216,32 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Ends the trial that is under way, if there is one.
+    /// Stops the running trial, if any, and waits for its threads.
     fn end(&mut self) {
         if let Some(trial) = self.trial.take() {
             trial.stop.store(true, Ordering::Release);
             let _ = trial.wake.write(1);
             for thread in trial.threads {
-                // A panic has been printed where it happened.
+                // The panic hook has printed the message already.
                 let _ = thread.join();
             }
         }
     }
 }
 
-/// Runs a trial on the thread that has its sockets.
+/// Runs a trial on the thread that owns its sockets.
 fn work(opening: &Opening, plan: &Plan, receivers: &Receivers, wires: Wires) {
     let answers = wires.answers.clone();
     match Worker::new(opening, plan, receivers, wires) {
         Ok(worker) => worker.run(),
         Err(why) => {
-            // Nobody may be there to hear it.
+            // The coordinator may be gone already.
             let _ = answers.send(FromAgent::Failed(why));
         }
     }
 }
 
-/// Writes what a worker tells, until it ends.
+/// Sends a worker's messages to the coordinator until the worker ends.
 fn hand_on(told: &Receiver<FromAgent>, writer: &Mutex<Writer>) {
     while let Ok(answer) = told.recv() {
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -244,7 +252,7 @@ fn hand_on(told: &Receiver<FromAgent>, writer: &Mutex<Writer>) {
     }
 }
 
-/// Refuses a trial that is beyond the limits of an agent.
+/// Refuses a trial that exceeds the agent's limits.
 fn check(opening: &Opening, plan: &Plan, limits: &AgentLimits) -> Result<(), String> {
     let addresses = opening
         .addresses

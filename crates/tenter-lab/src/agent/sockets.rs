@@ -1,4 +1,4 @@
-//! The sockets of a trial: one that receives, one for each source port that sends.
+//! The sockets of a trial: one receives, and each UDP source port has one that sends.
 
 use std::collections::BTreeMap;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -17,46 +17,49 @@ use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery};
 use super::codec::{Incoming, Outgoing};
 use crate::wire::ROCE_PORT;
 
-/// Datagrams that one system call takes.
+/// Most datagrams per system call.
 pub(super) const BATCH: usize = 64;
-/// Bytes that wait for the wire; the system may give less.
+/// Send buffer in bytes; the system may grant less.
 const SEND_BUFFER: usize = 8 << 20;
 
 /// The sockets of a trial.
 pub(super) struct Sockets {
     address: Ipv4Addr,
     receive: UdpSocket,
+    /// Sending sockets by source port, opened when first used.
     send: BTreeMap<u16, UdpSocket>,
     received: MultiHeaders<SockaddrIn>,
     sent: MultiHeaders<SockaddrIn>,
+    /// Buffers of one receiving call, one for each datagram.
     rooms: Vec<Vec<u8>>,
-    /// Whether the kernel hands over several datagrams of a queue pair as one.
+    /// True if the kernel joins received datagrams of a flow (UDP GRO).
     joins: bool,
 }
 
-/// Datagrams that the kernel cuts from one: as many full ones as its length has room for.
+/// Most datagrams that the kernel cuts from one: as many of 4,096 bytes as a datagram can hold.
 pub(super) const CUT_MAX: u16 = 15;
-/// The longest datagram that the kernel takes to cut.
+/// Longest datagram, in bytes, that is handed to the kernel for cutting.
 const LONGEST: usize = 65_000;
-/// So many of these are received at once.
+/// Datagrams per receiving call when the kernel joins them: each buffer is then 64 KiB.
 const LONG_BATCH: usize = 8;
 
-/// Datagrams with the same source port and type of service that leave together.
+/// Datagrams with the same source port and type of service, collected for one system call.
 pub(super) struct Batch {
-    /// How many datagrams in a row may be one to the kernel, which cuts it.
+    /// Most datagrams in a run that the kernel gets as one; 1 without segmentation.
     cut: u16,
     source_port: u16,
     type_of_service: u8,
+    /// Buffers of the datagrams, [`BATCH`] of them; `filled` describes the first ones.
     rooms: Vec<Vec<u8>>,
     filled: Vec<Filled>,
 }
 
-/// A datagram in its room.
+/// A datagram in the batch.
 #[derive(Clone, Copy)]
 struct Filled {
     length: usize,
     destination: u32,
-    /// Its place among those that the kernel cuts from one.
+    /// Index among the pieces that the kernel cuts from one datagram.
     nth: u16,
 }
 
@@ -75,19 +78,19 @@ impl Batch {
         self.filled.len()
     }
 
-    /// Whether one more datagram can leave with the others.
+    /// Returns true if a datagram with these values fits into the batch.
     pub(super) fn takes(&self, source_port: u16, type_of_service: u8) -> bool {
         let is_same = (self.source_port, self.type_of_service) == (source_port, type_of_service);
         self.filled.is_empty() || (is_same && self.filled.len() < BATCH)
     }
 
-    /// Room for the next datagram.
+    /// Returns the buffer for the next datagram.
     pub(super) fn room(&mut self) -> &mut [u8] {
         &mut self.rooms[self.filled.len()]
     }
 
-    /// The datagram in that room is whole, but for its ICRC; its place among those that the kernel
-    /// will cut from one, and the room.
+    /// Adds the datagram in [`Batch::room`], which lacks only its ICRC. Returns its index among the
+    /// pieces that the kernel cuts from one, and its buffer.
     pub(super) fn add(&mut self, outgoing: &Outgoing) -> (u16, &mut [u8]) {
         let (length, destination) = (outgoing.length, outgoing.flow.destination);
         self.source_port = outgoing.flow.source_port;
@@ -102,8 +105,10 @@ impl Batch {
         (nth, &mut self.rooms[room])
     }
 
-    /// The place of the next datagram: behind the last one, if that is to the same host, no shorter
-    /// than those before it, and no shorter than this one.
+    /// Returns the index of the next datagram in its run: one more than the last one's if both can
+    /// be pieces of one datagram, otherwise 0.
+    ///
+    /// The kernel cuts pieces of equal length, of which only the last may be shorter.
     fn place(&self, length: usize, destination: u32) -> u16 {
         let Some(last) = self.filled.last() else {
             return 0;
@@ -118,8 +123,10 @@ impl Batch {
         if follows { next } else { 0 }
     }
 
-    /// The datagrams that leave by one system call: runs that are one to the kernel, all of which
-    /// are cut at the length of the first.
+    /// Returns the piece length and the lengths of the runs that one system call can send.
+    ///
+    /// One control message states the piece length for all runs of a call, so runs with another
+    /// length wait for the next call.
     fn runs(&self) -> (usize, Vec<usize>) {
         let mut runs: Vec<usize> = Vec::new();
         let size = self.filled.first().map_or(0, |first| first.length);
@@ -131,6 +138,7 @@ impl Batch {
                 continue;
             }
             let next = self.filled.get(place + 1);
+            // A single datagram shorter than the piece length is not cut, so it may come along.
             let is_alone = next.is_none_or(|next| next.nth == 0);
             if filled.length != size && !(is_alone && filled.length < size) {
                 break;
@@ -142,8 +150,8 @@ impl Batch {
 }
 
 impl Sockets {
-    /// Sockets on an address of this host, one of which receives, for datagrams of so many bytes at
-    /// most; with `joins` the kernel hands over several as one, where it can.
+    /// Makes the sockets of a trial on `address`. Datagrams have at most `longest` bytes; with
+    /// `joins` the kernel joins received ones if it can.
     pub(super) fn new(
         address: Ipv4Addr,
         receive: UdpSocket,
@@ -156,7 +164,8 @@ impl Sockets {
             cmsg_space!(u8)
         };
         let joins = setsockopt(&receive, UdpGroSegment, &joins).is_ok() && joins;
-        // One byte more shows those that are too long.
+        // One byte more than allowed, so that a datagram that is too long does not pass as a whole
+        // one.
         let (rooms, bytes) = if joins {
             (LONG_BATCH, usize::from(u16::MAX))
         } else {
@@ -173,12 +182,13 @@ impl Sockets {
         }
     }
 
-    /// The one that receives, to wait for.
+    /// Returns the descriptor of the receiving socket.
     pub(super) fn waits(&self) -> BorrowedFd<'_> {
         self.receive.as_fd()
     }
 
-    /// Hands datagrams that have come to `take`, at most a batch of them; how many.
+    /// Passes received datagrams to `take`, at most one system call's worth, and returns their
+    /// number as the kernel counts them: joined ones are one.
     pub(super) fn receive(&mut self, mut take: impl FnMut(&Incoming<'_>)) -> io::Result<usize> {
         let mut slices: Vec<[IoSliceMut<'_>; 1]> = self
             .rooms
@@ -186,7 +196,8 @@ impl Sockets {
             .map(|room| [IoSliceMut::new(room)])
             .collect();
         if self.joins {
-            // Headers keep the length of the control messages of the time before.
+            // The headers keep the control-message length of the previous call, which may be too
+            // short for this one.
             let controls = Some(cmsg_space!(u8, i32));
             self.received = MultiHeaders::preallocate(LONG_BATCH, controls);
         }
@@ -199,7 +210,8 @@ impl Sockets {
         );
         let messages = match answer {
             Ok(messages) => messages,
-            // Some peer was not listening, which ICMP told.
+            // ICMP reported that the receiver of an earlier datagram was not listening; nothing has
+            // arrived.
             Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNREFUSED) => return Ok(0),
             Err(error) => return Err(error.into()),
         };
@@ -219,6 +231,7 @@ impl Sockets {
             let (Some(address), Some(bytes)) = (message.address, message.iovs().next()) else {
                 continue;
             };
+            // Without a joined size, the message is one datagram.
             let size = if size == 0 { bytes.len().max(1) } else { size };
             for bytes in bytes.chunks(size) {
                 take(&Incoming {
@@ -232,7 +245,8 @@ impl Sockets {
         Ok(count)
     }
 
-    /// Sends the datagrams of a batch, as many of them as the system takes now; keeps the others.
+    /// Sends the first datagrams of `batch` by one system call, and returns how many left the
+    /// batch. The others stay in it.
     pub(super) fn send(&mut self, batch: &mut Batch) -> io::Result<usize> {
         if batch.filled.is_empty() {
             return Ok(0);
@@ -279,7 +293,8 @@ impl Sockets {
         let sent = match answer {
             Ok(sent) => sent.count(),
             Err(Errno::EAGAIN | Errno::EINTR | Errno::ENOBUFS) => 0,
-            // Told by ICMP of one before, or a link that is down: as a NIC would, it goes on.
+            // Either ICMP reports an earlier failure, or the link is down. Like a NIC, the agent
+            // drops this run and goes on; the transport sends again.
             Err(
                 Errno::ECONNREFUSED
                 | Errno::ENETUNREACH
@@ -291,6 +306,7 @@ impl Sockets {
         };
         let sent: usize = runs.iter().take(sent).sum();
         batch.filled.drain(..sent);
+        // The free buffers move to the end, so that the unsent ones stay beside their descriptions.
         batch.rooms.rotate_left(sent);
         Ok(sent)
     }
@@ -299,7 +315,8 @@ impl Sockets {
 fn sender(address: Ipv4Addr, port: u16) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(SocketAddrV4::new(address, port))?;
     socket.set_nonblocking(true)?;
-    // Never a fragment, and so 0 as identification, over which the ICRC is computed.
+    // The kernel then never fragments, and sets the IPv4 identification to 0, over which the ICRC
+    // is computed.
     sockopt::set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?;
     set_buffer(SEND_BUFFER, |size| {
         sockopt::set_socket_send_buffer_size(&socket, size)
@@ -307,7 +324,7 @@ fn sender(address: Ipv4Addr, port: u16) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// The system may grant less than is asked for, which is slower and no error.
+/// Sets a buffer size. The system may grant less, which is slower but no error.
 fn set_buffer(size: usize, set: impl Fn(usize) -> rustix::io::Result<()>) {
     let _ = set(size);
 }

@@ -1,4 +1,4 @@
-//! An agent as a process.
+//! Start of the agent's process.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -13,29 +13,30 @@ use crate::control::Secret;
 use crate::error::LabError;
 use crate::lab_file::LabFile;
 
-/// How an agent is started.
+/// Options of `tenter agent`.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
-    /// Where it listens for coordinators.
+    /// Address and TCP port where the agent listens for coordinators.
     pub listen: SocketAddr,
-    /// The file with the secret of the lab.
+    /// File with the lab's secret.
     pub secret_file: PathBuf,
-    /// The lab file: the agent sends to its addresses and to no others.
+    /// The lab file; the agent sends to no other addresses.
     pub lab: PathBuf,
-    /// The user that it becomes if it is started by root.
+    /// User that the agent becomes if root starts it.
     pub user: String,
-    /// The rate at which it sends at most.
+    /// Highest rate at which the agent agrees to send.
     pub max_rate: Rate,
-    /// How long a trial may take.
+    /// Longest trial that the agent accepts.
     pub max_time: Duration,
 }
 
-/// Starts an agent, which runs until its process is ended; `ready` hears where it listens.
+/// Starts an agent, which serves until its process is ended; `ready` receives the listening
+/// address.
 ///
-/// Files are read and the port is taken before it gives up its privileges.
+/// Files are read and ports are opened before privileges are given up.
 ///
 /// # Errors
-/// When a file cannot be read, or the port is taken.
+/// Returns an error if a file cannot be read, a port is taken, or privileges cannot be given up.
 pub fn start(options: &AgentOptions, ready: impl FnOnce(SocketAddr)) -> Result<(), LabError> {
     let secret = Secret::read(&options.secret_file)?;
     let lab = LabFile::read(&options.lab)?;

@@ -1,4 +1,4 @@
-//! The data path of packets in user space: codec, sockets, and what waits for them.
+//! The data path by UDP: codec and sockets.
 
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -15,10 +15,10 @@ use super::receivers::Receivers;
 use super::sockets::{Batch, CUT_MAX, Sockets};
 use crate::control::Opening;
 
-/// What is due in less than this leaves now: waiting would take longer.
+/// Packets that are due within this time, in ps, leave at once: a wait would end later.
 pub(super) const EARLY_PS: u64 = 10_000_000;
 
-/// Packets by UDP.
+/// The data path of a trial by UDP.
 pub(super) struct UdpPath {
     pub(super) codec: Codec,
     sockets: Sockets,
@@ -26,10 +26,10 @@ pub(super) struct UdpPath {
 }
 
 impl UdpPath {
-    /// The path of an opening; its sockets are open.
+    /// Opens the sockets that `opening` needs.
     ///
     /// # Errors
-    /// Why it cannot be, as a sentence.
+    /// Returns a sentence that says why a socket cannot be opened.
     pub(super) fn new(
         opening: &Opening,
         plan: &Plan,
@@ -61,7 +61,7 @@ impl UdpPath {
         })
     }
 
-    /// Takes what has come; how many datagrams were refused.
+    /// Appends received packets to `arrivals`, and returns the number of refused datagrams.
     pub(super) fn receive(
         &mut self,
         now: Instant,
@@ -80,7 +80,8 @@ impl UdpPath {
         Ok(refused)
     }
 
-    /// Hands over to the operating system what has left the NIC; whether it has taken all of it.
+    /// Sends all packets whose last bit has left the NIC by now, and returns true if the system
+    /// took all of them.
     pub(super) fn send(
         &mut self,
         now: Instant,
@@ -93,6 +94,7 @@ impl UdpPath {
             }
             let type_of_service = self.codec.type_of_service(&next.packet);
             let port = self.codec.source_port(next);
+            // The kernel takes one type of service and one socket per call.
             if !self.batch.takes(port, type_of_service) && !self.flush()? {
                 return Ok(false);
             }
@@ -100,6 +102,8 @@ impl UdpPath {
                 break;
             };
             let room = self.batch.room();
+            // The place among the pieces is known only when the length is, and the ICRC depends on
+            // it.
             let outgoing = self.codec.encode(&next, now, room);
             let (nth, room) = self.batch.add(&outgoing);
             Codec::seal(&outgoing, nth, room);
@@ -107,7 +111,7 @@ impl UdpPath {
         self.flush()
     }
 
-    /// Sends the batch; whether all of it has left.
+    /// Sends the batch, and returns false if some of it has to be offered again.
     fn flush(&mut self) -> Result<bool, String> {
         while self.batch.len() > 0 {
             let sent = self.sockets.send(&mut self.batch);
@@ -118,7 +122,7 @@ impl UdpPath {
         Ok(true)
     }
 
-    /// The socket that receives, to wait for.
+    /// Returns the descriptor of the receiving socket.
     pub(super) fn waits(&self) -> BorrowedFd<'_> {
         self.sockets.waits()
     }

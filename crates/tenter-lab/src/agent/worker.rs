@@ -1,4 +1,4 @@
-//! A trial at a host: the host of the simulation, driven by the clock.
+//! The worker of a trial: it drives a host of the simulation by the clock.
 
 use std::collections::VecDeque;
 use std::io::Cursor;
@@ -29,23 +29,23 @@ use super::receivers::Receivers;
 use super::udp_path::EARLY_PS;
 use crate::control::{AgentReport, FromAgent, LocalClock, Offer, Opening};
 
-/// So many things are done before arrivals are looked at again.
+/// Most actions of the host before arrivals are looked at again.
 const AT_ONCE: usize = 256;
-/// More than so many packets do not wait for the operating system.
+/// Most packets that wait for the operating system; the host stands still beyond it.
 const OUTGOING_MAX: usize = 1024;
-/// The longest that nothing is looked at.
+/// Longest wait, so that the time limit and the stop flag are looked at.
 const IDLE: Duration = Duration::from_millis(20);
-/// What the operating system has not taken is offered again after this.
+/// Delay in ps before packets that the operating system refused are offered again: 100 µs.
 const RETRY_PS: u64 = 100_000_000;
-/// Records are handed over so often.
+/// Interval in ps at which records are sent to the coordinator: 100 ms.
 const RECORDS_EVERY_PS: u64 = 100_000_000_000;
-/// Timers may be late by so much, in ns.
+/// Timer slack in ns; the default of Linux, 50 µs, would delay each wait by up to that.
 const TIMER_SLACK_NS: u64 = 1_000;
 
-/// A data path that cannot be waited for is looked at so often.
+/// Interval at which a data path is polled if it has no descriptor to wait for.
 const LOOK: Duration = Duration::from_micros(20);
 
-/// To a worker.
+/// Orders to a worker, as in [`crate::control::Order`].
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     Connect(Vec<Offer>),
@@ -54,21 +54,23 @@ pub(super) enum Work {
     Close,
 }
 
-/// What a worker is connected to.
+/// Connections of a worker to the session that started it.
 pub(super) struct Wires {
     pub(super) clock: LocalClock,
     pub(super) orders: Receiver<Work>,
+    /// Counter that is written to when an order waits.
     pub(super) wake: Arc<EventFd>,
     pub(super) answers: Sender<FromAgent>,
-    /// Set when the coordinator is gone.
+    /// Set when the session ends: the coordinator is gone or opens another trial.
     pub(super) stop: Arc<AtomicBool>,
 }
 
-/// The plan of an opening.
+/// Resolves the scenario of `opening` into a plan.
 ///
 /// # Errors
-/// What is wrong with it, as a sentence.
+/// Returns all mistakes of the scenario, or a sentence about missing files or addresses.
 pub(super) fn plan_of(opening: &Opening) -> Result<Plan, String> {
+    // An agent opens no file that a scenario names; it reads what the coordinator sent.
     let files = |name: &str| {
         let found = opening.files.iter().find(|file| file.name == name);
         let file = found.ok_or_else(|| "the coordinator did not send it".to_owned())?;
@@ -97,7 +99,7 @@ pub(super) fn plan_of(opening: &Opening) -> Result<Plan, String> {
     Ok(plan)
 }
 
-/// A job at this host.
+/// State of a job at this host; the numbers are indices of collectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum JobState {
     Idle,
@@ -105,33 +107,43 @@ enum JobState {
     Running(u32),
 }
 
-/// A trial at a host.
+/// A trial at one host.
 pub(super) struct Worker {
     wires: Wires,
     host: RealHost,
+    /// Index of the host.
     node: u32,
     path: DataPath,
     address: Ipv4Addr,
+    /// Packets that the NIC has begun to send. Each is handed to the system when its last bit would
+    /// have left.
     outgoing: VecDeque<Departure>,
+    /// Scratch for departures of one pass of the loop.
     departures: Vec<Departure>,
     arrivals: Vec<Packet>,
     jobs: Vec<JobState>,
+    /// The agent's clock at the start of the trial.
     epoch_ns: u64,
     limit_ps: u64,
+    /// Instant in ps when records are next sent.
     records_at: u64,
+    /// Instant in ps when refused packets are offered again; `None` if the system took all.
     retry_at: Option<u64>,
+    /// Queue pairs that gave up and have been reported.
     gave_up: usize,
     refused: u64,
+    /// Longest delay of a due action so far, in ps.
     latest_ps: u64,
+    /// Processor time of the thread before the trial, in ns.
     cpu_before: u64,
     interface_before: Option<interface::InterfaceCounts>,
 }
 
 impl Worker {
-    /// A worker for an opening whose plan is known; its sockets are open.
+    /// Makes a worker for `opening`, whose plan is `plan`, and opens its sockets.
     ///
     /// # Errors
-    /// Why it cannot be, as a sentence.
+    /// Returns a sentence that says why the trial cannot be run here.
     pub(super) fn new(
         opening: &Opening,
         plan: &Plan,
@@ -142,7 +154,7 @@ impl Worker {
         let host = RealHost::new(plan, id).map_err(|error| error.to_string())?;
         let address = Ipv4Addr::from(opening.addresses[id.index()]);
         let path = DataPath::new(opening, plan, receivers, &host)?;
-        // Only a wish: timers are later without it.
+        // If it is refused, timers are merely later.
         let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK_NS);
         Ok(Worker {
             jobs: vec![JobState::Idle; plan.jobs.len()],
@@ -171,15 +183,17 @@ impl Worker {
         Instant::from_ps(since.saturating_mul(1_000))
     }
 
-    /// Runs until it is closed, or its coordinator is gone.
+    /// Runs until the coordinator closes the trial or is gone.
     pub(super) fn run(mut self) {
         if let Err(why) = self.work() {
-            // Nobody may be there to hear it.
+            // The coordinator may be gone already.
             let _ = self.wires.answers.send(FromAgent::Failed(why));
         }
     }
 
     fn work(&mut self) -> Result<(), String> {
+        // Over UDP, QP numbers follow from the trial; RDMA hardware chooses its own, which peers
+        // must learn.
         match self.path.offers() {
             None => self.tell(FromAgent::Opened)?,
             Some(offers) => self.tell(FromAgent::Offers(offers))?,
@@ -208,7 +222,7 @@ impl Worker {
         told.map_err(|_| "the coordinator is gone".to_owned())
     }
 
-    /// Does what the coordinator has ordered; whether that is to close.
+    /// Carries out the orders that have arrived, and returns true if the trial is to be closed.
     fn obey(&mut self) -> Result<bool, String> {
         loop {
             match self.wires.orders.try_recv() {
@@ -256,12 +270,15 @@ impl Worker {
         Ok(())
     }
 
-    /// Lets the host do what is due, then take what has arrived, and what follows from that.
+    /// Lets the host do what is due, takes arrivals, and lets it react to them.
+    ///
+    /// Due actions come first: their instants have passed, while arrivals count from `now`.
     fn advance(&mut self, now: Instant) {
         let due = self.host.next();
         if due < now {
             self.latest_ps = self.latest_ps.max(now.ps() - due.ps());
         }
+        // A queue that the system does not empty must not grow; the host catches up later.
         if self.outgoing.len() < OUTGOING_MAX {
             self.host.advance(now, AT_ONCE, &mut self.departures);
         }
@@ -276,14 +293,14 @@ impl Worker {
         self.outgoing.extend(self.departures.drain(..));
     }
 
-    /// Hands over what has left the NIC.
+    /// Sends the packets that have left the NIC.
     fn send(&mut self, now: Instant) -> Result<(), String> {
         let is_all = self.path.send(now, &mut self.outgoing)?;
         self.retry_at = (!is_all).then(|| now.ps() + RETRY_PS);
         Ok(())
     }
 
-    /// Tells of collectives that are done, queue pairs that gave up, and records now and then.
+    /// Reports finished collectives, and now and then records and queue pairs that gave up.
     fn report(&mut self, now: Instant) -> Result<(), String> {
         let mut is_done = false;
         for job in 0..self.jobs.len() {
@@ -302,6 +319,8 @@ impl Worker {
                 at_ps: last.ps(),
             })?;
         }
+        // The last records of a collective follow its end at once, so the coordinator need not wait
+        // for them.
         if is_done || now.ps() >= self.records_at {
             self.records_at = now.ps() + RECORDS_EVERY_PS;
             self.hand_over()?;
@@ -322,20 +341,22 @@ impl Worker {
         Ok(())
     }
 
-    /// The hosts to which it has given up sending, with the instants.
+    /// Returns the hosts to which sending was given up, with the instants.
     fn given_up(&self) -> Vec<(HostId, Instant)> {
         self.host.given_up().chain(self.path.given_up()).collect()
     }
 
-    /// Waits for a datagram, an order, or the next thing that is due.
+    /// Waits for a datagram, an order, or the instant when something is due.
     fn wait(&self) {
         let mut next = self.host.next().ps();
+        // The host stands still until packets leave, so its next action sets no time.
         if self.outgoing.len() >= OUTGOING_MAX {
             next = u64::MAX;
         }
         if let Some(outgoing) = self.outgoing.front() {
             next = next.min(outgoing.end.ps().saturating_sub(EARLY_PS));
         }
+        // While the system takes nothing, only a retry can help.
         if let Some(retry) = self.retry_at {
             next = retry;
         }
@@ -350,10 +371,11 @@ impl Worker {
         let wake = self.wires.wake.as_fd();
         let mut waits = [
             PollFd::new(wake, PollFlags::POLLIN),
+            // A path to poll has no descriptor; the other one takes both places.
             PollFd::new(own.unwrap_or(wake), PollFlags::POLLIN),
         ];
         let time = TimeSpec::nanoseconds(i64::try_from(wait.as_nanos()).unwrap_or(0));
-        // Whatever ends it, the loop looks at everything.
+        // The loop looks at everything whatever ended the wait, errors included.
         let _ = ppoll(&mut waits, Some(time), None);
         if waits[0].any() == Some(true) {
             let _ = self.wires.wake.read();
@@ -404,7 +426,7 @@ impl Worker {
     }
 }
 
-/// Processor time of this thread, in ns.
+/// Returns the processor time of this thread in ns; 0 if the system does not tell.
 fn cpu_ns() -> u64 {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else {
         return 0;

@@ -141,6 +141,7 @@ impl Headers {
             Body::Ack | Body::Nak { .. } => (ACKNOWLEDGE, 0),
             Body::Notification => (NOTIFICATION, 0),
         };
+        // Annex A17 leaves this bit of a CNP 0, and sets its BECN.
         let migrated = if self.body == Body::Notification {
             0
         } else {
@@ -203,6 +204,7 @@ impl Headers {
         }
         let (covered, tail) = datagram.split_at(end);
         let (headers, payload) = Headers::parse(covered)?;
+        // Unlike all other fields, the ICRC has its lowest byte first.
         let found = tail
             .iter()
             .rev()
@@ -250,6 +252,7 @@ fn write(position: Position, pads: u8, rest: &[u8]) -> Result<(Body, &[u8]), Mal
     } else {
         (None, rest)
     };
+    // Payloads are padded to words; there are no more pads than payload.
     if payload.len() % 4 != 0 || usize::from(pads) > payload.len() {
         return Err(Malformed::Short);
     }

@@ -32,14 +32,14 @@ impl Pattern {
         for chunk in &mut chunks {
             chunk.copy_from_slice(&word.to_le_bytes());
             word = word.wrapping_add(STEP);
-        // A payload need not be a multiple of eight bytes long.
         }
+        // A payload need not be a multiple of eight bytes long.
         let tail = chunks.into_remainder();
         let bytes = word.to_le_bytes();
         let count = tail.len();
+        tail.copy_from_slice(&bytes[..count]);
         // The stamp is the only part that the receiver cannot predict, so a copy protects it. It is
         // disguised so that an all-zero payload does not pass as stamp 0 with its copy.
-        tail.copy_from_slice(&bytes[..count]);
         if let Some(stamps) = payload.first_chunk_mut::<STAMP_BYTES>() {
             let disguised = stamp ^ self.word(1);
             stamps[..8].copy_from_slice(&stamp.to_le_bytes());
