@@ -42,7 +42,7 @@ pub(super) struct Codec {
     /// For each send queue pair, payload bytes of the message that is being sent.
     message_bytes: Vec<u32>,
     dscp: u8,
-    /// DSCP of control packets; `None` if it is that of data.
+    /// Control packets' DSCP; `None` if they have that of data.
     control_dscp: Option<u8>,
     /// True if jobs choose traffic classes; a data packet's DSCP then follows from its class.
     by_class: bool,
@@ -101,7 +101,7 @@ pub(super) enum Refused {
     Payload,
 }
 
-/// Length in bytes, flow and type-of-service byte of a datagram to send.
+/// Length in bytes, flow and type-of-service byte for an outgoing datagram.
 pub(super) struct Outgoing {
     pub(super) length: usize,
     pub(super) flow: UdpFlow,
@@ -211,7 +211,8 @@ impl Codec {
         }
     }
 
-    /// Writes the ICRC of a datagram that is piece `nth` of the one from which the kernel cuts it.
+    /// Writes the ICRC into a datagram that is the `nth` piece if the kernel cuts it from a longer
+    /// one.
     pub(super) fn seal(outgoing: &Outgoing, nth: u16, out: &mut [u8]) {
         let (covered, room) = out.split_at_mut(outgoing.length - ICRC_BYTES);
         let crc = icrc(&outgoing.flow, nth, covered);

@@ -86,7 +86,7 @@ fn infiniband(name: &str) -> Vec<(String, u64)> {
 }
 
 impl InterfaceCounts {
-    /// Returns the growth since `before` as counters of port 0 of `node`.
+    /// Returns the growth since `before` as counters for port 0 of `node`.
     pub(super) fn since(&self, before: &InterfaceCounts, node: u32) -> PortCounts {
         // A driver that is reset starts at 0 again.
         let less = |now: u64, then: u64| now.saturating_sub(then);

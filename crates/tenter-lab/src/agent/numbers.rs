@@ -47,8 +47,8 @@ impl Numbers {
         })
     }
 
-    /// Returns the 24-bit sequence number of the first packet to a receive queue pair of host
-    /// `receiver`.
+    /// Returns the 24-bit sequence number with which data to a receive queue pair at host
+    /// `receiver` begins.
     pub(super) fn first_sequence(self, receiver: HostId, slot: u32) -> u32 {
         let of = u64::from(receiver.number()) << 32 | u64::from(slot);
         // Other bits of the trial's number than in `first_queue_pair`, so that neither reveals the

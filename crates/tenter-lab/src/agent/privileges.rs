@@ -35,7 +35,6 @@ pub fn drop_privileges(user: &str) -> Result<(), PrivilegeError> {
     };
     let found = User::from_name(user).map_err(refused)?;
     let found = found.ok_or_else(|| PrivilegeError::NoUser(user.to_owned()))?;
-    // The user comes last: without root's user id, the groups could no longer be changed.
     let group: Gid = found.gid;
     setgroups(&[group]).map_err(refused)?;
     // The user comes last: without root's user id, the groups could no longer be changed.

@@ -49,7 +49,7 @@ pub(super) struct Batch {
     cut: u16,
     source_port: u16,
     type_of_service: u8,
-    /// Buffers of the datagrams, [`BATCH`] of them; `filled` describes the first ones.
+    /// Datagram buffers, [`BATCH`] in number; `filled` describes the first ones.
     rooms: Vec<Vec<u8>>,
     filled: Vec<Filled>,
 }
@@ -105,10 +105,7 @@ impl Batch {
         (nth, &mut self.rooms[room])
     }
 
-    /// Returns the index of the next datagram in its run: one more than the last one's if both can
-    /// be pieces of one datagram, otherwise 0.
-    ///
-    /// The kernel cuts pieces of equal length, of which only the last may be shorter.
+    /// The kernel cuts equal pieces; only the last may be shorter.
     fn place(&self, length: usize, destination: u32) -> u16 {
         let Some(last) = self.filled.last() else {
             return 0;

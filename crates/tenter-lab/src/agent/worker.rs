@@ -1,4 +1,4 @@
-//! The worker of a trial: it drives a host of the simulation by the clock.
+//! A trial's worker: it drives a host of the simulation by the clock.
 
 use std::collections::VecDeque;
 use std::io::Cursor;
@@ -99,7 +99,7 @@ pub(super) fn plan_of(opening: &Opening) -> Result<Plan, String> {
     Ok(plan)
 }
 
-/// State of a job at this host; the numbers are indices of collectives.
+/// A job's state at this host; the numbers are collective indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum JobState {
     Idle,
@@ -118,7 +118,7 @@ pub(super) struct Worker {
     /// Packets that the NIC has begun to send. Each is handed to the system when its last bit would
     /// have left.
     outgoing: VecDeque<Departure>,
-    /// Scratch for departures of one pass of the loop.
+    /// Scratch for the departures in one pass through the loop.
     departures: Vec<Departure>,
     arrivals: Vec<Packet>,
     jobs: Vec<JobState>,

@@ -1,16 +1,5 @@
-//! Authenticated frames over TCP: only holders of the secret can write one, and each frame is
-//! accepted once and in order.
-//!
-//! ```text
-//!   coordinator                               agent
-//!     version, nonce ────────────────────────▶
-//!     ◀──────────────── nonce, code of both nonces      the agent has the secret
-//!     code of both nonces ───────────────────▶          the coordinator has it
-//!     ◀═══════ length, message, code of (counter, message) ═══════▶
-//! ```
-//!
-//! Each direction has a key of its own, derived from the secret and both nonces. The code of a
-//! frame from another session, direction or position therefore does not match.
+//! Each direction has its own key, derived from the secret and both nonces. A frame from another
+//! session, direction or position therefore carries a code that does not match.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};

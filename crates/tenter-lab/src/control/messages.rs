@@ -30,7 +30,7 @@ pub(crate) struct Opening {
     /// Random number from which the trial's QP numbers, sequence numbers and payloads follow;
     /// packets from other trials do not match.
     pub(crate) trial: u64,
-    /// Reading of the agent's clock at the start of the trial, in ns.
+    /// The agent's clock when the trial starts, in ns.
     pub(crate) epoch_ns: u64,
     /// Longest duration of the trial, in ns.
     pub(crate) time_limit_ns: u64,
@@ -102,8 +102,8 @@ pub(crate) struct AgentReport {
     pub(crate) given_up: Vec<(u32, u64)>,
     /// Processor time of the agent's thread for the trial, in ns.
     pub(crate) cpu_ns: u64,
-    /// Longest delay of a due action of the host, in ns; it grows if the agent lacks processor
-    /// time.
+    /// Longest delay, in ns, with which the host did something that was due; it grows if the agent
+    /// lacks processor time.
     pub(crate) latest_ns: u64,
 }
 

@@ -9,12 +9,12 @@ pub const ICRC_BYTES: usize = 4;
 
 const IPV4_BYTES: usize = 20;
 const UDP_BYTES: usize = 8;
-/// Eight bytes of ones in place of a local route header, then the IPv4 and UDP headers.
+/// Eight 0xff bytes in place of a local route header, then the IPv4 and UDP headers.
 const PREFIX_BYTES: usize = 8 + IPV4_BYTES + UDP_BYTES;
 /// Offset within the BTH of the byte that holds FECN and BECN, which switches may change.
 const CONGESTION_BYTE: usize = 4;
 
-/// Addresses and source port of a datagram whose destination port is that of `RoCEv2`.
+/// Addresses and source port of a `RoCEv2` datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UdpFlow {
     /// IPv4 address of the sender.

@@ -1,6 +1,6 @@
-//! A device by libibverbs, which is loaded when the program starts, where it is there.
+//! A device through libibverbs, which is loaded at program start if it is installed.
 //!
-//! **Untried on hardware.** The workspace has no other unsafe code: each call of the library is
+//! **Untried on hardware.** The workspace has no other unsafe code: each call to the library is
 //! here, and [`Owned`] owns what it makes.
 #![expect(unsafe_code, reason = "libibverbs is a C library")]
 
@@ -22,27 +22,30 @@ use super::verbs::{Attributes, Completion, Posted, Status, Verbs, Write};
 
 /// Writes that a queue pair has room for.
 const WRITES: u32 = 128;
-/// Completions that are taken out at once.
+/// Completions per call to `ibv_poll_cq`.
 const BATCH: c_int = 32;
-/// What tells the receives from the writes in the number of a work request.
+/// Bit in a work request's number that marks receives.
 const RECEIVE: u64 = 1 << 63;
-/// Attributes of connections (InfiniBand Architecture Specification, volume 1, 9.7.6 and 11.2.5.2):
-/// 4.096 us × 2¹⁴ = 67 ms until the first repetition, 7 of them, a receiver that is not ready is
-/// waited for without end, 0.64 ms each time.
+/// Attributes of connections (`InfiniBand` Architecture Specification, volume 1, 9.7.6 and
+/// 11.2.5.2).
+///
+/// The first retry follows after 4.096 µs × 2¹⁴ = 67 ms, and there are 7. The value 7 for a
+/// receiver that is not ready means retries without end, 0.64 ms apart (code 12).
 const TIMEOUT: u8 = 14;
 const RETRIES: u8 = 7;
 const NOT_READY_RETRIES: u8 = 7;
 const NOT_READY_TIMER: u8 = 12;
 const HOP_LIMIT: u8 = 64;
 
-/// What the library has made, and how it is destroyed.
+/// An object of the library, destroyed when dropped.
 struct Owned<T> {
     object: NonNull<T>,
     destroy: unsafe extern "C" fn(*mut T) -> c_int,
 }
 
 impl<T> Owned<T> {
-    /// Owns what has just been made; `what` is told if it is nothing.
+    /// Takes ownership of an object that the library has just made. If `object` is null, the error
+    /// starts with `what`.
     fn new(
         object: *mut T,
         destroy: unsafe extern "C" fn(*mut T) -> c_int,
@@ -69,22 +72,24 @@ impl<T> Drop for Owned<T> {
     }
 }
 
-/// A queue pair.
+/// A queue pair of the device.
 struct QueuePair {
     own: Owned<sys::ibv_qp>,
-    /// The packet sequence number that it begins with.
+    /// First packet sequence number that it sends, 24 bits.
     first: u32,
-    /// Writes that have not ended; receives are not counted.
+    /// Writes that have not completed; receives are not counted.
     under_way: u32,
+    /// The peer, once connected.
     peer: Option<QueuePairOffer>,
 }
 
-/// A device, with what is made of it before it.
+/// An open device. The order of its fields matters: each object is dropped before those that it was
+/// made from.
 pub(super) struct Device {
     queue_pairs: BTreeMap<Slot, QueuePair>,
     completions: Owned<sys::ibv_cq>,
     memory: Owned<sys::ibv_mr>,
-    /// What all messages are read from and written to; nobody here looks at it.
+    /// Memory that all messages are read from and written to. Its content has no meaning.
     _bytes: Vec<u8>,
     domain: Owned<sys::ibv_pd>,
     _context: Owned<sys::ibv_context>,
@@ -93,10 +98,10 @@ pub(super) struct Device {
     attributes: Attributes,
 }
 
-/// Opens the device at a place, with queue pairs for the slots of a host.
+/// Opens the device at `place`, with a queue pair for each of `slots`.
 ///
 /// # Errors
-/// Why that fails, as a sentence with the remedy.
+/// Returns a sentence that says why that fails, and what to do.
 pub(super) fn open(
     place: Place,
     gid: [u8; 16],
@@ -177,17 +182,17 @@ fn context_of(name: &str) -> Result<Owned<sys::ibv_context>, String> {
     })
 }
 
-/// The number of the work request of a receive.
+/// Returns the work request number for a receive.
 fn of_receive(slot: ReceiveSlot) -> u64 {
     RECEIVE | u64::from(slot.number())
 }
 
-/// The number of the work request of a write.
+/// Returns the work request number for a write.
 fn of_write(slot: SendSlot, id: u32) -> u64 {
     u64::from(slot.number()) << 32 | u64::from(id)
 }
 
-/// The slot of a work request, by its number.
+/// Returns the slot that a work request number belongs to.
 fn slot_of(number: u64) -> Slot {
     if number & RECEIVE != 0 {
         Slot::Receive(ReceiveSlot::new(number as u32))
@@ -196,7 +201,7 @@ fn slot_of(number: u64) -> Slot {
     }
 }
 
-/// Work requests of a slot that may be under way.
+/// Returns the most work requests that `slot` may have posted.
 fn depth(slot: Slot) -> u32 {
     match slot {
         Slot::Send(_) => WRITES,
@@ -204,6 +209,7 @@ fn depth(slot: Slot) -> u32 {
     }
 }
 
+// The path MTU has five values; it is rounded down, so that a packet fits into every link.
 fn mtu(bytes: u32) -> sys::ibv_mtu::Type {
     match bytes {
         0..512 => sys::ibv_mtu::IBV_MTU_256,
@@ -214,7 +220,7 @@ fn mtu(bytes: u32) -> sys::ibv_mtu::Type {
     }
 }
 
-/// Attributes of which none is set.
+/// Returns attributes that are all zero.
 fn unset() -> sys::ibv_qp_attr {
     // SAFETY: it has numbers and arrays of them alone, for which zero is a value.
     unsafe { zeroed() }
@@ -231,7 +237,7 @@ impl QueuePair {
         )
     }
 
-    /// Its number at the device.
+    /// Returns the device's number for the queue pair.
     fn number(&self) -> u32 {
         // SAFETY: the queue pair is there, and its number does not change.
         unsafe { (*self.own.get()).qp_num }
@@ -246,20 +252,22 @@ fn check(error: c_int, what: &str) -> Result<(), String> {
 }
 
 impl Device {
-    /// The registration of its memory, which does not change.
+    /// Returns the registration of the memory, which does not change.
     fn registered(&self) -> sys::ibv_mr {
         // SAFETY: the memory is registered for as long as the device is there.
         unsafe { *self.memory.get() }
     }
 
-    /// A queue pair that takes writes, and is not connected.
+    /// Makes a queue pair that accepts writes but is not connected yet.
     fn queue_pair(&self, slot: Slot) -> Result<QueuePair, String> {
         // SAFETY: it has numbers and pointers alone, for which zero is a value.
         let mut wanted: sys::ibv_qp_init_attr = unsafe { zeroed() };
         wanted.send_cq = self.completions.get();
         wanted.recv_cq = self.completions.get();
         wanted.qp_type = sys::ibv_qp_type::IBV_QPT_RC;
+        // Each write shall complete: its completion is its acknowledgement.
         wanted.sq_sig_all = 1;
+        // There is no zero-length queue, so the unused direction gets one entry.
         let (writes, receives) = match slot {
             Slot::Send(_) => (WRITES, 1),
             Slot::Receive(_) => (1, RECEIVES),
@@ -296,7 +304,7 @@ impl Device {
         Ok(queue_pair)
     }
 
-    /// The attributes with which a queue pair takes the packets of a peer.
+    /// Returns the attributes that let a queue pair receive from `peer`.
     fn ready_to_receive(&self, peer: &QueuePairOffer) -> sys::ibv_qp_attr {
         let mut attributes = unset();
         attributes.qp_state = sys::ibv_qp_state::IBV_QPS_RTR;
@@ -371,6 +379,8 @@ impl Verbs for Device {
         let Some(queue_pair) = self.queue_pairs.get(&Slot::Receive(slot)) else {
             return Err(format!("there is no {slot:?} to receive by"));
         };
+        // Receives need no memory: a write says where its data goes, and only its immediate value
+        // is read.
         for _ in 0..count {
             let mut receive = sys::ibv_recv_wr {
                 wr_id: of_receive(slot),
@@ -425,6 +435,7 @@ impl Verbs for Device {
         // memory that they name outlives the queue pair.
         let error =
             unsafe { sys::ibv_post_send(queue_pair.own.get(), &raw mut request, &raw mut wrong) };
+        // The queue was not as long as asked for; a later completion makes room.
         if io::Error::from_raw_os_error(error).kind() == io::ErrorKind::OutOfMemory {
             return Ok(Posted::Full);
         }

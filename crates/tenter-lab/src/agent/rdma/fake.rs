@@ -1,4 +1,4 @@
-//! Devices without hardware, joined by a fabric in memory: they reorder completions of different
+//! Test devices without hardware, joined by a fabric in memory: they reorder completions between
 //! queue pairs, run out of receives, fail, and flush.
 
 use std::cell::RefCell;
@@ -11,29 +11,29 @@ use tenter_sim::real_time::Slot;
 
 use super::verbs::{Completion, Posted, Status, Verbs, Write};
 
-/// What goes wrong.
+/// Faults of the fabric.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults {
-    /// The queue pair of this host and send slot fails after so many writes.
+    /// Host, send slot and the number of the write with which that queue pair fails.
     pub(super) fails: Option<(u32, u32, u32)>,
-    /// Receives that a slot has, whatever is posted: 0 is no limit.
+    /// Most receives at a slot, however many are posted; 0 for no limit.
     pub(super) receives_max: u32,
-    /// How often a write is tried again at a receiver without receives.
+    /// Retries for a write whose receiver has no receive posted.
     pub(super) not_ready_retries: u32,
-    /// Writes that a queue pair has room for.
+    /// Writes that a queue pair has room for; 0 for no limit.
     pub(super) depth: usize,
 }
 
 type End = (u32, Slot);
 
-/// A write on its way.
+/// A posted write that has not arrived.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
     write: Write,
     tries: u32,
 }
 
-/// All devices.
+/// The devices of all hosts, and the fabric between them.
 #[derive(Debug, Default)]
 pub(super) struct FakeFabric {
     faults: Faults,
@@ -44,7 +44,7 @@ pub(super) struct FakeFabric {
     writes: BTreeMap<End, u32>,
     completions: BTreeMap<u32, Vec<Completion>>,
     chance: u64,
-    /// Writes that found no receive.
+    /// Attempts that found no receive.
     pub(super) not_ready: u64,
     /// Posts that found no room.
     pub(super) full: u64,
@@ -63,7 +63,7 @@ impl FakeFabric {
         self.completions.entry(host).or_default().push(completion);
     }
 
-    /// Carries one write of each queue pair, from a queue pair that chance chooses on.
+    /// Carries one write from each queue pair; chance chooses which begins.
     pub(super) fn step(&mut self) {
         let ends: Vec<End> = self.queues.keys().copied().collect();
         if ends.is_empty() {
@@ -129,7 +129,7 @@ impl FakeFabric {
     }
 }
 
-/// The device of a host.
+/// The device of one host.
 #[derive(Debug)]
 pub(super) struct FakeDevice {
     pub(super) host: u32,
@@ -194,7 +194,7 @@ impl Verbs for FakeDevice {
         Ok(Posted::Taken)
     }
 
-    /// Completions of different queue pairs come in any order.
+    /// Returns completions with queue pairs in random order; within one they keep their order.
     fn poll(&mut self, out: &mut Vec<Completion>) -> Result<(), String> {
         let mut fabric = self.fabric.borrow_mut();
         let own = fabric.completions.remove(&self.host).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! The data path of RDMA hardware: messages of the simulation's NIC become RDMA writes.
+//! The data path through RDMA hardware: messages that the simulation's NIC sends become RDMA
+//! writes.
 //!
 //! ```text
 //!   host of the simulation ──messages──▶ path ──writes with immediate──▶ device
@@ -6,9 +7,9 @@
 //!             └─packets, acknowledgements──┴◀──completions── device
 //! ```
 //!
-//! The model decides when a message begins and what follows from its arrival; how it gets there,
-//! with losses and congestion, is the device's own. Everything here but [`open`] works with any
-//! [`Verbs`]; the tests have a device that reorders, fails and runs out of receives.
+//! The model decides when a message begins and what follows from its arrival; the device alone
+//! handles transport, losses and congestion. Everything here but [`open`] works with any [`Verbs`];
+//! the tests have a device that reorders, fails and runs out of receives.
 
 #[cfg(feature = "rdma")]
 mod device;

@@ -1,32 +1,37 @@
-//! What a queue pair tells the one that it shall be connected with.
+//! The data that an RDMA queue pair sends to its peer before they are connected.
 
-/// Goes before all else, so that another form is not taken for this one.
+/// Version of the encoding, its first word, so that another encoding is refused.
 const VERSION: u32 = 1;
 
-/// What a peer must know.
+/// Everything that a peer needs to connect and to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct QueuePairOffer {
-    /// The number of the queue pair.
+    /// The device's number for the queue pair, 24 bits.
     pub(super) number: u32,
-    /// The packet sequence number that it begins with.
+    /// First packet sequence number that it sends, 24 bits.
     pub(super) first: u32,
-    /// The key, the address and the length of the memory that may be written to.
+    /// Remote key for the memory that the peer may write to.
     pub(super) key: u32,
+    /// Start of that memory.
     pub(super) address: u64,
+    /// Bytes in that memory.
     pub(super) length: u64,
+    /// Address of the port: IPv4, mapped into IPv6.
     pub(super) gid: [u8; 16],
 }
 
 impl QueuePairOffer {
-    /// In the order of the fields, most significant byte first.
+    /// Encodes the offer: version, then the fields in order, most significant byte first.
     pub(super) fn to_bytes(self) -> Vec<u8> {
         let words = [VERSION, self.number, self.first, self.key].map(u32::to_be_bytes);
         let wide = [self.address, self.length].map(u64::to_be_bytes);
         [&words.concat()[..], &wide.concat(), &self.gid].concat()
     }
 
+    /// Decodes an offer.
+    ///
     /// # Errors
-    /// When these are not the bytes of an offer.
+    /// Returns an error if `bytes` has another length or version.
     pub(super) fn of(bytes: &[u8]) -> Result<QueuePairOffer, String> {
         let read = || {
             let (words, rest) = bytes.split_at_checked(16)?;

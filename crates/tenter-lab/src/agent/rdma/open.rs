@@ -1,4 +1,4 @@
-//! Opening the device that has an address.
+//! Choice and opening of the RDMA device.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -8,10 +8,10 @@ use tenter_sim::real_time::Slot;
 use super::place::{self, Place};
 use super::verbs::{Attributes, Verbs};
 
-/// The device that has an address, with queue pairs for the slots of a host.
+/// Opens the device that has `address`, with a queue pair for each of `slots`.
 ///
 /// # Errors
-/// Why there is none, as a sentence with the remedy.
+/// Returns a sentence that says why there is no such device, and what to do.
 pub(in crate::agent) fn open(
     address: Ipv4Addr,
     slots: &[Slot],

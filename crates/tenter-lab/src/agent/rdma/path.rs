@@ -11,10 +11,10 @@ use tenter_units::Instant;
 use super::verbs::{Completion, Posted, Status, Verbs, Write};
 use crate::control::Offer;
 
-/// Receives that wait at each slot for writes.
+/// Receives posted at each receiving queue pair; each arrival is replaced at once.
 pub(super) const RECEIVES: u32 = 512;
 
-/// What a path is made of.
+/// Inputs of [`RdmaPath::new`].
 pub(in crate::agent) struct RdmaBuild<'a> {
     pub(in crate::agent) device: Box<dyn Verbs>,
     pub(in crate::agent) host: HostId,
@@ -22,40 +22,43 @@ pub(in crate::agent) struct RdmaBuild<'a> {
     pub(in crate::agent) cut: MessageCut,
 }
 
-/// A message on its way.
+/// A message that the model has started to send.
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
-    /// The sequence number of its first packet, and the one after its last.
+    /// Sequence number of its first packet.
     first: u32,
+    /// Sequence number after its last packet.
     end: u32,
+    /// Set by the device's completion.
     is_acknowledged: bool,
 }
 
-/// A queue pair that sends.
+/// State of a sending queue pair.
 #[derive(Clone, Debug, Default)]
 struct Sender {
-    /// The sequence number after the last message that was handed over.
+    /// Sequence number after the last message in `under_way`.
     next: u32,
-    /// The one after the last packet that has left the model.
+    /// Sequence number after the last packet that has left the model.
     left: u32,
-    /// Messages that the device had no room for.
+    /// Messages that the device has not taken yet.
     waiting: VecDeque<Write>,
+    /// Messages whose acknowledgement the model has not received, oldest first.
     under_way: VecDeque<UnderWay>,
 }
 
-/// The path of messages through a device.
+/// The path for messages through a device.
 pub(in crate::agent) struct RdmaPath {
     device: Box<dyn Verbs>,
     host: HostId,
     ways: Vec<Way>,
     cut: MessageCut,
     senders: Vec<Sender>,
-    /// Of each receive slot the sequence number that comes next; none before the first message.
+    /// For each receiving queue pair, the next sequence number; `None` before the first message.
     expected: Vec<Option<u32>>,
     completions: Vec<Completion>,
-    /// Peers of queue pairs that have failed, with the instants and reasons.
+    /// Peers whose queue pairs have failed, with instant and reason.
     failed: Vec<(HostId, Instant, Status)>,
-    /// Arrivals that fit nothing.
+    /// Completions that match nothing.
     refused: u64,
 }
 
@@ -75,9 +78,10 @@ impl RdmaPath {
         }
     }
 
-    /// What peers must know to connect.
+    /// Returns an offer for the peer of each queue pair.
     pub(in crate::agent) fn offers(&self) -> Vec<Offer> {
         let offer = |way: &Way| Offer {
+            // A peer receives where this host sends.
             to: way.peer.number(),
             receives: matches!(way.own, Slot::Send(_)),
             slot: way.peer_slot,
@@ -86,10 +90,10 @@ impl RdmaPath {
         self.ways.iter().map(offer).collect()
     }
 
-    /// Connects a queue pair with what its peer has offered.
+    /// Connects a queue pair with the end that its peer has offered.
     ///
     /// # Errors
-    /// When there is no such queue pair, or the device cannot connect it.
+    /// Returns an error if there is no such queue pair, or if the device cannot connect it.
     pub(in crate::agent) fn connect(&mut self, offer: &Offer) -> Result<(), String> {
         let slot = if offer.receives {
             Slot::Receive(ReceiveSlot::new(offer.slot))
@@ -102,17 +106,19 @@ impl RdmaPath {
             ));
         }
         self.device.connect(slot, &offer.bytes)?;
+        // Receives wait before the peer can send: agents report ready only after this.
         match slot {
             Slot::Receive(slot) => self.device.post_receives(slot, RECEIVES),
             Slot::Send(_) => Ok(()),
         }
     }
 
-    /// Something leaves the model: the first packet of a message is the message; others, answers,
-    /// and what the model sends again are the device's.
+    /// Turns a packet that leaves the model into a write: a message's first packet becomes the
+    /// whole message. Later packets only show how far the model is; answers and retransmissions are
+    /// dropped, since the device has its own.
     ///
     /// # Errors
-    /// When the device takes nothing any more.
+    /// Returns an error if the device takes no more writes.
     pub(in crate::agent) fn depart(&mut self, departure: &Departure) -> Result<(), String> {
         let packet = &departure.packet;
         let Slot::Send(slot) = departure.from else {
@@ -145,7 +151,7 @@ impl RdmaPath {
         self.post(slot)
     }
 
-    /// Posts what waits at a queue pair, in its order, as far as there is room.
+    /// Posts waiting writes in order until the queue pair is full.
     fn post(&mut self, slot: SendSlot) -> Result<(), String> {
         let waiting = &mut self.senders[slot.index()].waiting;
         while let Some(write) = waiting.front() {
@@ -157,10 +163,11 @@ impl RdmaPath {
         Ok(())
     }
 
-    /// Takes what the device has completed, as arrivals at the model; how much of it fits nothing.
+    /// Appends arrivals for the completions that the device has, and returns how many matched
+    /// nothing.
     ///
     /// # Errors
-    /// When the device fails.
+    /// Returns an error if the device fails.
     pub(in crate::agent) fn receive(
         &mut self,
         now: Instant,
@@ -214,8 +221,10 @@ impl RdmaPath {
         self.post(slot)
     }
 
-    /// Hands over acknowledgements of messages that have left the model whole; a device may be a
-    /// little ahead of it.
+    /// Appends ACKs for messages that have left the model completely.
+    ///
+    /// A device may acknowledge a message before the model has sent its last packet; the model
+    /// would refuse that ACK.
     fn acknowledge(&mut self, now: Instant, arrivals: &mut Vec<Packet>) {
         for (slot, sender) in (0..).zip(&mut self.senders) {
             while let Some(message) = sender.under_way.front().copied() {
@@ -233,7 +242,7 @@ impl RdmaPath {
         }
     }
 
-    /// A message has arrived: its packets, which the model counts one by one.
+    /// Appends the packets that the model expects for a message that has arrived.
     fn received(
         &mut self,
         slot: ReceiveSlot,
@@ -249,7 +258,7 @@ impl RdmaPath {
         };
         let next = expected.unwrap_or_else(|| host.expected_sequence(slot));
         let packets = self.cut.packets(u64::from(bytes));
-        // A connection delivers in order; what it delivers otherwise is of another trial.
+        // A connection delivers in order; anything else comes from another trial.
         if first != next || packets > self.cut.packets_per_message() {
             self.refused += 1;
             return;
@@ -275,7 +284,8 @@ impl RdmaPath {
         }
     }
 
-    /// A queue pair has failed; what is flushed behind the first reason is not told.
+    /// Notes that a queue pair has failed. The first reason counts; requests that are flushed after
+    /// it say nothing more.
     fn fail(&mut self, slot: Slot, status: Status, now: Instant) {
         let way = self.ways.iter().find(|way| way.own == slot);
         if let Some(peer) = way.map(|way| way.peer)
@@ -285,24 +295,24 @@ impl RdmaPath {
         }
     }
 
-    /// The hosts to which queue pairs have failed, with the instants.
+    /// Returns the hosts to which queue pairs have failed, with the instants.
     pub(in crate::agent) fn given_up(&self) -> impl Iterator<Item = (HostId, Instant)> + '_ {
         self.failed.iter().map(|(host, at, _)| (*host, *at))
     }
 }
 
-/// Whether a sequence number is another one or comes after it.
+/// Returns true if `sequence` equals `of` or comes after it.
 fn is_ahead(sequence: u32, of: u32) -> bool {
     sequence.wrapping_sub(of) <= u32::MAX / 2
 }
 
-/// The time stamp of a packet of which nobody knows when it was sent: its latency is the greatest
-/// there is, which the books take as missing.
+/// Returns a send time for packets whose real one is unknown. It makes the latency the largest
+/// possible one, which the flow table treats as missing.
 fn unknown(now: Instant) -> u32 {
     ((now.ps() / SENT_UNIT_PS) as u32).wrapping_add(1)
 }
 
-/// A packet to a queue pair of this host.
+/// Returns an ACK to a queue pair of this host, to be completed by the caller.
 fn self_packet(host: HostId, queue_pair: u32, now: Instant) -> Packet {
     Packet {
         at: now,

@@ -1,30 +1,30 @@
-//! Where the port of an RDMA device is that has an address: its device, its number, and its GID.
+//! Location of the RDMA port that has an address: device, port number and GID.
 
 use std::fs;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// Where Linux shows RDMA devices.
+/// Folder in which Linux lists RDMA devices.
 pub(super) const DEVICES: &str = "/sys/class/infiniband";
 
-/// The kind of a GID whose packets are those of `RoCEv2`.
+/// Type of a GID whose packets are `RoCEv2`, as `gid_attrs/types` shows it.
 const ROCE_V2: &str = "RoCE v2";
 
-/// A port of a device.
+/// A port of an RDMA device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The name of the device, for instance `mlx5_0`.
+    /// Device name, for instance `mlx5_0`.
     pub(super) device: String,
-    /// The number of its port, from 1.
+    /// Port number, from 1.
     pub(super) port: u8,
-    /// The place of its GID in the table of the port.
+    /// Index of the GID in the port's table.
     pub(super) gid: u8,
 }
 
-/// The port that has an address, with its GID for `RoCEv2`.
+/// Finds the port that has `address` as a `RoCEv2` GID.
 ///
 /// # Errors
-/// Why there is none, as a sentence with the remedy.
+/// Returns a sentence that says why there is none, and what to do.
 pub(super) fn of_address(devices: &Path, address: Ipv4Addr) -> Result<Place, String> {
     let mut seen = 0;
     for device in names(devices) {
@@ -50,7 +50,7 @@ pub(super) fn of_address(devices: &Path, address: Ipv4Addr) -> Result<Place, Str
     ))
 }
 
-/// Names in a folder, in order; none if it cannot be read.
+/// Returns the names in a folder, sorted; none if it cannot be read.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
@@ -60,8 +60,9 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The place of the GID that stands for an address.
+/// Returns the index of the `RoCEv2` GID for `address` at a port.
 fn gid_of(port: &Path, address: Ipv4Addr) -> Option<u8> {
+    // Each address has one GID for every version of RoCE, so the type is looked at, too.
     let wanted = address.to_ipv6_mapped();
     let mut places: Vec<u8> = names(&port.join("gids"))
         .iter()

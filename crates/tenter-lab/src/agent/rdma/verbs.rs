@@ -1,62 +1,62 @@
-//! What the data path needs of RDMA hardware: reliable connections (RC), writes with an immediate
-//! value, and completions.
+//! The interface to RDMA hardware: reliable connections (RC), writes with an immediate value, and
+//! completions.
 
 use tenter_net::{ReceiveSlot, SendSlot};
 use tenter_sim::real_time::Slot;
 
-/// Attributes of queue pairs, as `ibv_modify_qp` takes them.
+/// Attributes for all queue pairs, as `ibv_modify_qp` takes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::agent) struct Attributes {
-    /// Path MTU in bytes: 256 to 4,096.
+    /// Path MTU in bytes, 256 to 4,096.
     pub(in crate::agent) mtu_bytes: u32,
-    /// Bytes of the longest message, and so of the memory that is written to.
+    /// Longest message in bytes, for which each host registers memory.
     pub(in crate::agent) message_bytes: u64,
-    /// The byte of the type of service of what is sent.
+    /// Type-of-service byte on sent packets.
     pub(in crate::agent) traffic_class: u8,
 }
 
-/// A message.
+/// A message to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::agent) struct Write {
-    /// The queue pair that sends it.
+    /// Sending queue pair.
     pub(in crate::agent) slot: SendSlot,
-    /// Comes back in its completion.
+    /// Number that the write's completion returns.
     pub(in crate::agent) id: u32,
-    /// Its payload.
+    /// Payload in bytes.
     pub(in crate::agent) bytes: u32,
-    /// The value that its receiver is told.
+    /// Value that the receiver's completion shows.
     pub(in crate::agent) immediate: u32,
 }
 
-/// Whether a write was taken.
+/// Outcome of posting a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(any(test, feature = "rdma")),
     expect(dead_code, reason = "devices make them, of which this build has none")
 )]
 pub(in crate::agent) enum Posted {
-    /// It was.
+    /// The device has taken the write.
     Taken,
-    /// The queue pair has no room: completions make some.
+    /// The queue pair has no room; completions will free some.
     Full,
 }
 
-/// How something that was posted has ended; the words of `ibv_wc_status`.
+/// Result of a posted request, in the terms of `ibv_wc_status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(any(test, feature = "rdma")),
     expect(dead_code, reason = "devices make them, of which this build has none")
 )]
 pub(in crate::agent) enum Status {
-    /// Well.
+    /// The request succeeded.
     Success,
-    /// Nothing was acknowledged for all retries.
+    /// No acknowledgement came for all retries.
     RetryExceeded,
     /// The receiver had no receive posted for all retries.
     ReceiverNotReady,
-    /// The queue pair had failed before.
+    /// The queue pair had already failed.
     Flushed,
-    /// Anything else, by its number.
+    /// Any other error, by its number in `ibv_wc_status`.
     #[cfg_attr(
         all(test, not(feature = "rdma")),
         expect(dead_code, reason = "hardware alone makes it")
@@ -64,20 +64,20 @@ pub(in crate::agent) enum Status {
     Other(u32),
 }
 
-/// Something that was posted has ended.
+/// The end of a posted request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(any(test, feature = "rdma")),
     expect(dead_code, reason = "devices make them, of which this build has none")
 )]
 pub(in crate::agent) enum Completion {
-    /// A write has been acknowledged, or failed.
+    /// A write was acknowledged, or it failed.
     Sent {
         slot: SendSlot,
         id: u32,
         status: Status,
     },
-    /// A write of a peer has arrived, and used up a receive.
+    /// A peer's write has arrived and used up a receive, or the receive failed.
     Received {
         slot: ReceiveSlot,
         immediate: u32,
@@ -86,21 +86,20 @@ pub(in crate::agent) enum Completion {
     },
 }
 
-/// RDMA hardware, with a queue pair for each slot of a host. Errors are sentences.
+/// RDMA hardware with one queue pair for each slot; all errors are sentences.
 pub(in crate::agent) trait Verbs {
-    /// What the peer of a slot must know of it: its number, address and key, in the device's own
-    /// form.
+    /// Returns the data that the peer of `slot` needs to connect, in the device's own encoding.
     fn offer(&self, slot: Slot) -> Vec<u8>;
 
-    /// Connects a slot with that of a peer.
+    /// Connects `slot` with the peer's queue pair that `offer` describes.
     fn connect(&mut self, slot: Slot, offer: &[u8]) -> Result<(), String>;
 
-    /// Posts receives, each of which one write with an immediate value uses up.
+    /// Posts `count` receives; each write with an immediate value uses up one.
     fn post_receives(&mut self, slot: ReceiveSlot, count: u32) -> Result<(), String>;
 
     /// Posts a write with an immediate value.
     fn post(&mut self, write: &Write) -> Result<Posted, String>;
 
-    /// Takes out completions: those of a queue pair in their order, those of others in any.
+    /// Appends completions to `out`. Those from one queue pair keep their order, others do not.
     fn poll(&mut self, out: &mut Vec<Completion>) -> Result<(), String>;
 }
