@@ -1,4 +1,4 @@
-//! The agents of a trial, and the one place where all that they say arrives.
+//! A trial's agents, and the single queue for all their messages.
 
 use std::net::{SocketAddrV4, TcpStream};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -11,45 +11,50 @@ use crate::control::{
 };
 use crate::error::LabError;
 
-/// An agent must answer a connection in this time.
+/// Time limit for a TCP connection to an agent.
 const CONNECT_TIME: Duration = Duration::from_secs(3);
-/// One that says nothing for so long is lost.
+/// An agent that is silent for this long is lost. It answers a ping every 500 ms.
 const SILENCE: Duration = Duration::from_secs(4);
-/// So many exchanges estimate its clock.
+/// Exchanges that estimate an agent's clock before a trial.
 const EXCHANGES: u64 = 32;
-/// Agents are asked whether they are there so often.
+/// Interval between pings to all agents.
 const PING_EVERY: Duration = Duration::from_millis(500);
 
-/// What has come from an agent.
+/// An event from an agent's connection.
 pub(super) enum Said {
     Message(FromAgent),
     Lost(ChannelError),
 }
 
-/// An agent.
+/// An agent, as the coordinator knows it.
 pub(super) struct Agent {
+    /// Name of the host it runs on.
     pub(super) name: String,
     writer: Writer,
     pub(super) clock: ClockEstimate,
+    /// The coordinator's clock when the last ping was sent.
     asked_ns: u64,
+    /// Number that the last ping had.
     pings: u64,
-    /// Why it is of no more use.
+    /// Reason why the agent can no longer be used; `None` while it can.
     pub(super) lost: Option<String>,
 }
 
-/// All agents of a trial.
+/// All agents in a trial, by host.
 pub(super) struct Agents {
     pub(super) all: Vec<Agent>,
     said: Receiver<(usize, Said)>,
+    /// The coordinator's clock, to which all agents' clocks are compared.
     pub(super) clock: LocalClock,
+    /// Time when the last pings were sent.
     pinged: Instant,
 }
 
 impl Agents {
-    /// Connects to agents, by their names and addresses, and estimates their clocks.
+    /// Connects to agents, given by host name and control address, and estimates their clocks.
     ///
     /// # Errors
-    /// When one cannot be reached, or does not have the secret.
+    /// Returns an error if an agent cannot be reached or lacks the secret.
     pub(super) fn connect(
         hosts: &[(String, SocketAddrV4)],
         secret: &Secret,
@@ -86,7 +91,8 @@ impl Agents {
         })
     }
 
-    /// Sends an order to an agent; one that cannot be reached is lost.
+    /// Sends an order to an agent. If that fails the agent is marked lost, and later orders are
+    /// dropped.
     pub(super) fn order(&mut self, agent: usize, order: &Order) {
         let agent = &mut self.all[agent];
         if agent.lost.is_some() {
@@ -97,7 +103,8 @@ impl Agents {
         }
     }
 
-    /// The next thing that an agent says, or nothing for so long. Pings go out and come back here.
+    /// Returns the next message from any agent; `None` after `wait`, or if an agent was lost. Pings
+    /// are sent and answers to them handled in here.
     pub(super) fn next(&mut self, wait: Duration) -> Option<(usize, FromAgent)> {
         let until = Instant::now() + wait;
         loop {
@@ -116,6 +123,7 @@ impl Agents {
                 }
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => return None,
                 Err(RecvTimeoutError::Timeout) => {}
+                // All agents are lost; without the pause the caller would spin.
                 Err(RecvTimeoutError::Disconnected) => {
                     thread::sleep(left);
                     return None;
@@ -138,6 +146,7 @@ impl Agents {
     fn ponged(&mut self, agent: usize, number: u64, agent_ns: u64) {
         let answered_ns = self.clock.now_ns();
         let agent = &mut self.all[agent];
+        // A late answer to an earlier ping would make the round trip look short.
         if number != agent.pings {
             return;
         }
@@ -147,11 +156,13 @@ impl Agents {
             answered_ns,
         }]);
         if let Some(later) = later {
+            // The first estimate stays the reference: it is the best of many exchanges, this one
+            // shows the drift.
             agent.clock = agent.clock.until(&later);
         }
     }
 
-    /// Ends all connections.
+    /// Closes all connections; agents then wait for the next coordinator.
     pub(super) fn close(&self) {
         for agent in &self.all {
             agent.writer.close();
@@ -159,7 +170,7 @@ impl Agents {
     }
 }
 
-/// Estimates the clock of an agent.
+/// Estimates an agent's clock by [`EXCHANGES`] exchanges.
 fn exchange(
     reader: &mut Reader,
     writer: &mut Writer,

@@ -1,4 +1,4 @@
-//! The end of a trial: its tables, its summary, and what a reader must know.
+//! The end of a trial: tables, summary and warnings.
 
 use std::fmt::Write as _;
 
@@ -16,26 +16,28 @@ use crate::data_path_kind::DataPathKind;
 use crate::error::LabError;
 use crate::switches::{Measured, SwitchShown};
 
-/// The file with what agents say of themselves.
+/// File with the agents' clock estimates and reports.
 const HOSTS_FILE: &str = "hosts.json";
-/// The file with what switches showed before and after a trial.
+/// File with the switches' snapshots before and after the trial.
 const SWITCHES_FILE: &str = "switches.json";
-/// What is not measured where RDMA hardware carries the data.
+/// Warning about everything that is not measured if RDMA hardware carries the data.
 const OF_HARDWARE: &str = "data went by RDMA hardware: frames and their bytes follow from sizes; retransmissions, NAKs, timeouts, marks and notifications are 0 here, and in `hosts.json` as the devices count them; payloads were not compared";
-/// An agent that is later than this with what is due, in ns, was short of processor time.
+/// Delay beyond which an agent was short of processor time and gets a warning: 2 ms, in ns.
 const LATE_NS: u64 = 2_000_000;
 
-/// A trial that has ended.
+/// Everything that [`finish()`] needs about an ended trial.
 pub(super) struct Finished<'a, 't> {
     pub(super) trial: &'a LabTrial,
     pub(super) running: Trial<'t>,
+    /// End of the trial; reading switches is not part of it.
     pub(super) ended: Instant,
+    /// Growth in the switches' counters, with warnings.
     pub(super) switches: Measured,
-    /// What switches showed before and after it.
+    /// What switches showed before and after the trial.
     pub(super) shown: [Vec<SwitchShown>; 2],
 }
 
-/// The folder of a trial that begins.
+/// Creates the trial folder, with the scenario and the files that it refers to.
 pub(super) fn begin_folder(trial: &LabTrial, options: &LabRun) -> Result<TrialFolder, LabError> {
     let plan = &trial.measured;
     let identity = RunIdentity {
@@ -55,7 +57,7 @@ pub(super) fn begin_folder(trial: &LabTrial, options: &LabRun) -> Result<TrialFo
     Ok(folder)
 }
 
-/// Writes the tables of a trial that has ended.
+/// Writes the tables, the summary and the agents' reports, and returns the outcome.
 pub(super) fn finish(finished: Finished<'_, '_>) -> Result<Outcome, LabError> {
     let Finished {
         trial,
@@ -64,6 +66,7 @@ pub(super) fn finish(finished: Finished<'_, '_>) -> Result<Outcome, LabError> {
         switches,
         shown,
     } = finished;
+    // Notes are made first: the flow table consumes the running trial.
     let mut notes = notes(&running);
     let of_switches = switches.warnings.into_iter();
     notes.extend(of_switches.map(|text| NoteRow::new(NoteCode::LabSwitch, text)));
@@ -118,6 +121,7 @@ fn stop(running: &Trial<'_>, ended: Instant) -> Option<Stop> {
             why: format!("stopped by you at {at}"),
         });
     }
+    // The first problem has ended the trial; later ones are warnings.
     let first = running.problems.first()?;
     Some(Stop {
         by: StopKind::Lab,
@@ -125,7 +129,7 @@ fn stop(running: &Trial<'_>, ended: Instant) -> Option<Stop> {
     })
 }
 
-/// Why a job is not done, if it is not.
+/// Returns the reason why a job is not complete; `None` if it is.
 fn failure(job: &JobRun, running: &Trial<'_>) -> Option<String> {
     if job.stage == Stage::Done {
         return None;
@@ -151,8 +155,9 @@ fn failure(job: &JobRun, running: &Trial<'_>) -> Option<String> {
     Some(why)
 }
 
-/// What a reader of the numbers must know.
+/// Returns the warnings about clocks, hosts and lost records.
 fn notes(running: &Trial<'_>) -> Notes {
+    // The first problem is the reason for the stop, and shown there.
     let mut warnings: Vec<String> = running.problems.iter().skip(1).cloned().collect();
     let errors = running.agents.all.iter().map(|agent| agent.clock.error_ns);
     let error_us = errors.fold(0.0, f64::max) / 1e3;
@@ -205,7 +210,7 @@ fn of_host(name: &str, report: &AgentReport) -> Vec<String> {
     warnings
 }
 
-/// What agents say of themselves and their interfaces, host by host.
+/// Returns `hosts.json`: for each host, clock estimate and report.
 fn hosts_text(running: &Trial<'_>) -> String {
     let hosts = running
         .agents
@@ -229,7 +234,8 @@ fn hosts_text(running: &Trial<'_>) -> String {
     text
 }
 
-/// What switches showed before and after a trial, or why they did not.
+/// Returns `switches.json`: each switch before and after the trial, or the reason why it was not
+/// read.
 fn switches_text(shown: &[Vec<SwitchShown>; 2]) -> String {
     let [before, after] = shown;
     let of = |shown: &SwitchShown| match &shown.shown {

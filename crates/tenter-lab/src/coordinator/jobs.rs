@@ -1,34 +1,37 @@
-//! Where the jobs of a trial stand.
+//! Progress of jobs in a trial.
 
 use tenter_plan::Plan;
 use tenter_workload::JobId;
 
-/// Where a job stands.
+/// Stage that a job is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Hosts make ready for a collective: those that have not said that they are.
+    /// Hosts make ready for a collective; listed are those that have not reported ready.
     Preparing(Vec<usize>),
-    /// It runs: hosts that are not done.
+    /// A collective runs; listed are the hosts where it is not complete.
     Running(Vec<usize>),
-    /// All collectives have ended.
+    /// All of the job's collectives have ended.
     Done,
 }
 
-/// A job of a trial.
+/// A job in a trial.
 #[derive(Clone, Debug)]
 pub(super) struct JobRun {
     pub(super) job: JobId,
-    /// The hosts on which it has ranks.
+    /// Hosts that have its ranks, sorted.
     pub(super) hosts: Vec<usize>,
+    /// Index of the current collective, counted over all iterations.
     pub(super) turn: u32,
+    /// Collectives in all iterations together.
     pub(super) turns: u32,
     pub(super) stage: Stage,
-    /// The last arrival of the collective so far, in ps.
+    /// Last arrival so far in the current collective, in ps; between collectives, the last one's
+    /// end.
     pub(super) last_ps: u64,
 }
 
 impl JobRun {
-    /// The jobs of a plan before they have begun.
+    /// Returns the plan's jobs before they start; `turns` gives each job's collective count.
     pub(super) fn all(plan: &Plan, turns: impl Fn(JobId) -> u32) -> Vec<JobRun> {
         let jobs = (0..).map(JobId::new).zip(&plan.jobs);
         jobs.map(|(job, of)| {
@@ -52,7 +55,7 @@ impl JobRun {
         .collect()
     }
 
-    /// A host is ready for a collective; whether all are.
+    /// Notes that `host` is ready for collective `turn`, and returns true if all hosts now are.
     pub(super) fn prepared(&mut self, host: usize, turn: u32) -> bool {
         match &mut self.stage {
             Stage::Preparing(hosts) if turn == self.turn => {
@@ -63,8 +66,8 @@ impl JobRun {
         }
     }
 
-    /// A collective is done at a host, which had its last arrival at an instant; whether it is at
-    /// all.
+    /// Notes that collective `turn` is complete at `host`, with its last arrival at `at_ps`, and
+    /// returns true if it now is complete everywhere.
     pub(super) fn done(&mut self, host: usize, turn: u32, at_ps: u64) -> bool {
         match &mut self.stage {
             Stage::Running(hosts) if turn == self.turn => {
@@ -76,7 +79,7 @@ impl JobRun {
         }
     }
 
-    /// The hosts that are waited for.
+    /// Returns the hosts that the job waits for.
     pub(super) fn waits_for(&self) -> &[usize] {
         match &self.stage {
             Stage::Preparing(hosts) | Stage::Running(hosts) => hosts,

@@ -1,4 +1,4 @@
-//! The coordinator of a trial on real hosts.
+//! The coordinator, which runs a trial on real hosts.
 //!
 //! ```text
 //!   agents ◀──orders── run: jobs and their collectives ──▶ books ──▶ trial folder

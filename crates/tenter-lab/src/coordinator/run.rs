@@ -17,30 +17,31 @@ use crate::error::LabError;
 use crate::fabric;
 use crate::switches::{measured, read_settled};
 
-/// From the order to start a collective to its start: longer than an order takes.
+/// Time in ps, 30 ms, between the order to start a collective and its start; orders take less.
 const AHEAD_PS: u64 = 30_000_000_000;
-/// What has arrived is acknowledged in so much time at the end, or never.
+/// Wait at the end for the last acknowledgements; what is not acknowledged by then never will be.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
-/// Reports come in so much time at the end.
+/// Wait at the end for the agents' reports.
 const LAST_REPORTS: Duration = Duration::from_secs(3);
-/// One look at what agents say takes at most so long.
+/// Longest wait for a message before time limit and user are looked at.
 const LOOK: Duration = Duration::from_millis(100);
-/// The warning of a trial whose switches could not be waited for.
+/// Warning for switches that were read too early.
 const NOT_SETTLED: &str = "switches were read before their counters had settled, as the trial was stopped: the end of the trial may be missing in them";
 
-/// Runs a scenario on the hosts of a lab, and writes its trial folder; what it left.
+/// Runs a scenario on the hosts of a lab, writes its trial folder, and returns the outcome.
 ///
-/// A lab of namespaces is entered by a thread of its own.
+/// In a lab of namespaces, a thread of its own enters the coordinator's namespace.
 ///
 /// # Errors
-/// When an agent cannot be reached at the start, or the folder cannot be written. What happens
-/// later ends the trial, which keeps what there is.
+/// Returns an error if an agent cannot be reached at the start, or if the folder cannot be written.
+/// Later problems end the trial, which keeps what it has.
 pub fn run(
     trial: &LabTrial,
     options: &LabRun,
     observer: &mut (dyn Observed + Send),
 ) -> Result<Outcome, LabError> {
     let is_of_namespaces = trial.lab.keys.fabric.is_some();
+    // A namespace belongs to a thread: the caller's thread must not stay in it.
     std::thread::scope(|scope| {
         let running = scope.spawn(|| {
             if is_of_namespaces {
@@ -71,7 +72,8 @@ fn run_here(
         .zip(agents.iter().map(|agent| agent.control))
         .collect();
     let machines = &trial.lab.keys.switches;
-    // While agents are connected, they wait for no switch.
+    // Reading may take seconds. Agents that were connected meanwhile would take the coordinator for
+    // lost, since it would not ping them.
     let (shown, _) = read_settled(machines, trial.lab.folder(), || observer.goes_on());
     let agents = Agents::connect(&hosts, &secret, clock)?;
     let books = RealBooks::new(plan)?;
@@ -96,7 +98,7 @@ fn run_here(
     running.close()?;
     let ports = fabric::since(&switch_counts(trial), &before);
     running.agents.close();
-    // Reading switches takes seconds, which are no part of the trial.
+    // Reading switches takes seconds that are not part of the trial.
     let ended = Instant::from_ps(running.now_ps());
     let (after, settled) =
         read_settled(machines, trial.lab.folder(), || running.observer.goes_on());
@@ -120,7 +122,8 @@ fn run_here(
     })
 }
 
-/// The counters of the switches, where they are namespaces; none where these cannot be read.
+/// Returns the counters of namespace switches; none for a lab of machines, or if they cannot be
+/// read.
 fn switch_counts(trial: &LabTrial) -> Vec<PortCounts> {
     let topology = &trial.measured.resolved().topology;
     if trial.lab.keys.fabric.is_none() {
@@ -130,7 +133,7 @@ fn switch_counts(trial: &LabTrial) -> Vec<PortCounts> {
 }
 
 impl Trial<'_> {
-    /// Lets all agents make ready.
+    /// Opens the trial at all agents, and waits up to 20 s until they are ready.
     fn open(&mut self, trial: &LabTrial) -> Result<(), LabError> {
         let number = crate::control::random_number()?;
         let limit_ns = trial.lab.keys.time_limit.ps() / 1_000;
@@ -167,7 +170,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Hands on what agents have offered to their peers, once all have.
+    /// Passes offers on to the agents they are made for, once all agents have sent theirs.
     fn connect(&mut self) {
         let offers: Option<Vec<&Vec<Offer>>> = self.offers.iter().map(Option::as_ref).collect();
         let Some(offers) = offers else {
@@ -181,7 +184,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Whether nothing has gone wrong that ends the trial.
+    /// Returns true while the trial may go on.
     fn is_whole(&self) -> bool {
         self.problems.is_empty() && !self.ended_by_user
     }
@@ -191,7 +194,7 @@ impl Trial<'_> {
         self.problems.push(what);
     }
 
-    /// Runs the jobs to their end, or until something goes wrong.
+    /// Runs the jobs until they are complete or something goes wrong.
     fn work(&mut self, trial: &LabTrial) -> Result<(), LabError> {
         let limit_ps = trial.lab.keys.time_limit.ps();
         if self.is_whole() {
@@ -209,6 +212,7 @@ impl Trial<'_> {
             }
             self.ended_by_user |= !self.observer.goes_on();
         }
+        // The last data has arrived, but its acknowledgement completes the flow's row.
         let began = Wall::now();
         while self.is_whole() && self.books.halves_left() > 0 && began.elapsed() < LAST_ANSWERS {
             self.hear(LOOK)?;
@@ -216,7 +220,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Lets the hosts of a job make ready for its next collective.
+    /// Asks a job's hosts to make ready for its next collective, if it has one.
     fn prepare(&mut self, index: usize) {
         let JobRun { job, turn, .. } = self.jobs[index];
         if self.jobs[index].stage == Stage::Done {
@@ -230,8 +234,10 @@ impl Trial<'_> {
         }
     }
 
-    /// Starts the collective for which all hosts of a job are ready.
+    /// Starts a job's prepared collective, once all its hosts are ready.
     fn start(&mut self, index: usize) -> Result<(), LabError> {
+        // The scenario's pause counts from the end of the previous collective; hosts need
+        // `AHEAD_PS`.
         let JobRun { job, turn, .. } = self.jobs[index];
         let pause = self.books.pause_before(job, turn).ps();
         let after = self.jobs[index].last_ps.saturating_add(pause);
@@ -248,13 +254,14 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Takes the next thing that an agent says, if one says anything for so long.
+    /// Handles the next message, if one comes within `wait`, and notes lost agents.
     fn hear(&mut self, wait: Duration) -> Result<(), LabError> {
         if let Some((agent, message)) = self.agents.next(wait) {
             self.take(agent, message)?;
         }
         for index in 0..self.agents.all.len() {
             let agent = &self.agents.all[index];
+            // An agent that has sent its report may close the connection.
             let (Some(why), None) = (&agent.lost, &self.reports[index]) else {
                 continue;
             };
@@ -279,6 +286,7 @@ impl Trial<'_> {
                     .jobs
                     .get_mut(index)
                     .is_some_and(|run| run.prepared(agent, turn));
+                // No collective starts after a problem: the trial is about to end.
                 if all && self.is_whole() {
                     self.start(index)?;
                 }
@@ -295,6 +303,7 @@ impl Trial<'_> {
                 }
             }
             FromAgent::Records(mut records) => {
+                // Halves of flows must be on one clock before they are joined.
                 let clock = self.agents.all[agent].clock;
                 records.correct(|ps| clock.corrected_ps(ps));
                 self.refused += self.books.take(&records, &mut self.rows);
@@ -314,7 +323,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// A queue pair of a host has given up: told once for each host.
+    /// Notes that a host's queue pair has given up, once for each host.
     fn gave_up(&mut self, agent: usize, peer: u32) {
         let names = &self.agents.all;
         let begin = format!("a queue pair of {} has given up", names[agent].name);
@@ -333,7 +342,7 @@ impl Trial<'_> {
         ));
     }
 
-    /// A collective of a job has ended: the next one follows, or none.
+    /// Ends a job's collective in the flow table, and prepares the next one.
     fn ended(&mut self, index: usize) {
         let JobRun {
             job,
@@ -357,7 +366,7 @@ impl Trial<'_> {
         self.prepare(index);
     }
 
-    /// Ends the trial at all agents, and waits for their reports.
+    /// Closes the trial at all agents, and waits for their reports.
     fn close(&mut self) -> Result<(), LabError> {
         for index in 0..self.agents.all.len() {
             self.agents.order(index, &Order::Close);

@@ -1,4 +1,4 @@
-//! What is to be run: the scenario, on the hosts of a lab.
+//! The scenario as it is run on a lab's hosts.
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::data_path_kind::DataPathKind;
 use crate::error::LabError;
 use crate::lab_file::{FORWARDING, LabFile};
 
-/// Constants of hosts that are stated in scenarios; real hosts have their own.
+/// Settings that remove the scenario's delays within hosts: real hosts have delays of their own.
 const STATED: [&str; 4] = [
     "endpoint.host.start_up=0ns",
     "endpoint.host.step_delay=0ns",
@@ -18,7 +18,8 @@ const STATED: [&str; 4] = [
     "endpoint.nic.start_skew_max=0ns",
 ];
 
-/// What RDMA hardware does by itself; the model must not do it, too.
+/// Settings that switch off what RDMA hardware does by itself, so that the model does not do it
+/// again.
 const OF_HARDWARE: [&str; 7] = [
     "endpoint.nic.window=none",
     "endpoint.nic.outstanding_messages=none",
@@ -29,36 +30,37 @@ const OF_HARDWARE: [&str; 7] = [
     "endpoint.nic.retry_count=255",
 ];
 
-/// A scenario on the hosts of a lab.
+/// A scenario on a lab's hosts.
 #[derive(Clone, Debug)]
 pub struct LabTrial {
-    /// The lab.
+    /// The lab file that names the hosts.
     pub lab: LabFile,
-    /// The scenario with the lab's fabric, as it is simulated.
+    /// The scenario on the lab's fabric, for simulation.
     pub simulated: Plan,
-    /// The same without constants of hosts, as agents run it.
+    /// The same without host constants, for the agents.
     pub measured: Plan,
-    /// The scenario of [`LabTrial::simulated`], to be changed further.
+    /// The scenario behind [`LabTrial::simulated`], from which calibration makes others.
     pub(crate) scenario: Scenario,
 }
 
 impl LabTrial {
-    /// The rate of the link of its first host.
+    /// Returns the first host's link rate.
     pub(crate) fn host_rate(&self) -> Rate {
         let topology = &self.measured.resolved().topology;
         topology.cable(HostId::new(0), 0).rate
     }
 }
 
-/// The scenario of a file on the hosts of a lab, with settings, each `PATH=VALUE`.
+/// Reads the scenario `file`, applies `settings` (`PATH=VALUE` each), and puts it on the lab's
+/// hosts.
 ///
 /// # Errors
-/// Every problem of the scenario, or why it is not for these hosts.
+/// Returns all mistakes of the scenario, or the reason why these hosts cannot run it.
 pub fn load(lab: &LabFile, file: &PathBuf, settings: &[String]) -> Result<LabTrial, LabError> {
     of_scenario(lab, &Scenario::read(file)?, settings)
 }
 
-/// As [`load`], of a scenario that has been read.
+/// Does as [`load`] with a scenario that has been read.
 ///
 /// # Errors
 /// As [`load`].
@@ -72,6 +74,8 @@ pub(crate) fn of_scenario(
         scenario = scenario.with_keys("the fabric of the lab file", fabric);
     } else {
         let hosts = lab.agents().into_iter().enumerate().map(|(host, agent)| {
+            // A gateway is required and must lie within the prefix; agents leave routing to their
+            // machines and do not use it.
             let gateway = u32::from(agent.address) ^ 1;
             format!(
                 "{{host: {host}, address: {}, prefix: 8, gateway: {}}}",

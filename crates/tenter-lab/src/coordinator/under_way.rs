@@ -1,4 +1,4 @@
-//! A trial under way.
+//! State that a running trial has at the coordinator.
 
 use std::path::PathBuf;
 
@@ -10,22 +10,23 @@ use super::agents::Agents;
 use super::jobs::JobRun;
 use crate::control::{AgentReport, Offer};
 
-/// How to run a trial.
+/// Options that a trial is started with.
 #[derive(Clone, Debug)]
 pub struct LabRun {
-    /// Where its folder is written.
+    /// Folder to write the trial into.
     pub folder: PathBuf,
-    /// The command, as it was typed.
+    /// The command line, for the trial's manifest.
     pub command: Vec<String>,
 }
 
-/// What is told while a trial runs; it may end it by answering `false`.
+/// Observer that follows a running trial, and may end it.
 pub trait Observed {
-    /// A collective has ended: which of how many.
+    /// Receives how many collectives have ended, and how many the trial has. Returns false to end
+    /// the trial.
     fn collective(&mut self, ended: u32, of: u32) -> bool;
-    /// Something that went wrong, a sentence.
+    /// Receives a problem as a sentence.
     fn problem(&mut self, what: &str);
-    /// Whether to go on.
+    /// Returns false to end the trial; asked several times a second.
     fn goes_on(&mut self) -> bool {
         true
     }
@@ -38,26 +39,34 @@ impl Observed for () {
     fn problem(&mut self, _: &str) {}
 }
 
-/// A trial under way.
+/// A trial while it runs.
 pub(super) struct Trial<'a> {
     pub(super) agents: Agents,
+    /// The flow table, which joins the halves that hosts record.
     pub(super) books: RealBooks,
     pub(super) jobs: Vec<JobRun>,
     pub(super) folder: TrialFolder,
+    /// The agents' last reports, by host.
     pub(super) reports: Vec<Option<AgentReport>>,
+    /// The coordinator's clock when the trial started.
     pub(super) epoch_ns: u64,
+    /// Recorded halves that fit no flow.
     pub(super) refused: u64,
+    /// What has gone wrong, oldest first; any entry ends the trial, and the first becomes its
+    /// reason.
     pub(super) problems: Vec<String>,
     pub(super) ended_by_user: bool,
+    /// Scratch for flows that both hosts have reported.
     pub(super) rows: Vec<FlowRow>,
+    /// Agents that are ready for the trial, by host.
     pub(super) opened: Vec<bool>,
-    /// What each agent has offered to its peers, where data goes by hardware.
+    /// Each agent's offers to its peers, by host, if RDMA hardware carries the data.
     pub(super) offers: Vec<Option<Vec<Offer>>>,
     pub(super) observer: &'a mut dyn Observed,
 }
 
 impl Trial<'_> {
-    /// The time of the trial, in ps.
+    /// Returns the time since the trial started, in ps, by the coordinator's clock.
     pub(super) fn now_ps(&self) -> u64 {
         let since = self.agents.clock.now_ns().saturating_sub(self.epoch_ns);
         since.saturating_mul(1_000)

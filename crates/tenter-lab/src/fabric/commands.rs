@@ -1,16 +1,19 @@
-//! Programs of the system, and what they say when they fail.
+//! Calls to system programs, with what they say when they fail.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::error::LabError;
 
-/// Runs a program; what it printed.
+/// Runs a program, and returns its standard output.
+///
+/// # Errors
+/// Returns [`LabError::Command`] if it cannot be started or fails.
 pub(super) fn run(program: &str, arguments: &[&str]) -> Result<String, LabError> {
     run_with(program, arguments, "")
 }
 
-/// The same with a text on its standard input.
+/// Does as [`run`], with `input` on the program's standard input.
 pub(super) fn run_with(program: &str, arguments: &[&str], input: &str) -> Result<String, LabError> {
     let command = || format!("{program} {}", arguments.join(" "));
     let failed = |answer: String| LabError::Command {
@@ -25,7 +28,7 @@ pub(super) fn run_with(program: &str, arguments: &[&str], input: &str) -> Result
         .spawn();
     let mut child = started.map_err(|error| failed(error.to_string()))?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that ends early says why itself.
+        // A program that ends before it has read everything reports the reason itself.
         let _ = stdin.write_all(input.as_bytes());
     }
     let output = child

@@ -1,4 +1,4 @@
-//! What the ports of switches that are namespaces have counted.
+//! Port counters of namespace switches.
 
 use serde_json::Value;
 use tenter_sim::real_time::{Counter, PortCounts};
@@ -8,13 +8,13 @@ use super::commands::run;
 use super::wiring::{device, namespace};
 use crate::error::LabError;
 
-/// The FCS, which the kernel does not count.
+/// FCS bytes per frame, which the kernel does not count.
 const FCS_BYTES: u64 = 4;
 
-/// The counters of all ports of the switches of a lab.
+/// Reads the counters of all switch ports in a lab.
 ///
 /// # Errors
-/// When they cannot be read.
+/// Returns an error if `ip` or `tc` fails in a namespace.
 pub(crate) fn switch_counts(lab: &str, topology: &Topology) -> Result<Vec<PortCounts>, LabError> {
     let mut counts = Vec::new();
     for node in topology.node_ids().filter(|&node| !topology.is_host(node)) {
@@ -50,6 +50,7 @@ fn of_node(lab: &str, topology: &Topology, node: NodeId) -> Result<Vec<PortCount
             (Counter::RxBytes, with_fcs("rx")),
             (Counter::DroppedFrames, drops),
         ];
+        // What the kernel does not report stays out, and so counts as unread.
         let known = |(counter, count): (Counter, Option<u64>)| Some((counter, count?));
         PortCounts {
             node: node.number(),
@@ -70,7 +71,7 @@ fn find<'v>(values: &'v [Value], key: &str, name: &str) -> Option<&'v Value> {
     values.iter().find(is)
 }
 
-/// What ports have counted since an earlier time.
+/// Returns each port's growth since `before`.
 pub(crate) fn since(now: &[PortCounts], before: &[PortCounts]) -> Vec<PortCounts> {
     let of = now.iter().map(|port| {
         let mut others = before.iter();

@@ -1,5 +1,5 @@
 //! A fabric of network namespaces: hosts and switches are namespaces, cables are pairs of virtual
-//! Ethernet devices, the kernel forwards.
+//! Ethernet devices (veth), and the kernel forwards.
 //!
 //! ```text
 //!   topology, routes ──▶ Wiring: commands of `ip` and `tc`, as data ──▶ up, down

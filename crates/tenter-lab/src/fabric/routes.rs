@@ -1,15 +1,16 @@
-//! What the kernel says about its routes.
+//! The kernel's own answers about its routes.
 
 use super::commands::run_with;
 use crate::error::LabError;
 
-/// The ports by which a namespace sends packets that `ip route get` is asked about, one question a
-/// line.
+/// Returns the ports by which `namespace` would send; `questions` are `route get …` lines for `ip
+/// -batch`. An answer is `None` if the packet leaves by no port.
 pub(crate) fn route_answers(
     namespace: &str,
     questions: &str,
 ) -> Result<Vec<Option<u16>>, LabError> {
     let text = run_with("ip", &["-n", namespace, "-o", "-batch", "-"], questions)?;
+    // Ports are devices `p0`, `p1`, …
     let answers = text.lines().map(|line| {
         let (_, rest) = line.split_once(" dev p")?;
         let end = rest

@@ -1,4 +1,4 @@
-//! Setting a fabric of namespaces up, taking it down, and stepping into it.
+//! Setup and removal of a namespace fabric, and the step into its coordinator's namespace.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,14 +19,14 @@ use crate::control::Secret;
 use crate::error::LabError;
 use crate::lab_file::{FORWARDING, LabFile};
 
-/// How long agents may take to end before they are killed.
+/// Time that agents have to end before they are killed.
 const TIME_TO_END: Duration = Duration::from_secs(2);
 
-/// The seed of the hash by which the kernel chooses among routes.
+/// File that exists if the kernel's hash for choosing among routes can have a seed.
 const HASH_SEED_SETTING: &str = "/proc/sys/net/ipv4/fib_multipath_hash_seed";
 
-/// The command that gives agents precedence: they share the processors of one machine, and are
-/// measured by how late they are.
+/// Returns the command that gives an agent precedence over other programs. All agents share the
+/// processors of one machine, and a late agent distorts the measurement.
 fn precedence(lab: &LabFile) -> [&'static str; 3] {
     let fabric = lab.keys.fabric.as_ref();
     if fabric.is_some_and(|fabric| fabric.realtime) {
@@ -39,13 +39,14 @@ fn precedence(lab: &LabFile) -> [&'static str; 3] {
 /// A fabric that is up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabState {
-    /// Its namespaces.
+    /// Names of its namespaces, the coordinator's first.
     pub namespaces: Vec<String>,
-    /// Processes of its agents.
+    /// Process ids of the agents, in host order.
     pub agents: Vec<u32>,
 }
 
-/// Why the namespaces of a lab cannot be made here, if so: a sentence.
+/// Returns a sentence that says why this machine cannot make the lab's namespaces; `None` if it
+/// can.
 pub fn missing_tools(lab: &str) -> Option<String> {
     if !Uid::effective().is_root() {
         return Some("only root can make network namespaces: run it with `sudo`".to_owned());
@@ -63,14 +64,14 @@ pub fn missing_tools(lab: &str) -> Option<String> {
                 .to_owned(),
         );
     }
-    // A namespace of the lab, so that `down` removes it where this process is killed meanwhile;
-    // such a one is in the way of the next.
+    // The probe has a name of this lab, so that `down` removes it if this process is killed. One
+    // that was left behind has to go first.
     let probe = namespace(lab, "probe");
     let _ = run("ip", &["netns", "del", &probe]);
     if let Err(error) = run("ip", &["netns", "add", &probe]) {
         return Some(format!("network namespaces cannot be made here: {error}"));
     }
-    // A probe: whether veth and tbf are there is asked of it.
+    // Making a cable with a token bucket shows whether the kernel has veth and tbf.
     let cable = [
         "-n", &probe, "link", "add", "p0", "type", "veth", "peer", "name", "p1",
     ];
@@ -86,12 +87,11 @@ pub fn missing_tools(lab: &str) -> Option<String> {
         .map(|error| format!("the kernel lacks a part of a lab: {error}"))
 }
 
-/// Sets up the fabric of a lab, and starts an agent in each of its hosts: `program` is the command
-/// `tenter`.
+/// Sets up a lab's fabric, and starts an agent in each host; `program` is the `tenter` command.
 ///
 /// # Errors
-/// When it is up already, the file has no fabric, or a part cannot be set up; what had been set up
-/// is removed again.
+/// Returns an error if the lab is up already, its file has no fabric, or a part cannot be set up.
+/// What had been set up by then is removed.
 pub fn up(lab: &LabFile, program: &Path) -> Result<LabState, LabError> {
     let Some(fabric) = &lab.keys.fabric else {
         return Err(LabError::Input(
@@ -116,21 +116,21 @@ pub fn up(lab: &LabFile, program: &Path) -> Result<LabState, LabError> {
             agents,
         }),
         Err(error) => {
-            // The first error is the one to tell.
+            // The first error is the one to report.
             let _ = down(name);
             Err(error)
         }
     }
 }
 
-/// The plan of a scenario on the fabric of a lab.
+/// Returns the plan for a scenario on the lab's fabric.
 fn plan_of(lab: &LabFile) -> Result<Plan, LabError> {
     let fabric = lab.scenario_fabric(FORWARDING).unwrap_or_default();
     let scenario = Scenario::from_yaml(ANY_JOB).with_keys("the fabric of the lab file", fabric);
     Ok(scenario.resolve()?.resolved().clone())
 }
 
-/// Fabrics do not depend on jobs, and scenarios have some.
+/// A scenario must have a job; the fabric does not depend on it.
 const ANY_JOB: &str = "
 fabric: {kind: single-switch, hosts: 2}
 jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]
@@ -164,7 +164,10 @@ fn set_up(wiring: &Wiring) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Starts an agent in each host, and waits until all listen.
+/// Starts an agent in each host, and returns their process ids.
+///
+/// An agent that ends within 10 ms, for instance because it cannot read the secret, is an error.
+/// Whether the others listen yet is not checked.
 fn start_agents(lab: &LabFile, plan: &Plan, program: &Path) -> Result<Vec<u32>, LabError> {
     let secret = lab.secret_file();
     if !secret.exists() {
@@ -208,7 +211,7 @@ fn start_agents(lab: &LabFile, plan: &Plan, program: &Path) -> Result<Vec<u32>, 
     Ok(agents)
 }
 
-/// The namespaces of a lab that there are.
+/// Lists the lab's namespaces that exist.
 fn existing(lab: &str) -> Result<Vec<String>, LabError> {
     let list = run("ip", &["netns", "list"])?;
     let prefix = namespace(lab, "");
@@ -221,16 +224,17 @@ fn existing(lab: &str) -> Result<Vec<String>, LabError> {
         .collect())
 }
 
-/// Whether what follows the prefix is a node of this lab and not of one with a longer name.
+/// Returns true if the rest of a name is a node in this lab. A lab with a longer name leaves a rest
+/// with a dash.
 fn is_of(node: &str) -> bool {
     !node.contains('-')
 }
 
-/// Takes the fabric of a lab down: ends its agents and all else that runs in its namespaces, and
-/// removes these; how many there were.
+/// Takes a lab's fabric down: ends everything that runs in its namespaces, removes them, and
+/// returns how many there were.
 ///
 /// # Errors
-/// When something cannot be removed.
+/// Returns an error if a process does not end, or if a namespace cannot be removed.
 pub fn down(lab: &str) -> Result<usize, LabError> {
     let names = existing(lab)?;
     signal_all(&names, Signal::SIGTERM)?;
@@ -252,7 +256,7 @@ pub fn down(lab: &str) -> Result<usize, LabError> {
     Ok(names.len())
 }
 
-/// The processes in namespaces of a lab.
+/// Returns the processes that run in the lab's namespaces.
 fn processes(names: &[String]) -> Result<Vec<i32>, LabError> {
     let mut found = Vec::new();
     for name in names {
@@ -260,12 +264,13 @@ fn processes(names: &[String]) -> Result<Vec<i32>, LabError> {
         let pids = list
             .lines()
             .filter_map(|line| line.trim().parse::<i32>().ok());
+        // The caller may itself have entered a namespace, and must not end itself.
         found.extend(pids.filter(|&pid| pid != Pid::this().as_raw() && !is_zombie(pid)));
     }
     Ok(found)
 }
 
-/// Whether a process has ended and only waits to be collected by its parent.
+/// Returns true if a process has ended, and its parent has not collected it yet.
 fn is_zombie(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')')
@@ -274,16 +279,16 @@ fn is_zombie(pid: i32) -> bool {
 
 fn signal_all(names: &[String], signal: Signal) -> Result<(), LabError> {
     for pid in processes(names)? {
-        // It may have ended meanwhile.
+        // The process may have ended meanwhile.
         let _ = kill(Pid::from_raw(pid), signal);
     }
     Ok(())
 }
 
-/// Lets the calling thread, and those that it starts, be in the namespace of a lab's coordinator.
+/// Moves the calling thread, and threads that it starts later, into the coordinator's namespace.
 ///
 /// # Errors
-/// When the lab is not up, or this user may not.
+/// Returns an error if the lab is not up, or if this user lacks the right.
 pub(crate) fn enter(lab: &str) -> Result<(), LabError> {
     let path = Path::new("/run/netns").join(control_namespace(lab));
     let file = File::open(&path).map_err(|error| match error.kind() {

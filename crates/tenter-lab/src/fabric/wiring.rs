@@ -1,4 +1,4 @@
-//! What is to be set up in which namespace, as text for `ip`, `tc` and `sysctl`.
+//! Each namespace's setup as text for `ip`, `tc`, `nft` and `sysctl`.
 
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
@@ -9,67 +9,68 @@ use tenter_topology::{NodeId, Routing, RoutingError, Topology};
 
 use crate::lab_file::{NamespaceFabric, control_address, coordinator_address};
 
-/// The seed of the kernel's hash in all namespaces; that of `hash: linux` in scenarios.
+/// Seed for the kernel's route hash in all namespaces; `hash: linux` in scenarios has the same.
 const HASH_SEED: u32 = tenter_net::load_balancing::LINUX_HASH_SEED;
 
-/// What stands for the other end of every cable in routes: neighbours are entered by hand.
+/// Next hop in all routes, which stands for the other end of a cable. Neighbour entries are
+/// permanent, so no device has this address and it is never resolved.
 const OTHER_END: &str = "169.254.0.1";
-/// An Ethernet MTU that holds the longest packet of `RoCEv2`.
+/// MTU for all devices, in bytes; it holds the longest `RoCEv2` packet.
 const MTU: u32 = 9_000;
-/// What the kernel does not count of a frame: the FCS, and preamble and gap.
+/// Wire bytes per frame that the kernel does not count: FCS, preamble and gap.
 const UNCOUNTED_BYTES: u32 = 4 + WIRE_OVERHEAD_BYTES;
-/// So many of the longest frames pass back to back after a pause: fewer, and a timer that is late
-/// costs throughput.
+/// Longest frames that a port may send back to back after a pause. With fewer, a late timer would
+/// cost throughput.
 const BURST_FRAMES: u32 = 2;
-/// So many packets pass beyond the share before the first is marked.
+/// Packets that pass beyond the share before the first one is marked.
 const MARK_BURST: u32 = 16;
-/// So long may a host's own queue be, which is its memory: 64 MiB.
+/// Queue at a host's port, 64 MiB: a host queues in its memory and drops nothing.
 const HOST_QUEUE_BYTES: u64 = 64 << 20;
 
-/// The namespace of a node of a lab.
+/// Returns the name of the namespace for a lab's node.
 pub fn namespace(lab: &str, node: &str) -> String {
     format!("tenter-{lab}-{node}")
 }
 
-/// The namespace of a lab in which its coordinator runs.
+/// Returns the name of the namespace where the lab's coordinator runs.
 pub fn control_namespace(lab: &str) -> String {
     namespace(lab, "control")
 }
 
-/// What is to be set up for a lab.
+/// Everything that has to be set up for a lab.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wiring {
-    /// The namespaces.
+    /// Names of all namespaces, the coordinator's first.
     pub namespaces: Vec<String>,
-    /// Lines for `ip -batch`: the cables.
+    /// Lines for `ip -batch` that make the cables.
     pub cables: String,
-    /// For each namespace lines for `ip -n NAME -batch`: addresses, neighbours and routes.
+    /// Per namespace, lines for `ip -n NAME -batch`: addresses, neighbours and routes.
     pub addresses: Vec<(String, String)>,
-    /// For each namespace lines for `tc -n NAME -batch`: rates and queues.
+    /// Per namespace, lines for `tc -n NAME -batch`: rates and queues.
     pub queues: Vec<(String, String)>,
-    /// For each namespace of a switch a text for `nft -f`: marks.
+    /// Per switch namespace, text for `nft -f` that marks packets; empty without marks.
     pub marks: Vec<(String, String)>,
-    /// For each namespace arguments of `sysctl -w`.
+    /// Per namespace, arguments for `sysctl -w`.
     pub settings: Vec<(String, Vec<String>)>,
 }
 
 fn mac(node: NodeId, port: u16) -> String {
     let [_, _, high, low] = node.number().to_be_bytes();
     let [port_high, port_low] = port.to_be_bytes();
-    // The first byte: an address that is locally administered.
+    // The first byte says that the address is locally administered.
     format!("02:54:{high:02x}:{low:02x}:{port_high:02x}:{port_low:02x}")
 }
 
-/// The device of a port.
+/// Returns the device name for a port.
 pub(super) fn device(port: u16) -> String {
     format!("p{port}")
 }
 
 impl Wiring {
-    /// That of a plan whose fabric is the lab's.
+    /// Makes the setup for `plan`, whose fabric is `fabric`.
     ///
     /// # Errors
-    /// When hosts cannot reach each other.
+    /// Returns an error if hosts cannot reach each other.
     pub fn new(lab: &str, fabric: &NamespaceFabric, plan: &Plan) -> Result<Wiring, RoutingError> {
         let topology = &plan.topology;
         let routing = Routing::rebuild(topology)?;
@@ -97,7 +98,7 @@ impl Wiring {
         Ok(wiring)
     }
 
-    /// The cables of a node to nodes behind it in the order.
+    /// Adds the cables from a node to nodes with higher numbers, so that each cable is made once.
     fn cable(&mut self, lab: &str, topology: &Topology, node: NodeId) {
         for port in 0..topology.ports(node) {
             let peer = topology.neighbour(node, port);
@@ -117,7 +118,7 @@ impl Wiring {
         }
     }
 
-    /// Cables from the namespace of the coordinator to each host, for control.
+    /// Adds a control cable from the coordinator's namespace to each host.
     fn control(&mut self, lab: &str, topology: &Topology) {
         let own = control_namespace(lab);
         let mut at_coordinator = "link set lo up\n".to_owned();
@@ -140,7 +141,7 @@ impl Wiring {
     }
 }
 
-/// Addresses, neighbours and routes of a node.
+/// Returns the lines for a node's addresses, neighbours and routes.
 fn addresses(plan: &Plan, routing: &Routing, node: NodeId) -> String {
     let topology = &plan.topology;
     let mut text = "link set lo up\n".to_owned();
@@ -167,6 +168,7 @@ fn addresses(plan: &Plan, routing: &Routing, node: NodeId) -> String {
     for host in topology.host_ids() {
         let address = Ipv4Addr::from(plan.addresses[host].address);
         let _ = write!(text, "route add {address}/32");
+        // Candidates lead towards a host's leaf; the leaf itself has one port to the host.
         let ports = if routing.attachment(host) == switch {
             vec![topology.neighbour(host, 0).port]
         } else {
@@ -181,7 +183,7 @@ fn addresses(plan: &Plan, routing: &Routing, node: NodeId) -> String {
     text
 }
 
-/// A token bucket at each port: its rate, and a queue that drops the tail.
+/// Returns a token bucket for each port: the link's rate, and a queue that drops the tail.
 fn queues(fabric: &NamespaceFabric, plan: &Plan, node: NodeId) -> String {
     let longest = plan.nic.longest_frame_bytes() + WIRE_OVERHEAD_BYTES;
     let is_host = plan.topology.is_host(node);
@@ -205,8 +207,10 @@ fn queues(fabric: &NamespaceFabric, plan: &Plan, node: NodeId) -> String {
     text
 }
 
-/// Marks what a port is given beyond a share of its rate: the kernel has no other marks here. It
-/// counts data packets, all as the longest ones: a limit in bytes lets a second's worth pass first.
+/// Returns rules that mark what a port sends beyond a share of its rate.
+///
+/// The limit counts data packets, each as the longest one. A limit in bytes would let the bytes of
+/// one second pass before it acts.
 fn marks(plan: &Plan, node: NodeId, percent: u32) -> String {
     let topology = &plan.topology;
     let longest = u64::from(plan.nic.longest_frame_bytes() + WIRE_OVERHEAD_BYTES);
@@ -229,12 +233,16 @@ fn settings(is_host: bool) -> Vec<String> {
     let forward = u8::from(!is_host);
     [
         format!("net.ipv4.ip_forward={forward}"),
+        // Policy 1 hashes the 5-tuple.
         "net.ipv4.fib_multipath_hash_policy=1".to_owned(),
         format!("net.ipv4.fib_multipath_hash_seed={HASH_SEED}"),
+        // Paths of the two directions may differ, which reverse-path filters would take for
+        // spoofing.
         "net.ipv4.conf.all.rp_filter=0".to_owned(),
         "net.ipv4.conf.default.rp_filter=0".to_owned(),
         "net.ipv4.conf.all.send_redirects=0".to_owned(),
         "net.ipv4.conf.default.send_redirects=0".to_owned(),
+        // Nothing but the trial's packets shall be on the links.
         "net.ipv6.conf.all.disable_ipv6=1".to_owned(),
         "net.ipv6.conf.default.disable_ipv6=1".to_owned(),
     ]

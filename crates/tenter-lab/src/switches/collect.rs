@@ -1,4 +1,4 @@
-//! Reading all switches of a lab at once.
+//! Reading all switches at the same time.
 
 use std::path::Path;
 use std::thread;
@@ -10,18 +10,19 @@ use super::keys::{Collector, GnmiKeys, SonicKeys, SwitchKeys};
 use super::snapshot::Snapshot;
 use super::{command, gnmi, snmp, sonic, text};
 
-/// What a switch has shown, or why it has not.
+/// What one switch answered, and what it refused.
 #[derive(Clone, Debug)]
 pub struct SwitchShown {
-    /// Its name.
+    /// The switch's name in the fabric.
     pub name: String,
-    /// What it shows, or a sentence with the remedy; nothing of one that is read from files.
+    /// The counters, or a sentence that says why there are none; `None` for a switch that is read
+    /// from files.
     pub shown: Option<Result<Snapshot, String>>,
-    /// What it was asked for beside that and did not show, each a sentence.
+    /// Further questions that the switch did not answer, each as a sentence.
     pub refused: Vec<String>,
 }
 
-/// Reads switches side by side; `folder` is that of the lab file.
+/// Reads all switches side by side; relative names in their keys count from `folder`.
 pub fn read_switches(switches: &[SwitchKeys], folder: &Path) -> Vec<SwitchShown> {
     thread::scope(|scope| {
         let threads: Vec<_> = switches
@@ -35,8 +36,8 @@ pub fn read_switches(switches: &[SwitchKeys], folder: &Path) -> Vec<SwitchShown>
     })
 }
 
-/// The same when their counters are no older than the silence of the fabric, which has begun, or at
-/// once when nobody waits any longer; whether they have settled.
+/// Waits until counters show the fabric as it fell silent, then reads all switches. The flag is
+/// false if `waits` returned false, which ends the wait at once.
 pub(crate) fn read_settled(
     switches: &[SwitchKeys],
     folder: &Path,
@@ -49,10 +50,10 @@ pub(crate) fn read_settled(
     (read_switches(switches, folder), settled)
 }
 
-/// Between two looks at whether anybody still waits.
+/// Interval at which `waits` is asked during a wait.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Waits for a time, as long as somebody does; whether it has passed.
+/// Waits for `time` while `waits` returns true, and returns true if all of it has passed.
 fn wait(time: Duration, mut waits: impl FnMut() -> bool) -> bool {
     let begin = Instant::now();
     loop {
@@ -117,7 +118,7 @@ fn of_gnmi(
     })
 }
 
-/// What the command of a switch prints, with further words behind its own.
+/// Runs a switch's command with the words `behind` added, and returns its output.
 fn run<'w>(
     command: &[String],
     behind: impl IntoIterator<Item = &'w str>,
@@ -128,8 +129,11 @@ fn run<'w>(
     command::run(&words, timeout)
 }
 
-/// What several texts show; the first must be there and right. Of the others those count that are,
-/// and why the rest do not goes into `refused`.
+/// Reads several texts from one switch. The first must succeed; failures with the others go into
+/// `refused`.
+///
+/// # Errors
+/// Returns the reason why the first text is missing or not understood.
 fn together(
     name: &str,
     asked: impl Iterator<Item = String>,

@@ -1,4 +1,4 @@
-//! Programs that read a switch, which may take no longer than they are given.
+//! Programs that read a switch within a time limit.
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
@@ -6,20 +6,21 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// No answer of a switch is longer.
+/// Most bytes of output that are read; no switch prints as much.
 const ANSWER_MAX: u64 = 64 << 20;
-/// A program is looked at so often.
+/// Interval at which a running program is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Runs a program without a shell; what it printed.
+/// Runs a program without a shell, and returns its standard output.
 ///
 /// # Errors
-/// Why there is no answer, as a sentence with the remedy.
+/// Returns a sentence that says why there is no answer, and what to do.
 pub(super) fn run(words: &[String], timeout: Duration) -> Result<String, String> {
     let Some((program, arguments)) = words.split_first() else {
         return Err("`command` has no words; name the program".to_owned());
     };
-    // Messages go into trial folders, and words may say passwords: they name the program alone.
+    // Errors end up in trial folders, and arguments may contain passwords, so errors name the
+    // program alone.
     let child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
@@ -29,6 +30,7 @@ pub(super) fn run(words: &[String], timeout: Duration) -> Result<String, String>
     let mut child = child.map_err(|error| {
         format!("cannot start `{program}`: {error}; install it, or correct `command`")
     })?;
+    // Both streams are read while the program runs: it would stop when a pipe is full.
     let out = child.stdout.take().map(gather);
     let said = child.stderr.take().map(gather);
     let status = wait(&mut child, timeout).ok_or_else(|| {
@@ -37,7 +39,7 @@ pub(super) fn run(words: &[String], timeout: Duration) -> Result<String, String>
             timeout.as_secs_f64()
         )
     })?;
-    // What it has started may keep its output open for ever.
+    // A process that the program has left behind may keep the output open for ever.
     let text = |of: Option<Receiver<Vec<u8>>>| {
         let bytes = of.and_then(|bytes| bytes.recv_timeout(timeout).ok());
         String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
@@ -60,15 +62,15 @@ fn gather(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What cannot be read is missing, which the text then shows.
+        // If reading fails, the text is cut, which its reader will notice.
         let _ = from.by_ref().take(ANSWER_MAX).read_to_end(&mut bytes);
-        // Nobody may wait for it any more.
+        // The receiver may have stopped waiting.
         let _ = sender.send(bytes);
     });
     receiver
 }
 
-/// Waits for a program; one that takes longer is ended.
+/// Waits for a program, and returns its status; ends it and returns `None` after `timeout`.
 fn wait(child: &mut Child, timeout: Duration) -> Option<std::process::ExitStatus> {
     let until = Instant::now() + timeout;
     loop {
@@ -76,7 +78,7 @@ fn wait(child: &mut Child, timeout: Duration) -> Option<std::process::ExitStatus
             return Some(status);
         }
         if Instant::now() >= until {
-            // It may have ended meanwhile, which is as good.
+            // It may have ended meanwhile, which serves as well.
             let _ = child.kill();
             let _ = child.wait();
             return None;

@@ -1,4 +1,4 @@
-//! What switches have counted between two snapshots, by the ports of the topology.
+//! Growth in switches' counters between two snapshots, by topology port.
 
 use tenter_sim::real_time::{Counter, Counters, PortCounts};
 
@@ -6,16 +6,16 @@ use super::collect::SwitchShown;
 use super::keys::SwitchKeys;
 use super::snapshot::{InterfaceSnapshot, Snapshot};
 
-/// What switches have counted over a trial.
+/// Switch counters over a trial.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
-    /// The ports that could be read.
+    /// Growth at the ports that could be read.
     pub(crate) ports: Vec<PortCounts>,
-    /// What a reader of the trial must know, each a sentence.
+    /// Warnings for the trial's readers, each a sentence.
     pub(crate) warnings: Vec<String>,
 }
 
-/// What is told if a switch lacks it, in words.
+/// Counters whose absence is worth a warning, with the words for it.
 const TOLD: [(Counter, &str); 5] = [
     (Counter::DroppedFrames, "dropped frames"),
     (Counter::MarkedFrames, "marked frames"),
@@ -24,8 +24,8 @@ const TOLD: [(Counter, &str); 5] = [
     (Counter::RxPauseFrames, "pause frames received"),
 ];
 
-/// What switches have counted between two snapshots; `node` is the number of a switch and of its
-/// ports in the topology.
+/// Returns the growth of all switches' counters. For a switch's name, `node` returns its node
+/// number and port count in the topology.
 pub(crate) fn measured(
     switches: &[SwitchKeys],
     before: &[SwitchShown],
@@ -69,7 +69,8 @@ pub(crate) fn measured(
                     "counters of `{interface}` of switch `{name}` were cleared during the trial, and are empty"
                 ));
             }
-            // What has not fallen may have been cleared, too, and have grown since.
+            // A counter that has not fallen may have been cleared as well, and have grown since. So
+            // all counters of the interface are left out.
             let counts = if restarted {
                 PortCounts::default()
             } else {
@@ -88,7 +89,10 @@ pub(crate) fn measured(
     measured
 }
 
-/// What a switch showed before and after a trial, or why its counters are empty.
+/// Returns a switch's snapshots, before and after the trial.
+///
+/// # Errors
+/// Returns a sentence that says why one is missing.
 fn both<'s>(
     name: &str,
     before: &'s SwitchShown,
@@ -107,7 +111,7 @@ fn both<'s>(
     }
 }
 
-/// What a switch did not show beside the rest, before a trial or after it.
+/// Returns warnings about everything that a switch refused, before the trial or after it.
 fn refused(before: &SwitchShown, after: &SwitchShown) -> Vec<String> {
     let new = after.refused.iter();
     let new = new.filter(|why| !before.refused.contains(why));
@@ -124,7 +128,8 @@ fn no_interface(switch: &str, interface: &str, shown: &Snapshot) -> String {
     )
 }
 
-/// What a switch does not count.
+/// Returns a warning that lists the counters which none of a switch's ports has; `None` if all are
+/// there.
 fn lacks(switch: &str, ports: &[PortCounts]) -> Option<String> {
     let absent = TOLD.iter().filter(|(counter, _)| {
         let knows = |port: &PortCounts| {
@@ -142,7 +147,7 @@ fn lacks(switch: &str, ports: &[PortCounts]) -> Option<String> {
     })
 }
 
-/// What an interface has counted since an earlier snapshot.
+/// Returns an interface's growth between two snapshots. Sets `restarted` if a counter has fallen.
 fn since(now: &InterfaceSnapshot, then: &InterfaceSnapshot, restarted: &mut bool) -> PortCounts {
     let mut counts = PortCounts::default();
     let none = Counters::new();
@@ -169,8 +174,8 @@ fn since(now: &InterfaceSnapshot, then: &InterfaceSnapshot, restarted: &mut bool
     counts
 }
 
-/// By how much a counter has grown. A high-water mark is that of the trial if it has risen in it,
-/// or is nothing; otherwise it may be from before.
+/// Returns the growth of one counter; `None` if it is unknown. A high-water mark is returned as it
+/// is if it has risen in the trial or is 0; otherwise it may be from before the trial.
 fn more(
     counter: Counter,
     now: u64,
@@ -185,6 +190,7 @@ fn more(
     if now >= before {
         return Some(now - before);
     }
+    // It has 32 bits and has wrapped, once at most.
     if is_narrow {
         return Some(now + (1 << 32) - before);
     }

@@ -1,11 +1,11 @@
-//! What is wrong with the text of a switch, and the counts in it.
+//! Errors in a switch's text, and the counts in it.
 
-/// Why a text is not understood.
+/// Reason why a text is not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
-    /// The line, from 1, where there is one to blame.
+    /// Line at fault, from 1; `None` if no single line is.
     pub(super) line: Option<usize>,
-    /// What is wrong with it, and the remedy.
+    /// What is wrong with it, and what to do.
     pub(super) what: String,
 }
 
@@ -17,7 +17,7 @@ impl Fault {
         }
     }
 
-    /// A sentence that names the switch, the text and the line.
+    /// Returns a sentence that names switch, text and line.
     pub(super) fn of(&self, switch: &str, text: &str) -> String {
         let line = self.line.map(|line| format!(", line {line}"));
         let line = line.unwrap_or_default();
@@ -25,7 +25,11 @@ impl Fault {
     }
 }
 
-/// A count as it is printed, with or without commas; none where the switch has no such counter.
+/// Parses a count as it is printed, with or without thousands separators; `None` if the switch
+/// lacks the counter (`N/A`).
+///
+/// # Errors
+/// Returns a sentence if `word` is not a count.
 pub(super) fn count(word: &str) -> Result<Option<u64>, String> {
     let digits = word.trim().replace(',', "");
     if matches!(digits.as_str(), "N/A" | "n/a" | "-" | "") {

@@ -1,4 +1,4 @@
-//! Snapshots that a user has saved: a folder with a folder for each switch, and any texts in these.
+//! Snapshots that a user has saved: in a folder, one folder per switch, with texts under any names.
 
 use std::fs;
 use std::path::Path;
@@ -9,13 +9,14 @@ use super::snapshot::Snapshot;
 use super::text;
 use crate::error::LabError;
 
-/// No file of counters is longer.
+/// Longest file in bytes that is read; no counters take as much.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// The snapshots of all switches in a folder; of one without a folder of its own there is none.
+/// Reads the snapshots of all switches in `folder`. A switch without a folder there has none.
 ///
 /// # Errors
-/// When a folder or file cannot be read, or is not understood: the switch, the file and the line.
+/// Returns an error if a folder or file cannot be read, or the switch, file and line of a text that
+/// is not understood.
 pub(super) fn read(switches: &[SwitchKeys], folder: &Path) -> Result<Vec<SwitchShown>, LabError> {
     fs::read_dir(folder).map_err(LabError::file("read", folder))?;
     let shown = switches.iter().map(|keys| {
@@ -40,6 +41,7 @@ fn of_switch(name: &str, folder: &Path) -> Result<Snapshot, LabError> {
         .map_err(failed)?
         .iter()
         .map(fs::DirEntry::path)
+        // Sorted, so that the same file wins on every machine if two have the same counter.
         .collect();
     paths.sort();
     let mut snapshot = Snapshot::default();

@@ -1,7 +1,7 @@
-//! JSON of `gnmic get` and `gnmic subscribe --mode once`, in the models of `OpenConfig`.
+//! JSON that `gnmic get` and `gnmic subscribe --mode once` print, in the models of `OpenConfig`.
 //!
-//! Counters come as single values, or as JSON below any node above them; both are walked down to
-//! leaves with their whole paths.
+//! Counters come as single values, or as JSON below any node above them. In both cases the walk
+//! ends at leaves, with their whole paths.
 
 use std::collections::BTreeMap;
 
@@ -11,32 +11,35 @@ use tenter_sim::real_time::Counter;
 use super::fault::Fault;
 use super::snapshot::Snapshot;
 
-/// What is asked for. The last two are not of every switch.
+/// Paths to ask for. Many switches lack the last two.
 pub(super) const PATHS: [&str; 3] = [
     "/interfaces/interface/state/counters",
     "/interfaces/interface/ethernet/state/counters",
     "/qos/interfaces/interface/output/queues/queue/state",
 ];
 
-/// Nodes of a path lie no deeper.
+/// Most nodes in a path; deeper JSON is not looked into.
 const DEPTH_MAX: usize = 32;
 
-/// Whether a JSON text is of `gnmic`.
+/// Returns true if a JSON text comes from `gnmic`.
 pub(super) fn is_gnmi(text: &str) -> bool {
     text.contains("\"updates\"") || text.contains("\"sync-response\"")
 }
 
-/// A node of a path, with the key that it is listed by.
+/// A node in a path, with its key if it is an item of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Node {
     name: String,
     key: Option<String>,
 }
 
-/// The leaves of interfaces, by name of the interface, queue, and path behind it.
+/// Counters by interface and queue, then by leaf name.
 type Leaves = BTreeMap<(String, Option<String>), BTreeMap<String, u64>>;
 
-/// Reads one or several answers below each other.
+/// Reads one or several answers, one below the other.
+///
+/// # Errors
+/// Returns the reason why the text is not understood, or that it has no counters.
 pub(super) fn read(text: &str) -> Result<Snapshot, Fault> {
     let mut leaves = Leaves::new();
     for document in Deserializer::from_str(text).into_iter::<Value>() {
@@ -87,12 +90,12 @@ fn updates(answer: &Value, leaves: &mut Leaves) -> Result<(), String> {
     Ok(())
 }
 
-/// The nodes of a path as text: `interfaces/interface[name=Ethernet1/1]/state`.
+/// Splits a path such as `interfaces/interface[name=Ethernet1/1]/state` into nodes.
 fn path_nodes(path: &str) -> Vec<Node> {
     let mut nodes = Vec::new();
     let mut rest = path.trim_start_matches('/');
     while !rest.is_empty() {
-        // Names of interfaces may have slashes, within brackets.
+        // An interface name may contain slashes, but only within brackets.
         let end = rest.find(['/', '[']).unwrap_or(rest.len());
         let name = plain(&rest[..end]).to_owned();
         rest = &rest[end..];
@@ -109,7 +112,7 @@ fn path_nodes(path: &str) -> Vec<Node> {
     nodes
 }
 
-/// The name of a node without that of its model.
+/// Returns a node's name without the prefix that names its model.
 fn plain(name: &str) -> &str {
     name.rsplit_once(':').map_or(name, |(_, name)| name)
 }
@@ -132,6 +135,7 @@ fn walk(nodes: &mut Vec<Node>, value: &Value, leaves: &mut Leaves) -> Result<(),
             Ok(())
         }
         Value::Array(items) => {
+            // Each item takes the list's place in the path, with its own key.
             let Some(last) = nodes.last().cloned() else {
                 return items.iter().try_for_each(|item| walk(nodes, item, leaves));
             };
@@ -153,8 +157,9 @@ fn walk(nodes: &mut Vec<Node>, value: &Value, leaves: &mut Leaves) -> Result<(),
     }
 }
 
-/// Takes a leaf if it is a counter of an interface.
+/// Stores a leaf if it is an interface counter.
 fn take(nodes: &[Node], leaf: &Value, leaves: &mut Leaves) -> Result<(), String> {
+    // Subinterfaces and queues repeat leaf names, so the whole path behind the interface counts.
     let place = nodes.iter().position(|node| node.name == "interface");
     let Some((place, interface)) = place.and_then(|at| Some((at, nodes[at].key.clone()?))) else {
         return Ok(());
@@ -184,7 +189,7 @@ fn take(nodes: &[Node], leaf: &Value, leaves: &mut Leaves) -> Result<(), String>
     Ok(())
 }
 
-/// Leaves that are of use.
+/// Leaves that are read; all others are ignored.
 const COUNTED: [&str; 17] = [
     "in-pkts",
     "in-unicast-pkts",
@@ -233,7 +238,8 @@ fn snapshot(leaves: &Leaves) -> Snapshot {
     snapshot
 }
 
-/// Frames of a direction: the leaf for all, or those of the kinds of addresses together.
+/// Returns the frames in direction `way`: the leaf for all of them, or the sum over unicast,
+/// multicast and broadcast.
 fn frames(of: &BTreeMap<String, u64>, way: &str) -> Option<u64> {
     let leaf = |kind: &str| of.get(&format!("{way}-{kind}pkts")).copied();
     leaf("").or_else(|| {
@@ -242,7 +248,7 @@ fn frames(of: &BTreeMap<String, u64>, way: &str) -> Option<u64> {
     })
 }
 
-/// A queue whose name ends with a number of 0 to 7 is that of the class.
+/// Stores a queue's counters. A queue belongs to class n if its name ends with that number, 0 to 7.
 fn add_queue(interface: &str, queue: &str, of: &BTreeMap<String, u64>, snapshot: &mut Snapshot) {
     let name = queue.trim_end_matches(|c: char| c.is_ascii_digit());
     let class = queue[name.len()..]

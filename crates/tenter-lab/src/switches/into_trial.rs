@@ -1,4 +1,4 @@
-//! Counters from files, put into a trial that has been measured.
+//! Counters from files, added to a trial that has been measured.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use super::files;
 use super::keys::SwitchKeys;
 use crate::error::LabError;
 
-/// Puts the counters of two folders, of before and after a trial, into its tables; what a reader
-/// must know, which its summary says from now on, too.
+/// Adds the counters in two folders, saved before and after a trial, to the trial's tables. Returns
+/// the warnings, which the summary then has, too.
 ///
 /// # Errors
-/// When a folder cannot be read or is not understood, or the trial cannot be written.
+/// Returns an error if a folder cannot be read or understood, or if the trial cannot be written.
 pub fn add_counters(
     switches: &[SwitchKeys],
     trial: &Path,
@@ -31,6 +31,7 @@ pub fn add_counters(
     }
     let saved = Saved::read(switches, before, after)?;
     let mut counts = read_counts(trial).map_err(tenter::Error::from)?;
+    // Only the trial is at hand here, so nodes and ports come from its own table.
     let node = |name: &str| {
         let own = counts.ports.iter().filter(|port| port.node_name == name);
         let node = own.clone().next()?.node;
@@ -54,6 +55,8 @@ pub fn add_counters(
             .map(|keys| format!("switch `{}`", keys.name));
         names.any(|name| note.text.contains(&name))
     };
+    // Warnings about these switches have been replaced by new ones, so adding twice changes
+    // nothing.
     summary.notes.retain(|note| !is_of_switch(note));
     let told = found.warnings.iter();
     let told = told.map(|text| NoteRow::new(NoteCode::LabSwitch, text));
@@ -62,8 +65,8 @@ pub fn add_counters(
     Ok(found.warnings)
 }
 
-/// The switches that have a folder in `before` and in `after`, and what these show: the others stay
-/// as the trial has them.
+/// Snapshots of the switches that have a folder both in `before` and in `after`. All other switches
+/// stay as the trial has them.
 #[derive(Default)]
 struct Saved {
     switches: Vec<SwitchKeys>,

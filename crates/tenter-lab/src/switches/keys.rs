@@ -1,4 +1,4 @@
-//! What a lab file says of a switch.
+//! Keys that a lab file has for a switch.
 
 use std::net::SocketAddrV4;
 use std::ops::RangeInclusive;

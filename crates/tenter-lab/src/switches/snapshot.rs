@@ -1,24 +1,25 @@
-//! What a switch shows at an instant.
+//! Counters that a switch shows at an instant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use tenter_sim::real_time::{Counter, Counters, PortCounts};
 
-/// What an interface shows.
+/// Counters that one interface shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct InterfaceSnapshot {
-    /// Counters of the whole interface.
+    /// Counters for the interface as a whole.
     pub own: Counters,
-    /// Counters of its classes.
+    /// Counters by traffic class, 0 to 7.
     pub classes: BTreeMap<u8, Counters>,
-    /// Its counters of 32 bits, which begin again at 0.
+    /// Counters in `own` that have 32 bits: such a counter wraps to 0 within a long trial.
     #[serde(skip)]
     pub(super) narrow: BTreeSet<Counter>,
 }
 
 impl InterfaceSnapshot {
-    /// A counter of the whole interface, if it is known: its own, or that of its classes together.
+    /// Returns a counter for the whole interface: its own, or the one that all classes together
+    /// have; `None` if neither is known.
     pub fn count(&self, counter: Counter) -> Option<u64> {
         let counts = PortCounts {
             own: self.own.clone(),
@@ -29,7 +30,7 @@ impl InterfaceSnapshot {
     }
 }
 
-/// What a switch shows, by the names of its interfaces.
+/// A switch's counters, by interface name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Snapshot(pub BTreeMap<String, InterfaceSnapshot>);
 
@@ -42,19 +43,19 @@ impl Snapshot {
         }
     }
 
-    /// An interface, or a class of it, shows this.
+    /// Sets a counter for an interface, or for its class `class`.
     pub(super) fn set(&mut self, interface: &str, class: Option<u8>, counter: Counter, to: u64) {
         self.counters(interface, class).insert(counter, to);
     }
 
-    /// The same of a counter of 32 bits.
+    /// Sets an interface counter that has 32 bits.
     pub(super) fn set_narrow(&mut self, interface: &str, counter: Counter, to: u32) {
         self.set(interface, None, counter, u64::from(to));
         let snapshot = self.0.entry(interface.to_owned()).or_default();
         snapshot.narrow.insert(counter);
     }
 
-    /// Adds what another text of the same switch shows.
+    /// Adds counters from another text by the same switch; its values replace earlier ones.
     pub(super) fn merge(&mut self, other: Snapshot) {
         for (name, of) in other.0 {
             let snapshot = self.0.entry(name).or_default();

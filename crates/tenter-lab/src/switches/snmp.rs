@@ -1,7 +1,7 @@
-//! Counters by SNMP: IF-MIB (RFC 2863) and the pause frames of EtherLike-MIB (RFC 3635).
+//! Counters by SNMP: IF-MIB (RFC 2863), and the pause frames in EtherLike-MIB (RFC 3635).
 //!
-//! Pause frames of classes (PFC) have no counters there; those of links (IEEE 802.3, annex 31B) are
-//! read. Drops have 32 bits.
+//! These MIBs have no pause frames by class (PFC); those by link (IEEE 802.3, annex 31B) are read.
+//! Drops have 32 bits.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use tenter_sim::real_time::Counter;
 use super::keys::SnmpKeys;
 use super::snapshot::Snapshot;
 
-/// `ifName`, and `ifDescr` where that is not there.
+/// Columns with interface names: `ifName`, and `ifDescr` for switches without it.
 const NAMES: [&[u64]; 2] = [
     &[1, 3, 6, 1, 2, 1, 31, 1, 1, 1, 1],
     &[1, 3, 6, 1, 2, 1, 2, 2, 1, 2],
@@ -50,7 +50,8 @@ const SUMS: [Sum; 10] = [
         &[&[1, 3, 6, 1, 2, 1, 2, 2, 1, 13]],
     ),
     (Counter::DroppedFrames, &[&[1, 3, 6, 1, 2, 1, 2, 2, 1, 19]]),
-    // dot3InPauseFrames, dot3OutPauseFrames, and the same of 64 bits, which come last and stay
+    // dot3InPauseFrames and dot3OutPauseFrames, then their 64-bit forms, which replace them if
+    // present.
     (
         Counter::RxPauseFrames,
         &[&[1, 3, 6, 1, 2, 1, 10, 7, 10, 1, 3]],
@@ -69,29 +70,31 @@ const SUMS: [Sum; 10] = [
     ),
 ];
 
-/// One request asks for so many rows.
+/// Rows that one request asks for.
 const ROWS: u32 = 32;
-/// No switch has more interfaces, logical ones included.
+/// Most interfaces that a switch may show; with more, its agent is taken to repeat itself.
 const INTERFACES_MAX: usize = 16_384;
-/// A request that gets no answer is sent so often.
+/// Attempts for a request that gets no answer.
 const TRIES: usize = 3;
-/// All requests together may take as long as so many that get no answer.
+/// Time limit for all requests together, as a multiple of one request's.
 const REQUESTS: u32 = 12;
 
-/// What a cell shows.
+/// Value that a cell shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Shown {
+    /// A 64-bit counter, which never wraps.
     Wide(u64),
+    /// A 32-bit counter, which may wrap during a trial.
     Narrow(u32),
     Text(String),
-    /// Nothing of use.
+    /// A value with any other type.
     Other,
 }
 
-/// Reads all interfaces of a switch.
+/// Reads the counters of all interfaces.
 ///
 /// # Errors
-/// Why it could not be read, as a sentence with the remedy.
+/// Returns a sentence that says why they could not be read, and what to do.
 pub(super) fn read(keys: &SnmpKeys, folder: &Path, timeout: Duration) -> Result<Snapshot, String> {
     let mut agent = Agent {
         open: opener(keys, folder, timeout)?,
@@ -123,6 +126,7 @@ pub(super) fn read(keys: &SnmpKeys, folder: &Path, timeout: Duration) -> Result<
         for (index, name) in &names {
             let row: Option<Vec<&Shown>> = cells.iter().map(|column| column.get(index)).collect();
             match row.as_deref() {
+                // A 32-bit counter is kept apart: its growth has to allow for a wrap.
                 Some([Shown::Narrow(value)]) => snapshot.set_narrow(name, counter, *value),
                 Some(row) => {
                     if let Some(sum) = wide_sum(row) {
@@ -151,7 +155,7 @@ fn wide_sum(row: &[&Shown]) -> Option<u64> {
 
 type Opener = Box<dyn Fn() -> Result<SyncSession, String>>;
 
-/// What opens sessions with a switch.
+/// Returns a function that opens sessions with the switch, by version 3 if `keys` name a user.
 fn opener(keys: &SnmpKeys, folder: &Path, timeout: Duration) -> Result<Opener, String> {
     let address = keys.address;
     let failed = move |error: std::io::Error| format!("cannot ask {address}: {error}");
@@ -209,23 +213,28 @@ fn version_3(_: &SnmpKeys, _: &str, _: [String; 2], _: Duration) -> Result<Opene
     Err("this build of Tenter has no SNMP version 3; build it with `--features snmp-v3`, or use version 2c".to_owned())
 }
 
-/// Numbers of requests begin anywhere, so that answers to others do not fit.
+/// Returns a random number for the first request, so that answers to other requests do not match.
 fn first_request() -> i32 {
     let number = crate::control::random_number().unwrap_or(1);
     (number as i32) & 0x3fff_ffff
 }
 
-/// A switch that answers.
+/// A switch's SNMP agent, and the session with it.
 struct Agent {
     open: Opener,
+    /// The current session; `None` after a failure, so that the next request opens a new one.
     session: Option<SyncSession>,
+    /// The agent's name in error messages.
     place: String,
-    /// When all must have been read.
+    /// Instant by which everything must have been read.
     until: Instant,
 }
 
 impl Agent {
-    /// The cells of a column by the indexes of interfaces; none where it is not there.
+    /// Returns the cells of a column by interface index; empty if the switch lacks the column.
+    ///
+    /// # Errors
+    /// Returns a sentence if the agent does not answer, or repeats itself.
     fn column(&mut self, column: &[u64]) -> Result<BTreeMap<u64, Shown>, String> {
         let mut cells = BTreeMap::new();
         let mut last = column.to_vec();
@@ -253,7 +262,7 @@ impl Agent {
         }
     }
 
-    /// What follows an object, in the order of the tree.
+    /// Returns the objects that follow `oid` in the agent's tree.
     fn rows_after(&mut self, oid: &[u64]) -> Result<Vec<(Vec<u64>, Shown)>, String> {
         let mut why = String::new();
         for _ in 0..TRIES {
@@ -272,7 +281,8 @@ impl Agent {
                     self.session = Some(session);
                     return Ok(rows);
                 }
-                // Late answers go to the socket of the session before.
+                // Late answers then reach the old session's socket, and are not taken for answers
+                // to the next try.
                 Err(error) => why = error,
             }
         }

@@ -1,7 +1,7 @@
-//! Output of the `show` commands of `SONiC`.
+//! Output from the `show` commands of `SONiC`.
 //!
-//! Tables begin with a line of titles; the line of dashes below it says where columns are, since
-//! rates have a blank between number and unit. What other tables say is left alone.
+//! A table begins with a line of titles. The dashes below it say where its columns are: blanks
+//! cannot, since rates have one between number and unit. Tables with other titles are ignored.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use tenter_sim::real_time::Counter;
 use super::fault::{Fault, count};
 use super::snapshot::Snapshot;
 
-/// The commands whose output is known, without `show`. The first one must succeed; older switches
-/// lack some of the others.
+/// Commands whose output is read, without `show`. The first one must succeed; older switches lack
+/// some others.
 pub(super) const COMMANDS: [&str; 7] = [
     "interfaces counters",
     "pfc counters",
@@ -23,29 +23,32 @@ pub(super) const COMMANDS: [&str; 7] = [
     "queue wredcounters",
 ];
 
-/// Classes that have counters.
+/// Traffic classes that have counters.
 const CLASSES: u8 = 8;
 
-/// What a table is about.
+/// Content that a table has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A row for each interface.
+    /// One row for each interface.
     Interfaces,
-    /// A row for each interface, and a column of this counter for each class.
+    /// One row for each interface, with this counter in one column for each class.
     ByClass(Counter),
-    /// A row for each queue of each interface.
+    /// One row for each queue at each interface.
     Queues,
 }
 
-/// A table under way.
+/// A table that is being read.
 struct Table {
     kind: Kind,
     titles: Vec<String>,
-    /// Where columns are, once that is known.
+    /// Byte ranges where columns are, once the line of dashes has been read.
     columns: Option<Vec<Range<usize>>>,
 }
 
-/// Reads tables, one or several below each other.
+/// Reads one or several tables, one below the other.
+///
+/// # Errors
+/// Returns the line that is not understood, or that there is no table of counters.
 pub(super) fn tables(text: &str) -> Result<Snapshot, Fault> {
     let mut snapshot = Snapshot::default();
     let mut title = String::new();
@@ -66,6 +69,7 @@ pub(super) fn tables(text: &str) -> Result<Snapshot, Fault> {
             continue;
         }
         let Some(table) = &mut table else {
+            // Outside tables, a line may be the heading of the next one.
             line.trim().clone_into(&mut title);
             continue;
         };
@@ -88,7 +92,8 @@ pub(super) fn tables(text: &str) -> Result<Snapshot, Fault> {
     Ok(snapshot)
 }
 
-/// The titles of a line that has some; those of PFC name the direction beside `Port`.
+/// Returns the titles in a line; `None` if it has none. PFC tables name the direction, `Rx` or
+/// `Tx`, behind `Port`: it becomes part of the first title.
 fn titles(line: &str) -> Option<Vec<String>> {
     let mut words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
     if !matches!(words.first()?.as_str(), "IFACE" | "Port" | "Interface") {
@@ -115,6 +120,7 @@ fn kind(titles: &[String], above: &str) -> Option<Kind> {
     if has("TxQ") {
         return Some(Kind::Queues);
     }
+    // These tables have the same titles, and differ by the heading alone.
     let counter = match above {
         "Ingress PG dropped packets:" => Counter::RxDroppedFrames,
         "Ingress headroom per PG:" => Counter::HeadroomHighWaterBytes,
@@ -124,7 +130,7 @@ fn kind(titles: &[String], above: &str) -> Option<Kind> {
     Some(Kind::ByClass(counter))
 }
 
-/// Where the columns of a line of dashes are, each up to where the next one begins.
+/// Returns the byte ranges that dashes take in a line.
 fn spans(line: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut begin = None;
@@ -175,7 +181,7 @@ fn row(table: &Table, line: &str, snapshot: &mut Snapshot) -> Result<(), String>
     }
 }
 
-/// The class of a queue or a column, `UC3` or `PG3` for instance; queues of multicast have none.
+/// Returns the class of a queue or column such as `UC3` or `PG3`; `None` for multicast queues.
 fn class(name: &str) -> Option<u8> {
     let digits = ["UC", "PG", "PFC", "ALL"]
         .iter()
@@ -199,8 +205,8 @@ fn interface(name: &str, cell: &CellOf<'_>, snapshot: &mut Snapshot) -> Result<(
     Ok(())
 }
 
-/// The counters of a queue; the bytes that all queues of an interface sent are those of the
-/// interface, which `show interfaces counters` lacks.
+/// Stores a queue's counters. Its bytes are added to the interface's, which `show interfaces
+/// counters` lacks.
 fn queue(
     name: &str,
     queue: &str,
@@ -224,7 +230,10 @@ fn queue(
     Ok(())
 }
 
-/// Reads the JSON of `portstat -j`, or of `show queue counters --json`.
+/// Reads JSON from `portstat -j` or `show queue counters --json`.
+///
+/// # Errors
+/// Returns the reason why the text is not understood, or that it has no counters.
 pub(super) fn json(text: &str) -> Result<Snapshot, Fault> {
     let whole: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
         Fault::at(

@@ -1,10 +1,13 @@
-//! Texts of switches: which kind one is.
+//! Recognition of texts by their first characters.
 
 use super::fault::Fault;
 use super::snapshot::Snapshot;
 use super::{gnmi, sonic};
 
-/// Reads a text of any kind that is known: tables or JSON of `SONiC`, JSON of `gnmic`.
+/// Reads any supported text: tables or JSON from `SONiC`, JSON from `gnmic`.
+///
+/// # Errors
+/// Returns the reason why the text is not understood, with its line if one is at fault.
 pub(super) fn read(text: &str) -> Result<Snapshot, Fault> {
     let begins = text.trim_start();
     if begins.is_empty() {

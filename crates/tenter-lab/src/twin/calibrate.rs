@@ -1,5 +1,5 @@
-//! Constants of hosts that make the simulation meet the measurement: a least-squares fit over part
-//! of the sizes.
+//! Host constants that bring the simulation close to the measurement, from a least-squares fit over
+//! every other collective.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -32,16 +32,16 @@ component! {
     }
 }
 
-/// No delay of a machine is longer.
+/// Longest delay that the file accepts; no machine has a longer one.
 const LONGEST: Time = Time::from_us(1_000_000);
 const SLOWEST: Rate = Rate::from_bits_per_second(1_000_000);
 const FASTEST: Rate = Rate::from_gbps(100_000);
 
 impl Calibration {
-    /// Reads the file of one.
+    /// Reads a calibration file.
     ///
     /// # Errors
-    /// When it cannot be read, or every problem in it.
+    /// Returns an error if the file cannot be read, or the list of all mistakes in it.
     pub fn read(path: &Path) -> Result<Calibration, LabError> {
         let text = std::fs::read_to_string(path).map_err(LabError::file("read", path))?;
         Ok(read_document(
@@ -51,10 +51,10 @@ impl Calibration {
         )?)
     }
 
-    /// Writes it.
+    /// Writes the calibration as YAML.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), LabError> {
         let mut text = String::new();
         let fitted: Vec<String> = self.fitted_to.iter().map(u32::to_string).collect();
@@ -72,7 +72,7 @@ impl Calibration {
         write_whole(path, &text).map_err(|error| LabError::Trial(error.into()))
     }
 
-    /// The settings of a scenario that have it.
+    /// Returns the settings that put these constants into a scenario.
     pub fn settings(&self) -> [String; 4] {
         [
             format!("endpoint.host.start_up={}", self.start_up),
@@ -83,29 +83,29 @@ impl Calibration {
     }
 }
 
-/// What is fitted: µs, µs, µs, and the share of the rate.
+/// Number of fitted constants: start-up, step delay and message gap in µs, and the host rate's
+/// share.
 const PARAMETERS: usize = 4;
 type Point = [f64; PARAMETERS];
 
 const BEGIN: Point = [0.0, 0.0, 0.0, 1.0];
-/// How far each is moved at first; half as far when nothing is gained any more.
+/// First step for each constant; steps are halved when no move gains any more.
 const STEPS: Point = [400.0, 200.0, 100.0, 0.02];
 const LOWEST: Point = [0.0, 0.0, 0.0, 0.5];
 const HIGHEST: Point = [1e6, 1e6, 1e6, 1.0];
-/// So often steps are halved: down to 3, 1.5 and 0.8 us, and 0.02 % of the rate.
+/// Halvings before the search ends, at steps of 3, 1.6 and 0.8 µs and 0.016 % of the rate.
 const HALVINGS: u32 = 7;
-/// Moves of the same size at most.
+/// Most rounds before the steps are halved in any case.
 const MOVES: u32 = 12;
 
-/// Fits constants of hosts to every other collective of a trial that was measured, the first one
-/// among them.
+/// Fits constants of hosts to every other collective that was measured, beginning with the first.
 ///
-/// Collectives in which packets were sent again are left out, where there are others: losses and
-/// timeouts are chance. The sum of squares of relative deviations is made small by a pattern search
-/// (Hooke and Jeeves, 1961): each constant is moved up and down, by ever smaller steps.
+/// Collectives in which packets were sent again are left out if others remain: losses and timeouts
+/// are chance. A pattern search (Hooke and Jeeves, 1961) minimises the sum of squared relative
+/// deviations: it moves each constant up and down by ever smaller steps.
 ///
 /// # Errors
-/// When a simulation fails, or nothing was measured.
+/// Returns an error if a simulation fails, or if no collective was completed.
 pub fn calibrate(trial: &LabTrial, measured: &Summary) -> Result<Calibration, LabError> {
     let all = medians(measured);
     let mut fit: Vec<Median> = all.iter().step_by(2).cloned().collect();
@@ -147,12 +147,13 @@ impl Fitter<'_> {
             start_up: us(start_up),
             step_delay: us(step),
             message_gap: us(gap),
+            // Whole kbit/s: a rate must have a written form.
             host_rate: Rate::from_bits_per_second((bits / 1e3).round() as u64 * 1_000),
             fitted_to: Vec::new(),
         }
     }
 
-    /// The sum of squares of relative deviations of what is simulated at a point.
+    /// Simulates with the constants `point`, and returns the sum of squared relative deviations.
     fn squares(&self, point: &Point) -> Result<f64, LabError> {
         let mut scenario = self.scenario.clone();
         for setting in self.calibration("", point).settings() {
@@ -172,7 +173,7 @@ impl Fitter<'_> {
     }
 }
 
-/// The point at which a function is least, as far as the search finds.
+/// Searches the point where `of` is smallest.
 fn search<E>(of: impl Fn(&Point) -> Result<f64, E>) -> Result<Point, E> {
     let mut point = BEGIN;
     let mut least = of(&point)?;
@@ -185,6 +186,7 @@ fn search<E>(of: impl Fn(&Point) -> Result<f64, E>) -> Result<Point, E> {
                     let mut next = point;
                     let to = point[parameter] + sign * scale * STEPS[parameter];
                     next[parameter] = to.clamp(LOWEST[parameter], HIGHEST[parameter]);
+                    // At a limit there is no step in this direction.
                     if (next[parameter] - point[parameter]).abs() < f64::EPSILON {
                         continue;
                     }

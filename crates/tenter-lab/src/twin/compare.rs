@@ -3,42 +3,42 @@
 use tenter_record::{Summary, median_time};
 use tenter_units::Time;
 
-/// A simulation that is within this of the measurement matches it.
+/// Largest deviation with which a simulation matches, in percent.
 pub const TOLERANCE_PERCENT: f64 = 10.0;
 
-/// A collective of a job: its completion times, the median of the iterations that count.
+/// A collective's completion times: medians over iterations that count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeRow {
-    /// The job.
+    /// Name of the job that ran it.
     pub job: String,
-    /// Index of the collective in the job's sequence.
+    /// Index in the job's list of collectives.
     pub index: u32,
-    /// The operation and its algorithm.
+    /// Operation, with the algorithm in parentheses.
     pub collective: String,
-    /// Its size in bytes.
+    /// Size in bytes as nccl-tests counts it.
     pub size_bytes: u64,
-    /// What was measured.
+    /// Measured time from start to last arrival.
     pub measured: Time,
-    /// What was simulated with the constants that the scenario states.
+    /// Simulated time with the scenario's constants.
     pub stated: Time,
-    /// What was simulated with fitted ones, where there are any.
+    /// Simulated time with fitted constants, if there are any.
     pub fitted: Option<Time>,
-    /// Whether the constants were fitted to this size, among others.
+    /// True if the constants were fitted to this collective, which therefore does not judge them.
     pub is_fitted_to: bool,
 }
 
 impl SizeRow {
-    /// The deviation of the simulation without fitted constants, in percent of the measurement.
+    /// Returns the deviation with the scenario's constants, in percent relative to the measurement.
     pub fn stated_percent(&self) -> f64 {
         percent(self.stated, self.measured)
     }
 
-    /// The same with them.
+    /// Returns the deviation with fitted constants, if there are any.
     pub fn fitted_percent(&self) -> Option<f64> {
         self.fitted.map(|fitted| percent(fitted, self.measured))
     }
 
-    /// Whether the best simulation there is matches the measurement.
+    /// Returns true if the simulation with the best available constants matches the measurement.
     pub fn matches(&self) -> bool {
         let best = self.fitted_percent().unwrap_or(self.stated_percent());
         best.abs() <= TOLERANCE_PERCENT
@@ -49,7 +49,7 @@ fn percent(simulated: Time, measured: Time) -> f64 {
     100.0 * (simulated.as_ns() / measured.as_ns().max(1.0) - 1.0)
 }
 
-/// A collective of a job, and its median time.
+/// A collective's median completion time.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Median {
     pub(super) job: String,
@@ -57,11 +57,11 @@ pub(super) struct Median {
     pub(super) collective: String,
     pub(super) size_bytes: u64,
     pub(super) time: Time,
-    /// Whether packets were sent again in it.
+    /// True if frames were sent again in any iteration.
     pub(super) is_lossy: bool,
 }
 
-/// The collectives of a trial that were completed.
+/// Returns the medians for a trial's completed collectives; warm-up iterations do not count.
 pub(super) fn medians(summary: &Summary) -> Vec<Median> {
     let mut found: Vec<(Median, Vec<Time>)> = Vec::new();
     for job in &summary.jobs {
@@ -96,7 +96,7 @@ pub(super) fn medians(summary: &Summary) -> Vec<Median> {
     found.into_iter().filter_map(with_median).collect()
 }
 
-/// The times of the same collectives in another trial; `None` where one is missing there.
+/// Returns the times that another trial has for the collectives `these`; `None` where it lacks one.
 pub(super) fn times_of(these: &[Median], summary: &Summary) -> Vec<Option<Time>> {
     let others = medians(summary);
     let find = |of: &Median| {

@@ -1,30 +1,31 @@
-//! How far flows are off, one by one.
+//! Deviations flow by flow, where [`super::compare`] has those by collective.
 
 use std::collections::BTreeMap;
 
 use tenter_record::{FlowRow, median_time};
 use tenter_units::Time;
 
-/// How far the completion times of flows are off, in percent of what was measured.
+/// Distribution over the flows: simulated completion time against measured, in percent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowSpread {
-    /// Flows that both have.
+    /// Flows that both trials have.
     pub flows: usize,
-    /// The median of the deviations.
+    /// Median deviation, negative if the simulation is faster.
     pub median_percent: f64,
-    /// 90 of 100 are off by no more than this, whatever their sign.
+    /// Percentile 90 by absolute value.
     pub p90_percent: f64,
-    /// The greatest, whatever its sign.
+    /// Deviation with the greatest absolute value, with its sign.
     pub worst_percent: f64,
-    /// Frames that were sent again, measured and simulated.
+    /// Frames sent again, measured and simulated.
     pub retransmitted: (u64, u64),
-    /// Marked frames, measured and simulated.
+    /// Frames that arrived marked, measured and simulated.
     pub marked: (u64, u64),
 }
 
 type Key = (u32, u32, u32, u16);
 
-/// The median completion time of each flow over its iterations.
+/// Returns each flow's median completion time over its iterations, by job, collective, transfer and
+/// queue pair.
 fn medians(rows: &[FlowRow]) -> BTreeMap<Key, Time> {
     let mut times: BTreeMap<Key, Vec<Time>> = BTreeMap::new();
     for row in rows {
@@ -37,7 +38,7 @@ fn medians(rows: &[FlowRow]) -> BTreeMap<Key, Time> {
         .collect()
 }
 
-/// Compares the flows of two trials.
+/// Compares a measured trial with a simulated one, flow by flow.
 pub(super) fn spread(measured: &[FlowRow], simulated: &[FlowRow]) -> FlowSpread {
     let (measured_times, simulated_times) = (medians(measured), medians(simulated));
     let mut deviations: Vec<f64> = measured_times

@@ -1,20 +1,20 @@
-//! What links between switches have carried, measured and simulated.
+//! Loads on the links between switches, measured and simulated.
 
 use tenter_record::PortRow;
 use tenter_topology::{NodeId, Topology};
 
-/// A port that leads from a switch to another.
+/// A link from one switch to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkRow {
-    /// From which switch to which.
+    /// Switch, port and peer: `leaf0:4 → spine0`.
     pub name: String,
-    /// Bytes measured, and their share of all that such ports of the switch sent, in percent.
+    /// Measured bytes, and their percentage among the bytes that the switch sent to other switches.
     pub measured: (u64, f64),
-    /// The same simulated.
+    /// The same for the simulation.
     pub simulated: (u64, f64),
 }
 
-/// The ports between switches.
+/// Returns the links between switches whose bytes were measured.
 pub(super) fn links(
     topology: &Topology,
     measured: &[PortRow],

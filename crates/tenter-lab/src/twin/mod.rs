@@ -1,5 +1,7 @@
-//! A lab beside its simulation: the same scenario on both, the difference by size, flow and link,
-//! and constants of hosts fitted to part of the sizes.
+//! The twin: a lab beside the simulation that runs the same scenario.
+//!
+//! It has the differences by size, flow and link, and host constants that were fitted to every
+//! other collective.
 
 mod calibrate;
 mod compare;

@@ -1,4 +1,4 @@
-//! The paths of queue pairs: those that the kernel says it chooses, beside those of the simulation.
+//! Paths that queue pairs take: the kernel's choice beside the simulation's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,40 +11,43 @@ use tenter_topology::{HostId, NodeId};
 use crate::error::LabError;
 use crate::fabric::{namespace, route_answers};
 
-/// A queue pair whose data has a choice of links.
+/// A queue pair with a choice between links, and its first choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathRow {
-    /// The host that sends.
+    /// Name of the host that sends the data.
     pub from: String,
-    /// The host that receives.
+    /// Name of the host that receives the data.
     pub to: String,
-    /// Its source port.
+    /// UDP source port, which decides the choice.
     pub source_port: u16,
-    /// The port by which the first switch sends it, in the simulation.
+    /// Output port at the first switch in the simulation.
     pub simulated: u16,
-    /// The same by the kernel's own answer.
+    /// Output port at that switch by the kernel's own answer; `None` if it gave none.
     pub kernel: Option<u16>,
 }
 
 impl PathRow {
-    /// Whether both choose alike.
+    /// Returns true if kernel and simulation choose the same port.
     pub fn agrees(&self) -> bool {
         self.kernel == Some(self.simulated)
     }
 }
 
-/// The paths of all queue pairs of a plan whose switches are namespaces of a lab: each switch is
-/// asked (`ip route get`) where it sends packets with their addresses and ports.
+/// Returns the paths, in a lab of namespaces, for queue pairs that have a choice between links.
+///
+/// Each leaf's kernel answers (`ip route get`) where it would send packets with their addresses and
+/// ports.
 ///
 /// # Errors
-/// When the plan cannot be built, or switches do not answer.
+/// Returns an error if the plan cannot be built, or if `ip` fails.
 pub fn kernel_paths(lab: &str, plan: &Plan) -> Result<Vec<PathRow>, LabError> {
     let books = RealBooks::new(plan)?;
     let Some(paths) = books.hash_paths()? else {
         return Ok(Vec::new());
     };
     let topology = &plan.topology;
-    // Of each pair of hosts the first port that is a choice, by the number of the queue pair.
+    // For each pair of hosts and number of a queue pair between them: the first port that was a
+    // choice. A path with one port has none.
     let mut simulated: BTreeMap<(HostId, HostId, u16), u16> = BTreeMap::new();
     let mut seen = BTreeSet::new();
     for path in &paths {
@@ -59,6 +62,7 @@ pub fn kernel_paths(lab: &str, plan: &Plan) -> Result<Vec<PathRow>, LabError> {
     let mut asked: BTreeMap<NodeId, Vec<PathRow>> = BTreeMap::new();
     for from in topology.host_ids() {
         let host = RealHost::new(plan, from)?;
+        // Queue pairs to a peer are numbered in the order of the host's list.
         let mut numbers: BTreeMap<HostId, u16> = BTreeMap::new();
         for way in host
             .ways()
@@ -94,7 +98,7 @@ pub fn kernel_paths(lab: &str, plan: &Plan) -> Result<Vec<PathRow>, LabError> {
     Ok(rows)
 }
 
-/// Where a switch sends packets of queue pairs.
+/// Asks the kernel of `leaf` where it would send the data described by `rows`.
 fn ask(
     lab: &str,
     plan: &Plan,

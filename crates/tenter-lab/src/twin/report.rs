@@ -1,4 +1,4 @@
-//! A twin as text.
+//! The twin's tables as text for the terminal.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::compare::TOLERANCE_PERCENT;
 use super::flows::FlowSpread;
 use super::run::Twin;
 
-/// What a person reads of a twin: sizes, flows, links, paths.
+/// Returns a twin's tables for the terminal: sizes, flows, links and paths.
 pub fn twin_text(twin: &Twin) -> String {
     let mut text = sizes(twin);
     let _ = writeln!(text, "\nflows");

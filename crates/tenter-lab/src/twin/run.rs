@@ -17,7 +17,7 @@ use super::paths::{PathRow, kernel_paths};
 use crate::coordinator::{LabRun, LabTrial, Observed, run};
 use crate::error::LabError;
 
-/// Names of folders and files of a twin.
+/// Names in the twin's folder.
 const MEASURED: &str = "measured";
 const STATED: &str = "simulated";
 const FITTED: &str = "calibrated";
@@ -28,39 +28,39 @@ const CALIBRATION: &str = "calibration.yaml";
 /// A lab beside its simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Twin {
-    /// By size.
+    /// Comparison by collective, in the measured trial's order.
     pub sizes: Vec<SizeRow>,
-    /// By flow: with stated constants, and with fitted ones.
+    /// Comparison by flow: with the scenario's constants, and with fitted ones if there are any.
     pub flows: (FlowSpread, Option<FlowSpread>),
-    /// By link, with fitted constants where there are any.
+    /// Comparison by link, with fitted constants if there are any.
     pub links: Vec<LinkRow>,
-    /// By queue pair: the links that it takes.
+    /// Comparison by path; empty for a lab of machines.
     pub paths: Vec<PathRow>,
-    /// The fitted constants.
+    /// Fitted constants, if there are any.
     pub calibration: Option<Calibration>,
-    /// Whether all that was to be measured has been.
+    /// True if the measured trial was completed.
     pub complete: bool,
-    /// What was measured at a glance.
+    /// The measured trial's summary.
     pub measured: Summary,
-    /// The page with drawings.
+    /// Path to the page with drawings.
     pub page: PathBuf,
 }
 
-/// How constants of hosts come about.
+/// Source for the constants of hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Constants {
-    /// Those that the scenario states are compared, and no others.
+    /// The scenario's own constants alone.
     Stated,
-    /// These, of an earlier fit.
+    /// The scenario's constants, and beside them those from an earlier fit.
     Known(Calibration),
-    /// They are fitted to half of the collectives.
+    /// The scenario's constants, and beside them some fitted to every other measured collective.
     Fit,
 }
 
-/// Runs a scenario on the hosts of a lab, then simulates it, and compares.
+/// Runs a scenario on a lab's hosts, simulates it, and compares.
 ///
 /// # Errors
-/// When either cannot be run.
+/// Returns an error if the trial or a simulation fails, or if a file cannot be written.
 pub fn twin(
     trial: &LabTrial,
     constants: Constants,
@@ -160,7 +160,8 @@ fn sizes(
     rows.collect()
 }
 
-/// Writes what was measured as a table, and a page on which the simulations are drawn beside it.
+/// Writes the measured times as a table, and a page that draws the simulations beside them. Returns
+/// the page's path.
 fn draw(folder: &Path, sizes: &[SizeRow], has_fit: bool) -> Result<PathBuf, LabError> {
     let mut table = "collective,size_bytes,time_us\n".to_owned();
     for row in sizes {

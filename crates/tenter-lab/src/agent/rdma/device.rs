@@ -435,7 +435,7 @@ impl Verbs for Device {
         // memory that they name outlives the queue pair.
         let error =
             unsafe { sys::ibv_post_send(queue_pair.own.get(), &raw mut request, &raw mut wrong) };
-        // The queue was not as long as asked for; a later completion makes room.
+        // The device's own queue is full; a completion will make room.
         if io::Error::from_raw_os_error(error).kind() == io::ErrorKind::OutOfMemory {
             return Ok(Posted::Full);
         }

@@ -62,7 +62,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// Returns the index of the `RoCEv2` GID for `address` at a port.
 fn gid_of(port: &Path, address: Ipv4Addr) -> Option<u8> {
-    // Each address has one GID for every version of RoCE, so the type is looked at, too.
+    // A port may list an address once for RoCE v1 and once for v2, so the type is looked at, too.
     let wanted = address.to_ipv6_mapped();
     let mut places: Vec<u8> = names(&port.join("gids"))
         .iter()
