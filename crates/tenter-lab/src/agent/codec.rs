@@ -13,8 +13,7 @@ use crate::wire::{
     Reth, UdpFlow, icrc,
 };
 
-/// Values of the ECN field: the sender allows marks (ECT(0)), or a switch has marked the packet
-/// (CE).
+/// ECN field values: the sender allows marks (ECT(0)), or a switch has marked the packet (CE).
 const ECN_CAPABLE: u8 = 2;
 const CONGESTION_EXPERIENCED: u8 = 3;
 
@@ -22,14 +21,14 @@ const CONGESTION_EXPERIENCED: u8 = 3;
 /// stay in order when sequence numbers wrap.
 const REMEMBERED: usize = 8192;
 
-/// Frame bytes of a data packet without payload and RETH.
+/// Frame bytes around a data packet's payload, without RETH.
 const DATA_OVERHEAD: u32 = tenter_net::DATA_OVERHEAD_BYTES;
 
 /// Writes packets as datagrams, and reads datagrams as packets.
 pub(super) struct Codec {
     host: HostId,
     numbers: Numbers,
-    /// IPv4 addresses of all hosts, by host index.
+    /// All hosts' IPv4 addresses, by host index.
     addresses: Vec<u32>,
     by_address: BTreeMap<u32, HostId>,
     /// Queue pairs by which this host sends data, by send QP index.
@@ -39,14 +38,14 @@ pub(super) struct Codec {
     /// For each send queue pair, times when its latest packets left, in units of [`SENT_UNIT_PS`];
     /// empty until it sends. A packet's place is its sequence number modulo [`REMEMBERED`].
     sent: Vec<Vec<u32>>,
-    /// For each send queue pair, payload bytes of the message that is being sent.
+    /// For each send queue pair, payload bytes in the message that is being sent.
     message_bytes: Vec<u32>,
     dscp: u8,
     /// Control packets' DSCP; `None` if they have that of data.
     control_dscp: Option<u8>,
     /// True if jobs choose traffic classes; a data packet's DSCP then follows from its class.
     by_class: bool,
-    /// Frame bytes of the longest packet that the scenario allows.
+    /// Frame bytes in the longest packet that the scenario allows.
     longest: usize,
     icrcs: Icrcs,
     /// Payload bytes that arrived as they were sent.
@@ -55,7 +54,7 @@ pub(super) struct Codec {
     pub(super) corrupt: u64,
 }
 
-/// Inputs of [`Codec::new`].
+/// Everything that [`Codec::new`] needs.
 pub(super) struct CodecBuild<'a> {
     pub(super) host: HostId,
     pub(super) trial: u64,
@@ -69,7 +68,7 @@ pub(super) struct CodecBuild<'a> {
     pub(super) cut_datagrams: u16,
 }
 
-/// A received datagram.
+/// A datagram as it was received.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Incoming<'a> {
     pub(super) bytes: &'a [u8],
@@ -91,9 +90,9 @@ struct Data<'a> {
 /// Reason why a datagram is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// The sender's address is that of no host in the trial.
+    /// The sender's address is no host's in this trial.
     Stranger,
-    /// The datagram is not a packet of a lab.
+    /// The datagram is no packet that a lab sends.
     Malformed(Malformed),
     /// The queue pair does not exist here, or its other end is not the sender.
     QueuePair,
@@ -136,7 +135,7 @@ impl Codec {
         }
     }
 
-    /// Returns the length of the longest datagram, in bytes.
+    /// Returns the longest datagram's length in bytes.
     pub(super) fn longest_datagram(&self) -> usize {
         self.longest - FRAME_OVERHEAD
     }
@@ -146,7 +145,7 @@ impl Codec {
         self.addresses[self.host.index()]
     }
 
-    /// Returns the UDP source port of a packet.
+    /// Returns a packet's UDP source port.
     pub(super) fn source_port(&self, departure: &Departure) -> u16 {
         self.way(departure.from).source_port
     }
@@ -471,7 +470,7 @@ impl Codec {
     }
 }
 
-/// Returns the payload bytes of a data packet, pads included.
+/// Returns a data packet's payload bytes, pads included.
 fn payload_bytes(packet: &Packet) -> u32 {
     let begins = matches!(packet.kind, PacketKind::First | PacketKind::Only);
     let reth = u32::from(begins) * tenter_net::RETH_BYTES;

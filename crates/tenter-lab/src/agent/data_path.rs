@@ -75,8 +75,8 @@ impl DataPath {
         }
     }
 
-    /// Appends the packets that have arrived to `arrivals`, and returns the number of refused
-    /// datagrams or completions.
+    /// Appends the packets that have arrived to `arrivals`, and returns how many datagrams or
+    /// completions were refused.
     pub(super) fn receive(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! Counters of the host's network interface, as the operating system keeps them.
+//! Counters that the operating system keeps for the host's network interface.
 
 use std::fs;
 use std::net::Ipv4Addr;
@@ -8,10 +8,10 @@ use std::process::Command;
 use nix::ifaddrs::getifaddrs;
 use tenter_sim::real_time::{Counter, PortCounts};
 
-/// FCS bytes of an Ethernet frame, which interfaces do not count.
+/// FCS bytes per Ethernet frame, which interfaces do not count.
 const FCS_BYTES: u64 = 4;
 
-/// Counters of one interface at one time.
+/// One interface's counters at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct InterfaceCounts {
     name: String,
@@ -20,11 +20,11 @@ pub(super) struct InterfaceCounts {
     /// Frames and bytes received, as for `tx`.
     rx: (u64, u64),
     dropped: u64,
-    /// Counters of the driver and the RDMA device, by name.
+    /// Counters by the driver and the RDMA device, by name.
     others: Vec<(String, u64)>,
 }
 
-/// Reads the counters of the interface that has `address`; `None` if none has it.
+/// Reads the counters at the interface with `address`; `None` if none has it.
 pub(super) fn read(address: Ipv4Addr) -> Option<InterfaceCounts> {
     let interfaces = getifaddrs().ok()?;
     let found = interfaces.into_iter().find(|interface| {

@@ -1,7 +1,7 @@
-//! Queue pair numbers and first sequence numbers of a trial.
+//! A trial's queue pair numbers and first sequence numbers.
 //!
 //! Both ends compute them from the trial's random number, which only this coordinator's agents
-//! know. Packets of other trials, and guesses, therefore do not match.
+//! know. Packets from other trials, and guesses, therefore do not match.
 
 use tenter_engine::mix64;
 use tenter_sim::real_time::Slot;
@@ -10,7 +10,7 @@ use tenter_topology::HostId;
 /// Usable queue pair numbers: 24 bits, without 0 and 1, which `InfiniBand` reserves for management.
 const QUEUE_PAIRS: u32 = (1 << 24) - 2;
 const FIRST_QUEUE_PAIR: u32 = 2;
-/// Mask of the 24 bits that a sequence number has on the wire.
+/// Mask for the 24 bits that a sequence number has on the wire.
 pub(super) const SEQUENCE_MASK: u32 = (1 << 24) - 1;
 
 /// Derives a trial's numbers from its random number.

@@ -17,7 +17,7 @@ pub(super) struct Places(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Number and connection of each peer.
+    /// Each peer's number and connection.
     taken: VecDeque<(u64, TcpStream)>,
     next: u64,
 }

@@ -5,7 +5,7 @@ use nix::unistd::{Gid, Uid, User, setgroups, setresgid, setresuid};
 /// Reason why privileges could not be given up.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivilegeError {
-    /// The system has no user of this name.
+    /// The system has no user with this name.
     #[error("there is no user `{0}`: name one that exists, `nobody` for instance")]
     NoUser(String),
     /// The system refused the change.
@@ -13,7 +13,7 @@ pub enum PrivilegeError {
     Refused {
         /// The user that the agent was to become.
         user: String,
-        /// The operating system's reason.
+        /// Reason given by the operating system.
         source: nix::errno::Errno,
     },
 }

@@ -12,12 +12,12 @@ use crate::wire::ROCE_PORT;
 /// Receive buffer in bytes, so that datagrams wait while the agent is late.
 const RECEIVE_BUFFER: usize = 16 << 20;
 
-/// Receiving sockets at the UDP port of `RoCEv2`, by local address.
+/// Receiving sockets at the `RoCEv2` UDP port, by local address.
 #[derive(Debug, Default)]
 pub(super) struct Receivers(BTreeMap<Ipv4Addr, UdpSocket>);
 
 impl Receivers {
-    /// Opens a socket for each of `addresses` that this machine has.
+    /// Opens a socket at each of `addresses` that this machine has.
     pub(super) fn open(addresses: &BTreeSet<Ipv4Addr>) -> Receivers {
         // Most addresses belong to other machines; binding to those fails.
         let found = addresses.iter().filter_map(|&address| {

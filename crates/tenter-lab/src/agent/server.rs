@@ -22,14 +22,14 @@ use crate::error::LabError;
 /// A coordinator that is silent for this long is taken for lost. It pings every 500 ms.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Limits of an agent, set when it is started.
+/// Limits that an agent is started with.
 #[derive(Clone, Debug)]
 pub(super) struct AgentLimits {
     /// Addresses that it sends to.
     pub(super) addresses: BTreeSet<Ipv4Addr>,
     /// Highest rate at which a trial may let it send.
     pub(super) rate: Rate,
-    /// Longest trial.
+    /// Longest trial that it accepts.
     pub(super) time: Duration,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn serve(
     }
 }
 
-/// Returns true if an error of `accept` concerns one connection alone, or will pass.
+/// Returns true if an error from `accept` concerns one connection alone, or will pass.
 fn is_passing(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
     // If descriptors are short (EMFILE), the connection stays pending and `accept` would fail again

@@ -1,4 +1,4 @@
-//! The sockets of a trial: one receives, and each UDP source port has one that sends.
+//! A trial's sockets: one receives, and each UDP source port has one that sends.
 
 use std::collections::BTreeMap;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -22,7 +22,7 @@ pub(super) const BATCH: usize = 64;
 /// Send buffer in bytes; the system may grant less.
 const SEND_BUFFER: usize = 8 << 20;
 
-/// The sockets of a trial.
+/// All sockets that a trial uses at this host.
 pub(super) struct Sockets {
     address: Ipv4Addr,
     receive: UdpSocket,
@@ -30,13 +30,13 @@ pub(super) struct Sockets {
     send: BTreeMap<u16, UdpSocket>,
     received: MultiHeaders<SockaddrIn>,
     sent: MultiHeaders<SockaddrIn>,
-    /// Buffers of one receiving call, one for each datagram.
+    /// Buffers for one receiving call, one for each datagram.
     rooms: Vec<Vec<u8>>,
-    /// True if the kernel joins received datagrams of a flow (UDP GRO).
+    /// True if the kernel joins a flow's received datagrams (UDP GRO).
     joins: bool,
 }
 
-/// Most datagrams that the kernel cuts from one: as many of 4,096 bytes as a datagram can hold.
+/// Most datagrams that the kernel cuts from one: as many with 4,096 bytes as fit into 64 KiB.
 pub(super) const CUT_MAX: u16 = 15;
 /// Longest datagram, in bytes, that is handed to the kernel for cutting.
 const LONGEST: usize = 65_000;
@@ -179,7 +179,7 @@ impl Sockets {
         }
     }
 
-    /// Returns the descriptor of the receiving socket.
+    /// Returns the receiving socket's descriptor.
     pub(super) fn waits(&self) -> BorrowedFd<'_> {
         self.receive.as_fd()
     }

@@ -1,4 +1,4 @@
-//! Start of the agent's process.
+//! Start of an agent process.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::control::Secret;
 use crate::error::LabError;
 use crate::lab_file::LabFile;
 
-/// Options of `tenter agent`.
+/// Options of the command `tenter agent`.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
     /// Address and TCP port where the agent listens for coordinators.

@@ -18,7 +18,7 @@ use crate::control::Opening;
 /// Packets that are due within this time, in ps, leave at once: a wait would end later.
 pub(super) const EARLY_PS: u64 = 10_000_000;
 
-/// The data path of a trial by UDP.
+/// A trial's data path by UDP.
 pub(super) struct UdpPath {
     pub(super) codec: Codec,
     sockets: Sockets,
@@ -61,7 +61,7 @@ impl UdpPath {
         })
     }
 
-    /// Appends received packets to `arrivals`, and returns the number of refused datagrams.
+    /// Appends received packets to `arrivals`, and returns how many datagrams were refused.
     pub(super) fn receive(
         &mut self,
         now: Instant,
@@ -111,7 +111,7 @@ impl UdpPath {
         self.flush()
     }
 
-    /// Sends the batch, and returns false if some of it has to be offered again.
+    /// Sends the batch, and returns false if some datagrams have to be offered again.
     fn flush(&mut self) -> Result<bool, String> {
         while self.batch.len() > 0 {
             let sent = self.sockets.send(&mut self.batch);
@@ -122,7 +122,7 @@ impl UdpPath {
         Ok(true)
     }
 
-    /// Returns the descriptor of the receiving socket.
+    /// Returns the receiving socket's descriptor.
     pub(super) fn waits(&self) -> BorrowedFd<'_> {
         self.sockets.waits()
     }

@@ -29,7 +29,7 @@ use super::receivers::Receivers;
 use super::udp_path::EARLY_PS;
 use crate::control::{AgentReport, FromAgent, LocalClock, Offer, Opening};
 
-/// Most actions of the host before arrivals are looked at again.
+/// Most actions by the host before arrivals are looked at again.
 const AT_ONCE: usize = 256;
 /// Most packets that wait for the operating system; the host stands still beyond it.
 const OUTGOING_MAX: usize = 1024;
@@ -39,7 +39,7 @@ const IDLE: Duration = Duration::from_millis(20);
 const RETRY_PS: u64 = 100_000_000;
 /// Interval in ps at which records are sent to the coordinator: 100 ms.
 const RECORDS_EVERY_PS: u64 = 100_000_000_000;
-/// Timer slack in ns; the default of Linux, 50 µs, would delay each wait by up to that.
+/// Timer slack in ns; Linux's default, 50 µs, would delay each wait by up to that.
 const TIMER_SLACK_NS: u64 = 1_000;
 
 /// Interval at which a data path is polled if it has no descriptor to wait for.
@@ -54,7 +54,7 @@ pub(super) enum Work {
     Close,
 }
 
-/// Connections of a worker to the session that started it.
+/// Connections from a worker to the session that started it.
 pub(super) struct Wires {
     pub(super) clock: LocalClock,
     pub(super) orders: Receiver<Work>,
@@ -65,10 +65,10 @@ pub(super) struct Wires {
     pub(super) stop: Arc<AtomicBool>,
 }
 
-/// Resolves the scenario of `opening` into a plan.
+/// Resolves the scenario in `opening` into a plan.
 ///
 /// # Errors
-/// Returns all mistakes of the scenario, or a sentence about missing files or addresses.
+/// Returns all mistakes in the scenario, or a sentence about missing files or addresses.
 pub(super) fn plan_of(opening: &Opening) -> Result<Plan, String> {
     // An agent opens no file that a scenario names; it reads what the coordinator sent.
     let files = |name: &str| {
@@ -111,7 +111,7 @@ enum JobState {
 pub(super) struct Worker {
     wires: Wires,
     host: RealHost,
-    /// Index of the host.
+    /// Index of the host in the scenario.
     node: u32,
     path: DataPath,
     address: Ipv4Addr,
@@ -122,7 +122,7 @@ pub(super) struct Worker {
     departures: Vec<Departure>,
     arrivals: Vec<Packet>,
     jobs: Vec<JobState>,
-    /// The agent's clock at the start of the trial.
+    /// The agent's clock when the trial started.
     epoch_ns: u64,
     limit_ps: u64,
     /// Instant in ps when records are next sent.
@@ -132,9 +132,9 @@ pub(super) struct Worker {
     /// Queue pairs that gave up and have been reported.
     gave_up: usize,
     refused: u64,
-    /// Longest delay of a due action so far, in ps.
+    /// Longest delay so far with which the host did something, in ps.
     latest_ps: u64,
-    /// Processor time of the thread before the trial, in ns.
+    /// The thread's processor time before the trial, in ns.
     cpu_before: u64,
     interface_before: Option<interface::InterfaceCounts>,
 }
@@ -426,7 +426,7 @@ impl Worker {
     }
 }
 
-/// Returns the processor time of this thread in ns; 0 if the system does not tell.
+/// Returns this thread's processor time in ns; 0 if the system does not tell.
 fn cpu_ns() -> u64 {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else {
         return 0;

@@ -12,7 +12,7 @@ use super::messages::PROTOCOL_VERSION;
 use super::secret::{Key, MAC_BYTES, Secret, SecretError, random};
 
 const NONCE_BYTES: usize = 32;
-/// First bytes of a greeting: the program's name and [`PROTOCOL_VERSION`].
+/// First bytes in a greeting: the program's name and [`PROTOCOL_VERSION`].
 const GREETING: [u8; 8] = [b't', b'e', b'n', b't', b'e', b'r', PROTOCOL_VERSION, 0];
 /// Time limit for a whole greeting, so that a peer without the secret cannot hold a connection by
 /// sending one byte at a time.
@@ -26,7 +26,7 @@ pub enum ChannelError {
     /// The connection failed, or the other end was silent for too long.
     #[error("the connection failed: {0}")]
     Io(#[from] io::Error),
-    /// The other end does not run this version of Tenter.
+    /// The other end does not run this Tenter version.
     #[error(
         "the other end speaks another protocol: install the same version of Tenter on all hosts"
     )]
@@ -50,14 +50,14 @@ pub enum ChannelError {
     Secret(#[from] SecretError),
 }
 
-/// The reading end of a channel.
+/// A channel's reading end.
 pub(crate) struct Reader {
     stream: TcpStream,
     key: Key,
     counter: u64,
 }
 
-/// The writing end of a channel.
+/// A channel's writing end.
 pub(crate) struct Writer {
     stream: TcpStream,
     key: Key,

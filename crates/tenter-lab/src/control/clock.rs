@@ -1,15 +1,15 @@
-//! The local clock, and the coordinator's estimate of an agent's clock.
+//! The local clock, and what the coordinator knows about an agent's clock.
 
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-/// A monotonic clock of this process, in ns since it was started.
+/// This process's monotonic clock, in ns since it was started.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocalClock(Instant);
 
 impl LocalClock {
-    /// Starts a clock at 0.
+    /// Starts a clock that shows 0 now.
     pub(crate) fn start() -> LocalClock {
         LocalClock(Instant::now())
     }

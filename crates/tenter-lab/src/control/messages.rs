@@ -5,7 +5,7 @@ use tenter_sim::real_time::{HostCounts, HostRecords, PortCounts};
 
 use crate::data_path_kind::DataPathKind;
 
-/// Version of all messages in this file; both ends must have the same.
+/// Version for all messages in this file; both ends must have the same.
 pub(crate) const PROTOCOL_VERSION: u8 = 2;
 
 /// A file that the scenario refers to, such as a trace.
@@ -21,21 +21,20 @@ pub(crate) struct ScenarioFile {
 pub(crate) struct Opening {
     /// The scenario as YAML, with every default filled in.
     pub(crate) scenario: String,
-    /// The files that the scenario refers to: the agent opens none of its own.
+    /// Files that the scenario refers to: the agent opens none by itself.
     pub(crate) files: Vec<ScenarioFile>,
     /// Index of the agent's host in the scenario.
     pub(crate) host: u32,
-    /// IPv4 addresses of all hosts, in host order.
+    /// All hosts' IPv4 addresses, in host order.
     pub(crate) addresses: Vec<u32>,
     /// Random number from which the trial's QP numbers, sequence numbers and payloads follow;
     /// packets from other trials do not match.
     pub(crate) trial: u64,
     /// The agent's clock when the trial starts, in ns.
     pub(crate) epoch_ns: u64,
-    /// Longest duration of the trial, in ns.
+    /// Time limit for the trial, in ns.
     pub(crate) time_limit_ns: u64,
-    /// True if the agent hands runs of packets to the kernel as one datagram, which the kernel
-    /// cuts.
+    /// True if the agent hands packets to the kernel in runs, as one datagram that the kernel cuts.
     pub(crate) segmentation: bool,
     pub(crate) data_path: DataPathKind,
 }
@@ -53,44 +52,43 @@ pub(crate) struct Offer {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Messages to an agent.
+/// Messages that an agent receives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Order {
     /// Asks for a [`FromAgent::Pong`] with the same number. Pings measure the agent's clock, and
     /// keep it from taking the coordinator for lost.
     Ping(u64),
-    /// Opens a trial.
+    /// Opens a trial, which ends any earlier one.
     Open(Box<Opening>),
     /// Passes on the offers that the agent's peers have made to it.
     Connect(Vec<Offer>),
-    /// Asks the ranks of a job here to make ready for a collective.
+    /// Asks a job's ranks here to make ready for a collective.
     Prepare {
-        /// Index of the job.
+        /// Index of the job in the scenario.
         job: u16,
-        /// Index of the collective over all iterations of the job.
+        /// Index of the collective, counted over all iterations.
         turn: u32,
     },
-    /// Starts the prepared collective.
+    /// Starts the collective that was prepared.
     Start {
-        /// Index of the job.
+        /// Index of the job in the scenario.
         job: u16,
-        /// Start in ps since the start of the trial.
+        /// Start in ps after the trial's.
         at_ps: u64,
     },
     /// Ends the trial, and asks for the agent's report.
     Close,
 }
 
-/// What an agent reports at the end of a trial.
+/// An agent's report at the end of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgentReport {
     /// Counters of the simulation's NIC.
     pub(crate) counts: HostCounts,
-    /// Counters of the network interface as the operating system keeps them; `None` if they cannot
-    /// be read.
+    /// Counters that the operating system keeps for the interface; `None` if they cannot be read.
     pub(crate) interface: Option<PortCounts>,
-    /// Counters of the driver and the RDMA device that have grown, by name.
+    /// Counters that driver and RDMA device keep and that have grown, by name.
     pub(crate) interface_counters: Vec<(String, u64)>,
     /// Payload bytes that arrived as they were sent.
     pub(crate) verified_bytes: u64,
@@ -100,42 +98,42 @@ pub(crate) struct AgentReport {
     pub(crate) refused_packets: u64,
     /// Hosts to which sending was given up, each with the instant in ps.
     pub(crate) given_up: Vec<(u32, u64)>,
-    /// Processor time of the agent's thread for the trial, in ns.
+    /// Processor time that the agent's thread took for the trial, in ns.
     pub(crate) cpu_ns: u64,
     /// Longest delay, in ns, with which the host did something that was due; it grows if the agent
     /// lacks processor time.
     pub(crate) latest_ns: u64,
 }
 
-/// Messages from an agent.
+/// Messages that an agent sends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FromAgent {
     /// Answers [`Order::Ping`] with its number and the agent's clock in ns.
     Pong(u64, u64),
-    /// Asks the coordinator to pass on offers; sent in place of [`FromAgent::Opened`] until peers
-    /// are connected.
+    /// Asks the coordinator to pass on offers; [`FromAgent::Opened`] follows once peers are
+    /// connected.
     Offers(Vec<Offer>),
     /// The agent is ready for the trial.
     Opened,
     /// The ranks here are ready for a collective.
     Prepared {
-        /// Index of the job.
+        /// Index of the job in the scenario.
         job: u16,
-        /// Index of the collective over all iterations.
+        /// Index of the collective, counted over all iterations.
         turn: u32,
     },
     /// A collective is complete here.
     Done {
-        /// Index of the job.
+        /// Index of the job in the scenario.
         job: u16,
-        /// Index of the collective over all iterations.
+        /// Index of the collective, counted over all iterations.
         turn: u32,
         /// Last arrival here by the agent's clock, in ps since the start of the trial; 0 if nothing
         /// was to arrive.
         at_ps: u64,
     },
-    /// Halves of flows recorded since the previous message.
+    /// Flow halves recorded since the previous message.
     Records(HostRecords),
     /// A queue pair has given up sending to the host with this index.
     GaveUp(u32),

@@ -1,4 +1,4 @@
-//! The secret that the agents and the coordinator of a lab share.
+//! The secret that a lab's agents and coordinator share.
 
 use std::fmt;
 use std::fs;
@@ -19,7 +19,7 @@ const SECRET_MADE: usize = 32;
 /// Length of a message authentication code in bytes.
 pub(super) const MAC_BYTES: usize = 32;
 
-/// The secret shared by agents and coordinator of a lab.
+/// The secret that a lab's agents and coordinator share.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Vec<u8>);
 
@@ -36,9 +36,9 @@ pub enum SecretError {
     /// The file cannot be read or created.
     #[error("cannot use the secret file `{}`: {source}", path.display())]
     File {
-        /// The secret file.
+        /// Path to the secret file.
         path: PathBuf,
-        /// The operating system's reason.
+        /// Reason given by the operating system.
         source: std::io::Error,
     },
     /// The file has permissions for its group or for others.
@@ -50,9 +50,9 @@ pub enum SecretError {
         path.display()
     )]
     Length {
-        /// The secret file.
+        /// Path to the secret file.
         path: PathBuf,
-        /// Length of the secret or the file in bytes.
+        /// Length of the secret or its file in bytes.
         bytes: usize,
     },
     /// The system gave no random bytes.
@@ -128,7 +128,7 @@ impl Secret {
         Key(self.0.clone()).code(parts)
     }
 
-    /// Derives the key for one direction of one session.
+    /// Derives the key for one direction in one session.
     pub(super) fn key(&self, parts: &[&[u8]]) -> Key {
         Key(self.code(parts).to_vec())
     }
@@ -140,7 +140,7 @@ impl Secret {
     }
 }
 
-/// A key of HMAC-SHA-256 (RFC 2104).
+/// A key for HMAC-SHA-256 (RFC 2104).
 pub(super) struct Key(Vec<u8>);
 
 impl Key {
@@ -165,7 +165,7 @@ impl Key {
     }
 }
 
-/// Returns random bytes of the operating system.
+/// Returns random bytes from the operating system.
 ///
 /// # Errors
 /// Returns an error if the system has none.

@@ -34,7 +34,7 @@ pub(super) struct Agent {
     pub(super) clock: ClockEstimate,
     /// The coordinator's clock when the last ping was sent.
     asked_ns: u64,
-    /// Number that the last ping had.
+    /// Number of the last ping.
     pings: u64,
     /// Reason why the agent can no longer be used; `None` while it can.
     pub(super) lost: Option<String>,

@@ -41,8 +41,8 @@ fn of_switch(name: &str, folder: &Path) -> Result<Snapshot, LabError> {
         .map_err(failed)?
         .iter()
         .map(fs::DirEntry::path)
-        // Sorted, so that the same file wins on every machine if two have the same counter.
         .collect();
+    // Sorted, so that the same file wins on every machine if two have the same counter.
     paths.sort();
     let mut snapshot = Snapshot::default();
     for path in paths.iter().filter(|path| path.is_file()) {

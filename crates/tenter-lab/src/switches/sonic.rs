@@ -26,7 +26,7 @@ pub(super) const COMMANDS: [&str; 7] = [
 /// Traffic classes that have counters.
 const CLASSES: u8 = 8;
 
-/// Content that a table has.
+/// Content of a `show` table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// One row for each interface.

@@ -147,7 +147,6 @@ impl Fitter<'_> {
             start_up: us(start_up),
             step_delay: us(step),
             message_gap: us(gap),
-            // Whole kbit/s: a rate must have a written form.
             host_rate: Rate::from_bits_per_second((bits / 1e3).round() as u64 * 1_000),
             fitted_to: Vec::new(),
         }

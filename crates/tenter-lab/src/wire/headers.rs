@@ -12,10 +12,10 @@ const NOTIFICATION: u8 = 0x81;
 const BTH_BYTES: usize = 12;
 const RETH_BYTES: usize = 16;
 const AETH_BYTES: usize = 4;
-/// Reserved bytes, all zero, after the BTH of a congestion notification (Annex A17).
+/// Reserved bytes, all zero, behind a congestion notification's BTH (Annex A17).
 const RESERVED_BYTES: usize = 16;
 
-/// Most bytes that the headers of a packet take.
+/// Most bytes that a packet's headers take.
 pub const HEADERS_MAX: usize = BTH_BYTES + RETH_BYTES;
 
 /// `MigReq` bit, set: the queue pair is on its primary path.
@@ -26,45 +26,45 @@ const VERSION: u8 = 0x0f;
 const DEFAULT_PARTITION: u16 = 0xffff;
 const BECN: u8 = 0x40;
 const ASKS_FOR_ACK: u8 = 0x80;
-/// Reserved bit that Tenter's senders set to ask for a report of missing packets.
+/// Reserved bit by which Tenter's senders ask for a report about missing packets.
 const ASKS_FOR_REPORT: u8 = 0x01;
-/// Syndrome of an ACK without end-to-end credits.
+/// Syndrome for an ACK without end-to-end credits.
 const SYNDROME_ACK: u8 = 0x1f;
-/// Syndrome of a NAK for a PSN sequence error.
+/// Syndrome for a NAK after a PSN sequence error.
 const SYNDROME_SEQUENCE: u8 = 0x60;
 
-/// Position of an RDMA write's packet within its message.
+/// Position of a packet within its RDMA write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// First of several packets.
+    /// First packet among several.
     First,
-    /// Neither first nor last.
+    /// Neither the first packet nor the last.
     Middle,
-    /// Last of several packets.
+    /// Last packet among several.
     Last,
-    /// The only packet of its message.
+    /// The message's only packet.
     Only,
 }
 
 /// The RDMA extended transport header (RETH).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reth {
-    /// Virtual address of the written memory; 0 here, since receivers only compare payloads.
+    /// Virtual address to write to; 0 here, since receivers only compare payloads.
     pub address: u64,
-    /// Remote key of that memory; 0 here.
+    /// Remote key for that memory; 0 here.
     pub key: u32,
     /// Length of the whole message in bytes.
     pub bytes: u32,
 }
 
-/// The part of the headers after the BTH.
+/// The headers behind the BTH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// A packet of an RDMA write; its payload follows the headers in the datagram.
+    /// An RDMA write's packet; its payload follows the headers in the datagram.
     Write {
-        /// Position within the message.
+        /// Position of the packet within its message.
         position: Position,
-        /// Set in the first packet of a message alone.
+        /// RETH; only a message's first packet has one.
         reth: Option<Reth>,
         /// Bytes, 0 to 3, that fill the payload up to a multiple of 4.
         pads: u8,
@@ -76,7 +76,7 @@ pub enum Body {
     /// The standard's NAK asks for all of them. The packet count is Tenter's own, for selective
     /// repeat; it is in the field for the message sequence number.
     Nak {
-        /// Number of missing packets; 0 asks for all from the PSN on.
+        /// Missing packets; 0 asks for everything from the PSN on.
         packets: u32,
     },
     /// A congestion notification packet (CNP).
@@ -94,9 +94,9 @@ pub struct Headers {
     pub asks_for_ack: bool,
     /// Set if the receiver shall report missing packets.
     pub asks_for_report: bool,
-    /// BECN bit: the sender of this packet received marked packets.
+    /// BECN bit: this packet's sender received marked packets.
     pub notifies: bool,
-    /// The rest of the headers.
+    /// Headers behind the BTH.
     pub body: Body,
 }
 
@@ -109,7 +109,7 @@ pub enum Malformed {
     Opcode,
     /// Its header version, partition key or syndrome is one that a lab does not send.
     Field,
-    /// Its ICRC is wrong.
+    /// Its ICRC does not match its content.
     Icrc,
 }
 

@@ -11,17 +11,17 @@ const IPV4_BYTES: usize = 20;
 const UDP_BYTES: usize = 8;
 /// Eight 0xff bytes in place of a local route header, then the IPv4 and UDP headers.
 const PREFIX_BYTES: usize = 8 + IPV4_BYTES + UDP_BYTES;
-/// Offset within the BTH of the byte that holds FECN and BECN, which switches may change.
+/// Offset within the BTH at which FECN and BECN are, which switches may change.
 const CONGESTION_BYTE: usize = 4;
 
 /// Addresses and source port of a `RoCEv2` datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UdpFlow {
-    /// IPv4 address of the sender.
+    /// Sender's IPv4 address.
     pub source: u32,
-    /// IPv4 address of the receiver.
+    /// Receiver's IPv4 address.
     pub destination: u32,
-    /// UDP source port.
+    /// UDP port at the sender, by which switches choose the path.
     pub source_port: u16,
 }
 
@@ -88,8 +88,8 @@ impl Icrcs {
         }
     }
 
-    /// Returns true if `found` is the ICRC of a datagram with payload `covered` (without the ICRC)
-    /// under one of the accepted identifications.
+    /// Returns true if `found` is the ICRC for a datagram with payload `covered` (without the ICRC)
+    /// under an accepted identification.
     pub fn fits(&mut self, flow: &UdpFlow, covered: &[u8], found: u32) -> bool {
         let change = icrc(flow, 0, covered) ^ found;
         if change == 0 {

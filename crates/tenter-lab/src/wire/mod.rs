@@ -1,8 +1,8 @@
-//! `RoCEv2` packets as the payload of UDP datagrams.
+//! `RoCEv2` packets as UDP payload.
 //!
 //! Source: `InfiniBand` Architecture Specification, volume 1, with its Annex A17 for `RoCEv2`.
 //!
-//! **Architecture invariant.** Pure functions of bytes: no socket and no clock.
+//! **Architecture invariant.** Pure functions on bytes: no socket and no clock.
 
 mod headers;
 mod icrc;

@@ -1,18 +1,18 @@
 //! Payload that its receiver can verify byte by byte.
 
-/// Bytes of the time stamp and its copy, which open each payload that has room for both.
+/// Bytes that the time stamp and its copy take at the start of a payload with room for both.
 pub const STAMP_BYTES: usize = 16;
 
 /// Step between words: 2⁶⁴ over the golden ratio, an odd number whose bits have no other structure.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The payload of one packet: 64-bit words that follow from trial, queue pair and sequence number,
-/// headed by a time stamp and a disguised copy of it.
+/// One packet's payload: 64-bit words that follow from trial, queue pair and sequence number,
+/// headed by a time stamp and a disguised copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern(u64);
 
 impl Pattern {
-    /// Makes the pattern of packet `sequence` of `queue_pair` in `trial`.
+    /// Makes the pattern for the packet `sequence` on `queue_pair` in `trial`.
     pub fn new(trial: u64, queue_pair: u32, sequence: u32) -> Pattern {
         let mixed = trial ^ (u64::from(queue_pair) << 32 | u64::from(sequence));
         // The finaliser of SplitMix64 (Steele, Lea and Flood, 2014).

@@ -37,7 +37,7 @@ const NOT_READY_RETRIES: u8 = 7;
 const NOT_READY_TIMER: u8 = 12;
 const HOP_LIMIT: u8 = 64;
 
-/// An object of the library, destroyed when dropped.
+/// A library object, destroyed when dropped.
 struct Owned<T> {
     object: NonNull<T>,
     destroy: unsafe extern "C" fn(*mut T) -> c_int,
@@ -72,14 +72,14 @@ impl<T> Drop for Owned<T> {
     }
 }
 
-/// A queue pair of the device.
+/// A queue pair on the device.
 struct QueuePair {
     own: Owned<sys::ibv_qp>,
     /// First packet sequence number that it sends, 24 bits.
     first: u32,
     /// Writes that have not completed; receives are not counted.
     under_way: u32,
-    /// The peer, once connected.
+    /// The peer's offer, once connected.
     peer: Option<QueuePairOffer>,
 }
 
@@ -252,7 +252,7 @@ fn check(error: c_int, what: &str) -> Result<(), String> {
 }
 
 impl Device {
-    /// Returns the registration of the memory, which does not change.
+    /// Returns the memory's registration, which does not change.
     fn registered(&self) -> sys::ibv_mr {
         // SAFETY: the memory is registered for as long as the device is there.
         unsafe { *self.memory.get() }

@@ -11,10 +11,10 @@ use tenter_sim::real_time::Slot;
 
 use super::verbs::{Completion, Posted, Status, Verbs, Write};
 
-/// Faults of the fabric.
+/// Faults that the test wants from the fabric.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults {
-    /// Host, send slot and the number of the write with which that queue pair fails.
+    /// Host, send slot, and the write's number at which that queue pair fails.
     pub(super) fails: Option<(u32, u32, u32)>,
     /// Most receives at a slot, however many are posted; 0 for no limit.
     pub(super) receives_max: u32,
@@ -33,7 +33,7 @@ struct InFlight {
     tries: u32,
 }
 
-/// The devices of all hosts, and the fabric between them.
+/// All hosts' devices, and the fabric between them.
 #[derive(Debug, Default)]
 pub(super) struct FakeFabric {
     faults: Faults,
@@ -129,7 +129,7 @@ impl FakeFabric {
     }
 }
 
-/// The device of one host.
+/// One host's device.
 #[derive(Debug)]
 pub(super) struct FakeDevice {
     pub(super) host: u32,

@@ -1,6 +1,6 @@
 //! The data that an RDMA queue pair sends to its peer before they are connected.
 
-/// Version of the encoding, its first word, so that another encoding is refused.
+/// Version of this encoding, its first word, so that another one is refused.
 const VERSION: u32 = 1;
 
 /// Everything that a peer needs to connect and to write.
@@ -12,11 +12,11 @@ pub(super) struct QueuePairOffer {
     pub(super) first: u32,
     /// Remote key for the memory that the peer may write to.
     pub(super) key: u32,
-    /// Start of that memory.
+    /// Address at which that memory starts.
     pub(super) address: u64,
-    /// Bytes in that memory.
+    /// Bytes that the peer may write there.
     pub(super) length: u64,
-    /// Address of the port: IPv4, mapped into IPv6.
+    /// The port's address: IPv4, mapped into IPv6.
     pub(super) gid: [u8; 16],
 }
 

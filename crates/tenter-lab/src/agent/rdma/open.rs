@@ -1,4 +1,4 @@
-//! Choice and opening of the RDMA device.
+//! Choosing and opening the RDMA device.
 
 use std::net::Ipv4Addr;
 use std::path::Path;

@@ -14,7 +14,7 @@ use crate::control::Offer;
 /// Receives posted at each receiving queue pair; each arrival is replaced at once.
 pub(super) const RECEIVES: u32 = 512;
 
-/// Inputs of [`RdmaPath::new`].
+/// Everything that [`RdmaPath::new`] needs.
 pub(in crate::agent) struct RdmaBuild<'a> {
     pub(in crate::agent) device: Box<dyn Verbs>,
     pub(in crate::agent) host: HostId,
@@ -58,7 +58,7 @@ pub(in crate::agent) struct RdmaPath {
     completions: Vec<Completion>,
     /// Peers whose queue pairs have failed, with instant and reason.
     failed: Vec<(HostId, Instant, Status)>,
-    /// Completions that match nothing.
+    /// Completions that match no message or queue pair.
     refused: u64,
 }
 
@@ -78,7 +78,7 @@ impl RdmaPath {
         }
     }
 
-    /// Returns an offer for the peer of each queue pair.
+    /// Returns an offer for each queue pair's peer.
     pub(in crate::agent) fn offers(&self) -> Vec<Offer> {
         let offer = |way: &Way| Offer {
             // A peer receives where this host sends.
@@ -312,7 +312,7 @@ fn unknown(now: Instant) -> u32 {
     ((now.ps() / SENT_UNIT_PS) as u32).wrapping_add(1)
 }
 
-/// Returns an ACK to a queue pair of this host, to be completed by the caller.
+/// Returns an ACK to this host's queue pair, to be completed by the caller.
 fn self_packet(host: HostId, queue_pair: u32, now: Instant) -> Packet {
     Packet {
         at: now,

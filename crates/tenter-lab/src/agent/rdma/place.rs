@@ -1,4 +1,4 @@
-//! Location of the RDMA port that has an address: device, port number and GID.
+//! Finding the RDMA port that has an address: device, port number and GID.
 
 use std::fs;
 use std::net::Ipv4Addr;
@@ -7,15 +7,15 @@ use std::path::Path;
 /// Folder in which Linux lists RDMA devices.
 pub(super) const DEVICES: &str = "/sys/class/infiniband";
 
-/// Type of a GID whose packets are `RoCEv2`, as `gid_attrs/types` shows it.
+/// Type of `RoCEv2` GIDs, as `gid_attrs/types` shows it.
 const ROCE_V2: &str = "RoCE v2";
 
-/// A port of an RDMA device.
+/// A port on an RDMA device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// Device name, for instance `mlx5_0`.
     pub(super) device: String,
-    /// Port number, from 1.
+    /// Port number at the device, from 1.
     pub(super) port: u8,
     /// Index of the GID in the port's table.
     pub(super) gid: u8,
@@ -60,7 +60,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the index of the `RoCEv2` GID for `address` at a port.
+/// Returns the index at which a port has the `RoCEv2` GID for `address`.
 fn gid_of(port: &Path, address: Ipv4Addr) -> Option<u8> {
     // A port may list an address once for RoCE v1 and once for v2, so the type is looked at, too.
     let wanted = address.to_ipv6_mapped();

@@ -15,20 +15,20 @@ pub(in crate::agent) struct Attributes {
     pub(in crate::agent) traffic_class: u8,
 }
 
-/// A message to send.
+/// A message to send by an RDMA write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::agent) struct Write {
-    /// Sending queue pair.
+    /// Queue pair that sends the message.
     pub(in crate::agent) slot: SendSlot,
     /// Number that the write's completion returns.
     pub(in crate::agent) id: u32,
-    /// Payload in bytes.
+    /// Payload of the message in bytes.
     pub(in crate::agent) bytes: u32,
     /// Value that the receiver's completion shows.
     pub(in crate::agent) immediate: u32,
 }
 
-/// Outcome of posting a write.
+/// Answer to posting a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(any(test, feature = "rdma")),
@@ -48,7 +48,7 @@ pub(in crate::agent) enum Posted {
     expect(dead_code, reason = "devices make them, of which this build has none")
 )]
 pub(in crate::agent) enum Status {
-    /// The request succeeded.
+    /// The request ended without error.
     Success,
     /// No acknowledgement came for all retries.
     RetryExceeded,
