@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tenter_config::choice;
 
-/// How data gets from host to host of a lab.
+/// Means by which data gets from host to host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DataPathKind {

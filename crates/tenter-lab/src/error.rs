@@ -71,6 +71,7 @@ impl LabError {
     pub fn is_input(&self) -> bool {
         matches!(
             self,
+            // The user names the files that are read; failures to write are the machine's.
             LabError::File { what: "read", .. }
                 | LabError::Text(_)
                 | LabError::Input(_)

@@ -181,6 +181,7 @@ impl LabFile {
             let (leaf, within) = (host / fabric.hosts_per_leaf, host % fabric.hosts_per_leaf);
             AgentKeys {
                 control: SocketAddrV4::new(control_address(host), CONTROL_PORT),
+                // Address 1 in a leaf's network is its gateway by default, so hosts begin at 2.
                 address: Ipv4Addr::new(10, leaf as u8, 0, within as u8 + 2),
             }
         };
@@ -199,6 +200,7 @@ impl LabFile {
     pub fn scenario_fabric(&self, latency: Time) -> Option<String> {
         let fabric = self.keys.fabric.as_ref()?;
         let mut text = String::new();
+        // Virtual cables have no delay of their own.
         let _ = write!(
             text,
             "fabric:\n  kind: leaf-spine\n  leaves: {}\n  hosts_per_leaf: {}\n  spines: {}\n  \

@@ -193,6 +193,7 @@ impl Codec {
             pattern.fill(&mut out[length..length + payload], now.ps() / SENT_UNIT_PS);
             length += payload;
             let sent = &mut self.sent[slot.index()];
+            // Allocated at first use, 32 KiB each: many queue pairs never send.
             if sent.is_empty() {
                 sent.resize(REMEMBERED, 0);
             }
@@ -373,6 +374,7 @@ impl Codec {
             return Err(Refused::QueuePair);
         }
         let frame_bytes = incoming.bytes.len() + FRAME_OVERHEAD;
+        // The cast below is safe, since a longer packet cannot belong to the scenario.
         if frame_bytes > self.longest {
             return Err(Refused::Malformed(Malformed::Field));
         }

@@ -36,6 +36,7 @@ pub(super) fn read(address: Ipv4Addr) -> Option<InterfaceCounts> {
     });
     let name = found?.interface_name;
     let folder = Path::new("/sys/class/net").join(&name).join("statistics");
+    // A missing file counts as 0: not every driver has all counters.
     let number = |of: &str| -> u64 {
         let text = fs::read_to_string(folder.join(of)).unwrap_or_default();
         text.trim().parse().unwrap_or(0)

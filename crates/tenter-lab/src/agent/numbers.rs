@@ -51,8 +51,7 @@ impl Numbers {
     /// `receiver` begins.
     pub(super) fn first_sequence(self, receiver: HostId, slot: u32) -> u32 {
         let of = u64::from(receiver.number()) << 32 | u64::from(slot);
-        // Other bits of the trial's number than in `first_queue_pair`, so that neither reveals the
-        // other.
+        // The rotation keeps sequence numbers independent of queue pair numbers.
         mix64(self.0.rotate_left(32) ^ mix64(of)) as u32 & SEQUENCE_MASK
     }
 }

@@ -203,6 +203,7 @@ impl Session<'_> {
         let opening = opening.clone();
         let receivers = Arc::clone(&self.shared.receivers);
         let writer = Arc::clone(&self.writer);
+        // A second thread writes, so that a slow coordinator does not hold up the worker.
         let threads = [
             thread::spawn(move || work(&opening, &plan, &receivers, wires)),
             thread::spawn(move || hand_on(&told, &writer)),

@@ -232,6 +232,8 @@ impl Worker {
                 }
                 Ok(Work::Prepare { job, turn }) => self.prepare(job, turn)?,
                 Ok(Work::Start { job, at_ps }) => self.start(job, at_ps)?,
+                // A session that ended without closing also gets here, but nothing waits for the
+                // report.
                 Ok(Work::Close) | Err(TryRecvError::Disconnected) => return Ok(true),
                 Err(TryRecvError::Empty) => return Ok(false),
             }

@@ -158,6 +158,8 @@ fn is_end(error: &io::Error) -> bool {
 
 /// Prepares a stream for a greeting, and returns the instant by which the greeting must end.
 fn begin(stream: &TcpStream, time: Duration) -> io::Result<Instant> {
+    // Pings measure clocks, and orders must arrive ahead of a start: neither may wait for more
+    // data.
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(time))?;
     Ok(Instant::now() + time)
@@ -216,6 +218,7 @@ impl Reader {
         let mut length = [0; 4];
         self.stream.read_exact(&mut length)?;
         let length = u32::from_be_bytes(length) as usize;
+        // The length is used before its frame can be checked, so it has a limit.
         if length > FRAME_MAX {
             return Err(ChannelError::Message(format!(
                 "{length} bytes are too many"

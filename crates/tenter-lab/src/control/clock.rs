@@ -25,11 +25,11 @@ impl LocalClock {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the unit is part of each")]
 pub(crate) struct Exchange {
-    /// When the coordinator sent its ping.
+    /// Time at which the coordinator sent its ping.
     pub(crate) asked_ns: u64,
     /// The agent's clock when it answered.
     pub(crate) agent_ns: u64,
-    /// When the coordinator received the answer.
+    /// Time at which the coordinator received the answer.
     pub(crate) answered_ns: u64,
 }
 
@@ -86,6 +86,7 @@ impl ClockEstimate {
         let apart = later.at_ns - self.at_ns;
         let moved = later.offset_ns - self.offset_ns;
         let error = self.error_ns + later.error_ns;
+        // A smaller change may be an error in either offset.
         let drift_ppm = if apart > 0.0 && moved.abs() > error {
             moved / apart * 1e6
         } else {

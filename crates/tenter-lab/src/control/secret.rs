@@ -71,6 +71,7 @@ impl Secret {
             path: path.to_owned(),
             source,
         };
+        // A secret that others can read is refused, as `ssh` does with keys.
         let about = fs::metadata(path).map_err(file)?;
         if about.permissions().mode() & 0o077 != 0 {
             return Err(SecretError::Open(path.to_owned()));

@@ -33,7 +33,7 @@ pub(super) struct Finished<'a, 't> {
     pub(super) ended: Instant,
     /// Growth in the switches' counters, with warnings.
     pub(super) switches: Measured,
-    /// What switches showed before and after the trial.
+    /// Snapshots from switches before and after the trial.
     pub(super) shown: [Vec<SwitchShown>; 2],
 }
 

@@ -37,7 +37,7 @@ pub struct LabTrial {
     pub lab: LabFile,
     /// The scenario on the lab's fabric, for simulation.
     pub simulated: Plan,
-    /// The same without host constants, for the agents.
+    /// The plan that agents run: as `simulated`, without host constants.
     pub measured: Plan,
     /// The scenario behind [`LabTrial::simulated`], from which calibration makes others.
     pub(crate) scenario: Scenario,

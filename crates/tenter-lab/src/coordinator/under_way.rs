@@ -52,8 +52,7 @@ pub(super) struct Trial<'a> {
     pub(super) epoch_ns: u64,
     /// Recorded halves that fit no flow.
     pub(super) refused: u64,
-    /// What has gone wrong, oldest first; any entry ends the trial, and the first becomes its
-    /// reason.
+    /// Problems so far, oldest first; any entry ends the trial, and the first becomes its reason.
     pub(super) problems: Vec<String>,
     pub(super) ended_by_user: bool,
     /// Scratch for flows that both hosts have reported.

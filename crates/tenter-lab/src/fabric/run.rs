@@ -181,6 +181,8 @@ fn start_agents(lab: &LabFile, plan: &Plan, program: &Path) -> Result<Vec<u32>, 
         let log = folder.join(format!("{node}.log"));
         let out = File::create(&log).map_err(LabError::file("write", &log))?;
         let errors = out.try_clone().map_err(LabError::file("write", &log))?;
+        // `ip`, `chrt` and `nice` replace themselves by the next program, so the child's id is the
+        // agent's.
         let child = Command::new("ip")
             .args(["netns", "exec", &namespace(&lab.keys.name, node)])
             .args(precedence(lab))

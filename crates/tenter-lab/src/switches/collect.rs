@@ -10,7 +10,7 @@ use super::keys::{Collector, GnmiKeys, SonicKeys, SwitchKeys};
 use super::snapshot::Snapshot;
 use super::{command, gnmi, snmp, sonic, text};
 
-/// What one switch answered, and what it refused.
+/// The answer from one switch, and what it refused.
 #[derive(Clone, Debug)]
 pub struct SwitchShown {
     /// The switch's name in the fabric.
@@ -44,6 +44,7 @@ pub(crate) fn read_settled(
     waits: impl FnMut() -> bool,
 ) -> (Vec<SwitchShown>, bool) {
     let asked = switches.iter();
+    // Files were saved by hand, and nobody waits for them.
     let asked = asked.filter(|keys| keys.collector != Collector::Files);
     let longest = asked.map(|keys| of_clock(keys.settle)).max();
     let settled = wait(longest.unwrap_or_default(), waits);

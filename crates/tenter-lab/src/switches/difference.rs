@@ -43,6 +43,7 @@ pub(crate) fn measured(
                 continue;
             }
         };
+        // Nodes are looked up last: a switch that cannot be read has a warning already.
         let Some((node, ports)) = node(name) else {
             measured.warnings.push(format!(
                 "the fabric has no switch `{name}`: correct `switches[].name` of the lab file"

@@ -5,7 +5,7 @@
 pub(super) struct Fault {
     /// Line at fault, from 1; `None` if no single line is.
     pub(super) line: Option<usize>,
-    /// What is wrong with it, and what to do.
+    /// Sentence that says what is wrong, and what to do.
     pub(super) what: String,
 }
 

@@ -103,6 +103,7 @@ fn path_nodes(path: &str) -> Vec<Node> {
         while let Some(inside) = rest.strip_prefix('[') {
             let end = inside.find(']').unwrap_or(inside.len());
             let (_, value) = inside[..end].split_once('=').unwrap_or_default();
+            // Lists of these models have a single key.
             key.get_or_insert_with(|| value.to_owned());
             rest = inside.get(end + 1..).unwrap_or_default();
         }
@@ -176,6 +177,7 @@ fn take(nodes: &[Node], leaf: &Value, leaves: &mut Leaves) -> Result<(), String>
     };
     let number = match leaf {
         Value::Number(number) => number.as_u64(),
+        // JSON has 64-bit numbers as strings (RFC 7951).
         Value::String(text) => text.parse().ok(),
         _ => None,
     };

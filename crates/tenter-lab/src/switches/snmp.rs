@@ -131,6 +131,7 @@ pub(super) fn read(keys: &SnmpKeys, folder: &Path, timeout: Duration) -> Result<
                 Some(row) => {
                     if let Some(sum) = wide_sum(row) {
                         snapshot.set(name, None, counter, sum);
+                        // A 64-bit form replaces the 32-bit value, and its wrap.
                         snapshot
                             .0
                             .entry(name.clone())
@@ -246,6 +247,7 @@ impl Agent {
                     is_over = true;
                     break;
                 };
+                // A tree is in order; an agent that goes back would be walked for ever.
                 if oid <= last || cells.len() >= INTERFACES_MAX {
                     return Err(format!(
                         "{} does not come to an end of {}; its agent is at fault",
@@ -303,6 +305,7 @@ fn rows_after(session: &mut SyncSession, oid: &[u64]) -> Result<Vec<(Vec<u64>, S
     let mut rows = Vec::new();
     for (name, value) in answer.varbinds {
         let shown = match value {
+            // The agent has no more objects; it fills the rest of its answer with this value.
             Value::EndOfMibView => break,
             Value::Counter64(value) => Shown::Wide(value),
             Value::Counter32(value) => Shown::Narrow(value),

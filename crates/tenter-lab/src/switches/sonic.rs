@@ -156,6 +156,7 @@ fn row(table: &Table, line: &str, snapshot: &mut Snapshot) -> Result<(), String>
             .collect(),
         None => line.split_whitespace().collect(),
     };
+    // A line that is shorter than its table has been cut.
     if cells.len() < table.titles.len() || cells.iter().any(|cell| cell.is_empty()) {
         return Err(format!(
             "it has other columns than the {} titles above it; give the output whole, as the switch prints it",
@@ -225,6 +226,7 @@ fn queue(
     }
     if let Some(bytes) = cell("Counter/bytes").map(count).transpose()?.flatten() {
         let own = snapshot.0.entry(name.to_owned()).or_default();
+        // The interface sends what all its queues send, those for multicast included.
         *own.own.entry(Counter::TxBytes).or_default() += bytes;
     }
     Ok(())

@@ -108,6 +108,7 @@ const MOVES: u32 = 12;
 /// Returns an error if a simulation fails, or if no collective was completed.
 pub fn calibrate(trial: &LabTrial, measured: &Summary) -> Result<Calibration, LabError> {
     let all = medians(measured);
+    // The other half stays unseen, and judges the fit.
     let mut fit: Vec<Median> = all.iter().step_by(2).cloned().collect();
     if fit.is_empty() {
         return Err(LabError::Input(

@@ -59,6 +59,7 @@ pub(super) fn spread(measured: &[FlowRow], simulated: &[FlowRow]) -> FlowSpread 
     if deviations.is_empty() {
         return found;
     }
+    // Sorted twice: with signs for the median, by size for the others.
     deviations.sort_unstable_by(f64::total_cmp);
     found.median_percent = deviations[deviations.len() / 2];
     deviations.sort_unstable_by(|a, b| a.abs().total_cmp(&b.abs()));

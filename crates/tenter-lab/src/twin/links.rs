@@ -10,7 +10,7 @@ pub struct LinkRow {
     pub name: String,
     /// Measured bytes, and their percentage among the bytes that the switch sent to other switches.
     pub measured: (u64, f64),
-    /// The same for the simulation.
+    /// Bytes and percentage in the simulation.
     pub simulated: (u64, f64),
 }
 
@@ -37,6 +37,7 @@ pub(super) fn links(
     };
     let rows = measured
         .iter()
+        // A port that was not read has 0 here, which is no load.
         .filter(|row| is_uplink(row) && !row.unread.lacks("tx_bytes"))
         .map(|row| LinkRow {
             name: format!("{}:{} → {}", row.node_name, row.port, row.peer_name),

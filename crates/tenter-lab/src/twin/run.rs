@@ -72,6 +72,7 @@ pub fn twin(
         folder: folder.join(MEASURED),
         ..options.clone()
     };
+    // Measured first: a lab that is not up should fail before time is spent on simulations.
     let measured = run(trial, &on_lab, observer)?;
     let simulated = simulate(&trial.simulated, &folder.join(STATED))?;
     let calibration = match constants {
