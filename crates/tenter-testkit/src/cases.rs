@@ -1,14 +1,15 @@
-//! How many of its random cases a test runs.
+//! Number of random cases that a test runs.
 
-/// The variable that sets it: `all`, or a number of cases for each test.
+/// Environment variable that sets the number: `all`, or cases for each test.
 const VARIABLE: &str = "TENTER_TEST_CASES";
 
-/// The number of cases that a test runs: `quick`, or what the variable `TENTER_TEST_CASES` says, at
-/// most `all`. `make test-all` sets it to `all`. Cases are numbered from 0, so more of them are the
-/// same ones and others.
+/// Returns the number of cases that a test runs: `quick`, or the value of `TENTER_TEST_CASES`, at
+/// most `all`. `make test-all` sets it to `all`.
+///
+/// Cases are numbered from 0, so a larger number adds cases to those of a smaller one.
 ///
 /// # Panics
-/// If the variable is neither `all` nor a number.
+/// Panics if the variable is neither `all` nor a number.
 pub fn cases(quick: u64, all: u64) -> u64 {
     match std::env::var(VARIABLE).as_deref() {
         Err(_) => quick,

@@ -1,4 +1,4 @@
-//! One scenario on several engines: nothing in the records may differ.
+//! One scenario on several engines, whose records must not differ.
 
 use std::fmt::Debug;
 
@@ -8,20 +8,20 @@ use tenter_sim::Outcome;
 use crate::engine::{Engine, Trial};
 use crate::random::RandomScenario;
 
-/// The trials of one scenario on two engines. They are equal, but say how they were run.
+/// Trials of one scenario on two engines. They are equal but for statistics about the run itself.
 #[derive(Clone, Debug)]
 pub struct EqualTrials {
-    /// On the reference engine.
+    /// Trial on the reference engine.
     pub reference: Trial,
-    /// On one thread, as every trial runs by default.
+    /// Trial on one thread, as trials run by default.
     pub windowed: Trial,
 }
 
 /// Runs a random scenario on [all engines](Engine::all).
 ///
 /// # Errors
-/// The engine that fails or differs from the reference, how, and the command that runs the scenario
-/// again.
+/// Names the engine that fails or differs from the reference, says how, and gives the command that
+/// runs the scenario again.
 pub fn compare(scenario: &RandomScenario) -> Result<EqualTrials, String> {
     let again = |how| format!("{how}\n  again: {}", replay_command(scenario.seed));
     compare_plan(&scenario.plan, scenario.seed).map_err(again)
@@ -30,7 +30,7 @@ pub fn compare(scenario: &RandomScenario) -> Result<EqualTrials, String> {
 /// Runs a plan on [all engines](Engine::all); the seed chooses their windows.
 ///
 /// # Errors
-/// The engine that fails or differs from the reference, and how.
+/// Names the engine that fails or differs from the reference, and says how.
 pub fn compare_plan(plan: &Plan, seed: u64) -> Result<EqualTrials, String> {
     let [reference, windowed, others @ ..] = Engine::all(seed);
     let run = |engine: Engine| {
@@ -55,14 +55,14 @@ pub fn compare_plan(plan: &Plan, seed: u64) -> Result<EqualTrials, String> {
     })
 }
 
-/// The line that runs a random scenario again and shows the first event that differs.
+/// Returns the command that runs a random scenario again and shows the first event that differs.
 pub fn replay_command(seed: u64) -> String {
     format!("cargo run -p tenter-testkit --example replay -- {seed}")
 }
 
-/// The first row in which two trials differ, or the digest; nothing when they are equal.
+/// Returns the first row in which two trials differ, or their digests; `None` if they are equal.
 ///
-/// What says how a trial was run, such as the number of windows, is not compared.
+/// Statistics about the run itself, such as the number of windows, are not compared.
 pub fn difference(left: &Trial, right: &Trial) -> Option<String> {
     let rows = [left, right].map(|trial| &trial.rows);
     let outcomes = [left, right].map(|trial| &trial.outcome);
@@ -126,10 +126,11 @@ pub fn difference(left: &Trial, right: &Trial) -> Option<String> {
             outcomes.map(|outcome| std::slice::from_ref(&outcome.digest)),
         ),
     ];
+    // The digest comes last: a row that differs says more.
     tables.into_iter().flatten().next()
 }
 
-/// The first row in which two trials differ in what they have of trainings and inferences.
+/// Returns the first row about training or inference in which two trials differ.
 fn of_models(outcomes: [&Outcome; 2]) -> Option<String> {
     let summaries = outcomes.map(|outcome| &outcome.summary);
     let tables = [
@@ -157,7 +158,7 @@ fn of_models(outcomes: [&Outcome; 2]) -> Option<String> {
     tables.into_iter().flatten().next()
 }
 
-/// The first row in which two tables differ.
+/// Returns the first row in which two tables differ.
 fn row<T: PartialEq + Debug>(table: &str, [left, right]: [&[T]; 2]) -> Option<String> {
     let rows = left.len().max(right.len());
     let differs = |&index: &usize| left.get(index) != right.get(index);

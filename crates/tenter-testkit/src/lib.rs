@@ -1,5 +1,5 @@
-//! What the tests of Tenter share: an engine to compare with, scenarios to compare on, and a finder
-//! of the first event that differs.
+//! Shared parts of Tenter's tests: an engine to compare with, random scenarios to compare on, and a
+//! finder for the first event that differs.
 //!
 //! ```text
 //!   seed ──random_scenario──▶ text, Plan ──┬──▶ ReferenceDriver ────────────▶ Trial ──┐
@@ -9,9 +9,9 @@
 //! ```
 //!
 //! The [`ReferenceDriver`] drives the same model functions as the windowed engine, in the most
-//! obvious way there is: one heap, one event at a time, every departure an event. So equal records
-//! prove order, laziness of ports, windows and threads, and nothing about the models; those are
-//! proven by closed forms and published results.
+//! obvious way: one heap, one event at a time, an event for each departure. Equal records therefore
+//! prove order, lazy ports, windows and threads. They prove nothing about the models; closed forms
+//! and published results do.
 //!
 //! **Architecture invariant.** No crate depends on this one except in its tests.
 

@@ -1,4 +1,4 @@
-//! The reference engine: every event in one heap, taken one at a time.
+//! The reference engine: one heap of events, taken one at a time.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -12,27 +12,29 @@ use tenter_sim::{
 };
 use tenter_units::Instant;
 
-/// Moves time the most obvious way there is: the next event of the whole network, again and again.
+/// Advances time in the most obvious way: it takes the next event of the whole network, again and
+/// again.
 ///
-/// It drives the same model functions as the windowed engine and shares nothing else with it: no
-/// windows, no calendar, no event list, no inbox of the engine. A departure from a port is an event
-/// of its own, at exactly its instant. So equal results show that visiting a node for a whole
-/// window at a time, evaluating ports lazily and spreading nodes over threads change nothing.
+/// It shares the model functions with the windowed engine and nothing else: no windows, no
+/// calendar, no event list, no inbox. Each departure from a port is an event at exactly its
+/// instant. Equal results therefore show that it changes nothing to visit a node for a whole
+/// window, to evaluate ports lazily, and to spread nodes over threads.
 ///
-/// What is planned may become wrong: a queue pair is released and the NIC sends sooner, an
-/// acknowledgement moves a timeout. Nothing is taken out of the heap for that. Whenever a node
-/// changes, its next events are put in again, and an event that comes up is dropped unless the node
-/// itself says that it is due.
+/// A planned event may become wrong: a queue pair is released and the NIC sends sooner, or an
+/// acknowledgement moves a timeout. Nothing is removed from the heap for that. Instead, a node's
+/// next events are planned anew after each change of the node, and an event that comes up is
+/// dropped unless the node confirms that it is due.
 #[derive(Debug)]
 pub struct ReferenceDriver<W> {
     fabric: Fabric<Unwatched>,
     links: Links<W>,
-    /// For each node what was last planned for each of its ports, and for the node itself.
+    /// For each node the instants planned last: one for each port, then one for the node's timers.
     planned: Vec<Vec<Option<Instant>>>,
+    /// Number of events so far.
     events: u64,
 }
 
-/// Something that happens, in the order in which it does.
+/// A planned event. The order of the fields is the order in which events happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Planned {
     at: Instant,
@@ -40,28 +42,29 @@ struct Planned {
     what: What,
 }
 
-/// What happens to a node; the order is that of events at the same instant.
+/// Kind of an event; the order of the variants is that of events at the same instant, as in the
+/// event list of a windowed visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
-    /// The node was changed from outside and may have something to do: put it into the heap.
+    /// The node was changed from outside; its next events have to be planned.
     Look,
-    /// A frame starts to leave through a port.
+    /// A frame starts to leave through this port.
     Departure(u16),
-    /// A packet comes out of a link.
+    /// A packet arrives.
     Arrival {
-        /// Through which input of the node.
+        /// The node's input through which it arrives.
         input: u16,
-        /// How many had come through it before.
+        /// Number of packets that were sent to this input before it.
         sequence: u64,
     },
-    /// The first of the node's timers that are due fires.
+    /// The earliest of the node's due timers fires.
     Timer,
 }
 
-/// What is on its way, and what is planned.
+/// Packets on links, and planned events.
 #[derive(Debug)]
 struct Links<W> {
-    /// The receiving ends of all links, node by node.
+    /// Receiving ends of all links, by node and input.
     inputs: Vec<Vec<Input>>,
     heap: BinaryHeap<Reverse<Planned>>,
     watcher: W,
@@ -70,12 +73,15 @@ struct Links<W> {
 /// The receiving end of a link.
 #[derive(Clone, Debug, Default)]
 struct Input {
+    /// Packets on the link, oldest first.
     under_way: VecDeque<Packet>,
+    /// Packets that were ever sent over the link.
     sent: u64,
 }
 
 impl Input {
-    /// The number of the packet that comes out next; those that were lost have none.
+    /// Returns the number of the packet that arrives next. Lost packets keep their numbers, so that
+    /// their planned arrivals match no packet.
     fn first(&self) -> Option<u64> {
         let under_way = self.under_way.len() as u64;
         (under_way > 0).then(|| self.sent - under_way)
@@ -101,17 +107,18 @@ impl<W: Watcher> Medium for Links<W> {
 }
 
 impl ReferenceDriver<Unwatched> {
-    /// Builds a plan's network and schedule.
+    /// Builds the network and schedule of a plan.
     ///
     /// # Errors
-    /// When hosts cannot reach each other, a collective cannot be run, or a link has no delay.
+    /// Returns an error if hosts cannot reach each other, a collective cannot be run, or a link has
+    /// no delay.
     pub fn new(plan: &Plan) -> Result<Self, SimulationError> {
         ReferenceDriver::watched(plan, Unwatched)
     }
 }
 
 impl<W: Watcher> ReferenceDriver<W> {
-    /// Builds a plan's network and schedule, and tells `watcher` of every event.
+    /// Builds the network and schedule of a plan; `watcher` receives every event.
     ///
     /// # Errors
     /// As [`ReferenceDriver::new`].
@@ -126,7 +133,8 @@ impl<W: Watcher> ReferenceDriver<W> {
         })
     }
 
-    /// The next thing that happens, still in the heap; what is out of date is dropped on the way.
+    /// Returns the next event, which stays in the heap; drops events on the way that are no longer
+    /// due.
     fn next(&mut self) -> Option<Planned> {
         while let Some(&Reverse(planned)) = self.links.heap.peek() {
             if self.is_due(planned) {
@@ -138,7 +146,7 @@ impl<W: Watcher> ReferenceDriver<W> {
         None
     }
 
-    /// Whether the node still sees it coming.
+    /// Returns true if the node confirms that the event is due.
     fn is_due(&self, Planned { at, node, what }: Planned) -> bool {
         let due = match (&self.fabric.nodes()[node.index()], what) {
             (NodeModel::Host(host), What::Departure(_)) => host.next_departure(at),
@@ -180,7 +188,7 @@ impl<W: Watcher> ReferenceDriver<W> {
         }
     }
 
-    /// What has left the heap may be planned again.
+    /// Notes that an event has left the heap, so that it may be planned again.
     fn forget(&mut self, Planned { at, node, what }: Planned) {
         let planned = &mut self.planned[node.index()];
         let place = match what {
@@ -193,11 +201,12 @@ impl<W: Watcher> ReferenceDriver<W> {
         }
     }
 
-    /// Plans the next event of every port of a node and of the node itself, unless it is planned
-    /// already: a pause that one port causes changes another.
+    /// Plans the next event of each port and of the timers, unless it is planned already. All ports
+    /// are looked at, since a pause caused at one port changes others.
     fn plan_all(&mut self, node: LocalNode, now: Instant) {
         let model = &self.fabric.nodes()[node.index()];
         let (ports, timer) = match model {
+            // A NIC has one next departure, over all its ports.
             NodeModel::Host(host) => (1, host.next_timer()),
             NodeModel::Switch(switch) => (switch.ports().len() as u16, switch.next_timer()),
         };
@@ -216,7 +225,7 @@ impl<W: Watcher> ReferenceDriver<W> {
     }
 }
 
-/// Plans an event, unless it is the one of its kind that was planned last.
+/// Plans an event, unless the last one planned for this port or timer is at the same instant.
 fn plan(
     heap: &mut BinaryHeap<Reverse<Planned>>,
     planned: &mut Option<Instant>,
@@ -225,7 +234,7 @@ fn plan(
     at: Option<Instant>,
     now: Instant,
 ) {
-    // A NIC whose link is down would send at the end of all time.
+    // A NIC whose link is down has its next departure at `Instant::NEVER`.
     let Some(at) = at.filter(|&when| *planned != at && !when.is_never()) else {
         return;
     };
@@ -252,7 +261,7 @@ impl<W> Links<W> {
         }
     }
 
-    /// Takes the packet that comes out of a link at `at`.
+    /// Takes the packet that arrives through `input` at `at`.
     fn take(&mut self, node: LocalNode, input: u16, at: Instant) -> Packet {
         let link = &mut self.inputs[node.index()][usize::from(input)];
         let packet = link.under_way.pop_front();
@@ -263,7 +272,7 @@ impl<W> Links<W> {
 }
 
 impl<W: Watcher> Driver for ReferenceDriver<W> {
-    /// The watcher stands at the links, not in the fabric.
+    /// Events of links go to the watcher of [`Links`], so the fabric needs none.
     type Watcher = Unwatched;
 
     fn run(&mut self, from: Instant, mut edge: Instant, progress: &JobProgress) -> RunOutcome {

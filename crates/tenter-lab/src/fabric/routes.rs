@@ -3,8 +3,8 @@
 use super::commands::run_with;
 use crate::error::LabError;
 
-/// Returns the ports by which `namespace` would send; `questions` are `route get …` lines for `ip
-/// -batch`. An answer is `None` if the packet leaves by no port.
+/// Returns the ports by which `namespace` would send; `questions` are lines such as `route get …`
+/// for `ip -batch`. An answer is `None` if the packet leaves by no port.
 pub(crate) fn route_answers(
     namespace: &str,
     questions: &str,
