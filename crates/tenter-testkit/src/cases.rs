@@ -1,10 +1,10 @@
-//! Number of random cases that a test runs.
+//! How many random cases a test runs, by environment variable.
 
 /// Environment variable that sets the number: `all`, or cases for each test.
 const VARIABLE: &str = "TENTER_TEST_CASES";
 
-/// Returns the number of cases that a test runs: `quick`, or the value of `TENTER_TEST_CASES`, at
-/// most `all`. `make test-all` sets it to `all`.
+/// Returns how many cases a test runs: `quick`, or the value of `TENTER_TEST_CASES`, at most `all`.
+/// `make test-all` sets it to `all`.
 ///
 /// Cases are numbered from 0, so a larger number adds cases to those of a smaller one.
 ///

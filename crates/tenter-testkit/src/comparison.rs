@@ -8,7 +8,7 @@ use tenter_sim::Outcome;
 use crate::engine::{Engine, Trial};
 use crate::random::RandomScenario;
 
-/// Trials of one scenario on two engines. They are equal but for statistics about the run itself.
+/// One scenario's trials on two engines. They are equal but for statistics about the run itself.
 #[derive(Clone, Debug)]
 pub struct EqualTrials {
     /// Trial on the reference engine.

@@ -1,4 +1,4 @@
-//! The divergence finder: where two runs that should be equal first differ.
+//! The divergence finder: it finds the first event in which two runs differ that should be equal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -10,39 +10,40 @@ use tenter_sim::Watcher;
 use tenter_topology::{NodeId, Topology};
 use tenter_units::Time;
 
-/// One of the two runs: builds it with the probe as its watcher and runs it to its end. It is
-/// called twice. A run that fails on the way is compared as far as it came.
+/// One of the two runs: a function that builds it with the probe as its watcher and runs it to its
+/// end. The finder calls it twice. A run that fails on the way is compared as far as it came.
 pub type Side<'a> = &'a dyn Fn(&Probe);
 
-/// Time is compared in stretches of this length.
+/// Length of the time buckets that the first pass compares.
 const BUCKET: Time = Time::from_us(1);
-/// So many events before the first that differs are kept.
+/// Most equal events that are shown before the first that differs.
 const BEFORE: usize = 8;
 
-/// The first event that is not the same in two runs.
+/// The first event in which two runs differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
-    /// The event on the left side, or what comes next there when the right side has one more.
+    /// The left side's event; `None` if it has no further one at these nodes in the bucket. If the
+    /// right side has one event more, this is the event after it.
     pub left: Option<Event>,
-    /// The event on the right side, or what comes next there when the left side has one more.
+    /// The right side's event, likewise.
     pub right: Option<Event>,
-    /// What happened last at the same nodes on both sides, oldest first.
+    /// Last events at the same nodes that are equal on both sides, oldest first.
     pub before: Vec<Event>,
-    /// When the microsecond begins in which the runs differ first.
+    /// Start of the first bucket that differs.
     pub bucket: Time,
-    /// The nodes that differ in it.
+    /// Nodes whose events differ in that bucket.
     pub nodes: Vec<NodeId>,
 }
 
-/// A watcher that takes down what the finder wants to know; clones write into the same notes.
+/// A watcher that records what the finder needs; clones share their records.
 #[derive(Clone, Debug)]
 pub struct Probe(Arc<Mutex<Notes>>);
 
 #[derive(Debug)]
 enum Notes {
-    /// A digest for each bucket and node in which something happened.
+    /// Digest over the events in each bucket and at each node.
     Digests(BTreeMap<(u64, NodeId), Digest>),
-    /// All that happened at some nodes in one bucket.
+    /// All events at `nodes` in one bucket.
     Log {
         bucket: u64,
         nodes: BTreeSet<NodeId>,
@@ -50,12 +51,12 @@ enum Notes {
     },
 }
 
-/// Runs both sides and finds the first event that differs; nothing when there is none.
+/// Runs both sides twice, and returns the first event that differs; `None` if there is none.
 ///
 /// The first pass keeps one digest per microsecond and node; the second logs the nodes that differ
-/// in the first microsecond that differs. Digests are commutative and logs are sorted: an engine
-/// that serves node after node, and evaluates a port when it is next touched, tells of events in
-/// another order than that of time.
+/// in the first microsecond that differs. Digests are commutative and logs are sorted, since an
+/// engine reports events out of order: it visits node after node, and evaluates a port when it is
+/// next touched.
 pub fn first_divergence(left: Side<'_>, right: Side<'_>) -> Option<Divergence> {
     let (bucket, nodes) = first_difference(&digests(left), &digests(right))?;
     let (left, right) = (log(left, bucket, &nodes), log(right, bucket, &nodes));
@@ -69,7 +70,7 @@ pub fn first_divergence(left: Side<'_>, right: Side<'_>) -> Option<Divergence> {
     })
 }
 
-/// The first bucket with a difference, and the nodes that differ in it.
+/// Returns the first bucket with a difference, and the nodes that differ in it.
 fn first_difference(left: &Digests, right: &Digests) -> Option<(u64, BTreeSet<NodeId>)> {
     let keys: BTreeSet<(u64, NodeId)> = left.keys().chain(right.keys()).copied().collect();
     let mut differing = keys
@@ -90,7 +91,7 @@ fn digests(side: Side<'_>) -> Digests {
     }
 }
 
-/// The events of some nodes in one bucket, in the order of time.
+/// Runs one side, and returns the events at `nodes` in `bucket`, ordered by time.
 fn log(side: Side<'_>, bucket: u64, nodes: &BTreeSet<NodeId>) -> Vec<Event> {
     let empty = Notes::Log {
         bucket,
@@ -137,7 +138,8 @@ impl Watcher for Probe {
     }
 }
 
-/// All that is known of an event, its time first.
+/// Returns all fields of an event as words, its time first, so that sorting by them is sorting by
+/// time.
 fn words(event: &Event) -> [u64; 9] {
     let Event {
         at,
@@ -160,7 +162,7 @@ fn words(event: &Event) -> [u64; 9] {
 }
 
 impl Divergence {
-    /// A few lines for people.
+    /// Describes the divergence in a few lines.
     pub fn describe(&self, topology: &Topology) -> String {
         let mut text = String::new();
         for event in &self.before {
@@ -228,7 +230,7 @@ fn describe(event: &Event, topology: &Topology) -> String {
         PacketKind::LostCredit => "word of a lost frame of blocks",
         PacketKind::ScaleUp => "end of a transfer within a host",
     };
-    // A pause frame goes no further than the other end of its link.
+    // A control frame goes no further than the other end of its link, and names no host.
     let destination = topology.nodes.get(packet.destination.index());
     let destination = destination.map_or("the other end", |node| node.name.as_str());
     let mut text = format!(

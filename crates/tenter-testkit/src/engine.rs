@@ -19,9 +19,9 @@ use crate::reference::ReferenceDriver;
 /// A way to run a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// The [`ReferenceDriver`].
+    /// The [`ReferenceDriver`], with one heap.
     Reference,
-    /// The windowed engine, which runs every trial of a user.
+    /// The windowed engine, which runs all trials outside these tests.
     Windowed {
         /// Threads that share the nodes.
         threads: u16,
@@ -33,7 +33,7 @@ pub enum Engine {
 /// Everything that a trial leaves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
-    /// Summary, tables and digest.
+    /// Summary, tables and digest as a run returns them.
     pub outcome: Outcome,
     /// Rows that were streamed while the trial ran.
     pub rows: MemorySink,
@@ -66,8 +66,8 @@ impl Engine {
         }
     }
 
-    /// Returns the engines that a random scenario is run on: the reference first, then 1, 2 and 3
-    /// threads, then windows of at most 50 ns on one thread and of 50 to 700 ns on two. The seed
+    /// Returns the engines that run a random scenario: the reference first, then 1, 2 and 3
+    /// threads, then windows up to 50 ns on one thread and from 50 to 700 ns on two. The seed
     /// chooses both windows.
     pub fn all(seed: u64) -> [Engine; 6] {
         let windowed = |threads, window_cap| Engine::Windowed {

@@ -1,15 +1,15 @@
-//! Work on many items by all processors.
+//! Parallel work on many items.
 
 use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// What `work` makes of each item, in the order of the items. As many are worked on beside each
-/// other as there are processors; the first items begin first.
+/// Returns what `work` makes of each item, in item order. One thread per processor takes the items
+/// in that order.
 ///
 /// # Panics
-/// If `work` panics.
+/// Panics if `work` does.
 pub fn of_each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let (next, made) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let take = || {
@@ -28,6 +28,7 @@ pub fn of_each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> 
             scope.spawn(take);
         }
     });
+    // Threads finish in any order.
     let mut made = made.into_inner().expect("nobody panics with the lock");
     made.sort_unstable_by_key(|(number, _)| *number);
     made.into_iter().map(|(_, result)| result).collect()

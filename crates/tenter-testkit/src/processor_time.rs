@@ -1,21 +1,21 @@
-//! Time that a test has had, however busy the machine is.
+//! Processor time, which does not depend on how busy the machine is.
 
 use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
 
-/// An instant of the processor time of the thread that calls.
+/// An instant in the calling thread's processor time.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessorTime(Duration);
 
 impl ProcessorTime {
-    /// Now.
+    /// Returns the calling thread's processor time.
     pub fn now() -> ProcessorTime {
         let now = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID);
         ProcessorTime(now.expect("every thread has this clock").into())
     }
 
-    /// The processor time that the thread has had since.
+    /// Returns the processor time that the thread has had since. The same thread must call it.
     pub fn elapsed(self) -> Duration {
         ProcessorTime::now().0.saturating_sub(self.0)
     }

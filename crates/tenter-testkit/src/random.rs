@@ -1,4 +1,9 @@
-//! Random small scenarios: every topology, every collective, and switches and NICs at odd settings.
+//! Small random scenarios: every topology, every collective, and switches and NICs at odd settings.
+//!
+//! A scenario is drawn in two steps: its text, which is resolved as a user's would be, and changes
+//! in the plan, for settings that a text cannot have or would constrain. Many changes have their
+//! own random stream, derived from the seed by a rotation. A new kind of change then leaves all
+//! others as they were, and with them the scenarios of known seeds.
 
 mod circuits;
 mod congestion;
@@ -35,31 +40,32 @@ pub use planes::random_planes;
 pub use transfers::{random_rings, random_transfers};
 pub use ultra_ethernet::random_ultra_ethernet;
 
-/// A scenario that was made from a seed.
+/// A scenario made from a seed.
 #[derive(Clone, Debug)]
 pub struct RandomScenario {
-    /// What it was made from.
+    /// Seed from which it was made.
     pub seed: u64,
-    /// The scenario as a person would write it.
+    /// The scenario as a user would write it, without the changes made in the plan.
     pub text: String,
-    /// What it says.
+    /// The plan that the text resolves to, with these changes.
     pub plan: Plan,
 }
 
-/// Makes a scenario from a seed; the same one every time.
+/// Makes the scenario of a seed; the same seed gives the same scenario.
 ///
-/// It has 2 to 24 hosts and sends five thousand packets over links on average, fifty thousand at
-/// most. Ties in time are frequent in about half of them (equal rates, delays and frames, no skew)
-/// and rare in the others. In three of ten frames are dropped, so that NAKs and timeouts occur, and
-/// in one of eight a queue pair gives up and its job with it. In four of ten links fail, frames are
-/// lost or reordered on links, NICs pause their leaves, or a watchdog looks on. In some the
-/// switches of a tier are not like the others, and in some optical switches change circuits.
+/// It has 2 to 24 hosts, and sends 5,000 packets over links on average, 50,000 at most. Ties in
+/// time are frequent in about half of the scenarios (equal rates, delays and frames, no skew) and
+/// rare in the others. In three of ten, frames are dropped, so that NAKs and timeouts occur; in one
+/// of eight a queue pair gives up, and its job with it. In four of ten, links fail, links lose or
+/// reorder frames, NICs pause their leaves, or a watchdog is on. In some, the switches of one tier
+/// differ from the others, and in some, optical switches change circuits.
 ///
 /// # Panics
-/// When the scenario is refused, which is a defect of this function.
+/// Panics if the scenario is refused, which is a defect in this crate.
 pub fn random_scenario(seed: u64) -> RandomScenario {
     RandomScenario::made(seed, "random", text(seed), |plan| {
         let mut draw = Draw::new(!seed);
+        // Own streams from here on, each by another rotation.
         flow_control::change(plan, &mut draw);
         congestion::change(plan, &mut draw);
         faults::change(plan, &mut draw);
@@ -78,10 +84,10 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
 }
 
 impl RandomScenario {
-    /// The scenario of a text, with changes that no text can say.
+    /// Makes a scenario from a text, with changes in the plan that no text can express.
     ///
     /// # Panics
-    /// When the text is refused.
+    /// Panics if the text is refused.
     fn made(seed: u64, kind: &str, text: String, change: impl FnOnce(&mut Plan)) -> RandomScenario {
         let name = format!("{kind}-{seed}.yaml");
         let mut plan = match load(&text, &name, Format::Yaml, &[], None) {
@@ -103,7 +109,7 @@ fn text(seed: u64) -> String {
     text_on(&fabric, &mut draw)
 }
 
-/// The text of a scenario on a fabric.
+/// Returns the text for a scenario on `fabric`.
 fn text_on(fabric: &fabric::Fabric, draw: &mut Draw) -> String {
     let endpoint = endpoint::write(draw);
     let limits = limits::Limits {
@@ -114,7 +120,8 @@ fn text_on(fabric: &fabric::Fabric, draw: &mut Draw) -> String {
     let jobs = jobs::write(draw, &limits);
     let seed = draw.below(1 << 32);
     let observe = if draw.chance(40) {
-        // Timers may be waited for long after the last packet; some dozen samples are enough.
+        // After the last packet, the run may have to wait long for timers; some dozens of samples
+        // are enough.
         let least = (endpoint.timeout_ns / 20).max(1_000);
         format!("{{sample_interval: {}}}", draw.time(least, 10 * least))
     } else {
@@ -122,7 +129,7 @@ fn text_on(fabric: &fabric::Fabric, draw: &mut Draw) -> String {
     };
     let loaded = jobs.contains("background: true");
     let time = if loaded {
-        // A load goes on while the others wait for a timeout.
+        // Background load goes on while the other jobs wait for a timeout, so the time is limited.
         draw.time(50_000, 500_000)
     } else if draw.chance(15) {
         draw.time(20_000, 300_000)
@@ -166,7 +173,7 @@ mod tests {
 
     use super::random_scenario;
 
-    /// What there is of buffers in a plan, and of what is compared with their limits.
+    /// Lists the buffers, limits and pause triggers that a plan has.
     fn buffers_of(plan: &Plan) -> Vec<&'static str> {
         let classes = &plan.switches.usual.classes;
         let pools = &plan.switches.usual.pool_bytes;
@@ -216,7 +223,7 @@ mod tests {
             .collect()
     }
 
-    /// What there is of classes, pauses and marks in a plan.
+    /// Lists the classes, pauses and marks that a plan has.
     fn flow_control_of(plan: &Plan) -> Vec<&'static str> {
         let classes = &plan.switches.usual.classes;
         let buffer = plan.nic.receive_buffer.as_ref();
@@ -281,7 +288,7 @@ mod tests {
             .collect()
     }
 
-    /// What there is of credit in a plan.
+    /// Lists what a plan has for link credit, and for input queues.
     fn credit_of(plan: &Plan) -> Vec<&'static str> {
         let by_credit = plan.credit.is_some();
         let in_order = |of: InputQueuedSpec| matches!(of.queues, InputQueues::Fifo(_));
@@ -326,7 +333,7 @@ mod tests {
         "signals beside spray",
     ];
 
-    /// What there is of signals to senders in a plan.
+    /// Lists the congestion signals that a plan has.
     fn signals_of(plan: &Plan) -> Vec<&'static str> {
         let Some(spec) = &plan.signals else {
             return Vec::new();
@@ -369,7 +376,7 @@ mod tests {
         "source ports by news",
     ];
 
-    /// What there is of hosts and of groups of ranks in a plan.
+    /// Lists what a plan has behind NICs and in process groups.
     fn hosts_of(plan: &Plan) -> Vec<&'static str> {
         let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
         let grouped = runs.any(|run| {
@@ -422,7 +429,7 @@ mod tests {
             .collect()
     }
 
-    /// What there is of faults and impairments in a plan.
+    /// Lists the faults and impairments that a plan has.
     fn link_faults_of(plan: &Plan) -> Vec<&'static str> {
         let fault = |is: fn(&Fault) -> bool| plan.faults.events.iter().any(|of| is(&of.fault));
         let impaired = |is: fn(&LinkImpairment) -> bool| plan.impairments.iter().any(is);
@@ -445,7 +452,7 @@ mod tests {
             .collect()
     }
 
-    /// What a plan has of congestion control and loss recovery.
+    /// Lists the congestion control and loss recovery that a plan has.
     fn recovery_of(plan: &Plan) -> Vec<&'static str> {
         let control = plan.nic.reacting();
         let has = [
@@ -488,7 +495,7 @@ mod tests {
         })
     }
 
-    /// What a plan has of several jobs.
+    /// Lists what a plan's jobs do.
     fn jobs_of(plan: &Plan) -> Vec<&'static str> {
         let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
         let has = [
@@ -553,7 +560,7 @@ mod tests {
         "circuits and links that fail",
     ];
 
-    /// What there is of circuits that change in a plan.
+    /// Lists what a plan has for circuits that change.
     fn circuits_of(plan: &Plan) -> Vec<&'static str> {
         let change = |of: &&CircuitPlan| !of.changes.is_empty() || of.steering.is_some();
         let Some(circuits) = plan.circuits.as_ref().filter(change) else {
@@ -598,7 +605,7 @@ mod tests {
             .collect()
     }
 
-    /// What there is of everything that is set in the plan.
+    /// Lists everything that a plan has.
     fn settings_of(plan: &Plan) -> impl Iterator<Item = &'static str> + '_ {
         let kinds: [fn(&Plan) -> Vec<&'static str>; 9] = [
             buffers_of,
@@ -624,7 +631,7 @@ mod tests {
         "classes that change",
     ];
 
-    /// What a plan has of regions.
+    /// Lists what a plan has for regions.
     fn regions_of(plan: &Plan) -> Vec<&'static str> {
         let detours = plan.switches.usual.load_balancing.detours();
         let changes = plan.switches.any_class(|class| class.next_region.is_some());

@@ -1,4 +1,4 @@
-//! The reference engine: one heap of events, taken one at a time.
+//! The reference engine: one event heap, from which one event is taken at a time.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -30,11 +30,11 @@ pub struct ReferenceDriver<W> {
     links: Links<W>,
     /// For each node the instants planned last: one for each port, then one for the node's timers.
     planned: Vec<Vec<Option<Instant>>>,
-    /// Number of events so far.
+    /// Events handled so far.
     events: u64,
 }
 
-/// A planned event. The order of the fields is the order in which events happen.
+/// A planned event, ordered by its fields: time first, then node, then kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Planned {
     at: Instant,
@@ -42,22 +42,22 @@ struct Planned {
     what: What,
 }
 
-/// Kind of an event; the order of the variants is that of events at the same instant, as in the
-/// event list of a windowed visit.
+/// Kind of event. The variants are in the order in which a windowed visit handles them at the same
+/// instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     /// The node was changed from outside; its next events have to be planned.
     Look,
     /// A frame starts to leave through this port.
     Departure(u16),
-    /// A packet arrives.
+    /// A packet arrives at the node.
     Arrival {
         /// The node's input through which it arrives.
         input: u16,
-        /// Number of packets that were sent to this input before it.
+        /// Packets that were sent to this input before it.
         sequence: u64,
     },
-    /// The earliest of the node's due timers fires.
+    /// The node's earliest due timer fires.
     Timer,
 }
 
@@ -118,7 +118,7 @@ impl ReferenceDriver<Unwatched> {
 }
 
 impl<W: Watcher> ReferenceDriver<W> {
-    /// Builds the network and schedule of a plan; `watcher` receives every event.
+    /// Builds a plan's network and schedule; `watcher` receives every event.
     ///
     /// # Errors
     /// As [`ReferenceDriver::new`].
@@ -201,8 +201,8 @@ impl<W: Watcher> ReferenceDriver<W> {
         }
     }
 
-    /// Plans the next event of each port and of the timers, unless it is planned already. All ports
-    /// are looked at, since a pause caused at one port changes others.
+    /// Plans the next event for each port and for the timers, unless it is planned already. All
+    /// ports are looked at, since a pause caused at one port changes others.
     fn plan_all(&mut self, node: LocalNode, now: Instant) {
         let model = &self.fabric.nodes()[node.index()];
         let (ports, timer) = match model {
@@ -272,7 +272,7 @@ impl<W> Links<W> {
 }
 
 impl<W: Watcher> Driver for ReferenceDriver<W> {
-    /// Events of links go to the watcher of [`Links`], so the fabric needs none.
+    /// Events on links go to the watcher in [`Links`], so the fabric needs none.
     type Watcher = Unwatched;
 
     fn run(&mut self, from: Instant, mut edge: Instant, progress: &JobProgress) -> RunOutcome {

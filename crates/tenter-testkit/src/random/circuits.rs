@@ -1,4 +1,4 @@
-//! Optical circuit switches whose circuits change: put into the plan, for most of the fat trees and
+//! Optical circuit switches whose circuits change: set in the plan, for nine of ten fat trees and
 //! leaf-spine fabrics that can have them.
 
 use tenter_config::Percent;
@@ -16,7 +16,7 @@ use tenter_units::{Budget, Time};
 
 use super::draw::Draw;
 
-/// Changes a plan, or not.
+/// Adds circuits to a plan, or leaves it.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     if plan.scheduled.is_some() || plan.credit.is_some() || draw.chance(10) {
         return;
@@ -39,7 +39,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
             OpticalCabling::Rotated
         },
     };
-    // Spines that are unlike each other cannot be replaced, nor one that has nothing to join.
+    // Some fabrics cannot be built with optics, for instance if their spines differ.
     let Ok(topology) = optical.build(&plan.topology_spec, &Budget::unlimited()) else {
         return;
     };
@@ -75,7 +75,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     plan.topology = topology;
 }
 
-/// Lets the circuits follow what jobs send, instead.
+/// Lets the circuits follow the jobs' demand instead of a list.
 fn steer(plan: &mut Plan, topology: &Topology, draw: &mut Draw) {
     if let Some(circuits) = plan.circuits.as_mut().filter(|_| can_steer(topology)) {
         circuits.changes.clear();
@@ -96,7 +96,7 @@ fn steer(plan: &mut Plan, topology: &Topology, draw: &mut Draw) {
     }
 }
 
-/// Faults and impairments of links that are circuits now, or no more, are left out.
+/// Removes faults and impairments on links that become circuits or disappear.
 fn keep_what_is_left(plan: &mut Plan, topology: &Topology) {
     plan.faults.events.retain(|event| match event.fault {
         Fault::LinkDown(cable) | Fault::LinkUp(cable) | Fault::LinkRate(cable, _) => {
@@ -110,8 +110,8 @@ fn keep_what_is_left(plan: &mut Plan, topology: &Topology) {
     });
 }
 
-/// So many changes of the circuits of a topology, made from a seed and in the order of the times
-/// that `at` draws; after each of them every switch is reached.
+/// Returns `count` random circuit changes for a topology, ordered by the times that `at` draws.
+/// After each change every switch is reached; changes without a valid rewiring are left out.
 pub fn random_changes(
     topology: &Topology,
     seed: u64,
@@ -140,8 +140,8 @@ pub fn random_changes(
     changes
 }
 
-/// New circuits of a switch, which the topology then has; none if some tries found none that leave
-/// every switch reached.
+/// Draws new circuits for a switch, and applies them to `topology`; `None` if 20 attempts leave
+/// some switch unreached.
 fn random_rewiring(topology: &mut Topology, switch: u32, stream: &mut Stream) -> Option<Rewiring> {
     let ports = topology.optics.switches()[switch as usize].ports.len() as u16;
     for _ in 0..20 {

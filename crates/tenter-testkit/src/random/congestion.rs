@@ -10,7 +10,7 @@ use tenter_units::{Bytes, Rate, Time};
 
 use super::draw::Draw;
 
-/// Changes a plan, or not.
+/// Draws loss recovery for a plan, and congestion control for a third of them.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let nic = &mut plan.nic;
     let due = packets_until_acknowledged(nic);
@@ -32,7 +32,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     }
 }
 
-/// The most packets after which there is an acknowledgement, as long as none is lost.
+/// Returns the most packets until an acknowledgement, as long as none is lost.
 fn packets_until_acknowledged(nic: &NicSpec) -> u64 {
     let message = nic.message_bytes.div_ceil(u64::from(nic.mtu_bytes));
     match nic.acknowledge {
@@ -41,7 +41,7 @@ fn packets_until_acknowledged(nic: &NicSpec) -> u64 {
     }
 }
 
-/// A time of up to so many ns; half of them round, so that ties are likely.
+/// Draws a time up to about `most_ns`; every other one is round, so that ties are likely.
 fn time(draw: &mut Draw, most_ns: u64) -> Time {
     if draw.chance(50) {
         Time::from_ns(100 + 100 * draw.below(most_ns / 100))
@@ -80,9 +80,11 @@ fn dcqcn(plan: &mut Plan, draw: &mut Draw) {
             },
         )
     });
+    // A window opens by acknowledgements, so each packet gets one.
     if window.is_some() {
         nic.acknowledge = AckPolicy::EveryPackets(1);
     }
+    // Frame bytes of the largest packet: 62 of headers and 16 of RETH beside the payload.
     let frame = u64::from(nic.mtu_bytes) + 78;
     for class in &mut plan.switches.usual.classes {
         class.ecn = class

@@ -1,5 +1,5 @@
-//! Fabrics that send by credit: set in the plan, for a fourth of those that are not scheduled and
-//! pause nobody.
+//! Fabrics with link credit: set in the plan, for a quarter of those that are neither scheduled nor
+//! lossless, and for 90 % of such rings.
 
 use tenter_endpoint::ReceiveBufferSpec;
 use tenter_net::load_balancing::{ByDestination, LoadBalancing};
@@ -9,12 +9,12 @@ use tenter_units::{Bytes, Rate, Time};
 
 use super::draw::Draw;
 
-/// Changes a plan, or not.
+/// Gives a plan link credit, or leaves it.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
-    // On a ring with routes round it, everybody may wait for everybody.
+    // On a ring with routes round it, all buffers may wait for each other: a deadlock.
     let in_ring = !plan.topology.routes.is_empty();
     let likely = if in_ring { 90 } else { 25 };
-    // Scenarios with pauses are rare enough.
+    // Scenarios with pauses are rare enough; link credit would replace them.
     let lossless = plan.switches.any_class(|class| class.lossless.is_some());
     if plan.scheduled.is_some() || lossless || !draw.chance(likely) {
         return;
@@ -31,7 +31,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     plan.watchdog = None;
     let events = &mut plan.faults.events;
     events.retain(|of| !matches!(of.fault, Fault::StormBegins(_) | Fault::StormEnds(_)));
-    // What drains slowly keeps its credit; it never runs out of room.
+    // A slow receiver holds back its credit, and its buffer therefore needs no limit.
     let slow = draw
         .chance(20)
         .then(|| Rate::from_gbps(5 + draw.below(400)));
@@ -50,6 +50,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     };
     let frame = plan.nic.longest_frame_bytes();
     let more = u64::from(frame) * draw.below(if in_ring { 2 } else { 12 });
+    // Without windows, the senders of a ring fill every buffer.
     if in_ring {
         plan.nic.window_packets = None;
         plan.nic.outstanding_messages = None;
@@ -58,7 +59,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     plan.credit = Some(spec);
 }
 
-/// Takes away all that is not done by credit.
+/// Removes all limits from a switch: with link credit, nothing is dropped, paused or marked.
 fn make_endless(spec: &mut SwitchSpec) {
     spec.pool_bytes = vec![UNLIMITED_POOL];
     for class in &mut spec.classes {

@@ -1,10 +1,10 @@
-//! Choices, as scenarios write them.
+//! Random choices in the form that scenarios write them.
 
 use std::ops::RangeInclusive;
 
 use tenter_engine::Stream;
 
-/// A source of choices.
+/// A random stream with the choices that scenarios need.
 pub(super) struct Draw(Stream);
 
 impl Draw {
@@ -12,35 +12,35 @@ impl Draw {
         Draw(Stream::new(seed, "testkit", "random-scenario"))
     }
 
-    /// A number below `bound`.
+    /// Returns a number from 0 to `bound` − 1.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.0.below(bound)
     }
 
-    /// A number of a range.
+    /// Returns a number from `range`, both ends included.
     pub(super) fn within(&mut self, range: RangeInclusive<u64>) -> u64 {
         range.start() + self.below(range.end() - range.start() + 1)
     }
 
-    /// True so many times in a hundred.
+    /// Returns true with a probability of `percent` in 100.
     pub(super) fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// One of several.
+    /// Returns one among `choices`, all equally likely.
     pub(super) fn pick<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
         choices[self.below(choices.len() as u64) as usize]
     }
 
-    /// Puts things into a random order.
+    /// Shuffles `things`; all orders are equally likely.
     pub(super) fn shuffle<T>(&mut self, things: &mut [T]) {
         for last in (1..things.len()).rev() {
             things.swap(last, self.below(last as u64 + 1) as usize);
         }
     }
 
-    /// A time between two numbers of ns: mostly a round one, so that ties are likely, at times one
-    /// to the picosecond.
+    /// Returns a time from `least_ns` to `most_ns`: in four of five cases whole nanoseconds, so
+    /// that ties are likely, otherwise picoseconds.
     pub(super) fn time(&mut self, least_ns: u64, most_ns: u64) -> String {
         if self.chance(20) {
             format!("{}ps", self.within(least_ns * 1_000..=most_ns * 1_000))
@@ -49,7 +49,7 @@ impl Draw {
         }
     }
 
-    /// Nothing in most cases, else a time up to a number of ns.
+    /// Returns a time up to `most_ns` with a probability of `percent` in 100, otherwise 0.
     pub(super) fn seldom_time(&mut self, percent: u64, most_ns: u64) -> String {
         if self.chance(percent) {
             self.time(0, most_ns)

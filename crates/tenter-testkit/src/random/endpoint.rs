@@ -1,17 +1,17 @@
-//! The `endpoint` section.
+//! The scenario's section `endpoint`.
 
 use super::draw::Draw;
 
-/// The section, and what the others must know of it.
+/// The section, and what other sections depend on.
 pub(super) struct Endpoint {
     pub(super) text: String,
-    /// Payload bytes that a packet carries on average at least.
+    /// Payload bytes in an average packet, if its message is full.
     pub(super) packet_bytes: u64,
-    /// The retransmission timeout.
+    /// Retransmission timeout of the NIC in ns.
     pub(super) timeout_ns: u64,
 }
 
-/// Chooses a NIC and a host.
+/// Draws a NIC and a host.
 pub(super) fn write(draw: &mut Draw) -> Endpoint {
     let mtu = *draw.pick(&[&256, &512, &1024, &2048, &4096, &4096]);
     let message = match draw.below(3) {
@@ -28,6 +28,7 @@ pub(super) fn write(draw: &mut Draw) -> Endpoint {
             (format!("{{every: {every}}}"), every.min(message_packets))
         }
     };
+    // A window below `due` would never open again, and is refused.
     let window = if draw.chance(60) {
         (due + draw.below(24)).to_string()
     } else {
@@ -36,6 +37,7 @@ pub(super) fn write(draw: &mut Draw) -> Endpoint {
     let timeout_ns = match draw.below(4) {
         0 => draw.within(2_000..=20_000),
         1 | 2 => draw.within(20_000..=200_000),
+        // The default of NICs: 4.096 µs × 2¹⁴.
         _ => 67_108_864,
     };
     let nic = [

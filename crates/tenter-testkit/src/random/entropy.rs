@@ -1,5 +1,7 @@
-//! NICs that choose source ports packet by packet, most of them by what becomes of their packets:
-//! set in the plan, with draws of their own, so that all else is drawn as without them.
+//! NICs that choose a source port for each packet, most of them by news about earlier packets.
+//!
+//! This is set in the plan, with its own random stream, so that everything else stays as without
+//! it.
 
 use std::sync::Arc;
 
@@ -9,7 +11,7 @@ use tenter_plan::Plan;
 
 use super::draw::Draw;
 
-/// Changes a plan, or not.
+/// Gives a plan's NICs such a choice, or leaves it.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let any_order = matches!(plan.nic.loss_recovery, LossRecovery::SelectiveRepeat(_));
     let chance = match plan.port_changes.entropy {
@@ -31,7 +33,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let differences = balancing.source_port_differences(2 << draw.below(6));
     let entropy = Entropy::new(kind, 1, differences);
     plan.port_changes.entropy = Some(Arc::new(entropy));
-    // No text has fewer answers, but the rules hold all the same.
+    // Texts refuse it with fewer acknowledgements, but the model must hold all the same.
     if draw.chance(75) {
         plan.nic.acknowledge = AckPolicy::EveryPackets(1);
     }

@@ -1,14 +1,14 @@
-//! The `fabric` section.
+//! The scenario's section `fabric`.
 
 use std::fmt::Write;
 
 use super::draw::Draw;
 
-/// The section, and what the others must know of it.
+/// The section, and what other sections depend on.
 pub(super) struct Fabric {
     pub(super) text: String,
     pub(super) hosts: u64,
-    /// Whether latencies are so short that every window holds little more than one event.
+    /// True if latencies are so short that a window holds little more than one event.
     pub(super) is_tight: bool,
 }
 
@@ -30,13 +30,13 @@ const HASH_FIELDS: [&str; 5] = [
     "destination_port",
 ];
 
-/// How long things take in this fabric.
+/// Rates and delays on a fabric's links.
 struct Pace {
-    /// Every link has the same rate, so that ties in time are the rule.
+    /// Rate on all links, so that ties in time are the rule; `None` draws one for each link.
     rate: Option<&'static str>,
-    /// Every cable has the same delay.
+    /// Delay on all cables; `None` draws one for each.
     delay: Option<String>,
-    /// Cable delays in ns.
+    /// Least and greatest cable delay in ns.
     delays: (u64, u64),
 }
 
@@ -59,8 +59,10 @@ fn any_rate(draw: &mut Draw) -> &'static str {
     }
 }
 
-/// Chooses a fabric of 2 to 24 hosts. `apart` says whether it has regions, so that all others are
-/// as they were before there were any.
+/// Draws a fabric of 2 to 24 hosts.
+///
+/// `apart` decides on fabrics with regions (dragonflies, tori, …), which came later: all other
+/// seeds keep their fabrics.
 pub(super) fn write(draw: &mut Draw, apart: &mut Draw) -> Fabric {
     let forwarding = draw.pick(&["cut-through", "store-and-forward"]);
     let is_tight = draw.chance(15);
@@ -71,7 +73,8 @@ pub(super) fn write(draw: &mut Draw, apart: &mut Draw) -> Fabric {
         (false, _) => draw.time(120, 900),
     };
     let delays = if is_tight {
-        // Without any latency at all a node would affect its neighbour at once.
+        // Without any latency a node would affect its neighbour at once, and there would be no
+        // lookahead.
         (u64::from(pipeline == "0ns"), 30)
     } else {
         *draw.pick(&[&(0, 60), &(20, 300), &(200, 2_000)])
@@ -115,7 +118,7 @@ pub(super) fn write(draw: &mut Draw, apart: &mut Draw) -> Fabric {
     }
 }
 
-/// Chooses a multi-plane fabric of 2 to 24 hosts.
+/// Draws a multi-plane fabric with 2 to 24 hosts.
 pub(super) fn write_planes(draw: &mut Draw) -> Fabric {
     let forwarding = draw.pick(&["cut-through", "store-and-forward"]);
     let pipeline = draw.time(120, 900);
@@ -145,7 +148,8 @@ pub(super) fn write_planes(draw: &mut Draw) -> Fabric {
     }
 }
 
-/// Chooses a fabric of 2 to 24 hosts whose links have one rate or few, and which drops little.
+/// Draws a fabric with 2 to 24 hosts that drops little, and whose links have one rate in most
+/// cases.
 pub(super) fn write_calm(draw: &mut Draw) -> Fabric {
     let forwarding = draw.pick(&["cut-through", "store-and-forward"]);
     let pipeline = draw.time(120, 900);
@@ -172,7 +176,8 @@ pub(super) fn write_calm(draw: &mut Draw) -> Fabric {
     }
 }
 
-/// Mostly so little that frames are dropped; never less than one frame of the largest MTU.
+/// Draws a queue capacity. Every other one is so small that frames are dropped, but it never is
+/// below a frame with the largest MTU, 4,174 bytes.
 fn capacity(draw: &mut Draw) -> String {
     match draw.below(10) {
         0..5 => format!("{}B", draw.within(4_174..=14_000)),
@@ -200,7 +205,7 @@ fn load_balancing(draw: &mut Draw) -> String {
     )
 }
 
-/// Load balancers that do not go by the hash alone.
+/// Draws a load balancer that does not choose by the hash alone.
 fn by_packet(draw: &mut Draw) -> String {
     let refresh = match draw.below(3) {
         0 => "0ns".to_owned(),
@@ -232,7 +237,7 @@ fn by_packet(draw: &mut Draw) -> String {
     format!("  load_balancing: {{{keys}}}\n")
 }
 
-/// Mostly so eager that flows move in runs of a few microseconds.
+/// Draws telemetry that in most cases moves flows within microseconds: scenarios are short.
 fn telemetry(draw: &mut Draw, quality: &str) -> String {
     let threshold = *draw.pick(&[&0, &0, &0, &5_000]);
     let growth = *draw.pick(&[&0, &0, &3_000]);
@@ -253,7 +258,7 @@ fn telemetry(draw: &mut Draw, quality: &str) -> String {
     )
 }
 
-/// Load balancers by which packets leave the shortest paths.
+/// Draws a load balancer by which packets leave the shortest paths.
 fn detours(draw: &mut Draw) -> String {
     let keys = match draw.below(3) {
         0 => "kind: valiant, draw: packet".to_owned(),
@@ -263,7 +268,7 @@ fn detours(draw: &mut Draw) -> String {
     format!("  load_balancing: {{{keys}, in_order_nics: allow}}\n")
 }
 
-/// Up to four groups, of which some have several cables between each two.
+/// Draws a dragonfly with 2 to 4 groups, some of them joined by several cables.
 fn dragonfly(draw: &mut Draw, pace: &Pace) -> (String, u64) {
     let routers = draw.within(1..=3);
     let global_links = draw.within(1..=3);
@@ -283,7 +288,7 @@ fn dragonfly(draw: &mut Draw, pace: &Pace) -> (String, u64) {
     (text, groups * routers * per_router)
 }
 
-/// Up to four groups of leaves and spines.
+/// Draws a dragonfly+ with 2 to 4 groups, each with leaves and spines.
 fn dragonfly_plus(draw: &mut Draw, pace: &Pace) -> (String, u64) {
     let (leaves, spines) = (draw.within(1..=2), draw.within(1..=3));
     let global_links = draw.within(1..=3);
@@ -304,7 +309,7 @@ fn dragonfly_plus(draw: &mut Draw, pace: &Pace) -> (String, u64) {
     (text, groups * leaves * per_leaf)
 }
 
-/// The least slim fly, of 18 routers.
+/// Draws the smallest slim fly, which has 18 routers.
 fn slim_fly(draw: &mut Draw, pace: &Pace) -> (String, u64) {
     let text = format!(
         "  kind: slim-fly\n  q: 3\n  hosts_per_router: 1\n  host_rate: {}\n  link_rate: {}\n  host_delay: {}\n  \
@@ -318,7 +323,7 @@ fn slim_fly(draw: &mut Draw, pace: &Pace) -> (String, u64) {
     (text, 18)
 }
 
-/// Sizes of up to three dimensions with at most twelve switches.
+/// Draws sizes for one to three dimensions, with at most 12 switches in all.
 fn sizes(draw: &mut Draw) -> Vec<u64> {
     let mut sizes = vec![draw.within(2..=6)];
     while sizes.len() < 3 && draw.chance(60) {
@@ -328,7 +333,7 @@ fn sizes(draw: &mut Draw) -> Vec<u64> {
     sizes
 }
 
-/// The keys that a `HyperX` and a torus share.
+/// Draws the keys that a `HyperX` and a torus share.
 fn grid(draw: &mut Draw, pace: &Pace, kind: &str) -> (String, u64) {
     let sizes = sizes(draw);
     let per_switch = draw.within(1..=2);
@@ -363,7 +368,7 @@ fn single_switch(draw: &mut Draw, pace: &Pace) -> (String, u64) {
     (text, hosts)
 }
 
-/// The keys that leaf-spine and rail share.
+/// Draws the keys that leaf-spine and rail share.
 fn two_tiers(draw: &mut Draw, pace: &Pace, spines: u64) -> String {
     format!(
         "  spines: {spines}\n  links_per_pair: {}\n  host_rate: {}\n  uplink_rate: {}\n  host_delay: {}\n  \
@@ -386,6 +391,7 @@ fn leaf_spine(draw: &mut Draw, pace: &Pace) -> (String, u64) {
     text.push_str(&two_tiers(draw, pace, spines));
     if draw.chance(30) {
         let (leaf, spine) = (draw.below(leaves), draw.below(spines));
+        // A leaf must keep a cable to its only spine.
         let links = draw.within(u64::from(spines == 1)..=3);
         let rate = if links > 0 && draw.chance(50) {
             format!(", rate: {}", any_rate(draw))
@@ -447,7 +453,7 @@ fn rail(draw: &mut Draw, pace: &Pace) -> (String, u64) {
     (text, servers * nics)
 }
 
-/// A ring of switches on which everything goes clockwise, so that pauses may go round.
+/// Draws a ring of switches with static routes that all go clockwise, so that pauses may go round.
 fn ring(draw: &mut Draw, pace: &Pace) -> (String, u64) {
     let switches = draw.within(3..=5);
     let hosts = draw.within(switches..=10);
@@ -479,7 +485,7 @@ fn ring(draw: &mut Draw, pace: &Pace) -> (String, u64) {
     (text, hosts)
 }
 
-/// A random tree of switches with a few links more, and hosts anywhere.
+/// Draws a random tree of switches with a few further links, and hosts on any switch; or a ring.
 fn explicit(draw: &mut Draw, pace: &Pace) -> (String, u64) {
     if draw.chance(40) {
         return ring(draw, pace);

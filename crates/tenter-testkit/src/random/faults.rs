@@ -1,4 +1,4 @@
-//! Faults, impairments and watchdogs: set in the plan, for four of ten scenarios.
+//! Faults, impairments and watchdogs: set in the plan, for 40 % of the scenarios.
 
 use tenter_net::impairment::{HOLD_MAX, Strikes, TesterAction};
 use tenter_net::{WatchdogAction, WatchdogSpec};
@@ -8,7 +8,7 @@ use tenter_units::{Rate, Time};
 
 use super::draw::Draw;
 
-/// Changes a plan, or not.
+/// Adds faults to a plan, or leaves it.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     if draw.chance(60) {
         return;
@@ -53,7 +53,8 @@ fn add(plan: &mut Plan, at_ns: u64, fault: Fault) {
     plan.faults.events.push(FaultEvent { at, fault });
 }
 
-/// One to three links or a switch fail; most come up again.
+/// Adds one to three failures of a link or a whole switch, or lower rates. A link may fail several
+/// times, and most come up again.
 fn break_links(plan: &mut Plan, draw: &mut Draw) {
     plan.faults.convergence = Time::from_ns(draw.below(30_000));
     let cables = plan.topology.cables.len() as u64;
@@ -81,6 +82,7 @@ fn break_links(plan: &mut Plan, draw: &mut Draw) {
         } else {
             vec![cable]
         };
+        // Each round is one outage of the same links.
         for _ in 0..=draw.below(3) {
             let mended = at + 1 + draw.below(40_000);
             let stays = draw.chance(10);

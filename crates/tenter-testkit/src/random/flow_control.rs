@@ -1,5 +1,5 @@
 //! Shared buffers, classes, pauses and marks at odd settings: set in the plan, for half of the
-//! scenarios.
+//! scenarios and most rings.
 
 use tenter_endpoint::ReceiveBufferSpec;
 use tenter_net::headroom::PauseResponse;
@@ -12,7 +12,7 @@ use tenter_units::{Bytes, Rate, Time};
 
 use super::draw::Draw;
 
-/// Changes a plan, or not.
+/// Draws buffers and classes for a plan, or leaves it.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     if !plan.topology.routes.is_empty() && draw.chance(70) {
         return provoke_deadlock(plan, draw);
@@ -26,6 +26,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     } else if draw.chance(10) {
         plan.switches.pause_response = PauseResponse::Fixed(Time::ZERO);
     }
+    // Frame bytes of the largest packet: 62 of headers and 16 of RETH beside the payload.
     let frame = u64::from(plan.nic.mtu_bytes) + 78;
     let control = draw.below(CLASSES as u64) as u8;
     if draw.chance(50) {
@@ -65,8 +66,9 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     }
 }
 
-/// Everything in one lossless class of which little fits: on a ring, pauses then go round.
+/// Puts everything into one lossless class with little room: on a ring, pauses then go round.
 fn provoke_deadlock(plan: &mut Plan, draw: &mut Draw) {
+    // As in `change`.
     let frame = u64::from(plan.nic.mtu_bytes) + 78;
     plan.switches.usual.pool_bytes = vec![frame * (20 + draw.below(40))];
     let mut lossless = lossless(frame, draw);
@@ -127,7 +129,8 @@ fn class_spec(class: u8, pools: u64, frame: u64, draw: &mut Draw) -> ClassSpec {
     }
 }
 
-/// Headroom that ports share, and a buffer in parts, where output queues do not pause senders.
+/// Draws headroom that ports share, and a partitioned buffer unless queues pause senders: a queue's
+/// frames come from ports of all partitions.
 fn sharing(classes: &[ClassSpec], frame: u64, draw: &mut Draw) -> BufferSharing {
     let by_queue = |class: &ClassSpec| {
         let trigger = class.lossless.as_ref().map(|lossless| lossless.trigger);
@@ -140,7 +143,7 @@ fn sharing(classes: &[ClassSpec], frame: u64, draw: &mut Draw) -> BufferSharing 
     }
 }
 
-/// One to four levels of a small pool, the last of which may stop everybody.
+/// Draws a limit of one to four levels of a small pool; the last may be 0 bytes.
 fn levels(frame: u64, draw: &mut Draw) -> Limit {
     let count = 1 + draw.below(4);
     let (mut pool_bytes, mut account_bytes) = (0, frame * (1 + draw.below(30)));

@@ -1,5 +1,7 @@
-//! What is behind NICs, and how their queue pairs take turns: set in the plan, with draws of their
-//! own, so that all else is drawn as without them.
+//! Equipment behind NICs, and how queue pairs take turns.
+//!
+//! This is set in the plan, with its own random stream, so that everything else stays as without
+//! it.
 
 use std::sync::Arc;
 
@@ -11,7 +13,7 @@ use tenter_workload::{RankId, ScaleUp};
 
 use super::draw::Draw;
 
-/// Changes a plan, or not.
+/// Draws hosts for a plan.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     if draw.chance(20) {
         plan.scale_up = Some(ScaleUp {
@@ -51,9 +53,9 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     }
 }
 
-/// Lets several NPUs share each NIC, in some of the plans: fewer NICs then carry the ranks of each
-/// job, block after block or in turn. Not where routes go round: it takes what all NICs send for
-/// them to wait for each other.
+/// Lets several NPUs share each NIC in some plans: fewer NICs then carry the ranks of each job, in
+/// blocks or in turn. Rings with static routes are left out: only if all NICs send do they wait for
+/// each other.
 pub(super) fn share_nics(plan: &mut Plan, draw: &mut Draw) {
     if !plan.topology.routes.is_empty() || !draw.chance(15) {
         return;
@@ -78,7 +80,7 @@ pub(super) fn share_nics(plan: &mut Plan, draw: &mut Draw) {
     }
 }
 
-/// Host memory behind PCIe, slower than the wire for some NICs, one way or both.
+/// Gives hosts memory behind PCIe, which for some NICs is slower than the wire, one way or both.
 fn give_pcie(plan: &mut Plan, draw: &mut Draw) {
     let peak = Rate::from_gbps(50 + draw.below(500));
     plan.nic.pcie = Some(Pcie {

@@ -7,7 +7,7 @@ use tenter_plan::Plan;
 
 use super::draw::Draw;
 
-/// Changes a plan, or not.
+/// Makes a plan's switches input-queued, or leaves it.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     if plan.scheduled.is_some() || plan.credit.is_some() || !draw.chance(17) {
         return;

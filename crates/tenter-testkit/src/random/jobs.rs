@@ -1,4 +1,4 @@
-//! The `jobs` section.
+//! The scenario's section `jobs`.
 
 use std::fmt::Write;
 
@@ -8,14 +8,14 @@ use super::draw::Draw;
 use super::limits::Limits;
 use super::{pattern, steps, workload};
 
-/// How often a job's collectives are run.
+/// Repetitions of a job's collectives.
 struct ArrivalsByPort {
     collectives: u64,
     iterations: u64,
     warm_up: u64,
 }
 
-/// Chooses one to three jobs, on hosts of their own or not, at times one after the other.
+/// Draws one to three jobs on disjoint or shared hosts; some start after others.
 pub(super) fn write(draw: &mut Draw, limits: &Limits) -> String {
     let mut text = write_jobs(draw, limits);
     follow(&mut text);
@@ -26,7 +26,7 @@ fn write_jobs(draw: &mut Draw, limits: &Limits) -> String {
     let jobs: u64 = *draw.pick(&[&1, &1, &2, &3]);
     let mut text = String::new();
     for index in 0..jobs {
-        // The first is always under test.
+        // The first job is always measured, so that every scenario has results.
         let background = index > 0 && draw.chance(45);
         let hosts = ranks(draw, limits.hosts);
         let queue_pairs = draw.within(1..=3);
@@ -70,7 +70,7 @@ fn write_jobs(draw: &mut Draw, limits: &Limits) -> String {
         if background {
             continue;
         }
-        // With draws of their own, so that all else is drawn as without these.
+        // A stream of their own, so that scenarios without such jobs stay as they were.
         let mut own = Draw::new(share.rotate_left(40) ^ text.len() as u64 ^ hosts.len() as u64);
         let job = JobDraw {
             head: &format!("  - name: job{index}\n{placement}{class}"),
@@ -88,11 +88,11 @@ fn write_jobs(draw: &mut Draw, limits: &Limits) -> String {
     text
 }
 
-/// What has been drawn of a job before its work.
+/// Parts that are drawn before a job's work.
 struct JobDraw<'a> {
-    /// How it begins with its ranks.
+    /// The job's first lines, with its ranks.
     head: &'a str,
-    /// The same without.
+    /// The same text without ranks, for workloads, which name hosts themselves.
     without_ranks: &'a str,
     hosts: &'a [u64],
     placement: &'a str,
@@ -100,8 +100,8 @@ struct JobDraw<'a> {
     packets: u64,
 }
 
-/// A job that runs no collective of the list in place of one that does: flows, an application, or
-/// steps.
+/// Draws a job with other work in place of `instead_of`: a flow workload, a pattern or steps.
+/// Returns `None` in most cases.
 fn other(own: &mut Draw, instead_of: &str, job: &JobDraw, limits: &Limits) -> Option<String> {
     let ranks = job.hosts.len() as u64;
     let (packets, queue_pairs) = (job.packets, job.queue_pairs);
@@ -109,7 +109,7 @@ fn other(own: &mut Draw, instead_of: &str, job: &JobDraw, limits: &Limits) -> Op
         let workload = workload::write(own, job.hosts, job.placement, packets, limits);
         return Some(format!("{}{workload}", job.without_ranks));
     } else if own.chance(15) && !instead_of.contains("hierarchical") {
-        // That one is rare already.
+        // Hierarchical collectives are rare already.
         let pattern = pattern::write(own, ranks, queue_pairs, packets, limits)?;
         format!("    pattern: {pattern}\n")
     } else if own.chance(10) {
@@ -122,13 +122,13 @@ fn other(own: &mut Draw, instead_of: &str, job: &JobDraw, limits: &Limits) -> Op
     Some(format!("{}{work}{times}", job.head))
 }
 
-/// Lets some jobs start after others under test, with draws of its own, so that all else is drawn
-/// as without.
+/// Lets some jobs start after other measured ones. The stream is its own, so that the rest of the
+/// scenario is as without it.
 fn follow(text: &mut String) {
     let mut own = Draw::new((text.len() as u64).rotate_left(24));
     let begins = text.match_indices("  - name: job").map(|(at, _)| at);
     let begins: Vec<usize> = begins.collect();
-    // Those of higher number first, so that places before them stay what they are.
+    // The last job first: changes then leave the offsets before them valid.
     for (index, &begin) in begins.iter().enumerate().skip(1).rev() {
         let judged = |other: &&usize| {
             let (from, to) = (begins[**other], begins[**other + 1]);
@@ -148,7 +148,7 @@ fn follow(text: &mut String) {
     }
 }
 
-/// When a job starts, its gap, and its queue pairs.
+/// Draws a job's start, the gap between its iterations, and its queue pairs.
 fn times_and_pairs(draw: &mut Draw, queue_pairs: u64) -> String {
     let (start, gap) = (draw.seldom_time(50, 15_000), draw.time(2_000, 12_000));
     let scope = draw.pick(&["rank-pair", "chunk"]);
@@ -158,7 +158,8 @@ fn times_and_pairs(draw: &mut Draw, queue_pairs: u64) -> String {
     )
 }
 
-/// One to four streams between some of the hosts, at a rate each or as fast as they can.
+/// Draws a background job of one to four endless streams between `hosts`, each at a rate or as fast
+/// as it can.
 fn endless(draw: &mut Draw, index: u64, hosts: &[u64], queue_pairs: u64) -> String {
     let class = class(draw);
     let mut text = format!("  - name: job{index}\n{class}    background: true\n    flows:\n");
@@ -182,7 +183,7 @@ fn endless(draw: &mut Draw, index: u64, hosts: &[u64], queue_pairs: u64) -> Stri
     text
 }
 
-/// Groups, and the order of distances where there is a choice.
+/// Draws process groups, and the order in which distances change if a collective has a choice.
 fn groups_and_distances(draw: &mut Draw, ranks: u64, kind: &CollectiveKind) -> String {
     let mut text = groups(draw, ranks, kind);
     if kind.has_key("distances") {
@@ -192,7 +193,8 @@ fn groups_and_distances(draw: &mut Draw, ranks: u64, kind: &CollectiveKind) -> S
     text
 }
 
-/// Groups that run a collective by themselves, where their ranks suit it.
+/// Draws process groups for a collective if they divide the ranks and the algorithm accepts their
+/// size.
 fn groups(draw: &mut Draw, ranks: u64, kind: &CollectiveKind) -> String {
     let size = draw.within(2..=ranks);
     let stride = draw.within(1..=ranks);
@@ -203,7 +205,8 @@ fn groups(draw: &mut Draw, ranks: u64, kind: &CollectiveKind) -> String {
     format!(", groups: {{size: {size}, stride: {stride}}}")
 }
 
-/// Where as many ranks run: on these hosts, or on others of the fabric.
+/// Draws a placement for as many ranks as there are `hosts`: on these hosts, or by a policy on any
+/// of the fabric's.
 fn placement(draw: &mut Draw, hosts: &[u64], all: u64) -> String {
     if draw.chance(60) {
         return format!("    ranks: {hosts:?}\n");
@@ -219,7 +222,7 @@ fn placement(draw: &mut Draw, hosts: &[u64], all: u64) -> String {
     format!("    ranks: {}\n    placement: {policy}\n", hosts.len())
 }
 
-/// In half of the cases a class of the job's own; switches have one queue or several.
+/// Draws a traffic class for every other job.
 fn class(draw: &mut Draw) -> String {
     if draw.chance(50) {
         return String::new();
@@ -227,7 +230,7 @@ fn class(draw: &mut Draw) -> String {
     format!("    class: {}\n", draw.below(8))
 }
 
-/// What is computed before a collective, if anything.
+/// Draws how long a rank computes before a collective; 70 % compute nothing.
 fn compute(draw: &mut Draw) -> String {
     if draw.chance(70) {
         return String::new();
@@ -237,7 +240,7 @@ fn compute(draw: &mut Draw) -> String {
     format!(", compute: {ns}ns, compute_spread: {spread}ns")
 }
 
-/// At least two of the hosts, in their order or in any.
+/// Draws two or more hosts, in their order or shuffled.
 fn ranks(draw: &mut Draw, hosts: u64) -> Vec<u64> {
     let mut ranks: Vec<u64> = (0..hosts).collect();
     if draw.chance(60) {
@@ -247,10 +250,12 @@ fn ranks(draw: &mut Draw, hosts: u64) -> Vec<u64> {
     ranks
 }
 
-/// What random sizes are measured with; every algorithm can cut it.
+/// Size in bytes at which a collective's transfers and volume are measured; every algorithm can
+/// divide it.
 const UNIT: u64 = 1 << 20;
 
-/// One collective of at most about `share` packets, and its size in bytes.
+/// Draws a collective with at most about `share` packets, and returns its text and its size in
+/// bytes.
 fn collective(
     draw: &mut Draw,
     ranks: u64,
@@ -259,15 +264,16 @@ fn collective(
     limits: &Limits,
 ) -> (String, u64) {
     let root = draw.below(ranks);
-    // What to write, how many transfers that makes, and how many bytes they are of one unit.
+    // Per choice: text, number of transfers, their bytes at the size `UNIT`, and the number of
+    // chunks.
     let mut choices = Vec::new();
     for kind in CollectiveKind::defaults() {
         let member = kind.member();
-        // Steps are drawn by themselves.
+        // Lists of steps are drawn in `steps.rs`.
         if kind.own_size().is_some() {
             continue;
         }
-        // How many chunks, where they are cut by length: that length for one unit.
+        // Algorithms that cut by length get a length that makes this number of chunks.
         let pieces = draw.within(1..=3);
         let keys = keys(draw, &kind, ranks, root);
         let mut name = format!(
@@ -281,7 +287,7 @@ fn collective(
         let chunk = is_cut.then(|| ("chunk_size", format!("{}B", UNIT.div_ceil(pieces))));
         let keys: Vec<_> = keys.into_iter().chain(chunk).collect();
         let kind = kind.with(&keys).expect("these are values of its keys");
-        // A hypercube wants a power of two.
+        // Some algorithms need a power of two or other numbers of ranks.
         let Ok(schedule) = kind.schedule(ranks as u32, UNIT) else {
             continue;
         };
@@ -291,7 +297,8 @@ fn collective(
         if transfers * queue_pairs <= share || transfers <= ranks {
             let pieces = is_cut.then_some(pieces);
             let weight = match (member.collective, member.algorithm) {
-                // Where several send to one, frames are dropped, over which engines may differ.
+                // Where several ranks send to one, frames are dropped, over which engines may
+                // differ.
                 ("all-to-all" | "gather" | "incast", "parallel") | ("permutation", _) => 4,
                 // Few numbers of ranks are powers of two.
                 ("hypercube", _) => 3,
@@ -304,7 +311,7 @@ fn collective(
     let (mut name, transfers, volume, pieces, kind) =
         choices.swap_remove(draw.below(choices.len() as u64) as usize);
     let size = if draw.chance(8) {
-        // Less than a byte for some of the transfers.
+        // Some transfers then have no byte at all.
         draw.within(1..=ranks)
     } else {
         let packets = draw.within(1..=(share / transfers).max(1));
@@ -315,21 +322,21 @@ fn collective(
         let chunk = size.div_ceil(pieces);
         let _ = write!(name, ", chunk_size: {chunk}B");
     }
-    // With draws of their own, so that all else is drawn as without groups.
+    // A stream of their own, so that scenarios without groups stay as they were.
     let mut own = Draw::new(size.rotate_left(32) ^ ranks);
     name.push_str(&groups_and_distances(&mut own, ranks, &kind));
     (name, size)
 }
 
-/// NPUs of hosts of any size that the ranks fill.
+/// Draws how many NPUs a host has; the number divides the ranks.
 fn draw_npus(draw: &mut Draw, ranks: u64) -> u32 {
     let fits = |npus: &u64| ranks.is_multiple_of(*npus);
     let npus: Vec<u64> = (1..=ranks / 2).filter(fits).collect();
     npus[draw.below(npus.len() as u64) as usize] as u32
 }
 
-/// Values for the keys of a collective, but for the lengths of chunks: roots, hosts of any size
-/// that the ranks fill, and their scale-up domain.
+/// Draws values for the keys of a collective, except chunk lengths: roots, NPUs per host, and the
+/// rate and latency of the scale-up domain.
 fn keys(
     draw: &mut Draw,
     kind: &CollectiveKind,

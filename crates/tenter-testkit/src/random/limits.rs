@@ -1,10 +1,10 @@
-//! How much a random scenario sends.
+//! Amount of traffic in a random scenario.
 
-/// How much the jobs may send.
+/// Traffic limits for all jobs.
 pub(super) struct Limits {
     pub(super) hosts: u64,
-    /// Data packets of all jobs together, not counting those that are sent again.
+    /// Data packets that all jobs may send together, without retransmissions.
     pub(super) packets: u64,
-    /// Payload of a packet.
+    /// Payload bytes in an average packet.
     pub(super) packet_bytes: u64,
 }

@@ -1,5 +1,5 @@
-//! Notices to hosts in place of those between switches: set in the plan, for half of those whose
-//! telemetry moves flows at once, where a class is left for them.
+//! Congestion notices to hosts instead of switches: set in the plan, for every other one whose
+//! telemetry moves flows at once and that has a class left for notices.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tenter_plan::Plan;
 use super::draw::Draw;
 use super::signals::highest_class;
 
-/// Changes a plan, or not.
+/// Lets a plan's switches notify hosts, or leaves it.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let others = plan.scheduled.is_some() || plan.credit.is_some() || plan.signals.is_some();
     if others || plan.port_changes.entropy.is_some() || !draw.chance(50) {

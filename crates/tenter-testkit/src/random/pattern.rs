@@ -1,4 +1,4 @@
-//! Steps of parallel applications in place of collectives.
+//! Patterns of parallel applications, in place of collectives.
 
 use tenter_engine::Draws;
 use tenter_workload::Schedule;
@@ -10,8 +10,8 @@ use tenter_workload::pattern::{
 use super::draw::Draw;
 use super::limits::Limits;
 
-/// A pattern over so many ranks of about `packets` packets on all queue pairs, as a mapping; none
-/// where it would have more transfers than that.
+/// Draws a pattern over `ranks` ranks of about `packets` packets on all queue pairs, as a YAML
+/// mapping. Returns `None` if it has more transfers than that.
 pub(super) fn write(
     draw: &mut Draw,
     ranks: u64,
@@ -46,7 +46,7 @@ pub(super) fn write(
     let kind = &kinds[draw.below(kinds.len() as u64) as usize];
     let schedule = PatternSchedule::new(kind.clone(), draws, ranks as u32, 0).ok()?;
     let steps = draw.within(1..=3);
-    // Draws of the scenario may make a few pairs more.
+    // Patterns that draw may have a few pairs more with the scenario's own seed.
     let count = 2 * u64::from(schedule.transfer_count()) * queue_pairs * steps;
     if count > packets {
         return None;
@@ -82,7 +82,8 @@ pub(super) fn write(
     ))
 }
 
-/// A pattern over so many ranks that says who sends to whom, without steps, as a mapping.
+/// Draws a pattern over `ranks` ranks for a workload of flows, as a YAML mapping: who sends to
+/// whom, without steps.
 pub(super) fn demand(draw: &mut Draw, ranks: u64) -> String {
     let draws = Draws::new(draw.below(1 << 32), "demand", "test");
     let size = draw.within(1..=5_000);
@@ -98,7 +99,7 @@ pub(super) fn demand(draw: &mut Draw, ranks: u64) -> String {
     }
 }
 
-/// A matrix written out, each pair with a size of its own.
+/// Writes a matrix as text, with a new size for each pair.
 fn sends(matrix: &CommunicationMatrix, size: &mut impl FnMut() -> u64) -> String {
     let sends = matrix
         .iter()
@@ -106,7 +107,7 @@ fn sends(matrix: &CommunicationMatrix, size: &mut impl FnMut() -> u64) -> String
     format!("sends: {}", sends.collect::<Vec<_>>().join("; "))
 }
 
-/// One to eight pairs, of which a rank may have none.
+/// Draws one to eight pairs; some ranks may have none.
 fn chosen_pairs(draws: Draws, ranks: u32) -> CommunicationMatrix {
     let pair = |number: u64| {
         let src = draws.below(2 * number, u64::from(ranks)) as u32;

@@ -1,4 +1,4 @@
-//! Small scenarios of multi-plane fabrics, with NICs of any transport.
+//! Small scenarios on multi-plane fabrics, with NICs of any transport.
 
 use tenter_endpoint::PlaneChoice;
 use tenter_plan::{Fault, Plan};
@@ -7,14 +7,14 @@ use super::draw::Draw;
 use super::{RandomScenario, congestion, fabric, faults, flow_control, input_queued};
 use super::{text_on, ultra_ethernet};
 
-/// Makes a scenario of 2 to 8 planes from a seed; the same one every time.
+/// Makes a scenario on 2 to 8 planes from a seed; the same seed gives the same scenario.
 ///
-/// Beside what [`random_scenario`](super::random_scenario) has of jobs, flow control, congestion
-/// control and faults, NICs choose planes by packet or by hash, whether they need packets in order
-/// or not, and in four of ten they have the transport of Ultra Ethernet.
+/// Jobs, flow control, congestion control and faults are as in
+/// [`random_scenario`](super::random_scenario). NICs choose planes by packet or by hash, whether or
+/// not they need packets in order, and in four of ten scenarios have the Ultra Ethernet transport.
 ///
 /// # Panics
-/// When the scenario is refused, which is a defect of this function.
+/// Panics if the scenario is refused, which is a defect in this crate.
 pub fn random_planes(seed: u64) -> RandomScenario {
     let mut draw = Draw::new(seed);
     let fabric = fabric::write_planes(&mut draw);
@@ -35,7 +35,7 @@ pub fn random_planes(seed: u64) -> RandomScenario {
     })
 }
 
-/// Leaves out what does not go together with several planes.
+/// Removes settings that several planes do not support: receive buffers, telemetry, pause storms.
 fn leave_out(plan: &mut Plan) {
     plan.nic.receive_buffer = None;
     if plan.nic.telemetry_bytes() > 0 {

@@ -1,19 +1,19 @@
-//! Classes that change from region to region: set in the plan, for half of the scenarios that have
-//! regions.
+//! Classes that change from region to region: set in the plan, for 60 % of the scenarios that have
+//! regions and room for such classes.
 
 use tenter_net::ClassSpec;
 use tenter_plan::Plan;
 
 use super::draw::Draw;
 
-/// Changes a plan, or not.
+/// Splits a plan's last class by region, or leaves it.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let can = !plan.topology.regions.is_empty() && plan.credit.is_none() && plan.signals.is_none();
     let last = plan.switches.usual.classes.last().map(|last| last.class);
     let Some(last) = last.filter(|last| can && *last <= 5 && draw.chance(60)) else {
         return;
     };
-    // One class more is enough for shortest paths; with a detour the last one is kept.
+    // One further class is enough for shortest paths; after a detour the last class stays.
     let further = draw.within(1..=2) as u8;
     for spec in plan.switches.iter_mut() {
         let own = spec.classes.pop();

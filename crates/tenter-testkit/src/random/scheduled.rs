@@ -9,12 +9,12 @@ use tenter_units::Time;
 
 use super::draw::Draw;
 
-/// Changes a plan, or not.
+/// Makes a plan's fabric scheduled, or leaves it.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let two_tiers = matches!(plan.topology_spec, TopologySpec::LeafSpine(_));
     let control = plan.nic.congestion_control.as_ref();
     let in_band = control.is_some_and(|control| control.telemetry_hops().is_some());
-    // Its spray would take the place of what is drawn of notices.
+    // A scheduled fabric sprays, which would replace load balancing by notices.
     let told = plan.switches.usual.load_balancing.sends_notices();
     if !two_tiers || in_band || told || !is_meshed(&plan.topology) || draw.chance(50) {
         return;
@@ -57,7 +57,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     });
 }
 
-/// Whether any two leaves have a spine in common.
+/// Returns true if any two leaves have a spine in common.
 fn is_meshed(topology: &Topology) -> bool {
     let peers = |switch: NodeId| topology.neighbours(switch).map(|peer| peer.node);
     let spines = topology

@@ -1,5 +1,5 @@
-//! Signals to senders: set in the plan, for nearly half of those that are not scheduled and do not
-//! send by credit, where a class is left for them.
+//! Congestion signals: set in the plan, for nearly half of those that are neither scheduled nor
+//! send by credit, and that have a class left for signals.
 
 use tenter_endpoint::NicAddress;
 use tenter_net::{PlaceOfSignals, SignalMode, SignalSpec};
@@ -7,7 +7,7 @@ use tenter_plan::Plan;
 
 use super::draw::Draw;
 
-/// The highest class that switches list or anything is sent in.
+/// Returns the highest class that switches have or anything is sent in.
 pub(super) fn highest_class(plan: &Plan) -> Option<u8> {
     let of_nics = plan.addresses.iter().map(NicAddress::class);
     let of_jobs = plan.jobs.iter().filter_map(|job| job.class);
@@ -17,7 +17,7 @@ pub(super) fn highest_class(plan: &Plan) -> Option<u8> {
     plan.switches.highest_class(used)
 }
 
-/// Changes a plan, or not.
+/// Adds congestion signals to a plan, or leaves it.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     if plan.scheduled.is_some() || plan.credit.is_some() || !draw.chance(45) {
         return;

@@ -1,14 +1,13 @@
-//! A collective of steps.
+//! Collectives that are lists of steps.
 
 use super::draw::Draw;
 use super::limits::Limits;
 
-/// Steps of one collective.
+/// Most steps in a collective.
 const STEPS_MAX: u64 = 24;
 
-/// An entry of `collectives` with a graph of steps over a number of ranks, of at most about so many
-/// packets. A step waits for earlier ones that arrive at its rank; some stand before these in the
-/// list.
+/// Draws an entry in `collectives` with steps over `ranks` ranks and at most about `packets`
+/// packets. A step waits for some earlier ones that arrive at its rank.
 pub(super) fn write(draw: &mut Draw, ranks: u64, packets: u64, limits: &Limits) -> String {
     let count = draw.within(1..=STEPS_MAX.min(packets.max(1)));
     let each = (packets / count).clamp(1, 6);
@@ -27,7 +26,7 @@ pub(super) fn write(draw: &mut Draw, ranks: u64, packets: u64, limits: &Limits) 
         let after = here.into_iter().filter(|_| draw.chance(60)).collect();
         steps.push((rank, peer, bytes, after));
     }
-    // Backwards in the list, so that places change.
+    // Reversed in some scenarios, so that a step may stand before those that it waits for.
     let turned = draw.chance(30);
     let place = |of: usize| if turned { steps.len() - 1 - of } else { of };
     let mut lines: Vec<String> = Vec::new();

@@ -1,5 +1,5 @@
-//! Switches of one tier that are not like the others: set in the plan, for a third of the fabrics
-//! with more than one tier.
+//! Switches that differ from those in other tiers: set in the plan, for a third of the fabrics with
+//! more than one tier.
 
 use tenter_net::{ClassSpec, Forwarding, Limit, UNLIMITED_POOL};
 use tenter_plan::Plan;
@@ -7,13 +7,14 @@ use tenter_units::Time;
 
 use super::draw::Draw;
 
-/// Changes a plan, or not.
+/// Gives one tier other switches, or leaves the plan.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let top = plan.topology.top_tier();
     let Some(top) = top.filter(|&top| top > 0 && plan.scheduled.is_none() && draw.chance(35))
     else {
         return;
     };
+    // Frame bytes of the largest packet: 62 of headers and 16 of RETH beside the payload.
     let frame = u64::from(plan.nic.mtu_bytes) + 78;
     let mut spec = plan.switches.usual.clone();
     if draw.chance(40) {

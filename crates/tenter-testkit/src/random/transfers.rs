@@ -9,18 +9,18 @@ use tenter_plan::{Plan, SteadyState};
 use super::draw::Draw;
 use super::{RandomScenario, endpoint, fabric, flow_control};
 
-/// Makes a scenario from a seed, in which most queue pairs have hundreds of packets to send; the
-/// same one every time. Its steady states are jumped over.
+/// Makes a scenario from a seed in which most queue pairs have hundreds of packets to send, and
+/// steady states are jumped over. The same seed gives the same scenario.
 ///
 /// # Panics
-/// When the scenario is refused, which is a defect of this function.
+/// Panics if the scenario is refused, which is a defect in this crate.
 pub fn random_transfers(seed: u64) -> RandomScenario {
     RandomScenario::made(seed, "transfers", text(seed), |plan| {
         change(plan, &mut Draw::new(!seed));
     })
 }
 
-/// The same of rings, whose steps follow each other often.
+/// Makes such a scenario with rings, whose steps repeat.
 ///
 /// # Panics
 /// As [`random_transfers`].
@@ -29,7 +29,7 @@ pub fn random_rings(seed: u64) -> RandomScenario {
         let mut draw = Draw::new(!seed);
         change(plan, &mut draw);
         if draw.chance(50) {
-            // Steps without timers repeat sooner.
+            // Without timers, states repeat sooner.
             plan.host_delays.step = tenter_units::Time::ZERO;
         }
     })
@@ -52,7 +52,7 @@ fn text(seed: u64) -> String {
     )
 }
 
-/// One or two jobs on any hosts, each with a collective or two.
+/// Draws one or two jobs on any hosts, each with one or two collectives.
 fn jobs(draw: &mut Draw, hosts: u64, packet_bytes: u64) -> String {
     let jobs: u64 = *draw.pick(&[&1, &1, &2]);
     let mut text = String::new();
@@ -72,7 +72,7 @@ fn jobs(draw: &mut Draw, hosts: u64, packet_bytes: u64) -> String {
             3 => ("all-gather, algorithm: ring", size * count),
             _ => ("incast", size * (count - 1)),
         };
-        // The next begins in the midst of what others send.
+        // A second collective begins while other jobs are sending.
         for _ in 0..*draw.pick(&[&1, &1, &2]) {
             let _ = writeln!(text, "      - {{collective: {what}, size: {size}B}}");
         }
@@ -114,14 +114,14 @@ fn ring_text(seed: u64) -> String {
     )
 }
 
-/// The text of a job up to its collectives.
+/// Returns a job's text up to its collectives.
 fn head(index: u64, ranks: &[u64], queue_pairs: u64, start: &str) -> String {
     format!(
         "  - name: job{index}\n    ranks: {ranks:?}\n    queue_pairs: {queue_pairs}\n    start: {start}\n    collectives:\n"
     )
 }
 
-/// One or two rings on hosts next to each other or anywhere.
+/// Draws one or two rings, in host order or shuffled.
 fn rings(draw: &mut Draw, hosts: u64, packet_bytes: u64) -> String {
     let jobs: u64 = *draw.pick(&[&1, &1, &1, &2]);
     let mut text = String::new();
@@ -134,7 +134,7 @@ fn rings(draw: &mut Draw, hosts: u64, packet_bytes: u64) -> String {
         ranks.truncate(count as usize);
         let queue_pairs: u64 = *draw.pick(&[&1, &1, &1, &2]);
         let packets = draw.within(20..=200) * queue_pairs;
-        // Some have chunks of two sizes.
+        // One byte more gives some chunks another size.
         let odd = u64::from(draw.chance(10));
         let size = packet_bytes * packets * count + odd;
         let what = draw.pick(&[
@@ -153,7 +153,8 @@ fn rings(draw: &mut Draw, hosts: u64, packet_bytes: u64) -> String {
     text
 }
 
-/// Clocks that agree, mostly, and buffers with pauses and marks in half of the plans.
+/// Draws settings under which states repeat: in most plans equal clocks, in half of them buffers
+/// with pauses and marks, and no random marks or load balancing.
 fn change(plan: &mut Plan, draw: &mut Draw) {
     plan.steady_state = SteadyState::Jump;
     if draw.chance(80) {
@@ -166,17 +167,19 @@ fn change(plan: &mut Plan, draw: &mut Draw) {
     plan.nic.receive_buffer = None;
     let is_roomy = draw.chance(70);
     for bytes in &mut plan.switches.usual.pool_bytes {
-        // With room for what comes after a pause, little is lost.
+        // With room for what arrives after a pause, little is dropped.
         if is_roomy && *bytes != UNLIMITED_POOL {
             *bytes *= 4;
         }
     }
     for class in &mut plan.switches.usual.classes {
         if let Some(ecn) = &mut class.ecn {
+            // Marks between two thresholds are random; a single threshold makes them repeat.
             ecn.min_bytes = ecn.max_bytes;
             ecn.mark_at = *draw.pick(&[&MarkAt::Enqueue, &MarkAt::Dequeue]);
         }
     }
+    // Other load balancers draw, or depend on time.
     if plan.switches.usual.load_balancing.ecmp().is_none() {
         plan.switches.usual.load_balancing = LoadBalancing::Ecmp(*Ecmp::usual());
     }

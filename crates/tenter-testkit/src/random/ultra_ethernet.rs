@@ -1,5 +1,4 @@
-//! Small scenarios whose NICs have the transport of Ultra Ethernet, most of them with switches that
-//! trim.
+//! Small scenarios whose NICs have the Ultra Ethernet transport; switches trim in most.
 
 use tenter_endpoint::ultra_ethernet::congestion::{
     ConstantWindow, Eqds, Ndp, Nscc, NsccWithCredit, Rccc, Smartt, UetControl, WindowDctcp,
@@ -17,14 +16,14 @@ use tenter_units::{Bytes, Time};
 use super::draw::Draw;
 use super::{RandomScenario, faults, text};
 
-/// Makes a scenario from a seed; the same one every time.
+/// Makes a scenario from a seed; the same seed gives the same scenario.
 ///
-/// Beside what [`random_scenario`](super::random_scenario) has of fabrics, jobs and faults it has
-/// any congestion control and choice of paths, queues so short that packets are trimmed or dropped,
-/// and in some a share of control packets is lost.
+/// Fabrics, jobs and faults are as in [`random_scenario`](super::random_scenario). There is any
+/// congestion control and choice of paths, queues are so short that packets are trimmed or dropped,
+/// and some scenarios lose a share of the control packets.
 ///
 /// # Panics
-/// When the scenario is refused, which is a defect of this function.
+/// Panics if the scenario is refused, which is a defect in this crate.
 pub fn random_ultra_ethernet(seed: u64) -> RandomScenario {
     RandomScenario::made(seed, "ultra-ethernet", text(seed), |plan| {
         let mut draw = Draw::new(!seed);
@@ -36,7 +35,7 @@ pub fn random_ultra_ethernet(seed: u64) -> RandomScenario {
     })
 }
 
-/// Gives NICs the transport, and switches queues for it.
+/// Gives NICs the transport, and switches the queues that it needs.
 pub(super) fn adopt(plan: &mut Plan, draw: &mut Draw) {
     let spec = transport(draw);
     plan.nic.transport = Transport::UltraEthernet(spec);
@@ -87,7 +86,7 @@ fn transport(draw: &mut Draw) -> UltraEthernet {
     }
 }
 
-/// A queue of data, and one of what is left of trimmed packets and of control packets.
+/// Sets a queue for data, and one for trimmed packets and control packets.
 fn queues(plan: &mut Plan, spec: &UltraEthernet, draw: &mut Draw) {
     let frame = u64::from(spec.full_frame_bytes());
     let shares = draw.chance(40);
@@ -99,7 +98,8 @@ fn queues(plan: &mut Plan, spec: &UltraEthernet, draw: &mut Draw) {
                 denominator: 1 + draw.below(4) as u32,
             }
         } else if !shares && draw.chance(30) {
-            // A link is degraded to a fifth at most: a frame still finds room there.
+            // A link may be degraded to a fifth of its rate, and its queue with it: a frame must
+            // still fit.
             Limit::AtRate {
                 bytes: frame * (5 + draw.below(most)),
                 rate: line,
@@ -141,7 +141,7 @@ fn queues(plan: &mut Plan, spec: &UltraEthernet, draw: &mut Draw) {
     }
 }
 
-/// A tenth of the control packets that leave some ports is lost.
+/// Makes some ports lose a tenth of the control packets.
 fn lose_control(plan: &mut Plan, draw: &mut Draw) {
     let kinds = [
         PacketKind::SelectiveAck,

@@ -1,4 +1,4 @@
-//! Workloads of flows in place of collectives.
+//! Flow workloads in place of collectives.
 
 use std::fmt::Write;
 
@@ -6,9 +6,9 @@ use super::draw::Draw;
 use super::limits::Limits;
 use super::pattern;
 
-/// One or two entries of pairs or a pattern, sizes by a distribution of two or three points or all
-/// alike, so many flows or so much time; of about `packets` packets. The text of `ranks` is for a
-/// pattern.
+/// Draws a workload with about `packets` packets, as a job's text without its first lines: sizes
+/// (one, or a distribution with two points), pairs or a pattern, and a flow count or a duration.
+/// The text `ranks` is for a pattern, which needs ranks.
 pub(super) fn write(
     draw: &mut Draw,
     hosts: &[u64],
@@ -55,7 +55,7 @@ pub(super) fn write(
     if is_open {
         open_loop(draw, hosts, from_one, &mut text);
     }
-    // Time alone might be long enough for thousands of short flows.
+    // By time alone, there might be thousands of short flows.
     let timed = draw.chance(40);
     let _ = writeln!(
         text,
@@ -63,7 +63,7 @@ pub(super) fn write(
         if timed { 4 * flows } else { flows }
     );
     if timed {
-        // The NIC may be so slow that few flows are over by then, and none may start later.
+        // If the NIC is slow, few flows end in that time, and none may start later.
         let _ = writeln!(text, "      duration: {}", draw.time(1, 20_000));
     }
     let _ = writeln!(text, "    start: {}", draw.seldom_time(50, 15_000));
@@ -80,7 +80,7 @@ pub(super) fn write(
     format!("{ranks_of_job}    workload:\n{text}")
 }
 
-/// When flows of an open loop start; incasts only where no receiver has a single sender.
+/// Draws when an open loop's flows arrive. Incasts need several senders for each receiver.
 fn open_loop(draw: &mut Draw, hosts: &[u64], from_one: bool, text: &mut String) {
     let distribution = draw.pick(&["poisson", "log-normal"]);
     let load = draw.within(5..=100);
