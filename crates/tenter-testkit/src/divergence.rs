@@ -60,6 +60,7 @@ enum Notes {
 pub fn first_divergence(left: Side<'_>, right: Side<'_>) -> Option<Divergence> {
     let (bucket, nodes) = first_difference(&digests(left), &digests(right))?;
     let (left, right) = (log(left, bucket, &nodes), log(right, bucket, &nodes));
+    // If the second pass finds no difference, a run does not repeat itself; `describe` says so.
     let same = left.iter().zip(&right).take_while(|(l, r)| l == r).count();
     Some(Divergence {
         left: left.get(same).copied(),
@@ -110,6 +111,7 @@ fn observe(side: Side<'_>, empty: Notes) -> Notes {
     let probe = Probe(Arc::new(Mutex::new(empty)));
     side(&probe);
     let mut notes = probe.0.lock().unwrap_or_else(PoisonError::into_inner);
+    // The side may have kept a clone of the probe, so the notes cannot be moved out.
     std::mem::replace(&mut *notes, Notes::Digests(BTreeMap::new()))
 }
 

@@ -79,6 +79,7 @@ impl Engine {
             let least = least.ps();
             Some(Time::from_ps(least + stream.below(most.ps() - least)))
         };
+        // Below most lookaheads: many windows then end where they otherwise would not.
         let short = cap(Time::from_ns(1), Time::from_ns(50));
         let long = cap(Time::from_ns(50), Time::from_ns(700));
         [
@@ -198,6 +199,7 @@ fn in_memory(
 /// Turns a panic into an error, too: an assertion that fails on one engine alone is a difference
 /// like any other.
 fn caught(run: impl FnOnce() -> Result<Trial, SimulationError>) -> Result<Trial, String> {
+    // Nothing of a run that has panicked is used afterwards, so it may be left in any state.
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => result.map_err(|error| error.to_string()),
         Err(panic) => Err(format!("panicked: {}", message(panic.as_ref()))),

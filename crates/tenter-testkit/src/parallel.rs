@@ -14,6 +14,7 @@ pub fn of_each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> 
     let (next, made) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let take = || {
         loop {
+            // Each number is handed out once; nothing else depends on this order.
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(number) else {
                 break;

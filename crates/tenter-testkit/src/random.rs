@@ -98,6 +98,7 @@ impl RandomScenario {
             ),
         };
         change(&mut plan);
+        // Derived values, such as headroom and lookahead, follow from what has been changed.
         let plan = plan.evaluated();
         RandomScenario { seed, text, plan }
     }

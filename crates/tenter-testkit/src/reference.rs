@@ -282,6 +282,7 @@ impl<W: Watcher> Driver for ReferenceDriver<W> {
                 return RunOutcome::Empty;
             };
             assert!(next.at >= now, "{next:?} comes after {now}");
+            // The end of a collective may ask for an earlier sync point than the next planned one.
             edge = edge.min(progress.edge_after(now));
             if next.at >= edge {
                 return RunOutcome::Edge(edge);
@@ -306,6 +307,8 @@ impl<W: Watcher> Driver for ReferenceDriver<W> {
     }
 
     fn wake(&mut self, home: Home, at: Instant) {
+        // A sync point may change a node several times; its next events are planned when the run
+        // goes on.
         self.links.heap.push(Reverse(Planned {
             at,
             node: home.node,
@@ -324,6 +327,7 @@ impl<W: Watcher> Driver for ReferenceDriver<W> {
 
     fn lose(&mut self, home: Home, input: u16) -> Vec<Packet> {
         let input = &mut self.links.inputs[home.node.index()][usize::from(input)];
+        // Their planned arrivals stay in the heap, where they match no packet any more.
         input.under_way.drain(..).collect()
     }
 

@@ -128,6 +128,7 @@ pub fn random_changes(
         let mut rewirings: Vec<Rewiring> = Vec::new();
         for _ in 0..=stream.below(2) {
             let switch = stream.below(switches) as u32;
+            // A change sets each switch once.
             if rewirings.iter().any(|of| of.switch == switch) {
                 continue;
             }

@@ -127,6 +127,7 @@ fn timely(draw: &mut Draw) -> Timely {
 }
 
 fn hpcc(nic: &mut NicSpec, draw: &mut Draw) {
+    // HPCC needs the telemetry of each packet; with fewer answers a scenario is refused.
     nic.acknowledge = AckPolicy::EveryPackets(1);
     nic.congestion_control = Some(CongestionControl::Hpcc(Hpcc {
         base_round_trip: draw.chance(70).then(|| time(draw, 20_000)),
@@ -139,6 +140,7 @@ fn hpcc(nic: &mut NicSpec, draw: &mut Draw) {
 }
 
 fn swift(nic: &mut NicSpec, draw: &mut Draw) {
+    // Windows may be as small as one packet; with fewer answers a scenario is refused.
     nic.acknowledge = AckPolicy::EveryPackets(1);
     nic.congestion_control = Some(CongestionControl::Swift(Swift {
         base_target: time(draw, 20_000),

@@ -28,6 +28,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
             spec.load_balancing = destination.clone();
         }
     }
+    // Link credit leaves no pauses for a watchdog or a storm.
     plan.watchdog = None;
     let events = &mut plan.faults.events;
     events.retain(|of| !matches!(of.fault, Fault::StormBegins(_) | Fault::StormEnds(_)));
@@ -55,6 +56,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         plan.nic.window_packets = None;
         plan.nic.outstanding_messages = None;
     }
+    // A lane must hold what arrives before its credit is renewed; the rest varies.
     spec.lane_bytes = spec.least_lane_bytes(frame) + draw.below(u64::from(frame)) + more;
     plan.credit = Some(spec);
 }

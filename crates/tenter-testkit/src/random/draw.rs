@@ -34,6 +34,7 @@ impl Draw {
 
     /// Shuffles `things`; all orders are equally likely.
     pub(super) fn shuffle<T>(&mut self, things: &mut [T]) {
+        // The shuffle of Fisher and Yates.
         for last in (1..things.len()).rev() {
             things.swap(last, self.below(last as u64 + 1) as usize);
         }

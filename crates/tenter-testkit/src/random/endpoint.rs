@@ -14,6 +14,7 @@ pub(super) struct Endpoint {
 /// Draws a NIC and a host.
 pub(super) fn write(draw: &mut Draw) -> Endpoint {
     let mtu = *draw.pick(&[&256, &512, &1024, &2048, &4096, &4096]);
+    // Whole packets, a last packet of any length, or messages of about one packet.
     let message = match draw.below(3) {
         0 => mtu * draw.within(1..=16),
         1 => draw.within(mtu..=mtu * 16),

@@ -14,6 +14,7 @@ use super::draw::Draw;
 /// Gives a plan's NICs such a choice, or leaves it.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let any_order = matches!(plan.nic.loss_recovery, LossRecovery::SelectiveRepeat(_));
+    // A NIC that takes packets in any order can always spread them.
     let chance = match plan.port_changes.entropy {
         Some(_) => 75,
         None if any_order => 25,

@@ -15,6 +15,7 @@ pub(super) struct Fabric {
 const RATES: [&str; 8] = [
     "10Gbps", "25Gbps", "50Gbps", "100Gbps", "200Gbps", "400Gbps", "800Gbps", "1600Gbps",
 ];
+/// Rates at which a byte does not take a whole number of picoseconds.
 const ODD_RATES: [&str; 5] = [
     "300Gbps",
     "33Gbps",
@@ -87,6 +88,7 @@ pub(super) fn write(draw: &mut Draw, apart: &mut Draw) -> Fabric {
         delays,
     };
     let has_regions = apart.chance(15);
+    // The number is drawn even for regions, so that the stream goes on alike with and without them.
     let (mut text, hosts) = match draw.below(5) {
         _ if has_regions => match apart.below(5) {
             0 => dragonfly(draw, &pace),
@@ -404,6 +406,7 @@ fn leaf_spine(draw: &mut Draw, pace: &Pace) -> (String, u64) {
         );
     }
     if draw.chance(20) {
+        // Hosts may be on leaves in any order, and some leaves may have none.
         let mut cabling: Vec<u64> = (0..hosts).map(|host| host / per_leaf).collect();
         draw.shuffle(&mut cabling);
         hosts = draw.within(2..=hosts);
@@ -499,10 +502,12 @@ fn explicit(draw: &mut Draw, pace: &Pace) -> (String, u64) {
         let tier = draw.below(3);
         format!("{{name: s{switch}, kind: switch, tier: {tier}}}")
     }));
+    // The order of nodes and links in the text gives them their numbers.
     draw.shuffle(&mut nodes);
     let mut ends: Vec<(String, String)> = (0..hosts)
         .map(|host| (format!("h{host}"), format!("s{}", draw.below(switches))))
         .collect();
+    // Each switch has a cable to an earlier one, so that all are connected.
     let tree = (1..switches).map(|switch| (switch, draw.below(switch)));
     let mut trunks: Vec<(u64, u64)> = tree.collect();
     if switches > 1 {

@@ -22,6 +22,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     if draw.chance(70) {
         break_links(plan, draw);
     }
+    // Storms and watchdogs are about pauses, which lossless classes alone have.
     if lossless && draw.chance(55) {
         let host = HostId::new(draw.below(plan.topology.hosts as u64) as u32);
         let begin = draw.below(40_000);
@@ -36,6 +37,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         let links = 1 + draw.below(3);
         for _ in 0..links {
             let impairment = impairment(plan, draw);
+            // A port has one impairment.
             if plan
                 .impairments
                 .iter()
@@ -45,6 +47,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
             }
         }
     }
+    // Faults are applied in order of time.
     plan.faults.events.sort_by_key(|event| event.at);
 }
 
@@ -128,6 +131,7 @@ fn impairment(plan: &Plan, draw: &mut Draw) -> LinkImpairment {
         impairment.frame_loss = one_in(draw);
     }
     if draw.chance(40) {
+        // A frame has some 10,000 bits, each of which may be hit.
         impairment.bit_errors = one_in(draw) / 20_000;
     }
     for _ in 0..draw.below(3) {

@@ -107,6 +107,7 @@ fn class_spec(class: u8, pools: u64, frame: u64, draw: &mut Draw) -> ClassSpec {
     };
     let lossless = draw.chance(60).then(|| lossless(frame, draw));
     let trigger = lossless.as_ref().map(|class| class.trigger);
+    // With this trigger, the limit is a fill of the pool in bytes.
     if trigger.is_some_and(|trigger| matches!(trigger, PfcTrigger::Pool(_))) {
         limit = bytes;
     } else if draw.chance(15) {

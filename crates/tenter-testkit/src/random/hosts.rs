@@ -91,6 +91,7 @@ fn give_pcie(plan: &mut Plan, draw: &mut Draw) {
         tlp_overhead_bytes: draw.below(65) as u32,
     });
     if let Some(buffer) = &mut plan.nic.receive_buffer {
+        // Writing by DMA drains the buffer, in place of a stated rate.
         buffer.drain_rate = None;
     }
     let mut share = || {

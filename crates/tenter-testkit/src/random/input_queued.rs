@@ -12,6 +12,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     if plan.scheduled.is_some() || plan.credit.is_some() || !draw.chance(17) {
         return;
     }
+    // Watchdogs and weighted classes are refused beside input queues.
     plan.watchdog = None;
     for spec in plan.switches.iter_mut() {
         for class in &mut spec.classes {

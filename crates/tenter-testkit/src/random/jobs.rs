@@ -30,6 +30,7 @@ fn write_jobs(draw: &mut Draw, limits: &Limits) -> String {
         let background = index > 0 && draw.chance(45);
         let hosts = ranks(draw, limits.hosts);
         let queue_pairs = draw.within(1..=3);
+        // Endless streams never complete, so a measured job cannot have them.
         if background && draw.chance(30) {
             text.push_str(&endless(draw, index, &hosts, queue_pairs));
             continue;
@@ -39,6 +40,7 @@ fn write_jobs(draw: &mut Draw, limits: &Limits) -> String {
             iterations: draw.within(1..=3),
             warm_up: draw.below(2),
         };
+        // Each run of each collective may send an equal share of the packets.
         let runs = jobs * turns.collectives * (turns.iterations + turns.warm_up);
         let share = limits.packets / runs;
         let class = class(draw);
@@ -62,6 +64,7 @@ fn write_jobs(draw: &mut Draw, limits: &Limits) -> String {
             };
             let _ = writeln!(text, "      - {{{name}, {size}{compute}}}");
         }
+        // Background jobs repeat until the measured ones have ended.
         if !background {
             let (iterations, warm_up) = (turns.iterations, turns.warm_up);
             let _ = writeln!(text, "    iterations: {iterations}\n    warm_up: {warm_up}");
@@ -130,6 +133,7 @@ fn follow(text: &mut String) {
     let begins: Vec<usize> = begins.collect();
     // The last job first: changes then leave the offsets before them valid.
     for (index, &begin) in begins.iter().enumerate().skip(1).rev() {
+        // Background jobs never complete, so no job can start after one.
         let judged = |other: &&usize| {
             let (from, to) = (begins[**other], begins[**other + 1]);
             !text[from..to].contains("background: true")

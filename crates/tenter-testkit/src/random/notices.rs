@@ -17,6 +17,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         return;
     }
     let mut rules = plan.impairments.iter().flat_map(|of| &of.rules);
+    // Notices need class 7, and impairments by sender are refused beside them.
     if highest_class(plan) >= Some(7) || rules.any(|rule| rule.from.is_some()) {
         return;
     }

@@ -23,6 +23,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         return;
     }
     let class = highest_class(plan).map_or(0, |class| class + 1);
+    // All eight classes are taken.
     if class > 7 {
         return;
     }

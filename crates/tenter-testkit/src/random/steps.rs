@@ -20,6 +20,7 @@ pub(super) fn write(draw: &mut Draw, ranks: u64, packets: u64, limits: &Limits) 
         } else {
             draw.within(1..=each) * limits.packet_bytes - draw.below(limits.packet_bytes)
         };
+        // A step can wait only for what its rank receives.
         let arrives = |(_, (_, peer, ..)): &(usize, &(u64, u64, u64, Vec<usize>))| *peer == rank;
         let here = steps.iter().enumerate().filter(arrives);
         let here: Vec<usize> = here.map(|(place, _)| place).collect();

@@ -135,6 +135,7 @@ fn queues(plan: &mut Plan, spec: &UltraEthernet, draw: &mut Draw) {
     } else {
         UNLIMITED_POOL
     }];
+    // DSCP 48 is class 6, the one of the control queue.
     plan.nic.control_dscp = Some(48);
     for address in &mut plan.addresses {
         address.dscp = 0;
