@@ -92,7 +92,7 @@ pub(crate) const FORWARDING: Time = Time::from_us(20);
 /// TCP port at which the agents in namespaces listen; each has an address of its own.
 const CONTROL_PORT: u16 = 7471;
 
-/// A lab file after reading.
+/// A lab file that has been read and checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabFile {
     /// The file's keys, defaults filled in.

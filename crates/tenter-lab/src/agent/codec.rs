@@ -231,7 +231,7 @@ impl Codec {
 
     fn headers(&mut self, departure: &Departure, way: &Way) -> Headers {
         let packet = &departure.packet;
-        // The receiver chooses the first sequence number of a queue pair; both directions use it.
+        // First sequence numbers are derived from the receiving end; answers use the same one.
         let (peer_slot, first) = match departure.from {
             Slot::Send(_) => {
                 let slot = Slot::Receive(ReceiveSlot::new(way.peer_slot));

@@ -105,6 +105,9 @@ impl Batch {
         (nth, &mut self.rooms[room])
     }
 
+    /// Returns the index of the next datagram in its run: one more than the last one's if both can
+    /// be pieces of one datagram, otherwise 0.
+    ///
     /// The kernel cuts equal pieces; only the last may be shorter.
     fn place(&self, length: usize, destination: u32) -> u16 {
         let Some(last) = self.filled.last() else {

@@ -1,3 +1,14 @@
+//! Authenticated frames over TCP: only holders of the secret can write one, and each frame is
+//! accepted once and in order.
+//!
+//! ```text
+//!   coordinator                               agent
+//!     version, nonce ────────────────────────▶
+//!     ◀──────────────── nonce, code of both nonces      the agent has the secret
+//!     code of both nonces ───────────────────▶          the coordinator has it
+//!     ◀═══════ length, message, code of (counter, message) ═══════▶
+//! ```
+//!
 //! Each direction has its own key, derived from the secret and both nonces. A frame from another
 //! session, direction or position therefore carries a code that does not match.
 
@@ -31,8 +42,8 @@ pub enum ChannelError {
         "the other end speaks another protocol: install the same version of Tenter on all hosts"
     )]
     Protocol,
-    /// The other end closed the connection before it proved that it has the secret, so it may well
-    /// have the right one.
+    /// The other end closed the connection before it answered the greeting. It has not checked this
+    /// end's secret, so the secret may well be right.
     #[error(
         "the other end closed the connection before it answered: more connections greet it at once than it has places for (something may be holding them; try again in some seconds), or it is another version of Tenter"
     )]

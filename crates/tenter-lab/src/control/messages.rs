@@ -74,7 +74,7 @@ pub(crate) enum Order {
     Start {
         /// Index of the job in the scenario.
         job: u16,
-        /// Start in ps after the trial's.
+        /// Start in ps since the start of the trial.
         at_ps: u64,
     },
     /// Ends the trial, and asks for the agent's report.

@@ -23,6 +23,7 @@ const NAMES: [&[u64]; 2] = [
 /// A counter, and the columns whose sum it is.
 type Sum = (Counter, &'static [&'static [u64]]);
 
+/// Counters in the order of reading; the last one that a switch has replaces the others.
 const SUMS: [Sum; 10] = [
     // ifHCInOctets, ifHCOutOctets
     (Counter::RxBytes, &[&[1, 3, 6, 1, 2, 1, 31, 1, 1, 1, 6]]),

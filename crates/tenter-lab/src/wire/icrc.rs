@@ -70,7 +70,7 @@ pub fn icrc(flow: &UdpFlow, identification: u16, covered: &[u8]) -> u32 {
 ///
 /// A UDP socket does not report a datagram's identification. CRCs are linear: an identification
 /// changes the ICRC by a value that depends on the datagram's length alone. So one value per
-/// identification and length is kept, and no ICRC is computed more than once for each datagram.
+/// identification and length is kept, and each datagram needs its ICRC computed only once.
 #[derive(Clone, Debug, Default)]
 pub struct Icrcs {
     /// Largest identification that a sender uses; 0 if the kernel cuts nothing.
