@@ -85,8 +85,8 @@ const RATES: RangeInclusive<Rate> =
 const QUEUES: RangeInclusive<Bytes> = Bytes::new(16 << 10)..=Bytes::new(64 << 20);
 const TIMES: RangeInclusive<Time> = Time::from_us(1_000_000)..=Time::from_us(3_600_000_000);
 
-/// Forwarding delay that the simulation assumes for a namespace switch before calibration has
-/// fitted one. It cannot be 0: the simulation needs some lookahead.
+/// Forwarding delay that the simulation assumes for a namespace switch, unless a setting gives
+/// another. It cannot be 0: the simulation needs some lookahead.
 pub(crate) const FORWARDING: Time = Time::from_us(20);
 
 /// TCP port at which the agents in namespaces listen; each has an address of its own.

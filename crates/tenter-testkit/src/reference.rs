@@ -272,7 +272,7 @@ impl<W> Links<W> {
 }
 
 impl<W: Watcher> Driver for ReferenceDriver<W> {
-    /// Events on links go to the watcher in [`Links`], so the fabric needs none.
+    /// Events on links go to the watcher in `Links`, so the fabric needs none.
     type Watcher = Unwatched;
 
     fn run(&mut self, from: Instant, mut edge: Instant, progress: &JobProgress) -> RunOutcome {

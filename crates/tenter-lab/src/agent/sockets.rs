@@ -36,7 +36,7 @@ pub(super) struct Sockets {
     joins: bool,
 }
 
-/// Most datagrams that the kernel cuts from one: as many with 4,096 bytes as fit into 64 KiB.
+/// Most datagrams that the kernel cuts from one: as many of 4 KiB of payload as fit into 64 KiB.
 pub(super) const CUT_MAX: u16 = 15;
 /// Longest datagram, in bytes, that is handed to the kernel for cutting.
 const LONGEST: usize = 65_000;
@@ -49,7 +49,7 @@ pub(super) struct Batch {
     cut: u16,
     source_port: u16,
     type_of_service: u8,
-    /// Datagram buffers, [`BATCH`] in number; `filled` describes the first ones.
+    /// Buffers for [`BATCH`] datagrams; `filled` describes the first ones.
     rooms: Vec<Vec<u8>>,
     filled: Vec<Filled>,
 }

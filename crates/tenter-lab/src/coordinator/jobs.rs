@@ -3,7 +3,7 @@
 use tenter_plan::Plan;
 use tenter_workload::JobId;
 
-/// Stage that a job is in.
+/// Stage of a job within its trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// Hosts make ready for a collective; listed are those that have not reported ready.

@@ -1,4 +1,4 @@
-//! State that a running trial has at the coordinator.
+//! State of a running trial at the coordinator.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub struct LabRun {
     pub command: Vec<String>,
 }
 
-/// Observer that follows a running trial, and may end it.
+/// Observer of a running trial, which may end it.
 pub trait Observed {
     /// Receives how many collectives have ended, and how many the trial has. Returns false to end
     /// the trial.

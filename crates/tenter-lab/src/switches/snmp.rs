@@ -80,7 +80,7 @@ const TRIES: usize = 3;
 /// Time limit for all requests together, as a multiple of one request's.
 const REQUESTS: u32 = 12;
 
-/// Value that a cell shows.
+/// Value of a table's cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Shown {
     /// A 64-bit counter, which never wraps.

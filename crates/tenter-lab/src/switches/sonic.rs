@@ -206,8 +206,8 @@ fn interface(name: &str, cell: &CellOf<'_>, snapshot: &mut Snapshot) -> Result<(
     Ok(())
 }
 
-/// Stores a queue's counters. Its bytes are added to the interface's, which `show interfaces
-/// counters` lacks.
+/// Stores a queue's counters. Its bytes are added to the interface's, which
+/// `show interfaces counters` lacks.
 fn queue(
     name: &str,
     queue: &str,

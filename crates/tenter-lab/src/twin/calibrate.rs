@@ -173,7 +173,7 @@ impl Fitter<'_> {
     }
 }
 
-/// Searches the point where `of` is smallest.
+/// Searches for the point where `of` is smallest, and returns it.
 fn search<E>(of: impl Fn(&Point) -> Result<f64, E>) -> Result<Point, E> {
     let mut point = BEGIN;
     let mut least = of(&point)?;

@@ -15,7 +15,7 @@ pub struct SizeRow {
     pub index: u32,
     /// Operation, with the algorithm in parentheses.
     pub collective: String,
-    /// Size in bytes as nccl-tests counts it.
+    /// Size of the collective in bytes.
     pub size_bytes: u64,
     /// Measured time from start to last arrival.
     pub measured: Time,
