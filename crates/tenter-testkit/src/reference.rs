@@ -196,6 +196,7 @@ impl<W: Watcher> ReferenceDriver<W> {
             What::Timer => planned.len() - 1,
             What::Look | What::Arrival { .. } => return,
         };
+        // An older event in the heap has been replaced by one that is still there.
         if planned[place] == Some(at) {
             planned[place] = None;
         }

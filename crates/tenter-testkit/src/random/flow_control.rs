@@ -68,7 +68,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
 
 /// Puts everything into one lossless class with little room: on a ring, pauses then go round.
 fn provoke_deadlock(plan: &mut Plan, draw: &mut Draw) {
-    // As in `change`.
+    // Frame bytes, as in `change`.
     let frame = u64::from(plan.nic.mtu_bytes) + 78;
     plan.switches.usual.pool_bytes = vec![frame * (20 + draw.below(40))];
     let mut lossless = lossless(frame, draw);

@@ -19,7 +19,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     if !two_tiers || in_band || told || !is_meshed(&plan.topology) || draw.chance(50) {
         return;
     }
-    // Scheduled fabrics refuse watchdogs, marks, and pauses triggered elsewhere than at inputs.
+    // Scheduled fabrics refuse watchdogs, marks, and pauses triggered by a pool.
     plan.watchdog = None;
     for class in &mut plan.switches.usual.classes {
         class.ecn = None;
