@@ -65,12 +65,12 @@ pub struct RandomScenario {
 pub fn random_scenario(seed: u64) -> RandomScenario {
     RandomScenario::made(seed, "random", text(seed), |plan| {
         let mut draw = Draw::new(!seed);
-        // Own streams from here on, each by another rotation.
         flow_control::change(plan, &mut draw);
         congestion::change(plan, &mut draw);
         faults::change(plan, &mut draw);
         scheduled::change(plan, &mut draw);
         tiers::change(plan, &mut draw);
+        // Own streams from here on, each by another rotation.
         hosts::change(plan, &mut Draw::new(seed.rotate_left(32)));
         entropy::change(plan, &mut Draw::new(seed.rotate_left(20)));
         hosts::share_nics(plan, &mut Draw::new(seed.rotate_left(24)));

@@ -34,7 +34,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let differences = balancing.source_port_differences(2 << draw.below(6));
     let entropy = Entropy::new(kind, 1, differences);
     plan.port_changes.entropy = Some(Arc::new(entropy));
-    // Texts refuse it with fewer acknowledgements, but the model must hold all the same.
+    // Texts refuse kinds that learn with fewer acknowledgements, but the rules hold all the same.
     if draw.chance(75) {
         plan.nic.acknowledge = AckPolicy::EveryPackets(1);
     }
