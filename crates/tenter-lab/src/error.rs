@@ -1,4 +1,4 @@
-//! Errors of the lab.
+//! Errors that lab commands end with.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub enum LabError {
         what: &'static str,
         /// The path as the lab resolved it.
         path: PathBuf,
-        /// The operating system's reason.
+        /// Reason given by the operating system.
         source: std::io::Error,
     },
     /// The lab's secret is missing, unusable or readable by others.
@@ -52,12 +52,12 @@ pub enum LabError {
         /// Standard error of the program, or why it did not start.
         answer: String,
     },
-    /// A system call failed.
+    /// A system call of this process failed.
     #[error("{what}: {source}")]
     System {
         /// Sentence that says what was attempted.
         what: String,
-        /// The operating system's reason.
+        /// Reason given by the operating system.
         source: std::io::Error,
     },
     /// Any other mistake that the user can correct, as a sentence.

@@ -61,14 +61,14 @@ pub enum ChannelError {
     Secret(#[from] SecretError),
 }
 
-/// A channel's reading end.
+/// The end of a channel that reads.
 pub(crate) struct Reader {
     stream: TcpStream,
     key: Key,
     counter: u64,
 }
 
-/// A channel's writing end.
+/// The end of a channel that writes.
 pub(crate) struct Writer {
     stream: TcpStream,
     key: Key,

@@ -91,7 +91,7 @@ pub fn missing_tools(lab: &str) -> Option<String> {
 ///
 /// # Errors
 /// Returns an error if the lab is up already, its file has no fabric, or a part cannot be set up.
-/// What had been set up by then is removed.
+/// In the last case, the parts that were set up are removed.
 pub fn up(lab: &LabFile, program: &Path) -> Result<LabState, LabError> {
     let Some(fabric) = &lab.keys.fabric else {
         return Err(LabError::Input(
@@ -167,7 +167,7 @@ fn set_up(wiring: &Wiring) -> Result<(), LabError> {
 /// Starts an agent in each host, and returns their process ids.
 ///
 /// An agent that ends within 10 ms, for instance because it cannot read the secret, is an error.
-/// Whether the others listen yet is not checked.
+/// The others may not listen yet when this returns.
 fn start_agents(lab: &LabFile, plan: &Plan, program: &Path) -> Result<Vec<u32>, LabError> {
     let secret = lab.secret_file();
     if !secret.exists() {

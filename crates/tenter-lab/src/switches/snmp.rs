@@ -1,6 +1,6 @@
 //! Counters by SNMP: IF-MIB (RFC 2863), and the pause frames in EtherLike-MIB (RFC 3635).
 //!
-//! These MIBs have no pause frames by class (PFC); those by link (IEEE 802.3, annex 31B) are read.
+//! Neither MIB has pause frames by class (PFC); those by link (IEEE 802.3, annex 31B) are read.
 //! Drops have 32 bits.
 
 use std::collections::BTreeMap;

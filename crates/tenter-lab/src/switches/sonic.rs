@@ -206,7 +206,7 @@ fn interface(name: &str, cell: &CellOf<'_>, snapshot: &mut Snapshot) -> Result<(
     Ok(())
 }
 
-/// Stores a queue's counters. Its bytes are added to the interface's, which
+/// Stores a queue's counters. The bytes are added to the interface's, which
 /// `show interfaces counters` lacks.
 fn queue(
     name: &str,

@@ -12,7 +12,7 @@ pub struct FlowSpread {
     pub flows: usize,
     /// Median deviation, negative if the simulation is faster.
     pub median_percent: f64,
-    /// Percentile 90 by absolute value.
+    /// Percentile 90 of the deviations' absolute values.
     pub p90_percent: f64,
     /// Deviation with the greatest absolute value, with its sign.
     pub worst_percent: f64,

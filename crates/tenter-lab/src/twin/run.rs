@@ -40,7 +40,7 @@ pub struct Twin {
     pub calibration: Option<Calibration>,
     /// True if the measured trial was completed.
     pub complete: bool,
-    /// The measured trial's summary.
+    /// Summary of the measured trial, as in its folder.
     pub measured: Summary,
     /// Path to the page with drawings.
     pub page: PathBuf,

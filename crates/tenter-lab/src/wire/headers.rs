@@ -36,13 +36,13 @@ const SYNDROME_SEQUENCE: u8 = 0x60;
 /// Position of a packet within its RDMA write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// First packet among several.
+    /// First of several packets in a message.
     First,
     /// Neither the first packet nor the last.
     Middle,
-    /// Last packet among several.
+    /// Last of several packets in a message.
     Last,
-    /// The message's only packet.
+    /// The only packet of its message.
     Only,
 }
 
@@ -96,20 +96,20 @@ pub struct Headers {
     pub asks_for_report: bool,
     /// BECN bit: this packet's sender received marked packets.
     pub notifies: bool,
-    /// Headers behind the BTH.
+    /// Headers that follow the BTH.
     pub body: Body,
 }
 
 /// Reason why a datagram is not a packet that a lab sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// Its length does not fit its headers.
+    /// The length does not fit the headers.
     Short,
     /// It has another operation or transport.
     Opcode,
-    /// Its header version, partition key or syndrome is one that a lab does not send.
+    /// The header version, partition key or syndrome is one that a lab does not send.
     Field,
-    /// Its ICRC does not match its content.
+    /// The ICRC does not match the content.
     Icrc,
 }
 

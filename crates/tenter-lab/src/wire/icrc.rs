@@ -17,9 +17,9 @@ const CONGESTION_BYTE: usize = 4;
 /// Addresses and source port of a `RoCEv2` datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UdpFlow {
-    /// Sender's IPv4 address.
+    /// IPv4 address of the sending host.
     pub source: u32,
-    /// Receiver's IPv4 address.
+    /// IPv4 address of the receiving host.
     pub destination: u32,
     /// UDP port at the sender, by which switches choose the path.
     pub source_port: u16,

@@ -89,7 +89,7 @@ pub(super) struct Device {
     queue_pairs: BTreeMap<Slot, QueuePair>,
     completions: Owned<sys::ibv_cq>,
     memory: Owned<sys::ibv_mr>,
-    /// Memory that all messages are read from and written to. Its content has no meaning.
+    /// Memory that all messages are read from and written to; its content has no meaning.
     _bytes: Vec<u8>,
     domain: Owned<sys::ibv_pd>,
     _context: Owned<sys::ibv_context>,

@@ -129,7 +129,7 @@ impl FakeFabric {
     }
 }
 
-/// One host's device.
+/// The device that one host has.
 #[derive(Debug)]
 pub(super) struct FakeDevice {
     pub(super) host: u32,

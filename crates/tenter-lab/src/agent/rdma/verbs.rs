@@ -100,6 +100,6 @@ pub(in crate::agent) trait Verbs {
     /// Posts a write with an immediate value.
     fn post(&mut self, write: &Write) -> Result<Posted, String>;
 
-    /// Appends completions to `out`. Those from one queue pair keep their order, others do not.
+    /// Appends completions to `out`. Completions of one queue pair keep their order, others do not.
     fn poll(&mut self, out: &mut Vec<Completion>) -> Result<(), String>;
 }
