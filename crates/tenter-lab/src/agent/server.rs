@@ -80,10 +80,14 @@ pub(super) fn serve(
 
 /// Returns true if an error from `accept` concerns one connection alone, or will pass.
 fn is_passing(error: &std::io::Error) -> bool {
+    use nix::errno::Errno;
     use std::io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
-    // If descriptors are short (EMFILE), the connection stays pending and `accept` would fail again
-    // at once: the pause keeps the loop from spinning.
-    let few = error.raw_os_error() == Some(nix::errno::Errno::EMFILE as i32);
+    // If descriptors or memory are short, the connection stays pending and `accept` would fail
+    // again at once: the pause keeps the loop from spinning.
+    let short = [Errno::EMFILE, Errno::ENFILE, Errno::ENOBUFS, Errno::ENOMEM];
+    let few = short
+        .iter()
+        .any(|&short| error.raw_os_error() == Some(short as i32));
     if few {
         thread::sleep(Duration::from_millis(100));
     }

@@ -227,7 +227,8 @@ fn queue(
     if let Some(bytes) = cell("Counter/bytes").map(count).transpose()?.flatten() {
         let own = snapshot.0.entry(name.to_owned()).or_default();
         // The interface sends what all its queues send, those for multicast included.
-        *own.own.entry(Counter::TxBytes).or_default() += bytes;
+        let sent = own.own.entry(Counter::TxBytes).or_default();
+        *sent = sent.saturating_add(bytes);
     }
     Ok(())
 }

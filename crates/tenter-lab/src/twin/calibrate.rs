@@ -125,6 +125,7 @@ pub fn calibrate(trial: &LabTrial, measured: &Summary) -> Result<Calibration, La
     };
     let point = fitter.search()?;
     let mut fitted_to: Vec<u32> = fit.iter().map(|of| of.index).collect();
+    fitted_to.sort_unstable();
     fitted_to.dedup();
     Ok(Calibration {
         fitted_to,

@@ -9,7 +9,7 @@ use super::limits::Limits;
 use super::{pattern, steps, workload};
 
 /// Repetitions of a job's collectives.
-struct ArrivalsByPort {
+struct Repetitions {
     collectives: u64,
     iterations: u64,
     warm_up: u64,
@@ -35,7 +35,7 @@ fn write_jobs(draw: &mut Draw, limits: &Limits) -> String {
             text.push_str(&endless(draw, index, &hosts, queue_pairs));
             continue;
         }
-        let turns = ArrivalsByPort {
+        let turns = Repetitions {
             collectives: draw.within(1..=2),
             iterations: draw.within(1..=3),
             warm_up: draw.below(2),
