@@ -176,7 +176,7 @@ fn cable_lines(plan: &Plan) -> Vec<CableLine> {
         CableLine {
             between: format!("{lower} - {upper}"),
             count,
-            rate_gbps: rate.as_gbps(),
+            rate_gbps: Rate::as_gbps(rate),
             delay_ns,
             length_m: delay_ns * METRES_PER_NS,
         }

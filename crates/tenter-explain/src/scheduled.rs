@@ -77,7 +77,7 @@ pub(crate) fn scheduled_facts(plan: &Plan, routing: &Routing) -> Option<Schedule
         voq_bytes: own,
         credit_bytes: u64::from(spec.credit_bytes),
         credit_ns: interval.as_ns(),
-        credit_gbps: pace.as_gbps(),
+        credit_gbps: pace.bits_per_second() as f64 / 1e9,
         egress_buffer_bytes: spec.egress_buffer_bytes,
         fabric_percent: 100.0 * in_fabric,
         speed_up: speed_up(plan) / in_fabric,
