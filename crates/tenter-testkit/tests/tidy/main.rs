@@ -12,6 +12,7 @@ mod links;
 mod members;
 mod pages;
 mod parameters;
+mod prose;
 mod repository;
 mod source;
 mod words;
@@ -71,6 +72,11 @@ fn the_repository_speaks_of_itself_alone() {
 #[test]
 fn words_are_those_of_the_glossary() {
     report(&words::banned(&Repository::read()));
+}
+
+#[test]
+fn docs_name_what_they_speak_of() {
+    report(&prose::unclear(&Repository::read()));
 }
 
 #[test]
