@@ -1,25 +1,25 @@
-//! Algorithms of collectives from files.
+//! Results and errors that the readers of collective algorithms share.
 
 use tenter_workload::collective::{Program, ProgramCollective, ProgramError};
 
 use crate::error::{ImportError, Place};
 
-/// An algorithm that has been read and checked, and what is to be said of it.
+/// An algorithm that has been read from a file and checked, with notes for the user.
 #[derive(Debug)]
 pub struct ReadAlgorithm {
-    /// The algorithm.
+    /// The steps of all ranks, which do what their collective promises.
     pub program: Program,
-    /// What was left out or is noteworthy, a sentence each.
+    /// Parts of the file that were ignored and facts worth knowing, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// What is wrong with an algorithm, at a line.
+/// Turns an error in a checked program into an error of the file, at `place`.
 pub(crate) fn of_program(place: Place, error: &ProgramError) -> ImportError {
     let at = error.at.map_or_else(String::new, |at| format!("{at}: "));
     ImportError::new(place, format!("{at}{}", error.what), error.remedy.clone())
 }
 
-/// The collective of a file, as both MSCCL and MSCCL++ name it.
+/// Returns the collective that MSCCL and MSCCL++ call `word`, if they have one of that name.
 pub(crate) fn collective(word: &str) -> Option<ProgramCollective> {
     Some(match word {
         "allreduce" => ProgramCollective::AllReduce,

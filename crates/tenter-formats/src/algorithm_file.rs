@@ -1,4 +1,4 @@
-//! Algorithms of collectives from files, whichever format they have.
+//! Reader of collective algorithms in any of the supported formats.
 
 use tenter_units::Budget;
 use tenter_workload::collective;
@@ -7,13 +7,14 @@ use crate::algorithm::{ReadAlgorithm, of_program};
 use crate::error::{ImportError, Place};
 use crate::{compressed, msccl, mscclpp};
 
-/// No file is longer, in bytes; those that tools generate have up to some hundred kilobytes.
+/// Longest unpacked file, in bytes. Files that tools generate have up to some hundred kilobytes.
 const BYTES_MAX: usize = 64 << 20;
 
-/// The algorithm of a file: an XML of MSCCL, a JSON plan of MSCCL++, or a text of Tenter.
+/// Reads an algorithm: an XML of MSCCL, a JSON plan of MSCCL++, or a text in Tenter's notation. The
+/// first character tells the format; files may be compressed.
 ///
 /// # Errors
-/// The first thing that is not as the format has it, and what the algorithm does wrong, by lines.
+/// The first violation of the format, or the first mistake in the algorithm, with its line.
 pub fn read(bytes: &[u8], budget: &Budget) -> Result<ReadAlgorithm, ImportError> {
     let bytes = compressed::plain(bytes, budget)?;
     if bytes.len() > BYTES_MAX {
@@ -32,6 +33,7 @@ pub fn read(bytes: &[u8], budget: &Budget) -> Result<ReadAlgorithm, ImportError>
             "save it with UTF-8 encoding",
         )
     })?;
+    // Some editors put a byte order mark in front of UTF-8, which is no white space for `trim`.
     let text = text.trim_start_matches('\u{feff}');
     match text.trim_start().chars().next() {
         None => Err(ImportError::nothing("give an algorithm of MSCCL")),
@@ -41,7 +43,7 @@ pub fn read(bytes: &[u8], budget: &Budget) -> Result<ReadAlgorithm, ImportError>
     }
 }
 
-/// A text in Tenter's notation.
+/// Reads a text in Tenter's own notation.
 fn own(text: &str) -> Result<ReadAlgorithm, ImportError> {
     let read = collective::read_program(text);
     let program = read.map_err(|error| of_program(Place::Line(error.line), &error.error))?;

@@ -1,4 +1,4 @@
-//! Files that may be compressed by gzip, whatever their names.
+//! Files that may be compressed by gzip, whatever their names are.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -9,31 +9,33 @@ use tenter_units::Budget;
 use crate::content::{Buffered, Content, unreadable};
 use crate::error::{ImportError, Place};
 
-/// What a compressed file begins with.
+/// The bytes that every gzip file begins with.
 const MAGIC: [u8; 2] = [0x1F, 0x8B];
-/// A file may unpack to so many bytes,
+/// A compressed file may always unpack to this number of bytes …
 const BYTES: u64 = 4 << 20;
-/// and to so many for each byte that it has: traces compress 20 to 50 times.
+/// … and to this number more for each stored byte. Traces compress 20 to 50 times, so only a
+/// decompression bomb exceeds the limit.
 const BYTES_PER_BYTE: u64 = 100;
 
-/// A file may have so many members, each compressed by itself,
+/// A compressed file may always have this number of members, each compressed by itself …
 const MEMBERS: u64 = 1_000;
-/// and one more for so many bytes that it has: each takes some microseconds, even an empty one.
+/// … and one more for each such stretch of stored bytes. A member takes some microseconds to unpack
+/// even if it is empty, so a file of empty members would take unbounded time.
 const BYTES_OF_MEMBER: u64 = 1 << 10;
-/// How much is unpacked between two looks at the budget.
+/// Bytes that are unpacked between two checks of the budget.
 const PIECE: u64 = 1 << 20;
-/// In the time of a unit of work, about so many bytes are unpacked.
+/// Bytes that are unpacked in about the time of one unit of work.
 const BYTES_PER_UNIT: u64 = 4;
 
-/// Whether a file is compressed.
+/// Returns true if a file begins as gzip does.
 pub(crate) fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// What a file holds.
+/// Returns the content of a file, unpacked if it is compressed.
 ///
 /// # Errors
-/// Damaged data, and data that unpack to more than traces do.
+/// Damaged data, data that unpack to more than traces do, and memory or time beyond the budget.
 pub(crate) fn plain<'b>(bytes: &'b [u8], budget: &Budget) -> Result<Cow<'b, [u8]>, ImportError> {
     if !is_packed(bytes) {
         return Ok(Cow::Borrowed(bytes));
@@ -43,20 +45,20 @@ pub(crate) fn plain<'b>(bytes: &'b [u8], budget: &Budget) -> Result<Cow<'b, [u8]
     Ok(Cow::Owned(unpacked))
 }
 
-/// A file that may be read, compressed or not: one that is compressed has been unpacked once to see
-/// that, which takes far less time than reading it.
+/// A file whose content is known to be readable. A compressed file has been unpacked once to check
+/// its limits, which takes far less time than parsing it.
 pub(crate) struct Checked<'c, 'b> {
     content: &'c mut Content<'b>,
     is_packed: bool,
-    /// How many bytes it holds, unpacked.
+    /// Length of the content in bytes, unpacked.
     pub(crate) length: u64,
 }
 
 impl<'c, 'b> Checked<'c, 'b> {
-    /// Looks at a file.
+    /// Checks a file and measures its content.
     ///
     /// # Errors
-    /// Those of [`plain`], and when the file cannot be read.
+    /// Errors of [`plain`], and a file that cannot be read.
     pub(crate) fn of(
         content: &'c mut Content<'b>,
         budget: &Budget,
@@ -75,10 +77,10 @@ impl<'c, 'b> Checked<'c, 'b> {
         })
     }
 
-    /// What it holds, from its beginning, unpacked while it is read.
+    /// Opens the content at its beginning. A compressed file is unpacked while it is read.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// A file that cannot be read.
     pub(crate) fn open(&mut self) -> Result<Buffered<'_>, ImportError> {
         let stored = self.content.buffered()?;
         if !self.is_packed {
@@ -89,7 +91,8 @@ impl<'c, 'b> Checked<'c, 'b> {
     }
 }
 
-/// Unpacks a file of `length` bytes; gives how many bytes it holds.
+/// Unpacks a file of `length` stored bytes into `to`, and returns the length of its content in
+/// bytes.
 fn unpack(
     mut packed: impl BufRead,
     length: u64,
@@ -99,6 +102,7 @@ fn unpack(
     let most = BYTES.saturating_add(BYTES_PER_BYTE.saturating_mul(length));
     let members_most = MEMBERS + length / BYTES_OF_MEMBER;
     let (mut unpacked, mut members) = (0, 0);
+    // `MultiGzDecoder` unpacks all members, too, but does not count them.
     while members == 0
         || !packed
             .fill_buf()
@@ -122,6 +126,7 @@ fn unpack(
             let allowed = budget.may_take(unpacked);
             let allowed = allowed.and_then(|()| budget.work(piece / BYTES_PER_UNIT));
             allowed.map_err(|over| ImportError::of(Place::Byte(0), over))?;
+            // A short piece is the end of the member: `take` stops early only there.
             if piece < PIECE {
                 break;
             }
@@ -131,7 +136,7 @@ fn unpack(
     Ok(unpacked)
 }
 
-/// Compressed data are damaged, or the file cannot be read.
+/// Returns the error for damaged compressed data, or for a file that cannot be read.
 fn not_unpacked(error: &io::Error) -> ImportError {
     use ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     if !matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof) {

@@ -1,4 +1,4 @@
-//! A `config_db.json`: tables of objects of fields, every field a text, and which of them were
+//! A `config_db.json` as tables of objects with text fields, and a record of the fields that were
 //! read.
 
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ use tenter_notation::diagnostics::{Location, Problems, printable, quote};
 use tenter_notation::tree::{Entry, Node, Value};
 use tenter_units::suggestion;
 
-/// An object of a table.
+/// Position of an object: its table, and its place in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Id {
     table: usize,
@@ -33,36 +33,37 @@ struct Field {
     text: String,
 }
 
-/// What a field that names another object names.
+/// The target of a field that refers to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reference {
     Object(Id),
-    /// `NULL`: to be worked out while the switch runs.
+    /// `NULL`: the switch works the target out while it runs.
     Null,
 }
 
-/// The tables that are asked for, and what of them was read.
+/// The tables that the importer knows, with a record of the objects and fields that were read.
 pub(super) struct ConfigDb<'p> {
     tables: Vec<Table>,
-    /// Names of all other tables.
+    /// Names of all other tables in the file, which are not imported.
     pub(super) others: Vec<String>,
     problems: &'p Problems,
-    /// What is wrong is noted once, however many classes use it.
+    /// Messages that have been reported. Several classes may use one wrong field, which is reported
+    /// once.
     noted: RefCell<BTreeSet<String>>,
     touched: RefCell<BTreeSet<Id>>,
     read: RefCell<BTreeSet<(Id, usize)>>,
 }
 
-/// What of an object was not read.
+/// An object that was not read, or not completely.
 pub(super) struct Unread<'d> {
     pub(super) id: Id,
     pub(super) table: &'d str,
-    /// The fields; none if nothing asked for the object at all.
+    /// Fields that were not read; empty if the import did not ask for the object at all.
     pub(super) fields: Vec<&'d str>,
 }
 
 impl<'p> ConfigDb<'p> {
-    /// The tables of `known` out of a whole file; what is no table is noted as a problem.
+    /// Takes the tables in `known` from a file, and reports entries that are no tables.
     pub(super) fn of(root: Node, known: &[&str], problems: &'p Problems) -> ConfigDb<'p> {
         let mut database = ConfigDb {
             tables: Vec::new(),
@@ -105,7 +106,7 @@ impl<'p> ConfigDb<'p> {
         &self.tables[id.table].objects[id.object]
     }
 
-    /// The objects of a table, in the order of the file.
+    /// Iterates over the objects of a table and their keys, in the order of the file.
     pub(super) fn objects(&self, table: &str) -> impl Iterator<Item = (Id, &str)> {
         let found = self.tables.iter().position(|known| known.name == table);
         let objects = found.map(|table| (table, self.tables[table].objects.iter().enumerate()));
@@ -114,7 +115,7 @@ impl<'p> ConfigDb<'p> {
         })
     }
 
-    /// An object by its key.
+    /// Finds an object by its key, and marks it as asked for.
     pub(super) fn find(&self, table: &str, key: &str) -> Option<Id> {
         let mut objects = self.objects(table);
         let (id, _) = objects.find(|(_, known)| *known == key)?;
@@ -122,34 +123,35 @@ impl<'p> ConfigDb<'p> {
         Some(id)
     }
 
-    /// Notes that an object was asked for.
+    /// Marks an object as asked for.
     pub(super) fn touch(&self, id: Id) {
         self.touched.borrow_mut().insert(id);
     }
 
-    /// The key of an object.
+    /// Returns the key of an object.
     pub(super) fn key(&self, id: Id) -> &str {
         &self.object(id).key
     }
 
-    /// `TABLE|KEY`, as messages write it.
+    /// Returns `TABLE|KEY`, as messages name an object.
     pub(super) fn place(&self, id: Id) -> String {
         let table = &self.tables[id.table].name;
         printable(&format!("{table}|{}", self.object(id).key))
     }
 
-    /// `TABLE|KEY|FIELD`, as messages write it.
+    /// Returns `TABLE|KEY|FIELD`, as messages name a field.
     pub(super) fn field_place(&self, id: Id, field: &str) -> String {
         format!("{}|{}", self.place(id), printable(field))
     }
 
-    /// The names of the fields of an object.
+    /// Iterates over the field names of an object.
     pub(super) fn fields(&self, id: Id) -> impl Iterator<Item = &str> {
         let fields = self.object(id).fields.iter();
         fields.map(|field| field.name.as_str())
     }
 
-    /// Names and texts of the fields of an object, without reading them.
+    /// Returns names and texts of an object's fields in the order of their names, without marking
+    /// them as read.
     pub(super) fn sorted_fields(&self, id: Id) -> Vec<(&str, &str)> {
         let fields = self.object(id).fields.iter();
         let mut fields: Vec<_> = fields.map(|field| (&*field.name, &*field.text)).collect();
@@ -157,7 +159,7 @@ impl<'p> ConfigDb<'p> {
         fields
     }
 
-    /// The text of a field.
+    /// Returns the text of a field, and marks it as read.
     pub(super) fn text(&self, id: Id, field: &str) -> Option<&str> {
         self.touch(id);
         let fields = &self.object(id).fields;
@@ -166,12 +168,12 @@ impl<'p> ConfigDb<'p> {
         Some(&fields[index].text)
     }
 
-    /// Whether there is such a field, without reading it.
+    /// Returns true if the object has the field, without marking it as read.
     pub(super) fn has(&self, id: Id, field: &str) -> bool {
         self.fields(id).any(|known| known == field)
     }
 
-    /// Marks all fields of an object as read, as where a reason was given for the whole of it.
+    /// Marks all fields of an object as read, once a warning explains the object as a whole.
     pub(super) fn read_all(&self, id: Id) {
         self.touch(id);
         for index in 0..self.object(id).fields.len() {
@@ -179,7 +181,7 @@ impl<'p> ConfigDb<'p> {
         }
     }
 
-    /// Notes what is wrong with a field.
+    /// Reports a problem with a field.
     pub(super) fn wrong(&self, id: Id, field: &str, what: &str, help: &str) {
         let object = self.object(id);
         let found = object.fields.iter().find(|known| known.name == field);
@@ -194,13 +196,14 @@ impl<'p> ConfigDb<'p> {
         }
     }
 
-    /// Notes what is wrong with an object.
+    /// Reports a problem with an object.
     pub(super) fn wrong_object(&self, id: Id, what: &str, help: &str) {
         let message = format!("`{}` {what}", self.place(id));
         self.note(self.object(id).at, message, help);
     }
 
-    /// A whole number, which `SONiC` writes as a text; `None` where it is missing or wrong.
+    /// Reads a whole number, which `SONiC` writes as text. Returns `None` if the field is missing, or
+    /// wrong, which is reported.
     pub(super) fn number(&self, id: Id, field: &str, range: RangeInclusive<i64>) -> Option<i64> {
         let text = self.text(id, field)?.trim();
         let number = text.parse().ok().filter(|number| range.contains(number));
@@ -215,7 +218,7 @@ impl<'p> ConfigDb<'p> {
         number
     }
 
-    /// As [`ConfigDb::number`]; that it is missing is a problem.
+    /// Reads a number as [`ConfigDb::number`] does, and reports a missing field.
     pub(super) fn required(&self, id: Id, field: &str, range: RangeInclusive<i64>) -> Option<i64> {
         if !self.has(id, field) {
             let help = format!(
@@ -228,8 +231,9 @@ impl<'p> ConfigDb<'p> {
         self.number(id, field, range)
     }
 
-    /// The object that a field names: by its key, or in brackets with its table as `SONiC` wrote it
-    /// until 2021. `None` where it is missing or wrong.
+    /// Reads a field that refers to an object of `table`: by its key, or until 2021 as
+    /// `[TABLE|KEY]`. Returns `None` if the field is missing, or names no object, which is
+    /// reported.
     pub(super) fn reference(&self, id: Id, field: &str, table: &str) -> Option<Reference> {
         let text = self.text(id, field)?.trim();
         if text.eq_ignore_ascii_case("null") {
@@ -246,6 +250,7 @@ impl<'p> ConfigDb<'p> {
         let found = self.find(table, key);
         if found.is_none() {
             let keys = self.objects(table).map(|(_, key)| key);
+            // A table may have thousands of objects; a suggestion from the first ones is enough.
             let keys: Vec<&str> = keys.take(16).collect();
             let help = if keys.is_empty() {
                 format!("there is no table {table}; add it")
@@ -258,7 +263,7 @@ impl<'p> ConfigDb<'p> {
         found.map(Reference::Object)
     }
 
-    /// What was not read, in the order of the file.
+    /// Returns the objects that were not read completely, in the order of the file.
     pub(super) fn unread(&self) -> Vec<Unread<'_>> {
         let (read, touched) = (self.read.borrow(), self.touched.borrow());
         let mut unread = Vec::new();
@@ -306,7 +311,7 @@ fn table(entry: Entry, problems: &Problems) -> Table {
             problems.push(entry.node.at, message, Some(help.to_owned()));
         }
         let fields = entries(entry.node).into_iter();
-        // An object without fields has this one: the database behind it knows no empty ones.
+        // SONiC's database cannot store an object without fields, so it stores one called `NULL`.
         let fields = fields.filter(|field| field.key != "NULL");
         Object {
             key: entry.key,
@@ -322,7 +327,7 @@ fn table(entry: Entry, problems: &Problems) -> Table {
     }
 }
 
-/// A text, or a list of texts, which stands for them with commas between.
+/// Reads a field: a text, or a list of texts, which are joined by commas.
 fn field(entry: Entry, place: &str, problems: &Problems) -> Option<Field> {
     let text = match &entry.node.value {
         Value::Scalar { text, .. } => Some(text.clone()),

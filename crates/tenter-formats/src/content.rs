@@ -1,4 +1,4 @@
-//! What files hold: bytes in memory, or on a disk and read as they are needed.
+//! Contents of files: bytes in memory, or on a disk and read as they are needed.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -7,12 +7,13 @@ use tenter_units::Budget;
 
 use crate::error::{ImportError, Place};
 
-/// What is read from any place.
+/// A reader that can seek.
 trait ReadSeek: Read + Seek {}
 
 impl<T: Read + Seek> ReadSeek for T {}
 
-/// What a file holds. Formats that can be read piece by piece take memory for a piece of it alone.
+/// The content of a file. Formats that can be read piece by piece hold one piece in memory at a
+/// time.
 pub struct Content<'c> {
     reader: Box<dyn ReadSeek + 'c>,
     length: u64,
@@ -25,10 +26,10 @@ impl fmt::Debug for Content<'_> {
 }
 
 impl<'c> Content<'c> {
-    /// The most bytes of a file, or of a piece of one, that are read into memory as a whole.
+    /// Most bytes of a file, or of a piece of one, that are read into memory at once.
     pub const WHOLE_MAX: u64 = 8 << 30;
 
-    /// Of a file with `length` bytes.
+    /// Makes the content of a file with `length` bytes from a reader of it.
     pub fn new(reader: impl Read + Seek + 'c, length: u64) -> Content<'c> {
         Content {
             reader: Box::new(reader),
@@ -36,16 +37,16 @@ impl<'c> Content<'c> {
         }
     }
 
-    /// How many bytes it has.
+    /// Returns the length in bytes, as the file is stored.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// All of it, once its first bytes are those of its form.
+    /// Reads the file into memory, once its first bytes have shown its form.
     ///
     /// # Errors
-    /// What is wrong and what to do: when it cannot be read, is of another form, or has more than
-    /// [`Content::WHOLE_MAX`] bytes or more than the budget allows.
+    /// A sentence with a remedy if the file cannot be read, is of another form, or has more bytes
+    /// than [`Content::WHOLE_MAX`] or the budget allows.
     pub fn whole(mut self, form: Form, budget: &Budget) -> Result<Vec<u8>, String> {
         let told = |error: ImportError| format!("{}; {}", error.what, error.remedy);
         let most = Content::WHOLE_MAX;
@@ -53,14 +54,14 @@ impl<'c> Content<'c> {
             return Err(format!("it has more than {most} bytes; give a part of it"));
         }
         form.check(&self.part(0, HEAD).map_err(told)?)?;
-        // A reader drops a file before it opens the next one, so nothing is kept as taken.
+        // Readers drop one file before they open the next, so the memory is checked and not taken.
         let allowed = budget.read(self.length);
         let allowed = allowed.and_then(|()| budget.may_take(self.length));
         allowed.map_err(|over| over.to_string())?;
         self.part(0, self.length).map_err(told)
     }
 
-    /// Reads it from its beginning.
+    /// Opens the file at its beginning.
     pub(crate) fn buffered(&mut self) -> Result<Buffered<'_>, ImportError> {
         let rewound = self.reader.rewind();
         rewound.map_err(|error| unreadable(0, &error))?;
@@ -68,7 +69,7 @@ impl<'c> Content<'c> {
         Ok(BufReader::with_capacity(BUFFER, reader))
     }
 
-    /// `length` bytes from a place, or those that are there.
+    /// Reads up to `length` bytes from byte `at`; fewer if the file ends before.
     pub(crate) fn part(&mut self, at: u64, length: u64) -> Result<Vec<u8>, ImportError> {
         let mut bytes = Vec::new();
         let found = self.reader.seek(SeekFrom::Start(at));
@@ -79,19 +80,19 @@ impl<'c> Content<'c> {
     }
 }
 
-/// What a file is, which its first bytes show: a file of another form is refused before it is read,
-/// however long it is.
+/// The form that a file must have. The first bytes show it, so a file of another form is refused
+/// before it is read, however long it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A text, perhaps compressed, or a table as Parquet.
+    /// Text, perhaps compressed, or a Parquet table.
     Text,
-    /// JSON, perhaps compressed, or pickled.
+    /// JSON, perhaps compressed. A pickled file passes too, so that its reader can say what to do.
     Json,
 }
 
-/// How many bytes show the form of a file.
+/// Bytes at the beginning of a file that are examined for its form.
 const HEAD: u64 = 1 << 12;
-/// What files begin with that are told apart later: gzip, Parquet, pickled objects.
+/// Beginnings of binary files that readers recognise themselves: gzip, Parquet, pickled objects.
 const BINARY: [&[u8]; 3] = [b"\x1F\x8B", b"PAR1", b"\x80"];
 
 impl Form {
@@ -105,6 +106,8 @@ impl Form {
             ));
         }
         let first = head.trim_ascii_start().first();
+        // 0xEF begins the byte order mark of UTF-8. An empty file passes: readers have a better
+        // message for it.
         let is_json = first.is_none_or(|byte| b"{[\xEF".contains(byte));
         match self {
             Form::Json if !is_json => Err("it does not begin as JSON does; give JSON".to_owned()),
@@ -113,7 +116,7 @@ impl Form {
     }
 }
 
-/// A file that is read from its beginning.
+/// A reader of a file from its beginning.
 pub(crate) type Buffered<'c> = BufReader<Box<dyn Read + 'c>>;
 
 const BUFFER: usize = 1 << 16;
@@ -137,7 +140,7 @@ impl From<Vec<u8>> for Content<'_> {
     }
 }
 
-/// A file cannot be read further.
+/// Returns the error for a file that cannot be read beyond byte `at`.
 pub(crate) fn unreadable(at: u64, error: &io::Error) -> ImportError {
     let what = format!("the file cannot be read further ({error})");
     ImportError::new(
@@ -147,7 +150,7 @@ pub(crate) fn unreadable(at: u64, error: &io::Error) -> ImportError {
     )
 }
 
-/// A sequence of bytes that is read from its beginning, with the number of those that have been.
+/// A byte sequence that is read from its beginning and counts the bytes that have been read.
 pub(crate) struct Stream<R> {
     reader: BufReader<R>,
     at: u64,
@@ -158,25 +161,26 @@ impl<R: Read> Stream<R> {
         Stream { reader, at: 0 }
     }
 
-    /// How many bytes have been read.
+    /// Returns the number of bytes that have been read.
     pub(crate) fn at(&self) -> u64 {
         self.at
     }
 
-    /// What comes next and is in memory already; nothing at the end.
+    /// Returns the next bytes, as far as they are buffered; an empty slice at the end.
     pub(crate) fn chunk(&mut self) -> io::Result<&[u8]> {
         self.reader.fill_buf()
     }
 
-    /// The first `count` bytes of the chunk have been read.
+    /// Marks the first `count` bytes of the chunk as read.
     pub(crate) fn consume(&mut self, count: usize) {
         self.reader.consume(count);
         self.at += count as u64;
     }
 
-    /// The next byte; none at the end.
+    /// Reads the next byte; `None` at the end.
     #[inline]
     pub(crate) fn byte(&mut self) -> io::Result<Option<u8>> {
+        // The buffer nearly always has a byte, and a look into it cannot fail.
         let byte = match self.reader.buffer().first() {
             Some(byte) => Some(*byte),
             None => self.reader.fill_buf()?.first().copied(),
@@ -188,13 +192,13 @@ impl<R: Read> Stream<R> {
         Ok(byte)
     }
 
-    /// Whether nothing is left.
+    /// Returns true if no byte is left.
     pub(crate) fn is_at_end(&mut self) -> io::Result<bool> {
         Ok(self.chunk()?.is_empty())
     }
 
-    /// Puts `length` bytes in place of what is in `into`, or those that are there: an announced
-    /// length takes no memory before its bytes are there.
+    /// Replaces the content of `into` by the next `length` bytes, or fewer at the end. The vector
+    /// grows as bytes arrive, so an announced length costs no memory by itself.
     pub(crate) fn take(&mut self, length: u64, into: &mut Vec<u8>) -> io::Result<()> {
         into.clear();
         let taken = (&mut self.reader).take(length).read_to_end(into)?;

@@ -1,10 +1,12 @@
-//! Decimal numbers as exact picoseconds.
+//! Exact conversion of decimal numbers to picoseconds.
 
 use tenter_units::Time;
 
-/// A decimal number of a unit of so many decimal places of picoseconds: 12 of seconds, 6 of
-/// microseconds. Gives the time, and whether digits below a picosecond were cut; `None` where it is
-/// no such number.
+/// Reads a decimal number in a unit of 10^`places` picoseconds: 12 places for seconds, 6 for
+/// microseconds.
+///
+/// Returns the time, and true if digits below a picosecond were cut off; `None` if the text is no
+/// such number or the time is too long.
 pub(crate) fn time(text: &str, places: usize) -> Option<(Time, bool)> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -18,6 +20,7 @@ pub(crate) fn time(text: &str, places: usize) -> Option<(Time, bool)> {
     } else {
         whole.parse().ok()?
     };
+    // `0<` pads with zeros on the right: "5" with three places is 500 of the smallest unit.
     let padded = format!("{kept:0<places$}");
     let fraction: u64 = if padded.is_empty() {
         0
@@ -29,9 +32,9 @@ pub(crate) fn time(text: &str, places: usize) -> Option<(Time, bool)> {
     Some((Time::from_ps(ps), cut))
 }
 
-/// The same of a number that may have an exponent: `8.9e-05`.
+/// Reads a number as [`time`] does, also with an exponent: `8.9e-05`.
 pub(crate) fn scientific(text: &str, places: usize) -> Option<(Time, bool)> {
-    /// Times that anything takes have shorter exponents.
+    /// Largest exponent; no time that anything takes needs more. It bounds the zeros written below.
     const EXPONENT_MAX: u32 = 40;
     let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else {
         return time(text, places);
@@ -42,7 +45,7 @@ pub(crate) fn scientific(text: &str, places: usize) -> Option<(Time, bool)> {
         return None;
     }
     let zeros = "0".repeat(exponent.unsigned_abs() as usize);
-    // The point goes to the right, or to the left, by so many digits.
+    // The exponent moves the decimal point: zeros are added on the side to which it moves.
     let (digits, point) = if exponent < 0 {
         (format!("{zeros}{whole}{fraction}"), whole.len())
     } else {
@@ -54,7 +57,7 @@ pub(crate) fn scientific(text: &str, places: usize) -> Option<(Time, bool)> {
     time(&plain, places)
 }
 
-/// A decimal number times a factor, where that is a whole number.
+/// Multiplies a decimal number by `factor`; `None` if the product is no whole number or too large.
 pub(crate) fn times(text: &str, factor: u64) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let fraction = fraction.trim_end_matches('0');

@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where.
+//! Errors of importers: the mistake, its place in the file, and a remedy.
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ pub enum Place {
     Byte(usize),
     /// A row of a binary table, from 1.
     Row(usize),
-    /// A value in a JSON, which the message names by its way from the top: once it is read, a JSON
-    /// does not tell lines.
+    /// A value in a JSON, which the message names by its path from the top: a parsed JSON no longer
+    /// knows its lines.
     Json,
 }
 
@@ -29,17 +29,17 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong where in a file, and what to do.
+/// An error in a file: its place, the mistake, and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{place}: {what}; {remedy}", in_front(file.as_deref()))]
 pub struct ImportError {
-    /// The file, where a reader has several.
+    /// Name of the file, if a reader has several.
     pub file: Option<String>,
-    /// Where.
+    /// Line, byte, row or value at which reading stopped.
     pub place: Place,
-    /// What is wrong.
+    /// The mistake, without full stop.
     pub what: String,
-    /// What to do.
+    /// The remedy, as an imperative clause.
     pub remedy: String,
 }
 
@@ -53,14 +53,14 @@ impl ImportError {
         }
     }
 
-    /// Says which of several files it is, unless that is known.
+    /// Names the file, unless the error names one already.
     #[must_use]
     pub fn in_file(mut self, name: &str) -> ImportError {
         self.file.get_or_insert_with(|| name.to_owned());
         self
     }
 
-    /// Of a file that cannot be read, with why and what to do.
+    /// Makes the error for a file that cannot be read; `why` has the reason and the remedy.
     pub fn unreadable(why: String) -> Self {
         ImportError {
             file: None,
@@ -70,12 +70,12 @@ impl ImportError {
         }
     }
 
-    /// Of a file without content.
+    /// Makes the error for an empty file.
     pub(crate) fn nothing(remedy: &str) -> Self {
         ImportError::new(Place::Line(1), "there is nothing in it", remedy)
     }
 
-    /// Of an error of another crate.
+    /// Makes an error from one of another crate, whose text may have a remedy after a semicolon.
     pub(crate) fn of(place: Place, error: impl fmt::Display) -> Self {
         let text = error.to_string();
         let (what, remedy) = split_remedy(&text);
@@ -87,7 +87,7 @@ impl ImportError {
     }
 }
 
-/// What is wrong and what to do, while the place is not known.
+/// A mistake and its remedy, before its place is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wrong {
     pub(crate) what: String,
@@ -100,7 +100,7 @@ impl Wrong {
         Wrong { what, remedy }
     }
 
-    /// Says what it is of, such as `node 3`.
+    /// Puts the name of the faulty item, such as `node 3`, in front.
     #[must_use]
     pub(crate) fn of(mut self, name: &str) -> Wrong {
         self.what = format!("{name}: {}", self.what);
@@ -112,7 +112,7 @@ impl Wrong {
     }
 }
 
-/// What stands in front of a place: the file, where it is told.
+/// Returns the text in front of the place: the file name and a colon, if there is one.
 fn in_front(file: Option<&str>) -> String {
     file.map_or_else(String::new, |file| format!("{file}: "))
 }

@@ -1,4 +1,4 @@
-//! A part of a scenario whose lines say where they come from.
+//! Part of a scenario whose lines name their origin in another system's configuration.
 
 use std::fmt::Write as _;
 
@@ -6,18 +6,18 @@ use serde_json::{Map, Value};
 
 use tenter_notation::emit;
 
-/// A part of a scenario made from something else, and what could not be part of it.
+/// Keys of `fabric.switch` made from another configuration, and warnings about the rest of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fragment {
-    /// What stands above it as a comment.
+    /// Comment above the YAML.
     pub(super) heading: String,
-    /// The keys of `fabric.switch`.
+    /// Entries of `fabric.switch`.
     pub(super) switch: Vec<Part>,
-    /// What has no counterpart in a scenario, one line each: place and reason.
+    /// Settings without a counterpart in a scenario, one line each: place and reason.
     pub warnings: Vec<String>,
 }
 
-/// A key with what is under it, and its origin: a place in the source, or empty.
+/// An entry of a mapping, with its origin: a place in the source, or empty.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
     Word {
@@ -30,14 +30,14 @@ pub(super) enum Part {
         parts: Vec<Part>,
         origin: String,
     },
-    /// A list of mappings.
+    /// A list of mappings, whose entries have origins of their own.
     List {
         key: &'static str,
         items: Vec<Vec<Part>>,
     },
 }
 
-/// A key with a word.
+/// Makes an entry with a single word.
 pub(super) fn word(key: &'static str, value: impl Into<String>, origin: impl Into<String>) -> Part {
     Part::Word {
         key,
@@ -46,13 +46,13 @@ pub(super) fn word(key: &'static str, value: impl Into<String>, origin: impl Int
     }
 }
 
-/// A key with a size in bytes.
+/// Makes an entry with a size in bytes.
 pub(super) fn size(key: &'static str, bytes: u64, origin: impl Into<String>) -> Part {
     word(key, format!("{bytes}B"), origin)
 }
 
 impl Fragment {
-    /// As YAML: `fabric:` with `switch:` in it, each line with its origin as a comment.
+    /// Writes YAML: `fabric:` with `switch:` in it, each line with its origin as a comment.
     pub fn yaml(&self) -> String {
         let mut out = format!("# {}\nfabric:\n  switch:\n", self.heading);
         for part in &self.switch {
@@ -62,19 +62,19 @@ impl Fragment {
         out
     }
 
-    /// As JSON, which a scenario may be written in; there are no comments in JSON.
+    /// Writes JSON, which is a scenario as well. JSON has no comments, so origins are left out.
     pub fn json(&self) -> String {
         let whole = serde_json::json!({"fabric": {"switch": object(&self.switch)}});
         format!("{whole:#}\n")
     }
 
-    /// As an override on one line: `fabric.switch={…}`.
+    /// Writes an override for `--set` on one line: `fabric.switch={…}`.
     pub fn as_override(&self) -> String {
         format!("fabric.switch={}\n", object(&self.switch))
     }
 }
 
-/// A part whose first line has its indent already.
+/// Writes an entry. The caller has indented its first line.
 fn write_part(part: &Part, indent: usize, out: &mut String) {
     match part {
         Part::Word { key, value, origin } => {
@@ -110,6 +110,7 @@ fn write_origin(origin: &str, out: &mut String) {
     out.push('\n');
 }
 
+// YAML and JSON are made from the same parts, so the two forms cannot differ.
 fn object(parts: &[Part]) -> Value {
     let entries = parts.iter().map(|part| match part {
         Part::Word { key, value, .. } => ((*key).to_owned(), json_word(value)),
@@ -122,7 +123,7 @@ fn object(parts: &[Part]) -> Value {
     Value::Object(entries.collect::<Map<_, _>>())
 }
 
-/// Numbers as numbers, since a scenario wants them without quotation marks.
+/// Turns a word into JSON: a number without quotation marks, as scenarios want it, else a string.
 fn json_word(word: &str) -> Value {
     let digits = word
         .bytes()

@@ -1,27 +1,27 @@
-//! Ranks in a grid of tensor, data, expert and pipeline parallelism.
+//! Groups of ranks in a grid of tensor, expert, data and pipeline parallelism.
 
-/// Ranks that communicate with each other.
+/// The kind of group in which a rank communicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Group {
-    /// All ranks.
+    /// All ranks of the job.
     All,
-    /// Those of a tensor-parallel group.
+    /// Ranks that share the tensors of a layer.
     Tensor,
-    /// Those of a data-parallel group.
+    /// Ranks that hold the same part of the model (data-parallel replicas).
     Data,
-    /// Those of an expert-parallel group.
+    /// Neighbouring replicas that share out the experts.
     Expert,
-    /// Data-parallel ranks with the same experts.
+    /// Replicas that hold the same experts.
     DataOfExperts,
-    /// Those with the same place in all stages of the pipeline.
+    /// Ranks with the same place in all pipeline stages.
     Pipeline,
-    /// The tensor-parallel groups of an expert-parallel one.
+    /// All tensor-parallel groups of one expert-parallel group together.
     TensorOfExperts,
 }
 
-/// How ranks are numbered: tensor-parallel ranks are neighbours, then come expert-parallel and
-/// other data-parallel ones, then the stages of the pipeline. The ranks are a multiple of the
-/// product.
+/// The numbering of ranks: tensor-parallel ranks are neighbours, then come expert-parallel and
+/// other data-parallel ones, then pipeline stages. Fields are numbers of ranks; `ranks` is a
+/// multiple of `tensor` × `pipeline`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
     pub(crate) tensor: u32,
@@ -31,22 +31,23 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// How many data-parallel ranks there are.
+    /// Returns the number of data-parallel replicas.
     pub(crate) fn data(&self) -> u32 {
         self.ranks / self.tensor / self.pipeline
     }
 
-    /// The stage of the pipeline that a rank is in.
+    /// Returns the pipeline stage of `rank`, from 0.
     pub(crate) fn stage(&self, rank: u32) -> u32 {
         rank / self.tensor / self.data()
     }
 
-    /// The first rank, the distance and the number of those that communicate with a rank.
+    /// Returns the group of `rank` as an arithmetic progression: first rank, stride and size.
     fn range(&self, rank: u32, group: Group) -> (u32, u32, u32) {
         let (tensor, expert, data) = (self.tensor, self.expert, self.data());
         let (own, replica) = (rank % tensor, rank / tensor % data);
         let stage = self.stage(rank);
         let at = |replica: u32| own + tensor * (replica + data * stage);
+        // The last expert-parallel group is smaller if `expert` does not divide the replicas.
         let experts = replica / expert * expert;
         let of_experts = expert.min(data - experts);
         match group {
@@ -64,17 +65,17 @@ impl Grid {
         }
     }
 
-    /// The first rank of those that communicate with a rank.
+    /// Returns the first rank of the group.
     pub(crate) fn first(&self, rank: u32, group: Group) -> u32 {
         self.range(rank, group).0
     }
 
-    /// How many ranks communicate with a rank, itself among them.
+    /// Returns the number of ranks in the group, `rank` itself included.
     pub(crate) fn size(&self, rank: u32, group: Group) -> u32 {
         self.range(rank, group).2
     }
 
-    /// The ranks that communicate with a rank, itself among them.
+    /// Returns the ranks of the group, `rank` itself included.
     pub(crate) fn members(&self, rank: u32, group: Group) -> Vec<u32> {
         let (first, distance, count) = self.range(rank, group);
         (0..count).map(|place| first + distance * place).collect()

@@ -1,5 +1,5 @@
-//! The boundary to the Parquet library, which panics where some damaged files contradict
-//! themselves: such a panic is an error about the file like any other.
+//! Boundary to the Parquet library, which panics on some damaged files that contradict themselves.
+//! Such a panic becomes an error about the file like any other.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,19 +10,19 @@ thread_local! {
     static DECODING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is in the Parquet library: a panic hook then prints nothing, as the panic
-/// comes back as an error that names the file.
+/// Returns true while this thread is inside the Parquet library. A panic hook then prints nothing,
+/// because the panic comes back as an error that names the file.
 pub fn is_decoding() -> bool {
     DECODING.get()
 }
 
-/// Lets the Parquet library read something of a file. The half-read data is dropped when it fails,
-/// so no caller sees it.
+/// Runs a call into the Parquet library, and turns a panic into an error.
 ///
 /// # Errors
-/// Those of the library, and one in place of a panic.
+/// Errors of the library, and a general one in place of a panic.
 pub fn guarded<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     DECODING.set(true);
+    // Unwinding is safe: half-read data is dropped with the closure, and no caller sees it.
     let decoded = catch_unwind(AssertUnwindSafe(decode));
     DECODING.set(false);
     decoded.unwrap_or_else(|_| {

@@ -1,4 +1,4 @@
-//! Files that make a graph of operations, and the graph that comes of them.
+//! Files that an importer turns into a graph of operations, and the graph.
 
 use tenter_units::Budget;
 use tenter_workload::graph::Graph;
@@ -9,30 +9,30 @@ use crate::error::ImportError;
 /// A file that an importer reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// Its name, for messages and where formats give names a meaning.
+    /// Name of the file, for messages and for formats in which names have a meaning.
     pub name: &'a str,
-    /// What it holds, perhaps compressed.
+    /// Content of the file, perhaps compressed.
     pub bytes: &'a [u8],
 }
 
-/// The files of ranks, in their order, each of which is opened when its turn comes.
+/// One file for each rank, in rank order. A file is opened when its turn comes.
 pub trait RankFiles {
-    /// How many there are.
+    /// Returns the number of files.
     fn count(&self) -> usize;
 
-    /// The name of one.
+    /// Returns the name of file `place`, from 0.
     fn name(&self, place: usize) -> &str;
 
-    /// What one holds.
+    /// Opens file `place`.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// A file that cannot be opened.
     fn open(&self, place: usize) -> Result<Content<'_>, ImportError>;
 
-    /// All that one holds.
+    /// Opens file `place` and reads it into memory.
     ///
     /// # Errors
-    /// Those of [`Content::whole`].
+    /// Errors of [`RankFiles::open`] and of [`Content::whole`].
     fn whole(&self, place: usize, form: Form, budget: &Budget) -> Result<Vec<u8>, ImportError> {
         let read = self.open(place)?.whole(form, budget);
         read.map_err(ImportError::unreadable)
@@ -53,11 +53,11 @@ impl RankFiles for [Source<'_>] {
     }
 }
 
-/// A graph that has been read, and what is to be said of it.
+/// A graph of operations that has been read, with notes for the user.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// The graph.
+    /// The operations of all ranks.
     pub graph: Graph,
-    /// What was left out or is noteworthy, a sentence each.
+    /// Parts of the files that were left out and facts worth knowing, one sentence each.
     pub notes: Vec<String>,
 }

@@ -1,25 +1,26 @@
-//! Files that are JSON as a whole.
+//! JSON files that are parsed into a tree, within limits.
 
 use serde_json::Value;
 use tenter_units::Budget;
 
 use crate::error::{ImportError, Place};
 
-/// A file has so many values,
+/// A file may always have this number of values …
 const VALUES: usize = 1 << 22;
-/// and so many more for each byte that it has as it is stored: compressed traces have up to about
-/// four for each.
+/// … and this number more for each stored byte. Compressed traces have up to about four values for
+/// each.
 const VALUES_PER_BYTE: usize = 8;
 
-/// What a value takes as a part of a tree, in bytes, its share of a mapping included.
+/// Memory of a value in the parsed tree, in bytes, with its share of the mapping around it.
 const BYTES_OF_VALUE: u64 = 64;
 
-/// The JSON of a text, from a file that has so many bytes as it is stored: fewer than the text
-/// where it is compressed.
+/// Parses `text`, the content of a file of `stored` bytes. `stored` is smaller than the text if the
+/// file was compressed.
 ///
 /// # Errors
-/// A text that is no JSON, with its line or byte, and one with more values than files of that
-/// length have, with the byte where they begin. Lines and bytes are those of the text.
+/// Text that is no JSON, with its line or byte; more values than files of that length have, with
+/// the byte at which the excess begins; more memory or time than the budget has. Lines and bytes
+/// are those of the unpacked text.
 pub(crate) fn parsed(
     text: &[u8],
     stored: usize,
@@ -33,6 +34,7 @@ pub(crate) fn parsed(
         ""
     };
     let most = VALUES.saturating_add(stored.saturating_mul(VALUES_PER_BYTE));
+    // Counting separators is much cheaper than parsing, and bounds the tree before it is built.
     let values = marks(text).count();
     if values > most
         && let Some(byte) = marks(text).nth(most)
@@ -60,13 +62,14 @@ pub(crate) fn parsed(
     })
 }
 
-/// What to do with a trace of the profiler where another one is expected; none of any other JSON.
+/// Returns a remedy for a profiler trace where another JSON is expected; `None` for any other JSON.
 pub(crate) fn remedy_for_profiles(parsed: &Value) -> Option<&'static str> {
     let is_profile = parsed.get("traceEvents").is_some();
     is_profile.then_some("import it as `kineto`: it has the `traceEvents` of PyTorch's profiler")
 }
 
-/// Where JSON is damaged: its line, or its byte in the first line, which may be all of it.
+/// Returns the place of a syntax error: its line, or its byte if it is on the first line, which may
+/// be the whole file.
 pub(crate) fn place(error: &serde_json::Error) -> Place {
     match error.line() {
         0 | 1 => Place::Byte(error.column().saturating_sub(1)),
@@ -74,8 +77,8 @@ pub(crate) fn place(error: &serde_json::Error) -> Place {
     }
 }
 
-/// The bytes in front of values: each has a comma, a colon or a bracket there, and texts may have
-/// some, too.
+/// Finds the bytes in front of values: a comma, a colon or an opening bracket. Strings may contain
+/// such bytes too, so the count is an upper bound.
 fn marks(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let is_mark = |(_, byte): &(usize, &u8)| matches!(byte, b',' | b':' | b'[' | b'{');
     let marks = bytes.iter().enumerate().filter(is_mark);

@@ -1,27 +1,29 @@
-//! What no file may have more of.
+//! Limits that no file may exceed.
 
 use tenter_units::Budget;
 
 use crate::error::{ImportError, Place};
 
-/// No message is longer, in bytes.
+/// Longest message, in bytes.
 pub(crate) const MESSAGE_MAX: u64 = 1 << 50;
-/// No file has more ranks.
+/// Most ranks of a file.
 pub(crate) const RANKS_MAX: u64 = 1 << 20;
-/// No file alone makes more ranks.
+/// Most ranks that a single file may declare for all of them. More need `ranks` in the scenario or
+/// a file for each.
 pub(crate) const DECLARED_MAX: u32 = 1 << 16;
-/// A file says of itself that ranks do what it has of one, in so many operations of all of them,
+/// A single file may always declare this number of operations when one rank's are repeated for all
+/// …
 const REPEATED_MAX: u64 = 10_000_000;
-/// and in so many more for each byte that it has as it is stored.
+/// … and this number more for each stored byte.
 const REPEATED_PER_BYTE: u64 = 16;
-/// Communicators that files describe in a few words have no more ranks together.
+/// Most ranks of all communicators together, since a few words in a file describe a large one.
 pub(crate) const MEMBERS_MAX: usize = 1 << 24;
 
-/// What is kept of a text takes so many bytes for each of its own, as far as no number in it says
+/// Memory that a reader keeps for each byte of a text, as long as no number in the text demands
 /// more.
 const KEPT_PER_BYTE: u64 = 16;
 
-/// Asks for the memory and the time that reading a text of so many bytes takes.
+/// Asks the budget for the memory and time to read a text of `bytes` bytes.
 ///
 /// # Errors
 /// More than the budget has.
@@ -32,12 +34,12 @@ pub(crate) fn text(bytes: usize, budget: &Budget) -> Result<(), ImportError> {
     allowed.map_err(|over| ImportError::of(Place::Byte(0), over))
 }
 
-/// Refuses operations that a file has for one rank and, by a number in it, for all: a few bytes
-/// would stand for any number of them. Where the scenario gives the number, it is meant, and
-/// nothing is refused.
+/// Refuses a file that has the operations of one rank and repeats them for `ranks` ranks by a
+/// number in it: otherwise a few bytes would stand for any number of operations. Callers skip the
+/// check if the scenario gives the rank count, because the user then asked for it.
 ///
 /// # Errors
-/// More operations than a file may declare.
+/// More operations than a file of `stored` bytes may declare.
 pub(crate) fn repeated(
     operations: u64,
     stored: usize,

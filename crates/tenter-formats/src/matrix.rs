@@ -1,14 +1,14 @@
-//! Communication matrices from files: comma-separated values, Matrix Market, and traces of sends.
+//! Readers for communication matrices: comma-separated values, Matrix Market, and traces of sends.
 //!
-//! | ending | what it holds |
+//! | ending | content |
 //! |---|---|
-//! | `.csv` | a row of bytes for each source, or sends below a line of words |
+//! | `.csv` | a row of bytes for each source, or one send per line below a header |
 //! | `.mtx` | Matrix Market, coordinate or array, integer or real, general or symmetric |
-//! | `.txt` | a send on each line: rank, peer, bytes, tag |
+//! | `.txt` | one send per line: rank, peer, bytes, tag |
 //!
-//! Source of the second: R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange Formats:
-//! Initial Design" (NIST, 1996). The third is what a line of awk makes of the text of
-//! `dumpi2ascii`; the page of the pattern has it.
+//! Source for Matrix Market: R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange
+//! Formats: Initial Design" (NIST, 1996). A line of awk makes the third form from the text of
+//! `dumpi2ascii`; the page on the matrix pattern shows it.
 
 use std::fmt::Write as _;
 
@@ -17,26 +17,27 @@ use tenter_units::Budget;
 use crate::error::{ImportError, Place};
 use crate::limits;
 
-/// No matrix has more rows; a dense one of as many has all pairs that a table holds.
+/// Most ranks of a matrix. A dense matrix meets [`SENDS_MAX`] first, above 4,096 ranks.
 const RANKS_MAX: u64 = 1 << 20;
-/// The most sends that are read; those between the same ranks are added up only later.
+/// Most sends in a file. Sends between the same two ranks are added up later, so each counts here.
 const SENDS_MAX: usize = 1 << 24;
 
-/// Sends of a matrix over so many ranks.
+/// The sends of a communication matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sends {
-    /// How many ranks there are.
+    /// Number of ranks; in a list of sends, one more than the highest rank.
     pub ranks: u32,
-    /// Source, destination and bytes.
+    /// Source, destination and bytes of each send, in file order. Empty sends and those of a rank
+    /// to itself are left out.
     pub sends: Vec<(u32, u32, u64)>,
 }
 
 type Read<T> = Result<T, ImportError>;
 
-/// The matrix of a file of that name.
+/// Reads a matrix; the ending of `name` tells its format.
 ///
 /// # Errors
-/// The first line that is not as the format wants it, or a name with another ending.
+/// The first line that violates the format, or a name with another ending.
 pub fn read(name: &str, text: &str, budget: &Budget) -> Read<Sends> {
     limits::text(text.len(), budget)?;
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -52,7 +53,7 @@ pub fn read(name: &str, text: &str, budget: &Budget) -> Read<Sends> {
     }
 }
 
-/// Sends as one word of a scenario: `0 1 65536; 1 0 128`.
+/// Writes sends as one word of a scenario: `0 1 65536; 1 0 128`.
 pub fn to_word(sends: impl Iterator<Item = (u32, u32, u64)>) -> String {
     let mut word = String::new();
     for (src, dst, bytes) in sends {
@@ -82,6 +83,7 @@ fn read_csv(text: &str) -> Read<Sends> {
         return Err(empty());
     };
     let mut found = Sends::default();
+    // Numbers never begin with a letter, so a letter marks the header of a list of sends.
     if first.starts_with(|c: char| c.is_ascii_alphabetic()) {
         let names: Vec<String> = first
             .split(',')
@@ -123,6 +125,7 @@ fn read_csv(text: &str) -> Read<Sends> {
         last = line;
         found.ranks = columns as u32;
         if src as usize + 1 == columns {
+            // A file with as many rows as columns is complete; 0 marks that no row is missing.
             last = 0;
         }
     }
@@ -180,6 +183,8 @@ fn read_matrix_market(text: &str) -> Read<Sends> {
         }
         let bytes = number(line, bytes)?;
         found.add(line, ends, bytes)?;
+        // Files of symmetric matrices have the lower triangle only; each entry stands for its
+        // mirror too.
         if symmetric && src != dst {
             found.add(line, [dst, src], bytes)?;
         }
@@ -193,7 +198,7 @@ fn read_matrix_market(text: &str) -> Read<Sends> {
     Ok(found)
 }
 
-/// Numbers column by column; of a symmetric matrix those on and below the diagonal.
+/// Reads numbers column by column; a symmetric matrix has those on and below its diagonal.
 fn read_array<'t>(
     lines: impl Iterator<Item = (usize, &'t str)>,
     mut last: usize,
@@ -243,7 +248,7 @@ fn read_trace(text: &str) -> Read<Sends> {
     Ok(found)
 }
 
-/// The lines with something on them that do not begin as comments do, and their numbers.
+/// Iterates over the lines that are neither blank nor comments, with their numbers from 1.
 pub(super) fn numbered<'t>(
     text: &'t str,
     comments: &'t [&'t str],
@@ -253,7 +258,8 @@ pub(super) fn numbered<'t>(
         .filter(|(_, line)| !line.is_empty() && !comments.iter().any(|mark| line.starts_with(mark)))
 }
 
-/// So many words, with commas or spaces between them.
+/// Splits a line into exactly `N` words with commas or spaces between them. `names` lists the words
+/// for the error.
 pub(super) fn fields<'t, const N: usize>(
     line: usize,
     text: &'t str,
@@ -271,7 +277,7 @@ pub(super) fn fields<'t, const N: usize>(
     })
 }
 
-/// A rank, of which the first is `first`.
+/// Reads a rank. The lowest number in the file is `first`: 0, or 1 in Matrix Market.
 fn rank(line: usize, word: &str, first: u32) -> Read<u32> {
     let found = word.parse::<u64>().ok();
     let found = found.and_then(|number| number.checked_sub(u64::from(first)));
@@ -283,7 +289,7 @@ fn rank(line: usize, word: &str, first: u32) -> Read<u32> {
     })
 }
 
-/// A number of bytes.
+/// Reads a whole number of bytes.
 fn whole(line: usize, word: &str) -> Read<u64> {
     let found = word.parse::<u64>().ok().filter(|bytes| *bytes <= 1 << 50);
     found.ok_or_else(|| {
@@ -292,7 +298,7 @@ fn whole(line: usize, word: &str) -> Read<u64> {
     })
 }
 
-/// A number of bytes that may be written as a decimal, to the nearest one.
+/// Reads a number of bytes that may have a decimal point or an exponent, and rounds it.
 fn number(line: usize, word: &str) -> Read<u64> {
     if word.bytes().all(|byte| byte.is_ascii_digit()) {
         return whole(line, word);
@@ -305,7 +311,7 @@ fn number(line: usize, word: &str) -> Read<u64> {
     })
 }
 
-/// The number of rows and of columns, which must be the same.
+/// Reads the numbers of rows and columns, which must agree.
 fn square(line: usize, rows: &str, columns: &str) -> Read<u32> {
     let sizes = [rows, columns].map(|word| word.parse::<u64>().ok());
     match sizes {

@@ -1,8 +1,8 @@
-//! Laws of flow sizes from files: points of a cumulative distribution, one on each line.
+//! Reader for size distributions: one point of a cumulative distribution on each line.
 //!
-//! A line has a size in bytes and the share of flows that are no longer, with a comma or spaces
-//! between them; the files of HPCC's simulation have shares in percent, those of Homa's out of 1.
-//! Lines that begin with `#`, and a first one that begins with a letter, say what the others are.
+//! A line has a size in bytes and the share of flows up to that size, with a comma or spaces
+//! between them. Shares are percent in the files of HPCC's simulation, and fractions of 1 in
+//! Homa's. Lines with `#`, and a first line that begins with a letter, are comments.
 
 use tenter_units::Budget;
 
@@ -10,10 +10,10 @@ use super::matrix::{fields, numbered};
 use crate::error::{ImportError, Place};
 use crate::limits;
 
-/// The size, in bytes, and the cumulative probability of each point.
+/// Reads size in bytes and cumulative probability (0 to 1) of each point.
 ///
 /// # Errors
-/// The first line that has no such numbers, or that there is none.
+/// The first line without two such numbers, or a file without points.
 pub fn read(text: &str, budget: &Budget) -> Result<Vec<(u64, f64)>, ImportError> {
     limits::text(text.len(), budget)?;
     let is_named = |line: &str| line.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -36,6 +36,8 @@ pub fn read(text: &str, budget: &Budget) -> Result<Vec<(u64, f64)>, ImportError>
         })?;
         points.push((size, share));
     }
+    // Guess: nothing in the file names the unit of shares. The last point is the largest, so the
+    // file is in percent if that is above 1.
     if points.last().is_some_and(|(_, last)| *last > 1.0) {
         for (_, share) in &mut points {
             *share /= 100.0;

@@ -1,7 +1,8 @@
-//! Buffers and traffic classes of a switch with `SONiC`, out of its `config_db.json`.
+//! Importer for the buffers and traffic classes of a switch with `SONiC`, from its
+//! `config_db.json`.
 //!
-//! Fields mean what the `SONiC` YANG models (sonic-buildimage) and the headers of the Switch
-//! Abstraction Interface (SAI) say of them.
+//! The meaning of fields follows the YANG models of `SONiC` (sonic-buildimage) and the headers of
+//! the Switch Abstraction Interface (SAI).
 
 mod buffers;
 mod classes;
@@ -22,7 +23,7 @@ use tenter_notation::yaml;
 use input::Import;
 use ports::PORT;
 
-/// The tables that are read.
+/// The tables that the import reads, or explains why it does not.
 const TABLES: [&str; 24] = [
     "BUFFER_PG",
     "BUFFER_POOL",
@@ -52,12 +53,11 @@ const TABLES: [&str; 24] = [
 
 /// Reads the tables of buffers and traffic classes of a `config_db.json` into `fabric.switch`.
 ///
-/// All switches and all their ports are alike in a scenario, so one port is imported: `port`, or
-/// else the one that most other ports are configured as.
-/// `source_name` is what messages call the text.
+/// The ports of a scenario are all alike, so one port is imported: `port`, or without it the first
+/// one of the largest group of equally configured ports. `source_name` names the text in messages.
 ///
 /// # Errors
-/// Every problem of the text together, each with table, key and field.
+/// All problems of the text together, each with table, key and field.
 pub fn import_sonic(
     text: &str,
     source_name: &str,
@@ -125,7 +125,7 @@ impl Import<'_> {
         }
     }
 
-    /// `pfc_watchdog`, if the port has one that does something.
+    /// Makes `pfc_watchdog`, if the port has a watchdog that acts on traffic.
     fn watchdog(&self) -> Option<Part> {
         let database = self.database;
         let global = database.find("PFC_WD", "GLOBAL");
@@ -152,6 +152,7 @@ impl Import<'_> {
                 place("restoration_time"),
             )
         }));
+        // Without `action` the switch drops: `SONiC`'s agent starts with that.
         match database.text(own, "action").unwrap_or("drop") {
             action @ ("drop" | "forward") => parts.push(word("action", action, place("action"))),
             "alert" => {

@@ -1,8 +1,8 @@
-//! Steps of a collective from files: a line for each, below one of words.
+//! Reader and writer for the steps of a collective: one line for each, below a header.
 //!
-//! A line has the rank that sends, its peer, whole bytes, and the steps that must have arrived
-//! before, by their places from 0 and with spaces between them: `2,3,65536,0 1`. The last field may
-//! be left out. Lines that begin with `#` say what the others are.
+//! A line has the sending rank, its peer, whole bytes, and the steps that must have arrived before,
+//! by their places from 0 with spaces between them: `2,3,65536,0 1`. The last field may be left
+//! out. Lines that begin with `#` are comments.
 
 use std::fmt::Write as _;
 
@@ -12,26 +12,26 @@ use super::matrix::numbered;
 use crate::error::{ImportError, Place};
 use crate::limits;
 
-/// The words above the lines.
+/// The header line.
 const HEADING: &str = "rank,peer,bytes,after";
 
-/// One transfer.
+/// One transfer of a collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The rank that sends.
+    /// Sending rank, from 0.
     pub rank: u32,
-    /// The rank that receives.
+    /// Receiving rank, from 0.
     pub peer: u32,
-    /// How much.
+    /// Payload in bytes.
     pub bytes: u64,
-    /// What must have arrived at `rank` before.
+    /// Steps that must have arrived at `rank` before, by their places in the file.
     pub after: Vec<u32>,
 }
 
-/// The steps of a file.
+/// Reads the steps of a file.
 ///
 /// # Errors
-/// The first line that is no step.
+/// The first line that is no step, or a file without steps.
 pub fn read(text: &str, budget: &Budget) -> Result<Vec<Step>, ImportError> {
     limits::text(text.len(), budget)?;
     let is_heading = |line: &str| line.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -78,7 +78,7 @@ pub fn read(text: &str, budget: &Budget) -> Result<Vec<Step>, ImportError> {
     Ok(steps)
 }
 
-/// The file of some steps.
+/// Writes the file of a list of steps.
 pub fn write(steps: impl Iterator<Item = Step>) -> String {
     let mut text = format!("{HEADING}\n");
     for Step {

@@ -1,11 +1,11 @@
-//! A graph while it is read, whose ranks are taken from a budget.
+//! Builder of a graph of operations that charges ranks and memory to a budget.
 
 use tenter_units::Budget;
 use tenter_workload::graph::{Collectives, Graph, GraphBuilder, RankBuilder};
 
 use crate::error::{ImportError, Place};
 
-/// Puts the ranks of a file together, as far as the budget allows.
+/// Assembles a file's ranks into a graph, as far as the budget allows.
 #[derive(Debug)]
 pub(crate) struct TakenGraph<'b> {
     builder: GraphBuilder,
@@ -13,7 +13,7 @@ pub(crate) struct TakenGraph<'b> {
 }
 
 impl<'b> TakenGraph<'b> {
-    /// Of so many ranks.
+    /// Starts a graph of `ranks` ranks.
     ///
     /// # Errors
     /// More ranks than the budget has.
@@ -30,15 +30,15 @@ impl<'b> TakenGraph<'b> {
         })
     }
 
-    /// The groups of ranks, and their collectives.
+    /// Returns the groups of ranks with their collectives.
     pub(crate) fn collectives(&mut self) -> &mut Collectives {
         &mut self.builder.collectives
     }
 
-    /// Adds the rank that comes next.
+    /// Adds the next rank.
     ///
     /// # Errors
-    /// More memory than the budget has, and those of [`GraphBuilder::add`].
+    /// More memory than the budget has, and errors of [`GraphBuilder::add`].
     pub(crate) fn add(&mut self, rank: RankBuilder, at: Place) -> Result<(), ImportError> {
         let taken = self.budget.take(rank.stored_bytes());
         let taken = taken.and_then(|()| self.budget.work(rank.len() as u64));
@@ -47,10 +47,10 @@ impl<'b> TakenGraph<'b> {
         added.map_err(|error| ImportError::of(at, error))
     }
 
-    /// The graph.
+    /// Completes the graph.
     ///
     /// # Errors
-    /// Those of [`GraphBuilder::finish`].
+    /// Errors of [`GraphBuilder::finish`].
     pub(crate) fn finish(self, at: Place) -> Result<Graph, ImportError> {
         let graph = self.builder.finish();
         graph.map_err(|error| ImportError::of(at, error))

@@ -1,6 +1,6 @@
-//! Fat trees of htsim (`.topo`) as the `fabric` of a scenario.
+//! Reader and writer for fat trees of htsim (`.topo`) as the `fabric` of a scenario.
 //!
-//! A header has `Nodes`, `Tiers` and `Podsize`; below it is a block of keys for each tier.
+//! A header has `Nodes`, `Tiers` and `Podsize`; a block of keys for each tier follows.
 
 mod write;
 
@@ -18,7 +18,7 @@ pub use write::write;
 
 type Read<T> = Result<T, ImportError>;
 
-/// What a tier has; the line of its block for messages.
+/// Keys of a tier's block, and the line of the block for messages.
 #[derive(Clone, Copy, Default)]
 struct Tier {
     line: usize,
@@ -36,21 +36,21 @@ struct File {
     pod: Option<u64>,
     of_tier: [Tier; 3],
     at: Option<usize>,
-    /// Values of keys that a fabric has no counterpart of.
+    /// Number of values whose keys have no counterpart in a fabric.
     ignored: u64,
 }
 
-/// No count of a fabric is larger.
+/// Largest count in a file.
 const COUNT_MAX: u64 = 1 << 20;
 
 fn wrong(line: usize, what: impl Into<String>, remedy: &str) -> ImportError {
     ImportError::new(Place::Line(line), what, remedy)
 }
 
-/// Reads a file.
+/// Reads a `.topo` file.
 ///
 /// # Errors
-/// The first line that is not as the format wants it, and counts that make no regular tree.
+/// The first line that violates the format, and counts that make no regular tree.
 pub fn read(source: Source<'_>, budget: &Budget) -> Read<FabricText> {
     let read = || {
         limits::text(source.bytes.len(), budget)?;
@@ -90,6 +90,7 @@ impl File {
             ("radix_up", Some(tier)) => &mut tier.up,
             ("downlink_latency_ns", Some(tier)) => &mut tier.latency,
             ("bundle", Some(tier)) => &mut tier.bundle,
+            // The ratio follows from the radices and rates.
             ("oversubscribed", Some(_)) => return Ok(()),
             ("switch_latency_ns" | "queue_up" | "queue_down", Some(_)) => {
                 self.ignored += u64::from(value > 0);
@@ -116,7 +117,7 @@ impl File {
         })
     }
 
-    /// How often one divides another, without remainder.
+    /// Divides `whole` by `part`, and refuses a remainder.
     fn parts(line: usize, whole: u64, of: &str, part: u64, by: &str) -> Read<u64> {
         if part > 0 && whole >= part && whole.is_multiple_of(part) {
             return Ok(whole / part);
@@ -131,6 +132,7 @@ impl File {
         if !(2..=3).contains(&tiers) {
             return Err(wrong(1, format!("there are {tiers} tiers"), "give 2 or 3"));
         }
+        // The whole tree of two tiers is one pod, whatever `Podsize` says.
         let pod = if tiers == 2 {
             nodes
         } else {
@@ -152,6 +154,8 @@ impl File {
             File::need(leaf.speed, leaf.line, "Downlink_speed_Gbps")?,
             File::need(agg.speed, agg.line, "Downlink_speed_Gbps")?,
         ];
+        // Guess: without a latency in the file the key is left out, and the fabric's own default
+        // holds.
         let delay = |key: &str, tier: Tier| {
             let latency = tier.latency;
             latency.map_or_else(String::new, |ns| format!("  {key}: {ns}ns\n"))

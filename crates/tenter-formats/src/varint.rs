@@ -1,6 +1,6 @@
-//! Numbers of seven bits a byte, the low ones first, as protocol buffers write them.
+//! Variable-length numbers with seven bits in a byte, low bits first, as in protocol buffers.
 
-/// Appends a number.
+/// Appends `number` to `out`.
 pub(crate) fn push(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);

@@ -1,4 +1,4 @@
-//! Words of a line, and what is said of those that are wrong.
+//! Parsing of the words in a line, with errors that quote them.
 
 use tenter_notation::diagnostics::quote;
 use tenter_units::Time;
@@ -6,7 +6,7 @@ use tenter_units::Time;
 use crate::decimal;
 use crate::error::{ImportError, Place};
 
-/// The text of a file.
+/// Returns the text of a file, which must be UTF-8.
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, ImportError> {
     std::str::from_utf8(bytes).map_err(|error| {
         let place = Place::Byte(error.valid_up_to());
@@ -14,7 +14,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str, ImportError> {
     })
 }
 
-/// A whole number.
+/// Parses a whole number; `of` says for the error what the word should be.
 pub(crate) fn number(word: &str, of: &str, at: Place) -> Result<u64, ImportError> {
     word.parse().map_err(|_| {
         let what = format!("{} is not {of}", quote(word));
@@ -22,13 +22,14 @@ pub(crate) fn number(word: &str, of: &str, at: Place) -> Result<u64, ImportError
     })
 }
 
-/// A rank; one that is too large for any is the largest number.
+/// Parses a rank. A number beyond 32 bits becomes the largest rank, which the caller's check of the
+/// range refuses.
 pub(crate) fn rank(word: &str, of: &str, at: Place) -> Result<u32, ImportError> {
     number(word, of, at).map(|rank| u32::try_from(rank).unwrap_or(u32::MAX))
 }
 
-/// A decimal number of a unit of so many decimal places of picoseconds, and whether digits were
-/// cut.
+/// Parses a decimal number in a unit of 10^`places` picoseconds. The flag is true if digits below a
+/// picosecond were cut off.
 pub(crate) fn time(
     word: &str,
     of: &str,

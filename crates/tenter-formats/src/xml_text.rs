@@ -1,22 +1,23 @@
-//! Files that are XML as a whole.
+//! XML files that are parsed into a tree, within limits.
 //!
-//! What makes a parser slow, or a tree large, is refused before there is one: attributes without
-//! number are compared in pairs, and name spaces are handed down to all elements within.
+//! Structures that make the parser slow, or its tree large, are refused beforehand. The parser
+//! compares the attributes of an element in pairs, and hands name spaces down to all elements
+//! within.
 
 use roxmltree::{Document, ParsingOptions};
 
 use crate::error::{ImportError, Place};
 
-/// Attributes of an element, and elements around one another.
+/// Most attributes of an element, and deepest nesting of elements.
 const ATTRIBUTES_MAX: usize = 64;
 const DEPTH_MAX: usize = 64;
-/// Attributes of all elements.
+/// Most attributes in a file.
 const ALL_ATTRIBUTES_MAX: usize = 6 << 20;
 
-/// The document of a text with at most so many elements and texts.
+/// Parses a text with at most `nodes_limit` elements and texts.
 ///
 /// # Errors
-/// What is no XML, or more than files of the formats have, with its line.
+/// A text that is no XML, or has more than files of these formats have, with its line.
 pub(crate) fn parsed(text: &str, nodes_limit: u32) -> Result<Document<'_>, ImportError> {
     if let Some((byte, what)) = excess(text.as_bytes()) {
         let before = text.as_bytes().iter().take(byte);
@@ -37,7 +38,7 @@ pub(crate) fn parsed(text: &str, nodes_limit: u32) -> Result<Document<'_>, Impor
     })
 }
 
-/// The byte at which there is more of something than any file has, and of what.
+/// Finds the first excess over a limit: its byte, and a sentence about it.
 fn excess(text: &[u8]) -> Option<(usize, &'static str)> {
     let (mut at, mut depth, mut all) = (0, 0_usize, 0);
     while let Some(begin) = find(text, at, b"<") {
@@ -57,6 +58,7 @@ fn excess(text: &[u8]) -> Option<(usize, &'static str)> {
             at = begin + 2;
             continue;
         }
+        // An unfinished tag ends the search: the parser refuses the file for it.
         let (end, attributes, is_empty) = tag(text, begin)?;
         let inner = text.get(begin..end).unwrap_or_default();
         all += attributes;
@@ -78,7 +80,8 @@ fn excess(text: &[u8]) -> Option<(usize, &'static str)> {
     None
 }
 
-/// The end of a tag, its attributes, and whether it is an element without content.
+/// Scans a tag: returns its end, the number of its attributes, and true for an element without
+/// content.
 fn tag(text: &[u8], begin: usize) -> Option<(usize, usize, bool)> {
     let (mut quote, mut attributes, mut last) = (None, 0, b'<');
     for (place, &byte) in text.iter().enumerate().skip(begin + 1) {
@@ -94,7 +97,7 @@ fn tag(text: &[u8], begin: usize) -> Option<(usize, usize, bool)> {
     None
 }
 
-/// The place of some bytes in a text, from a place on.
+/// Returns the first place at or behind `from` where `what` stands.
 fn find(text: &[u8], from: usize, what: &[u8]) -> Option<usize> {
     let rest = text.get(from..)?;
     let found = rest.windows(what.len()).position(|window| window == what);

@@ -1,4 +1,4 @@
-//! A fabric under construction: hosts, switches and cables as a file tells them.
+//! A fabric under construction: hosts, switches and cables as a file lists them.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -10,57 +10,60 @@ use tenter_units::{Budget, Rate, Time};
 use super::text::{FabricText, Loss, fabric, impairments};
 use crate::error::{ImportError, Place};
 
-/// An end of a cable.
+/// The node at one end of a cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// A host by its number.
     Host(u32),
-    /// A switch by its place among switches.
+    /// A switch by its place in the list of switches.
     Switch(u32),
 }
 
-/// A cable.
+/// A cable between two nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Cable {
     pub(crate) ends: [End; 2],
     pub(crate) rate: Rate,
-    /// Its propagation delay; where the file does not tell, the one of a usual cable.
+    /// Propagation delay. If the file has none, the default of [`HOST_DELAY`] or [`SWITCH_DELAY`]
+    /// is taken.
     pub(crate) delay: Option<Time>,
-    /// The chance of losing a frame, as it was written; `0` where none is lost.
+    /// Probability that a frame is lost, as the file writes it; `0` for no loss.
     pub(crate) loss: String,
     pub(crate) at: Place,
 }
 
-/// A server: what its NPUs share.
+/// The scale-up domain of a server, and the NPUs at each NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Server {
     pub(crate) npus_per_nic: u32,
-    /// NPUs of a scale-up domain; below 2 there is none.
+    /// NPUs in the scale-up domain; below 2 there is none.
     pub(crate) npus_per_host: u32,
     pub(crate) rate: Option<Rate>,
     pub(crate) latency: Option<Time>,
 }
 
-/// Hosts, switches and cables.
+/// Hosts, switches and cables of a fabric, with notes for the user.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
     hosts: Vec<(String, Place)>,
     switches: Vec<(String, Place)>,
     cables: Vec<Cable>,
     pub(crate) server: Option<Server>,
-    /// Whether hosts stand for several links of one node, which may be of planes of their own.
+    /// True if several hosts stand for the links of one node, which may then lie in separate
+    /// planes.
     pub(crate) has_planes: bool,
     pub(crate) notes: Vec<String>,
 }
 
-/// The most characters of a name in a scenario.
+/// Longest name of a node in a scenario, in characters.
 const NAME_MAX: usize = 64;
-/// The longest scenario, in bytes.
+/// Longest scenario, in bytes.
 const YAML_MAX: usize = 8 << 20;
-/// Delays of cables where a file tells none, as fabrics by kind have them.
+/// Guessed delays of cables for which a file has none: 5 m at a host and 40 m between switches, the
+/// defaults of fabrics that are given by their kind.
 const HOST_DELAY: Time = Time::from_ns(25);
 const SWITCH_DELAY: Time = Time::from_ns(200);
-/// The longest delay and the rates of a cable in a scenario.
+/// Longest delay, and slowest and fastest rate, of a cable in a scenario.
 const DELAY_MAX: Time = Time::from_us(1_000_000);
 const RATES: std::ops::RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
@@ -70,7 +73,7 @@ fn wrong(at: Place, what: impl Into<String>, remedy: &str) -> ImportError {
 }
 
 impl Server {
-    /// `endpoint.host` as YAML, indented.
+    /// Writes `endpoint.host` as YAML, indented below `endpoint:`.
     pub(crate) fn write(self, out: &mut String) {
         out.push_str("  host:\n");
         if self.npus_per_nic > 1 {
@@ -87,13 +90,13 @@ impl Server {
 }
 
 impl Graph {
-    /// Adds a host, and gives its number.
+    /// Adds a host and returns it.
     pub(crate) fn host(&mut self, name: String, at: Place) -> End {
         self.hosts.push((name, at));
         End::Host(self.hosts.len() as u32 - 1)
     }
 
-    /// Adds a switch.
+    /// Adds a switch and returns it.
     pub(crate) fn switch(&mut self, name: String, at: Place) -> End {
         self.switches.push((name, at));
         End::Switch(self.switches.len() as u32 - 1)
@@ -103,7 +106,7 @@ impl Graph {
         self.cables.push(cable);
     }
 
-    /// The name of a node.
+    /// Returns the name of a node.
     pub(crate) fn name(&self, end: End) -> &str {
         let (name, _) = match end {
             End::Host(host) => &self.hosts[host as usize],
@@ -112,7 +115,8 @@ impl Graph {
         name
     }
 
-    /// The fabric as YAML, after a line that says where it is from.
+    /// Writes the fabric as YAML below the comment `heading`. Errors that concern the whole file
+    /// are placed at `end`.
     pub(crate) fn finish(
         mut self,
         heading: &str,
@@ -126,6 +130,7 @@ impl Graph {
         self.check()?;
         let tiers = self.tiers()?;
         let (explicit, losses) = self.explicit(&tiers);
+        // The fabric is built once to find errors of its routes now, not when the scenario is run.
         let spec = TopologySpec::Explicit(explicit);
         spec.build(budget)
             .map_err(|error| ImportError::of(end, error))?;
@@ -202,7 +207,7 @@ impl Graph {
         })
     }
 
-    /// The place of a node among all.
+    /// Returns the index of a node: hosts first, then switches.
     fn index(&self, end: End) -> usize {
         match end {
             End::Host(host) => host as usize,
@@ -210,7 +215,8 @@ impl Graph {
         }
     }
 
-    /// The tier of each switch, its distance from the nearest host; none where no host reaches it.
+    /// Computes the tier of each switch, its distance from the nearest host; `None` for switches
+    /// that no host reaches.
     fn tiers(&mut self) -> Result<Vec<Option<u8>>, ImportError> {
         let nodes = self.hosts.len() + self.switches.len();
         let mut peers: Vec<Vec<u32>> = vec![Vec::new(); nodes];
@@ -254,7 +260,7 @@ impl Graph {
         Ok(tiers)
     }
 
-    /// Nodes and links as a scenario has them, and what they lose.
+    /// Returns nodes and links as a scenario has them, and the losses of links.
     fn explicit(&mut self, tiers: &[Option<u8>]) -> (Explicit, Vec<Loss>) {
         let hosts = self.hosts.iter();
         let mut nodes: Vec<ExplicitNode> = hosts
@@ -273,6 +279,7 @@ impl Graph {
                 End::Host(_) => true,
                 End::Switch(switch) => tiers[switch as usize].is_some(),
             };
+            // Both ends are joined with a host, or neither is, so one end decides.
             if !is_used(cable.ends[0]) {
                 continue;
             }
@@ -280,6 +287,7 @@ impl Graph {
             untold += u64::from(cable.delay.is_none());
             let usual = if of_host { HOST_DELAY } else { SWITCH_DELAY };
             let [a, b] = cable.ends.map(|end| self.name(end).to_owned());
+            // `impairments` name a link by its two nodes, so parallel cables have one loss.
             let pair = if a <= b {
                 (a.clone(), b.clone())
             } else {
@@ -326,12 +334,12 @@ impl Graph {
     }
 }
 
-/// Whether a cable is one more of a link.
+/// Returns true if `cable` is a further cable of `link`.
 fn is_parallel(link: &ExplicitLink, cable: &ExplicitLink) -> bool {
     (&link.a, &link.b, link.rate, link.delay) == (&cable.a, &cable.b, cable.rate, cable.delay)
 }
 
-/// The distance of each node from the nearest of some; none where no cables lead to it.
+/// Computes each node's distance from the nearest node in `from`; `None` if no path leads there.
 pub(crate) fn reached(peers: &[Vec<u32>], from: Vec<u32>) -> Vec<Option<u32>> {
     let mut distances = vec![None; peers.len()];
     for &node in &from {

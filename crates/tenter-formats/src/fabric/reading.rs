@@ -1,4 +1,4 @@
-//! What the command adds to a file of a fabric.
+//! Keys that `tenter import` takes in addition to the file of a fabric.
 
 use std::ops::RangeInclusive;
 
@@ -31,15 +31,15 @@ component! {
     }
 }
 
-/// The most characters of a word.
+/// Longest word, in characters.
 const WORD_MAX: usize = 4_096;
-/// The rates of links, as a scenario has them.
+/// Slowest and fastest rate of a link in a scenario.
 const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
-/// The delays of links, as a scenario has them.
+/// Shortest and longest delay of a link in a scenario.
 const DELAYS: RangeInclusive<Time> = Time::ZERO..=Time::from_us(1_000_000);
 
-/// The rate of a cable: the one that a file tells, or else the one that was given.
+/// Returns the rate of a cable: `told` by the file, or else `instead`, which the user gave.
 pub(crate) fn given(
     told: Option<Rate>,
     instead: Option<Rate>,

@@ -1,32 +1,34 @@
-//! Which devices are hosts, and the order of their names.
+//! Selection of devices by name patterns, and the natural order of names.
 
 use std::cmp::Ordering;
 
-/// Names with `*` for any characters, several with `,` between them.
+/// Patterns for names: `*` matches any characters, and commas separate patterns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Selection(Vec<String>);
 
 impl Selection {
-    /// What a text selects.
+    /// Parses a list of patterns.
     pub(crate) fn of(text: &str) -> Selection {
         let patterns = text.split(',').map(|pattern| pattern.trim().to_lowercase());
         Selection(patterns.filter(|pattern| !pattern.is_empty()).collect())
     }
 
-    /// Whether a name is among them, whatever its case.
+    /// Returns true if a pattern matches `name`, regardless of case.
     pub(crate) fn has(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.0.iter().any(|pattern| matches(pattern, &name))
     }
 }
 
-/// Whether a name is as a pattern has it.
+/// Returns true if `pattern` matches the whole name.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = name.strip_prefix(first) else {
         return false;
     };
+    // Parts between asterisks match at the first place where they occur; only the last one must end
+    // the name, so each part is kept until the next shows that it is not the last.
     let mut last = None;
     for part in parts {
         if let Some(between) = last.replace(part) {
@@ -55,6 +57,7 @@ pub(crate) fn natural(a: &str, b: &str) -> Ordering {
             (one, other) = (&one[width..], &other[length..]);
             continue;
         }
+        // Without leading zeros a longer number is a larger one, however many digits it has.
         let bare = |text: &str| text.trim_start_matches('0').to_owned();
         let (x, y) = (bare(first), bare(second));
         let order = x.len().cmp(&y.len()).then_with(|| x.cmp(&y));
@@ -63,10 +66,12 @@ pub(crate) fn natural(a: &str, b: &str) -> Ordering {
         }
         (one, other) = (&one[first.len()..], &other[second.len()..]);
     }
+    // Names that differ in leading zeros alone are equal so far; their texts decide, so that the
+    // order is total.
     one.len().cmp(&other.len()).then_with(|| a.cmp(b))
 }
 
-/// The digits that a text begins with.
+/// Returns the digits at the beginning of a text.
 fn digits(text: &str) -> &str {
     let end = text.find(|character: char| !character.is_ascii_digit());
     &text[..end.unwrap_or(text.len())]

@@ -1,4 +1,4 @@
-//! A fabric as YAML, and what is to be said of it.
+//! A fabric as YAML, with notes for the user.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,22 +6,22 @@ use std::fmt::Write as _;
 use tenter_notation::emit;
 use tenter_topology::{Explicit, ExplicitKind, ExplicitLink, ExplicitNode};
 
-/// Sections of a scenario that a file of others makes, and what is to be said of them.
+/// Sections of a scenario that an importer has made, with notes for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FabricText {
-    /// `fabric:` or `endpoint:` and what is under them, as YAML.
+    /// The sections `fabric:` or `endpoint:` as YAML.
     pub yaml: String,
-    /// What was left out or is noteworthy, a sentence each.
+    /// Parts that were left out and facts worth knowing, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// The loss of frames on the cables between two nodes, as it was written.
+/// The probability that a frame is lost between two nodes, as the file writes it.
 pub(super) struct Loss {
     pub(super) link: String,
     pub(super) chance: String,
 }
 
-/// `fabric:` with nodes and links, a line each.
+/// Writes `fabric:` with its nodes and links, one line each.
 pub(super) fn fabric(explicit: &Explicit, out: &mut String) {
     out.push_str("fabric:\n  kind: explicit\n  nodes:\n");
     for ExplicitNode { name, kind, tier } in &explicit.nodes {
@@ -53,14 +53,14 @@ pub(super) fn fabric(explicit: &Explicit, out: &mut String) {
     }
 }
 
-/// The most entries of `impairments`.
+/// Most entries of `impairments`.
 const LOSSES_MAX: usize = 10_000;
 
-/// `impairments:` with the loss of frames: the most frequent chance of all links, and those that
-/// have another one.
+/// Writes `impairments:` with frame losses: the most frequent probability for all links, then each
+/// link that differs.
 ///
 /// # Errors
-/// More chances that are not the usual one than a scenario has room for: how many.
+/// The number of links that differ, if a scenario has no room for them.
 pub(super) fn impairments(losses: &[Loss], out: &mut String) -> Result<(), usize> {
     let mut often: BTreeMap<&str, usize> = BTreeMap::new();
     for loss in losses {
@@ -86,9 +86,9 @@ pub(super) fn impairments(losses: &[Loss], out: &mut String) -> Result<(), usize
     Ok(())
 }
 
-/// A word in a flow mapping.
+/// Writes a word in a flow mapping.
 fn scalar(text: &str, out: &mut String) {
-    // A number, or what YAML takes for nothing, would not stay a name.
+    // YAML would read such a name as a number, a truth value or nothing unless it is quoted.
     let is_number = text.parse::<f64>().is_ok();
     let is_word = ["null", "true", "false"].contains(&text.to_lowercase().as_str());
     emit::scalar(text, is_number || is_word, out);

@@ -1,5 +1,5 @@
-//! Pools and profiles: what a class may hold, what it has to itself, and when its senders are
-//! paused.
+//! Pools and profiles: the space that a class shares, the space reserved for it, and the threshold
+//! at which its senders are paused.
 
 use tenter_net::headroom::{self, SonicLink};
 use tenter_units::{Rate, Time};
@@ -9,21 +9,21 @@ use crate::fragment::{Part, size, word};
 use crate::sonic::classes::Class;
 use crate::sonic::input::Import;
 
-/// No size of a file is larger: 1 TiB.
+/// Largest size in a file: 1 TiB.
 const SIZE_MAX: i64 = 1 << 40;
-/// The pool that `SONiC`'s templates give to lossless traffic, where no profile names one.
+/// The pool that `SONiC`'s templates give to lossless traffic; taken where no profile names one.
 const LOSSLESS_POOL: &str = "ingress_lossless_pool";
 
 /// The buffer profile of a priority group or a queue.
 enum Profile {
     Given(Id),
-    /// To be worked out from the speed of the port and the length of its cable.
+    /// The switch computes the profile from port speed and cable length.
     Dynamic,
     Missing,
 }
 
 impl Import<'_> {
-    /// What a class may hold of the buffer, and its pauses.
+    /// Adds the limits of class `number` in the buffer, and its pauses if it is lossless.
     pub(super) fn space(&self, number: u8, queue: u8, paused: bool, class: &mut Class) {
         let group = self.port.groups.get(&self.group(number)).copied();
         let queue = self.port.buffers.get(&queue).copied();
@@ -49,6 +49,7 @@ impl Import<'_> {
                 self.elsewhere(profile, reason);
             }
         }
+        // A lossy class without a profile for its queue has that of its priority group.
         match (of_queue, of_group) {
             (Profile::Given(profile), _) | (_, Profile::Given(profile)) => {
                 self.limits(profile, 0, class);
@@ -67,6 +68,8 @@ impl Import<'_> {
         match named.flatten() {
             Some(Reference::Object(profile)) => Profile::Given(profile),
             Some(Reference::Null) => Profile::Dynamic,
+            // An object without the field and a wrong reference, which has been reported, are alike
+            // here.
             None => Profile::Missing,
         }
     }
@@ -79,7 +82,7 @@ impl Import<'_> {
         self.database.text(profile, "headroom_type") == Some("dynamic")
     }
 
-    /// A profile that has no place here as a whole.
+    /// Warns that a profile has no counterpart here, and marks all of it as read.
     fn elsewhere(&self, profile: Id, reason: &str) {
         self.warn(&self.database.place(profile), reason);
         self.database.read_all(profile);
@@ -116,7 +119,7 @@ impl Import<'_> {
         }
     }
 
-    /// The headroom of a lossless class, and its bytes at each port.
+    /// Returns the headroom of a lossless class as an entry, and its bytes at each port.
     fn headroom(&self, number: u8, profile: Option<Id>, missing: bool) -> (Part, u64) {
         let database = self.database;
         if let Some(profile) = profile.filter(|&profile| database.has(profile, "xoff")) {
@@ -146,13 +149,14 @@ impl Import<'_> {
             let reason = "no buffer profile, which SONiC makes from speed and cable: the headroom is by the formula of its dynamic calculation";
             self.warn(&place, reason);
         }
-        // A wide estimate for the size of the buffer: 800G and 300 m.
+        // Only the buffer size needs a number here; the scenario computes headroom from its own
+        // links. A wide guess, as those are not known yet: 800 Gbit/s and 300 m.
         let link = SonicLink::with_defaults(Rate::from_gbps(800), Time::from_ns(1515), 4_174);
         let origin = "SONiC works it out from speed and cable, and so does Tenter";
         (word("headroom", "sonic", origin), headroom::sonic(&link))
     }
 
-    /// Pool, threshold and reserved space of a profile.
+    /// Adds pool, threshold and reserved space of a profile.
     fn limits(&self, profile: Id, headroom: u64, class: &mut Class) {
         let database = self.database;
         let place = |field| database.field_place(profile, field);
@@ -163,6 +167,7 @@ impl Import<'_> {
                 let name = database.key(pool);
                 class.parts.push(word("pool", name, place("pool")));
             }
+            // The reference names no existing pool, which has been reported.
             _ if database.has(profile, "pool") && pool.is_none() => {}
             _ => database.wrong(profile, "pool", "names no pool", "name one of BUFFER_POOL"),
         }
@@ -192,7 +197,8 @@ impl Import<'_> {
             .unwrap_or_default() as u64;
         let mut reserved = bytes;
         if headroom > 0 && bytes >= headroom {
-            // As on platforms where the size of a group is that of all it has outside the pool.
+            // Guess: on some platforms `size` covers reserved space and headroom together. A `size`
+            // that is at least the headroom is taken for such a sum.
             reserved = bytes - headroom;
             let reason = format!(
                 "is taken to hold the headroom, as it is no smaller: {reserved} bytes are reserved beside it"
@@ -205,7 +211,7 @@ impl Import<'_> {
         class.outside += reserved;
     }
 
-    /// Pool and threshold of a lossless class whose profile `SONiC` makes itself.
+    /// Adds pool and threshold of a lossless class whose profile `SONiC` computes itself.
     fn default_limits(&self, number: u8, class: &mut Class) {
         let database = self.database;
         if self.nothing_shared() {
@@ -231,7 +237,7 @@ impl Import<'_> {
         }
     }
 
-    /// `buffer`, with the pools that classes take space from.
+    /// Makes `buffer` with the pools that classes take space from.
     pub(super) fn buffer(&self, classes: &[Class]) -> Option<Part> {
         let database = self.database;
         let mut total: u64 = 0;
@@ -251,7 +257,7 @@ impl Import<'_> {
                 .unwrap_or_default() as u64;
             total = total.saturating_add(bytes);
             sides.extend(database.text(pool, "type"));
-            // A threshold says itself of which kind it is.
+            // Thresholds tell whether they are dynamic, so the mode is read and not needed.
             database.text(pool, "mode");
             if database.has(pool, "xoff") {
                 let bytes = database
@@ -298,7 +304,7 @@ impl Import<'_> {
     }
 }
 
-/// Two to the power of `dynamic_th`, as a fraction.
+/// Returns 2 to the power of `dynamic_th`, as a fraction if that is negative.
 fn alpha(exponent: i64) -> String {
     let power = 1_u32 << exponent.unsigned_abs();
     if exponent < 0 {

@@ -1,5 +1,4 @@
-//! Traffic classes: which queue and priority group each has, how it is scheduled, paused and
-//! marked.
+//! Traffic classes: queue and priority group, scheduling, pausing and marking.
 
 use crate::config_db::{Id, Reference};
 use crate::fragment::{Part, size, word};
@@ -7,16 +6,16 @@ use crate::sonic::input::{CLASSES, Import};
 use tenter_config::Share;
 use tenter_notation::diagnostics::quote;
 
-/// A class of the fragment.
+/// A traffic class of the fragment.
 pub(super) struct Class {
     pub(super) parts: Vec<Part>,
-    /// The pool it takes space from.
+    /// The pool from which the class takes space.
     pub(super) pool: Option<Id>,
-    /// What it keeps outside the pools at each port, in bytes.
+    /// Space of the class outside the pools, in bytes at each port.
     pub(super) outside: u64,
 }
 
-/// A traffic class and the queue it has, with the place that says so.
+/// A traffic class with its queue, and the place in the file that maps it.
 struct Queue {
     class: u8,
     number: u8,
@@ -24,9 +23,8 @@ struct Queue {
 }
 
 impl Import<'_> {
-    /// The classes, ascending.
-    ///
-    /// A class whose queue is that of the one before it is not listed, which means just that.
+    /// Returns the classes in ascending order. A class that shares the queue of the class before it
+    /// is not listed, because a scenario reads a missing class that way.
     pub(super) fn classes(&self) -> Vec<Class> {
         self.check_dscp();
         let paused = self.numbers("pfc_enable").unwrap_or_default();
@@ -81,10 +79,11 @@ impl Import<'_> {
         self.port.maps.map_or_else(|| field.to_owned(), place)
     }
 
-    /// The queue of each traffic class, by class.
+    /// Returns the queue of each traffic class, by class.
     fn queues(&self) -> Vec<Queue> {
         let Some(map) = self.map("tc_to_queue_map", "TC_TO_QUEUE_MAP") else {
             let port = self.port;
+            // Guess: without a map class n has queue n, for each n with a setting, and class 0.
             let given = |class: &u8| {
                 *class == 0 || port.queues.contains_key(class) || port.buffers.contains_key(class)
             };
@@ -115,10 +114,11 @@ impl Import<'_> {
         queues
     }
 
-    /// The numbers of a map from traffic classes.
+    /// Iterates over the entries of a map from traffic classes to numbers.
     fn pairs(&self, map: Id) -> impl Iterator<Item = (u8, u8)> {
         let database = self.database;
         database.fields(map).filter_map(move |field| {
+            // `SONiC` allows numbers up to 63; classes above 7 get a warning below.
             let number = database.number(map, field, 0..=63)?;
             let class: Option<u8> = field.parse().ok().filter(|class| *class < 64);
             if class.is_none() {
@@ -135,7 +135,8 @@ impl Import<'_> {
         })
     }
 
-    /// The priority group of a traffic class.
+    /// Returns the priority group of a traffic class. Guesses: without a map, the one with the
+    /// number of the class; for a class that the map lacks, group 0.
     pub(super) fn group(&self, class: u8) -> u8 {
         let Some(map) = self.map("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP") else {
             let reason = "is missing: traffic classes and priority groups are taken to have the same numbers";
@@ -158,7 +159,7 @@ impl Import<'_> {
         class
     }
 
-    /// Its turn among the queues of a port.
+    /// Adds the scheduling of a class among the queues of its port.
     fn scheduling(&self, queue: &Queue, class: &mut Class) {
         let database = self.database;
         let own = self.port.queues.get(&queue.number);
@@ -211,7 +212,7 @@ impl Import<'_> {
         }
     }
 
-    /// ECN, where its queue has a WRED profile that marks.
+    /// Makes `ecn` if the queue of a class has a WRED profile that marks.
     fn marking(&self, queue: &Queue) -> Option<Part> {
         let database = self.database;
         let own = *self.port.queues.get(&queue.number)?;
@@ -230,7 +231,7 @@ impl Import<'_> {
         if !self.is_green_enabled(wred)? {
             return None;
         }
-        // Thresholds of marking apart from those of dropping, as newer releases have them.
+        // Newer releases have thresholds for marking apart from those for dropping.
         let either = |own: &'static str, of_both: &'static str| {
             let separate = database.has(wred, own);
             if separate { own } else { of_both }
@@ -269,8 +270,8 @@ impl Import<'_> {
         })
     }
 
-    /// Whether a WRED profile acts on green packets, which all are in a scenario; none where that
-    /// is not said as the format has it.
+    /// Returns true if a WRED profile acts on green packets, as all packets of a scenario are;
+    /// `None` if the field has an unknown word, which is reported.
     fn is_green_enabled(&self, wred: Id) -> Option<bool> {
         let (database, field) = (self.database, "wred_green_enable");
         let place = database.field_place(wred, field);
@@ -299,7 +300,7 @@ impl Import<'_> {
         Some(is_enabled)
     }
 
-    /// Says which DSCPs have another class here.
+    /// Warns about DSCPs that belong to another class in a scenario.
     fn check_dscp(&self) {
         let Some(map) = self.map("dscp_to_tc_map", "DSCP_TO_TC_MAP") else {
             return;
@@ -327,7 +328,7 @@ impl Import<'_> {
     }
 }
 
-/// Ascending numbers, with runs as ranges.
+/// Joins ascending numbers by commas, with runs as ranges: `0-7,24`.
 fn ranges(numbers: &[i64]) -> String {
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for &number in numbers {

@@ -1,4 +1,4 @@
-//! One import: the tables, the port that is imported, and what was noted.
+//! State of one import: the tables, the port that is imported, and warnings.
 
 use std::cell::RefCell;
 
@@ -7,10 +7,10 @@ use tenter_notation::diagnostics::quote;
 use crate::config_db::{ConfigDb, Id, Reference};
 use crate::sonic::ports::Port;
 
-/// Classes a scenario has.
+/// Number of traffic classes in a scenario.
 pub(super) const CLASSES: u8 = tenter_net::CLASSES as u8;
 
-/// One import.
+/// One import of a port, with the warnings so far.
 pub(super) struct Import<'a> {
     pub(super) database: &'a ConfigDb<'a>,
     pub(super) port: &'a Port,
@@ -18,7 +18,7 @@ pub(super) struct Import<'a> {
 }
 
 impl Import<'_> {
-    /// Notes what has no counterpart; a reason that was given for a place is not repeated.
+    /// Adds a warning about settings without a counterpart, unless it has been given already.
     pub(super) fn warn(&self, place: &str, reason: &str) {
         let line = format!("{place}: {reason}");
         let mut warnings = self.warnings.borrow_mut();
@@ -27,12 +27,12 @@ impl Import<'_> {
         }
     }
 
-    /// Whether the file says nothing of buffers.
+    /// Returns true if the file has no buffer pools.
     pub(super) fn nothing_shared(&self) -> bool {
         self.database.objects("BUFFER_POOL").next().is_none()
     }
 
-    /// The map of a port (or of the whole switch) that is called `field`.
+    /// Returns the map that the port calls `field`, or else the one of the whole switch.
     pub(super) fn map(&self, field: &str, table: &str) -> Option<Id> {
         let global = self.database.find("PORT_QOS_MAP", "global");
         let own = self.port.maps.into_iter().chain(global);
@@ -44,7 +44,7 @@ impl Import<'_> {
         }
     }
 
-    /// The numbers, separated by commas, of a field of the port's maps.
+    /// Returns the priorities in a field of the port's maps, which separates them by commas.
     pub(super) fn numbers(&self, field: &str) -> Option<Vec<u8>> {
         let maps = self.port.maps?;
         let text = self.database.text(maps, field)?;

@@ -1,4 +1,4 @@
-//! What was not imported, said at the end so that nothing is dropped in silence.
+//! Warnings at the end about everything that was not imported, so that nothing is lost silently.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use crate::sonic::input::Import;
 use crate::sonic::ports::PORT;
 use tenter_notation::diagnostics::printable;
 
-/// Names shown of a long list.
+/// Most names that a message shows.
 const SHOWN: usize = 8;
 
-/// Tables of which each object belongs to ports; those of ports that are not imported are not said
-/// one by one.
+/// Tables whose objects belong to ports. One warning covers the ports that are not imported, so
+/// their objects are not listed one by one.
 const OF_PORTS: [&str; 5] = [
     "BUFFER_PG",
     "BUFFER_QUEUE",
@@ -21,14 +21,15 @@ const OF_PORTS: [&str; 5] = [
 ];
 
 impl Import<'_> {
-    /// Warns of every field that was not read, and of every table.
+    /// Warns about every field, object and table that was not read.
     pub(super) fn say_leftovers(&self) {
         let database = self.database;
         let mut whole: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
         for unread in database.unread() {
             let Unread { id, table, fields } = unread;
             if table == PORT || fields.is_empty() && OF_PORTS.contains(&table) {
-                // Ports that are configured alike, or that were said to be others.
+                // Ports configured like the imported one need no warning; the others have one
+                // already.
                 continue;
             }
             if fields.is_empty() {
@@ -53,7 +54,7 @@ impl Import<'_> {
     }
 }
 
-/// Why what is in a table was not imported.
+/// Returns the reason why entries of a table were not imported.
 fn reason(table: &str) -> &'static str {
     match table {
         "BUFFER_POOL" => "no class takes space from it, or a scenario has no such key",
@@ -79,7 +80,7 @@ fn reason(table: &str) -> &'static str {
     }
 }
 
-/// A list of names, of which a long one is cut short.
+/// Joins names by commas, and cuts a long list short.
 pub(super) fn some(names: &[String]) -> String {
     let shown: Vec<String> = names
         .iter()

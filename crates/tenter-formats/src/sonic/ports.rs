@@ -1,4 +1,4 @@
-//! The ports of the switch, and which of them is imported.
+//! The ports of the switch, and the choice of the one that is imported.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,25 +10,25 @@ use tenter_units::suggestion;
 /// The table of the ports, which are only counted.
 pub(super) const PORT: &str = "PORT";
 
-/// What a port is configured with.
+/// The objects that configure a port.
 #[derive(Debug, Default)]
 pub(super) struct Port {
     pub(super) name: String,
-    /// Buffers of the priority groups.
+    /// Buffer objects by priority group.
     pub(super) groups: BTreeMap<u8, Id>,
-    /// Buffers of the queues.
+    /// Buffer objects by queue.
     pub(super) buffers: BTreeMap<u8, Id>,
-    /// Scheduling and marking of the queues.
+    /// Scheduling and marking objects by queue.
     pub(super) queues: BTreeMap<u8, Id>,
     pub(super) maps: Option<Id>,
     pub(super) watchdog: Option<Id>,
-    /// The ports that are configured otherwise.
+    /// Ports that are configured differently.
     pub(super) others: Vec<String>,
-    /// How many ports the switch has.
+    /// Number of ports of the switch.
     pub(super) count: u64,
 }
 
-/// The port that was asked for, or else the first of those most of which are alike.
+/// Returns the port `asked`, or else the first of the largest group of equally configured ports.
 pub(super) fn choose(
     database: &ConfigDb<'_>,
     asked: Option<&str>,
@@ -45,6 +45,8 @@ pub(super) fn choose(
     }
     let index = match asked {
         Some(asked) => order.iter().position(|name| name == asked),
+        // `max_by_key` returns the last maximum, so the reversed order finds the first port of the
+        // group.
         None => (0..order.len())
             .rev()
             .max_by_key(|&index| counts[alike[index].as_str()]),
@@ -73,11 +75,12 @@ pub(super) fn choose(
         database.touch(id);
     }
     chosen.others = others;
+    // A file may leave the table of ports out, or list fewer than its other tables name.
     chosen.count = database.objects(PORT).count().max(order.len()) as u64;
     Some(chosen)
 }
 
-/// All ports by name, and their names in the order of the file.
+/// Reads all ports by name, and their names in the order of the file.
 fn read(database: &ConfigDb<'_>) -> (BTreeMap<String, Port>, Vec<String>) {
     let mut ports: BTreeMap<String, Port> = BTreeMap::new();
     let mut order = Vec::new();
@@ -131,7 +134,7 @@ fn read(database: &ConfigDb<'_>) -> (BTreeMap<String, Port>, Vec<String>) {
     (ports, order)
 }
 
-/// A number or a range with both ends, below 64.
+/// Parses a number or a range with both ends, below 64.
 fn numbers(text: &str) -> Option<std::ops::RangeInclusive<u8>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let number = |text: &str| text.parse::<u8>().ok().filter(|number| *number < 64);
@@ -140,14 +143,14 @@ fn numbers(text: &str) -> Option<std::ops::RangeInclusive<u8>> {
 }
 
 impl Port {
-    /// Every object that it is configured with.
+    /// Iterates over all objects that configure the port.
     fn parts(&self) -> impl Iterator<Item = Id> {
         let numbered = [&self.groups, &self.buffers, &self.queues];
         let numbered = numbered.into_iter().flat_map(BTreeMap::values);
         numbered.copied().chain(self.maps).chain(self.watchdog)
     }
 
-    /// All that it is configured with, as a text that is the same for ports that are alike.
+    /// Returns the settings of a port as a text that is equal for ports configured alike.
     fn settings(&self, database: &ConfigDb<'_>) -> String {
         let mut out = String::new();
         let numbered = [&self.groups, &self.buffers, &self.queues].into_iter();

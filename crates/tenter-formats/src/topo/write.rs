@@ -1,4 +1,4 @@
-//! A regular fat tree as a `.topo` file.
+//! Writer for regular fat trees as `.topo` files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,14 +8,14 @@ use tenter_units::{Rate, Time};
 
 use crate::fabric::MULTI_PLANE;
 
-/// What the cables below a tier have.
+/// Rate and propagation delay of all cables below a tier.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Level {
     rate: Rate,
     delay: Time,
 }
 
-/// Counts of a tree that has the same ones everywhere.
+/// Counts of a regular tree: they are the same at all switches of a tier.
 struct Tree {
     hosts: u32,
     of_leaf: u32,
@@ -34,17 +34,17 @@ struct Core {
 
 type Regular<T> = Result<T, String>;
 
-/// What is not regular, and what to do about it.
+/// Returns the error for a fabric that is no regular tree, and the remedy.
 fn irregular<T>(what: &str) -> Regular<T> {
     Err(format!(
         "{what}, and htsim has regular fat trees only; export to `ns3-topology` or `infragraph`"
     ))
 }
 
-/// A file, and what is to be said of it.
+/// Writes the file of a fabric, with notes for the user.
 ///
 /// # Errors
-/// What makes the fabric no regular tree of two or three tiers; a sentence.
+/// A sentence that says why the fabric is no regular tree of two or three tiers.
 pub fn write(topology: &Topology) -> Regular<(String, Vec<String>)> {
     if !topology.optics.is_empty() {
         return irregular("the fabric has circuits that change");
@@ -70,7 +70,7 @@ pub fn write(topology: &Topology) -> Regular<(String, Vec<String>)> {
     Ok((text, notes))
 }
 
-/// Rate and delay of the cables below each tier.
+/// Collects rate and delay of the cables below each tier, which must be the same for all of them.
 fn levels(topology: &Topology, tiers: usize) -> Regular<Vec<Level>> {
     let mut levels: Vec<Option<Level>> = vec![None; tiers];
     for Cable { ends, rate, delay } in &topology.cables {
@@ -100,7 +100,7 @@ fn levels(topology: &Topology, tiers: usize) -> Regular<Vec<Level>> {
     all.map_or_else(|| irregular("a tier has no cables below"), Ok)
 }
 
-/// The neighbours of a node in one direction, with the number of cables to each.
+/// Counts the cables from a node to each neighbour above it, or below it.
 fn neighbours(topology: &Topology, node: NodeId, is_up: bool) -> BTreeMap<NodeId, u32> {
     let mut counts = BTreeMap::new();
     for peer in topology.neighbours(node) {
@@ -111,7 +111,8 @@ fn neighbours(topology: &Topology, node: NodeId, is_up: bool) -> BTreeMap<NodeId
     counts
 }
 
-/// The number of cables to each of these nodes, where it is the same for all and to no others.
+/// Returns the number of cables to each of `nodes`, if it is the same for all and no other node has
+/// cables.
 fn bundle(counts: &BTreeMap<NodeId, u32>, nodes: impl Iterator<Item = NodeId>) -> Option<u32> {
     let cables = counts.values().next().copied()?;
     let alike = counts.values().all(|count| *count == cables);
@@ -146,6 +147,7 @@ impl Tree {
         }
         for (number, &leaf) in (0..).zip(&leaves) {
             let name = topology.name(leaf);
+            // htsim numbers hosts leaf after leaf, so each leaf must have the next `of_leaf` hosts.
             let own = NodeId::new(number * of_leaf).run(of_leaf);
             if bundle(&neighbours(topology, leaf, false), own) != Some(1) {
                 return irregular(&format!(
@@ -212,7 +214,7 @@ impl Tree {
     }
 }
 
-/// Writes how many times more a tier has below it than above it, which htsim checks.
+/// Writes the ratio of a tier's bandwidth below it to that above it, which htsim checks.
 fn oversubscription(down: u64, up: u64, tier: usize, text: &mut String, notes: &mut Vec<String>) {
     match down.checked_div(up) {
         Some(ratio) if ratio > 0 && down.is_multiple_of(up) => {
@@ -226,7 +228,7 @@ fn oversubscription(down: u64, up: u64, tier: usize, text: &mut String, notes: &
 }
 
 impl Core {
-    /// The cores, of which each has one bundle to one aggregation switch of each pod.
+    /// Counts the cores, each of which must have one bundle to one aggregation switch in each pod.
     fn of(topology: &Topology, aggs: &[NodeId], pod_aggs: u32) -> Regular<Core> {
         let ups: Vec<BTreeMap<NodeId, u32>> = aggs
             .iter()
@@ -244,6 +246,8 @@ impl Core {
         let sizes = pod
             .iter()
             .all(|up| up.len() == pod[0].len() && up.values().all(|cables| *cables == bundle));
+        // `in_groups` differs from the number of distinct cores if two aggregation switches of a
+        // pod share a core.
         if bundle == 0 || !alike || !sizes || in_groups != cores.len() || cores.len() != all {
             return irregular("cores do not have one bundle of cables to each pod");
         }
