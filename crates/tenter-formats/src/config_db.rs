@@ -202,8 +202,8 @@ impl<'p> ConfigDb<'p> {
         self.note(self.object(id).at, message, help);
     }
 
-    /// Reads a whole number, which `SONiC` writes as text. Returns `None` if the field is missing, or
-    /// wrong, which is reported.
+    /// Reads a whole number, which `SONiC` writes as text. Returns `None` if the field is missing,
+    /// or wrong, which is reported.
     pub(super) fn number(&self, id: Id, field: &str, range: RangeInclusive<i64>) -> Option<i64> {
         let text = self.text(id, field)?.trim();
         let number = text.parse().ok().filter(|number| range.contains(number));

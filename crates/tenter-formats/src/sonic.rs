@@ -152,7 +152,7 @@ impl Import<'_> {
                 place("restoration_time"),
             )
         }));
-        // Without `action` the switch drops: `SONiC`'s agent starts with that.
+        // Guess: a watchdog without `action` drops, as the agent of SONiC does.
         match database.text(own, "action").unwrap_or("drop") {
             action @ ("drop" | "forward") => parts.push(word("action", action, place("action"))),
             "alert" => {

@@ -1,4 +1,4 @@
-//! What the attributes of a node say, and the operation that comes of them.
+//! Attributes of a node, and the operation that they describe.
 
 use tenter_units::Time;
 use tenter_workload::graph::CollectiveName;
@@ -7,7 +7,7 @@ use crate::error::{ImportError, Place};
 use crate::limits::MESSAGE_MAX;
 use crate::trace::{RankTrace, Traces, What, stream};
 
-/// Kinds of nodes, as the format numbers them.
+/// Node types by their numbers in the format.
 pub(super) mod node_type {
     pub(crate) const METADATA: u64 = 1;
     pub(crate) const LOAD: u64 = 2;
@@ -18,7 +18,7 @@ pub(super) mod node_type {
     pub(crate) const COLLECTIVE: u64 = 7;
 }
 
-/// Collectives, in the order in which the format numbers them.
+/// Collectives by their numbers in the format. 8 is a reduce-scatter of equal blocks.
 pub(super) const COLLECTIVES: [CollectiveName; 10] = [
     CollectiveName::AllReduce,
     CollectiveName::Reduce,
@@ -32,7 +32,7 @@ pub(super) const COLLECTIVES: [CollectiveName; 10] = [
     CollectiveName::Barrier,
 ];
 
-/// The value of an attribute.
+/// Value of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value<'t> {
     Number(i64),
@@ -41,7 +41,7 @@ pub(super) enum Value<'t> {
 }
 
 impl Value<'_> {
-    /// As a number that is not negative, whatever kind it was written as.
+    /// Returns a number that is not negative, whatever type it was written with.
     fn number(self) -> Option<u64> {
         match self {
             Value::Number(number) => u64::try_from(number).ok(),
@@ -52,7 +52,7 @@ impl Value<'_> {
     }
 }
 
-/// A node, while its fields are read.
+/// A node while its fields are read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
     pub(super) id: u64,
@@ -71,7 +71,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Takes an attribute that means something here.
+    /// Stores an attribute, if it has a meaning here.
     pub(super) fn attribute(&mut self, name: &str, value: Value<'_>, traces: &mut Traces<'_>) {
         match name {
             "is_cpu_op" => self.is_cpu = value.number().map(|number| number != 0),
@@ -111,6 +111,8 @@ impl Node {
             what,
             What::Send { .. } | What::Receive { .. } | What::Collective { .. }
         );
+        // Communication without size or peer still takes time on the stream of communication, so
+        // that it keeps its order with the rest.
         let own = match self.kind {
             _ if communicates => stream::COMMUNICATION,
             node_type::SEND | node_type::RECEIVE | node_type::COLLECTIVE if !is_cpu => {
@@ -122,7 +124,8 @@ impl Node {
         };
         let recorded = self.recorded.filter(|_| !is_cpu);
         let recorded = recorded.and_then(|recorded| u32::try_from(recorded).ok());
-        // How long a computation took is its cost, whether it was measured or calculated.
+        // The duration of a computation is its cost, whether it was measured or calculated, so only
+        // starts, and durations of communication, are kept as recorded times.
         let start = self.start_us.filter(|_| what != What::Nothing);
         if start.is_some() || communicates && self.duration_us > 0 {
             trace.was_measured(start, self.took(at)?);
@@ -163,6 +166,7 @@ impl Node {
                 traces.count("computations have a number of operations and no time, and take none; give `peak_gflops`", 1);
                 return Ok(What::Nothing);
             };
+            // Billions of operations in a second are operations in a nanosecond, of 1,000 ps.
             let ps = u128::from(operations) * 1_000 / u128::from(peak);
             let ps = u64::try_from(ps).map_err(|_| {
                 self.wrong(
@@ -184,7 +188,7 @@ impl Node {
         Ok(What::Compute(took))
     }
 
-    /// What was measured, where the trace does not say what was sent.
+    /// Returns an operation of the recorded duration, and counts the note `said`.
     fn measured(
         &self,
         traces: &mut Traces<'_>,
@@ -222,6 +226,7 @@ impl Node {
                 1,
             );
         }
+        // Guess: a message without a tag has tag 0.
         let (peer, tag) = (peer as u32, self.tag.unwrap_or(0));
         let tag = u32::try_from(tag).ok().filter(|&tag| tag < u32::MAX);
         let tag = tag.ok_or_else(|| self.wrong(at, "its tag is too large", "give 32 bits"))?;
@@ -233,6 +238,7 @@ impl Node {
     }
 
     fn collective(&self, traces: &mut Traces<'_>, at: Place) -> Result<What, ImportError> {
+        // A collective on the CPU only launches a kernel, which has a node of its own.
         let Some(comm_type) = self.comm_type else {
             if self.is_cpu == Some(true) {
                 traces.count("collectives are launched by the CPU here, and run elsewhere; they take no time", 1);
@@ -262,6 +268,7 @@ impl Node {
                 return self.measured(traces, said, at);
             }
         };
+        // Guess: a collective that names no communicator is of all ranks.
         let group = self.group.unwrap_or_else(|| traces.groups.number(""));
         Ok(What::Collective { name, bytes, group })
     }

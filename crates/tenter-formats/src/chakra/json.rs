@@ -1,4 +1,4 @@
-//! Traces as JSON: the same names as in protobuf, or those of ASTRA-sim's own JSON.
+//! Reader for Chakra traces as JSON, with the names of protobuf or those of ASTRA-sim's own JSON.
 
 use serde_json::{Map, Value as Json};
 
@@ -7,7 +7,7 @@ use crate::error::{ImportError, Place};
 use crate::json_text;
 use crate::trace::{RankTrace, Traces};
 
-/// The list of nodes is under one of these.
+/// Keys under which the list of nodes may stand.
 const LISTS: [&str; 3] = ["workload_graph", "nodes", "node"];
 
 /// Reads the trace of a rank.
@@ -71,7 +71,8 @@ fn add(
     node.add(traces, rank, trace, Place::Json)
 }
 
-/// Attributes as protobuf writes them in JSON: a name, and a value under the name of its kind.
+/// Reads attributes as protobuf writes them in JSON: a name, and the value under the name of its
+/// type.
 fn attributes(list: &Json, node: &mut Node, traces: &mut Traces<'_>) {
     for attribute in list.as_array().into_iter().flatten() {
         let Some(keys) = attribute.as_object() else {
@@ -99,7 +100,7 @@ fn scalar(value: &Json) -> Option<Value<'_>> {
     }
 }
 
-/// A number, which protobuf writes as a text where it has 64 bits.
+/// Reads a number. Protobuf writes those of 64 bits as strings, since JSON numbers lose digits.
 fn number(value: &Json) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
@@ -109,7 +110,7 @@ fn numbers(value: &Json) -> impl Iterator<Item = u64> + '_ {
     list.filter_map(number)
 }
 
-/// A kind of node by its number or its name.
+/// Returns a node type, given by its number or its name.
 fn kind(value: &Json) -> u64 {
     let name = value.as_str().unwrap_or_default();
     match name.trim_end_matches("_NODE") {

@@ -1,4 +1,4 @@
-//! Traces as sequences of protobuf messages: first one of the whole file, then one of each node.
+//! Reader for Chakra traces as protobuf: one message about the file, then one for each node.
 
 use std::io;
 
@@ -10,14 +10,14 @@ use crate::trace::{RankTrace, Traces};
 
 type Read<T> = Result<T, ImportError>;
 
-/// Reads the trace of a rank, one node after the other.
+/// Reads the trace of a rank, node by node.
 pub(super) fn read<R: io::Read>(
     mut parts: Parts<R>,
     traces: &mut Traces<'_>,
     rank: u32,
     trace: &mut RankTrace,
 ) -> Read<()> {
-    // The first message is about the whole file.
+    // The first message describes the file, and has nothing that is needed.
     if parts.next()?.is_none() {
         return Err(ImportError::nothing("give a Chakra execution trace"));
     }
@@ -33,20 +33,20 @@ pub(super) fn read<R: io::Read>(
     Ok(())
 }
 
-/// The messages of a file, each with its length before it.
+/// The messages of a file; each has its length in front.
 pub(super) struct Parts<R> {
     stream: Stream<R>,
     length: u64,
     part: Vec<u8>,
 }
 
-/// A number of 64 bits has at most so many bytes.
+/// Most bytes of a 64-bit number.
 const VARINT_MAX: usize = 10;
-/// Protocol buffers have no longer messages.
+/// Longest message that protocol buffers allow, in bytes.
 const MESSAGE_MAX: u64 = (1 << 31) - 1;
 
 impl<R: io::Read> Parts<R> {
-    /// Of a file of `length` bytes.
+    /// Starts at the beginning of a file of `length` bytes.
     pub(super) fn new(stream: Stream<R>, length: u64) -> Parts<R> {
         Parts {
             stream,
@@ -55,7 +55,7 @@ impl<R: io::Read> Parts<R> {
         }
     }
 
-    /// The next message, and the place of its length; none at the end.
+    /// Returns the next message with the place of its length; `None` at the end.
     fn next(&mut self) -> Read<Option<(Place, Wire<'_>)>> {
         let at = self.stream.at();
         let failed = |error| unreadable(at, &error);
@@ -64,7 +64,7 @@ impl<R: io::Read> Parts<R> {
         }
         let mut number = [0; VARINT_MAX];
         let mut length = 0;
-        // A number ends with its first byte below 128; `Wire` refuses one that ends otherwise.
+        // A number ends with its first byte below 128; `Wire` refuses one that has none.
         while length < VARINT_MAX
             && let Some(byte) = self.stream.byte().map_err(failed)?
         {
@@ -92,7 +92,7 @@ impl<R: io::Read> Parts<R> {
     }
 }
 
-/// What the fields of a node add to.
+/// The trace and the communicators to which the fields of a node are added.
 struct Fields<'f, 'r> {
     traces: &'f mut Traces<'r>,
     trace: &'f mut RankTrace,
@@ -130,7 +130,7 @@ impl Fields<'_, '_> {
         Ok(node)
     }
 
-    /// The values of the inputs of a node that notes process groups.
+    /// Reads the inputs of a node that lists process groups.
     fn process_groups(&mut self, mut inputs: Wire<'_>) -> Read<()> {
         while let Some((field, value)) = inputs.field()? {
             if let (1, wire::Value::Bytes(text, _)) = (field, value)
@@ -160,7 +160,7 @@ impl Fields<'_, '_> {
     }
 }
 
-/// Repeated numbers, together or one by one.
+/// Reads repeated numbers: packed into one field, or in a field each.
 fn numbers(value: wire::Value<'_>, mut take: impl FnMut(u64)) -> Read<()> {
     match value {
         wire::Value::Varint(number) => take(number),
@@ -175,7 +175,7 @@ fn numbers(value: wire::Value<'_>, mut take: impl FnMut(u64)) -> Read<()> {
     Ok(())
 }
 
-/// The value of an attribute, by the field that holds it; lists mean nothing here.
+/// Returns the value of an attribute; the field number tells its type. Lists have no meaning here.
 fn scalar(field: u64, value: wire::Value<'_>) -> Option<Value<'_>> {
     let zigzag = |number: u64| (number >> 1).cast_signed() ^ -(number & 1).cast_signed();
     match (field, value) {

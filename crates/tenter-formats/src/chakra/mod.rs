@@ -1,7 +1,8 @@
-//! Execution traces of Chakra (MLCommons): a file for each rank, as protobuf or as JSON.
+//! Reader and writer for execution traces of Chakra (MLCommons): one file for each rank, as
+//! protobuf or JSON.
 //!
-//! Source: `schema/protobuf/et_def.proto` and the readers of mlcommons/chakra; the meaning of
-//! attributes and sizes is that of ASTRA-sim (`Workload.cc`, `Ring.cc`).
+//! Source: `schema/protobuf/et_def.proto` and the readers of mlcommons/chakra. Attributes and sizes
+//! mean what ASTRA-sim takes them for (`Workload.cc`, `Ring.cc`).
 
 mod attributes;
 mod json;
@@ -28,12 +29,11 @@ use messages::Parts;
 
 pub use write::{Written, write};
 
-/// Reads the traces of all ranks, in the order of the ranks, and a file of communicators, if there
-/// is one. One file after the other is open, and of one in protobuf a node in memory beside what is
-/// kept of its rank.
+/// Reads the traces of all ranks in rank order, and the file of communicators if there is one. One
+/// file is open at a time; of a protobuf file one node is in memory beside the rank's operations.
 ///
 /// # Errors
-/// The first thing that is not as the format has it, by its file and byte or line.
+/// The first violation of the format, by its file and byte or line.
 pub fn read(
     files: &(impl RankFiles + ?Sized),
     groups: Option<Source<'_>>,
@@ -75,12 +75,12 @@ pub fn read(
     traces.finish()
 }
 
-/// Whether a file is one of communicators, by names and lists of ranks.
+/// Returns true if a file lists communicators by name.
 pub fn is_communicators(bytes: &[u8]) -> bool {
     serde_json::from_slice::<BTreeMap<String, Vec<u32>>>(bytes).is_ok()
 }
 
-/// Picoseconds of the unit of starts.
+/// Picoseconds in a microsecond, the unit of starts.
 const PS_OF_US: u64 = 1_000_000;
 
 const TOO_LATE: &str =
@@ -96,6 +96,8 @@ fn add(
     let mut trace = RankTrace::default();
     let mut file = Checked::of(content, budget)?;
     let length = file.length;
+    // Guess: a protobuf file begins with the length of its first message, which is taken not to be
+    // 123, the byte of `{`.
     if first_of_text(file.open()?)? == Some(b'{') {
         let bytes = all_of_text(file.open()?, length, budget)?;
         let remedy = "give a Chakra trace as JSON";
@@ -110,7 +112,7 @@ fn add(
     traces.add(rank, trace, Place::Byte(length as usize))
 }
 
-/// The first byte of a text that is no white space.
+/// Returns the first byte of a text that is no white space.
 fn first_of_text(text: impl BufRead) -> Result<Option<u8>, ImportError> {
     for byte in text.bytes() {
         let byte = byte.map_err(|error| unreadable(0, &error))?;
@@ -121,7 +123,7 @@ fn first_of_text(text: impl BufRead) -> Result<Option<u8>, ImportError> {
     Ok(None)
 }
 
-/// All of a text of `length` bytes.
+/// Reads a text of `length` bytes.
 fn all_of_text(mut text: impl Read, length: u64, budget: &Budget) -> Result<Vec<u8>, ImportError> {
     let allowed = budget.may_take(length);
     allowed.map_err(|over| ImportError::of(Place::Byte(0), over))?;

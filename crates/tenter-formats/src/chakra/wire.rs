@@ -1,17 +1,17 @@
-//! The encoding of protocol buffers, as far as it takes to read and write a few messages.
+//! The protobuf encoding, as far as Chakra's messages need it.
 //!
 //! Source: "Encoding" of the protocol buffers documentation.
 
 use crate::error::{ImportError, Place};
 use crate::varint;
 
-/// A value of a field.
+/// Value of a field, by its wire type.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value<'b> {
     Varint(u64),
     Fixed64(u64),
     Fixed32(u32),
-    /// Bytes, and where they begin in the file.
+    /// A message, text or list, and its position in the file.
     Bytes(&'b [u8], usize),
 }
 
@@ -20,7 +20,7 @@ pub(super) enum Value<'b> {
 pub(super) struct Wire<'b> {
     bytes: &'b [u8],
     at: usize,
-    /// Where the part begins in the file.
+    /// Position of the part in the file.
     base: usize,
 }
 
@@ -29,7 +29,7 @@ impl<'b> Wire<'b> {
         Wire { bytes, at: 0, base }
     }
 
-    /// Where the next byte is in the file.
+    /// Returns the place of the next byte in the file.
     pub(super) fn place(&self) -> Place {
         Place::Byte(self.base + self.at)
     }
@@ -57,13 +57,13 @@ impl<'b> Wire<'b> {
         Err(self.damaged("a number has more than 64 bits"))
     }
 
-    /// More bytes are announced than follow, or than any message has.
+    /// Returns the error for a length beyond the bytes that follow, or beyond that of any message.
     pub(super) fn too_long(&self, announced: u64, left: u64) -> ImportError {
         let what = format!("{announced} bytes are announced, and {left} follow");
         self.damaged(&what)
     }
 
-    /// So many bytes, with where they begin in the file.
+    /// Takes the next `length` bytes, with their position in the file.
     fn take(&mut self, length: u64) -> Result<(&'b [u8], usize), ImportError> {
         let left = &self.bytes[self.at..];
         let taken = usize::try_from(length)
@@ -75,13 +75,13 @@ impl<'b> Wire<'b> {
         Ok((taken, begin))
     }
 
-    /// A message or a text with its length before it.
+    /// Takes a message or text that has its length in front.
     pub(super) fn part(&mut self) -> Result<(&'b [u8], usize), ImportError> {
         let length = self.varint()?;
         self.take(length)
     }
 
-    /// The next field: its number and value.
+    /// Reads the next field: its number and value; `None` at the end.
     pub(super) fn field(&mut self) -> Result<Option<(u64, Value<'b>)>, ImportError> {
         if self.is_at_end() {
             return Ok(None);
@@ -136,7 +136,7 @@ impl Out {
         self.part(bytes);
     }
 
-    /// Bytes with their length before them.
+    /// Writes bytes with their length in front.
     pub(super) fn part(&mut self, bytes: &[u8]) {
         self.varint(bytes.len() as u64);
         self.0.extend_from_slice(bytes);

@@ -1,33 +1,33 @@
-//! Graphs as traces, a file for each rank.
+//! Writer for Chakra traces, one file for each rank.
 
 use tenter_workload::graph::{CollectiveName, Graph, Operation};
 
 use super::attributes::{COLLECTIVES, node_type};
 use super::wire::Out;
 
-/// The version of the format.
+/// The format's version.
 const VERSION: &str = "0.0.4";
-/// Picoseconds of a unit of the format.
+/// Picoseconds in the format's unit of time.
 const US: u64 = 1_000_000;
 
-/// The files of a graph.
+/// The files of a graph, with counts for notes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// That of each rank.
+    /// Content of the file of each rank, in rank order.
     pub ranks: Vec<Vec<u8>>,
-    /// The communicators as JSON, where there are collectives.
+    /// Communicators as JSON, if the graph has collectives.
     pub groups: Option<String>,
-    /// How many times of computing were rounded to whole microseconds.
+    /// Number of durations that were rounded to whole microseconds.
     pub rounded: u64,
-    /// How many waits were for the start of an operation, and are for its end now.
+    /// Number of waits for the start of an operation, which have become waits for its end.
     pub starts: u64,
 }
 
-/// Writes a graph.
+/// Writes the traces of a graph.
 ///
 /// # Errors
-/// What the format cannot say: receives of any rank or with any tag, and collectives that it does
-/// not have; a sentence.
+/// A sentence about an operation that the format does not have: receives of any rank or with any
+/// tag, and some collectives.
 pub fn write(graph: &Graph) -> Result<Written, String> {
     let mut written = Written::default();
     for rank in 0..graph.ranks() {
@@ -48,7 +48,7 @@ pub fn write(graph: &Graph) -> Result<Written, String> {
     Ok(written)
 }
 
-/// The name of a group; `0` would be all ranks.
+/// Returns the name of a group. Names begin with `1`, since `0` means all ranks.
 fn name(group: u32) -> String {
     (u64::from(group) + 1).to_string()
 }
@@ -117,6 +117,7 @@ impl RankFile<'_, '_> {
                     .position(|of| of.collective() == kind.name());
                 let number =
                     number.ok_or_else(|| format!("there is no collective `{}`", kind.name()))?;
+                // `comm_size` of these collectives is a rank's own part.
                 let own = match COLLECTIVES[number] {
                     CollectiveName::AllGather | CollectiveName::Gather => bytes / ranks,
                     _ => bytes,
@@ -147,8 +148,8 @@ impl RankFile<'_, '_> {
         Ok(node)
     }
 
-    /// The start of a node where it was recorded, and its duration: that of computing and waiting
-    /// is what they take, whatever was recorded.
+    /// Writes recorded start and duration. The duration of computing and waiting is their cost, so
+    /// a recorded one is not written for them.
     fn times(&self, place: u32, operation: Operation, duration: u64, node: &mut Out) {
         let measured = self.graph.measured(self.rank, place);
         if let Some(start) = measured.and_then(|of| of.start) {
@@ -167,7 +168,7 @@ impl RankFile<'_, '_> {
 }
 
 fn add_attributes(node: &mut Out, attributes: &[(&str, i64)]) {
-    // Bool, as the format's own generator writes it.
+    // A boolean, as the format's own generator writes it.
     node.bytes(10, &attribute("is_cpu_op", 27, 0).0);
     for (name, value) in attributes {
         node.bytes(10, &attribute(name, 9, value.cast_unsigned()).0);
@@ -183,7 +184,7 @@ fn message(source: u32, destination: u32, bytes: u64, tag: u32) -> [(&'static st
     ]
 }
 
-/// An attribute whose value is a varint in the field of its kind.
+/// Makes an attribute whose value is a varint; `field` is the number that stands for its type.
 fn attribute(name: &str, field: u64, value: u64) -> Out {
     let mut out = Out::default();
     out.bytes(1, name.as_bytes());

@@ -130,7 +130,7 @@ impl Graph {
         self.check()?;
         let tiers = self.tiers()?;
         let (explicit, losses) = self.explicit(&tiers);
-        // The fabric is built once to find errors of its routes now, not when the scenario is run.
+        // Building the fabric once finds its errors now, and not when the scenario is run.
         let spec = TopologySpec::Explicit(explicit);
         spec.build(budget)
             .map_err(|error| ImportError::of(end, error))?;

@@ -1,5 +1,5 @@
-//! Connection matrices of htsim (`.cm`): connections with starts and sizes, and triggers by which
-//! the end of one starts others.
+//! Reader for connection matrices of htsim (`.cm`): connections with starts and sizes, and triggers
+//! by which the end of one connection starts others.
 //!
 //! Source: `connection_matrix.cpp` and `trigger.cpp` of Broadcom/csg-htsim and
 //! ultraethernet/uet-htsim.
@@ -19,7 +19,7 @@ use crate::words::{self, number};
 /// Reads a connection matrix.
 ///
 /// # Errors
-/// The first line that is not as the format has it, and triggers that no graph can say.
+/// The first line that violates the format, and triggers that a graph cannot express.
 pub fn read(
     text: &str,
     unit: StartUnit,
@@ -41,67 +41,67 @@ pub fn read(
     matrix.finish(unit, reading, Place::Line(last), budget)
 }
 
-/// Picoseconds of a microsecond.
+/// Picoseconds in a microsecond.
 const PS_OF_US: u64 = 1_000_000;
-/// No list whose latest start is before this is in picoseconds: the first bit of the first flow has
-/// not reached the next switch, so nobody would tell its starts apart.
+/// Latest start below which a list cannot be in picoseconds. Before this the first bit of the first
+/// flow has not reached the next switch, so differences between starts would have no effect.
 const EARLIEST: Time = Time::from_ns(100);
-/// No list is in a unit in which its latest start is later than this many times what its flows take
-/// one after the other over the slowest link: nobody waits for that in a simulation of packets.
+/// A unit is implausible if the latest start in it exceeds this multiple of the time that the flows
+/// take one after the other over the slowest link: packet simulations do not last that long.
 const PATIENCE: u64 = 100;
 
 /// The latest start of a list.
 struct Latest<'l> {
     text: &'l str,
     at: Place,
-    /// As picoseconds.
+    /// The start, read as picoseconds.
     in_ps: Time,
-    /// Whether any start has a fraction, of which picoseconds have none.
+    /// True if any start of the list has a fraction, which picoseconds never have.
     has_fraction: bool,
 }
 
-/// When a trigger lets its flows start.
+/// The activations after which a trigger starts its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fires {
-    /// At its only activation.
+    /// The only activation (`oneshot`).
     Once,
-    /// One flow at each activation.
+    /// Each activation starts one flow (`multishot`).
     Each,
-    /// At the last of so many activations.
+    /// The last of a number of activations (`barrier`).
     After(u64),
 }
 
-/// A trigger: its declaration, the flows that activate it, and where it is first named.
+/// A trigger: its declaration, the flows that activate it, and the place of its first mention.
 #[derive(Debug)]
 struct Trigger {
     fires: Option<Fires>,
     by: Vec<After>,
-    /// How many flows it starts.
+    /// Number of flows that it starts.
     starts: usize,
     at: Place,
 }
 
-/// What a connection says of itself beside its flow.
+/// Attributes of a connection beside those of its flow.
 #[derive(Default)]
 struct Attributes {
     id: Option<u64>,
-    /// Whether it has a start or a trigger.
+    /// True if the connection has a start or a trigger.
     is_started: bool,
-    /// Whether it is a message on a connection that there is already.
+    /// True for a further message on a connection that exists already.
     is_message: bool,
 }
 
-/// A matrix, while it is read.
+/// A connection matrix while it is read.
 #[derive(Default)]
 struct Matrix {
     list: FlowList,
-    /// What the header says there is: connections, triggers and failures.
+    /// Counts of connections and triggers in the header.
     connections: Option<u64>,
     triggers_expected: Option<u64>,
     triggers: BTreeMap<u64, Trigger>,
-    /// The trigger of flows that have one, by place.
+    /// Trigger that starts a flow, by the flow's place.
     started_by: BTreeMap<usize, u64>,
-    /// Starts as they are written, by place.
+    /// Starts as they are written, with the place of the flow. The unit is known at the end only.
     starts: Vec<(usize, String, Place)>,
     declared: u64,
     failures: u64,
@@ -174,7 +174,7 @@ impl Matrix {
                 "addon" => {}
                 "msg" => {
                     of.is_message = true;
-                    // Its value may be left out.
+                    // The value of `msg` may be left out.
                     left.next_if(is_number);
                 }
                 _ => {
@@ -190,6 +190,7 @@ impl Matrix {
             let what = "nothing starts the connection";
             return Err(ImportError::new(at, what, "give `start` or `trigger`"));
         }
+        // Messages of one connection share its id, and its two ends.
         if let Some(id) = of.id
             && let Some(before) = self.ids.insert(id, (src, dst))
             && (!of.is_message || before != (src, dst))
@@ -200,7 +201,7 @@ impl Matrix {
         self.list.push(flow)
     }
 
-    /// An attribute of the connection that is added next.
+    /// Reads an attribute of the connection that is added next.
     fn attribute(
         &mut self,
         name: &str,
@@ -241,7 +242,7 @@ impl Matrix {
         Ok(())
     }
 
-    /// A trigger, which may be declared later.
+    /// Returns a trigger by its number. It may be declared later.
     fn named(&mut self, of: u64, at: Place) -> &mut Trigger {
         self.triggers.entry(of).or_insert(Trigger {
             fires: None,
@@ -351,10 +352,13 @@ impl Matrix {
         Ok(())
     }
 
-    /// The decimal places of a picosecond in the unit of starts, by what the flows allow.
+    /// Guesses the unit of starts: returns its decimal places of picoseconds, 0 or 6. csg-htsim
+    /// writes picoseconds and uet-htsim microseconds, and the file does not tell them apart.
+    /// Fractions, or starts too early to matter, mean microseconds; starts that would be
+    /// implausibly late in microseconds mean picoseconds.
     ///
     /// # Errors
-    /// Starts that may be either: one reading is a million times the other.
+    /// Starts for which both are plausible, as one reading is a million times the other.
     fn guessed_places(&mut self) -> Result<usize, ImportError> {
         let mut latest: Option<Latest<'_>> = None;
         for (_, text, at) in &self.starts {
@@ -370,7 +374,7 @@ impl Matrix {
                 _ => latest = Some(found),
             }
         }
-        // Where all flows start at 0, there is nothing to guess.
+        // If all flows start at 0, the unit makes no difference.
         let Some(latest) = latest.filter(|of| !of.in_ps.is_zero() || of.has_fraction) else {
             return Ok(0);
         };
@@ -396,7 +400,7 @@ impl Matrix {
         Ok(places)
     }
 
-    /// Lets flows wait for what activates their triggers.
+    /// Lets flows wait for the ends that activate their triggers.
     fn set_waits(&mut self) -> Result<(), ImportError> {
         let mut joined: BTreeMap<u64, usize> = BTreeMap::new();
         for (&flow, of) in &self.started_by {
@@ -416,6 +420,7 @@ impl Matrix {
                         "let the end of a connection activate it",
                     );
                 }
+                // Guess: a trigger without declaration is a `oneshot`.
                 None | Some(Fires::Once) if activations > 1 => {
                     return wrong("is activated more than once", "make it a barrier");
                 }
@@ -431,6 +436,7 @@ impl Matrix {
                 }
                 None | Some(_) => {}
             }
+            // A join would be an operation more, and one wait or one waiting flow needs none.
             if activations == 1 || trigger.starts == 1 {
                 self.list.flows[flow].after.clone_from(&trigger.by);
                 continue;

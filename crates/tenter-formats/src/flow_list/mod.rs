@@ -1,13 +1,13 @@
-//! Lists of flows with their starts: tables, connection matrices of htsim, flow files of ns-3.
+//! Lists of flows with starts: tables, connection matrices of htsim, flow files of ns-3.
 //!
 //! ```text
 //!   reader of a format ─ Flow of each line ─▶ FlowList ─▶ graph: sends behind a clock and behind
 //!                                                         what others have sent and received
 //! ```
 //!
-//! A rank has a clock, a stream that waits for one start after the other. A flow is a send; it is
-//! done when it is acknowledged. Where a flow waits for the arrival of another one, the rank that
-//! both have in common has a receive of it.
+//! Each rank has a clock: a stream that waits for one start after the other. A flow is a send, and
+//! is done when it is acknowledged. If a flow waits for the arrival of another one, their common
+//! rank has a receive for that.
 
 mod htsim;
 mod ns3;
@@ -34,16 +34,16 @@ pub use parquet_table::{is_parquet, read as read_parquet};
 pub use table::read as read_table;
 pub use write::{Flows, htsim as write_htsim, ns3 as write_ns3};
 
-/// What a flow waits for beside its start.
+/// A flow that another one waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct After {
-    /// The other flow, by its place in the list.
+    /// Place of the flow that is waited for.
     flow: usize,
-    /// Whether it is waited for at its receiver, and not at its sender.
+    /// True if its arrival counts, false if its acknowledgement at the sender does.
     received: bool,
 }
 
-/// A flow.
+/// A flow from one rank to another.
 #[derive(Clone, Debug)]
 struct Flow {
     src: u32,
@@ -51,37 +51,37 @@ struct Flow {
     bytes: u64,
     start: Time,
     after: Vec<After>,
-    /// The join that it waits for, by its place among them.
+    /// Place of the join that the flow waits for, in [`FlowList::joins`].
     join: Option<usize>,
-    /// Where it is in the file.
+    /// Place of the flow in its file.
     at: Place,
 }
 
-/// The streams of a rank.
+/// Streams of a rank.
 mod stream {
     pub(super) const SENDS: u32 = 0;
     pub(super) const CLOCK: u32 = 1;
     pub(super) const JOINS: u32 = 2;
 }
 
-/// A list of flows.
+/// Flows of a file, with notes for the user.
 #[derive(Default)]
 struct FlowList {
     flows: Vec<Flow>,
-    /// What several flows wait for together: an operation of no time waits for all of it, so the
-    /// waits grow with the flows and not with their pairs.
+    /// Sets of flows that several others wait for. An operation without duration waits for all of a
+    /// set, so waits grow with the number of flows and not with that of pairs.
     joins: Vec<Vec<After>>,
-    /// Ranks that the file says there are.
+    /// Number of ranks that the file declares.
     ranks: Option<u32>,
     notes: Vec<String>,
 }
 
-/// Longer starts leave the job idle for longer than anybody wants.
+/// Starts beyond this get a note: the job would be idle that long.
 const LONG_IDLE: Time = Time::from_us(100_000);
 
-/// A byte at 1 Gb/s: no fabric that is simulated today has slower links.
+/// Time for a byte at 1 Gb/s. No fabric that is simulated today has slower links.
 const SLOWEST_BYTE: Time = Time::from_ns(8);
-/// More than a flow of one packet takes anywhere but over continents.
+/// Latency of one packet, at the most: only paths between continents take longer.
 const LATENCY: Time = Time::from_us(100);
 
 impl FlowList {
@@ -109,7 +109,7 @@ impl FlowList {
         Ok(())
     }
 
-    /// The graph of the flows.
+    /// Makes the graph of the flows.
     fn finish(
         mut self,
         reading: FlowReading,
@@ -145,8 +145,8 @@ impl FlowList {
         })
     }
 
-    /// How long the flows take where they take longest: all that the busiest rank sends, or
-    /// receives, over the slowest plausible link, and a latency.
+    /// Returns an upper estimate for the time of all flows: the bytes that the busiest rank sends,
+    /// or receives, over the slowest plausible link, and a latency.
     fn longest(&self) -> Time {
         let mut busy: BTreeMap<(bool, u32), u64> = BTreeMap::new();
         for flow in &self.flows {
@@ -159,7 +159,7 @@ impl FlowList {
         SLOWEST_BYTE.saturating_mul(most).saturating_add(LATENCY)
     }
 
-    /// Lets starts count from another time.
+    /// Moves the origin of starts, or notes a long idle time before the first one.
     fn shift(&mut self, origin: Origin) {
         let timed = self
             .flows
@@ -183,12 +183,13 @@ impl FlowList {
         }
     }
 
-    /// What each rank does.
+    /// Makes the operations of each rank.
     fn ranks(&self, ranks: u32) -> Result<Vec<RankBuilder>, ImportError> {
         let mut built = vec![RankBuilder::default(); ranks as usize];
         let mut sends = vec![0_u32; self.flows.len()];
         for (number, flow) in (0..).zip(&self.flows) {
             let (peer, bytes) = (flow.dst, flow.bytes);
+            // The tag is the flow's number, so a receive takes that flow and no other of its pair.
             let send = Operation::Send {
                 peer,
                 bytes,
@@ -203,7 +204,7 @@ impl FlowList {
             receives: BTreeMap::new(),
             built: &mut built,
         };
-        // The operation of each join, and its rank.
+        // The operation and rank of each join.
         let mut joins: Vec<Option<(u32, u32)>> = vec![None; self.joins.len()];
         for (flow, &send) in self.flows.iter().zip(&sends) {
             waits.add(flow, send, &flow.after)?;
@@ -212,6 +213,8 @@ impl FlowList {
             };
             let join = if let Some((join, rank)) = joins[place] {
                 if rank != flow.src {
+                    // Another rank cannot wait at this join: the check explains which end is
+                    // elsewhere.
                     waits.check(flow, &self.joins[place])?;
                 }
                 join
@@ -243,7 +246,8 @@ impl FlowList {
                 let start = together[0].1;
                 let time = start.saturating_sub(before);
                 let tick = rank.add(Operation::Wait { time }, stream::CLOCK);
-                // Ticks are ready at once, and pass in their order.
+                // Waits of one stream follow each other, so each has only the time since the one
+                // before.
                 before = start;
                 for &(_, _, send) in together {
                     rank.after(send, tick);
@@ -253,18 +257,18 @@ impl FlowList {
     }
 }
 
-/// The ends of flows that others wait for, while waits are added.
+/// State in which waits between flows are added.
 struct Waits<'l> {
     flows: &'l [Flow],
-    /// The operation that sends each flow.
+    /// Operation that sends each flow, by the flow's place.
     sends: &'l [u32],
-    /// Those that receive one, by its place, as far as they are waited for.
+    /// Operation that receives a flow, by the flow's place; only awaited flows have one.
     receives: BTreeMap<usize, u32>,
     built: &'l mut [RankBuilder],
 }
 
 impl Waits<'_> {
-    /// Lets an operation at the source of a flow wait for the ends of others.
+    /// Lets an operation at the source of `flow` wait for the ends of others.
     fn add(&mut self, flow: &Flow, operation: u32, ends: &[After]) -> Result<(), ImportError> {
         self.check(flow, ends)?;
         let rank = &mut self.built[flow.src as usize];
@@ -286,7 +290,7 @@ impl Waits<'_> {
         Ok(())
     }
 
-    /// Refuses ends at other ranks than the source of a flow.
+    /// Refuses ends that happen elsewhere: a rank learns of other ranks by messages alone.
     fn check(&self, flow: &Flow, ends: &[After]) -> Result<(), ImportError> {
         let there = ends.iter().map(|after| {
             let other = &self.flows[after.flow];

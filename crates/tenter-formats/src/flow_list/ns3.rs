@@ -1,5 +1,6 @@
-//! Flow files of ns-3 HPCC, of its descendants and of `SimAI`: a number of flows, and a line for
-//! each of them: source, destination, priority group, destination port, bytes and start in seconds.
+//! Reader for flow files of ns-3 HPCC, of its descendants and of `SimAI`: the number of flows, then
+//! a line for each with source, destination, priority group, destination port, bytes and start in
+//! seconds.
 //!
 //! Source: `scratch/third.cc` of alibaba-edu/High-Precision-Congestion-Control.
 
@@ -15,13 +16,13 @@ use crate::imported::Imported;
 use crate::limits;
 use crate::words;
 
-/// Decimal places of a picosecond in seconds.
+/// Decimal places of a second in picoseconds.
 const SECONDS: usize = 12;
 
 /// Reads a flow file.
 ///
 /// # Errors
-/// The first line that is not as the format has it.
+/// The first line that violates the format.
 pub fn read(text: &str, reading: FlowReading, budget: &Budget) -> Result<Imported, ImportError> {
     limits::text(text.len(), budget)?;
     let mut list = FlowList::default();
@@ -40,6 +41,7 @@ pub fn read(text: &str, reading: FlowReading, budget: &Budget) -> Result<Importe
     let (mut groups, mut cut, mut last) = (BTreeSet::new(), 0_u64, at);
     let mut beyond = 0_u64;
     for (at, line) in lines {
+        // ns-3 stops after the declared number, and ignores the lines behind.
         if list.flows.len() as u64 == expected {
             beyond += 1;
             continue;
@@ -74,11 +76,11 @@ pub fn read(text: &str, reading: FlowReading, budget: &Budget) -> Result<Importe
     list.finish(reading, Place::Line(last), budget)
 }
 
-/// A line.
+/// A line of the file.
 struct Row {
     flow: Flow,
     group: u64,
-    /// Whether the start has digits below a picosecond.
+    /// True if the start has digits below a picosecond.
     is_cut: bool,
 }
 

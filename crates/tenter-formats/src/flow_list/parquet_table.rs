@@ -1,4 +1,4 @@
-//! Tables of flows as Parquet.
+//! Reader for tables of flows as Parquet.
 
 use bytes::Bytes;
 use parquet::errors::ParquetError;
@@ -16,18 +16,18 @@ use crate::imported::Imported;
 use crate::limits;
 use crate::parquet_file::{check_head, check_pages};
 
-/// What a file begins with.
+/// First bytes of a Parquet file.
 const MAGIC: &[u8] = b"PAR1";
 
-/// Whether a table is Parquet, and not text.
+/// Returns true if a table is Parquet and not text.
 pub fn is_parquet(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-/// Reads a table as Parquet: numbers, or texts as CSV has them.
+/// Reads a table as Parquet. Cells are numbers, or texts as in CSV.
 ///
 /// # Errors
-/// A damaged file, and the first row that is not as the format has it.
+/// A damaged file, and the first row that violates the format.
 pub fn read(bytes: &[u8], reading: FlowReading, budget: &Budget) -> Result<Imported, ImportError> {
     limits::text(bytes.len(), budget)?;
     let start = Place::Byte(0);
@@ -59,16 +59,17 @@ pub fn read(bytes: &[u8], reading: FlowReading, budget: &Budget) -> Result<Impor
     rows.finish(reading, budget)
 }
 
-/// A file may have so many rows and one more for each of its bytes: a dictionary makes any number
-/// of equal rows of a few bytes.
+/// A file may always have this number of rows, and one more for each of its bytes. A dictionary
+/// makes any number of equal rows from a few bytes.
 const ROWS: u64 = 1 << 20;
-/// Likewise the characters of its cells.
+/// Bytes of text in all cells that a file may always have; [`TEXT_PER_BYTE`] for each byte come on
+/// top.
 const TEXT: usize = 1 << 26;
 const TEXT_PER_BYTE: usize = 64;
 const REMEDY: &str = "write it as CSV, or without dictionaries";
 
-/// Refuses too many rows before one is read. Groups of rows have as many as they state, whatever
-/// the file states of all.
+/// Refuses too many rows before the first is read. The counts of row groups are added up, because
+/// the library reads these and not the count for the whole file.
 fn check_rows(metadata: &ParquetMetaData, bytes: usize) -> Result<(), ImportError> {
     let groups = metadata.row_groups().iter();
     let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(u64::MAX));
@@ -80,7 +81,7 @@ fn check_rows(metadata: &ParquetMetaData, bytes: usize) -> Result<(), ImportErro
     Err(ImportError::new(Place::Byte(0), what, REMEDY))
 }
 
-/// Takes the texts of a row from how much text is left.
+/// Subtracts the texts of a row from the bytes of text that are left.
 fn take_text(left: &mut usize, row: &Row, at: Place, bytes: usize) -> Result<(), ImportError> {
     let text = row.get_column_iter().map(|(_, field)| match field {
         Field::Str(text) => text.len(),
@@ -98,7 +99,7 @@ fn broken(at: Place, error: &ParquetError) -> ImportError {
     ImportError::new(at, format!("the table cannot be read ({error})"), remedy)
 }
 
-/// The cells of a row as texts.
+/// Turns the cells of a row into texts, so that one reader serves CSV and Parquet.
 fn texts(
     row: &Row,
     columns: &[Column],

@@ -1,4 +1,4 @@
-//! Tables of flows: columns by their names, as CSV or Parquet.
+//! Reader for tables of flows, whose columns go by their names, as CSV or Parquet.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::imported::Imported;
 use crate::limits;
 use crate::words;
 
-/// What a column holds.
+/// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Column {
     Source,
     Destination,
     Bytes,
-    /// A time with its unit, or in a unit of so many decimal places of picoseconds.
+    /// A time with its unit, or a decimal number in a unit of 10^n picoseconds.
     Start(Option<usize>),
     Id,
     After,
@@ -47,7 +47,7 @@ impl Column {
 
 const NAMES: &str = "source, destination, bytes, start (or start_ps, start_ns, start_us, start_ms, start_s), id, after, after_received";
 
-/// The columns of these names, which are at a place.
+/// Finds the columns by their names, which stand at place `at`.
 pub(super) fn columns<'n>(
     names: impl Iterator<Item = &'n str>,
     at: Place,
@@ -70,13 +70,14 @@ pub(super) fn columns<'n>(
 /// Reads a table as CSV.
 ///
 /// # Errors
-/// The first line that is not as the format has it.
+/// The first line that violates the format.
 pub fn read(text: &str, reading: FlowReading, budget: &Budget) -> Result<Imported, ImportError> {
     limits::text(text.len(), budget)?;
     let mut reader = csv::ReaderBuilder::new();
     let reader = reader
         .comment(Some(b'#'))
         .trim(csv::Trim::All)
+        // Rows may leave empty cells at their end out.
         .flexible(true);
     let mut reader = reader.from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| broken(&error))?.clone();
@@ -95,20 +96,20 @@ fn broken(error: &csv::Error) -> ImportError {
     ImportError::new(Place::Line(line), error.to_string(), "write plain CSV")
 }
 
-/// The rows, while they are read.
+/// The rows of a table while they are read.
 #[derive(Default)]
 pub(super) struct Rows {
     list: FlowList,
-    /// The flow of each id.
+    /// Place of the flow with an id.
     ids: BTreeMap<u64, usize>,
-    /// Ids that flows wait for: the flow, the id, and whether at its receiver.
+    /// Waits: the flow, the id that it waits for, and true if it waits for the arrival.
     waits: Vec<(usize, u64, bool)>,
     cut: u64,
     last: Option<Place>,
 }
 
 impl Rows {
-    /// Adds a row at a place.
+    /// Adds a row, which stands at place `at`.
     pub(super) fn add<'c>(
         &mut self,
         at: Place,
@@ -124,6 +125,7 @@ impl Rows {
             join: None,
             at,
         };
+        // Without an id a flow has the number of its row.
         let (mut id, waits) = (number as u64, self.waits.len());
         for (column, cell) in cells {
             if column == Column::Id {
@@ -148,7 +150,7 @@ impl Rows {
         self.list.push(flow)
     }
 
-    /// A cell of the flow that is added next.
+    /// Reads a cell of the flow that is added next.
     fn cell(&mut self, column: Column, cell: &str, flow: &mut Flow) -> Result<(), ImportError> {
         let at = flow.at;
         let wrong = |of: &str, remedy: &str| {
@@ -188,7 +190,7 @@ impl Rows {
         Ok(())
     }
 
-    /// The graph of all rows.
+    /// Makes the graph of all rows.
     pub(super) fn finish(
         mut self,
         reading: FlowReading,

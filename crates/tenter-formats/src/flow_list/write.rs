@@ -1,4 +1,4 @@
-//! Graphs whose operations are flows, and lists of flows, in the formats of simulators.
+//! Writers for flows in the formats of simulators, from graphs whose operations are flows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -6,36 +6,36 @@ use std::fmt::Write as _;
 use tenter_units::Time;
 use tenter_workload::graph::{Graph, Operation};
 
-/// A flow of a list that is written.
+/// A flow as simulators have it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Written {
     src: u32,
     dst: u32,
     bytes: u64,
     start: Time,
-    /// The flows that its sender has sent before, and those that it has received.
+    /// Flows that its sender must have sent before, and flows that its sender must have received.
     sent: Vec<u32>,
     received: Vec<u32>,
 }
 
 impl Written {
-    /// Whether it waits for other flows.
+    /// Returns true if the flow waits for other flows.
     fn waits(&self) -> bool {
         !self.sent.is_empty() || !self.received.is_empty()
     }
 }
 
-/// What a flow can wait for at a rank, by place: times that have come, and flows received.
+/// Events of a rank that a flow can wait for, by operation: starts, and flows received.
 #[derive(Default)]
 struct Ended {
     ticks: BTreeMap<u32, Time>,
     received: BTreeMap<u32, u32>,
-    /// Operations of no time, which stand for all that they wait for.
+    /// Operations without duration, which stand for all that they wait for.
     joins: BTreeSet<u32>,
 }
 
 impl Ended {
-    /// Lets a flow wait for an operation, which may be a send.
+    /// Lets a flow wait for `operation`; `send` is its flow, if it sends one.
     fn add(&self, operation: u32, send: Option<&u32>, flow: &mut Written) {
         if let Some(&tick) = self.ticks.get(&operation) {
             flow.start = flow.start.max(tick);
@@ -46,7 +46,7 @@ impl Ended {
         }
     }
 
-    /// What an operation waits for, and in place of joins what these wait for; counts the latter.
+    /// Replaces joins in `own` by the operations that they wait for, and counts these in `pairs`.
     fn without_joins(
         &self,
         own: &[u32],
@@ -77,7 +77,8 @@ impl Ended {
     }
 }
 
-/// Flows that wait for the same ones name each of them: so many pairs of a rank may be named.
+/// Most pairs of a waiting flow and a flow behind its join, for one rank. The formats have no
+/// joins, so flows that wait for the same ones name each of them.
 const PAIRS_MAX: usize = 1 << 23;
 
 /// Flows that a simulator of flows can run.
@@ -88,7 +89,7 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// Flows with starts: who sends how many bytes to whom, and when.
+    /// Makes flows with starts: source, destination, bytes and start.
     pub fn timed(ranks: u32, flows: impl IntoIterator<Item = (u32, u32, u64, Time)>) -> Flows {
         let flow = |(src, dst, bytes, start): (u32, u32, u64, Time)| Written {
             src,
@@ -101,18 +102,19 @@ impl Flows {
         Flows { ranks, list }
     }
 
-    /// The flows of a graph of sends that wait for times, sends and receives.
+    /// Makes the flows of a graph of sends that wait for times, sends and receives.
     ///
     /// # Errors
-    /// What flows cannot say: computing, collectives, receives of any rank or with any tag, and
-    /// waits for the start of something; a sentence.
+    /// A sentence about an operation that flows cannot express: computing, collectives, receives of
+    /// any rank or with any tag, waits for a start.
     pub fn of(graph: &Graph) -> Result<Flows, String> {
         let mut flows = Flows {
             ranks: graph.ranks(),
             list: Vec::new(),
         };
         let mut of_sends: BTreeMap<(u32, u32), u32> = BTreeMap::new();
-        // What a receive gets: the sends of a rank to another with a tag, in order.
+        // A receive takes the next send of a rank to another with its tag, so sends are listed in
+        // order.
         let mut messages: BTreeMap<(u32, u32, u32), Vec<u32>> = BTreeMap::new();
         for rank in 0..graph.ranks() {
             for place in 0..graph.operations_of(rank) {
@@ -144,7 +146,7 @@ impl Flows {
     ) -> Result<(), String> {
         let count = graph.operations_of(rank);
         let waits = waits_for_ends(graph, rank)?;
-        // The time that the clock of each stream has come to, and how often each message was taken.
+        // The time of each stream's clock, and how many messages of each kind have been received.
         let mut clocks: BTreeMap<u32, Time> = BTreeMap::new();
         let mut taken: BTreeMap<(u32, u32, u32), usize> = BTreeMap::new();
         let mut ended = Ended::default();
@@ -162,6 +164,8 @@ impl Flows {
                     tag: Some(tag),
                     ..
                 } if is_free => {
+                    // A receive that waits for nothing matches by its order; one that waits could
+                    // be overtaken.
                     let way = (peer, rank, tag);
                     let nth = taken.entry(way).or_default();
                     let flow = messages.get(&way).and_then(|list| list.get(*nth));
@@ -198,18 +202,19 @@ impl Flows {
         Ok(())
     }
 
-    /// Whether flows wait for others.
+    /// Returns true if any flow waits for others.
     pub fn wait_for_others(&self) -> bool {
         self.list.iter().any(Written::waits)
     }
 }
 
-/// A connection matrix of htsim, with starts in picoseconds.
+/// Writes a connection matrix of htsim, with starts in picoseconds.
 ///
 /// # Errors
-/// A flow whose end starts several sets of flows, which the format cannot say; a sentence.
+/// A sentence about a flow whose end starts several sets of flows: a connection has one trigger for
+/// its end.
 pub fn htsim(flows: &Flows) -> Result<String, String> {
-    // A trigger for each set of ends that flows wait for.
+    // One trigger for each set of ends that flows wait for.
     let mut triggers: BTreeMap<(Vec<u32>, Vec<u32>), usize> = BTreeMap::new();
     let mut started_by = vec![None; flows.list.len()];
     let mut activates: BTreeMap<(u32, bool), usize> = BTreeMap::new();
@@ -273,14 +278,15 @@ fn sorted(numbers: &[u32]) -> Vec<u32> {
     numbers
 }
 
-/// A flow file of ns-3, with starts in seconds.
+/// Writes a flow file of ns-3, with starts in seconds.
 ///
 /// # Errors
-/// Flows that wait for others, which the format cannot say.
+/// Flows that wait for others, which the format does not have.
 pub fn ns3(flows: &Flows) -> Result<String, String> {
     if flows.wait_for_others() {
         return Err("flows wait for others".to_owned());
     }
+    // ns-3 reads one flow after the other and schedules the next start, so starts must ascend.
     let mut order: Vec<&Written> = flows.list.iter().collect();
     order.sort_by_key(|flow| flow.start);
     let mut text = format!("{}\n", order.len());
@@ -289,6 +295,7 @@ pub fn ns3(flows: &Flows) -> Result<String, String> {
             flow.start.ps() / 1_000_000_000_000,
             flow.start.ps() % 1_000_000_000_000,
         );
+        // Priority group 3 and port 100, as the generators of HPCC write them.
         let _ = writeln!(
             text,
             "{} {} 3 100 {} {seconds}.{ps:012}",
@@ -298,7 +305,7 @@ pub fn ns3(flows: &Flows) -> Result<String, String> {
     Ok(text)
 }
 
-/// What each operation of a rank waits for, none of which is a start.
+/// Returns the operations that each operation of a rank waits for, and refuses waits for a start.
 fn waits_for_ends(graph: &Graph, rank: u32) -> Result<Vec<Vec<u32>>, String> {
     let count = graph.operations_of(rank);
     let mut waits: Vec<Vec<u32>> = vec![Vec::new(); count as usize];

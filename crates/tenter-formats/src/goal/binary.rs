@@ -1,4 +1,4 @@
-//! GOAL as a binary file: little-endian, packed, offsets from byte 8.
+//! Reader for binary GOAL files: little-endian, packed, with offsets that count from byte 8.
 
 use tenter_units::{Budget, Time};
 use tenter_workload::graph::{Operation, RankBuilder};
@@ -9,23 +9,24 @@ use crate::error::{ImportError, Place};
 use crate::imported::Imported;
 use crate::limits::{MESSAGE_MAX, RANKS_MAX};
 
-/// What the first eight bytes say.
+/// First eight bytes of a file that `txt2bin` wrote.
 const MAGIC: u64 = 4_223;
-/// What they say once a simulator has run the file in place and changed it.
+/// First eight bytes of a file that a simulator has run in place, which changes the file.
 const SPENT: u64 = 2_342;
-/// The offsets of the file count from here.
+/// The byte from which offsets in the file count.
 const BASE: usize = 8;
-/// Bytes of an operation.
+/// Bytes of an operation: 4 that are not read, kind (1), peer (4), bytes (8), tag (4), CPU (1), NIC
+/// (1), then count and offset (4 each) of the operations that wait for its end and for its start.
 const NODE: usize = 39;
 
 type Read<T> = Result<T, ImportError>;
 
-/// The file ends too early, or says so of a part of itself.
+/// Returns the error for a file, or a part of it, that ends too early.
 fn cut(at: usize, what: impl Into<String>) -> ImportError {
     ImportError::new(Place::Byte(at), what, "give the whole file")
 }
 
-/// What `txt2bin` does not write.
+/// Returns the error for content that `txt2bin` does not write.
 fn damaged(at: usize, what: impl Into<String>) -> ImportError {
     ImportError::new(Place::Byte(at), what, "make the file anew with `txt2bin`")
 }
@@ -47,14 +48,14 @@ pub(super) fn read(mut content: Content<'_>, budget: &Budget) -> Read<Imported> 
         ));
     }
     let ranks = u64::from(Part::new(&head, 0).u32(BASE)?);
-    // Each has 16 bytes that say where it is.
+    // Each rank has 16 bytes in the table: start and end of its block.
     if ranks > RANKS_MAX || ranks * 16 > length as u64 {
         let what = format!("{ranks} ranks do not fit into {length} bytes");
         return Err(cut(BASE, what));
     }
     let table = content.part(0, BASE as u64 + 6 + 16 * ranks)?;
     let mut collected = Collected::new(ranks as u32, Place::Byte(BASE), budget)?;
-    // Blocks that lie over each other would make more of a file than it has.
+    // Overlapping blocks would yield more operations than the file has bytes for.
     let mut left = length;
     for rank in 0..ranks as usize {
         let entry = BASE + 6 + 16 * rank;
@@ -82,7 +83,7 @@ pub(super) fn read(mut content: Content<'_>, budget: &Budget) -> Read<Imported> 
     collected.finish(Place::Byte(length))
 }
 
-/// A part of the file; places are those in the file.
+/// A part of the file whose places count from the file's beginning.
 #[derive(Clone, Copy)]
 struct Part<'b> {
     bytes: &'b [u8],
@@ -117,8 +118,7 @@ impl<'b> Part<'b> {
         self.bytes(at).map(u64::from_le_bytes)
     }
 
-    /// Where the block of a rank begins and ends, from what stands at an entry of the table of
-    /// ranks; the file has `length` bytes.
+    /// Reads an `entry` of the rank table: begin and end of a block in a file of `length` bytes.
     fn block(self, entry: usize, length: usize) -> Read<(usize, usize)> {
         let [start, end] = [self.u64(entry)?, self.u64(entry + 8)?];
         let within = |offset: u64| {
@@ -135,7 +135,7 @@ impl<'b> Part<'b> {
     }
 }
 
-/// The operations of one rank.
+/// The block of one rank: counts, roots, operations, and the list of operations that wait.
 struct Block<'b> {
     file: Part<'b>,
     start: usize,
@@ -149,6 +149,8 @@ impl Block<'_> {
             return Ok(rank);
         }
         let nodes = self.file.u32(self.start)? as usize;
+        // Roots are the operations that wait for none, which follows from the waits: their list is
+        // skipped.
         let roots = self.file.u32(self.start + 4)? as usize;
         let first = roots
             .checked_mul(4)
@@ -164,6 +166,8 @@ impl Block<'_> {
             self.operation(first + node * NODE, &mut rank, collected)?;
         }
         let edges = (self.end - appendix) / 4;
+        // Lists that share entries would make more waits than the block has entries, so each entry
+        // counts only once.
         let mut left = edges;
         for node in 0..nodes {
             let at = first + node * NODE + 23;

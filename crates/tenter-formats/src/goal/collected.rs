@@ -1,4 +1,4 @@
-//! What is collected while a file is read, and the graph that comes of it.
+//! State of a GOAL reader, and the graph with its notes.
 
 use std::collections::HashMap;
 
@@ -9,21 +9,21 @@ use crate::error::{ImportError, Place};
 use crate::imported::Imported;
 use crate::taken_graph::TakenGraph;
 
-/// No time is longer, in nanoseconds: more do not fit into 64 bits of picoseconds.
+/// Longest time in nanoseconds: a longer one does not fit into 64 bits of picoseconds.
 pub(super) const TIME_MAX: u64 = u64::MAX / 1_000;
 
-/// What is noted while a file is read, and the ranks of it.
+/// The ranks of a file while it is read, with counts for notes.
 pub(super) struct Collected<'b> {
     pub(super) builder: TakenGraph<'b>,
     pub(super) ranks: u32,
-    /// Sends to ranks that there are not.
+    /// Sends to ranks beyond the last one.
     sinks: u64,
-    /// Operations on a NIC other than the first.
+    /// Operations that name another NIC than the first one.
     pub(super) other_nics: u64,
 }
 
 impl<'b> Collected<'b> {
-    /// Of so many ranks.
+    /// Starts a graph of `ranks` ranks.
     ///
     /// # Errors
     /// More ranks than the budget has.
@@ -40,7 +40,8 @@ impl<'b> Collected<'b> {
         })
     }
 
-    /// Adds a send; one to a rank beyond the last is a mark of the writer's and takes no time.
+    /// Adds a send, and returns its place. Writers use sends to ranks beyond the last one as
+    /// markers; they become operations without duration.
     pub(super) fn send(
         &mut self,
         rank: &mut RankBuilder,
@@ -72,6 +73,7 @@ impl<'b> Collected<'b> {
             ));
         }
         let unmatched = graph.unmatched();
+        // Without a send the receive would wait for ever; the reverse is only noted.
         if let Some(error) = unmatched.iter().find(|of| of.received > of.sent) {
             return Err(ImportError::of(end, error));
         }
@@ -85,5 +87,5 @@ impl<'b> Collected<'b> {
     }
 }
 
-/// The place of an operation by its label.
+/// The place of each labelled operation.
 pub(super) type Labels<'t> = HashMap<&'t [u8], u32>;

@@ -1,8 +1,8 @@
-//! The words of a GOAL text with their lines.
+//! Lexer for GOAL texts.
 
 use crate::error::{ImportError, Place};
 
-/// A word, a number, or one of the marks `{`, `}` and `:`.
+/// A word, a number, or one of the marks `{`, `}` and `:`, with its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token<'t> {
     pub(super) text: &'t [u8],
@@ -32,7 +32,8 @@ const fn is_mark(byte: u8) -> bool {
     matches!(byte, b'{' | b'}' | b':')
 }
 
-/// Whether a word ends before a byte; one of a longer character ends none.
+/// True for each byte before which a word ends. Bytes above 127 belong to longer characters of
+/// UTF-8, and end none.
 const ENDS: [bool; 256] = {
     let mut ends = [false; 256];
     let mut byte = 0_u8;
@@ -43,7 +44,7 @@ const ENDS: [bool; 256] = {
     ends
 };
 
-/// Cuts a text into tokens and passes over blanks and comments.
+/// Splits a text into tokens, and skips white space and comments.
 #[derive(Clone, Debug)]
 pub(super) struct Lexer<'t> {
     text: &'t [u8],
@@ -53,7 +54,7 @@ pub(super) struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    /// Of a text that begins at a line of its file.
+    /// Starts at the beginning of `text`, which is on line `line` of its file.
     pub(super) fn new(text: &'t [u8], line: usize) -> Lexer<'t> {
         Lexer {
             text,
@@ -63,7 +64,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The line where it stands.
+    /// Returns the line of the next byte.
     pub(super) fn line(&self) -> usize {
         self.line
     }
@@ -72,7 +73,7 @@ impl<'t> Lexer<'t> {
         Place::Line(self.line)
     }
 
-    /// Whether nothing is left behind what it has cut.
+    /// Returns true if the last token reaches to the end of the text.
     pub(super) fn is_at_end(&self) -> bool {
         self.at == self.text.len()
     }
@@ -91,7 +92,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The next token, which must be there.
+    /// Returns the next token; `what` names it in the error at the end of the text.
     pub(super) fn need(&mut self, what: &str) -> Result<Token<'t>, ImportError> {
         self.next().ok_or_else(|| self.ends_early(what))
     }
@@ -101,7 +102,7 @@ impl<'t> Lexer<'t> {
         ImportError::new(self.place(), found, "give the whole file")
     }
 
-    /// The next token, which must be a certain word.
+    /// Returns the next token, which must be `word`.
     pub(super) fn expect(&mut self, word: &str) -> Result<Token<'t>, ImportError> {
         let token = self.next();
         let token = token.ok_or_else(|| self.ends_early(&format!("`{word}`")))?;
@@ -116,7 +117,7 @@ impl<'t> Lexer<'t> {
         ))
     }
 
-    /// A whole number up to `most`, with `unit` directly behind it.
+    /// Parses a whole number up to `most`, directly followed by `unit`.
     pub(super) fn number(&mut self, what: &str, unit: &str, most: u64) -> Result<u64, ImportError> {
         let token = self.need(what)?;
         let digits = token.text.strip_suffix(unit.as_bytes());
@@ -144,6 +145,8 @@ impl<'t> Lexer<'t> {
                 (Some(b'/'), Some(b'*')) => {
                     let rest = &self.text[self.at..];
                     let end = rest.windows(2).skip(2).position(|two| two == b"*/");
+                    // The search begins behind `/*`, so `end` counts from there: the comment is
+                    // four bytes longer.
                     let length = end.map_or(rest.len(), |end| end + 4);
                     let lines = rest[..length].iter().filter(|&&byte| byte == b'\n');
                     self.line += lines.count();
@@ -173,7 +176,7 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// A number of digits alone.
+/// Parses a number that consists of digits alone.
 pub(super) fn parse(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;

@@ -1,11 +1,11 @@
-//! GOAL, the schedules of `LogGOPSim` and ATLAHS, as text and as binary files.
+//! Reader and writer for GOAL, the schedules of `LogGOPSim` and ATLAHS, as text or binary file.
 //!
-//! A file has for each rank operations (`send`, `recv`, `calc`) and what they wait for: the end of
-//! another operation (`requires`) or its start (`irequires`). Times are nanoseconds.
+//! A file lists the operations of each rank (`send`, `recv`, `calc`). An operation waits for the
+//! end (`requires`) or the start (`irequires`) of others. Times are nanoseconds.
 //!
-//! Source: the grammar and the binary layout of `txt2bin` and `Parser.hpp` of `LogGOPSim`
-//! ("`LogGOPSim`: simulating large-scale applications in the `LogGOPS` model", Hoefler, Schneider,
-//! Lumsdaine, 2010).
+//! Source: grammar and binary layout in `txt2bin` and `Parser.hpp` of `LogGOPSim` ("`LogGOPSim`:
+//! simulating large-scale applications in the `LogGOPS` model", Hoefler, Schneider, Lumsdaine,
+//! 2010).
 
 mod binary;
 mod collected;
@@ -22,11 +22,11 @@ use crate::imported::Imported;
 
 pub use write::write;
 
-/// Reads a text, or a binary file, which its first bytes show. The text or the block of one rank
-/// after the other is in memory, and ranks that come before their turn.
+/// Reads a text or a binary file; the first bytes tell which it is. One rank's text or block is in
+/// memory at a time, and in a text also ranks that come before their turn.
 ///
 /// # Errors
-/// The first thing that is not as the format wants it, by its line or byte.
+/// The first violation of the format, by its line or byte.
 pub fn read<'c>(content: impl Into<Content<'c>>, budget: &Budget) -> Result<Imported, ImportError> {
     let mut content = content.into();
     let allowed = budget.read(content.length());

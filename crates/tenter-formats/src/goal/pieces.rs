@@ -1,4 +1,4 @@
-//! Cutting a GOAL text behind each closing brace, so that a rank at a time is in memory.
+//! Cuts a GOAL text behind each closing brace, so that one rank at a time is in memory.
 
 use std::io::Read;
 
@@ -7,20 +7,20 @@ use tenter_units::Budget;
 use crate::content::{Content, Stream, unreadable};
 use crate::error::{ImportError, Place};
 
-/// What the next byte stands in.
+/// The syntax around the next byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Within {
     Text,
-    /// Behind a slash that may begin a comment.
+    /// Behind a slash, which may begin a comment.
     Slash,
     LineComment,
     Comment,
-    /// Behind an asterisk that may end a comment.
+    /// Behind an asterisk, which may end a comment.
     Asterisk,
 }
 
-/// The pieces of a text: each ends with the brace that closes a block, the last one where the text
-/// does.
+/// The pieces of a text. Each ends with the brace that closes a block; the last one ends with the
+/// text.
 pub(super) struct Pieces<'b, R> {
     stream: Stream<R>,
     budget: &'b Budget,
@@ -36,10 +36,11 @@ impl<'b, R: Read> Pieces<'b, R> {
         }
     }
 
-    /// The next piece; none at the end.
+    /// Returns the next piece; `None` at the end.
     ///
     /// # Errors
-    /// When the file cannot be read, is no text, or has a longer piece than the budget allows.
+    /// A file that cannot be read or is no text, and a piece that is longer than
+    /// [`Content::WHOLE_MAX`] or the budget allows.
     pub(super) fn next(&mut self) -> Result<Option<&[u8]>, ImportError> {
         self.piece.clear();
         let begin = self.stream.at();
@@ -76,12 +77,14 @@ impl<'b, R: Read> Pieces<'b, R> {
     }
 }
 
-/// The number of bytes of a chunk that belong to a piece, and whether it ends with them.
+/// Returns how many bytes of `chunk` belong to the current piece, and true if it ends with them.
+/// `within` carries the syntax over from chunk to chunk.
 fn scan(chunk: &[u8], within: &mut Within) -> (usize, bool) {
     let mut at = 0;
     while let Some(&byte) = chunk.get(at) {
         let rest = &chunk[at..];
-        // Where the next byte is that may change anything.
+        // The next byte that may change anything: the search skips all others at the speed of
+        // `memchr`.
         let next = match within {
             Within::Text => memchr::memchr2(b'}', b'/', rest),
             Within::LineComment => memchr::memchr(b'\n', rest),
@@ -91,7 +94,7 @@ fn scan(chunk: &[u8], within: &mut Within) -> (usize, bool) {
         *within = match (*within, byte) {
             (Within::Slash, b'/') => Within::LineComment,
             (Within::Slash, b'*') => Within::Comment,
-            // The byte is looked at again as one of the text.
+            // No comment begins here: the byte is examined again as text.
             (Within::Slash, _) => {
                 *within = Within::Text;
                 continue;

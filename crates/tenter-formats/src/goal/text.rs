@@ -1,4 +1,4 @@
-//! GOAL as text.
+//! Reader for GOAL texts.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::limits::{MESSAGE_MAX, RANKS_MAX};
 
 type Read<T> = Result<T, ImportError>;
 
-/// Reads the ranks of a text, in any order.
+/// Reads the ranks of a text. They may come in any order.
 pub(super) fn read(mut content: Content<'_>, budget: &Budget) -> Read<Imported> {
     check_head(&content.part(0, HEAD)?)?;
     let mut pieces = Pieces::new(Stream::new(content.buffered()?), budget);
@@ -27,7 +27,7 @@ pub(super) fn read(mut content: Content<'_>, budget: &Budget) -> Read<Imported> 
         early: BTreeMap::new(),
         next: 0,
     };
-    // A piece has one block and what stands before it.
+    // A piece has one block and the text before it.
     all.read(&mut lexer)?;
     let mut line = lexer.line();
     while let Some(piece) = pieces.next()? {
@@ -41,14 +41,16 @@ pub(super) fn read(mut content: Content<'_>, budget: &Budget) -> Read<Imported> 
     all.collected.finish(Place::Line(line))
 }
 
-/// How many bytes are looked at first.
+/// Bytes at the beginning of a file that are examined before anything else.
 const HEAD: u64 = 1 << 16;
 
-/// Refuses a file of another format before a piece of it is read, which may be long.
+/// Refuses another format by its first word, before a piece is read: a file without braces is one
+/// piece as long as the file.
 fn check_head(head: &[u8]) -> Read<()> {
     let mut lexer = Lexer::new(head, 1);
     let first = lexer.peek();
-    // What the head cuts off is read with its piece.
+    // The head may cut its last word off. Such a word is checked when its piece is read, unless it
+    // is no beginning of `num_ranks` in any case.
     let is_whole = !lexer.is_at_end();
     let is_full = head.len() as u64 == HEAD;
     match first {
@@ -59,16 +61,16 @@ fn check_head(head: &[u8]) -> Read<()> {
     }
 }
 
-/// The ranks of a text, while they are read.
+/// The ranks of a text while they are read.
 struct Ranks<'b> {
     collected: Collected<'b>,
-    /// Those that came before their turn.
+    /// Ranks that came before their turn: the graph takes ranks in ascending order.
     early: BTreeMap<u32, RankBuilder>,
     next: u32,
 }
 
 impl Ranks<'_> {
-    /// Reads the blocks of a piece.
+    /// Reads the blocks in a piece.
     fn read(&mut self, lexer: &mut Lexer<'_>) -> Read<()> {
         let ranks = self.collected.ranks;
         while let Some(word) = lexer.peek() {
@@ -103,13 +105,14 @@ fn missing(line: usize, rank: u32) -> ImportError {
     )
 }
 
-/// The operations of a rank, while they are read.
+/// The operations of one rank while they are read.
 struct Block<'l, 't> {
     lexer: &'l mut Lexer<'t>,
     rank: RankBuilder,
     number: u32,
     labels: Labels<'t>,
-    /// What waits for what, and whether for its start alone.
+    /// Waits as labels: the operation, the one that it waits for, and true if it waits for its
+    /// start alone. Labels may be defined after their use.
     waits: Vec<(Token<'t>, Token<'t>, bool)>,
 }
 
@@ -137,7 +140,7 @@ impl<'l, 't> Block<'l, 't> {
         block.resolve()
     }
 
-    /// An operation with or without a label, or what one waits for.
+    /// Reads an operation with or without a label, or a wait.
     fn statement(&mut self, token: Token<'t>, collected: &mut Collected<'_>) -> Read<()> {
         if ["send", "recv", "calc"].iter().any(|word| token.is(word)) {
             self.operation(token, collected)?;
@@ -214,7 +217,8 @@ impl<'l, 't> Block<'l, 't> {
             .add(Operation::Receive { peer, bytes, tag }, options.cpu))
     }
 
-    /// A number of 32 bits, or -1 for any.
+    /// Reads a number of 32 bits; `None` for -1, which means any. 2^32 - 1 is -1 as `txt2bin`
+    /// stores it.
     fn number_or_any(&mut self, what: &str) -> Read<Option<u32>> {
         let token = self.lexer.need(what)?;
         if token.is("-1") {
@@ -232,7 +236,8 @@ impl<'l, 't> Block<'l, 't> {
         }
     }
 
-    /// What follows an operation on its line.
+    /// Reads the options behind an operation, which end with its line. Defaults are those of
+    /// `txt2bin`: tag, CPU and NIC 0.
     fn options(&mut self, line: usize) -> Read<Options> {
         let mut options = Options {
             tag: Some(0),
@@ -240,6 +245,7 @@ impl<'l, 't> Block<'l, 't> {
             nic: 0,
         };
         while let Some(token) = self.lexer.peek().filter(|token| token.line == line) {
+            // The graph numbers the streams of a rank with 16 bits.
             let most = u64::from(u16::MAX) - 1;
             if token.is("tag") {
                 self.lexer.next();
@@ -257,7 +263,7 @@ impl<'l, 't> Block<'l, 't> {
         Ok(options)
     }
 
-    /// Turns labels into operations.
+    /// Turns the labels of waits into operations.
     fn resolve(self) -> Read<RankBuilder> {
         let Block {
             mut rank,

@@ -1,16 +1,16 @@
-//! Graphs as GOAL texts.
+//! Writer for GOAL texts.
 
 use std::fmt::{self, Write};
 
 use tenter_workload::graph::{Graph, Operation};
 
-/// Picoseconds of a unit of the format.
+/// Picoseconds in the format's unit of time.
 const NS: u64 = 1_000;
 
-/// Writes a graph as a text; gives how many times of computing were cut to whole nanoseconds.
+/// Writes a graph as text. Returns how many times of computing were cut to whole nanoseconds.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of `out`.
 pub fn write(graph: &Graph, out: &mut impl Write) -> Result<u64, fmt::Error> {
     let mut cut = 0;
     writeln!(out, "num_ranks {}", graph.ranks())?;
@@ -51,7 +51,8 @@ fn operation(
             let any = |of: Option<u32>| of.map_or_else(|| "-1".to_owned(), |of| of.to_string());
             write!(out, "recv {bytes}b from {} tag {}", any(peer), any(tag))?;
         }
-        // The format has none; a graph of a schedule has neither.
+        // GOAL has no collectives. Graphs with collectives are refused before, and schedules have
+        // none.
         Operation::Collective { .. } => write!(out, "calc 0")?,
     }
     if stream > 0 {

@@ -1,5 +1,4 @@
-//! Graphs of operations in a file of Tenter's own: what importers make of the formats of others,
-//! and what a trial keeps.
+//! Tenter's own file of a graph of operations, for graphs from foreign formats and for trials.
 //!
 //! ```text
 //!   file        := MAGIC ranks kinds groups collectives { rank }
@@ -11,8 +10,8 @@
 //!   measured    := 0 | time + 1 ( 0 | start + 1 )    0 where it is not known
 //! ```
 //!
-//! Numbers are varints of seven bits a byte, the low ones first. The head is a byte: the kind of
-//! the operation, and what of the rest is there.
+//! Numbers are varints: seven bits in a byte, low bits first. The head of an operation is one byte
+//! with its kind and flags for the optional parts.
 
 mod read;
 #[cfg(test)]
@@ -22,44 +21,43 @@ mod write;
 pub use read::read;
 pub use write::{write, write_to};
 
-/// What a file begins with; the last byte is the version of the format. Version 1 has no measured
-/// times.
+/// First bytes of a file; the last one is the format's version. Version 1 has no measured times.
 const MAGIC: [u8; 8] = *b"\x93TENTER\x02";
 const VERSION_WITHOUT_TIMES: u8 = 1;
 
-/// The bits of a head.
+/// The bits of an operation's head.
 mod head {
-    /// The kind of the operation.
+    /// Mask of the kind.
     pub(super) const KIND: u8 = 0b111;
-    /// The stream is another one than that of the operation before.
+    /// The stream differs from that of the operation before, and follows.
     pub(super) const STREAM: u8 = 1 << 3;
-    /// Other operations wait for it.
+    /// A list of operations that wait for this one follows.
     pub(super) const FOLLOWERS: u8 = 1 << 4;
-    /// A receive names the sender.
+    /// A receive that names its sender.
     pub(super) const PEER: u8 = 1 << 5;
-    /// A receive names the tag.
+    /// A receive that names its tag.
     pub(super) const TAG: u8 = 1 << 6;
 
-    /// A kind: the rank computes.
+    /// The kind of computing.
     pub(super) const COMPUTE: u8 = 0;
-    /// A kind: it sends.
+    /// The kind of a send.
     pub(super) const SEND: u8 = 1;
-    /// A kind: it receives.
+    /// The kind of a receive.
     pub(super) const RECEIVE: u8 = 2;
-    /// A kind: it takes part in a collective.
+    /// The kind of a collective.
     pub(super) const COLLECTIVE: u8 = 3;
-    /// A kind: it waits.
+    /// The kind of an operation that only lets time pass.
     pub(super) const WAIT: u8 = 4;
 }
 
-/// The place of a follower as the distance from what it follows, in the lowest bit whether it waits
-/// for the start alone, in the next whether the distance is negative.
+/// Encodes the place of a follower relative to the operation that it waits for. Bit 0 is set if it
+/// waits for the start alone, bit 1 if the follower comes earlier; the distance is above.
 fn follower(place: u32, follower: u32, on_start: bool) -> u64 {
     let (distance, back) = (follower.abs_diff(place), follower < place);
     u64::from(distance) << 2 | u64::from(back) << 1 | u64::from(on_start)
 }
 
-/// The inverse of [`follower`]; `None` where the place is none.
+/// Decodes a number that [`follower`] made; `None` if the place would be out of range.
 fn follower_of(place: u32, written: u64) -> Option<(u32, bool)> {
     let distance = u32::try_from(written >> 2).ok()?;
     let follower = if written & 2 == 0 {

@@ -1,4 +1,4 @@
-//! Reading a graph.
+//! Reader for Tenter's own file of a graph.
 
 use tenter_config::Component;
 use tenter_notation::decode::Section;
@@ -16,13 +16,13 @@ use crate::taken_graph::TakenGraph;
 
 type Read<T> = Result<T, ImportError>;
 
-/// The keys of a collective take no more bytes, those of an algorithm included.
+/// Longest text of a collective's keys, in bytes; the steps of an algorithm are among them.
 const KIND_MAX: u64 = 64 << 20;
 
-/// Reads the file of a graph. One rank after the other is in memory beside the graph.
+/// Reads the file of a graph. Beside the graph one rank at a time is in memory.
 ///
 /// # Errors
-/// The first thing that is not as the format has it, by its byte.
+/// The first violation of the format, by its byte.
 pub fn read<'c>(content: impl Into<Content<'c>>, budget: &Budget) -> Read<Graph> {
     let mut content = content.into();
     let allowed = budget.read(content.length());
@@ -62,19 +62,19 @@ pub fn read<'c>(content: impl Into<Content<'c>>, budget: &Budget) -> Read<Graph>
     builder.finish(file.place())
 }
 
-/// A file, and how far it is read.
+/// A file and the position in it.
 struct File<'c> {
     stream: Stream<Box<dyn std::io::Read + 'c>>,
     length: u64,
 }
 
 impl File<'_> {
-    /// How many bytes follow.
+    /// Returns the number of bytes that follow.
     fn left(&self) -> u64 {
         self.length.saturating_sub(self.stream.at())
     }
 
-    /// The next `length` bytes.
+    /// Reads the next `length` bytes.
     fn text(&mut self, length: u64) -> Read<Vec<u8>> {
         let mut bytes = Vec::new();
         let taken = self.stream.take(length, &mut bytes);
@@ -109,6 +109,8 @@ impl File<'_> {
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
             let bits = u64::from(byte & 0x7F);
+            // The tenth byte has room for one bit: bits that a shift would lose make the number too
+            // long.
             if bits << shift >> shift != bits {
                 break;
             }
@@ -120,7 +122,7 @@ impl File<'_> {
         Err(self.damaged("a number has more than 64 bits"))
     }
 
-    /// A number of at most `most`.
+    /// Reads a number up to `most`; `of` names it in the error.
     fn bounded(&mut self, of: &str, most: u64) -> Read<u64> {
         let number = self.number()?;
         if number > most {
@@ -129,7 +131,8 @@ impl File<'_> {
         Ok(number)
     }
 
-    /// How many things follow, each of which takes a byte or more.
+    /// Reads a number of items that follow. Each takes a byte or more, so a count beyond the rest
+    /// of the file is refused before memory is taken for it.
     fn count(&mut self, of: &str) -> Read<u64> {
         let number = self.number()?;
         let left = self.left();
@@ -168,6 +171,8 @@ impl File<'_> {
             let (Some(kind), Some(first)) = (kind, first) else {
                 return Err(self.damaged("a collective is of no kind or of no group"));
             };
+            // Operations name collectives by their place in the list, so each must get the next
+            // number.
             let next = to.len() as u32;
             let added = to.add(group, nth, first, kind, bytes);
             if self.checked(added)? != next {
@@ -177,7 +182,7 @@ impl File<'_> {
         Ok(())
     }
 
-    /// A kind of collectives, from its keys.
+    /// Reads the keys of a kind of collective.
     fn kind(&mut self) -> Read<CollectiveKind> {
         let length = self.bounded("bytes of a text", KIND_MAX)?;
         let text = self.text(length)?;
@@ -218,6 +223,7 @@ impl File<'_> {
                 let Some((follower, on_start)) = known else {
                     return Err(self.damaged("an operation waits that there is not"));
                 };
+                // The follower may come later in the file; the builder takes waits by place alone.
                 if on_start {
                     rank.after_start(follower, place);
                 } else {

@@ -1,4 +1,4 @@
-//! Writing a graph.
+//! Writer for Tenter's own file of a graph.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +12,7 @@ use tenter_workload::graph::{Collectives, Graph, Operation};
 use super::{MAGIC, follower, head};
 use crate::varint;
 
-/// The file of a graph.
+/// Returns the file of a graph.
 pub fn write(graph: &Graph) -> Vec<u8> {
     let mut bytes = Vec::new();
     // Writing into memory does not fail.
@@ -20,15 +20,15 @@ pub fn write(graph: &Graph) -> Vec<u8> {
     bytes
 }
 
-/// Writes the file of a graph. A rank of it is in memory beside the graph.
+/// Writes the file of a graph. Beside the graph one rank at a time is in memory.
 ///
 /// # Errors
-/// When it cannot be written.
+/// Errors of `to`.
 pub fn write_to(graph: &Graph, to: &mut dyn io::Write) -> io::Result<()> {
     let mut out = Out(MAGIC.to_vec());
     out.number(u64::from(graph.ranks()));
     collectives(graph.collectives(), &mut out);
-    // A sum over all ranks.
+    // Computed once: it looks at all ranks.
     let is_measured = graph.is_measured();
     for rank in 0..graph.ranks() {
         let count = graph.operations_of(rank);
@@ -48,6 +48,7 @@ pub fn write_to(graph: &Graph, to: &mut dyn io::Write) -> io::Result<()> {
 }
 
 fn measured(graph: &Graph, rank: u32, out: &mut Out) {
+    // 0 means that nothing was measured, so times are stored one higher.
     let above = |time: Time| time.ps().saturating_add(1);
     for place in 0..graph.operations_of(rank) {
         match graph.measured(rank, place) {
@@ -58,6 +59,7 @@ fn measured(graph: &Graph, rank: u32, out: &mut Out) {
 }
 
 fn collectives(of: &Collectives, out: &mut Out) {
+    // Collectives of one kind share its text, which may hold a long algorithm.
     let mut kinds: Vec<String> = Vec::new();
     let mut places: BTreeMap<String, u64> = BTreeMap::new();
     let mut list = Vec::with_capacity(of.len());
@@ -132,7 +134,7 @@ fn operation(graph: &Graph, rank: u32, place: u32, before: &mut u32, out: &mut O
     }
 }
 
-/// A file that grows.
+/// The bytes that have not been written yet.
 struct Out(Vec<u8>);
 
 impl Out {

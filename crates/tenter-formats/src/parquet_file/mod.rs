@@ -1,5 +1,5 @@
-//! What the Parquet library takes on trust: lengths and counts in the head of a file and in front
-//! of its pages. They are checked before the library reads them.
+//! Checks of what the Parquet library takes on trust: lengths and counts in the head of a file and
+//! in front of its pages. They run before the library reads either.
 //!
 //! Source: `parquet.thrift` of apache/parquet-format.
 
@@ -10,11 +10,11 @@ use parquet::file::metadata::ParquetMetaData;
 use crate::error::{ImportError, Place};
 use thrift::Reader;
 
-/// What a file ends with, behind four bytes of the length of its head.
+/// Last bytes of a file; the length of the head stands in the four bytes before.
 const MAGIC: &[u8] = b"PAR1";
-/// A page may unpack to so many bytes,
+/// A page may always unpack to this number of bytes …
 const PAGE: u64 = 1 << 20;
-/// and to so many for each of its own: Snappy makes at most 22 of one.
+/// … and to this number more for each stored byte. Snappy makes at most 22 bytes from one.
 const PAGE_PER_BYTE: u64 = 32;
 
 fn damaged(at: usize, what: &str) -> ImportError {
@@ -22,11 +22,11 @@ fn damaged(at: usize, what: &str) -> ImportError {
     ImportError::new(Place::Byte(at), what, remedy)
 }
 
-/// Refuses a head whose lengths do not fit into the file, and columns within columns, which the
-/// library follows by recursion.
+/// Refuses a head whose lengths do not fit into the file, and nested columns, which the library
+/// follows by recursion.
 ///
 /// # Errors
-/// The byte at which the head begins.
+/// Names the byte at which the head begins.
 pub(crate) fn check_head(bytes: &[u8]) -> Result<(), ImportError> {
     let end = bytes.len().saturating_sub(MAGIC.len() + 4);
     let length = bytes.get(end..).and_then(|tail| tail.first_chunk());
@@ -39,7 +39,7 @@ pub(crate) fn check_head(bytes: &[u8]) -> Result<(), ImportError> {
     let most = i64::try_from(end - begin).unwrap_or(i64::MAX);
     let (mut roots, mut nested, mut too_many) = (0_u32, false, None);
     let mut visit = |path: &[i16], number: i64| {
-        // The number of children of an element of the schema; the first one is the table itself.
+        // Path 2, 0, 5 is the child count of a schema element; the first element is the table.
         if path == [2, 0, 5] && number != 0 {
             roots += 1;
             nested |= roots > 1;
@@ -62,11 +62,11 @@ pub(crate) fn check_head(bytes: &[u8]) -> Result<(), ImportError> {
     Ok(())
 }
 
-/// Refuses pages that say that they unpack to more than they can, and dictionaries with more values
-/// than bytes.
+/// Refuses pages that claim to unpack to more than they can, and dictionaries with more values than
+/// bytes.
 ///
 /// # Errors
-/// The byte at which a page begins.
+/// Names the byte at which a page begins.
 pub(crate) fn check_pages(bytes: &[u8], metadata: &ParquetMetaData) -> Result<(), ImportError> {
     for group in metadata.row_groups() {
         for column in group.columns() {
@@ -87,7 +87,7 @@ pub(crate) fn check_pages(bytes: &[u8], metadata: &ParquetMetaData) -> Result<()
     Ok(())
 }
 
-/// The numbers in front of a page that lengths follow from.
+/// The numbers in front of a page from which lengths follow.
 #[derive(Default)]
 struct Page {
     unpacked: i64,
@@ -98,6 +98,7 @@ struct Page {
 fn check_column(bytes: &[u8], mut at: usize) -> Result<(), ImportError> {
     while at < bytes.len() {
         let mut page = Page::default();
+        // Fields 2 and 3 of a page header are its sizes, 7.1 is the value count of a dictionary.
         let mut visit = |path: &[i16], number: i64| match path {
             [2] => page.unpacked = number,
             [3] => page.stored = number,

@@ -1,14 +1,15 @@
-//! The compact encoding of Thrift, as far as it takes to walk over a structure.
+//! A walk over structures in Thrift's compact encoding.
 //!
 //! Source: the specification of the compact protocol of apache/thrift.
 
-/// What a walk meets: the numbers of the fields down to a value, and the value of a whole number.
+/// Called for each whole number with the field numbers on the path to it, and its value. An item of
+/// a list has field number 0.
 pub(super) type Visit<'v> = &'v mut dyn FnMut(&[i16], i64);
 
-/// Structures within structures; those of Parquet are half as deep.
+/// Deepest nesting of structures; those of Parquet are half as deep.
 const DEPTH_MAX: usize = 16;
 
-/// Bytes, and how far they are read.
+/// Bytes and the position in them.
 pub(super) struct Reader<'b> {
     bytes: &'b [u8],
     pub(super) at: usize,
@@ -48,8 +49,8 @@ impl<'b> Reader<'b> {
         (end <= self.bytes.len()).then_some(())
     }
 
-    /// Walks over a structure; `None` where a length in it goes beyond the bytes, or it is nested
-    /// too deeply.
+    /// Walks over a structure. Returns `None` if a length in it exceeds the bytes, or if it is
+    /// nested too deeply.
     pub(super) fn structure(&mut self, path: &mut Vec<i16>, visit: Visit<'_>) -> Option<()> {
         let mut field = 0_i16;
         loop {
@@ -57,12 +58,14 @@ impl<'b> Reader<'b> {
             if head == 0 {
                 return Some(());
             }
+            // A field number is stored as the step from the one before, or in full behind a step of
+            // 0.
             field = match head >> 4 {
                 0 => i16::try_from(self.zigzag()?).ok()?,
                 step => field.checked_add(i16::from(step))?,
             };
             path.push(field);
-            // The value of a flag is in its type.
+            // The type of a flag is its value, so no byte follows.
             if !matches!(head & 15, 1 | 2) {
                 self.value(head & 15, path, &mut *visit)?;
             }
@@ -98,7 +101,7 @@ impl<'b> Reader<'b> {
             15 => self.varint()?,
             count => u64::from(count),
         };
-        // Each item takes a byte or more.
+        // Each item takes a byte or more, so a larger count is damaged.
         if count > (self.bytes.len() - self.at.min(self.bytes.len())) as u64 {
             return None;
         }
