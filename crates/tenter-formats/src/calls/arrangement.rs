@@ -1,40 +1,41 @@
-//! Which recording is of which rank.
+//! Assignment of recordings to ranks.
 
 use crate::error::{ImportError, Place};
 use crate::limits::{self, DECLARED_MAX};
 use crate::trace::Repeats;
 
-/// What a recording says of itself.
+/// A recording's own statements about its rank and its job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) file: String,
     pub(crate) rank: Option<u32>,
-    /// How many ranks ran.
+    /// Ranks that took part in the recorded job.
     pub(crate) world: Option<u32>,
-    /// What stands for the recording as a whole in messages.
+    /// Place for messages about the recording in general.
     pub(crate) at: Place,
-    /// How many bytes the file has as it is stored.
+    /// File length in bytes, as stored.
     pub(crate) stored: usize,
 }
 
-/// How many ranks there are, and the recording of each by its place.
+/// The ranks of a job, with the recording for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Arrangement {
     pub(crate) ranks: u32,
     pub(crate) repeats: Repeats,
+    // Indices into the list of recordings, by rank.
     pub(crate) recordings: Vec<usize>,
-    /// Whether the scenario says how many ranks there are.
+    /// True if the scenario gives the rank count, or each rank has a file.
     pub(crate) is_given: bool,
-    /// What stands for the first recording, and how many bytes it has.
+    /// Place for messages, and stored bytes, of the first recording.
     at: Place,
     stored: usize,
 }
 
 impl Arrangement {
-    /// Of recordings in the order of their files, for so many ranks where that is asked for.
+    /// Assigns recordings, which are in file order, to ranks; `asked` is the scenario's rank count.
     ///
     /// # Errors
-    /// No recordings, other ones than asked for, and two of the same rank.
+    /// No recordings, another number than asked for, and two for one rank.
     pub(crate) fn of(heads: &[Head], asked: Option<u32>) -> Result<Arrangement, ImportError> {
         let [first, ..] = heads else {
             return Err(ImportError::nothing("give a file for each rank"));
@@ -73,8 +74,10 @@ impl Arrangement {
             );
         }
         let mut recordings: Vec<usize> = (0..heads.len()).collect();
+        // Guess: files that name no rank are in rank order.
         if heads.iter().all(|head| head.rank.is_some()) {
             recordings.sort_by_key(|&place| heads[place].rank);
+            // Sorted ranks must be 0, 1, 2 …: the first that differs is missing or there twice.
             let ordered = recordings.iter().map(|&place| heads[place].rank);
             if let Some((number, found)) = (0..).zip(ordered).find(|(rank, of)| Some(*rank) != *of)
             {
@@ -95,10 +98,11 @@ impl Arrangement {
         })
     }
 
-    /// Refuses a recording of so many operations that a number in it repeats for too many ranks.
+    /// Refuses a recording with `operations` operations that a number in the file repeats for too
+    /// many ranks.
     ///
     /// # Errors
-    /// Those of [`limits::repeated`].
+    /// Errors of [`limits::repeated`].
     pub(crate) fn check(&self, operations: usize) -> Result<(), ImportError> {
         let all = (operations as u64).saturating_mul(self.ranks.into());
         if self.is_given {

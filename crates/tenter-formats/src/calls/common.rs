@@ -1,4 +1,4 @@
-//! Calls that all ranks of a group, or both ranks of a message, have recorded.
+//! Restriction to calls that all ranks of a group, or both ranks of a message, have recorded.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,20 @@ use tenter_workload::graph::CollectiveName;
 use super::recorded::{Call, Message, Recorded};
 use crate::trace::Traces;
 
-/// A collective: its group, its number in it, and its place among those with that number.
+/// Identity of a collective: its group, its number there, and its place among those with that
+/// number.
 type Key = (u32, u64, u32);
 
-/// Which messages of two recordings are the same where one has more of them.
+/// The messages that are kept if one rank of a pair has recorded more than the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
-    /// The first ones: the recordings begin at the same message.
+    /// The first ones: both recordings begin at the same message.
     First,
     /// The last ones: the recordings are rings, which end at the same message.
     Last,
 }
 
-/// The keys of the collectives of a rank, by their places.
+/// Returns the identity of each collective in `calls`; `None` for other calls.
 fn keys(calls: &[Recorded]) -> Vec<Option<Key>> {
     let mut seen: BTreeMap<u32, u64> = BTreeMap::new();
     let mut same: BTreeMap<(u32, u64), u32> = BTreeMap::new();
@@ -28,8 +29,10 @@ fn keys(calls: &[Recorded]) -> Vec<Option<Key>> {
             return None;
         };
         let nth = seen.entry(group).or_default();
+        // Guess: without a recorded number, collectives of a group match by their order.
         let number = recorded.sequence.unwrap_or(*nth);
         *nth += 1;
+        // Coalesced collectives share one number.
         let place = same.entry((group, number)).or_default();
         *place += 1;
         Some((group, number, *place - 1))
@@ -37,9 +40,10 @@ fn keys(calls: &[Recorded]) -> Vec<Option<Key>> {
     keys.collect()
 }
 
-/// Lets those calls take the time that was measured which other ranks have not recorded: recordings
-/// begin and end at a time, not with a call.
+/// Replaces collectives that not all ranks have recorded by their measured time, and leaves such
+/// messages out: recordings begin and end at a time, not with a call.
 pub(crate) fn keep_common(ranks: &mut [Vec<Recorded>], kept: Kept, traces: &mut Traces<'_>) {
+    // A single recording stands for all ranks, so nothing can be missing.
     if traces.is_repeated() {
         return;
     }
@@ -81,7 +85,8 @@ pub(crate) fn keep_common(ranks: &mut [Vec<Recorded>], kept: Kept, traces: &mut 
     );
 }
 
-/// Gives all ranks of an all-to-all the same size, their mean; gives how many calls that changes.
+/// Sets the size of an all-to-all to the mean over its ranks, because a collective has one size in
+/// the graph. Returns the number of calls that this changes.
 fn even_out(ranks: &mut [Vec<Recorded>], keys: &[Vec<Option<Key>>]) -> u64 {
     let mut sums: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
     let is_one = |name| name == CollectiveName::AllToAll;
@@ -107,7 +112,7 @@ fn even_out(ranks: &mut [Vec<Recorded>], keys: &[Vec<Option<Key>>]) -> u64 {
     changed
 }
 
-/// Sender, receiver and group.
+/// Sender, receiver and group of a message.
 type Pair = (u32, u32, u32);
 
 fn pair(rank: u32, message: &Message) -> Pair {
@@ -118,7 +123,7 @@ fn pair(rank: u32, message: &Message) -> Pair {
     }
 }
 
-/// The sizes of the messages of each pair in their order: received ones, and sent ones.
+/// Lists the message sizes of each pair in order: received ones, then sent ones.
 fn sizes(ranks: &[Vec<Recorded>]) -> BTreeMap<Pair, [Vec<u64>; 2]> {
     let mut sizes: BTreeMap<Pair, [Vec<u64>; 2]> = BTreeMap::new();
     for (rank, calls) in (0..).zip(ranks) {
@@ -134,20 +139,19 @@ fn sizes(ranks: &[Vec<Recorded>]) -> BTreeMap<Pair, [Vec<u64>; 2]> {
     sizes
 }
 
-/// What comes of matching messages.
+/// Result of matching messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Matching {
-    /// How many have no counterpart.
+    /// Messages without counterpart.
     left_out: u64,
-    /// How many messages have another size at the rank that receives them.
+    /// Messages that have another size at the receiver.
     differ: u64,
 }
 
-/// Leaves out the messages of a pair that have no counterpart: the first ones of rings, else the
-/// last ones.
+/// Leaves out messages without counterpart: the first ones in rings, otherwise the last ones.
 fn keep_pairs(ranks: &mut [Vec<Recorded>], kept: Kept) -> Matching {
     let mut differ: u64 = 0;
-    // How many messages are passed over, and how many are kept from there.
+    // For each side of a pair: messages to skip, then messages to keep.
     let mut left: BTreeMap<Pair, [(usize, usize); 2]> = BTreeMap::new();
     for (pair, sizes) in sizes(ranks) {
         let common = sizes[0].len().min(sizes[1].len());
@@ -177,6 +181,7 @@ fn keep_pairs(ranks: &mut [Vec<Recorded>], kept: Kept) -> Matching {
                 is_counterpart
             });
             left_out += (before - messages.len()) as u64;
+            // The call keeps its time, since later calls waited for it.
             if messages.is_empty() {
                 recorded.call = Call::Measured;
             }

@@ -1,11 +1,11 @@
-//! Calls as the operations of a rank.
+//! Conversion of calls into operations of a rank.
 
 use tenter_units::Time;
 
 use super::recorded::{Call, Message, Recorded};
 use crate::trace::{RankTrace, What, stream};
 
-/// The operations of a rank, while they are put together.
+/// Operations of a rank under construction, numbered from 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Emitter {
     pub(crate) trace: RankTrace,
@@ -13,7 +13,7 @@ pub(crate) struct Emitter {
 }
 
 impl Emitter {
-    /// Adds an operation that waits for others; gives its number.
+    /// Adds an operation that waits for `after`, and returns its number.
     pub(crate) fn add(&mut self, what: What, stream: u32, after: &[u64]) -> u64 {
         for &other in after {
             self.trace.waits_for(other);
@@ -23,14 +23,14 @@ impl Emitter {
         self.next - 1
     }
 
-    /// Adds a stretch of computing that was recorded from a time on, in ps, and which waits for
-    /// others; gives its number.
+    /// Adds computing that was recorded from `start` (ps) on and waits for `after`. Returns its
+    /// number.
     pub(crate) fn compute(&mut self, start: u64, took: Time, after: &[u64]) -> u64 {
         self.trace.was_measured(Some(start), took);
         self.add(What::Compute(took), stream::COMPUTE, after)
     }
 
-    /// Adds a call that waits for others; gives the number of the operation with which it ends.
+    /// Adds a call that waits for `after`. Returns the number of the operation with which it ends.
     pub(crate) fn call(&mut self, recorded: &Recorded, after: &[u64]) -> u64 {
         let stream = stream::OTHERS + recorded.stream;
         match &recorded.call {
@@ -52,7 +52,8 @@ impl Emitter {
         }
     }
 
-    /// The operation that comes next was carried out when a call was, if that is known.
+    /// Notes the recorded time of `call` for the next operation; an empty span means that it is
+    /// unknown.
     fn was_measured(&mut self, call: &Recorded) {
         if call.end > call.start {
             let took = Time::from_ps(call.end - call.start);
@@ -68,7 +69,7 @@ impl Emitter {
         after: &[u64],
     ) -> u64 {
         let what = |message: &Message| {
-            // NCCL keeps the order of messages within a communicator alone.
+            // NCCL orders messages only within a communicator, so the group serves as tag.
             let Message {
                 peer,
                 bytes,
@@ -85,11 +86,12 @@ impl Emitter {
             self.was_measured(call);
             return self.add(what(one), stream, after);
         }
-        // The call was measured once: it takes as long as its longest message.
+        // The call was measured once, so its time goes to the longest message.
         let longest = messages.iter().map(|message| message.bytes).max();
         let longest = messages
             .iter()
             .position(|message| Some(message.bytes) == longest);
+        // Messages of one call are under way together, so each has a stream to itself.
         let own = (stream::MESSAGES..).zip(messages).enumerate();
         let ends: Vec<u64> = own
             .map(|(place, (own, message))| {
@@ -103,8 +105,8 @@ impl Emitter {
     }
 }
 
-/// The calls of a rank in their order, each of which waits for the one before, and between them the
-/// times that are given.
+/// Makes the trace of a rank whose calls each wait for the one before. `gaps` gives the computing
+/// time in front of each call.
 pub(crate) fn one_after_another(calls: &[Recorded], gaps: impl Fn(usize) -> Time) -> RankTrace {
     let mut emitter = Emitter::default();
     let mut before: Option<u64> = None;

@@ -1,4 +1,4 @@
-//! Which ranks a process group has.
+//! Ranks of process groups, as recordings describe them.
 
 use std::collections::BTreeMap;
 
@@ -9,34 +9,34 @@ use crate::imported::Source;
 use crate::json_text;
 use crate::trace::{Groups, NAME_RANKS};
 
-/// What a call says of the ranks of its process group.
+/// Description of a process group in a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Members {
     pub(crate) name: String,
-    /// A list such as `[0, 1, ...]`, of which the end may have been cut.
+    /// A list such as `[0, 1, ...]`, whose end may have been cut.
     pub(crate) list: String,
     pub(crate) start: Option<u64>,
-    /// Negative where the ranks are not equally far from each other.
+    /// Distance between neighbouring ranks; negative if it differs between them.
     pub(crate) stride: Option<i64>,
     pub(crate) size: Option<u64>,
 }
 
-/// The process groups that a rank knows, by their names.
+/// Process groups that a rank knows, by name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProcessGroups {
     by_name: BTreeMap<String, Vec<u32>>,
-    /// The names that others stand for: older traces name groups by addresses, which differ
+    /// Common name for each further name. Older traces name groups by addresses, which differ
     /// between ranks.
     plain: BTreeMap<String, String>,
-    /// What was found out before.
+    /// Numbers of groups that have been resolved.
     known: BTreeMap<Members, u32>,
 }
 
 impl ProcessGroups {
-    /// Those of a file `{"NAME": [RANK, …]}`, where one is given.
+    /// Reads groups from a file `{"NAME": [RANK, …]}`, if one is given.
     ///
     /// # Errors
-    /// A file that is none.
+    /// A file with other content.
     pub(crate) fn given(file: Option<Source<'_>>) -> Result<ProcessGroups, ImportError> {
         let mut groups = ProcessGroups::default();
         let Some(file) = file else {
@@ -51,18 +51,18 @@ impl ProcessGroups {
         Ok(groups)
     }
 
-    /// Notes the ranks of a group; none are all.
+    /// Stores the ranks of a group; an empty list means all ranks.
     pub(crate) fn set(&mut self, name: &str, ranks: Vec<u32>) {
         self.by_name.insert(name.to_owned(), ranks);
     }
 
-    /// How many ranks the group of a name lists.
+    /// Returns the number of ranks that the group lists; `None` if it is unknown or stands for all.
     pub(crate) fn size(&self, name: &str) -> Option<u32> {
         let ranks = self.by_name.get(name)?;
         Some(ranks.len() as u32).filter(|&size| size > 0)
     }
 
-    /// Notes that a group has another name, too.
+    /// Adds `other` as a further name for the group `name`.
     pub(crate) fn name_again(&mut self, name: &str, other: &str) {
         if let Some(ranks) = self.by_name.get(name).cloned() {
             self.set(other, ranks);
@@ -70,13 +70,13 @@ impl ProcessGroups {
         }
     }
 
-    /// The name that all ranks have for the group of a name.
+    /// Returns the name under which all ranks know the group.
     pub(crate) fn plain_name<'n>(&'n self, name: &'n str) -> &'n str {
         self.plain.get(name).map_or(name, String::as_str)
     }
 
-    /// Notes the groups of a configuration: a list of objects with `pg_name` and `ranks`, or an
-    /// object of names with objects that have `ranks`, where these may be a text.
+    /// Stores the groups of a configuration: a list of objects with `pg_name` and `ranks`, or an
+    /// object that maps names to objects with `ranks`. The ranks may be a list or a text.
     pub(crate) fn set_all(&mut self, config: &Value) {
         let listed = config.as_array().into_iter().flatten();
         let listed = listed.filter_map(|group| Some((group["pg_name"].as_str()?, group)));
@@ -94,11 +94,11 @@ impl ProcessGroups {
         }
     }
 
-    /// The number of a group among those of all traces, which have so many ranks; what a file of
-    /// groups says comes first.
+    /// Returns the number of a group in `groups`, for a job with `all` ranks. The user's file,
+    /// `given`, takes precedence over the recording.
     ///
     /// # Errors
-    /// Of a group of which nothing tells the ranks.
+    /// A group whose ranks nothing tells.
     pub(crate) fn number(
         &mut self,
         members: &Members,
@@ -119,7 +119,7 @@ impl ProcessGroups {
             Wrong::new(what, NAME_RANKS)
         })?;
         let name = self.plain_name(&members.name);
-        // All ranks of the recording may be other ones in the job.
+        // An empty list means all ranks, and the job may have more than the recording.
         let number = if ranks.is_empty() {
             groups.of_ranks(name, (0..all).collect())?
         } else {
@@ -129,6 +129,8 @@ impl ProcessGroups {
         Ok(number)
     }
 
+    // Sources in order of trust: the complete list, the group's definition, then guesses from
+    // stride and size.
     fn ranks(&self, members: &Members, all: u32) -> Option<Vec<u32>> {
         if let Some(list) = numbers(&members.list).filter(|list| !list.is_empty()) {
             return Some(list);
@@ -141,7 +143,7 @@ impl ProcessGroups {
         if members.stride.is_some_and(i64::is_negative) {
             return (size == Some(all)).then(Vec::new);
         }
-        // A list that was cut names its first ranks.
+        // Guess: a list that was cut shows the first ranks, and with them start and stride.
         let first = members.list.trim().trim_start_matches('[').split(',');
         let mut first = first.map_while(|rank| rank.trim().parse::<u64>().ok());
         let (one, two) = (first.next(), first.next());
@@ -150,11 +152,14 @@ impl ProcessGroups {
         let stride = stride.filter(|&stride| stride > 0);
         let stride = stride.or_else(|| two?.checked_sub(one?));
         if let (Some(start), Some(stride), Some(size)) = (start, stride, size)
+            // Bounds the list: a few words in a file can name a group of any size.
             && size <= all.max(2)
         {
             let rank = |place| whole(start.checked_add(stride.checked_mul(place)?)?);
             return (0..u64::from(size)).map(rank).collect();
         }
+        // Guess: the default group, one with an empty list, and any as large as the job have all
+// ranks.
         let is_world = named.is_some() || ["", "0"].contains(&members.name.as_str());
         let is_all = size.is_none() || size == Some(all);
         (is_all && (is_world || size == Some(all))).then(Vec::new)
@@ -165,7 +170,7 @@ fn whole(number: u64) -> Option<u32> {
     u32::try_from(number).ok()
 }
 
-/// The numbers of a list such as `[0, 1]`; `None` where something else is in it.
+/// Parses a list such as `[0, 1]`; `None` if it contains anything but numbers.
 fn numbers(list: &str) -> Option<Vec<u32>> {
     let inner = list.trim().strip_prefix('[')?.strip_suffix(']')?.trim();
     if inner.is_empty() {

@@ -1,11 +1,12 @@
-//! What ranks have called: collectives and messages of NCCL and `PyTorch`, in their order.
+//! Calls that ranks have recorded: collectives and messages from NCCL and `PyTorch`, in their
+//! order.
 //!
 //! ```text
-//!   reader of a recording ─ Recorded calls of each rank ─ keep_common ─▶ those that all have
+//!   reader of a recording ─ Recorded calls of each rank ─ keep_common ─▶ calls that all have
 //!   calls ─ Emitter ─▶ RankTrace of each rank ─▶ Traces
 //! ```
 //!
-//! Names and sizes are those of `torch/csrc/distributed/c10d` and of `nccl.h`.
+//! Names and sizes follow `torch/csrc/distributed/c10d` and `nccl.h`.
 
 mod arrangement;
 mod common;

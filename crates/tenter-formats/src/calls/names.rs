@@ -1,24 +1,27 @@
-//! Names of calls, and of the types of their elements.
+//! Names of calls and of element types.
 
 use tenter_workload::graph::CollectiveName;
 
-/// What a name calls.
+/// Meaning of a call's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Called {
     Collective(CollectiveName),
     Send,
     Receive,
-    /// It brings nothing to another rank: waits, set-up, marks of groups.
+    /// A call that moves no data between ranks: waits, set-up, marks around groups.
     Nothing,
 }
 
-/// What a name calls, whatever separates its words; `None` of names that are no calls.
+/// Returns the meaning of a name, regardless of separators between its words; `None` if it names no
+/// call.
 pub(crate) fn called(name: &str) -> Option<Called> {
     let name = name.rsplit(':').next().unwrap_or_default();
+    // Versions write `all_gather_into_tensor_coalesced`, `_allgather_base` or `AllGather`: letters
+    // alone make them alike.
     let letters = name.chars().filter(char::is_ascii_alphabetic);
     let letters: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
     let letters = letters.as_str();
-    // A name that others contain comes behind them.
+    // The first match counts, so a name that is part of another one comes behind it.
     let collectives = [
         ("allreduce", CollectiveName::AllReduce),
         ("reducescatter", CollectiveName::ReduceScatter),
@@ -37,6 +40,7 @@ pub(crate) fn called(name: &str) -> Option<Called> {
         return Some(Called::Collective(name));
     }
     match letters {
+        // The name of NCCL's kernel for messages does not say which of the two it does.
         _ if letters.contains("sendrecv") => None,
         _ if letters.starts_with("send") || letters == "isend" => Some(Called::Send),
         _ if letters.starts_with("recv") || letters == "irecv" => Some(Called::Receive),
@@ -46,7 +50,7 @@ pub(crate) fn called(name: &str) -> Option<Called> {
     }
 }
 
-/// How many bytes an element has, by the name of its type in `c10`, in C++, or in Python.
+/// Returns the bytes of an element, by the type's name in `c10`, C++ or Python.
 pub(crate) fn element_bytes(name: &str) -> Option<u64> {
     let plain = name.rsplit([':', '.']).next().unwrap_or_default().trim();
     let plain = plain.trim_end_matches('*').to_ascii_lowercase();
@@ -61,7 +65,7 @@ pub(crate) fn element_bytes(name: &str) -> Option<u64> {
     })
 }
 
-/// How many bytes an element has, by the number of its type in `nccl.h`.
+/// Returns the bytes of an element, by the type's number in `nccl.h`.
 pub(crate) fn nccl_element_bytes(number: u64) -> Option<u64> {
     // Int8, uint8, int32, uint32, int64, uint64, float16, float32, float64, bfloat16, two float8.
     const BYTES: [u64; 12] = [1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1];

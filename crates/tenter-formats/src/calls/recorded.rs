@@ -1,41 +1,41 @@
-//! A call, and when it was.
+//! A recorded call with its times.
 
 use tenter_workload::graph::CollectiveName;
 
 /// A message between two ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
-    /// Whether the rank sends it.
+    /// True if the rank sends it, false if the rank receives it.
     pub(crate) sends: bool,
     pub(crate) peer: u32,
     pub(crate) bytes: u64,
-    /// The number of its group: those of other groups are beside it, and never its counterpart.
+    /// Group number. Messages in other groups go beside it, and are never its counterpart.
     pub(crate) group: u32,
 }
 
-/// What a rank has called.
+/// The content of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
-    /// A collective with so many bytes of its own in a group, by its number.
+    /// A collective: `bytes` is a rank's own part, `group` a number among the trace's groups.
     Collective {
         name: CollectiveName,
         bytes: u64,
         group: u32,
     },
-    /// Messages that are on their way together.
+    /// Messages that are under way together.
     Messages(Vec<Message>),
-    /// Something that takes the time that was measured.
+    /// A call of unknown content, which takes its measured time.
     Measured,
 }
 
-/// A call, and when it was. Times are picoseconds from the start of the recording.
+/// A call with its times, in ps from the start of the recording. Both are 0 if they are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Recorded {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// The stream that it was on, from 0.
+    /// Stream on which it ran, from 0.
     pub(crate) stream: u32,
-    /// Its number among the collectives of its group, where that was recorded.
+    /// Number among the collectives of its group, if it was recorded.
     pub(crate) sequence: Option<u64>,
     pub(crate) call: Call,
 }

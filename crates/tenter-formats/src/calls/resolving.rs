@@ -1,4 +1,4 @@
-//! Calls as what a recording says of them, and what comes of it.
+//! Resolution of recorded descriptions into calls.
 
 use tenter_workload::graph::CollectiveName;
 
@@ -9,38 +9,38 @@ use super::sizes::{Elements, are_uneven, own_bytes, splits};
 use crate::error::Wrong;
 use crate::trace::Traces;
 
-/// Who sends a message, or gets it.
+/// The other end of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
-    /// A rank by its number among all.
+    /// A rank, by its number in the job.
     Rank(u64),
-    /// A rank by its place in the group.
+    /// A rank, by its place in the group.
     Place(u64),
 }
 
 const REPEATED_SPLITS: &str = "all-to-alls have uneven split sizes, and are taken as even: a single trace does not tell the split sizes of other ranks";
 
-/// What a recording says of a call.
+/// Description of a call in a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Described {
     pub(crate) called: Called,
-    /// `None` of a type that is not known.
+    /// Element counts; `None` if the type is unknown.
     pub(crate) elements: Option<Elements>,
     pub(crate) members: Members,
-    /// Lists of the split sizes of each rank, where they differ.
+    /// Split sizes for each rank as lists, if they differ.
     pub(crate) sent_splits: String,
     pub(crate) received_splits: String,
     pub(crate) peer: Option<Peer>,
-    /// The place in the group of the root of a collective that has one.
+    /// Root of a collective, by its place in the group.
     pub(crate) root: Option<u64>,
-    /// Its number among those of its group.
+    /// Number among the calls of the group.
     pub(crate) sequence: Option<u64>,
-    /// Whether the recording could say which group it is of.
+    /// False if the recording cannot name the group: old versions with annotations alone.
     pub(crate) names_group: bool,
 }
 
 impl Described {
-    /// How many characters its lists have.
+    /// Returns the total length of the lists in bytes.
     pub(crate) fn length(&self) -> usize {
         let lists = [&self.members.list, &self.sent_splits, &self.received_splits];
         lists.iter().map(|list| list.len()).sum()
@@ -54,22 +54,21 @@ fn too_long() -> Wrong {
     )
 }
 
-/// What calls are looked up in, and noted.
+/// Context in which descriptions are resolved: the traces, and the groups that are known.
 pub(crate) struct Resolving<'t, 'r> {
     pub(crate) traces: &'t mut Traces<'r>,
     pub(crate) given: &'t ProcessGroups,
     pub(crate) groups: ProcessGroups,
     pub(crate) rank: u32,
-    /// The ranks that were recorded, where that is known: a group of so many is of all.
+    /// Number of recorded ranks, if it is known. A group of that size has all ranks.
     pub(crate) world: Option<u32>,
 }
 
 impl Resolving<'_, '_> {
-    /// The call that was described, or the messages that are on their way together.
+    /// Resolves a collective, or messages that are under way together.
     ///
     /// # Errors
-    /// A rank that there is not, a group of which nothing tells the ranks, and more bytes than any
-    /// message has.
+    /// A rank outside the job, a group whose ranks nothing tells, and sizes beyond any message.
     pub(crate) fn call(&mut self, described: &[&Described]) -> Result<Call, Wrong> {
         let Some(first) = described.first() else {
             return Ok(Call::Measured);
@@ -79,6 +78,7 @@ impl Resolving<'_, '_> {
             for of in described {
                 messages.extend(self.message(of)?);
             }
+            // Without any usable message the call still takes its time.
             let has_none = messages.is_empty();
             return Ok(if has_none {
                 Call::Measured
@@ -121,6 +121,8 @@ impl Resolving<'_, '_> {
     fn group(&mut self, of: &Described) -> Result<u32, Wrong> {
         let all = self.traces.ranks();
         let size = of.members.size.and_then(|size| u32::try_from(size).ok());
+        // With one recording for all ranks, the group of the whole recording becomes that of the
+        // job, whatever the two sizes are.
         if size.is_some() && size == self.world && self.traces.is_repeated() {
             let groups = &mut self.traces.groups;
             return groups.of_ranks(&of.members.name, (0..all).collect());
@@ -129,7 +131,8 @@ impl Resolving<'_, '_> {
         self.groups.number(&of.members, self.given, known, all)
     }
 
-    /// An all-to-all in which ranks have split sizes of their own.
+    /// Resolves an all-to-all with split sizes into messages; `None` if the splits are even or
+    /// unknown.
     fn exchange(&mut self, of: &Described, group: u32) -> Result<Option<Call>, Wrong> {
         if self.traces.is_repeated() {
             let is_uneven = are_uneven(&of.sent_splits) || are_uneven(&of.received_splits);
@@ -142,12 +145,14 @@ impl Resolving<'_, '_> {
         let shares = |list: &str, bytes: Option<u64>| splits(list, bytes?, size);
         let sent = shares(&of.sent_splits, elements.sent_bytes());
         let received = shares(&of.received_splits, elements.received_bytes());
+        // Recorders cut long lists off, and then the sizes are taken as even.
         let Some((sent, received)) = sent.zip(received) else {
             return Ok(None);
         };
         let mut messages = Vec::new();
         for (peer, (sent, received)) in ranks.into_iter().zip(sent.into_iter().zip(received)) {
             for (sends, bytes) in [(true, sent), (false, received)] {
+                // A rank's part for itself stays in its memory.
                 if peer != self.rank && bytes > 0 {
                     messages.push(Message {
                         sends,
@@ -161,10 +166,11 @@ impl Resolving<'_, '_> {
         Ok(Some(Call::Messages(messages)))
     }
 
-    /// A message; `None` where its size or its peer is not recorded.
+    /// Resolves a message; `None` if its size or its peer was not recorded.
     fn message(&mut self, of: &Described) -> Result<Option<Message>, Wrong> {
         let sends = of.called == Called::Send;
         let elements = of.elements.unwrap_or_default();
+        // Versions differ in whether a receive counts its elements as sent or as received.
         let bytes = if sends && elements.sent > 0 {
             elements.sent_bytes()
         } else {
@@ -202,8 +208,7 @@ impl Resolving<'_, '_> {
             let what = "a message to or from one rank cannot be repeated for all ranks";
             return Err(Wrong::new(what, "give the files of all ranks"));
         }
-        // The name of a group is the same at all ranks, even where one knows its ranks and another
-        // does not.
+        // The name of a group is the same at all ranks, even if only one of them knows the members.
         let name = self.groups.plain_name(&of.members.name);
         let group = self.traces.groups.number(name);
         Ok(Some(Message {

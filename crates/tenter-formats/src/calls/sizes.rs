@@ -1,10 +1,10 @@
-//! Sizes of calls in bytes.
+//! Sizes of calls.
 
 use tenter_workload::graph::CollectiveName;
 
 use crate::limits::MESSAGE_MAX;
 
-/// How many elements go into a call and come out of it, and the size of each in bytes.
+/// Numbers of elements that a rank puts into a call and gets from it, and bytes per element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Elements {
     pub(crate) sent: u64,
@@ -13,12 +13,12 @@ pub(crate) struct Elements {
 }
 
 impl Elements {
-    /// What goes into the call.
+    /// Returns the bytes that the rank puts in; `None` if a message cannot be that long.
     pub(crate) fn sent_bytes(self) -> Option<u64> {
         bounded(self.sent.checked_mul(self.bytes)?)
     }
 
-    /// What comes out of it.
+    /// Returns the bytes that the rank gets; `None` if a message cannot be that long.
     pub(crate) fn received_bytes(self) -> Option<u64> {
         bounded(self.received.checked_mul(self.bytes)?)
     }
@@ -28,21 +28,21 @@ fn bounded(bytes: u64) -> Option<u64> {
     (bytes <= MESSAGE_MAX).then_some(bytes)
 }
 
-/// The bytes that a rank has in a collective of so many ranks, which may be those that it gets in
-/// place of those that it gives; `None` of more than any message has.
+/// Returns a rank's own bytes in a collective with `ranks` ranks, from the larger side if the other
+/// was not recorded. `None` if they exceed any message.
 pub(crate) fn own_bytes(name: CollectiveName, elements: Elements, ranks: u32) -> Option<u64> {
     let (sent, received) = (elements.sent_bytes()?, elements.received_bytes()?);
     let ranks = u64::from(ranks.max(1));
     bounded(match name {
         CollectiveName::Barrier => 0,
-        // Each rank gives its part of what all get.
+        // Each rank puts in its part of the common result.
         CollectiveName::AllGather | CollectiveName::Gather | CollectiveName::AllToAll
             if sent > 0 =>
         {
             sent
         }
         CollectiveName::AllGather | CollectiveName::Gather => received / ranks,
-        // Each rank gets its part of what is given.
+        // Each rank gets its part of the whole input.
         CollectiveName::ReduceScatter | CollectiveName::Scatter => {
             sent.max(received.checked_mul(ranks)?)
         }
@@ -53,8 +53,8 @@ pub(crate) fn own_bytes(name: CollectiveName, elements: Elements, ranks: u32) ->
     })
 }
 
-/// The bytes for each rank of a group, of so many in all, by a list of split sizes such as
-/// `[2, 1]`; `None` where there are none, or not all of them.
+/// Divides `bytes` among `ranks` ranks by a list of split sizes such as `[2, 1]`. `None` if the
+/// list is empty or incomplete.
 pub(crate) fn splits(list: &str, bytes: u64, ranks: u32) -> Option<Vec<u64>> {
     let inner = list.trim().strip_prefix('[')?.strip_suffix(']')?;
     let shares = inner.split(',').map(|share| share.trim().parse().ok());
@@ -62,6 +62,7 @@ pub(crate) fn splits(list: &str, bytes: u64, ranks: u32) -> Option<Vec<u64>> {
     if shares.len() != ranks as usize {
         return None;
     }
+    // Splits count rows of a tensor, so a share in bytes follows from the total.
     let all: u128 = shares.iter().map(|&share| u128::from(share)).sum();
     let of = |share: u64| {
         let part = (u128::from(bytes) * u128::from(share)).checked_div(all);
@@ -70,7 +71,7 @@ pub(crate) fn splits(list: &str, bytes: u64, ranks: u32) -> Option<Vec<u64>> {
     shares.into_iter().map(of).collect()
 }
 
-/// Whether a list of split sizes has different ones, as far as it was not cut.
+/// Returns true if a list of split sizes, as far as it was not cut, has different ones.
 pub(crate) fn are_uneven(list: &str) -> bool {
     let inner = list.trim().trim_start_matches('[').trim_end_matches(']');
     let mut sizes = inner

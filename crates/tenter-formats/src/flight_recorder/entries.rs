@@ -1,4 +1,4 @@
-//! The entries of a dump.
+//! Entries of a dump.
 
 use serde_json::Value;
 
@@ -6,39 +6,40 @@ use crate::calls::{
     Called, Described, Elements, Members, Peer, ProcessGroups, called, element_bytes,
 };
 
-/// A call: an entry of the dump. Times are nanoseconds.
+/// A recorded call. Times are nanoseconds since 1970.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Entry {
     pub(super) number: u64,
     pub(super) created: u64,
-    /// How long it took, where that was recorded.
+    /// Duration, if it was recorded.
     pub(super) took: Option<u64>,
-    /// When the watchdog found that it had started, and that it was completed.
+    /// Times at which the watchdog found the call started and completed.
     pub(super) found: (Option<u64>, Option<u64>),
     pub(super) described: Described,
-    /// The number of a message among those of its group; those with one number are together.
+    /// Number of a message in its group. Messages with the same number were called for together.
     pub(super) together: Option<u64>,
 }
 
-/// Which times of a call are known.
+/// Source of a call's times, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// When the watchdog found that it was completed, and how long it took or when it was found
-    /// started.
+    /// The watchdog found it completed; its start follows from its duration, or was found too.
     Found,
-    /// When it was created on the CPU, and how long it took.
+    /// It was created on the CPU, and its duration is known.
     Created,
-    /// When it was created alone.
+    /// Only its creation is known.
     Nothing,
 }
 
 impl Entry {
-    /// When it started and ended, as far as that is known.
+    /// Returns start and end as well as they are known, with their source.
     pub(super) fn times(&self) -> (Known, u64, u64) {
         let Entry { created, took, .. } = *self;
         let (found, completed) = self.found;
         let start = |completed: u64| took.map(|took| completed.saturating_sub(took)).or(found);
         if let Some((start, end)) = completed.and_then(|end| Some((start(end)?, end))) {
+            // The watchdog looks at intervals and clocks may differ: no call starts before its
+            // creation.
             let end = end.max(created);
             return (Known::Found, start.clamp(created, end), end);
         }
@@ -49,7 +50,7 @@ impl Entry {
     }
 }
 
-/// What a dump has in it.
+/// Content of a dump.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dump {
     pub(super) rank: Option<u32>,
@@ -59,10 +60,10 @@ pub(super) struct Dump {
 }
 
 impl Dump {
-    /// The dump that JSON has.
+    /// Reads a dump from JSON.
     ///
     /// # Errors
-    /// What is wrong with an entry.
+    /// The problem with an entry.
     pub(super) fn of(parsed: &Value) -> Result<Dump, String> {
         let mut dump = Dump {
             rank: parsed["rank"]
@@ -71,6 +72,7 @@ impl Dump {
             ..Dump::default()
         };
         dump.groups.set_all(&parsed["pg_config"]);
+        // `0` is the name of the default group, which has all ranks.
         dump.world = dump.groups.size("0");
         let list = parsed["entries"].as_array();
         for (place, entry) in list.ok_or("there is no list `entries`")?.iter().enumerate() {
@@ -115,6 +117,7 @@ fn entry(entry: &Value) -> Result<Option<Entry>, String> {
         name: named.unwrap_or_default().to_owned(),
         ..Members::default()
     };
+    // Older versions have one number for collectives and messages.
     let sequence = number("collective_seq_id").or(number("seq_id"));
     let described = Described {
         called,
@@ -140,14 +143,14 @@ fn entry(entry: &Value) -> Result<Option<Entry>, String> {
     }))
 }
 
-/// The peer in a name such as `nccl:send 0->1` or `nccl:recv 0<-1`.
+/// Parses the peer in a name such as `nccl:send 0->1` or `nccl:recv 0<-1`.
 fn peer(name: &str) -> Option<u64> {
     let (_, peer) = name.split_once("->").or_else(|| name.split_once("<-"))?;
     peer.trim().parse().ok()
 }
 
-/// How many elements tensors have together, and the bytes of each; `None` without any of a known
-/// type.
+/// Counts the elements of all input or output tensors, with the bytes of each. Guess: all tensors
+/// have the type of the first. `None` without a known type.
 fn elements(entry: &Value, of: &str) -> Result<Option<(u64, u64)>, String> {
     let shapes = entry[format!("{of}_sizes")].as_array();
     let types = entry[format!("{of}_dtypes")].as_array();

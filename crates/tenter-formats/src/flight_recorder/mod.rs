@@ -1,7 +1,7 @@
-//! Dumps of the flight recorder of `PyTorch`, as JSON: the last calls of a rank, in a ring.
+//! Reader for dumps of `PyTorch`'s flight recorder as JSON: a ring with the last calls of a rank.
 //!
-//! Source: `torch/csrc/distributed/c10d/FlightRecorder.hpp` and `FlightRecorderDetail.hpp` of
-//! pytorch/pytorch, versions 2.0 to 2.10 of the dump.
+//! Source: `torch/csrc/distributed/c10d/FlightRecorder.hpp` and `FlightRecorderDetail.hpp` in
+//! pytorch/pytorch, for dump versions 2.0 to 2.10.
 
 mod entries;
 mod read;

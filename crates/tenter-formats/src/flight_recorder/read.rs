@@ -1,4 +1,4 @@
-//! The dumps of all ranks.
+//! Assembly of the dumps of all ranks.
 
 use tenter_units::{Budget, Time};
 use tenter_workload::spec::{FlightRecorderSpec, Gaps};
@@ -15,12 +15,11 @@ use crate::imported::{Imported, RankFiles, Source};
 use crate::json_text;
 use crate::trace::Traces;
 
-/// Reads the dumps of all ranks, in the order of the ranks, and a file of process groups, if there
-/// is one.
+/// Reads the dumps of all ranks, and the file of process groups if there is one.
 ///
 /// # Errors
-/// The first thing that is not as the format has it, by its file, line or entry; groups of which
-/// nothing tells the ranks, and collectives that differ between ranks.
+/// The first violation of the format, by its file, line or entry; groups whose ranks nothing tells,
+/// and collectives that differ between ranks.
 pub fn read(
     files: &(impl RankFiles + ?Sized),
     groups: Option<Source<'_>>,
@@ -87,7 +86,7 @@ const FOUND: &str = "calls have the times at which the watchdog of PyTorch found
 const CREATED: &str = "calls have the time at which the CPU created them and a duration: gaps leave out computing that the GPU still had queued";
 const UNTIMED: &str = "calls have no `duration_ms` and no discovered times, and the times behind them are left out; record with TORCH_NCCL_ENABLE_TIMING=1";
 
-/// The dumps of all files, and what is said of each.
+/// Reads all dumps, with their statements about rank and job.
 fn dumps(
     files: &(impl RankFiles + ?Sized),
     budget: &Budget,
@@ -110,7 +109,7 @@ fn dumps(
     read.collect()
 }
 
-/// What pickled files of today begin with.
+/// First byte of pickled files of protocol 2 or later.
 const PICKLE: u8 = 0x80;
 
 fn dump(bytes: &[u8], budget: &Budget) -> Result<Dump, ImportError> {
@@ -134,8 +133,8 @@ fn dump(bytes: &[u8], budget: &Budget) -> Result<Dump, ImportError> {
     Ok(dump)
 }
 
-/// The calls of a rank, and whether it is known when each was over; messages that were called for
-/// together are one call.
+/// Resolves the calls of a rank, with a flag for each that is true if its end is known. Messages
+/// that were called for together are one call.
 fn recorded(
     dump: &Dump,
     resolving: &mut Resolving<'_, '_>,
@@ -171,8 +170,8 @@ fn recorded(
     Ok((calls, timed))
 }
 
-/// For each call how long it started after all before it were over; nothing where it is not known
-/// when they were.
+/// Returns the time between the end of all earlier calls and the start of each call; zero if an end
+/// in between is unknown.
 fn gaps(calls: &[Recorded], timed: &[bool]) -> Vec<Time> {
     let mut over = Some(0);
     let gaps = calls.iter().zip(timed).map(|(call, &is_timed)| {

@@ -1,4 +1,4 @@
-//! The events of a trace, one after the other: none is kept that says nothing here.
+//! Event stream of a trace. Events without relevance are skipped while parsing.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::content::Content;
 use crate::error::{ImportError, Place};
 use crate::json_text;
 
-/// Arguments that say something here.
+/// Event arguments that the reader uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Argument {
     Stream,
@@ -67,11 +67,11 @@ impl Argument {
 /// An event with a duration.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Event {
-    /// Its place among all events, from 0.
+    /// Place among all events of the trace, from 0.
     pub(super) place: u64,
     pub(super) category: String,
     pub(super) name: String,
-    /// As they are written: microseconds, with digits behind the point.
+    /// Start and duration as written: microseconds with decimal places.
     pub(super) start: String,
     pub(super) duration: String,
     is_complete: bool,
@@ -79,34 +79,34 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// The text of an argument, without the quotes of a string.
+    /// Returns an argument as text; strings are without quotes.
     pub(super) fn argument(&self, of: Argument) -> Option<&str> {
         let found = self.arguments.iter().find(|(argument, _)| *argument == of);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The number of an argument.
+    /// Returns an argument as a number.
     pub(super) fn number(&self, of: Argument) -> Option<u64> {
         self.argument(of)?.parse().ok()
     }
 }
 
-/// What takes the events and what else a trace says.
+/// Consumer of a trace's content.
 pub(super) trait Takes {
     /// Takes an event.
     ///
     /// # Errors
-    /// What is wrong with it, and what to do.
+    /// The problem with the event, and a remedy.
     fn event(&mut self, event: Event) -> Result<(), (String, String)>;
 
-    /// Takes what is said of all ranks.
+    /// Takes the object `distributedInfo`, which describes the whole job.
     fn distributed(&mut self, info: &serde_json::Value);
 }
 
 /// Reads a trace, perhaps compressed.
 ///
 /// # Errors
-/// Text that is no trace, and what is wrong with an event, by its line.
+/// Text that is no trace, and faulty events, by line.
 pub(super) fn read(
     bytes: &[u8],
     takes: &mut dyn Takes,
@@ -114,6 +114,7 @@ pub(super) fn read(
 ) -> Result<(), ImportError> {
     let worked = budget.work(bytes.len() as u64);
     worked.map_err(|over| ImportError::of(Place::Byte(0), over))?;
+    // An error of `serde_json` has its line and one text; the remedy comes back in here.
     let mut wrong = None;
     let document = Document {
         takes,
@@ -148,7 +149,7 @@ fn finished<'d, R: serde_json::de::Read<'d>>(
     from.end()
 }
 
-/// The whole file: an object with the events, or a list of them.
+/// The whole file: an object that contains the events, or a bare list.
 struct Document<'t> {
     takes: &'t mut dyn Takes,
     wrong: &'t mut Option<(String, String)>,
@@ -207,7 +208,7 @@ impl<'d> Visitor<'d> for Document<'_> {
     }
 }
 
-/// The list of events.
+/// The list of events, which is consumed one by one.
 struct Events<'t> {
     takes: &'t mut dyn Takes,
     wrong: &'t mut Option<(String, String)>,
@@ -244,7 +245,7 @@ impl<'d> Visitor<'d> for Events<'_> {
     }
 }
 
-/// A key or a short text.
+/// A key or a short text, owned because compressed input cannot be borrowed.
 struct Word(String);
 
 impl<'d> Deserialize<'d> for Word {
@@ -253,7 +254,7 @@ impl<'d> Deserialize<'d> for Word {
     }
 }
 
-/// The text of a value: what a string says, or else the value as it is written.
+/// Returns the text of a value: the content of a string, or any other value as written.
 fn text(value: &RawValue) -> String {
     let written = value.get();
     let plain = written
@@ -299,7 +300,7 @@ impl<'d> Visitor<'d> for EventVisitor {
     }
 }
 
-/// The arguments that say something.
+/// The arguments of an event that the reader uses.
 struct Arguments(Vec<(Argument, String)>);
 
 impl<'d> Deserialize<'d> for Arguments {
@@ -332,6 +333,7 @@ impl<'d> Visitor<'d> for ArgumentsVisitor {
         Ok(Arguments(found))
     }
 
+    // Some events have `null` in place of arguments.
     fn visit_unit<E: Error>(self) -> Result<Arguments, E> {
         Ok(Arguments(Vec::new()))
     }

@@ -1,4 +1,4 @@
-//! What the events of a rank are: kernels, their launches, and what the CPU has called.
+//! Classification of a rank's events: kernels, their launches, and calls on the CPU.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use super::events::{Argument, Event, Takes};
 use crate::calls::{Called, Described, Elements, Members, Peer, called, element_bytes};
 use crate::decimal;
 
-/// A kernel that communicates. Times are nanoseconds.
+/// A communication kernel. Times are nanoseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Kernel {
     pub(super) place: u64,
@@ -22,7 +22,7 @@ pub(super) struct Kernel {
     pub(super) info: Option<Rc<Described>>,
 }
 
-/// A call of the CPU.
+/// A call on the CPU. Times are nanoseconds.
 #[derive(Clone, Debug)]
 pub(super) struct CpuCall {
     pub(super) start: u64,
@@ -31,29 +31,29 @@ pub(super) struct CpuCall {
     pub(super) info: Rc<Described>,
 }
 
-/// What was recorded at a rank.
+/// Relevant events of one rank's trace.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kernels {
     pub(super) rank: Option<u32>,
     pub(super) world: Option<u32>,
     pub(super) groups: Value,
-    /// When kernels that compute began and ended.
+    /// Start and end of compute kernels, in nanoseconds.
     pub(super) computes: Vec<(u64, u64)>,
     pub(super) communications: Vec<Kernel>,
-    /// When kernels were launched, by their correlation.
+    /// Launch times of kernels in nanoseconds, by correlation number.
     pub(super) launches: BTreeMap<u64, u64>,
     pub(super) calls: Vec<CpuCall>,
     pub(super) annotations: Vec<CpuCall>,
-    /// Copies between the memories of two GPUs.
+    /// Number of copies between the memories of two GPUs.
     pub(super) peer_copies: u64,
-    /// Kernels of which no duration was written.
+    /// Number of kernels without a duration.
     pub(super) untimed: u64,
     streams: BTreeMap<String, u32>,
 }
 
-/// A rank has no more streams that communicate: GPUs carry out far fewer at once.
+/// Most streams that communicate. GPUs run far fewer at once.
 const STREAMS_MAX: u32 = 4_096;
-/// Nor has its trace more calls, and kernels that communicate: a step has some thousand.
+/// Most calls, and most communication kernels, in a trace. A training step has some thousand.
 const CALLS_MAX: usize = 1 << 20;
 
 impl Takes for Kernels {
@@ -63,7 +63,7 @@ impl Takes for Kernels {
             return self.kernel(&event);
         }
         if is_one_of(category, &["gpu_memcpy", "memcpy"]) {
-            // Copies from and to the host are beside computing.
+            // Copies from and to the host overlap with computing, so they do not extend it.
             if event.name.contains("DtoD") {
                 self.computes.push(times(&event)?);
             }
@@ -101,7 +101,7 @@ impl Takes for Kernels {
         };
         (self.rank, self.world) = (whole("rank"), whole("world_size"));
         self.groups = info["pg_config"].clone();
-        // Some versions write the list as a text.
+        // Some versions write the list as a string that contains JSON.
         if let Value::String(text) = &self.groups {
             self.groups = serde_json::from_str(text).unwrap_or_default();
         }
@@ -114,6 +114,7 @@ impl Kernels {
         let (start, end) = times(event)?;
         let info = info(event);
         let name = event.name.to_ascii_lowercase();
+        // Guess: a kernel communicates if its arguments name a collective, or its name NCCL.
         if info.is_none() && !name.contains("nccl") {
             self.computes.push((start, end));
             return Ok(());
@@ -140,7 +141,7 @@ impl Kernels {
         self.check(event)
     }
 
-    /// Refuses more calls than a trace has.
+    /// Refuses more calls than [`CALLS_MAX`].
     fn check(&self, event: &Event) -> Result<(), (String, String)> {
         let lengths = [
             self.communications.len(),
@@ -154,7 +155,7 @@ impl Kernels {
         Err((what, "record fewer steps".to_owned()))
     }
 
-    /// When a kernel was launched, where that was recorded.
+    /// Returns the launch time of a kernel, if it was recorded.
     pub(super) fn launch(&self, kernel: &Kernel) -> Option<u64> {
         self.launches.get(&kernel.correlation?).copied()
     }
@@ -164,10 +165,11 @@ fn is_one_of(category: &str, names: &[&str]) -> bool {
     names.iter().any(|name| category.eq_ignore_ascii_case(name))
 }
 
-/// When an event began and ended, in nanoseconds.
+/// Returns start and end of an event in nanoseconds.
 fn times(event: &Event) -> Result<(u64, u64), (String, String)> {
-    // The numbers are decimals of microseconds; three digits behind the point are nanoseconds.
+    // Microseconds with three decimal places are nanoseconds; digits beyond are cut.
     let ns = |text: &str| decimal::scientific(text, 3).map(|(time, _)| time.ps());
+    // Guess: an event without a duration takes no time; kernels among them are counted.
     let duration = if event.duration.is_empty() {
         Some(0)
     } else {
@@ -195,7 +197,7 @@ fn cpu_call(event: &Event, info: Described) -> Result<CpuCall, (String, String)>
     })
 }
 
-/// What the arguments of an event say of a call; `None` where it brings nothing to another rank.
+/// Reads a call from the arguments of an event; `None` if it moves no data between ranks.
 fn info(event: &Event) -> Option<Described> {
     let called = called(event.argument(Argument::Collective)?)?;
     let text = |of| event.argument(of).unwrap_or_default().to_owned();
@@ -232,7 +234,8 @@ fn info(event: &Event) -> Option<Described> {
     })
 }
 
-/// What an annotation of older versions says of a collective: the shapes of what goes into it.
+/// Reads a collective from an annotation of older versions, which has the shapes of the inputs.
+/// Guess: all inputs have the type of the first.
 fn info_of_annotation(event: &Event) -> Option<Described> {
     let called = called(&event.name).filter(|called| matches!(called, Called::Collective(_)))?;
     let shapes: Vec<Vec<u64>> = serde_json::from_str(event.argument(Argument::Dimensions)?).ok()?;

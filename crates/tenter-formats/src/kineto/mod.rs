@@ -1,5 +1,4 @@
-//! Traces of Kineto, the profiler of `PyTorch`: the events of a rank as Chrome writes them, perhaps
-//! compressed.
+//! Reader for traces of Kineto, `PyTorch`'s profiler: Chrome's JSON events for each rank.
 //!
 //! ```text
 //!   JSON ─ events ─▶ Kernels of a rank ─ resolve ─▶ calls ─┐
@@ -28,12 +27,12 @@ use kernels::Kernels;
 use resolve::{Matched, Unmatched};
 use timeline::{Rules, Segment};
 
-/// Reads the traces of all ranks, in any order, and a file of process groups, if there is one. One
-/// trace after the other is in memory.
+/// Reads the traces of all ranks, in any order, and the file of process groups if there is one. One
+/// trace is in memory at a time.
 ///
 /// # Errors
-/// The first thing that is not as the format has it, by its file and line; traces that are not of
-/// all ranks, groups of which nothing tells the ranks, and collectives that differ between ranks.
+/// The first violation of the format, by its file and line; a missing rank, groups whose ranks
+/// nothing tells, and collectives that differ between ranks.
 pub fn read(
     files: &(impl RankFiles + ?Sized),
     groups: Option<Source<'_>>,
@@ -61,7 +60,7 @@ pub fn read(
     reader.finish()
 }
 
-/// What is kept of the traces.
+/// State of the reader: results from all traces so far.
 struct Reader<'s> {
     spec: &'s KinetoSpec,
     budget: &'s Budget,
@@ -70,7 +69,7 @@ struct Reader<'s> {
     ranks: Vec<OfRank>,
 }
 
-/// What is kept of the trace of a rank.
+/// Result from the trace of one rank.
 #[derive(Debug)]
 struct OfRank {
     groups: ProcessGroups,
@@ -82,7 +81,7 @@ struct OfRank {
 }
 
 impl Reader<'_> {
-    /// Reads the trace of another rank.
+    /// Reads a further trace.
     fn add(&mut self, source: Source<'_>) -> Result<(), ImportError> {
         let mut kernels = Kernels::default();
         let read = events::read(source.bytes, &mut kernels, self.budget);
@@ -116,7 +115,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The operations of all ranks.
+    /// Makes the operations of all ranks.
     fn finish(self) -> Result<Imported, ImportError> {
         let Reader {
             spec,
@@ -133,6 +132,7 @@ impl Reader<'_> {
             budget,
         )?;
         let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(ranks.len());
+        // A repeated trace is resolved once: its calls are the same for all ranks.
         let once = if traces.is_repeated() { 1 } else { heads.len() };
         for (rank, &place) in (0..).zip(arrangement.recordings.iter().take(once)) {
             let (head, of) = (&heads[place], &ranks[place]);

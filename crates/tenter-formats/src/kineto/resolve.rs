@@ -1,4 +1,4 @@
-//! Which call each kernel that communicates carries out.
+//! Assignment of recorded calls to the kernels that carry them out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
@@ -9,7 +9,7 @@ use super::kernels::{Kernel, Kernels};
 use crate::calls::{Called, Described, Recorded, Resolving};
 use crate::error::Wrong;
 
-/// A kernel that communicates, and what was recorded of the calls that it carries out.
+/// A communication kernel with descriptions of the calls that it carries out.
 #[derive(Clone, Debug)]
 pub(super) struct Matched {
     place: u64,
@@ -19,18 +19,18 @@ pub(super) struct Matched {
     infos: Vec<Rc<Described>>,
 }
 
-/// How many kernels nothing was recorded of, and how many calls have no kernel.
+/// Number of kernels without a call, and of calls without a kernel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Unmatched {
     pub(super) kernels: u64,
     pub(super) calls: u64,
 }
 
-/// Which calls the kernels of a rank carry out.
+/// Finds the calls that each kernel of a rank carries out.
 pub(super) fn matched(kernels: &Kernels) -> (Vec<Matched>, Unmatched) {
     let mut matching = Matching::new(kernels);
     let communications = &kernels.communications;
-    // Kernels are launched in the order of the calls.
+    // Kernels are launched in the order of their calls, so messages are handed out in that order.
     let mut order: Vec<usize> = (0..communications.len()).collect();
     order.sort_by_key(|&place| matching.called(&communications[place]));
     let mut found: Vec<Vec<Rc<Described>>> = vec![Vec::new(); communications.len()];
@@ -49,25 +49,25 @@ pub(super) fn matched(kernels: &Kernels) -> (Vec<Matched>, Unmatched) {
     (matched.collect(), unmatched)
 }
 
-/// The calls of the CPU, while kernels are found for them.
+/// Calls on the CPU, while kernels are found for them.
 struct Matching<'k> {
     kernels: &'k Kernels,
-    /// The places of calls by their numbers.
+    /// Places of calls, by their number `External id`.
     by_external: BTreeMap<u64, usize>,
-    /// The messages that no kernel carries out yet, by the time of their calls.
+    /// Messages that no kernel carries out yet, in the order of their calls.
     messages: Peekable<IntoIter<usize>>,
     used: BTreeSet<usize>,
     annotations: Spans,
     unknown: u64,
 }
 
-/// Which of several spans of time comes first in their list, for each time.
+/// For each time, the place of the first span in the list that covers it.
 struct Spans(Vec<(u64, Option<usize>)>);
 
 impl Spans {
     fn of(spans: impl Iterator<Item = (u64, u64)>) -> Spans {
-        // A span ends at its last nanosecond. At equal times others begin before it ends, which
-        // changes nothing, as only the state behind a time counts.
+        // A span includes its last nanosecond. At equal times spans begin before others end, but
+        // only the state after all changes at a time counts.
         let mut changes: Vec<(u64, usize, bool)> = Vec::new();
         for (place, (start, end)) in spans.enumerate() {
             changes.push((start, place, true));
@@ -114,19 +114,19 @@ impl<'k> Matching<'k> {
         }
     }
 
-    /// The place of the call that launched a kernel.
+    /// Returns the place of the call that launched a kernel.
     fn call(&self, kernel: &Kernel) -> Option<usize> {
         self.by_external.get(&kernel.external?).copied()
     }
 
-    /// When a kernel was called for.
+    /// Returns the time at which a kernel was called for: its launch, its call, or else its start.
     fn called(&self, kernel: &Kernel) -> u64 {
         let of_call = || Some(self.kernels.calls[self.call(kernel)?].start);
         let launch = self.kernels.launch(kernel).or_else(of_call);
         launch.unwrap_or(kernel.start)
     }
 
-    /// What was recorded of the calls that a kernel carries out.
+    /// Returns descriptions of the calls that a kernel carries out.
     fn infos(&mut self, kernel: &Kernel) -> Vec<Rc<Described>> {
         let calls = &self.kernels.calls;
         let call = self.call(kernel);
@@ -135,7 +135,8 @@ impl<'k> Matching<'k> {
         let own = kernel.info.as_ref().or(of_call);
         let mut found = Vec::new();
         if own.is_none_or(|own| is_message(own)) && kernel.sends_and_receives {
-            // One kernel sends and receives what was called for since the one before.
+            // Guess: one kernel carries out all messages that were called for since the kernel
+            // before.
             let launch = self.called(kernel);
             while let Some(next) = self.messages.next_if(|&next| calls[next].start <= launch) {
                 found.push(Rc::clone(&calls[next].info));
@@ -150,14 +151,15 @@ impl<'k> Matching<'k> {
         found
     }
 
-    /// The annotation during which a kernel was launched: the first one in the file.
+    /// Returns the annotation during which a kernel was launched; the first in the file if they
+    /// overlap.
     fn annotation(&self, kernel: &Kernel) -> Option<&'k Rc<Described>> {
         let place = self.annotations.at(self.kernels.launch(kernel)?)?;
         self.kernels.annotations.get(place).map(|call| &call.info)
     }
 
     fn unmatched(&self) -> Unmatched {
-        // Where nothing links kernels and calls, nothing is known of those without a kernel.
+        // Without links between kernels and calls, a call without kernel proves nothing.
         let linked = self.kernels.communications.iter();
         let is_linked = linked.map(|kernel| kernel.external).any(|id| id.is_some());
         let calls = self.kernels.calls.len() - self.used.len();
@@ -172,18 +174,18 @@ fn is_message(info: &Described) -> bool {
     matches!(info.called, Called::Send | Called::Receive)
 }
 
-/// Kernels together may repeat so many characters of calls.
+/// Most bytes of lists that kernels may repeat when several carry out one call.
 const TEXT: usize = 1 << 24;
 
-/// The calls of a rank, in the order of their kernels in the file.
+/// Resolves the calls of a rank, in the file order of their kernels.
 ///
 /// # Errors
-/// A call that names a rank that there is not, or a group of which nothing tells the ranks.
+/// A call that names a rank outside the job, or a group whose ranks nothing tells.
 pub(super) fn calls(
     matched: &[Matched],
     resolving: &mut Resolving<'_, '_>,
 ) -> Result<Vec<Recorded>, Wrong> {
-    // Kernels may stand for one call, whose lists are as long as it likes.
+    // Kernels may share one call with lists of any length, so what they repeat is bounded.
     let own = matched.iter().flat_map(|kernel| &kernel.infos);
     let mut known = BTreeSet::new();
     let own = own.filter(|info| known.insert(Rc::as_ptr(info)));

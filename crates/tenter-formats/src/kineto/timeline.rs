@@ -1,12 +1,12 @@
-//! What a rank does, from what its kernels did.
+//! Reconstruction of a rank's operations from the times of its kernels.
 //!
 //! ```text
-//!   kernels that compute ─ segments ─▶ stretches of computing between the starts and ends of calls
+//!   compute kernels ─ segments ─▶ stretches of computing between the starts and ends of calls
 //!   stretches, calls ─ operations ─▶ RankTrace
 //! ```
 //!
-//! Each operation starts as long after what it waits for as it was recorded, so a run in which
-//! calls take as long as they were recorded is the recording.
+//! Each operation starts at its recorded distance from its dependencies. A run whose calls take as
+//! long as recorded therefore reproduces the recording.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,16 +16,16 @@ use tenter_workload::spec::{Gaps, Waits};
 use crate::calls::{Emitter, Recorded};
 use crate::trace::{RankTrace, What, stream};
 
-/// A stretch of computing that no call begins or ends in. Times are nanoseconds.
+/// A stretch of computing in which no call begins or ends. Times are nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// How much of it kernels compute.
+    /// Time for which kernels compute.
     pub(super) busy: u64,
 }
 
-/// Stretches of computing, in order: the union of kernels, cut where a call starts or ends.
+/// Merges kernels into stretches of computing, in order, cut where a call starts or ends.
 pub(super) fn segments(computes: &mut [(u64, u64)], calls: &[(u64, u64)]) -> Vec<Segment> {
     computes.sort_unstable();
     let mut cuts: Vec<u64> = calls
@@ -34,7 +34,8 @@ pub(super) fn segments(computes: &mut [(u64, u64)], calls: &[(u64, u64)]) -> Vec
         .collect();
     cuts.sort_unstable();
     let mut segments: Vec<Segment> = Vec::new();
-    // The cuts up to the last start, and whether the last segment is one kernel across a cut.
+    // Number of cuts up to the last start; true if the last kernel runs across a cut, so that its
+    // segment must not grow.
     let (mut passed, mut closed) = (0, true);
     let mut computed = 0;
     for &(start, end) in computes.iter() {
@@ -43,6 +44,7 @@ pub(super) fn segments(computes: &mut [(u64, u64)], calls: &[(u64, u64)]) -> Vec
             passed += 1;
         }
         let from = start.max(computed);
+        // A kernel within earlier ones adds nothing; the first one counts even if it is empty.
         if end <= from && computed > 0 {
             continue;
         }
@@ -65,7 +67,7 @@ pub(super) fn segments(computes: &mut [(u64, u64)], calls: &[(u64, u64)]) -> Vec
     segments
 }
 
-/// An operation that is done, while others are put behind it.
+/// A finished operation that later ones may wait for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Done {
     end: u64,
@@ -73,21 +75,21 @@ struct Done {
 }
 
 impl Done {
-    /// Behind all that are over at a time.
+    /// Returns a bound behind all operations that end at `time` or before.
     fn over_at(time: u64) -> Done {
         let (end, number) = (time, u64::MAX);
         Done { end, number }
     }
 }
 
-/// How computing waits, and what becomes of gaps.
+/// The user's choice of dependencies and gaps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) waits: Waits,
     pub(super) gaps: Gaps,
 }
 
-/// The operations of a rank. Times of calls are nanoseconds.
+/// Makes the operations of a rank. Times of calls are nanoseconds here.
 pub(super) fn operations(segments: &[Segment], calls: &[Recorded], rules: Rules) -> RankTrace {
     let mut order: Vec<usize> = (0..calls.len()).collect();
     order.sort_by_key(|&place| (calls[place].start, place));
@@ -121,18 +123,20 @@ struct Timeline {
     rules: Rules,
     emitter: Emitter,
     origin: u64,
-    /// The last stretch of computing, and the one before.
+    /// The last stretch of computing, and the one before it.
     computed: Option<Done>,
     computed_before: Option<Done>,
     /// Calls that no computing has waited for yet.
     over: BTreeSet<Done>,
-    /// The last call of each stream, and the same by their ends.
+    /// The last call on each stream, and these calls sorted by end.
     on_stream: BTreeMap<u32, Done>,
     last_ones: BTreeSet<Done>,
 }
 
 impl Timeline {
     fn compute(&mut self, segment: &Segment) {
+        // Guess: no trace says which computing needs which result. In `exposed` mode it waits for
+        // calls that ended while nothing computed.
         let since = self.computed.map_or(0, |done| done.end);
         let left = self.over.split_off(&Done::over_at(segment.start));
         let ended = std::mem::replace(&mut self.over, left);
@@ -156,8 +160,9 @@ impl Timeline {
     fn call(&mut self, call: &Recorded) {
         let before = self.on_stream.get(&call.stream).copied();
         let computed = [self.computed, self.computed_before].into_iter().flatten();
+        // A call does not wait for a kernel that runs across its start, but for the stretch before.
         let computed = computed.into_iter().find(|done| done.end <= call.start);
-        // What was over last: without it, the time of another call would be a gap.
+        // The last call that was over: without it, the time of that call would appear as a gap.
         let mut calls = self.last_ones.range(..=Done::over_at(call.start));
         let last = calls.next_back().copied();
         let last = last.filter(|last| computed.is_none_or(|done| done.end < last.end));
@@ -183,14 +188,14 @@ impl Timeline {
         self.over.insert(done);
     }
 
-    /// A time from the start of the rank: those of a recording may count from 1970, which are more
-    /// picoseconds than 64 bits hold.
+    /// Converts nanoseconds to ps since the rank's first operation. Recorded times may count from
+    /// 1970, which exceeds 64 bits in ps.
     fn in_ps(&self, ns: u64) -> u64 {
         ns.saturating_sub(self.origin).saturating_mul(1_000)
     }
 
-    /// Puts a wait behind operations, as long as it was until the start of the next one, which
-    /// stands still for a further time; gives what that one waits for.
+    /// Adds a wait behind `after` that lasts until `start`, and `idle` longer. Returns the
+    /// operations that the next one waits for.
     fn gap(&mut self, after: &[Done], start: u64, idle: u64, stream: u32) -> Vec<u64> {
         let numbers: Vec<u64> = after.iter().map(|done| done.number).collect();
         let ends = after.iter().map(|done| done.end);

@@ -1,4 +1,4 @@
-//! The lines of logs.
+//! Parsing of log lines.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use tenter_notation::diagnostics::quote;
 use crate::calls::{Called, called, nccl_element_bytes};
 use crate::error::{ImportError, Place};
 
-/// A communicator at one of its ranks.
+/// A communicator, as one of its ranks sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Communicator {
-    /// The number that all ranks print; older versions print none.
+    /// Number that all its ranks print; older versions print none.
     pub(super) id: Option<String>,
     pub(super) size: u32,
-    /// The place of the process in it, where a line says so.
+    /// Place of the process in it, if a line tells.
     pub(super) rank: Option<u32>,
-    /// Where it was met first.
+    /// Line of its first mention.
     pub(super) line: usize,
 }
 
@@ -24,45 +24,45 @@ pub(super) struct Communicator {
 pub(super) struct LineCall {
     pub(super) line: usize,
     pub(super) called: Called,
-    /// As NCCL counts them: of a part where a call has a part for each rank.
+    /// Bytes as NCCL counts them: those of one part if a call has a part for each rank.
     pub(super) bytes: u64,
-    /// The peer of a message, or the root of a collective that has one.
+    /// Peer of a message, or root of a collective.
     pub(super) root: u64,
-    /// The communicator, by its place among those of the process.
+    /// Communicator, by its place in the process's list.
     pub(super) communicator: usize,
-    /// The number of operations before it; messages with one number are together.
+    /// Number of operations before the call. Messages with the same number were grouped.
     pub(super) operations: u64,
 }
 
-/// A device of a process, which is a rank.
+/// A device of a process, which is one rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Process {
     pub(super) host: String,
     pub(super) device: u32,
     pub(super) file: usize,
     pub(super) communicators: Vec<Communicator>,
-    /// The communicator that an address stands for, as long as no other one has it.
+    /// Communicator at each address, until a new one takes the address.
     by_address: BTreeMap<String, usize>,
     pub(super) calls: Vec<LineCall>,
-    /// Its number among all ranks, where lines say so.
+    /// Number among all ranks, if a line tells.
     pub(super) global: Option<u32>,
 }
 
-/// What logs have in them.
+/// Content of all logs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     pub(super) processes: Vec<Process>,
     places: BTreeMap<String, usize>,
 }
 
-/// What stands in front of every message.
+/// Text in front of every message.
 const INFO: &str = " NCCL INFO ";
 
 impl Log {
-    /// Takes the lines of a file.
+    /// Reads the lines of a file.
     ///
     /// # Errors
-    /// A call that is not as NCCL writes it, by its line.
+    /// A call in another form than NCCL writes, by its line.
     pub(super) fn take(&mut self, text: &str, file: usize) -> Result<(), ImportError> {
         for (line, words) in (1..).zip(text.lines()) {
             let Some((front, message)) = words.split_once(INFO) else {
@@ -87,15 +87,16 @@ impl Log {
         Ok(())
     }
 
-    /// The process of `host:pid:tid [device]`, behind what others have put in front of it.
+    /// Returns the process of a prefix `host:pid:tid [device]`, which may follow other text.
     fn process(&mut self, front: &str, file: usize) -> Option<&mut Process> {
         let (before, device) = front.rsplit_once('[')?;
         let (device, _) = device.split_once(']')?;
         let device: u32 = device.trim().parse().ok()?;
         let name = before.split_whitespace().last()?;
         let mut parts = name.rsplitn(3, ':');
+        // From the right, since names of hosts may contain colons.
         let (_, process, host) = (parts.next()?, parts.next()?, parts.next()?);
-        // Launchers put the rank in front: `[1,0]<stdout>:host`.
+        // Launchers such as `mpirun` put the rank in front: `[1,0]<stdout>:host`.
         let host = host.rsplit('>').next()?.trim_start_matches(':');
         let key = format!("{host}:{process}:{device}");
         let next = self.processes.len();
@@ -112,14 +113,14 @@ impl Log {
     }
 }
 
-/// The word behind another one.
+/// Returns the word behind `name`.
 fn behind<'w>(words: &[&'w str], name: &str) -> Option<&'w str> {
     let place = words.iter().position(|word| *word == name)?;
     words.get(place + 1).copied()
 }
 
 impl Process {
-    /// A communicator is ready.
+    /// Reads the line that announces a communicator.
     fn ready(&mut self, message: &str, line: usize) {
         let words: Vec<&str> = message.split_whitespace().collect();
         let whole = |name: &str| behind(&words, name)?.parse().ok();
@@ -172,6 +173,7 @@ impl Process {
             .and_then(|rank| u32::try_from(rank).ok())
             .or(self.global);
         let next = self.communicators.len();
+        // A log without INIT lines first mentions a communicator in a call.
         let communicator = *self.by_address.entry(address.to_owned()).or_insert(next);
         if communicator == next {
             self.communicators.push(Communicator {
@@ -185,7 +187,7 @@ impl Process {
             line,
             called,
             bytes,
-            // The root of collectives is -1 at times.
+            // NCCL prints -1 for the root of some collectives, which is no number here.
             root: number("root").or(number("peer")).unwrap_or(u64::MAX),
             communicator,
             operations,

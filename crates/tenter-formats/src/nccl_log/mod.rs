@@ -1,11 +1,11 @@
-//! Logs of NCCL and RCCL: the calls of each process, and the communicators that these name.
+//! Reader for logs of NCCL and RCCL: calls of each process, and their communicators.
 //!
 //! ```text
 //!   lines ─ Log: processes, communicators, calls ─ read: ranks, groups ─▶ RankTrace of each rank
 //! ```
 //!
-//! Source: `src/enqueue.cc` (`ncclEnqueueCheck`), `src/init.cc` and `src/nccl.h.in` of NVIDIA/nccl,
-//! and the line of ROCm/rccl, which ends with `task` and `globalrank`.
+//! Source: `src/enqueue.cc` (`ncclEnqueueCheck`), `src/init.cc` and `src/nccl.h.in` in NVIDIA/nccl,
+//! and the line format in ROCm/rccl, which ends with `task` and `globalrank`.
 
 mod lines;
 mod read;

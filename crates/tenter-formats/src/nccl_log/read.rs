@@ -1,4 +1,4 @@
-//! Ranks, groups and calls from the lines of all processes.
+//! Assembly of ranks, groups and calls from the lines of all processes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,11 +17,11 @@ use crate::imported::{Imported, RankFiles};
 use crate::limits::{self, MESSAGE_MAX};
 use crate::trace::Traces;
 
-/// Reads logs: one with the lines of all ranks, or one of each.
+/// Reads one log with the lines of all ranks, or one log for each rank.
 ///
 /// # Errors
-/// The first call that is not as NCCL writes it, by its file and line; communicators of which
-/// nothing tells the ranks, and collectives that differ between ranks.
+/// The first call in another form than NCCL writes, by its file and line; communicators whose ranks
+/// nothing tells, and collectives that differ between ranks.
 pub fn read(
     files: &(impl RankFiles + ?Sized),
     spec: &NcclLogSpec,
@@ -89,7 +89,7 @@ pub fn read(
     traces.finish()
 }
 
-/// The lines of all files, and their bytes.
+/// Reads the lines of all files, and returns the total bytes with them.
 fn log_of(files: &(impl RankFiles + ?Sized), budget: &Budget) -> Result<(Log, usize), ImportError> {
     let mut log = Log::default();
     let mut stored = 0;
@@ -102,11 +102,12 @@ fn log_of(files: &(impl RankFiles + ?Sized), budget: &Budget) -> Result<(Log, us
         });
         taken.map_err(|error| error.in_file(files.name(file)))?;
     }
+    // Processes that set up communicators and call nothing in them are no ranks.
     log.processes.retain(|process| !process.calls.is_empty());
     Ok((log, stored))
 }
 
-/// Which process is which rank, and whether the log tells so.
+/// Assigns processes to ranks. The flag is true if the log tells the numbers.
 fn arrangement(
     log: &Log,
     stored: usize,
@@ -132,6 +133,7 @@ fn arrangement(
         let remedy = "give the logs of all ranks, or that of one alone";
         return Err(ImportError::new(Place::Line(1), what, remedy).in_file(file));
     }
+    // A communicator that has all processes numbers them like the job.
     let in_world = |process: &Process| {
         let mut worlds = process.communicators.iter();
         worlds
@@ -143,6 +145,7 @@ fn arrangement(
         .map(|process| process.global.or(in_world(process)));
     let numbers: Option<Vec<u32>> = numbers.collect();
     let is_numbered = numbers.is_some();
+    // Guess: see [`in_order`].
     let numbers = numbers.unwrap_or_else(|| in_order(processes));
     let heads = processes.iter().zip(numbers).map(|(_, rank)| Head {
         file: file.to_owned(),
@@ -155,14 +158,14 @@ fn arrangement(
     Ok((Arrangement::of(&heads, spec.calls.ranks)?, is_numbered))
 }
 
-/// The size of the largest communicator that a process calls something in.
+/// Returns the size of the largest communicator in which a process calls something.
 fn largest(process: &Process) -> u32 {
     let used = process.calls.iter().map(|call| call.communicator);
     let sizes = used.filter_map(|place| Some(process.communicators.get(place)?.size));
     sizes.max().unwrap_or(0)
 }
 
-/// Hosts in the order in which they were met, and the devices of each.
+/// Guesses the ranks of processes: hosts in the order in which the log mentions them, then devices.
 fn in_order(processes: &[Process]) -> Vec<u32> {
     let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
     for process in processes {
@@ -181,18 +184,18 @@ fn in_order(processes: &[Process]) -> Vec<u32> {
     numbers
 }
 
-/// What is the same for all ranks of a communicator.
+/// Identity of a communicator that is equal at all its ranks: `commId`, size, and a count.
 type Key = (Option<String>, u32, usize);
 
-/// The groups of communicators.
+/// Groups of all communicators.
 struct Groups {
-    /// For each process the key of each of its communicators.
+    /// Identities of each process's communicators.
     keys: Vec<Vec<Key>>,
-    /// The number of each group, and its ranks.
+    /// Number and ranks of each group.
     known: BTreeMap<Key, (u32, Vec<u32>)>,
 }
 
-/// What is wrong with a communicator of a process, by the place of that.
+/// A problem with a communicator, and the place of its process.
 type Wrong = (usize, ImportError);
 
 impl Groups {
@@ -220,8 +223,11 @@ impl Groups {
                 }
                 let is_all = communicator.size as usize == log.processes.len();
                 let found = members.remove(key).unwrap_or_default();
+                // Guess: in a single log the largest communicator has all ranks.
                 let ranks = if is_one && communicator.size == largest {
                     (0..all).collect()
+                // Without `commId`, communicators of equal size could be confused, except for the
+                // one with all processes.
                 } else if found.len() == communicator.size as usize && (key.0.is_some() || is_all) {
                     found.into_iter().map(|(_, rank)| rank).collect()
                 } else {
@@ -238,11 +244,12 @@ impl Groups {
     }
 }
 
-/// The ranks of each communicator, in its order: the place in it, and the rank.
+/// Collects the members of each communicator in order: place in it, and rank.
 fn members(log: &Log, keys: &[Vec<Key>], ranks_of: &[u32]) -> BTreeMap<Key, Vec<(u32, u32)>> {
     let mut members: BTreeMap<Key, Vec<(u32, u32)>> = BTreeMap::new();
     for ((process, keys), &own) in log.processes.iter().zip(keys).zip(ranks_of) {
         for (communicator, key) in process.communicators.iter().zip(keys) {
+            // Guess: without a recorded place, members are in the order of their ranks.
             let rank = communicator.rank.unwrap_or(own);
             members.entry(key.clone()).or_default().push((rank, own));
         }
@@ -253,8 +260,8 @@ fn members(log: &Log, keys: &[Vec<Key>], ranks_of: &[u32]) -> BTreeMap<Key, Vec<
     members
 }
 
-/// The keys of the communicators of a process: those without a number are told apart by how many of
-/// their size came before.
+/// Returns the identities of a process's communicators. Those without `commId` are told apart by
+/// counting earlier ones of the same size.
 fn keys(process: &Process) -> Vec<Key> {
     let mut seen: BTreeMap<(Option<String>, u32), usize> = BTreeMap::new();
     let keys = process.communicators.iter().map(|of| {
@@ -278,7 +285,7 @@ fn wrong<T>(line: usize, what: &str, remedy: &str) -> Result<T, ImportError> {
     Err(ImportError::new(Place::Line(line), what, remedy))
 }
 
-/// The calls of a process; messages that were called for together are one call.
+/// Resolves the calls of a process. Messages that were grouped are one call.
 fn recorded(
     rank: u32,
     place: usize,
@@ -330,7 +337,7 @@ fn recorded(
     Ok(calls)
 }
 
-/// Messages in a communicator of these ranks, but those of a rank to itself.
+/// Resolves messages in a communicator with these ranks; those to the rank itself are left out.
 fn messages(
     rank: u32,
     group: u32,
@@ -360,8 +367,8 @@ fn messages(
     Ok(messages)
 }
 
-/// The bytes that a rank has, where NCCL counts those of a part; `None` of more than any message
-/// has.
+/// Returns a rank's own bytes where NCCL counts those of one part; `None` if they exceed any
+/// message.
 fn own_bytes(name: CollectiveName, bytes: u64, ranks: u64) -> Option<u64> {
     let bytes = match name {
         CollectiveName::ReduceScatter | CollectiveName::AllToAll | CollectiveName::Scatter => {

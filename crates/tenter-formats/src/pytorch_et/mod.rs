@@ -1,8 +1,8 @@
-//! Execution traces of `PyTorch` on the host: the nodes of a rank as JSON, perhaps compressed.
+//! Reader for `PyTorch`'s execution traces of the host: nodes of each rank as JSON.
 //!
-//! The observer writes what the CPU has called, without times; kernels are not in it. The
-//! node `record_param_comms` says what a collective is: in newer versions by its attributes, in
-//! older ones by the places of its inputs.
+//! The observer writes the calls of the CPU without times, and no kernels. A node
+//! `record_param_comms` describes a collective: newer versions by attributes, older ones by the
+//! places of inputs.
 //!
 //! Source: `torch/csrc/profiler/standalone/execution_trace_observer.cpp` and
 //! `torch/csrc/distributed/c10d/ParamCommsUtils.hpp` of pytorch/pytorch.

@@ -1,4 +1,4 @@
-//! The calls in the nodes of a trace.
+//! Calls in the nodes of a trace.
 
 use serde_json::Value;
 
@@ -6,32 +6,33 @@ use crate::calls::{
     Called, Described, Elements, Members, Peer, ProcessGroups, called, element_bytes,
 };
 
-/// A call that brings something to another rank, by the number of its node.
+/// A call that moves data between ranks, with its node's number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NodeCall {
     pub(super) id: u64,
     pub(super) described: Described,
 }
 
-/// The name of nodes that record calls.
+/// Name of the nodes that record calls.
 const RECORDS: &str = "record_param_comms";
 
-/// What a trace has in it.
+/// Relevant content of a trace.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
     pub(super) calls: Vec<NodeCall>,
     pub(super) groups: ProcessGroups,
-    /// The size of the group of all ranks.
+    /// Size of the group with all ranks.
     pub(super) world: Option<u32>,
-    /// Nodes that compute, without a time.
+    /// Number of nodes that compute; the trace has no times for them.
     pub(super) computes: u64,
 }
 
 impl Nodes {
-    /// Takes the nodes of a trace, in the order of their numbers.
+    /// Reads the nodes of a trace. Calls are sorted by node number, the order in which they were
+    /// made.
     ///
     /// # Errors
-    /// What is wrong with a node, and what to do.
+    /// The problem with a node.
     pub(super) fn of(list: &[Value]) -> Result<Nodes, String> {
         let mut nodes = Nodes::default();
         for (place, node) in list.iter().enumerate() {
@@ -49,7 +50,7 @@ impl Nodes {
         Ok(nodes)
     }
 
-    /// Notes process groups: a text with a list of them.
+    /// Reads process groups from the inputs of a node, which are texts that contain lists.
     fn groups(&mut self, node: &Value) {
         let values = values(node, "inputs").iter().filter_map(Value::as_str);
         for text in values {
@@ -61,7 +62,7 @@ impl Nodes {
                 if let (true, Some(size)) = (is_all, size) {
                     self.world = u32::try_from(size).ok();
                 }
-                // Older nodes name groups by the address of what carries them out.
+                // Calls in older versions name groups by the address of their backend.
                 let address = group["backend_id"].as_u64().or(group["uid"].as_u64());
                 let name = group["pg_name"].as_str();
                 if let (Some(address), Some(name)) = (address, name) {
@@ -72,14 +73,14 @@ impl Nodes {
     }
 }
 
-/// The inputs or outputs of a node, whose places differ between versions.
+/// Returns the inputs or outputs of a node, whose place differs between versions.
 fn values<'n>(node: &'n Value, of: &str) -> &'n [Value] {
     let of = &node[of];
     let list = of["values"].as_array().or(of.as_array());
     list.map_or(&[], Vec::as_slice)
 }
 
-/// The attributes of a node, by their names.
+/// Returns the attributes of a node with their names.
 fn attributes(node: &Value) -> Vec<(&str, &Value)> {
     let attributes = node["attrs"].as_array().into_iter().flatten();
     attributes
@@ -87,13 +88,13 @@ fn attributes(node: &Value) -> Vec<(&str, &Value)> {
         .collect()
 }
 
-/// The name of a call among inputs.
+/// Returns the first input that is the name of a call.
 fn name_in(inputs: &[Value]) -> Option<&str> {
     let mut texts = inputs.iter().filter_map(Value::as_str);
     texts.find(|name| called(name).is_some())
 }
 
-/// What a node records; `None` where it brings nothing to another rank.
+/// Reads the call that a node records; `None` if it moves no data between ranks.
 fn call(node: &Value) -> Result<Option<NodeCall>, String> {
     let id = node["id"].as_u64();
     let id = id.ok_or("a node has no number `id`")?;
@@ -137,6 +138,7 @@ fn call(node: &Value) -> Result<Option<NodeCall>, String> {
     } else {
         of_tensors(inputs, values(node, "outputs"))
     };
+    // The same place holds a message's peer or a collective's root.
     let (place, address, size) = of_places(inputs, called);
     let is_message = matches!(called, Called::Send | Called::Receive);
     let (peer, root) = (place.filter(|_| is_message), place.filter(|_| !is_message));
@@ -164,8 +166,9 @@ fn call(node: &Value) -> Result<Option<NodeCall>, String> {
     Ok(Some(NodeCall { id, described }))
 }
 
-/// What inputs say by their places around the name: tensors, a number, the group, the root or peer,
-/// the name, two lists of split sizes, and at the end the size of the group.
+/// Reads values by their places around the call's name: root or peer stands before it, and the
+/// group before that. The last input is the group's size. Guess: older versions have this order of
+/// inputs.
 fn of_places(inputs: &[Value], of: Called) -> (Option<u64>, Option<u64>, Option<u64>) {
     let name = inputs.iter().position(|input| {
         let name = input.as_str();
@@ -175,7 +178,8 @@ fn of_places(inputs: &[Value], of: Called) -> (Option<u64>, Option<u64>, Option<
     (before(1), before(2), inputs.last().and_then(Value::as_u64))
 }
 
-/// The elements of tensors, each a list `[tensor, storage, offset, elements, bytes, device]`.
+/// Counts the elements of tensors, each a list `[tensor, storage, offset, elements, bytes,
+/// device]`.
 fn of_tensors(inputs: &[Value], outputs: &[Value]) -> Option<Elements> {
     let mut bytes = None;
     let sent = inputs.iter().map(|value| elements(value, &mut bytes));
@@ -189,7 +193,7 @@ fn of_tensors(inputs: &[Value], outputs: &[Value]) -> Option<Elements> {
     })
 }
 
-/// How deep lists of lists of tensors are.
+/// Deepest nesting of lists of tensors.
 const DEEP: usize = 4;
 
 fn elements(value: &Value, bytes: &mut Option<u64>) -> u64 {

@@ -1,4 +1,4 @@
-//! The traces of all ranks.
+//! Assembly of the traces of all ranks.
 
 use tenter_units::{Budget, Time};
 use tenter_workload::spec::PytorchEtSpec;
@@ -14,12 +14,11 @@ use crate::imported::{Imported, RankFiles, Source};
 use crate::json_text;
 use crate::trace::Traces;
 
-/// Reads the traces of all ranks, in the order of the ranks, and a file of process groups, if there
-/// is one.
+/// Reads the traces of all ranks in rank order, and the file of process groups if there is one.
 ///
 /// # Errors
-/// The first thing that is not as the format has it, by its file, line or node; groups of which
-/// nothing tells the ranks, and collectives that differ between ranks.
+/// The first violation of the format, by its file, line or node; groups whose ranks nothing tells,
+/// and collectives that differ between ranks.
 pub fn read(
     files: &(impl RankFiles + ?Sized),
     groups: Option<Source<'_>>,
@@ -104,6 +103,7 @@ fn recorded(nodes: &Nodes, resolving: &mut Resolving<'_, '_>) -> Result<Vec<Reco
     let calls = nodes.calls.iter().map(|node| {
         let call = resolving.call(&[&node.described]);
         Ok(Recorded {
+            // The trace has no times.
             start: 0,
             end: 0,
             stream: 0,

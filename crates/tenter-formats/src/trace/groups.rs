@@ -1,4 +1,4 @@
-//! Communicators of traces, by their names.
+//! Communicators of traces, by name.
 
 use std::collections::BTreeMap;
 
@@ -7,36 +7,36 @@ use serde_json::Value;
 use crate::error::Wrong;
 use crate::limits::MEMBERS_MAX;
 
-/// What to do where nothing tells the ranks of a group.
+/// Remedy if nothing tells the ranks of a group.
 pub(crate) const NAME_RANKS: &str =
     "give the files of all ranks, or a file of their groups with `groups`";
 const ALL_FILES: &str = "give the files of all ranks";
 
-/// Communicators by their names. Those that have no name, or the name `0` and no ranks, are of all
+/// Communicators by name. Guess: one without a name, or with the name `0` and no ranks, has all
 /// ranks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Groups {
     names: BTreeMap<String, u32>,
-    /// Those of which the ranks are known, by name and ranks.
+    /// Numbers of communicators with known ranks, by name and ranks.
     of_ranks: BTreeMap<(String, Vec<u32>), u32>,
     list: Vec<Group>,
-    /// Those that begin with another rank, by number and place.
+    /// Numbers of communicators rotated to begin with a root, by original number and root's place.
     rooted: BTreeMap<(u32, u64), u32>,
-    /// How many ranks all of them have together.
+    /// Ranks in all communicators together.
     members: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Group {
     name: String,
-    /// `None` where nothing is known of it.
+    /// Ranks in order; an empty list means all, `None` that they are unknown.
     ranks: Option<Vec<u32>>,
-    /// Whether it is another one than those of other names with the same ranks.
+    /// True if it differs from communicators with other names and the same ranks.
     is_own: bool,
 }
 
 impl Groups {
-    /// The number of the communicator of that name, known or not.
+    /// Returns the number of the communicator `name`, and adds it if it is new.
     pub(crate) fn number(&mut self, name: &str) -> u32 {
         if let Some(number) = self.names.get(name) {
             return *number;
@@ -51,11 +51,12 @@ impl Groups {
         number
     }
 
-    /// The number of the communicator of that name and these ranks, which has nothing in common
-    /// with others of the same ranks.
+    /// Returns the number of the communicator with this name and these ranks. It is distinct from
+    /// others with the same ranks.
     ///
     /// # Errors
-    /// More ranks of all communicators together than are kept: files name a range in a few words.
+    /// More ranks in all communicators than [`MEMBERS_MAX`]: a few words in a file can name a long
+    /// range.
     pub(crate) fn of_ranks(&mut self, name: &str, ranks: Vec<u32>) -> Result<u32, Wrong> {
         let key = (name.to_owned(), ranks);
         if let Some(number) = self.of_ranks.get(&key) {
@@ -72,10 +73,10 @@ impl Groups {
         Ok(number)
     }
 
-    /// So many ranks of another communicator are kept.
+    /// Counts the ranks of a further communicator.
     ///
     /// # Errors
-    /// More ranks than are kept.
+    /// More ranks in all communicators than [`MEMBERS_MAX`].
     pub(crate) fn keep(&mut self, ranks: usize) -> Result<(), Wrong> {
         self.members = self.members.saturating_add(ranks);
         if self.members <= MEMBERS_MAX {
@@ -89,11 +90,11 @@ impl Groups {
         ))
     }
 
-    /// The number of a communicator with its ranks in an order that begins with the one at a place;
-    /// `None` of a place that it does not have.
+    /// Returns the number of a communicator rotated to begin with the rank at `place`; `None` if it
+    /// has no such place.
     ///
     /// # Errors
-    /// Those of [`Groups::of_ranks`].
+    /// Errors of [`Groups::of_ranks`].
     pub(crate) fn rooted(
         &mut self,
         number: u32,
@@ -120,12 +121,13 @@ impl Groups {
         Ok(Some(found))
     }
 
-    /// Whether the ranks of a communicator are among those that are kept already.
+    /// Returns true if the communicator's ranks have been counted.
     pub(crate) fn is_kept(&self, number: u32) -> bool {
         self.list[number as usize].is_own
     }
 
-    /// What tells a communicator from others of the same ranks; 0 where nothing does.
+    /// Returns a tag that separates the communicator from others with the same ranks; 0 if nothing
+    /// does.
     pub(crate) fn tag(&self, number: u32) -> u32 {
         if self.list[number as usize].is_own {
             number + 1
@@ -134,7 +136,7 @@ impl Groups {
         }
     }
 
-    /// How many ranks a communicator has, of so many in all.
+    /// Returns the number of ranks in a communicator, for a job with `all` ranks.
     pub(crate) fn size_of(&self, number: u32, all: u32) -> u32 {
         let ranks = &self.list[number as usize].ranks;
         ranks
@@ -143,16 +145,16 @@ impl Groups {
             .map_or(all, |ranks| ranks.len() as u32)
     }
 
-    /// Sets the ranks of a communicator; none are all.
+    /// Sets the ranks of a communicator; an empty list means all.
     pub(crate) fn set(&mut self, name: &str, ranks: Vec<u32>) {
         let number = self.number(name);
         self.list[number as usize].ranks = Some(ranks);
     }
 
-    /// The ranks of a communicator, of so many in all, in its order.
+    /// Returns the ranks of a communicator in order, for a job with `all` ranks.
     ///
     /// # Errors
-    /// Of a communicator that nothing is known of.
+    /// A communicator whose ranks are unknown.
     pub(crate) fn ranks_of(&self, number: u32, all: u32) -> Result<Vec<u32>, Wrong> {
         let group = &self.list[number as usize];
         match &group.ranks {
@@ -167,7 +169,7 @@ impl Groups {
         }
     }
 
-    /// Reads a JSON object of names and lists of ranks; says what is wrong.
+    /// Reads a JSON object that maps names to lists of ranks. The error is a sentence.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), String> {
         let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         let of = value
@@ -184,13 +186,14 @@ impl Groups {
         Ok(())
     }
 
-    /// Reads what `PyTorch` notes of process groups: a text that has a JSON list of them in it.
-    /// What is none is passed over.
+    /// Reads `PyTorch`'s note on process groups: a text that contains a JSON list. Any other text
+    /// is ignored.
     pub(crate) fn read_process_groups(&mut self, text: &str) {
         let from_to = text.find("[{").zip(text.rfind("}]"));
         let Some(list) = from_to.and_then(|(from, to)| text.get(from..to + 2)) else {
             return;
         };
+        // Some versions escape the quotes once more.
         let plain = list.replace("\\\"", "\"");
         let read = [list, &plain]
             .into_iter()
@@ -208,8 +211,8 @@ impl Groups {
     }
 }
 
-/// Groups of as many ranks, which are equally far from each other, beside each other: what a group
-/// of one rank is for all others.
+/// Shape of groups that tile the ranks: `size` ranks at distance `stride`, in blocks beside each
+/// other. From one rank's group it gives those of all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Regular {
     stride: u32,
@@ -217,10 +220,10 @@ pub(crate) struct Regular {
 }
 
 impl Regular {
-    /// The groups one of which is that of a recorded rank, of so many in all.
+    /// Derives the shape from the group of rank `recorded`, in a job with `all` ranks.
     ///
     /// # Errors
-    /// Of a group that is no part of such a grid.
+    /// A group that does not tile the ranks.
     pub(crate) fn of(ranks: &[u32], recorded: u32, all: u32) -> Result<Regular, Wrong> {
         let irregular = || {
             let what = format!(
@@ -240,7 +243,7 @@ impl Regular {
             return Err(irregular());
         }
         let regular = Regular { stride, size };
-        // The recorded rank may be beyond those that repeat what it did.
+        // The recorded rank may lie beyond the ranks of the job.
         let first = regular.first(recorded);
         let expected = (0..size).map(|place| first.checked_add(stride * place));
         if ranks.iter().map(|&rank| Some(rank)).eq(expected) {
@@ -250,16 +253,16 @@ impl Regular {
         }
     }
 
-    /// The first rank of the group of a rank.
+    /// Returns the first rank in the group of `rank`.
     pub(crate) fn first(self, rank: u32) -> u32 {
         let block = self.stride * self.size;
         rank / block * block + rank % self.stride
     }
 
-    /// The ranks of the group that begins with a rank.
+    /// Returns the ranks of the group that begins with `first`.
     ///
     /// # Errors
-    /// Ranks that there are not.
+    /// Ranks beyond the job.
     pub(crate) fn ranks(self, first: u32, all: u32) -> Result<Vec<u32>, Wrong> {
         let last = u64::from(first) + u64::from(self.stride) * u64::from(self.size - 1);
         if last >= u64::from(all) {

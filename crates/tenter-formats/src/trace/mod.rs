@@ -1,4 +1,4 @@
-//! Traces of frameworks: operations of each rank with numbers, which wait for each other by these.
+//! Traces of frameworks: numbered operations for each rank, which wait for each other by number.
 //!
 //! ```text
 //!   reader of a format ─ RankTrace of each rank ─▶ Traces ─▶ graph, and notes
@@ -24,58 +24,58 @@ pub(crate) use groups::{Groups, NAME_RANKS};
 use rank::{Circle, TraceNode};
 pub(crate) use rank::{RankTrace, What};
 
-/// The streams of a rank.
+/// Streams of a rank.
 pub(crate) mod stream {
-    /// Kernels that compute.
+    /// Compute kernels.
     pub(crate) const COMPUTE: u32 = 0;
-    /// Kernels that communicate.
+    /// Communication kernels.
     pub(crate) const COMMUNICATION: u32 = 1;
-    /// What the CPU does.
+    /// Work on the CPU.
     pub(crate) const CPU: u32 = 2;
     /// Copies between memories.
     pub(crate) const MEMORY: u32 = 3;
-    /// What takes no time.
+    /// Operations without duration.
     pub(crate) const NOTHING: u32 = 4;
-    /// The first one that is free for the streams of a recording,
+    /// First number for streams of a recording …
     pub(crate) const OTHERS: u32 = 5;
-    /// and the first one for messages that are on their way together.
+    /// … and first number for streams of messages that are under way together.
     pub(crate) const MESSAGES: u32 = 1 << 20;
 }
 
-/// Whether all ranks do what one of them has done.
+/// Relation between traces and ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Repeats {
-    /// Each has a trace.
+    /// Each rank has a trace.
     No,
-    /// They do what a rank has done of which the number is not known.
+    /// All ranks repeat one trace, whose rank is unknown.
     Unknown,
-    /// They do what this one has done, in the groups that are theirs.
+    /// All ranks repeat the trace of this rank, each in its own groups.
     Of(u32),
 }
 
 const UNKNOWN_ROOT: &str = "broadcasts, reduces, gathers and scatters have a root that is not recorded, or are repeated for all ranks, and are taken as from the first rank of their group";
 
-/// The traces of all ranks, while they are put together.
+/// Traces of all ranks while they become a graph.
 pub(crate) struct Traces<'r> {
     dependencies: Dependencies,
     peak_gflops: Option<u32>,
     repeats: Repeats,
     builder: TakenGraph<'r>,
     ranks: u32,
-    /// The communicators, by name.
+    /// Communicators by name.
     pub(crate) groups: Groups,
     communicators: Communicators<'r>,
-    /// Those that ranks have used, by their numbers among the groups and their first ranks.
+    /// Communicators in the graph, by group number and first rank; `None` for a rank alone.
     known: BTreeMap<(u32, u32), Option<Communicator>>,
-    /// The groups of a trace that is repeated, as far as they were met.
+    /// Shape of each group, if one trace is repeated for all ranks.
     regular: BTreeMap<u32, Regular>,
-    /// How often something was met that is noted, by what is said of it.
+    /// Occurrences of each countable note.
     counted: BTreeMap<&'static str, u64>,
-    /// Further notes.
+    /// Notes without a count.
     notes: Vec<&'static str>,
 }
 
-/// A collective, as an operation of a trace names it.
+/// A collective as a trace operation names it; `bytes` is a rank's own part.
 #[derive(Clone, Copy)]
 struct Called {
     name: CollectiveName,
@@ -84,7 +84,7 @@ struct Called {
 }
 
 impl<'r> Traces<'r> {
-    /// The traces of so many ranks.
+    /// Starts the traces of `ranks` ranks.
     ///
     /// # Errors
     /// More ranks than the budget has.
@@ -107,7 +107,8 @@ impl<'r> Traces<'r> {
         })
     }
 
-    /// The recordings of so many ranks, in which operations wait for what is said of each.
+    /// Starts the traces of `ranks` recordings, whose operations wait for exactly what each one
+    /// lists.
     ///
     /// # Errors
     /// More ranks than the budget has.
@@ -132,40 +133,40 @@ impl<'r> Traces<'r> {
         })
     }
 
-    /// Something that is told of the whole trace: a sentence without its end.
+    /// Adds a note about the whole trace: a sentence without full stop.
     pub(crate) fn note(&mut self, what: &'static str) {
         if !self.notes.contains(&what) {
             self.notes.push(what);
         }
     }
 
-    /// Something of which only the number is told: a sentence without its subject.
+    /// Counts `times` occurrences for a note: a sentence that will begin with the number.
     pub(crate) fn count(&mut self, what: &'static str, times: u64) {
         if times > 0 {
             *self.counted.entry(what).or_default() += times;
         }
     }
 
-    /// How many billions of operations are computed in a second, where that is given.
+    /// Returns the computing speed in 10⁹ operations per second, if it is given.
     pub(crate) fn peak_gflops(&self) -> Option<u32> {
         self.peak_gflops
     }
 
-    /// Whether the trace of one rank is that of all.
+    /// Returns true if one trace stands for all ranks.
     pub(crate) fn is_repeated(&self) -> bool {
         self.repeats != Repeats::No
     }
 
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     pub(crate) fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    /// Adds the rank that comes next.
+    /// Adds the next rank.
     ///
     /// # Errors
-    /// Operations that wait for themselves, a communicator that is not known or does not have the
-    /// rank, and collectives that differ from those of other ranks.
+    /// Operations that wait for themselves, an unknown communicator or one without this rank, and
+    /// collectives that differ from those of other ranks.
     pub(crate) fn add(
         &mut self,
         rank: u32,
@@ -199,7 +200,8 @@ impl<'r> Traces<'r> {
                 What::Collective { name, bytes, group } => {
                     let called = Called { name, bytes, group };
                     let added = self.collective(&mut built, rank, node, called, end)?;
-                    // What is left of the collective of a rank alone is not what was measured.
+                    // A collective of a rank alone takes no time, so its recorded time has no
+                    // counterpart.
                     measured = measured.filter(|_| added.is_some());
                     let nothing = Operation::Compute { time: Time::ZERO };
                     added.unwrap_or_else(|| built.add(nothing, stream::NOTHING))
@@ -219,7 +221,7 @@ impl<'r> Traces<'r> {
         self.builder.add(built, end)
     }
 
-    /// What a communicator is in the graph; none of a rank alone.
+    /// Returns the communicator of a group in the graph; `None` for a rank alone.
     fn communicator(
         &mut self,
         rank: u32,
@@ -229,6 +231,7 @@ impl<'r> Traces<'r> {
     ) -> Result<Option<Communicator>, ImportError> {
         let unknown = |wrong: Wrong| wrong.of(&format!("node {id}")).at(end);
         let mut own = None;
+        // The recorded group belongs to one rank. The others get groups of the same shape.
         if let Repeats::Of(recorded) = self.repeats {
             let regular = if let Some(regular) = self.regular.get(&group) {
                 *regular
@@ -255,6 +258,7 @@ impl<'r> Traces<'r> {
             let remedy = "give the traces of all ranks, or `ranks` to repeat that of one";
             return Err(ImportError::new(end, what, remedy));
         }
+        // Groups that were counted when they were made are not counted again.
         if own.is_some() || !self.groups.is_kept(group) {
             self.groups.keep(ranks.len()).map_err(unknown)?;
         }
@@ -267,7 +271,7 @@ impl<'r> Traces<'r> {
         Ok(found)
     }
 
-    /// Adds a collective; none of a rank alone.
+    /// Adds a collective and returns its place; `None` for a rank alone.
     fn collective(
         &mut self,
         built: &mut RankBuilder,
@@ -282,7 +286,7 @@ impl<'r> Traces<'r> {
             self.count("collectives are of a rank alone and take no time", 1);
             return Ok(None);
         };
-        let bytes = name.size_of_own(bytes, communicator.size()).max(1);
+                let bytes = name.size_of_own(bytes, communicator.size()).max(1);
         let collectives = self.builder.collectives();
         let added = self
             .communicators
@@ -298,11 +302,11 @@ impl<'r> Traces<'r> {
         Ok(Some(built.add_collective(group, which, stream)))
     }
 
-    /// The number of a group for a collective with a root, by the place of that, which comes first
-    /// in its order.
+    /// Returns the group whose order begins with the root of a collective, which is at place
+    /// `root`. Algorithms take the first rank as root.
     ///
     /// # Errors
-    /// Those of [`Groups::of_ranks`].
+    /// Errors of [`Groups::of_ranks`].
     pub(crate) fn rooted(
         &mut self,
         name: CollectiveName,
@@ -313,22 +317,24 @@ impl<'r> Traces<'r> {
         if !matches!(name, Broadcast | Gather | Reduce | Scatter) {
             return Ok(group);
         }
-        // The groups of other ranks than the recorded one are found by their regular order.
+        // In a repeated trace the other ranks' groups follow from the regular order, which has no
+        // root.
         let found = match root {
             Some(0) => Some(group),
             Some(root) if !self.is_repeated() => self.groups.rooted(group, root, self.ranks)?,
             _ => None,
         };
+        // Guess: an unknown root is the first rank.
         Ok(found.unwrap_or_else(|| {
             self.count(UNKNOWN_ROOT, 1);
             group
         }))
     }
 
-    /// The graph.
+    /// Completes the graph.
     ///
     /// # Errors
-    /// Those of [`GraphBuilder::finish`].
+    /// Errors of [`GraphBuilder::finish`].
     pub(crate) fn finish(self) -> Result<Imported, ImportError> {
         let graph = self.builder.finish(Place::Byte(0))?;
         let counted = self.counted.into_iter();
@@ -341,10 +347,10 @@ impl<'r> Traces<'r> {
     }
 }
 
-/// The most numbers of a circle that are listed.
+/// Most operations of a circle that a message lists.
 const LISTED: usize = 8;
 
-/// Operations of a rank wait for each other in a circle.
+/// Returns the error for operations that wait for each other in a circle.
 fn waits_for_itself(rank: u32, Circle(ids): &Circle, end: Place) -> ImportError {
     let listed = ids.iter().take(LISTED).map(u64::to_string);
     let listed = listed.collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! The trace of one rank.
+//! The trace of one rank, and its order of execution.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -7,20 +7,20 @@ use tenter_units::Time;
 use tenter_workload::graph::{CollectiveName, Measured};
 use tenter_workload::spec::Dependencies;
 
-/// What an operation of a trace is.
+/// The content of a trace operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// It takes no time, and others may wait for it.
+    /// An operation without duration, for which others may wait.
     Nothing,
-    /// The rank computes, or does what took so long when it was recorded.
+    /// Computing, or anything else that takes its recorded time.
     Compute(Time),
-    /// It does nothing for a time.
+    /// Idle time.
     Wait(Time),
-    /// It sends a message.
+    /// A message to `peer`.
     Send { peer: u32, bytes: u64, tag: u32 },
-    /// It receives one.
+    /// A message from `peer`.
     Receive { peer: u32, bytes: u64, tag: u32 },
-    /// It takes part in a collective with so many bytes of its own.
+    /// A collective; `bytes` is a rank's own part.
     Collective {
         name: CollectiveName,
         bytes: u64,
@@ -31,65 +31,65 @@ pub(crate) enum What {
 /// An operation of a trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TraceNode {
-    /// Its number in the file.
+    /// Number in the file.
     pub(crate) id: u64,
     pub(crate) what: What,
     pub(crate) stream: u32,
-    /// The stream that it was recorded on.
+    /// Stream in the recording.
     pub(crate) recorded: Option<u32>,
-    /// When it was carried out where it was recorded.
+    /// Time of execution in the recording.
     pub(crate) measured: Option<Measured>,
-    /// Where those that it waits for begin and end in the lists of the rank.
+    /// Ranges in the rank's lists of dependencies, by data and by control.
     data: (u32, u32),
     control: (u32, u32),
 }
 
-/// The trace of one rank. What an operation waits for is added before it is.
+/// Operations of one rank. The dependencies of an operation are added before the operation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RankTrace {
     pub(crate) nodes: Vec<TraceNode>,
     data: Vec<u64>,
     control: Vec<u64>,
-    /// Where the lists of the operation that comes next begin.
+    /// Beginning of the next operation's dependencies in both lists.
     next: (u32, u32),
     measured: Option<Measured>,
 }
 
-/// What waits for what, by places.
+/// Dependencies between operations, by place.
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
-    /// Who waits, and for whom.
+    /// The waiting operation, and the one that it waits for.
     pub(crate) list: Vec<(u32, u32)>,
-    /// Waits for numbers that there are not.
+    /// Dependencies on numbers that the trace does not have.
     pub(crate) missing: u64,
-    /// Operations that have the number of another one, and are left out.
+    /// Operations that were left out because an earlier one has their number.
     pub(crate) repeated: u64,
 }
 
-/// The numbers of operations that wait for each other in a circle.
+/// Numbers of operations that wait for each other in a circle.
 #[derive(Debug)]
 pub(crate) struct Circle(pub(crate) Vec<u64>);
 
 impl RankTrace {
-    /// The operation that comes next waits for another one's data.
+    /// Adds a data dependency to the next operation.
     pub(crate) fn waits_for(&mut self, id: u64) {
         self.data.push(id);
     }
 
-    /// The operation that comes next was called by another one.
+    /// Adds a control dependency to the next operation: `id` called it.
     pub(crate) fn called_by(&mut self, id: u64) {
         self.control.push(id);
     }
 
-    /// The operation that comes next started at a time in ps, if that is known, and took so long.
+    /// Sets the recorded time of the next operation: its start in ps, if known, and its duration.
     pub(crate) fn was_measured(&mut self, start: Option<u64>, took: Time) {
         let start = start.map(Time::from_ps);
         self.measured = Some(Measured { start, took });
     }
 
-    /// Starts were given in a unit of so many ps, since any time: from now on they are ps since the
-    /// first one. Times since 1970 are more ps than 64 bits hold. Gives how many starts are too
-    /// late for that, which are dropped.
+    /// Converts starts from `unit` ps since any origin to ps since the first start. Readers store
+    /// raw starts, because times since 1970 exceed 64 bits in ps. Returns the number of starts that
+    /// are too late for that, which are dropped.
     pub(crate) fn count_starts_from_first(&mut self, unit: u64) -> u64 {
         let starts = self.nodes.iter().filter_map(|node| node.measured?.start);
         let first = starts.min().unwrap_or_default();
@@ -104,7 +104,7 @@ impl RankTrace {
         too_late
     }
 
-    /// Adds an operation with what was said of it before.
+    /// Adds an operation with the dependencies and the time that were set for it.
     pub(crate) fn add(&mut self, id: u64, what: What, stream: u32, recorded: Option<u32>) {
         let ends = (self.data.len() as u32, self.control.len() as u32);
         self.nodes.push(TraceNode {
@@ -119,17 +119,19 @@ impl RankTrace {
         self.next = ends;
     }
 
-    /// Puts the operations in an order of execution, in which ranks issue them, and gives what
-    /// waits for what. That is the order of their numbers if none waits for a higher number.
-    /// Otherwise it is one in which none is before what it waits for, by data and by control if
-    /// that is possible; of those that are free at the same time the one with the earlier recorded
-    /// start is first, then the one with the lower number.
+    /// Sorts the operations into an order in which ranks issue them, and returns the dependencies.
+    ///
+    /// That is the order of their numbers if none waits for a higher number. Otherwise each
+    /// operation comes behind its dependencies, by data and control if these have no circle. Among
+    /// operations that are free, the one with the earlier recorded start comes first, then the one
+    /// with the lower number.
     ///
     /// # Errors
-    /// Operations that wait for themselves.
+    /// Operations that wait for each other in a circle.
     pub(crate) fn put_in_order(&mut self, dependencies: Dependencies) -> Result<Waits, Circle> {
         let before = self.nodes.len();
         self.nodes.sort_by_key(|node| node.id);
+        // The sort is stable, so the operation that stays is the first one in the file.
         self.nodes.dedup_by_key(|node| node.id);
         let has_control = dependencies == Dependencies::DataAndControl;
         let mut waits = self.waits(has_control);
@@ -137,6 +139,8 @@ impl RankTrace {
         if waits.list.iter().any(|&(place, other)| other >= place) {
             let order = if has_control {
                 self.order(&waits.list)?
+            // Callers come before callees even if only data counts, as far as the two do not
+            // contradict.
             } else {
                 let of_both = self.order(&self.waits(true).list);
                 of_both.or_else(|_| self.order(&waits.list))?
@@ -155,10 +159,10 @@ impl RankTrace {
         Ok(waits)
     }
 
-    /// The place of an operation, while they are in the order of their numbers.
+    /// Returns the place of operation `id`, while operations are sorted by number.
     fn place(&self, id: u64) -> Option<u32> {
         let first = self.nodes.first()?.id;
-        // Numbers often have no gaps.
+        // Numbers often have no gaps, so the place can be computed.
         let guess = id.checked_sub(first)? as usize;
         if self.nodes.get(guess).is_some_and(|node| node.id == id) {
             return Some(guess as u32);
@@ -167,7 +171,7 @@ impl RankTrace {
         found.ok().map(|place| place as u32)
     }
 
-    /// What waits for what by data, and by control where that is asked for.
+    /// Resolves the dependencies by data, and by control if `has_control` is set.
     fn waits(&self, has_control: bool) -> Waits {
         let mut waits = Waits {
             list: Vec::with_capacity(self.data.len()),
@@ -190,9 +194,11 @@ impl RankTrace {
         waits
     }
 
-    /// The places in an order in which each is behind all that it waits for.
+    /// Returns places in an order in which each comes behind its dependencies.
     fn order(&self, waits: &[(u32, u32)]) -> Result<Vec<u32>, Circle> {
         let count = self.nodes.len();
+        // Followers are grouped by the operation that they wait for in one flat list: `ends` has
+        // the end of each group.
         let mut open = vec![0_u32; count];
         let mut ends = vec![0_u32; count + 1];
         for &(place, other) in waits {
@@ -209,6 +215,7 @@ impl RankTrace {
             followers[*slot as usize] = place;
             *slot += 1;
         }
+        // Operations without a recorded start come before those with one.
         let key = |place: u32| {
             let start = self.nodes[place as usize].measured.and_then(|of| of.start);
             Reverse((start, place))
@@ -232,8 +239,10 @@ impl RankTrace {
         Err(self.circle(waits, &open))
     }
 
-    /// A circle among operations that are never free: each of them waits for another one.
+    /// Finds a circle among the operations that never become free.
     fn circle(&self, waits: &[(u32, u32)], open: &[u32]) -> Circle {
+        // Each stuck operation waits for another stuck one, so a path along these returns to
+        // itself.
         let is_stuck = |place: u32| open[place as usize] > 0;
         let mut waits_for: Vec<Option<u32>> = vec![None; open.len()];
         for &(place, other) in waits.iter().filter(|of| is_stuck(of.1)) {
@@ -258,7 +267,7 @@ impl RankTrace {
         )
     }
 
-    /// Puts the operations in an order of their places.
+    /// Sorts operations by `order`, a list of former places, and adapts the dependencies.
     fn permute(&mut self, order: &[u32], waits: &mut [(u32, u32)]) {
         let mut place_of = vec![0_u32; order.len()];
         for (place, &before) in (0..).zip(order) {
@@ -275,7 +284,7 @@ impl RankTrace {
     }
 }
 
-/// A part of a list.
+/// Returns a range of a list.
 fn between(list: &[u64], ends: (u32, u32)) -> &[u64] {
     let (from, to) = ends;
     &list[from as usize..to as usize]
