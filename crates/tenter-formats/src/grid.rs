@@ -20,8 +20,8 @@ pub(crate) enum Group {
 }
 
 /// The numbering of ranks: tensor-parallel ranks are neighbours, then come expert-parallel and
-/// other data-parallel ones, then pipeline stages. Fields are numbers of ranks; `ranks` is a
-/// multiple of `tensor` × `pipeline`.
+/// other data-parallel ones, then pipeline stages. Each field is a number of ranks, and `ranks` a
+/// multiple of the product of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
     pub(crate) tensor: u32,
@@ -47,7 +47,6 @@ impl Grid {
         let (own, replica) = (rank % tensor, rank / tensor % data);
         let stage = self.stage(rank);
         let at = |replica: u32| own + tensor * (replica + data * stage);
-        // The last expert-parallel group is smaller if `expert` does not divide the replicas.
         let experts = replica / expert * expert;
         let of_experts = expert.min(data - experts);
         match group {

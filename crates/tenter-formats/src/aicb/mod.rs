@@ -1,7 +1,7 @@
-//! Tables of AICB: a line for each collective of a model, for the ranks of each stage of the
-//! pipeline.
+//! Reader for tables of AICB, which have a line for each collective, in sections for the ranks of a
+//! pipeline stage.
 //!
-//! Source: `log_analyzer/log.py`, `workload_generator/` and `workload_applyer.py` of aliyun/aicb.
+//! Source: `log_analyzer/log.py`, `workload_generator/` and `workload_applyer.py` in aliyun/aicb.
 
 mod ranks;
 mod table;

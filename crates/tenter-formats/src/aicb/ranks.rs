@@ -1,4 +1,4 @@
-//! What the ranks of each stage do.
+//! Operations of the ranks in each stage.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,14 @@ use crate::taken_graph::TakenGraph;
 /// Reads a table.
 ///
 /// # Errors
-/// The first line that is not as the format has it, groups that do not divide the ranks or have
-/// another size than a line says, and ranks without lines.
+/// The first line that violates the format, groups that do not divide the ranks or contradict a
+/// line, and ranks without lines.
 pub fn read(text: &str, spec: &AicbSpec, budget: &Budget) -> Result<Imported, ImportError> {
     limits::text(text.len(), budget)?;
     let sections = table::read(text)?;
     let grid = grid(&sections, spec)?;
     check_sizes(&sections, grid)?;
+    // A section that stands for several stages does not tell which of them sends.
     let sections_are_stages = sections.len() as u32 == grid.pipeline;
     let mut built = Built {
         spec,
@@ -52,14 +53,14 @@ pub fn read(text: &str, spec: &AicbSpec, budget: &Budget) -> Result<Imported, Im
     built.finish()
 }
 
-/// A section, its first rank, and the one behind its last.
+/// A section with its first rank, and the one behind its last.
 struct OfRanks<'s> {
     first: u32,
     end: u32,
     section: &'s Section,
 }
 
-/// The sections in the order of their ranks. One alone is that of all ranks, however many.
+/// Sorts the sections by their ranks. A single section is for all ranks, whatever it names.
 fn ordered(sections: &[Section], ranks: u32) -> Result<Vec<OfRanks<'_>>, ImportError> {
     let is_one = sections.len() == 1;
     let mut ordered: Vec<OfRanks<'_>> = Vec::with_capacity(sections.len());
@@ -83,7 +84,7 @@ fn ordered(sections: &[Section], ranks: u32) -> Result<Vec<OfRanks<'_>>, ImportE
     Ok(ordered)
 }
 
-/// Refuses more operations than a file may make by the ranks that its sections name.
+/// Refuses more operations than a file may declare by the ranks in its sections.
 fn check_length(ordered: &[OfRanks<'_>], grid: &Grid, stored: usize) -> Result<(), ImportError> {
     let of = |of: &OfRanks<'_>| {
         let ranks = of.end.min(grid.ranks).saturating_sub(of.first);
@@ -93,7 +94,7 @@ fn check_length(ordered: &[OfRanks<'_>], grid: &Grid, stored: usize) -> Result<(
     repeated(operations, stored, grid.ranks, Place::Line(1))
 }
 
-/// How many ranks the groups of a kind have, by the first collective that says so.
+/// Returns the size of a kind of group, from the first collective that tells it.
 fn size_of(sections: &[Section], group: Group) -> Option<u32> {
     let rows = sections.iter().flat_map(|section| &section.rows);
     let of_group = rows
@@ -102,7 +103,7 @@ fn size_of(sections: &[Section], group: Group) -> Option<u32> {
     sizes.next()
 }
 
-/// How many ranks an expert-parallel group has.
+/// Returns the size of an expert-parallel group.
 fn experts(sections: &[Section], spec: &AicbSpec) -> Result<u32, ImportError> {
     if let Some(expert) = spec.expert.or(size_of(sections, Group::Expert)) {
         return Ok(expert);
@@ -128,9 +129,10 @@ fn experts(sections: &[Section], spec: &AicbSpec) -> Result<u32, ImportError> {
     ))
 }
 
-/// The grid of the ranks, from the sizes of groups.
+/// Derives the grid of ranks from the sizes of groups.
 fn grid(sections: &[Section], spec: &AicbSpec) -> Result<Grid, ImportError> {
     let tensor = spec.tensor.or(size_of(sections, Group::Tensor));
+    // Guess: a kind of group that no line names has one rank.
     let tensor = tensor.unwrap_or(1);
     let expert = experts(sections, spec)?;
     let data = size_of(sections, Group::Data);
@@ -138,11 +140,12 @@ fn grid(sections: &[Section], spec: &AicbSpec) -> Result<Grid, ImportError> {
     let declared = declared.map(|(_, end)| end).max();
     let declared = declared.or(size_of(sections, Group::All));
     let asked = spec.calls.ranks;
-    // What is left of the ranks by the replicas that lines name are stages.
+    // Guess: ranks that are left after dividing by tensor-parallel ranks and replicas are stages.
     let replicas = declared.filter(|_| asked.is_none()).zip(data);
     let stages = replicas.and_then(|(ranks, data)| ranks.checked_div(tensor.checked_mul(data)?));
     let pipeline = spec.pipeline.or(stages);
     let pipeline = pipeline.or(size_of(sections, Group::Pipeline));
+    // Guess: without any size, each section is a stage.
     let pipeline = pipeline.unwrap_or(sections.len() as u32).max(1);
     let ranks = asked.or(declared).unwrap_or_else(|| {
         let replicas = data.unwrap_or(expert);
@@ -169,8 +172,8 @@ fn grid(sections: &[Section], spec: &AicbSpec) -> Result<Grid, ImportError> {
     })
 }
 
-/// Lines say how many ranks their groups have: all of a kind the same. Those of tensor-parallel and
-/// expert-parallel ones hold; `ranks` may change the others, with a note.
+/// Checks that all groups of a kind have one size. Tensor-parallel and expert-parallel sizes must
+/// also be those of the grid; `ranks` may change the others, which gives a note.
 fn check_sizes(sections: &[Section], grid: Grid) -> Result<(), ImportError> {
     let rows = sections.iter().flat_map(|section| &section.rows);
     let mut first: BTreeMap<Group, (u32, usize)> = BTreeMap::new();
@@ -197,15 +200,15 @@ fn check_sizes(sections: &[Section], grid: Grid) -> Result<(), ImportError> {
     Ok(())
 }
 
-/// The graph, while it is put together.
+/// The graph under construction.
 struct Built<'s> {
     spec: &'s AicbSpec,
     grid: Grid,
-    /// Whether messages between stages are sent.
+    /// True if messages between stages are sent.
     sends: bool,
     builder: TakenGraph<'s>,
     communicators: Communicators<'s>,
-    /// Those that ranks have used, by the first rank of each.
+    /// Communicators that ranks have used, by kind of group and first rank.
     known: BTreeMap<(Group, u32), Option<Communicator>>,
     counted: BTreeMap<&'static str, u64>,
 }
@@ -213,9 +216,9 @@ struct Built<'s> {
 const OTHER_SIZE: &str =
     "collectives have another group size than their lines say, since `ranks` changes it";
 
-/// The stream of computing; collectives of each kind of group have their own behind it.
+/// Stream for computing; collectives have one for each kind of group behind it.
 const COMPUTE: u32 = 0;
-/// The stream of messages.
+/// Stream for messages.
 const MESSAGES: u32 = 100;
 
 impl Built<'_> {
@@ -223,7 +226,7 @@ impl Built<'_> {
         *self.counted.entry(what).or_default() += 1;
     }
 
-    /// What a rank does: one line after the other.
+    /// Makes the operations of a rank: one line after the other.
     fn rank(&mut self, rank: u32, rows: &[Row]) -> Result<RankBuilder, ImportError> {
         self.communicators.begin_rank();
         let mut of = RankBuilder::default();
@@ -283,6 +286,8 @@ impl Built<'_> {
         }
         let gathers = matches!(name, CollectiveName::AllGather | CollectiveName::Gather);
         let is_own = self.spec.all_gather_size == GatheredSize::Input || !gathers;
+        // Lines have a rank's own bytes, except for gathers, for which AICB writes the whole
+        // result.
         let bytes = if is_own {
             name.size_of_own(row.bytes, communicator.size())
         } else {
@@ -301,7 +306,7 @@ impl Built<'_> {
         Ok(Some(of.add_collective(of_group, which, stream)))
     }
 
-    /// A message to or from the same place of the next stage or the one before.
+    /// Adds a message to or from the same place in a neighbouring stage.
     fn message(
         &mut self,
         rank: u32,
@@ -310,6 +315,7 @@ impl Built<'_> {
         stage: Option<Stage>,
         bytes: u64,
     ) -> Option<u32> {
+        // Stages are consecutive blocks of ranks, so this is the distance to the neighbour.
         let distance = self.grid.tensor * self.grid.data();
         let peer = match stage {
             Some(Stage::Next) => Some(rank + distance).filter(|&peer| peer < self.grid.ranks),

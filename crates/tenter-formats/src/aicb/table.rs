@@ -1,4 +1,4 @@
-//! The table: sections with the ranks of a stage, a header, and a line for each call.
+//! Parsing of the table: sections with the ranks of a stage, headers, and a line for each call.
 
 use csv::StringRecord;
 use tenter_notation::diagnostics::quote;
@@ -12,19 +12,19 @@ use crate::limits::{MESSAGE_MAX, RANKS_MAX};
 
 type Read<T> = Result<T, ImportError>;
 
-/// Where a message goes to or comes from.
+/// The stage at the other end of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The stage before.
+    /// The stage in front.
     Previous,
     /// The stage behind.
     Next,
 }
 
-/// What a line is.
+/// The meaning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A call in a group, or a message between stages.
+    /// A collective in a group, or a message between stages.
     Call(Called, Group, Option<Stage>),
     Compute,
 }
@@ -34,17 +34,17 @@ pub(super) enum Kind {
 pub(super) struct Row {
     pub(super) line: usize,
     pub(super) kind: Kind,
-    /// How many ranks its group has, where that is told.
+    /// Size of its group in ranks, if the line has it.
     pub(super) size: Option<u32>,
     pub(super) bytes: u64,
-    /// How long it took, where that was measured.
+    /// Duration, if it was measured.
     pub(super) took: Option<Time>,
 }
 
-/// The lines for some ranks.
+/// The lines for a range of ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Section {
-    /// The first rank, and the one behind the last, where the section names them.
+    /// First rank and the one behind the last, if the section names them.
     pub(super) ranks: Option<(u32, u32)>,
     pub(super) rows: Vec<Row>,
 }
@@ -56,7 +56,7 @@ fn wrong<T>(line: usize, what: impl Into<String>, remedy: &str) -> Read<T> {
 /// Reads a table.
 ///
 /// # Errors
-/// The first line that is not as the format has it.
+/// The first line that violates the format.
 pub(super) fn read(text: &str) -> Read<Vec<Section>> {
     let mut sections: Vec<Section> = Vec::new();
     let mut columns: Option<Columns> = None;
@@ -81,6 +81,7 @@ pub(super) fn read(text: &str) -> Read<Vec<Section>> {
             let remedy = "begin with `comm_type,comm_group,comm_group_size,msg_size,…`";
             return wrong(line, "there is no header in front of it", remedy);
         };
+        // Lines without a section are for all ranks.
         if sections.is_empty() {
             sections.push(Section::default());
         }
@@ -98,7 +99,7 @@ pub(super) fn read(text: &str) -> Read<Vec<Section>> {
     Ok(sections)
 }
 
-/// The words between commas.
+/// Splits a line at its commas.
 fn record(words: &str, line: usize) -> Read<StringRecord> {
     let mut reader = csv::ReaderBuilder::new();
     let reader = reader.has_headers(false).trim(csv::Trim::All);
@@ -113,7 +114,7 @@ fn record(words: &str, line: usize) -> Read<StringRecord> {
     }
 }
 
-/// The ranks of a section, such as `[rank0 ~ rank127]` or `[ pp_stage1: [rank8, rank9] ]`.
+/// Reads the ranks of a section: `[rank0 ~ rank127]` or `[ pp_stage1: [rank8, rank9] ]`.
 fn ranks(words: &str, line: usize) -> Read<(u32, u32)> {
     let mut found: Vec<u64> = Vec::new();
     for part in words.split("rank").skip(1) {
@@ -139,7 +140,7 @@ fn ranks(words: &str, line: usize) -> Read<(u32, u32)> {
     Ok((first as u32, last as u32 + 1))
 }
 
-/// The places of columns.
+/// Positions of the columns.
 struct Columns {
     kind: usize,
     group: usize,
@@ -170,7 +171,7 @@ impl Columns {
         })
     }
 
-    /// A line; `None` of one that marks the end of an epoch.
+    /// Reads a line; `None` for one that marks the end of an epoch.
     fn row(&self, record: &StringRecord, line: usize) -> Read<Option<Row>> {
         let word = |place: usize| record.get(place).unwrap_or_default();
         let told = |place: Option<usize>| {
@@ -201,7 +202,7 @@ impl Columns {
             }
         };
         let bytes = match kind {
-            // The size of computing is that of matrices.
+            // For computing, AICB writes the shapes of matrices in this column.
             Kind::Compute => 0,
             Kind::Call(..) => size(word(self.bytes), line)?,
         };
@@ -252,7 +253,7 @@ fn group(word: &str, line: usize) -> Read<Group> {
 }
 
 fn size(word: &str, line: usize) -> Read<u64> {
-    // Some writers divide sizes, and leave `.0`.
+    // Some writers compute sizes by division in Python, which leaves `.0`.
     let plain = word.strip_suffix(".0").unwrap_or(word);
     match plain.parse::<u64>() {
         Ok(bytes) if bytes <= MESSAGE_MAX => Ok(bytes),
@@ -270,7 +271,7 @@ fn size(word: &str, line: usize) -> Read<u64> {
 }
 
 fn milliseconds(word: &str, line: usize) -> Read<Time> {
-    // Nine decimal places of milliseconds are picoseconds.
+    // A millisecond has nine decimal places of picoseconds.
     match decimal::scientific(word, 9) {
         Some((time, _)) => Ok(time),
         None => wrong(

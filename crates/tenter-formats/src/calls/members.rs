@@ -159,7 +159,7 @@ impl ProcessGroups {
             return (0..u64::from(size)).map(rank).collect();
         }
         // Guess: the default group, one with an empty list, and any as large as the job have all
-// ranks.
+        // ranks.
         let is_world = named.is_some() || ["", "0"].contains(&members.name.as_str());
         let is_all = size.is_none() || size == Some(all);
         (is_all && (is_world || size == Some(all))).then(Vec::new)

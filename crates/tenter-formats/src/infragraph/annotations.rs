@@ -1,4 +1,4 @@
-//! Ranks in annotations: which host comes first.
+//! Ranks in annotations, which order the hosts.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use super::expand::{Devices, Path};
 use super::parts::{Kind, Rank, Read};
 use crate::error::{ImportError, Place};
 
-/// An instance by its name and number, and a component of it, if any.
+/// An annotated node: name and number of an instance, and a component if the node names one.
 type Ranked = (String, u32, Option<Path>);
 
-/// The nodes that have a rank.
+/// Ranks of annotated nodes.
 pub(super) struct Ranks(BTreeMap<Ranked, u64>);
 
-/// Names and indexes of a node: `host.0.xpu.1`, `host[0]xpu[1]`.
+/// Splits a node's name into names with indices: `host.0.xpu.1` or `host[0]xpu[1]`.
 fn parts(node: &str, at: Place) -> Read<Vec<(&str, u32)>> {
     let wrong = || {
         let what = format!("{} is no node with a rank", quote(node));
@@ -37,7 +37,7 @@ fn parts(node: &str, at: Place) -> Read<Vec<(&str, u32)>> {
 }
 
 impl Ranks {
-    /// The ranks of a document; `device` is the device of an instance.
+    /// Resolves the ranks of a document. `device` returns the device of an instance, and its count.
     pub(super) fn of(
         ranks: &[Rank],
         devices: &Devices<'_>,
@@ -55,7 +55,7 @@ impl Ranks {
         Ok(Ranks(found))
     }
 
-    /// The node that has a rank.
+    /// Resolves the node that has a rank.
     fn place(
         Rank { node, at, .. }: &Rank,
         devices: &Devices<'_>,
@@ -86,7 +86,7 @@ impl Ranks {
         self.0.is_empty()
     }
 
-    /// The ranks of the `xpu`s of an instance in their order, or of the instance as a whole.
+    /// Returns the ranks of an instance: those of its `xpu`s in order, or its own.
     pub(super) fn of_instance(
         &self,
         instance: &str,
@@ -95,6 +95,7 @@ impl Ranks {
         device: &str,
     ) -> Vec<u64> {
         let from = (instance.to_owned(), number, None);
+        // Keys begin with name and number, so an instance's ranks are one range.
         let own = self.0.range(from..);
         let own = own.take_while(|((name, of, _), _)| (name.as_str(), *of) == (instance, number));
         let is_npu = |path: &Option<Path>| {

@@ -1,4 +1,4 @@
-//! An infrastructure as it is written.
+//! Parsing of an infrastructure.
 
 use std::collections::BTreeMap;
 
@@ -23,11 +23,11 @@ pub(super) struct Document {
     pub(super) edges: Vec<Edge>,
     pub(super) ranks: Vec<Rank>,
     pub(super) notes: Vec<String>,
-    /// The place of the last value.
+    /// Last line, for errors about the whole file.
     pub(super) end: usize,
 }
 
-/// Where the lines of a text begin.
+/// First byte of each line.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -46,7 +46,7 @@ fn wrong(at: Place, what: impl Into<String>, remedy: impl Into<String>) -> Impor
     ImportError::new(at, what, remedy)
 }
 
-/// A tree of YAML or JSON, and its lines.
+/// Parses YAML or JSON into a tree, and finds its lines.
 fn tree(bytes: &[u8]) -> Read<(Node, Lines)> {
     let text = words::text(bytes)?;
     let (problems, lines) = (Problems::default(), Lines::of(text));
@@ -68,7 +68,7 @@ fn tree(bytes: &[u8]) -> Read<(Node, Lines)> {
     Err(wrong(place, what, remedy))
 }
 
-/// A mapping of the document, with what errors call it.
+/// A mapping in the document, with its name for errors.
 struct Part<'n> {
     node: &'n Node,
     of: &'static str,
@@ -80,7 +80,7 @@ impl<'n> Part<'n> {
         self.lines.place(self.node.at)
     }
 
-    /// The place of a key, or of the whole where it is missing.
+    /// Returns the place of a key, or that of the mapping if the key is missing.
     fn place(&self, key: &str) -> Place {
         let entry = self.node.entry(key);
         let at = entry.and_then(tenter_notation::tree::Entry::place);
@@ -94,7 +94,7 @@ impl<'n> Part<'n> {
         node.is_map().then_some(Part { node, of, lines })
     }
 
-    /// The mappings of a list.
+    /// Returns the mappings in a list.
     fn parts(&self, key: &str, of: &'static str) -> Read<Vec<Part<'n>>> {
         let Some(entry) = self.node.entry(key) else {
             return Ok(Vec::new());
@@ -202,13 +202,13 @@ impl<'n> Part<'n> {
         })
     }
 
-    /// A number under the key that `choice` names, and that key.
+    /// Returns the key that `choice` names, and the number under it.
     fn chosen(&self) -> Option<(&'n str, &'n str)> {
         let unit = self.node.word("choice")?;
         Some((unit, self.node.word(unit)?))
     }
 
-    /// Rate and latency of a link; counts rates that are none.
+    /// Reads rate and latency of a link. Counts rates in `transfers` whose unit does not tell them.
     fn link(&self, transfers: &mut u64) -> Read<Link> {
         let mut link = Link::default();
         let Some(physical) = self.part("physical", "`physical` of a link") else {
@@ -229,6 +229,7 @@ impl<'n> Part<'n> {
                 }
             };
             *transfers += u64::from(factor.is_none());
+            // Gigatransfers per second do not tell a rate without the number of lanes.
             let rate = factor.map(|factor| {
                 let bits = decimal::times(number, factor);
                 bits.map(Rate::from_bits_per_second).ok_or_else(|| {
@@ -272,7 +273,7 @@ impl<'n> Part<'n> {
 }
 
 impl Document {
-    /// Reads an infrastructure, and the ranks in its annotations and in those of another file.
+    /// Reads an infrastructure, with ranks from its own annotations and from a further file.
     pub(super) fn read(bytes: &[u8], annotations: Option<Source<'_>>) -> Read<Document> {
         let (root, lines) = tree(bytes)?;
         let root = Part {
@@ -303,7 +304,7 @@ impl Document {
                 part.word("device")?.to_owned(),
             );
             let (count, at) = (part.count()?, part.at());
-            // A description that differs by the characters alone that names may not have.
+            // The writer keeps a fabric's name as description if names may not have its characters.
             let known = part.node.word("description");
             let known = known.filter(|known| plain(known) == name.trim_end_matches('_'));
             let shown = known.unwrap_or(&name).to_owned();
@@ -349,7 +350,7 @@ fn device(part: &Part<'_>, transfers: &mut u64) -> Read<Device> {
     })
 }
 
-/// Refuses what `InfraGraph` 3 does not write, with what it is.
+/// Refuses other formats and versions, and says what the file is.
 fn refuse_others(root: &Part<'_>) -> Read<()> {
     let stale = "this is InfraGraph 1; write it as version 3 has it, with `edges` of two ends each, \
                  or let its package convert it";
@@ -383,8 +384,7 @@ fn refuse_others(root: &Part<'_>) -> Read<()> {
     Ok(())
 }
 
-/// The attributes `rank` of nodes.
-/// The ranks of a file of annotations.
+/// Reads the ranks in a file of annotations.
 fn ranks_of(bytes: &[u8]) -> Read<Vec<Rank>> {
     let (root, lines) = tree(bytes)?;
     ranks(&Part {
@@ -394,6 +394,7 @@ fn ranks_of(bytes: &[u8]) -> Read<Vec<Rank>> {
     })
 }
 
+/// Reads the attributes `rank` of annotated nodes.
 fn ranks(root: &Part<'_>) -> Read<Vec<Rank>> {
     let wrapped = root.part("annotations", "the annotations");
     let own = wrapped.as_ref().unwrap_or(root);

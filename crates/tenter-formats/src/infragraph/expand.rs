@@ -1,4 +1,4 @@
-//! Devices with their components, and edges with their ends written out.
+//! Devices with their components, and edges with their ends expanded.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -10,39 +10,39 @@ use super::index;
 use super::parts::{Device, Kind, Read, Scheme};
 use crate::error::{ImportError, Place};
 
-/// The place of a component in an instance: for each device on the way to it, a component by its
-/// place in the list, and which of them.
+/// Position of a component in an instance: for each device on the path, the place of a component in
+/// the device's list, and the index among its copies.
 pub(super) type Path = Vec<(u32, u32)>;
 
-/// No file has more edges, nor an end of an edge more components.
+/// Most edges in a file, and most components at one end of an edge.
 const EDGES_MAX: usize = 1 << 20;
-/// The ends of all edges together.
+/// Most components at the ends of all edges together.
 const ENDS_MAX: usize = 1 << 24;
-/// Devices within devices.
+/// Deepest nesting of devices.
 const DEPTH_MAX: usize = 16;
 
-/// How many components of a kind a device has, with those of the devices in it.
+/// Numbers of `xpu`s and `nic`s in a device, with those in nested devices.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) xpus: u64,
     pub(super) nics: u64,
 }
 
-/// The devices by name.
+/// All devices by name.
 pub(super) struct Devices<'d> {
     by_name: &'d BTreeMap<String, Device>,
-    /// The place of a component among those of its device, by the names of both.
+    /// Place of a component in its device's list, by the names of device and component.
     places: BTreeMap<(&'d str, &'d str), u32>,
     counts: BTreeMap<&'d str, Counts>,
-    /// Components that ends have stood for so far.
+    /// Components for which ends have stood so far.
     spent: Cell<usize>,
 }
 
-/// Edges that were written out.
+/// Counts of expanded edges.
 #[derive(Default)]
 pub(super) struct Edges {
     written: usize,
-    /// Edges one by one whose ends are not equally many.
+    /// Edges with `one2one` whose ends have different lengths.
     pub(super) uneven: u64,
 }
 
@@ -51,7 +51,7 @@ fn wrong(at: Place, what: String, remedy: &str) -> ImportError {
 }
 
 impl Edges {
-    /// The pairs of two ends.
+    /// Pairs the components of two ends.
     pub(super) fn pairs<T: Clone + PartialEq>(
         &mut self,
         scheme: Scheme,
@@ -76,13 +76,14 @@ impl Edges {
                 .collect(),
         };
         self.uneven += u64::from(scheme == Scheme::OneToOne && a.len() != b.len());
+        // An edge from a set to itself pairs each component with itself, too, which is no cable.
         pairs.retain(|(a, b)| a != b);
         Ok(pairs)
     }
 }
 
 impl<'d> Devices<'d> {
-    /// The devices of a document.
+    /// Takes the devices of a document, and counts their components.
     pub(super) fn of(devices: &'d BTreeMap<String, Device>) -> Read<Devices<'d>> {
         let mut all = Devices {
             by_name: devices,
@@ -135,12 +136,12 @@ impl<'d> Devices<'d> {
         Ok(counts)
     }
 
-    /// What a device has of servers.
+    /// Returns the numbers of `xpu`s and `nic`s in a device.
     pub(super) fn counts(&self, name: &str) -> Counts {
         self.counts.get(name).copied().unwrap_or_default()
     }
 
-    /// A device by its name.
+    /// Returns a device by its name.
     pub(super) fn get(&self, name: &str, at: Place) -> Read<&'d Device> {
         self.by_name.get(name).ok_or_else(|| {
             let names = self.by_name.keys().map(String::as_str);
@@ -149,7 +150,7 @@ impl<'d> Devices<'d> {
         })
     }
 
-    /// Counts components that an end stands for, which are bounded over all ends.
+    /// Counts components for which an end stands, and bounds their total.
     pub(super) fn spend(&self, components: usize, at: Place) -> Read<()> {
         let spent = self.spent.get().saturating_add(components);
         self.spent.set(spent);
@@ -160,11 +161,11 @@ impl<'d> Devices<'d> {
         Ok(())
     }
 
-    /// The components that a text of names with slices stands for: `nic[0:2]`, `cx5[0].port`.
+    /// Expands names with slices into components: `nic[0:2]`, `cx5[0].port`.
     pub(super) fn paths(&self, device: &str, text: &str, at: Place) -> Read<Vec<Path>> {
         let (mut of, mut paths) = (device, vec![Path::new()]);
         let mut elements = text.split('.').peekable();
-        // A component may follow the name of its own device.
+        // The text may begin with the name of the device itself.
         self.get(of, at)?;
         let is_component = |name| self.places.contains_key(&(device, name));
         let mut element = elements.next();
@@ -209,7 +210,7 @@ impl<'d> Devices<'d> {
         Ok(paths)
     }
 
-    /// What the component at a path is, and its name for people: `nic3`, `cx5-0/port1`.
+    /// Returns the kind of the component at `path`, and its name for people: `nic3`, `cx5-0/port1`.
     pub(super) fn describe(&self, device: &str, path: &Path) -> (Kind, String) {
         let (mut of, mut kind, mut shown) = (device, Kind::Custom, String::new());
         for &(place, index) in path {
@@ -227,7 +228,7 @@ impl<'d> Devices<'d> {
     }
 }
 
-/// A name with a number behind it, apart from a number at its own end.
+/// Appends a number to a name, with a hyphen if the name ends in a digit.
 pub(super) fn numbered(name: &str, number: u32) -> String {
     let ends_so = name.ends_with(|last: char| last.is_ascii_digit());
     let between = if ends_so { "-" } else { "" };

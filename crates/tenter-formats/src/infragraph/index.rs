@@ -1,16 +1,16 @@
-//! Names with slices as Python has them: `nic`, `nic[0]`, `nic[0:4]`, `nic[::-1]`.
+//! Names with Python's slices: `nic`, `nic[0]`, `nic[0:4]`, `nic[::-1]`.
 
 use tenter_notation::diagnostics::quote;
 
 use super::parts::Read;
 use crate::error::{ImportError, Place};
 
-/// A name without its slice.
+/// Returns the name without its slice.
 pub(super) fn name(word: &str) -> &str {
     word.split_once('[').map_or(word, |(name, _)| name).trim()
 }
 
-/// The indexes that the slice of a word selects among so many.
+/// Returns the indices that the slice selects among `count` items.
 pub(super) fn indexes(word: &str, count: u32, at: Place) -> Read<Vec<u32>> {
     let Some((_, slice)) = word.split_once('[') else {
         return Ok((0..count).collect());
@@ -52,6 +52,7 @@ pub(super) fn indexes(word: &str, count: u32, at: Place) -> Read<Vec<u32>> {
     if step == 0 {
         return Err(wrong(format!("{} goes nowhere", quote(word))));
     }
+    // Python clamps bounds to this range; backwards it ends at -1, in front of the first.
     let (lowest, highest) = if step > 0 {
         (0, count)
     } else {

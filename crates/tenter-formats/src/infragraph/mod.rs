@@ -1,4 +1,4 @@
-//! Infrastructures of `InfraGraph` 3 as fabrics, and fabrics as infrastructures.
+//! Reader and writer for infrastructures of `InfraGraph` 3.
 //!
 //! ```text
 //!   YAML, JSON ─document─▶ devices, instances, edges ─expand─▶ cables between components
@@ -7,11 +7,11 @@
 //!                     NPUs, NICs and scale-up of a server    hosts and switches by name
 //! ```
 //!
-//! A device that has an `xpu` or a `nic` is a server, and each of its components with a cable is a
+//! A device with an `xpu` or a `nic` is a server, and each of its components with a cable is a
 //! host. All other devices are switches.
 //!
-//! Source: the schema of Keysight/infragraph, and what its Python package 3.1.0 does with slices
-//! and schemes.
+//! Source: the schema in Keysight/infragraph, and its Python package 3.1.0 for the meaning of
+//! slices and schemes.
 
 mod annotations;
 mod document;

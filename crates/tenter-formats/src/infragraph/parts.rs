@@ -1,4 +1,4 @@
-//! The parts of an infrastructure.
+//! Parts of an infrastructure.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::error::{ImportError, Place};
 
 pub(super) type Read<T> = Result<T, ImportError>;
 
-/// No device has more of a component, and no instance more copies.
+/// Most copies of a component in a device, and of an instance.
 pub(super) const COUNT_MAX: u64 = 1 << 20;
 
-/// What a component is.
+/// The kind of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Device,
@@ -24,7 +24,7 @@ pub(super) enum Kind {
     Custom,
 }
 
-/// A name as the schema has names.
+/// Replaces the characters that names in the schema may not have by `_`.
 pub(super) fn plain(name: &str) -> String {
     let of = |character: char| match character {
         '-' | '_' => character,
@@ -46,9 +46,9 @@ pub(super) enum Scheme {
     ManyToMany,
 }
 
-/// An end of an edge: an instance and a component, each with a slice.
+/// An end of an edge: an instance and a component, each perhaps with a slice.
 pub(super) struct Endpoint {
-    /// Empty within a device.
+    /// Name with a slice; empty for an edge within a device.
     pub(super) instance: String,
     pub(super) component: String,
     pub(super) at: Place,
@@ -61,7 +61,7 @@ pub(super) struct Edge {
     pub(super) at: Place,
 }
 
-/// What a link says of itself.
+/// Rate and latency of a link, as far as it has them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Link {
     pub(super) rate: Option<Rate>,
@@ -77,18 +77,18 @@ pub(super) struct Device {
 
 pub(super) struct Instance {
     pub(super) name: String,
-    /// What it is called in a fabric.
+    /// Name in the fabric.
     pub(super) shown: String,
     pub(super) device: String,
     pub(super) count: u32,
     pub(super) at: Place,
 }
 
-/// An attribute of a node, of a graph that is annotated.
+/// The attribute `rank` of an annotated node.
 pub(super) struct Rank {
     pub(super) node: String,
     pub(super) value: u64,
     pub(super) at: Place,
-    /// The file of annotations, where they have one of their own.
+    /// The file of annotations, if they are in a file of their own.
     pub(super) file: Option<String>,
 }

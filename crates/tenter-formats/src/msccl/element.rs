@@ -1,4 +1,4 @@
-//! Elements of a file with their lines.
+//! XML elements with their lines.
 
 use std::str::FromStr;
 
@@ -21,12 +21,12 @@ impl<'d, 'i> Element<'d, 'i> {
         self.0.tag_name().name()
     }
 
-    /// The byte at which it begins.
+    /// Returns the byte at which the element begins.
     pub(super) fn start(&self) -> usize {
         self.0.range().start
     }
 
-    /// Its line, for an error: the text is read from its beginning to find it.
+    /// Returns the element's line for an error. This reads the text from its beginning.
     fn line(&self) -> usize {
         self.0.document().text_pos_at(self.start()).row as usize
     }
@@ -35,12 +35,12 @@ impl<'d, 'i> Element<'d, 'i> {
         ImportError::new(Place::Line(self.line()), what, remedy)
     }
 
-    /// The names of its attributes.
+    /// Iterates over attribute names.
     pub(super) fn attributes(&self) -> impl Iterator<Item = &'i str> {
         self.0.attributes().map(|attribute| attribute.name())
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute, which must be there.
     pub(super) fn text(&self, name: &str) -> Read<&'d str> {
         let found = self.0.attribute(name);
         found.ok_or_else(|| {
@@ -56,18 +56,18 @@ impl<'d, 'i> Element<'d, 'i> {
         })
     }
 
-    /// A number that must be there.
+    /// Parses an attribute that must be there.
     pub(super) fn number<T: FromStr>(&self, name: &str) -> Read<T> {
         self.parsed(name, self.text(name)?)
     }
 
-    /// A number that may be absent.
+    /// Parses an attribute; `usual` is its value if it is absent.
     pub(super) fn number_or<T: FromStr>(&self, name: &str, usual: T) -> Read<T> {
         let found = self.0.attribute(name);
         found.map_or(Ok(usual), |text| self.parsed(name, text))
     }
 
-    /// A number; −1 stands for none.
+    /// Parses an attribute in which −1 stands for none.
     pub(super) fn number_or_none(&self, name: &str) -> Read<Option<u32>> {
         match self.text(name)?.trim() {
             "-1" => Ok(None),
@@ -75,7 +75,7 @@ impl<'d, 'i> Element<'d, 'i> {
         }
     }
 
-    /// Elements within; another one is refused.
+    /// Returns the elements within, and refuses any whose name is not in `names`.
     pub(super) fn children(&self, names: &[&str]) -> Read<Vec<Element<'d, 'i>>> {
         let elements = self.0.children().filter(Node::is_element).map(Element);
         let elements: Vec<_> = elements.collect();

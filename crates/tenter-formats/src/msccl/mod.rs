@@ -1,7 +1,7 @@
-//! Algorithms of MSCCL as XML: what each thread block of each GPU does, step by step.
+//! Reader for algorithms of MSCCL as XML: the steps of each thread block of each GPU.
 //!
-//! Source of the format and its meaning: `src/graph/topo.cc` and the interpreter of
-//! microsoft/msccl, `msccl/language/ir.py` of microsoft/msccl-tools.
+//! Source of the format and its meaning: `src/graph/topo.cc` and the interpreter in
+//! microsoft/msccl, and `msccl/language/ir.py` in microsoft/msccl-tools.
 
 mod element;
 mod steps;
@@ -19,15 +19,15 @@ use crate::error::Place;
 use crate::xml_text;
 use element::{Element, Read};
 
-/// Elements and texts of a file; each step is two of them.
+/// Most elements and texts in a file; each step is two of them.
 const NODES_MAX: u32 = 8 << 20;
-/// Sizes that MSCCL takes an algorithm for that does not say it.
+/// Largest size for an algorithm without `maxBytes`, as MSCCL has it.
 const MAX_BYTES: u64 = 128 << 20;
 
-/// The algorithm of a file, checked.
+/// Reads and checks an algorithm.
 ///
 /// # Errors
-/// The first thing that is not as the format has it, and what the algorithm does wrong, by lines.
+/// The first violation of the format, or the first mistake in the algorithm, by its line.
 pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
     let document = xml_text::parsed(text, NODES_MAX)?;
     let root = Element::of(document.root_element());
@@ -51,10 +51,10 @@ pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
     })
 }
 
-/// What is found while a file is read.
+/// State of the reader, with notes for the user.
 #[derive(Default)]
 struct Reading {
-    /// The bytes at which lines end.
+    /// Bytes at which lines end, in ascending order.
     newlines: Vec<usize>,
     lines: ProgramLines,
     notes: Vec<String>,
@@ -62,12 +62,13 @@ struct Reading {
 }
 
 impl Reading {
+    // Steps are many, so lines are found by bisection; errors search the text instead.
     fn line(&self, element: &Element<'_, '_>) -> usize {
         let start = element.start();
         self.newlines.partition_point(|&end| end < start) + 1
     }
 
-    /// Says once which attributes mean nothing here.
+    /// Notes attributes without meaning here, each name once.
     fn know(&mut self, element: &Element<'_, '_>, known: &[&str]) {
         for name in element.attributes() {
             if known.contains(&name) || !self.unknown.insert(format!("{}@{name}", element.name())) {
@@ -98,6 +99,7 @@ impl Reading {
         ];
         self.know(root, &known);
         let in_place = root.number_or::<u8>("inplace", 0)? != 0;
+        // Guess: without `outofplace` an algorithm has separate buffers, unless it is in place.
         let out_of_place = root.number_or("outofplace", u8::from(!in_place))? != 0;
         let least = root.number_or("minBytes", 0)?;
         let mut parts = ProgramParts {
@@ -118,6 +120,7 @@ impl Reading {
             }
             self.gpu(&gpu, rank, &mut parts)?;
         }
+        // The count is not checked yet, so it must not decide the length of this search.
         let missing = (0..parts.ranks.min(1 << 20)).find(|rank| !seen.contains(rank));
         if let Some(rank) = missing {
             let what = format!("there is no GPU {rank}, and `ngpus` is {}", parts.ranks);
@@ -191,7 +194,7 @@ fn protocol(root: &Element<'_, '_>) -> Read<WireProtocol> {
     }
 }
 
-/// Input and output must have the chunks that the collective gives them, where they have any.
+/// Checks that input and output have the chunks that the collective needs, if the file counts them.
 fn check_chunks(gpu: &Element<'_, '_>, parts: &ProgramParts) -> Read<()> {
     let share = |of: ProgramCollective| {
         let shares = if parts.collective == of {

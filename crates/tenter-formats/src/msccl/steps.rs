@@ -1,10 +1,10 @@
-//! A step of a thread block.
+//! Steps of a thread block.
 
 use tenter_workload::collective::{Buffer, Port, ProgramStep, Slot, StepName};
 
 use super::element::{Element, Read};
 
-/// The GPUs that a thread block sends to and receives from, on its channel.
+/// The GPUs to which a thread block sends and from which it receives, on its channel.
 #[derive(Clone, Copy)]
 pub(super) struct Ends {
     send: Option<Port>,
@@ -22,21 +22,22 @@ impl Ends {
     }
 }
 
-/// What a type of steps does.
+/// The parts of a type of step.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a part that a step may lack"
 )]
 struct Does {
     receives: bool,
-    /// Adds its source to what it receives, or sends and stores it.
+    /// Reads its source: adds it to the received data, or sends or stores it.
     reads: bool,
-    /// Adds what is there to what it stores.
+    /// Adds the content of the target to the stored data.
     adds: bool,
     stores: bool,
     sends: bool,
 }
 
+// The letters stand for receive, reduce, copy and send, in this order: `rrcs` does all four.
 fn does(kind: &str) -> Option<Does> {
     let of = |receives, reads, adds, stores, sends| Does {
         receives,
@@ -59,7 +60,7 @@ fn does(kind: &str) -> Option<Does> {
     })
 }
 
-/// The step that an element is, which stands at that place in its block.
+/// Reads a step; `place` is its number in its block.
 pub(super) fn step(element: &Element<'_, '_>, ends: Ends, place: usize) -> Read<ProgramStep> {
     let kind = element.text("type")?;
     let Some(does) = does(kind) else {

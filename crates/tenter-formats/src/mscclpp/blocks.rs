@@ -1,5 +1,5 @@
-//! Thread blocks of an algorithm while they are made of a plan: those of the plan, and helpers that
-//! take what is put into the memory of their GPU, or answer a get from it.
+//! Thread blocks of an algorithm under construction: those of the plan, and helpers. A helper takes
+//! data that is put into its GPU's memory, or answers gets from there.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -8,23 +8,23 @@ use tenter_workload::collective::{At, Port, ProgramBlock, ProgramStep, Slot, Ste
 
 use super::gpu::{Channel, Gpu};
 
-/// A rank and the number of a block.
+/// A thread block: rank and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BlockName {
     pub(super) rank: u32,
     pub(super) block: u32,
 }
 
-/// What helpers are for.
+/// The task of a helper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Helps {
-    /// They take what is put.
+    /// It takes data that is put.
     Take,
-    /// They answer.
+    /// It answers requests.
     Answer,
 }
 
-/// What goes over a channel of an algorithm, from a rank to another.
+/// The content of an algorithm's channel from one rank to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Carries {
     Signals(bool, u32),
@@ -33,22 +33,22 @@ enum Carries {
     Answers(u32),
 }
 
-/// The blocks so far.
+/// All blocks so far.
 #[derive(Default)]
 pub(super) struct Blocks {
     steps: BTreeMap<BlockName, Vec<ProgramStep>>,
-    /// How many steps all blocks have.
+    /// Number of steps in all blocks.
     count: usize,
     names: Names,
     helpers: BTreeMap<(BlockName, u32, Helps), BlockName>,
-    /// The next number of a helper of each rank.
+    /// Next free block number of each rank, for helpers.
     next: Vec<u32>,
-    /// The channel numbers of a pair of ranks.
+    /// Channel numbers between each pair of ranks.
     channels: BTreeMap<(u32, u32), BTreeMap<Carries, u32>>,
     pub(super) notes: Vec<String>,
 }
 
-/// How messages call steps.
+/// Names of steps for messages.
 #[derive(Default)]
 pub(super) struct Names(BTreeMap<BlockName, Vec<Rc<str>>>);
 
@@ -64,6 +64,7 @@ impl Names {
 
 impl Blocks {
     pub(super) fn new(gpus: &[Gpu<'_>]) -> Blocks {
+        // Helpers are numbered behind the plan's own blocks.
         let last = |gpu: &Gpu<'_>| gpu.blocks.iter().map(|of| of.id).max();
         let next = gpus
             .iter()
@@ -84,7 +85,7 @@ impl Blocks {
         (blocks, self.names, self.notes)
     }
 
-    /// Adds a step to a block; `name` is what messages call it.
+    /// Adds a step to a block. Messages call it `name`.
     pub(super) fn push(&mut self, block: BlockName, name: &Rc<str>, step: ProgramStep) -> StepName {
         let names = self.names.0.entry(block).or_default();
         names.push(Rc::clone(name));
@@ -97,14 +98,14 @@ impl Blocks {
         }
     }
 
-    /// How messages call a step.
+    /// Returns the name of a step for messages.
     pub(super) fn name_of(&self, name: BlockName, step: u32) -> String {
         let BlockName { rank, block } = name;
         let step = Some(step);
         self.names.of(At { rank, block, step })
     }
 
-    /// How many steps there are.
+    /// Returns the number of steps in all blocks.
     pub(super) fn count(&self) -> usize {
         self.count
     }
@@ -117,18 +118,19 @@ impl Blocks {
         }
     }
 
-    /// How many steps a block has.
+    /// Returns the number of steps in a block.
     pub(super) fn len(&self, block: BlockName) -> u32 {
         self.steps.get(&block).map_or(0, |steps| steps.len() as u32)
     }
 
-    /// The number of the channel that carries something between two ranks.
+    /// Returns the channel between two ranks for one kind of content, and adds it if it is new.
     fn channel(&mut self, src: u32, dst: u32, carries: Carries) -> u32 {
         let known = self.channels.entry((src, dst)).or_default();
         let next = known.len() as u32;
         *known.entry(carries).or_insert(next)
     }
 
+    // Each block has helpers of its own, since a channel must keep the order of one block.
     fn helper(&mut self, of: BlockName, rank: u32, helps: Helps) -> BlockName {
         if let Some(known) = self.helpers.get(&(of, rank, helps)) {
             return *known;
@@ -143,7 +145,7 @@ impl Blocks {
         helper
     }
 
-    /// A signal from a rank.
+    /// Adds a signal to another rank.
     pub(super) fn signal(&mut self, block: BlockName, to: Channel, name: &Rc<str>) {
         let channel = self.channel(block.rank, to.peer, Carries::Signals(to.port, to.nth));
         let port = Port {
@@ -161,7 +163,7 @@ impl Blocks {
         );
     }
 
-    /// A wait for a signal.
+    /// Adds a wait for a signal.
     pub(super) fn wait(&mut self, block: BlockName, from: Channel, name: &Rc<str>) -> StepName {
         let channel = self.channel(from.peer, block.rank, Carries::Signals(from.port, from.nth));
         let receive = Some(Port {
@@ -175,7 +177,8 @@ impl Blocks {
         self.push(block, name, step)
     }
 
-    /// Puts what `step` makes into a buffer of another rank; gives the step that takes it there.
+    /// Adds a step whose result goes into a buffer of another rank. Returns the helper's step that
+    /// stores it there.
     pub(super) fn put(
         &mut self,
         block: BlockName,
@@ -204,7 +207,7 @@ impl Blocks {
         self.push(helper, name, taken)
     }
 
-    /// Asks another rank for chunks of its buffer.
+    /// Adds a request for chunks in another rank's buffer, and the helper's answer.
     pub(super) fn request(
         &mut self,
         block: BlockName,
@@ -239,7 +242,7 @@ impl Blocks {
         self.push(helper, name, answer);
     }
 
-    /// The port at which the answers of a rank arrive.
+    /// Returns the port at which the answers of `rank` arrive.
     pub(super) fn answers(&mut self, block: BlockName, rank: u32) -> Port {
         let channel = self.channel(rank, block.rank, Carries::Answers(block.block));
         Port {

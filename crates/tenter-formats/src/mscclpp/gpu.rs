@@ -1,4 +1,4 @@
-//! A GPU of a plan: its channels, the buffers of others that it knows, its thread blocks.
+//! GPUs of a plan: channels, remote buffers and thread blocks.
 
 use std::collections::BTreeMap;
 
@@ -6,28 +6,30 @@ use tenter_workload::collective::{Buffer, Slot};
 
 use super::json::{Json, Read};
 
-/// A channel of a type between two GPUs: the n-th of one side is the n-th of the other.
+/// A channel between two GPUs. The n-th of a type on one side is the n-th of that type on the
+/// other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Channel {
     pub(super) peer: u32,
-    /// Its type, and its place among those of the type to this peer.
+    /// True for a port channel, false for a memory channel.
     pub(super) port: bool,
+    // Place among the channels of this type to the peer.
     pub(super) nth: u32,
 }
 
-/// A thread block as it is written.
+/// A thread block as the plan has it.
 pub(super) struct ThreadBlock<'v> {
     pub(super) id: u32,
     pub(super) operations: Vec<Json<'v>>,
-    /// The channels and the remote buffers that it knows, by the type of channels.
+    /// Its channels, as indices into the GPU's list, by channel type.
     channels: Numbers<'v>,
     remote: Numbers<'v>,
 }
 
-/// Numbers of something at the GPU, by the type of channels.
+/// Indices into a list of the GPU, by channel type.
 type Numbers<'v> = BTreeMap<&'v str, Vec<u32>>;
 
-/// A GPU as it is written.
+/// A GPU as the plan has it.
 pub(super) struct Gpu<'v> {
     pub(super) id: u32,
     pub(super) input_chunks: u32,
@@ -84,7 +86,7 @@ impl<'v> Gpu<'v> {
         })
     }
 
-    /// The channels of an operation.
+    /// Returns the channels of an operation.
     pub(super) fn channels(&self, block: usize, operation: &Json<'_>) -> Read<Vec<Channel>> {
         let kind = operation.text("channel_type")?;
         let refuse = |what: &str| operation.wrong(what, "name a channel of the thread block");
@@ -106,7 +108,8 @@ impl<'v> Gpu<'v> {
         Ok(found)
     }
 
-    /// The buffers of an operation: of which rank, where, and how many chunks.
+    /// Returns the buffers of an operation: remote rank if there is one, position, number of
+    /// chunks.
     pub(super) fn buffers(
         &self,
         block: usize,
@@ -121,6 +124,7 @@ impl<'v> Gpu<'v> {
                 return Err(entry.wrong("it is a buffer of a switch", remedy));
             }
             let (index, size) = (entry.number("index")?, entry.number("size")?);
+            // A thread block counts its own references; these lead to the GPU's list.
             if let Some(id) = entry.get("buffer_id") {
                 let kind = operation.text("channel_type")?;
                 let ids = self.blocks.get(block).and_then(|of| of.remote.get(kind));
@@ -143,7 +147,7 @@ impl<'v> Gpu<'v> {
     }
 }
 
-/// The numbers that a thread block has for each type of channels.
+/// Reads a thread block's references for each channel type.
 fn numbers<'v>(block: &Json<'v>, list: &str, key: &str, ids: &str) -> Read<Numbers<'v>> {
     let mut found = Numbers::new();
     for group in block.list(list, list)? {
@@ -153,7 +157,7 @@ fn numbers<'v>(block: &Json<'v>, list: &str, key: &str, ids: &str) -> Read<Numbe
     Ok(found)
 }
 
-/// Operations with those of pipelines in their place.
+/// Puts the operations within pipelines in their place: a pipeline only overlaps them.
 fn flat(operations: Vec<Json<'_>>) -> Read<Vec<Json<'_>>> {
     let mut found = Vec::new();
     for operation in operations {

@@ -1,4 +1,4 @@
-//! Values of a plan, each with its way from the top.
+//! Values of a plan, each with its path from the top.
 
 use serde_json::Value;
 
@@ -6,12 +6,12 @@ use crate::error::{ImportError, Place};
 
 pub(super) type Read<T> = Result<T, ImportError>;
 
-/// What is wrong in a plan; the text says where.
+/// Returns an error in a plan; `what` contains the path.
 pub(super) fn wrong(what: impl Into<String>, remedy: impl Into<String>) -> ImportError {
     ImportError::new(Place::Json, what, remedy)
 }
 
-/// A value, and how messages call it.
+/// A value with its path for messages.
 #[derive(Clone)]
 pub(super) struct Json<'v> {
     value: &'v Value,
@@ -32,7 +32,7 @@ impl<'v> Json<'v> {
         wrong(format!("{}: {what}", self.name), remedy)
     }
 
-    /// A value that may be absent.
+    /// Returns a value that may be absent.
     pub(super) fn get(&self, key: &str) -> Option<Json<'v>> {
         let value = self.value.get(key)?;
         Some(Json::new(value, format!("{}, `{key}`", self.name)))
@@ -53,7 +53,7 @@ impl<'v> Json<'v> {
         self.must(key)?.as_number()
     }
 
-    /// A number up to 64 bits that may be absent.
+    /// Parses a number of 64 bits; `usual` is its value if it is absent.
     pub(super) fn large(&self, key: &str, usual: u64) -> Read<u64> {
         let Some(found) = self.get(key) else {
             return Ok(usual);
@@ -77,7 +77,7 @@ impl<'v> Json<'v> {
             .unwrap_or(false)
     }
 
-    /// The items of a list that may be absent; `name` says what one is called.
+    /// Returns the items of a list, or none if it is absent; `name` names an item in messages.
     pub(super) fn list(&self, key: &str, name: &str) -> Read<Vec<Json<'v>>> {
         let Some(found) = self.get(key) else {
             return Ok(Vec::new());
@@ -88,7 +88,7 @@ impl<'v> Json<'v> {
         Ok(items.iter().enumerate().map(item).collect())
     }
 
-    /// A list of numbers that may be absent.
+    /// Parses a list of numbers, or none if it is absent.
     pub(super) fn numbers(&self, key: &str) -> Read<Vec<u32>> {
         let items = self.list(key, key)?;
         items.iter().map(Json::as_number).collect()

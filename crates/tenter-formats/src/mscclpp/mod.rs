@@ -1,14 +1,14 @@
-//! Execution plans of MSCCL++ as JSON: thread blocks that put data into the memory of others, or
-//! get it from there, and signal that they have.
+//! Reader for execution plans of MSCCL++ as JSON: thread blocks put data into the memory of other
+//! GPUs, or get it from there, and signal when they have.
 //!
 //! ```text
-//!   put, signal ── a message that a block of its own takes at the receiver; a wait for its signal
-//!                  waits for what was put before
-//!   get         ── a request without bytes, and a block at the other rank that answers with data
+//!   put, signal ── a message that a helper block takes at the receiver; a wait for the signal
+//!                  also waits for the messages before it
+//!   get         ── a request without bytes, and a helper at the other rank that answers with data
 //!   packets     ── a step that reads a chunk of packets waits for the step that writes it
 //! ```
 //!
-//! Source of the format and its meaning: `src/core/executor/execution_plan.cc` and the executor of
+//! Source of the format and its meaning: `src/core/executor/execution_plan.cc` and the executor in
 //! microsoft/mscclpp.
 
 mod blocks;
@@ -28,13 +28,13 @@ use blocks::Blocks;
 use gpu::Gpu;
 use json::{Json, Read, wrong};
 
-/// No plan has more GPUs.
+/// Most GPUs in a plan.
 const GPUS_MAX: usize = 4_096;
 
-/// The algorithm of a plan, checked.
+/// Reads and checks the algorithm of a plan.
 ///
 /// # Errors
-/// The first thing that is not as the format has it, and what the algorithm does wrong.
+/// The first violation of the format, or the first mistake in the algorithm.
 pub(crate) fn read(text: &str, budget: &Budget) -> Read<ReadAlgorithm> {
     let value = json_text::parsed(text.as_bytes(), 0, "give the whole file", budget)?;
     let plan = Json::new(&value, "the plan");
@@ -82,6 +82,7 @@ fn header(plan: &Json<'_>, gpus: &[Gpu<'_>]) -> Read<ProgramParts> {
             return Err(wrong(what, "write `Simple` or `LL`"));
         }
     };
+    // Sizes are those of nccl-tests: an all-gather counts the output.
     let of_size = |gpu: &Gpu<'_>| match collective {
         ProgramCollective::AllGather => gpu.output_chunks,
         _ => gpu.input_chunks,
@@ -102,6 +103,7 @@ fn header(plan: &Json<'_>, gpus: &[Gpu<'_>]) -> Read<ProgramParts> {
         ranks: gpus.len() as u32,
         chunks,
         in_place,
+        // A plan is for one of the two alone.
         out_of_place: !in_place,
         protocol,
         sizes: least..=plan.large("max_message_size", u64::MAX)?,

@@ -1,4 +1,4 @@
-//! The operations of all thread blocks, one after the other.
+//! Conversion of a plan's operations into steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -10,30 +10,30 @@ use super::gpu::{Channel, Gpu};
 use super::json::{Json, Read, wrong};
 use super::taken::{Budget, Taken};
 
-/// A chunk of packets: the rank, and the place in its scratch buffer.
+/// A chunk of packets: rank, and position in its scratch buffer.
 type PacketChunk = (u32, u32);
-/// Source, destination, and which of the channels between them.
+/// A channel in one direction: source, destination, true for a port channel, and its number.
 type Way = (u32, u32, bool, u32);
-/// What must be known of all GPUs before some steps know what they wait for.
+/// Facts from all GPUs that decide what steps wait for. They are complete only at the end.
 #[derive(Default)]
 struct Meetings {
-    /// What was taken before each signal of a way.
+    /// For each signal of a channel, the steps that took earlier puts.
     signals: BTreeMap<Way, Vec<Vec<StepName>>>,
-    /// The waits of a way.
+    /// The waits on a channel, in order.
     waits: BTreeMap<Way, Vec<(BlockName, u32)>>,
     writers: BTreeMap<PacketChunk, Writers>,
-    /// Steps that read packets, the first chunk and how many.
+    /// Steps that read packets, with the first chunk and the number of chunks.
     readers: Vec<(BlockName, u32, PacketChunk, u32)>,
     budget: Budget,
 }
 
-/// The last step that writes a chunk of packets, and how many do.
+/// The last step that writes a chunk of packets, and the number of steps that do.
 struct Writers {
     last: StepName,
     count: u32,
 }
 
-/// A thread block while it is run.
+/// A thread block while its operations are converted.
 struct Running {
     place: usize,
     name: BlockName,
@@ -41,7 +41,7 @@ struct Running {
     taken: Taken,
 }
 
-/// An operation with its buffers.
+/// An operation with its channels and buffers.
 struct Operation<'a> {
     block: BlockName,
     kind: &'a str,
@@ -51,7 +51,7 @@ struct Operation<'a> {
     targets: Vec<(Option<u32>, Slot, u32)>,
 }
 
-/// Makes steps of all operations.
+/// Converts all operations into steps.
 pub(super) fn run(gpus: &[Gpu<'_>], blocks: &mut Blocks) -> Read<()> {
     let mut meetings = Meetings::default();
     for gpu in gpus {
@@ -61,8 +61,9 @@ pub(super) fn run(gpus: &[Gpu<'_>], blocks: &mut Blocks) -> Read<()> {
 }
 
 impl Meetings {
-    /// Lets waits wait for what was put before their signals, and readers of packets for writers.
+    /// Lets waits wait for puts before their signals, and readers of packets for writers.
     fn meet(self, blocks: &mut Blocks) -> Read<()> {
+        // The n-th signal of a channel meets its n-th wait.
         for (way, waits) in &self.waits {
             let signals = self.signals.get(way).map_or(&[][..], Vec::as_slice);
             for ((block, step), taken) in waits.iter().zip(signals) {
@@ -88,7 +89,7 @@ impl Meetings {
                     );
                     return Err(wrong(what, "write each chunk of packets once"));
                 };
-                // Neighbouring chunks mostly come from one step.
+                // Neighbouring chunks mostly come from one step, so this removes most repetitions.
                 let is_itself = (block.block, step) == (writer.block, writer.step);
                 if !is_itself && after.last() != Some(&writer) {
                     after.push(writer);
@@ -101,7 +102,7 @@ impl Meetings {
     }
 }
 
-/// Runs the thread blocks of a GPU from barrier to barrier.
+/// Converts the thread blocks of a GPU, from barrier to barrier.
 fn of_gpu(gpu: &Gpu<'_>, blocks: &mut Blocks, meetings: &mut Meetings) -> Read<()> {
     let running = gpu.blocks.iter().enumerate().map(|(place, of)| Running {
         place,
@@ -113,7 +114,7 @@ fn of_gpu(gpu: &Gpu<'_>, blocks: &mut Blocks, meetings: &mut Meetings) -> Read<(
         taken: Taken::default(),
     });
     let mut running: Vec<Running> = running.collect();
-    // Blocks that stand at a barrier, and those that go on.
+    // Blocks that stand at each barrier, and blocks that may go on.
     let mut waiting: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
     let mut ready: Vec<usize> = (0..running.len()).collect();
     while !ready.is_empty() {
@@ -147,7 +148,7 @@ fn of_gpu(gpu: &Gpu<'_>, blocks: &mut Blocks, meetings: &mut Meetings) -> Read<(
     Err(of.wrong(what, "correct `num_threadblocks`"))
 }
 
-/// The operation that a block stands at.
+/// Returns the operation at which a block stands.
 fn at_barrier<'g, 'v>(
     gpu: &'g Gpu<'v>,
     running: &[Running],
@@ -157,8 +158,8 @@ fn at_barrier<'g, 'v>(
     gpu.blocks.get(of.place)?.operations.get(of.next)
 }
 
-/// Lets blocks that stand at a barrier go on: the first one waits for all others, and these wait
-/// for it, so the waits grow with the blocks and not with their pairs.
+/// Lets blocks pass a barrier. The first one waits for all others, and these wait for it, so waits
+/// grow with the number of blocks and not with that of pairs.
 fn pass(
     gpu: &Gpu<'_>,
     running: &mut [Running],
@@ -198,7 +199,7 @@ fn pass(
     Ok(())
 }
 
-/// Runs a block up to its next barrier, and gives the number of that.
+/// Converts a block's operations up to its next barrier, and returns the number of that.
 fn until_barrier(
     gpu: &Gpu<'_>,
     of: &mut Running,
@@ -251,6 +252,7 @@ impl Operation<'_> {
         meetings: &mut Meetings,
     ) -> Read<()> {
         match self.kind {
+            // "flush"| Operations of a block run in order, so there is nothing to flush.
             "nop" | "flush" => {}
             "signal" | "rlxsignal" => self.signal(taken, blocks, meetings)?,
             "wait" | "rlxwait" => self.wait(blocks, meetings),
@@ -298,13 +300,14 @@ impl Operation<'_> {
         }
     }
 
-    /// Whether it sends packets, which need no signal.
+    /// Returns true if the operation sends packets, which need no signal.
     fn sends_packets(&self) -> bool {
         self.kind.ends_with("pkt") && self.kind != "upkt"
     }
 
-    /// The step that begins here reads packets.
+    /// Notes that the next step of the block reads packets.
     fn reads(&self, slot: Slot, count: u32, blocks: &Blocks, meetings: &mut Meetings) {
+        // Packets are read and written in scratch only.
         if slot.buffer != Buffer::Scratch {
             return;
         }
@@ -317,7 +320,7 @@ impl Operation<'_> {
         meetings.readers.push(reader);
     }
 
-    /// A step has written packets.
+    /// Notes that a step has written packets.
     fn writes(&self, rank: u32, slot: Slot, count: u32, by: StepName, meetings: &mut Meetings) {
         if !self.sends_packets() || slot.buffer != Buffer::Scratch {
             return;
@@ -329,7 +332,7 @@ impl Operation<'_> {
         }
     }
 
-    /// Carries what a step makes to another rank.
+    /// Adds a step whose result goes to another rank.
     fn put(
         &self,
         step: ProgramStep,
@@ -345,7 +348,7 @@ impl Operation<'_> {
         self.writes(rank, slot, count, name, meetings);
     }
 
-    /// Chunks go from a source to the target beside it.
+    /// Converts an operation that moves each source to the target at the same place.
     fn pairwise(
         &self,
         json: &Json<'_>,
@@ -387,7 +390,7 @@ impl Operation<'_> {
         Ok(())
     }
 
-    /// The sum of all sources goes to all targets.
+    /// Converts an operation that stores the sum of all sources in all targets.
     fn sum(
         &self,
         json: &Json<'_>,
@@ -406,7 +409,8 @@ impl Operation<'_> {
             let remedy = "add a target in a buffer of the GPU itself";
             return Err(json.wrong("the sum is stored nowhere", remedy));
         };
-        // What is asked for travels while the rest is asked for.
+        // All requests are sent before the first answer is awaited, so the answers travel in
+        // parallel.
         let remote = self
             .sources
             .iter()
@@ -414,6 +418,7 @@ impl Operation<'_> {
         for (rank, slot) in remote.clone() {
             blocks.request(self.block, rank, slot, count, &self.name);
         }
+        // The first source is the GPU's own data; the others are packets.
         if self.kind.ends_with("pkt") {
             for &(_, slot, _) in self.sources.iter().skip(1) {
                 self.reads(slot, count, blocks, meetings);
@@ -424,6 +429,7 @@ impl Operation<'_> {
         let mut receives: Vec<_> = remote
             .map(|(rank, _)| Some(blocks.answers(self.block, rank)))
             .collect();
+        // A sum of local sources takes one step without a receive.
         if receives.is_empty() {
             receives.push(None);
         }
@@ -452,7 +458,7 @@ impl Operation<'_> {
         Ok(())
     }
 
-    /// Copies a sum.
+    /// Adds a copy of a sum.
     fn pass_on(
         &self,
         mut step: ProgramStep,

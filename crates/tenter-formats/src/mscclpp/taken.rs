@@ -1,4 +1,4 @@
-//! What thread blocks have put, as far as signals vouch for it, and how much of that is kept.
+//! Bookkeeping of puts for which a signal vouches, and limits on what a plan may demand.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -7,24 +7,24 @@ use tenter_workload::collective::{Program, StepName};
 
 use super::json::{Read, wrong};
 
-/// The last step of each helper that takes what a thread block has put, by rank and helper.
+/// The last step of each helper that takes a block's puts, by rank and helper.
 type Steps = BTreeMap<(u32, u32), StepName>;
 
-/// What a thread block has put, and what others had before it met them at a barrier.
+/// Puts of a thread block, and puts that others had made before a common barrier.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Taken {
-    /// Blocks that met share this.
+    /// Shared by the blocks that met at the last barrier.
     before: Rc<Steps>,
     since: Steps,
 }
 
 impl Taken {
-    /// A helper of another rank takes something in a step.
+    /// Notes that a helper at `rank` takes a put in `step`.
     pub(super) fn add(&mut self, rank: u32, step: StepName) {
         self.since.insert((rank, step.block), step);
     }
 
-    /// The steps of helpers of a rank.
+    /// Returns the last steps of all helpers at `rank`.
     pub(super) fn of_rank(&self, rank: u32) -> Vec<StepName> {
         let of = (rank, 0)..=(rank, u32::MAX);
         let mut steps: Steps = self
@@ -32,16 +32,17 @@ impl Taken {
             .range(of.clone())
             .map(|(key, step)| (*key, *step))
             .collect();
+        // Later steps of a helper replace earlier ones: its steps run in order.
         steps.extend(self.since.range(of).map(|(key, step)| (*key, *step)));
         steps.into_values().collect()
     }
 
-    /// What all of some blocks have put, and how many steps had to be looked at.
+    /// Joins the puts of several blocks, and returns the number of steps that were visited.
     pub(super) fn met<'t>(blocks: impl Iterator<Item = &'t Taken>) -> (Taken, usize) {
         let (mut all, mut looked_at) = (Steps::new(), 0);
         let mut shared: Vec<&Rc<Steps>> = Vec::new();
         for of in blocks {
-            // Most have met at the barrier before.
+            // Most blocks met at the barrier before and share its set, which is visited once.
             let is_new = shared
                 .last()
                 .is_none_or(|last| !Rc::ptr_eq(last, &of.before));
@@ -63,7 +64,7 @@ impl Taken {
     }
 }
 
-/// What a plan may still ask for: its lists are short, and what they stand for is not.
+/// Remaining demands of a plan. Its lists are short, but each entry may stand for a great deal.
 #[derive(Debug)]
 pub(super) struct Budget {
     waits: usize,
@@ -79,14 +80,14 @@ impl Default for Budget {
     }
 }
 
-/// No plan has more waits of steps for others, counted as they are written out.
+/// Most waits of steps for other steps, when they are written out.
 const WAITS_MAX: usize = 1 << 22;
 
 impl Budget {
-    /// Some waits are written out; `name` says where.
+    /// Counts waits that are written out; `name` is the operation for the error.
     ///
     /// # Errors
-    /// More waits than any plan has.
+    /// More waits than [`WAITS_MAX`].
     pub(super) fn waits(&mut self, count: usize, name: &str) -> Read<()> {
         let left = self.waits.checked_sub(count);
         self.waits = left.ok_or_else(|| {
@@ -101,7 +102,7 @@ impl Budget {
         Ok(())
     }
 
-    /// An operation reads and writes some chunks.
+    /// Counts chunks that an operation reads and writes.
     ///
     /// # Errors
     /// More chunks than an algorithm may move.
@@ -115,7 +116,7 @@ impl Budget {
         Ok(())
     }
 
-    /// So many steps are there after an operation.
+    /// Checks the number of steps after an operation.
     ///
     /// # Errors
     /// More steps than an algorithm may have.

@@ -1,4 +1,4 @@
-//! The text: groups in the first line, then layers.
+//! Parsing of the text: groups in the first line, then layers.
 
 use tenter_notation::diagnostics::quote;
 use tenter_units::Time;
@@ -11,7 +11,7 @@ use crate::words::number;
 
 type Read<T> = Result<T, ImportError>;
 
-/// A collective of a layer.
+/// A collective behind a layer's computing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Communication {
     pub(super) name: CollectiveName,
@@ -19,14 +19,14 @@ pub(super) struct Communication {
     pub(super) bytes: u64,
 }
 
-/// Computing, and what is communicated behind it.
+/// Computing, and the collective behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) compute: Time,
     pub(super) communication: Option<Communication>,
 }
 
-/// A layer: forward, gradient of its input, gradient of its weights, and their update.
+/// A layer: forward pass, gradient of its input, gradient of its weights, and their update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layer {
     pub(super) forward: Part,
@@ -35,28 +35,28 @@ pub(super) struct Layer {
     pub(super) update: Time,
 }
 
-/// How ranks are grouped.
+/// Sizes of the groups of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Groups {
     pub(super) tensor: u32,
     pub(super) expert: u32,
     pub(super) pipeline: u32,
-    /// All ranks, where the file says so.
+    /// Number of all ranks, if the file has it.
     pub(super) all: Option<u32>,
 }
 
-/// What a file says.
+/// Content of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Workload {
     pub(super) groups: Groups,
     pub(super) layers: Vec<Layer>,
-    /// Something that is passed over, a sentence each.
+    /// Parts that are left out, one sentence each.
     pub(super) notes: Vec<String>,
 }
 
-/// The words of a line of a layer.
+/// Words in a layer's line.
 const WORDS: usize = 12;
-/// Policies whose collectives are of all ranks.
+/// Policies in which all ranks take part in each collective.
 const OF_ALL: [&str; 2] = ["MICRO", "DATA"];
 const POLICIES: [&str; 11] = [
     "DATA",
@@ -122,10 +122,10 @@ pub(super) fn read(text: &str) -> Read<Workload> {
     Ok(workload)
 }
 
-/// The places of the collectives among the words of a layer; their bytes are behind them.
+/// Positions of the collectives among the words of a layer; their bytes follow.
 const COLLECTIVES: [usize; 3] = [3, 6, 9];
 
-/// How many collectives of a layer have no bytes.
+/// Counts the collectives of a layer that have no bytes.
 fn empty_collectives(line: &str) -> usize {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_empty = |of: &&usize| words[**of] != "NONE" && words[**of + 1].parse() == Ok(0_u64);
@@ -133,7 +133,7 @@ fn empty_collectives(line: &str) -> usize {
 }
 
 impl Workload {
-    /// The policy and the groups; gives whether collectives are of all ranks.
+    /// Reads policy and groups. Returns true if all ranks take part in each collective.
     fn first_line(&mut self, line: &str, at: usize) -> Read<bool> {
         let mut words = line.split_whitespace();
         let policy = words.next().unwrap_or_default();
@@ -168,6 +168,8 @@ impl Workload {
                         self.notes.push(what.to_owned());
                     }
                 }
+                // Other words, such as the versions of generators and `vpp`, do not change the
+                // operations.
                 _ => {}
             }
         }
@@ -194,6 +196,7 @@ fn layer(line: &str, at: usize, of_all: bool) -> Read<Layer> {
             None => wrong(at, format!("{ns} ns are longer than 213 days"), "give less"),
         }
     };
+    // A suffix of the collective names another group than the usual one.
     let part = |first: usize, usual: Group| {
         let usual = if of_all { Group::All } else { usual };
         Ok(Part {
@@ -202,6 +205,7 @@ fn layer(line: &str, at: usize, of_all: bool) -> Read<Layer> {
         })
     };
     Ok(Layer {
+        // Words 0 and 1 are the layer's name and dependency: layers run in file order.
         forward: part(2, Group::Tensor)?,
         input: part(5, Group::Tensor)?,
         weights: part(8, Group::Data)?,

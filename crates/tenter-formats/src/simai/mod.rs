@@ -1,10 +1,10 @@
-//! Workloads of `SimAI`, AICB and ASTRA-sim 1: a line for each layer of a model.
+//! Reader for workloads of `SimAI`, AICB and ASTRA-sim 1, which have a line for each model layer.
 //!
 //! ```text
-//!   text ─ Workload: groups and layers ─▶ the same operations of every rank ─▶ graph
+//!   text ─ Workload: groups and layers ─▶ the same operations for every rank ─▶ graph
 //! ```
 //!
-//! Source: `Workload.cc` of aliyun/SimAI and the writers of aliyun/aicb.
+//! Source: `Workload.cc` in aliyun/SimAI and the writers in aliyun/aicb.
 
 mod layers;
 mod ranks;

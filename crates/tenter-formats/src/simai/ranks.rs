@@ -1,4 +1,4 @@
-//! What every rank does: forward over the layers, and back.
+//! Operations of the ranks: forward over the layers, and back.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,20 @@ use crate::imported::Imported;
 use crate::limits::{self, DECLARED_MAX, repeated};
 use crate::taken_graph::TakenGraph;
 
-/// The stream of computing; collectives of each kind of group have their own.
+/// Stream for computing; collectives have one for each kind of group.
 const COMPUTE: u32 = 0;
 
 /// Reads a workload.
 ///
 /// # Errors
-/// The first line that is not as the format has it, and groups that do not divide the ranks.
+/// The first line that violates the format, and groups that do not divide the ranks.
 pub fn read(text: &str, spec: &SimaiSpec, budget: &Budget) -> Result<Imported, ImportError> {
     limits::text(text.len(), budget)?;
     let workload = layers::read(text)?;
     let groups = workload.groups;
     let needed = groups.tensor.saturating_mul(groups.pipeline);
     let needed = needed.saturating_mul(groups.expert);
+    // Guess: without `ranks` or `all_gpus`, the job has the fewest ranks that its groups need.
     let ranks = spec.ranks.or(groups.all).unwrap_or(needed.max(2));
     if !ranks.is_multiple_of(needed) {
         let what = format!(
@@ -60,14 +61,14 @@ pub fn read(text: &str, spec: &SimaiSpec, budget: &Budget) -> Result<Imported, I
     built.finish(workload)
 }
 
-/// Refuses more ranks, or more operations of all of them, than a file alone makes.
+/// Refuses more ranks, or more operations, than a file may declare by itself.
 fn check_ranks(workload: &Workload, ranks: u32, stored: usize) -> Result<(), ImportError> {
     if ranks > DECLARED_MAX {
         let what = format!("the file is for {ranks} ranks");
         let remedy = "give `ranks`, if there are so many";
         return Err(ImportError::new(Place::Line(1), what, remedy));
     }
-    // Forward, the gradients of input and weights, the update, and collectives behind them.
+    // Four operations compute: forward, both gradients, the update. Collectives come on top.
     let of = |layer: &Layer| {
         let parts = [&layer.forward, &layer.input, &layer.weights];
         let sent = parts.iter().filter(|part| part.communication.is_some());
@@ -78,20 +79,20 @@ fn check_ranks(workload: &Workload, ranks: u32, stored: usize) -> Result<(), Imp
     repeated(all, stored, ranks, Place::Line(1))
 }
 
-/// The graph, while it is put together.
+/// The graph under construction.
 struct Built<'s> {
     spec: &'s SimaiSpec,
     grid: Grid,
     builder: TakenGraph<'s>,
     communicators: Communicators<'s>,
-    /// Those that ranks have used, by the first rank of each.
+    /// Communicators that ranks have used, by kind of group and first rank.
     known: BTreeMap<(Group, u32), Option<Communicator>>,
-    /// Collectives of a rank alone.
+    /// Number of collectives with a single rank.
     alone: u64,
 }
 
 impl Built<'_> {
-    /// What a rank does.
+    /// Makes the operations of a rank.
     fn rank(&mut self, rank: u32, layers: &[Layer]) -> Result<RankBuilder, ImportError> {
         self.communicators.begin_rank();
         let mut of = RankBuilder::default();
@@ -108,13 +109,14 @@ impl Built<'_> {
             let communication = layer.weights.communication;
             let of_weights = self.collective(&mut of, rank, communication, weights)?;
             add(&mut of, layer.update, &[of_weights.unwrap_or(weights)]);
-            // The next layer waits for the gradient of its output.
+            // The layer below needs the gradient of this layer's input, not the collective of its
+            // weights.
             before = vec![of_input.unwrap_or(input), weights];
         }
         Ok(of)
     }
 
-    /// The communicator of a rank in a kind of group; none where it is alone.
+    /// Returns the communicator of a rank for a kind of group; `None` for a rank alone.
     fn communicator(
         &mut self,
         rank: u32,
@@ -130,7 +132,7 @@ impl Built<'_> {
         Ok(found)
     }
 
-    /// Adds a collective behind an operation, where there is one of several ranks.
+    /// Adds a collective behind operation `after`; `None` if there is none, or if it has one rank.
     fn collective(
         &mut self,
         of: &mut RankBuilder,
@@ -157,6 +159,8 @@ impl Built<'_> {
             .communicators
             .add(collectives, rank, communicator, name, bytes);
         let (of_group, which) = added.map_err(wrong)?;
+        // Collectives of one kind of group run one after the other, those of different kinds in
+        // parallel.
         let added = of.add_collective(of_group, which, 1 + group as u32);
         of.after(added, after);
         Ok(Some(added))
@@ -175,7 +179,7 @@ impl Built<'_> {
     }
 }
 
-/// Adds computing that waits for other operations.
+/// Adds computing that waits for other operations, and returns its place.
 fn add(of: &mut RankBuilder, time: Time, after: &[u32]) -> u32 {
     let compute = of.add(Operation::Compute { time }, COMPUTE);
     for &other in after {
