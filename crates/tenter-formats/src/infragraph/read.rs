@@ -1,4 +1,4 @@
-//! An infrastructure as a fabric.
+//! Conversion of an infrastructure into a fabric.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,13 +17,13 @@ use crate::fabric::{Cable, End, FabricReading, FabricText, Graph, Selection, giv
 use crate::imported::Source;
 use crate::limits;
 
-/// No file has more instances, each counted as often as it says.
+/// Most instances in a file, each counted with its copies.
 const INSTANCES_MAX: u64 = 1 << 24;
 
-/// A component of an instance: the number of the instance among all, and of the path.
+/// A component of an instance: number among all copies, and number of its path.
 type Component = (u32, u32);
 
-/// An edge between two instances.
+/// An edge between two components of different instances.
 struct Wire {
     ends: [Component; 2],
     link: Link,
@@ -31,10 +31,10 @@ struct Wire {
     at: Place,
 }
 
-/// Reads an infrastructure, and the ranks of another file.
+/// Reads an infrastructure, with ranks from a further file.
 ///
 /// # Errors
-/// The first value that is not as the format has it, with its line, and what makes no fabric.
+/// The first value that violates the format, with its line, and structures that are no fabric.
 pub fn read(
     source: Source<'_>,
     annotations: Option<Source<'_>>,
@@ -50,13 +50,13 @@ pub fn read(
     fabric.map_err(|error| error.in_file(source.name))
 }
 
-/// Instances and the edges between them.
+/// Instances and the expanded edges between them.
 struct Infrastructure<'d> {
     document: &'d Document,
     devices: Devices<'d>,
-    /// The number of the first copy of each instance among all copies.
+    /// Number of each instance's first copy among all copies.
     firsts: Vec<u32>,
-    /// The place of each instance.
+    /// Place of each instance in the document.
     by_name: BTreeMap<&'d str, usize>,
     paths: Vec<Path>,
     numbers: BTreeMap<Path, u32>,
@@ -95,7 +95,7 @@ impl<'d> Infrastructure<'d> {
         Ok(own)
     }
 
-    /// The instance of a copy, and which copy of it that is.
+    /// Returns the instance to which a copy belongs, and the copy's number there.
     fn instance(&self, copy: u32) -> (&'d Instance, u32) {
         let place = self
             .firsts
@@ -128,6 +128,7 @@ impl<'d> Infrastructure<'d> {
             let what = "an end stands for more than 1048576 components".to_owned();
             return Err(wrong(end.at, what, "give smaller slices"));
         }
+        // Paths are numbered, because many components share them.
         let mut numbers = Vec::with_capacity(paths.len());
         for path in paths {
             let next = self.paths.len() as u32;
@@ -141,7 +142,8 @@ impl<'d> Infrastructure<'d> {
         Ok(copies.into_iter().flat_map(each).collect())
     }
 
-    /// Writes out the edges between instances. Of several between two components the last holds.
+    /// Expands the edges between instances. Of several edges between two components the last one
+    /// holds, as in the package.
     fn expand(&mut self) -> Read<()> {
         let mut edges = Edges::default();
         let mut known: HashMap<[Component; 2], usize> = HashMap::new();
@@ -196,7 +198,8 @@ impl<'d> Infrastructure<'d> {
         Ok(())
     }
 
-    /// Whether each instance is a server.
+    /// Returns a flag for each instance: true for servers. Guess: an instance that the user does
+    /// not name is a server if its device has an `xpu` or a `nic`.
     fn servers(&self, reading: &FabricReading) -> Vec<bool> {
         let of = |text: &Option<String>| Selection::of(text.as_deref().unwrap_or_default());
         let (hosts, switches) = (of(&reading.hosts), of(&reading.switches));
@@ -224,7 +227,8 @@ impl<'d> Infrastructure<'d> {
                 .partition_point(|first| *first <= copy)
                 .saturating_sub(1)
         };
-        // The cables of each component of a server, in the order of instances and components.
+        // Edges at each component of a server, sorted by instance and component: the order of
+        // hosts.
         let mut nics: BTreeMap<(u32, Path), Vec<usize>> = BTreeMap::new();
         let mut switches: BTreeMap<u32, Place> = BTreeMap::new();
         for (number, wire) in self.wires.iter().enumerate() {
@@ -241,6 +245,7 @@ impl<'d> Infrastructure<'d> {
         let mut hosts = Hosts::of(&self, &nics);
         let end = Place::Line(self.document.end.max(1));
         graph.server = self.server(&hosts)?;
+        // Hosts are numbered by their place in the list, so ranks must sort it before.
         self.order(&mut hosts, &mut graph.server)?;
         let mut ends: HashMap<(u32, usize), End> = HashMap::new();
         for host in hosts.list {
@@ -271,7 +276,7 @@ impl<'d> Infrastructure<'d> {
         graph.finish(heading, end, budget)
     }
 
-    /// Says how many instances have no cable.
+    /// Notes how many instances have no cable.
     fn idle(&self, notes: &mut Vec<String>) {
         let mut cabled: Vec<u32> = self
             .wires
@@ -291,7 +296,7 @@ impl<'d> Infrastructure<'d> {
         }
     }
 
-    /// What NPUs of servers share, where it is the same for all.
+    /// Returns the scale-up domain and NPUs of servers, if all servers have the same.
     fn server(&mut self, hosts: &Hosts) -> Read<Option<crate::fabric::Server>> {
         let mut kinds: Vec<(&str, u64)> = Vec::new();
         let mut known: BTreeSet<(&str, u64)> = BTreeSet::new();
@@ -316,7 +321,7 @@ impl<'d> Infrastructure<'d> {
         Ok(first)
     }
 
-    /// Puts hosts into the order of their ranks.
+    /// Sorts the hosts by their ranks.
     fn order(&mut self, hosts: &mut Hosts, server: &mut Option<crate::fabric::Server>) -> Read<()> {
         let instances = &self.document.instances;
         let device = |name: &str| {
@@ -334,16 +339,18 @@ impl<'d> Infrastructure<'d> {
             let own = ranks.of_instance(name, number, &self.devices, device);
             let nics = of_copy.len();
             for (nic, host) in of_copy.iter_mut().enumerate() {
+                // Guess: the NPUs of a server are shared out evenly over its NICs, in order.
                 let each = own.len().div_ceil(nics).max(1);
                 let first = own.get(nic * each..).unwrap_or_default();
                 host.rank = match own.as_slice() {
-                    // That of the server as a whole.
+                    // A single rank belongs to the server as a whole.
                     &[rank] => Some(rank),
                     _ => first.iter().take(each).min().copied(),
                 };
             }
             all.extend(own);
         }
+        // The sort is stable: hosts without rank keep their order behind the others.
         hosts.list.sort_by_key(|host| host.rank.unwrap_or(u64::MAX));
         let unranked = hosts.list.iter().filter(|host| host.rank.is_none()).count();
         if unranked > 0 {
@@ -363,7 +370,7 @@ impl<'d> Infrastructure<'d> {
     }
 }
 
-/// Whether ranks, by NPU, ascend within each NIC.
+/// Returns true if the ranks, which are listed by NPU, are consecutive within each NIC.
 fn in_blocks(ranks: &[u64], of_nic: u32) -> bool {
     let mut blocks = ranks.chunks(of_nic as usize);
     blocks.all(|block| {
@@ -384,12 +391,12 @@ struct Host {
 
 struct Hosts {
     list: Vec<Host>,
-    /// How many servers they are of.
+    /// Number of servers with hosts.
     copies: usize,
 }
 
 impl Hosts {
-    /// A host for each cable of a server, in the order of instances and components.
+    /// Makes a host for each cable of a server, in the order of instances and components.
     fn of(infrastructure: &Infrastructure<'_>, nics: &BTreeMap<(u32, Path), Vec<usize>>) -> Hosts {
         let mut list: Vec<Host> = Vec::new();
         let mut cables: BTreeMap<u32, usize> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What the `xpu`s of a server share: NICs and a scale-up domain.
+//! Scale-up domains and NICs of servers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::parts::{Kind, Link, Read};
 use crate::error::Place;
 use crate::fabric;
 
-/// The largest scale-up domain of a scenario, and its shortest latency.
+/// Largest scale-up domain of a scenario, in NPUs, and its shortest latency.
 const DOMAIN_MAX: u64 = 1_024;
 const LATENCY_MIN: Time = Time::from_ns(50);
 
@@ -20,10 +20,10 @@ struct Wire {
     link: Link,
 }
 
-/// Edges within a server, with their links.
+/// Edges within a server.
 type Inner = Vec<(Path, Path, Wire)>;
 
-/// Adds the edges of a device, and of those in it that have `xpu`s.
+/// Adds the edges of a device, and those of nested devices with `xpu`s.
 fn inner(
     devices: &Devices<'_>,
     device: &str,
@@ -59,8 +59,8 @@ fn inner(
     Ok(())
 }
 
-/// The domain of each `xpu`: the first of those that it reaches over links that lead to no CPU, NIC
-/// or memory anywhere.
+/// Scale-up domains: for each `xpu` the first one that it reaches over scale-up links. Guess: a
+/// link is for scale-up if no edge with a link of that name leads to a CPU, NIC or memory.
 struct Domains {
     first: BTreeMap<Path, Path>,
     rate: Option<Rate>,
@@ -91,8 +91,10 @@ fn domains(kinds: &BTreeMap<&Path, Kind>, edges: &Inner) -> Domains {
         let total = links.iter().try_fold(0_u64, |total, (_, link)| {
             Some(total.saturating_add(link.rate?.bits_per_second()))
         });
+        // A domain has one rate, so the `xpu` with the least bandwidth decides.
         rates.extend(total.filter(|total| *total > 0));
         for (direct, link) in links {
+            // From `xpu` to `xpu` a path has one link, or two over a switch.
             let hops = if direct { 1 } else { 2 };
             let time = link
                 .latency
@@ -102,6 +104,7 @@ fn domains(kinds: &BTreeMap<&Path, Kind>, edges: &Inner) -> Domains {
         let mut waiting = vec![xpu];
         while let Some(path) = waiting.pop() {
             if seen.insert(path) {
+                // Keys are visited in order, so the first `xpu` of a domain is the lowest.
                 if is_xpu(path) {
                     first.insert(path.clone(), xpu.clone());
                 }
@@ -116,7 +119,7 @@ fn domains(kinds: &BTreeMap<&Path, Kind>, edges: &Inner) -> Domains {
     }
 }
 
-/// What a device that is a server has, with so many NICs that are hosts.
+/// Returns the scale-up domain and NPUs of a device with `nics` cabled NICs.
 pub(super) fn server(
     devices: &Devices<'_>,
     device: &str,
@@ -151,7 +154,7 @@ pub(super) fn server(
         .collect();
     let domains = domains(&kinds, &found);
     let of_nic = xpus / nics;
-    // Domains are blocks of equal size, in the order of the xpus.
+    // A scenario's domains are blocks of equal size, in the order of NPUs.
     let sizes: Vec<u64> = {
         let firsts: Vec<&Path> = domains.first.values().collect();
         let blocks = firsts.chunk_by(|a, b| a == b);

@@ -1,4 +1,4 @@
-//! A fabric as an infrastructure.
+//! Conversion of a fabric into an infrastructure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,24 +11,24 @@ use tenter_workload::ScaleUp;
 use super::parts::plain;
 use crate::fabric::{MULTI_PLANE, reached};
 
-/// What the NPUs of a server share.
+/// NPUs of a server, for export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// NPUs that share a NIC.
+    /// Number of NPUs at each NIC.
     pub npus_per_nic: u32,
-    /// What connects the NPUs of a server beside their NICs, if anything does.
+    /// Network between the NPUs of a server, if there is one.
     pub scale_up: Option<ScaleUp>,
 }
 
-/// A part of an infrastructure: a device, made as often as its instances say.
+/// A part of the infrastructure, which becomes one copy of a device.
 struct Block {
     name: String,
     device: String,
-    /// The nodes in it: of a server its NICs, else one switch.
+    /// Its nodes: the NICs of a server, or a single switch.
     nodes: Vec<NodeId>,
 }
 
-/// Where a node is: the name of its instance, which copy of it, and which of its NICs.
+/// Position of a node: instance, copy, and NIC within the copy.
 #[derive(Clone)]
 struct Place {
     instance: usize,
@@ -36,16 +36,16 @@ struct Place {
     nic: usize,
 }
 
-/// Copies of a device.
+/// Copies of a device under a common name.
 struct Instance {
     name: String,
-    /// The name in the fabric, which may have characters that those of instances may not have.
+    /// Name in the fabric. Names of instances may not have all of its characters.
     own: String,
     device: String,
     count: usize,
 }
 
-/// The lists of an infrastructure, each item on a line.
+/// Lists of an infrastructure; each item becomes a line.
 #[derive(Default)]
 struct Lists {
     devices: BTreeMap<String, Value>,
@@ -54,10 +54,10 @@ struct Lists {
     edges: Vec<Value>,
 }
 
-/// An infrastructure as YAML, or as JSON, and what is to be said of it.
+/// Writes an infrastructure as YAML or JSON, with notes for the user.
 ///
 /// # Errors
-/// What the format cannot say: circuits; a sentence.
+/// A sentence about circuits, which the format does not have.
 pub fn write(
     topology: &Topology,
     server: Server,
@@ -82,7 +82,7 @@ pub fn write(
     Ok((lists.text(name, as_json), notes(topology)))
 }
 
-/// What of a fabric is not in an infrastructure.
+/// Returns notes on parts of the fabric that the format does not have.
 fn notes(topology: &Topology) -> Vec<String> {
     let mut notes = Vec::new();
     if !topology.routes.is_empty() {
@@ -117,7 +117,7 @@ fn notes(topology: &Topology) -> Vec<String> {
     notes
 }
 
-/// Servers with their NICs, and their devices.
+/// Groups hosts into servers, and makes their devices.
 fn servers(
     topology: &Topology,
     server: Server,
@@ -126,6 +126,7 @@ fn servers(
     let hosts: Vec<NodeId> = topology.host_ids().map(HostId::node).collect();
     let name = |host: NodeId| topology.name(host);
     let head = |host: NodeId| name(host).rsplit_once("/nic").map(|(head, _)| head);
+    // Without a scale-up domain, only the names tell which hosts share a server.
     let groups: Vec<&[NodeId]> = if let Some(domain) = server.scale_up {
         let nics = (domain.npus_per_host / server.npus_per_nic).max(1);
         hosts.chunks(nics as usize).collect()
@@ -162,7 +163,7 @@ fn component(name: &str, choice: &str, count: u32) -> Value {
     json!({"name": name, "choice": choice, "count": count})
 }
 
-/// A device with NPUs and NICs.
+/// Makes the device of a server, with NPUs and NICs.
 fn server_device(name: &str, nics: u32, server: Server) -> Value {
     let each = server.npus_per_nic.max(1);
     let edge = |a: String, b: String, link: &str| {
@@ -173,6 +174,7 @@ fn server_device(name: &str, nics: u32, server: Server) -> Value {
         component("xpu", "xpu", nics * each),
         component("nic", "nic", nics),
     ];
+    // The reader tells PCIe by its name: it leads to NICs, so it joins no scale-up domain.
     let mut links = vec![json!({"name": "pcie"})];
     let of_nic = |nic: u32| {
         let xpus = format!("xpu[{}:{}]", nic * each, (nic + 1) * each);
@@ -181,6 +183,7 @@ fn server_device(name: &str, nics: u32, server: Server) -> Value {
     let mut edges: Vec<Value> = (0..nics).map(of_nic).collect();
     if let Some(domain) = server.scale_up {
         components.push(component("scale-up", "switch", 1));
+        // A path has two hops over the switch, and the reader adds both.
         let hop = Time::from_ps(domain.latency.ps() / 2);
         links.push(link("scale-up", domain.rate, hop));
         let all = ("xpu".to_owned(), "scale-up".to_owned());
@@ -189,7 +192,7 @@ fn server_device(name: &str, nics: u32, server: Server) -> Value {
     json!({"name": name, "components": components, "links": links, "edges": edges})
 }
 
-/// Switches, and a device for each number of ports.
+/// Makes a block for each switch, and a device for each number of ports.
 fn switches(topology: &Topology, devices: &mut BTreeMap<String, Value>) -> Vec<Block> {
     let block = |node: NodeId| {
         let of = &topology.nodes[node];
@@ -220,7 +223,7 @@ fn switches(topology: &Topology, devices: &mut BTreeMap<String, Value>) -> Vec<B
     topology.switch_nodes().map(block).collect()
 }
 
-/// A decimal number of thousandths of thousandths of thousandths, as JSON has it.
+/// Returns `amount` in units of `unit`, as a JSON number.
 fn decimal(amount: u64, unit: u64) -> Value {
     let exact = amount.is_multiple_of(unit);
     if exact {
@@ -243,7 +246,7 @@ fn link(name: &str, rate: Rate, latency: Time) -> Value {
     })
 }
 
-/// A name apart from the number behind it.
+/// Splits a name from the number behind it; `None` without one that reads back the same.
 fn numbered(name: &str) -> Option<(&str, usize)> {
     let head = name.trim_end_matches(|last: char| last.is_ascii_digit());
     let number = &name[head.len()..];
@@ -253,7 +256,7 @@ fn numbered(name: &str) -> Option<(&str, usize)> {
 }
 
 impl Lists {
-    /// Makes one instance of blocks that are numbered from 0. Gives the place of each node.
+    /// Joins blocks that are numbered from 0 into one instance. Returns the position of each node.
     fn instances(&mut self, blocks: &[Block], nodes: usize) -> ById<NodeId, Place> {
         let nowhere = Place {
             instance: 0,
@@ -275,6 +278,7 @@ impl Lists {
                 _ => (1, first.name.as_str()),
             };
             let mut unique = plain(own);
+            // Different names may become equal without their special characters.
             while !names.insert(unique.clone()) {
                 unique.push('_');
             }
@@ -299,7 +303,7 @@ impl Lists {
         places
     }
 
-    /// An edge for each cable, and a link for each rate with each delay.
+    /// Makes an edge for each cable, and a link for each pair of rate and delay.
     fn cables(&mut self, topology: &Topology, places: &ById<NodeId, Place>) {
         let mut links: BTreeMap<(Rate, Time), String> = BTreeMap::new();
         for Cable { ends, rate, delay } in &topology.cables {
@@ -341,7 +345,7 @@ impl Lists {
         ];
         let name = json!(plain(name));
         let mut text = String::new();
-        // YAML may have its items as JSON.
+        // JSON values are valid YAML, so both forms share their items.
         let _ = if as_json {
             write!(text, "{{\"name\": {name}")
         } else {

@@ -252,7 +252,7 @@ impl Operation<'_> {
         meetings: &mut Meetings,
     ) -> Read<()> {
         match self.kind {
-            // "flush"| Operations of a block run in order, so there is nothing to flush.
+            // Operations of a block run in order, so there is nothing to flush.
             "nop" | "flush" => {}
             "signal" | "rlxsignal" => self.signal(taken, blocks, meetings)?,
             "wait" | "rlxwait" => self.wait(blocks, meetings),

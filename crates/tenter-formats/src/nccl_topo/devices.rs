@@ -1,31 +1,31 @@
-//! GPUs and NICs of a file, and how near they are to each other.
+//! GPUs and NICs of a file, and their distances.
 
 use roxmltree::{Node, NodeId};
 
 use crate::decimal;
 
-/// No server has more NICs.
+/// Most NICs of a server.
 pub(super) const NICS_MAX: usize = 1_024;
 
-/// A GPU.
+/// A GPU of the server.
 pub(super) struct Gpu<'d> {
     pub(super) element: Node<'d, 'd>,
     pub(super) bus: String,
-    /// Its number for CUDA, where the file tells.
+    /// CUDA's number for it, if the file has it.
     pub(super) dev: Option<u32>,
-    /// Its compute capability, such as 80.
+    /// Compute capability times ten, such as 80, if the file has it.
     pub(super) capability: Option<u32>,
 }
 
-/// A port of a NIC.
+/// One port of a NIC.
 pub(super) struct Nic<'d> {
     pub(super) element: Node<'d, 'd>,
     pub(super) name: String,
-    /// In Mbit/s.
+    /// Line rate in Mbit/s, if the file has it.
     pub(super) speed: Option<u64>,
 }
 
-/// What is on a PCIe bus.
+/// The kind of a device on a PCIe bus.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Gpu,
@@ -34,6 +34,8 @@ enum Kind {
     Other,
 }
 
+// Guess: dumps have elements `gpu` and `nic`, which are certain; files for virtual machines have
+// only PCI classes: 02 for networks, 03 for displays and accelerators, 06 for bridges.
 fn kind(element: Node<'_, '_>) -> Kind {
     let has = |name| element.children().any(|child| child.has_tag_name(name));
     let class = element.attribute("class").unwrap_or_default();
@@ -49,7 +51,7 @@ fn kind(element: Node<'_, '_>) -> Kind {
     }
 }
 
-/// GPUs, NICs, and how many devices are neither.
+/// GPUs and NICs, and the number of other devices.
 pub(super) struct Devices<'d> {
     pub(super) gpus: Vec<Gpu<'d>>,
     pub(super) nics: Vec<Nic<'d>>,
@@ -64,7 +66,8 @@ impl<'d> Devices<'d> {
             others: 0,
         };
         for element in system.descendants() {
-            // Elements within NICs are those of all NICs around them.
+            // Elements in nested NICs are counted for each NIC around them, so the bound is checked
+            // here.
             if own.nics.len() > NICS_MAX {
                 break;
             }
@@ -82,6 +85,7 @@ impl<'d> Devices<'d> {
                 own.nic(element);
             }
         }
+        // Ranks on a server follow CUDA's numbers; without them the order in the file has to do.
         if own.gpus.iter().all(|gpu| gpu.dev.is_some()) {
             own.gpus.sort_by_key(|gpu| gpu.dev);
         }
@@ -125,7 +129,7 @@ impl<'d> Devices<'d> {
         }
     }
 
-    /// The NICs that are nearest to each GPU, by their places.
+    /// Returns the nearest NICs of each GPU, by their places.
     pub(super) fn nearest(&self) -> Vec<Vec<usize>> {
         let nics: Vec<Vec<NodeId>> = self.nics.iter().map(|nic| chain(nic.element)).collect();
         let of_gpu = |gpu: &Gpu<'d>| {
@@ -141,21 +145,22 @@ impl<'d> Devices<'d> {
     }
 }
 
-/// The elements around an element, from the outermost one.
+/// Returns the elements around an element, outermost first.
 fn chain(element: Node<'_, '_>) -> Vec<NodeId> {
     let mut chain: Vec<_> = element.ancestors().map(|of| of.id()).collect();
     chain.reverse();
     chain
 }
 
-/// How deep the innermost element is that has two others.
+/// Returns the number of elements around both.
 fn shared(a: &[NodeId], b: &[NodeId]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// PCIe generation and lanes of an element; none where the file leaves them open.
+/// Returns PCIe generation and lanes of an element; `None` if the file does not have them.
 pub(super) fn pcie(element: Node<'_, '_>) -> Option<(u8, u8)> {
     let speed = element.attribute("link_speed")?.split_whitespace().next()?;
+    // Transfer rates are compared in tenths of GT/s: 2.5, 5, 8, 16, 32 and 64.
     let generation = match decimal::times(speed, 10)? {
         25 => 1,
         50 => 2,

@@ -1,4 +1,4 @@
-//! Scale-up domains: GPUs that `NVLinks` join, with one another or over `NVSwitches`.
+//! Scale-up domains: GPUs that `NVLinks` join directly or over `NVSwitches`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use tenter_units::Rate;
 
 use super::devices::Gpu;
 
-/// What NCCL takes for a link of `NVLink`, from a compute capability on, in Mbit/s each way.
+/// NCCL's constants for the rate of one `NVLink`: the lowest compute capability, and Mbit/s each
+/// way.
 const LINKS: [(u32, u64); 7] = [
     (60, 144_000),
     (70, 160_000),
@@ -17,33 +18,33 @@ const LINKS: [(u32, u64); 7] = [
     (100, 320_800),
 ];
 
-/// The rate of a link of a GPU; none of one older than `NVLink`.
+/// Returns the rate of one link in Mbit/s; `None` for GPUs older than `NVLink`.
 fn rate_of_link(capability: u32) -> Option<u64> {
     let known = LINKS.iter().rev().find(|(from, _)| *from <= capability);
     known.map(|(_, rate)| *rate)
 }
 
-/// What `NVLinks` say of the GPUs of a server.
+/// Result of looking for scale-up domains.
 pub(super) enum Domain {
-    /// There are none in the file, and NCCL looks for them when it starts.
+    /// The file has no `NVLinks`: NCCL looks for them when it starts.
     Unknown,
-    /// Blocks of so many GPUs, in their order, and the rate of a GPU where it is known.
+    /// Consecutive blocks of this number of GPUs, with the rate of a GPU if it is known.
     Blocks(u32, Option<Rate>),
-    /// No two GPUs are joined, or those that are make no equal blocks.
+    /// No two GPUs are joined, or the joined ones are no blocks of equal size.
     None,
 }
 
-/// The domain of each GPU.
+/// Finds the scale-up domains of the GPUs.
 pub(super) fn domain(gpus: &[Gpu<'_>]) -> Domain {
     let mut found = false;
     let mut of_bus: BTreeMap<&str, usize> = BTreeMap::new();
     for (place, gpu) in gpus.iter().enumerate() {
         of_bus.insert(&gpu.bus, place);
     }
-    // The place of the first GPU of each domain; those of NVSwitches are behind all GPUs.
+    // For each GPU the first one in its domain. All NVSwitches are one node behind the GPUs.
     let switch = gpus.len();
     let mut first: Vec<usize> = (0..=switch).collect();
-    // None where the number of one is not known.
+    // Number of NVLinks of each GPU; none if the file does not count one of them.
     let mut links = vec![Some(0_u64); gpus.len()];
     for (place, gpu) in gpus.iter().enumerate() {
         let inner = gpu.element.descendants();
@@ -53,6 +54,7 @@ pub(super) fn domain(gpus: &[Gpu<'_>]) -> Domain {
             let target = link.attribute("target").unwrap_or_default().to_lowercase();
             let peer = match of_bus.get(target.as_str()) {
                 Some(&peer) => peer,
+                // The PCI class of a bridge of another kind, by which NCCL knows NVSwitches.
                 None if class.trim_start_matches("0x").get(..6) == Some("068000") => switch,
                 None => continue,
             };
@@ -62,6 +64,7 @@ pub(super) fn domain(gpus: &[Gpu<'_>]) -> Domain {
                 let all = links[place].zip(count.filter(|&count| count > 0));
                 links[place] = all.map(|(all, count)| all + u64::from(count));
                 let (a, b) = (first[place], first[peer]);
+                // Joins two domains: members of the later one get the first GPU of the earlier one.
                 let others = first.iter_mut().filter(|_| a != b);
                 others.for_each(|of| *of = if *of == a.max(b) { a.min(b) } else { *of });
             }
@@ -81,7 +84,7 @@ pub(super) fn domain(gpus: &[Gpu<'_>]) -> Domain {
     }
 }
 
-/// The rate of the GPU with the fewest links.
+/// Returns the rate of the GPU with the least bandwidth.
 fn rate(gpus: &[Gpu<'_>], links: &[Option<u64>]) -> Option<Rate> {
     let of = |gpu: &Gpu<'_>| rate_of_link(gpu.capability?);
     let rates: Option<Vec<u64>> = gpus

@@ -1,4 +1,4 @@
-//! A server as the `endpoint` of a scenario.
+//! Conversion of a server into the `endpoint` of a scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,14 +16,14 @@ use crate::{words, xml_text};
 
 type Read<T> = Result<T, ImportError>;
 
-/// No server has more elements, or GPUs.
+/// Most elements of a file, and most GPUs of a server.
 const ELEMENTS_MAX: u32 = 1 << 18;
 const GPUS_MAX: usize = 1_024;
 
 /// Reads a file.
 ///
 /// # Errors
-/// What is no XML or no server, with its line.
+/// A text that is no XML, or a file that is no server, with its line.
 pub fn read(source: Source<'_>, reading: &FabricReading, budget: &Budget) -> Read<FabricText> {
     let allowed = limits::text(source.bytes.len(), budget);
     let text = allowed.and_then(|()| words::text(source.bytes));
@@ -69,7 +69,7 @@ fn server(text: &str, reading: &FabricReading) -> Read<FabricText> {
     Ok(FabricText { yaml, notes })
 }
 
-/// The NICs that are nearest to some GPU, in the order of these GPUs.
+/// Returns the NICs that are nearest to a GPU, in GPU order: hosts and rails follow it.
 fn cabled(devices: &Devices<'_>, notes: &mut Vec<String>) -> Vec<usize> {
     let nearest = devices.nearest();
     let (mut order, mut known): (Vec<usize>, BTreeSet<usize>) = (Vec::new(), BTreeSet::new());
@@ -115,7 +115,7 @@ fn cabled(devices: &Devices<'_>, notes: &mut Vec<String>) -> Vec<usize> {
     order
 }
 
-/// NPUs of a NIC, where a whole number shares each.
+/// Returns the number of NPUs at each NIC; 1 if they do not divide evenly.
 fn share(gpus: usize, nics: usize, notes: &mut Vec<String>) -> u32 {
     if nics > 0 && gpus.is_multiple_of(nics) && gpus / nics <= 64 {
         return (gpus / nics) as u32;
@@ -131,7 +131,7 @@ fn share(gpus: usize, nics: usize, notes: &mut Vec<String>) -> u32 {
     1
 }
 
-/// What the GPUs of a server share.
+/// Returns the scale-up domain of the server.
 fn scale_up(devices: &Devices<'_>, npus_per_nic: u32, notes: &mut Vec<String>) -> Option<Server> {
     let gpus = devices.gpus.len() as u32;
     let server = |npus_per_host, rate| Server {
@@ -141,6 +141,7 @@ fn scale_up(devices: &Devices<'_>, npus_per_nic: u32, notes: &mut Vec<String>) -
         latency: None,
     };
     let found = match domain(&devices.gpus) {
+        // Guess: today's servers join all of their GPUs.
         Domain::Unknown if gpus > 1 => {
             let what = "no NVLinks are in it, which NCCL finds when it starts: the scale-up domain \
                         has all GPUs and the usual rate";
@@ -157,6 +158,7 @@ fn scale_up(devices: &Devices<'_>, npus_per_nic: u32, notes: &mut Vec<String>) -
         _ => None,
     };
     if found.is_none() && gpus > 1 {
+        // A NIC can be shared only within a domain, so PCIe has to be one.
         if npus_per_nic > 1 {
             let what = "NVLinks do not join all GPUs of a NIC, so they share data over PCIe: \
                         give its rate as `endpoint.host.scale_up.rate`";
@@ -170,7 +172,7 @@ fn scale_up(devices: &Devices<'_>, npus_per_nic: u32, notes: &mut Vec<String>) -
     found
 }
 
-/// `endpoint:`, and `fabric:` where a number of servers is asked for.
+/// Writes `endpoint:`, and `fabric:` if the user asks for a number of servers.
 fn sections(
     devices: &Devices<'_>,
     nics: &[usize],
@@ -181,6 +183,7 @@ fn sections(
     let npus = share(devices.gpus.len(), nics.len(), notes);
     let speeds = nics.iter().map(|nic| devices.nics[*nic].speed);
     let speeds: Option<Vec<u64>> = speeds.collect();
+    // A scenario has one rate for all NICs, so the slowest decides.
     let told = speeds.and_then(|speeds| speeds.into_iter().min());
     let told = told.and_then(|mbps| mbps.checked_mul(1_000_000));
     let rate = told.map(Rate::from_bits_per_second).or(reading.rate);

@@ -15,21 +15,21 @@ use crate::limits;
 
 type Read<T> = Result<T, ImportError>;
 
-/// The files of an import.
+/// Files of an import.
 #[derive(Clone, Copy)]
 pub struct Files<'a> {
-    /// Cables.
+    /// The list of cables.
     pub cables: Source<'a>,
-    /// Devices with their roles.
+    /// The list of devices with their roles.
     pub devices: Option<Source<'a>>,
-    /// Interfaces with their types.
+    /// The list of interfaces with their types.
     pub interfaces: Option<Source<'a>>,
 }
 
-/// Reads cables.
+/// Reads the cables of a fabric.
 ///
 /// # Errors
-/// The first line that is not as the format has it, and what makes no fabric.
+/// The first line that violates the format, and cables that make no fabric.
 pub fn read(files: Files<'_>, reading: &FabricReading, budget: &Budget) -> Read<FabricText> {
     let further = [files.devices, files.interfaces].into_iter().flatten();
     let all = further.map(|file| file.bytes.len()).sum::<usize>();
@@ -45,7 +45,7 @@ pub fn read(files: Files<'_>, reading: &FabricReading, budget: &Budget) -> Read<
     read().map_err(|error| error.in_file(files.cables.name))
 }
 
-/// The columns of an end of a cable.
+/// Columns for one end of a cable.
 struct Side {
     device: usize,
     interface: usize,
@@ -79,7 +79,7 @@ impl Side {
     }
 }
 
-/// An interface of a device.
+/// Device and interface.
 type Port = (String, String);
 
 struct Line {
@@ -109,6 +109,8 @@ impl Cables {
         for row in &table.rows {
             let is_interface = |side: &Side| {
                 let kind = row.cell(side.kind);
+                // Exports of the current view have no column for the kind, so interfaces are
+                // assumed.
                 kind.is_empty() || kind.trim_start_matches("dcim.") == "interface"
             };
             match row.cell(status).to_lowercase().as_str() {
@@ -116,6 +118,7 @@ impl Cables {
                     going += 1;
                     continue;
                 }
+                // Planned cables count: the fabric may not be built yet.
                 "planned" => planned += 1,
                 _ => {}
             }
@@ -178,6 +181,7 @@ impl Cables {
         let ends = nodes(&places, &is_host, &mut graph);
         let mut slower = 0_u64;
         for line in &self.lines {
+            // Both ends must agree on a rate, so the slower interface decides.
             let rates = line
                 .ends
                 .each_ref()
@@ -214,8 +218,7 @@ impl Cables {
     }
 }
 
-/// Adds a host for each interface of a host, and a switch for each other device, in the order of
-/// their names.
+/// Adds a host for each interface of a host, and a switch for each other device, sorted by name.
 fn nodes<'p>(
     places: &[(&'p Port, Place)],
     is_host: &BTreeMap<&str, bool>,
@@ -226,6 +229,7 @@ fn nodes<'p>(
     let hosts = places
         .chunk_by(of_device)
         .filter(|ports| is_host[ports[0].0.0.as_str()]);
+    // The names of hosts have one form, so a single device with two interfaces changes all.
     let several = hosts.clone().any(|ports| ports.len() > 1);
     for &(port, at) in hosts.flatten() {
         let (device, interface) = port;
@@ -246,7 +250,7 @@ fn nodes<'p>(
     ends
 }
 
-/// The device and the interface at an end.
+/// Reads device and interface at an end.
 fn port(row: &Row, side: &Side) -> Read<Port> {
     let (device, interface) = (row.cell(Some(side.device)), row.cell(Some(side.interface)));
     if device.is_empty() || interface.is_empty() {
@@ -264,7 +268,7 @@ fn port(row: &Row, side: &Side) -> Read<Port> {
     Ok((device.to_owned(), interface.to_owned()))
 }
 
-/// The rate of a cable, where a column tells it.
+/// Reads the rate of a cable, if a column has it.
 fn told_rate(row: &Row, column: Option<usize>) -> Read<Option<Rate>> {
     let cell = row.cell(column);
     if cell.is_empty() {
@@ -275,7 +279,8 @@ fn told_rate(row: &Row, column: Option<usize>) -> Read<Option<Rate>> {
         .map_err(|error| ImportError::of(row.at, error))
 }
 
-/// How long a cable takes, by its length.
+/// Computes the delay of a cable from its length, if a column has it. Guess: a length without a
+/// unit is in metres.
 fn delay(row: &Row, length: Option<usize>, unit: Option<usize>) -> Read<Option<Time>> {
     let cell = row.cell(length);
     if cell.is_empty() {

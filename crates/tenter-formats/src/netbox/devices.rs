@@ -1,4 +1,4 @@
-//! Devices that are hosts, and devices that are switches.
+//! Distinction between hosts and switches.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,18 @@ use crate::error::{ImportError, Place};
 use crate::fabric::{FabricReading, Selection};
 use crate::imported::Source;
 
-/// Words in roles and names of switches: parts of longer words, and whole ones that others contain.
+/// Fallback patterns for roles and names of switches …
 const SWITCH: &str = "*leaf*,*spine*,*switch*,*router*";
+// … and words that count only as a whole, since others contain them: `storage` has `tor`.
 const SWITCH_WORDS: [&str; 3] = ["tor", "core", "agg"];
-/// Words of hosts.
+/// Fallback patterns for roles and names of hosts.
 const HOST: &str = "*server*,*host*,*gpu*,*node*,*compute*,*dgx*,*hgx*,*worker*,*storage*";
 
-/// What tells hosts from switches.
+/// The user's patterns, the fallback patterns, and the roles of devices.
 pub(super) struct Devices {
     hosts: Selection,
     switches: Selection,
-    /// Names and roles that tell a host or a switch of which nothing else is said.
+    /// Fallback patterns, for devices that no pattern of the user matches.
     usual_hosts: Selection,
     usual_switches: Selection,
     roles: BTreeMap<String, String>,
@@ -55,8 +56,9 @@ impl Devices {
         Ok(devices)
     }
 
-    /// Whether a device is a host: as the command says it of its name or its role, or else by the
-    /// words in its role, or else by those in its name.
+    /// Returns true for a host. The user's patterns for name or role come first, then the words in
+    /// the role, then those in the name. Guess: these words are common in both. A device that
+    /// matches patterns for both is a switch.
     pub(super) fn is_host(&self, device: &str, at: Place) -> Result<bool, ImportError> {
         let role = self.roles.get(device).map_or("", String::as_str);
         let host = |text: &str| self.usual_hosts.has(text);
@@ -81,7 +83,7 @@ impl Devices {
     }
 }
 
-/// Whether a word of a text is that of a switch, whatever number stands behind it: `tor12-b`.
+/// Returns true if a word in the text is that of a switch, perhaps with a number: `tor12-b`.
 fn has_switch_word(text: &str) -> bool {
     let text = text.to_lowercase();
     let mut words = text.split(|letter: char| !letter.is_ascii_alphabetic());

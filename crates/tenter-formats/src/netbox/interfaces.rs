@@ -1,4 +1,4 @@
-//! Rates of interfaces by their types.
+//! Rates of interfaces from their types.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::decimal;
 use crate::error::ImportError;
 use crate::imported::Source;
 
-/// The rate of each interface, by device and name, where its type or its speed tells.
+/// Rate of each interface by device and name, as far as its speed or its type tells.
 pub(super) struct Interfaces(BTreeMap<(String, String), Rate>);
 
 impl Interfaces {
@@ -31,6 +31,7 @@ impl Interfaces {
         let speed = table.find(&["speed", "speed_(kbps)"]);
         for row in &table.rows {
             let kbps = row.cell(speed).parse::<u64>().ok();
+            // The configured speed takes precedence: the type is only what the port can do.
             let told = kbps
                 .filter(|kbps| *kbps > 0)
                 .and_then(|kbps| kbps.checked_mul(1_000));
@@ -53,7 +54,7 @@ impl Interfaces {
     }
 }
 
-/// The rate in the type of an interface of Ethernet: `400gbase-x-qsfpdd`, `QSFP-DD (400GE)`.
+/// Reads the rate from a type of Ethernet interface: `400gbase-x-qsfpdd`, `QSFP-DD (400GE)`.
 pub(super) fn rate(kind: &str) -> Option<Rate> {
     let kind = kind.to_lowercase();
     let mut rest = kind.as_str();
@@ -61,6 +62,7 @@ pub(super) fn rate(kind: &str) -> Option<Rate> {
         let from = &rest[start..];
         let end = from.find(|next: char| !next.is_ascii_digit() && next != '.');
         let (number, behind) = from.split_at(end.unwrap_or(from.len()));
+        // The first match counts: `base` alone, as in `1000base-t`, is in Mbit/s and comes last.
         let units = [
             ("tbase", 1_000_000),
             ("te", 1_000_000),

@@ -1,10 +1,10 @@
-//! Cables of `NetBox` as a fabric: the CSV file that it exports from the list of cables, or the one
-//! that it imports cables from.
+//! Reader for cables of `NetBox`: the CSV file that it exports from its list of cables, or the one
+//! from which it imports cables.
 //!
-//! Hosts and switches are told apart by what the command says, by the roles of devices, and by
-//! their names. Rates are those of interfaces, where their file is given.
+//! The user's patterns tell hosts from switches, then the roles of devices, then their names. Rates
+//! come from a file of interfaces, if it is given.
 //!
-//! Source: `CableTable`, `CableImportForm` and `InterfaceTypeChoices` of netbox-community/netbox.
+//! Source: `CableTable`, `CableImportForm` and `InterfaceTypeChoices` in netbox-community/netbox.
 
 mod cables;
 mod devices;

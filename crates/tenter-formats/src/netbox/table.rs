@@ -1,4 +1,4 @@
-//! A CSV file with its columns by name.
+//! A CSV file with columns by name.
 
 use tenter_notation::diagnostics::quote;
 
@@ -6,13 +6,13 @@ use crate::error::{ImportError, Place};
 use crate::imported::Source;
 use crate::words;
 
-/// Lines of cells, by the names of the columns in lower case with `_` for blanks.
+/// Rows of a file. Column names are in lower case, with `_` for blanks.
 pub(super) struct Table {
     header: Vec<String>,
     pub(super) rows: Vec<Row>,
 }
 
-/// A line.
+/// A row with its line.
 pub(super) struct Row {
     cells: csv::StringRecord,
     pub(super) at: Place,
@@ -42,7 +42,7 @@ impl Table {
         Ok(Table { header, rows })
     }
 
-    /// The first of the columns that there is.
+    /// Returns the first of the columns in `names` that exists.
     pub(super) fn find(&self, names: &[&str]) -> Option<usize> {
         let mut found = names
             .iter()
@@ -50,7 +50,7 @@ impl Table {
         found.next()
     }
 
-    /// The first of the columns that there is.
+    /// As [`Table::find`], but one of the columns must exist.
     pub(super) fn need(&self, names: &[&str], remedy: &str) -> Result<usize, ImportError> {
         self.find(names).ok_or_else(|| {
             let name = names.first().copied().unwrap_or_default();
@@ -61,7 +61,7 @@ impl Table {
 }
 
 impl Row {
-    /// A cell; empty where there is none.
+    /// Returns a cell; empty if the row ends before it, or if there is no such column.
     pub(super) fn cell(&self, column: Option<usize>) -> &str {
         column
             .and_then(|column| self.cells.get(column))

@@ -1,4 +1,4 @@
-//! A topology file as a fabric.
+//! Conversion of a topology file into a fabric.
 
 use tenter_config::Chance;
 use tenter_notation::diagnostics::quote;
@@ -14,21 +14,21 @@ use crate::words;
 
 type Read<T> = Result<T, ImportError>;
 
-/// No file has more nodes.
+/// Most nodes in a file.
 const NODES_MAX: u64 = 1 << 21;
 
-/// What the first line says.
+/// Counts in the first line.
 #[derive(Clone, Copy, Default)]
 struct Header {
     nodes: u32,
     switches: u32,
     nv_switches: u32,
     links: u64,
-    /// GPUs of a server, in the dialect of `SimAI` alone.
+    /// GPUs in a server; only `SimAI` has it.
     of_server: Option<u32>,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Host,
@@ -36,7 +36,7 @@ enum Kind {
     NvSwitch,
 }
 
-/// A line with a link.
+/// A link, as its line has it.
 struct Link {
     ends: [u32; 2],
     rate: Rate,
@@ -45,7 +45,7 @@ struct Link {
     at: Place,
 }
 
-/// The file as it stands.
+/// Content of a file.
 struct File {
     header: Header,
     kinds: Vec<Kind>,
@@ -57,7 +57,7 @@ struct File {
 /// Reads a file.
 ///
 /// # Errors
-/// The first line that is not as the format has it, and nodes that make no fabric.
+/// The first line that violates the format, and nodes that make no fabric.
 pub fn read(source: Source<'_>, budget: &Budget) -> Read<FabricText> {
     let allowed = limits::text(source.bytes.len(), budget);
     let text = allowed.and_then(|()| words::text(source.bytes));
@@ -70,7 +70,8 @@ fn wrong(at: Place, what: impl Into<String>, remedy: &str) -> ImportError {
 }
 
 impl Header {
-    /// The counts of a first line, whose dialect its words tell.
+    /// Reads the first line. Guess: no line names the dialect, so the number of words tells it, and
+    /// a sixth word that is no number.
     fn read(words: &[&str], at: Place) -> Read<Header> {
         let count = |place: usize, of: &str| {
             let word = words.get(place).copied().unwrap_or_default();
@@ -82,7 +83,7 @@ impl Header {
             Ok(number)
         };
         let of = |place, what| count(place, what).map(|number| number as u32);
-        // The sixth word of SimAI is the type of the GPUs, that of Reverie a rate.
+        // The sixth word is a GPU type in SimAI, and a rate in Reverie.
         let is_simai = words
             .get(5)
             .is_some_and(|word| word.parse::<f64>().is_err());
@@ -100,6 +101,7 @@ impl Header {
                 links: count(2, "the number of links")?,
                 ..Header::default()
             },
+            // Words for leaves and rates have no meaning for the fabric.
             4..=6 => Header {
                 links: count(3, "the number of links")?,
                 ..Header::default()
@@ -197,7 +199,7 @@ impl File {
         Ok(number)
     }
 
-    /// Notes that a node is a switch, `NVSwitches` before the others.
+    /// Marks a node as a switch. The file lists `NVSwitches` first.
     fn list(&mut self, word: &str, listed: u64, at: Place) -> Read<()> {
         let node = self.node(word, at)?;
         if listed >= self.header.all_switches() {
@@ -237,6 +239,8 @@ impl File {
             let what = format!("{} has parts of a picosecond", quote(delay));
             return Err(wrong(at, what, "give whole picoseconds"));
         }
+        // Files write zero as `0`, `0.0` or `0.000000`, which become one word so that links
+        // compare.
         let is_zero = loss.parse::<f64>().is_ok_and(|loss| loss == 0.0);
         if !is_zero && loss.parse::<Chance>().is_err() {
             let what = format!("{} is not a chance of loss", quote(loss));
@@ -256,7 +260,7 @@ impl File {
         self.kinds[node as usize]
     }
 
-    /// Parts links within servers from cables.
+    /// Separates links within servers from cables.
     fn nv_links(&mut self) -> Read<Vec<NvLink>> {
         let (mut inner, mut outer) = (Vec::new(), Vec::new());
         for link in std::mem::take(&mut self.links) {
@@ -300,6 +304,7 @@ impl File {
                 switches[node as usize] = Some(graph.switch(name, Place::Line(2)));
             }
         }
+        // The n-th link of a node goes to its n-th host.
         let mut used = vec![0_usize; self.kinds.len()];
         for link in &self.links {
             let mut ends = [End::Host(0); 2];
@@ -328,7 +333,7 @@ impl File {
         graph.finish(heading, self.end, budget)
     }
 
-    /// How many links each host has, at its number.
+    /// Counts the links of each node. Hosts must have one or more.
     fn planes(&self) -> Read<Vec<u32>> {
         let mut of_node = vec![0_u32; self.kinds.len()];
         for link in &self.links {
@@ -345,8 +350,9 @@ impl File {
         Ok(of_node)
     }
 
-    /// Adds a host for each link of a node: first those of the first links, by the numbers of their
-    /// nodes, and then the others. Gives the hosts by node and link.
+    /// Adds a host for each link of a node: first the hosts for all first links, in node order,
+    /// then those for further links, so that ranks of flow files stay those of nodes. Returns hosts
+    /// by node and link.
     fn add_hosts(&self, links: &[u32], graph: &mut Graph) -> Vec<Vec<End>> {
         let nodes = || {
             (0_u32..)

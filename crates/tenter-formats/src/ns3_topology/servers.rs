@@ -14,11 +14,12 @@ pub(super) struct NvLink {
     pub(super) delay: Time,
 }
 
-/// The largest scale-up domain of a scenario, and its shortest latency.
+/// Largest scale-up domain of a scenario, in NPUs, and its shortest latency.
 const DOMAIN_MAX: u32 = 1_024;
 const LATENCY_MIN: Time = Time::from_ns(50);
 
-/// The scale-up domain of servers of so many GPUs, each a block of consecutive numbers.
+/// Returns the scale-up domain for servers with `of_server` GPUs, each a block of consecutive
+/// numbers.
 pub(super) fn server(of_server: u32, links: &[NvLink], notes: &mut Vec<String>) -> Option<Server> {
     if links.is_empty() || of_server < 2 {
         return None;
@@ -28,6 +29,7 @@ pub(super) fn server(of_server: u32, links: &[NvLink], notes: &mut Vec<String>) 
     let mut stray = 0_u64;
     for link in links {
         let server = link.gpu / of_server;
+        // The first link of an NVSwitch tells its server; others must agree.
         stray += u64::from(*home.entry(link.nv_switch).or_insert(server) != server);
         let rate = rates.entry(link.gpu).or_default();
         *rate = rate.saturating_add(link.rate.bits_per_second());
@@ -45,6 +47,7 @@ pub(super) fn server(of_server: u32, links: &[NvLink], notes: &mut Vec<String>) 
         notes.push(format!("all GPUs have the NVLinks of the slowest, {rate}"));
     }
     let hop = links.iter().map(|link| link.delay).max()?;
+    // From GPU to GPU a path has two links over the NVSwitch.
     let mut latency = Time::from_ps(hop.ps().saturating_mul(2));
     if latency < LATENCY_MIN {
         notes.push(format!(

@@ -1,10 +1,10 @@
-//! Rates and times as ns-3 writes them.
+//! Rates and times in ns-3's notation.
 
 use tenter_units::{Rate, Time};
 
 use crate::decimal;
 
-/// Units of ns-3's `DataRate` in bits per second; those of bytes are eight times as much.
+/// Units of ns-3's `DataRate`, in bits per second. Those with bytes are eight times as large.
 const RATES: [(&str, u64); 9] = [
     ("", 1),
     ("b", 1),
@@ -17,7 +17,7 @@ const RATES: [(&str, u64); 9] = [
     ("Gi", 1 << 30),
 ];
 
-/// Units of ns-3's `Time`, as decimal places of a picosecond; a bare number is in seconds.
+/// Units of ns-3's `Time`, as decimal places of a picosecond. A bare number is in seconds.
 const TIMES: [(&str, usize); 6] = [
     ("", 12),
     ("s", 12),
@@ -27,13 +27,14 @@ const TIMES: [(&str, usize); 6] = [
     ("ps", 0),
 ];
 
-/// Number and unit of a word.
+/// Splits a word into number and unit.
 fn parts(word: &str) -> (&str, &str) {
     let end = word.find(|character: char| !character.is_ascii_digit() && character != '.');
     word.split_at(end.unwrap_or(word.len()))
 }
 
-/// A rate, exactly: `400Gbps`, `25000000000.0`; `None` where it is none, or has parts of a bit.
+/// Parses a rate exactly: `400Gbps`, `25000000000.0`. `None` for anything else, and for parts of a
+/// bit.
 pub(super) fn rate(word: &str) -> Option<Rate> {
     let (number, unit) = parts(word);
     let bits = unit
@@ -49,7 +50,7 @@ pub(super) fn rate(word: &str) -> Option<Rate> {
     decimal::times(number, worth * factor).map(Rate::from_bits_per_second)
 }
 
-/// A time, and whether digits below a picosecond were cut: `1000ns`, `0.0005ms`.
+/// Parses a time: `1000ns`, `0.0005ms`. The flag is true if digits below a picosecond were cut.
 pub(super) fn time(word: &str) -> Option<(Time, bool)> {
     let (number, unit) = parts(word);
     let (_, places) = TIMES.iter().find(|(known, _)| *known == unit)?;

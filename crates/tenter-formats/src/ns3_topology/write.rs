@@ -1,4 +1,4 @@
-//! A fabric as a topology file.
+//! Conversion of a fabric into a topology file.
 
 use std::fmt::Write as _;
 
@@ -7,14 +7,14 @@ use tenter_units::{Rate, Time};
 
 use crate::fabric::MULTI_PLANE;
 
-/// The chance of losing a frame that leaves by a port, in parts of 2⁶⁴.
+/// Returns the probability that a frame leaving by a port is lost, in units of 2⁻⁶⁴.
 pub type Loss<'a> = dyn Fn(CableEnd) -> u64 + 'a;
 
-/// A file in the dialect of HPCC: hosts 0 to n − 1, then switches, each with its number in the
-/// fabric, which are the numbers of flow files. Gives what is to be said of it, too.
+/// Writes a file in HPCC's dialect, with notes for the user. Hosts are 0 to n − 1 and switches
+/// follow, all with their numbers in the fabric, which flow files use too.
 ///
 /// # Errors
-/// What the format cannot say: circuits; a sentence.
+/// A sentence about circuits, which the format does not have.
 pub fn write(topology: &Topology, loss: &Loss<'_>) -> Result<(String, Vec<String>), String> {
     if !topology.optics.is_empty() {
         return Err(
@@ -37,6 +37,7 @@ pub fn write(topology: &Topology, loss: &Loss<'_>) -> Result<(String, Vec<String
     for Cable { ends, rate, delay } in &topology.cables {
         let chances = ends.map(loss);
         one_way += u64::from(chances[0] != chances[1]);
+        // A link of the format loses frames alike in both directions.
         let chance = decimal(chances[0].max(chances[1]));
         fine += u64::from(delay.ps() % 1_000 > 0);
         let [a, b] = ends.map(|end| end.node);
@@ -56,7 +57,7 @@ pub fn write(topology: &Topology, loss: &Loss<'_>) -> Result<(String, Vec<String
     Ok((text, notes))
 }
 
-/// A rate in a unit of ns-3.
+/// Writes a rate in the largest unit of ns-3 that keeps it whole.
 fn in_ns3(rate: Rate) -> String {
     let bits = rate.bits_per_second();
     match bits {
@@ -66,7 +67,7 @@ fn in_ns3(rate: Rate) -> String {
     }
 }
 
-/// A time in nanoseconds.
+/// Writes a time in nanoseconds, exactly.
 fn in_ns(time: Time) -> String {
     let (whole, parts) = (time.ps() / 1_000, time.ps() % 1_000);
     match parts {
@@ -75,7 +76,7 @@ fn in_ns(time: Time) -> String {
     }
 }
 
-/// Parts of 2⁶⁴ as a decimal of fifteen digits.
+/// Writes a multiple of 2⁻⁶⁴ with fifteen digits, which hide the rounding of the conversion.
 fn decimal(parts: u64) -> String {
     let chance = parts as f64 / 2_f64.powi(64);
     let rounded: Result<f64, _> = format!("{chance:.14e}").parse();

@@ -168,8 +168,7 @@ impl Workload {
                         self.notes.push(what.to_owned());
                     }
                 }
-                // Other words, such as the versions of generators and `vpp`, do not change the
-                // operations.
+                // Other words, such as `vpp: 1`, do not change the operations.
                 _ => {}
             }
         }
