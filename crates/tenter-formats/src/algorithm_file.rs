@@ -1,4 +1,4 @@
-//! Reader of collective algorithms in any of the supported formats.
+//! Reader for collective algorithms in any supported format.
 
 use tenter_units::Budget;
 use tenter_workload::collective;
@@ -10,11 +10,11 @@ use crate::{compressed, msccl, mscclpp};
 /// Longest unpacked file, in bytes. Files that tools generate have up to some hundred kilobytes.
 const BYTES_MAX: usize = 64 << 20;
 
-/// Reads an algorithm: an XML of MSCCL, a JSON plan of MSCCL++, or a text in Tenter's notation. The
+/// Reads an algorithm: an MSCCL XML, a JSON plan for MSCCL++, or a text in Tenter's notation. The
 /// first character tells the format; files may be compressed.
 ///
 /// # Errors
-/// The first violation of the format, or the first mistake in the algorithm, with its line.
+/// The first line that violates the format, or the algorithm's first mistake.
 pub fn read(bytes: &[u8], budget: &Budget) -> Result<ReadAlgorithm, ImportError> {
     let bytes = compressed::plain(bytes, budget)?;
     if bytes.len() > BYTES_MAX {

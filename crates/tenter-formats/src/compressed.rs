@@ -20,11 +20,11 @@ const BYTES_PER_BYTE: u64 = 100;
 /// A compressed file may always have this number of members, each compressed by itself …
 const MEMBERS: u64 = 1_000;
 /// … and one more for each such stretch of stored bytes. A member takes some microseconds to unpack
-/// even if it is empty, so a file of empty members would take unbounded time.
+/// even if it is empty, so a file with many empty members would take unbounded time.
 const BYTES_OF_MEMBER: u64 = 1 << 10;
 /// Bytes that are unpacked between two checks of the budget.
 const PIECE: u64 = 1 << 20;
-/// Bytes that are unpacked in about the time of one unit of work.
+/// Bytes that are unpacked in about the time that a unit of work stands for.
 const BYTES_PER_UNIT: u64 = 4;
 
 /// Returns true if a file begins as gzip does.
@@ -91,8 +91,7 @@ impl<'c, 'b> Checked<'c, 'b> {
     }
 }
 
-/// Unpacks a file of `length` stored bytes into `to`, and returns the length of its content in
-/// bytes.
+/// Unpacks a file with `length` stored bytes into `to`, and returns its content's length in bytes.
 fn unpack(
     mut packed: impl BufRead,
     length: u64,

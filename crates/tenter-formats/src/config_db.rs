@@ -1,4 +1,4 @@
-//! A `config_db.json` as tables of objects with text fields, and a record of the fields that were
+//! A `config_db.json` as tables whose objects have text fields, and a record which fields were
 //! read.
 
 use std::cell::RefCell;
@@ -106,7 +106,7 @@ impl<'p> ConfigDb<'p> {
         &self.tables[id.table].objects[id.object]
     }
 
-    /// Iterates over the objects of a table and their keys, in the order of the file.
+    /// Iterates over a table's objects and their keys, in file order.
     pub(super) fn objects(&self, table: &str) -> impl Iterator<Item = (Id, &str)> {
         let found = self.tables.iter().position(|known| known.name == table);
         let objects = found.map(|table| (table, self.tables[table].objects.iter().enumerate()));
@@ -150,8 +150,7 @@ impl<'p> ConfigDb<'p> {
         fields.map(|field| field.name.as_str())
     }
 
-    /// Returns names and texts of an object's fields in the order of their names, without marking
-    /// them as read.
+    /// Returns an object's field names and texts, sorted by name, without marking them as read.
     pub(super) fn sorted_fields(&self, id: Id) -> Vec<(&str, &str)> {
         let fields = self.object(id).fields.iter();
         let mut fields: Vec<_> = fields.map(|field| (&*field.name, &*field.text)).collect();

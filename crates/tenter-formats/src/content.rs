@@ -26,10 +26,10 @@ impl fmt::Debug for Content<'_> {
 }
 
 impl<'c> Content<'c> {
-    /// Most bytes of a file, or of a piece of one, that are read into memory at once.
+    /// Most bytes that are read into memory at once: a file, or a piece from one.
     pub const WHOLE_MAX: u64 = 8 << 30;
 
-    /// Makes the content of a file with `length` bytes from a reader of it.
+    /// Makes the content from a reader for `length` bytes.
     pub fn new(reader: impl Read + Seek + 'c, length: u64) -> Content<'c> {
         Content {
             reader: Box::new(reader),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use tenter_notation::emit;
 
-/// Keys of `fabric.switch` made from another configuration, and warnings about the rest of it.
+/// Keys for `fabric.switch` made from another configuration, with warnings about the rest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fragment {
     /// Comment above the YAML.
@@ -30,7 +30,7 @@ pub(super) enum Part {
         parts: Vec<Part>,
         origin: String,
     },
-    /// A list of mappings, whose entries have origins of their own.
+    /// A list whose items are mappings, with origins for their entries.
     List {
         key: &'static str,
         items: Vec<Vec<Part>>,

@@ -1,4 +1,4 @@
-//! Groups of ranks in a grid of tensor, expert, data and pipeline parallelism.
+//! Rank groups in a grid for tensor, expert, data and pipeline parallelism.
 
 /// The kind of group in which a rank communicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,9 +19,9 @@ pub(crate) enum Group {
     TensorOfExperts,
 }
 
-/// The numbering of ranks: tensor-parallel ranks are neighbours, then come expert-parallel and
-/// other data-parallel ones, then pipeline stages. Each field is a number of ranks, and `ranks` a
-/// multiple of the product of the others.
+/// Rank numbering: tensor-parallel ranks are neighbours, then come expert-parallel and other
+/// data-parallel ones, then pipeline stages. Each field counts ranks; `ranks` is a multiple of the
+/// others' product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
     pub(crate) tensor: u32,

@@ -19,7 +19,7 @@ pub fn is_decoding() -> bool {
 /// Runs a call into the Parquet library, and turns a panic into an error.
 ///
 /// # Errors
-/// Errors of the library, and a general one in place of a panic.
+/// Errors from the library, and a general one in place of a panic.
 pub fn guarded<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     DECODING.set(true);
     // Unwinding is safe: half-read data is dropped with the closure, and no caller sees it.

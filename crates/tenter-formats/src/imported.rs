@@ -32,7 +32,7 @@ pub trait RankFiles {
     /// Opens file `place` and reads it into memory.
     ///
     /// # Errors
-    /// Errors of [`RankFiles::open`] and of [`Content::whole`].
+    /// Errors from [`RankFiles::open`] and [`Content::whole`].
     fn whole(&self, place: usize, form: Form, budget: &Budget) -> Result<Vec<u8>, ImportError> {
         let read = self.open(place)?.whole(form, budget);
         read.map_err(ImportError::unreadable)

@@ -11,16 +11,16 @@ const VALUES: usize = 1 << 22;
 /// each.
 const VALUES_PER_BYTE: usize = 8;
 
-/// Memory of a value in the parsed tree, in bytes, with its share of the mapping around it.
+/// Memory for a value in the parsed tree, in bytes, with its share in the mapping around it.
 const BYTES_OF_VALUE: u64 = 64;
 
-/// Parses `text`, the content of a file of `stored` bytes. `stored` is smaller than the text if the
-/// file was compressed.
+/// Parses `text`, the content from a file with `stored` bytes. `stored` is smaller than the text if
+/// the file was compressed.
 ///
 /// # Errors
-/// Text that is no JSON, with its line or byte; more values than files of that length have, with
-/// the byte at which the excess begins; more memory or time than the budget has. Lines and bytes
-/// are those of the unpacked text.
+/// Text that is no JSON, with its line or byte; more values than files that long have, with the
+/// byte at which the excess begins; more memory or time than the budget has. Lines and bytes count
+/// in the unpacked text.
 pub(crate) fn parsed(
     text: &[u8],
     stored: usize,

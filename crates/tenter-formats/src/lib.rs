@@ -1,4 +1,4 @@
-//! Importers: what other systems write, in the terms of a scenario.
+//! Importers: foreign files in a scenario's terms.
 //!
 //! ```text
 //!   config_db.json ──config_db──▶ tables, each field marked once it is read
@@ -7,8 +7,8 @@
 //!   fragment of a scenario, each line with its origin, and a warning for each field not read
 //! ```
 //!
-//! Communication matrices, size distributions and steps of collectives come from files that a
-//! scenario names; they are written out in it.
+//! Communication matrices, size distributions and collective steps come from files that a scenario
+//! names, and are written out in it.
 
 pub mod aicb;
 mod algorithm;

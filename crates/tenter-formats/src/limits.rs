@@ -34,12 +34,12 @@ pub(crate) fn text(bytes: usize, budget: &Budget) -> Result<(), ImportError> {
     allowed.map_err(|over| ImportError::of(Place::Byte(0), over))
 }
 
-/// Refuses a file that has the operations of one rank and repeats them for `ranks` ranks by a
-/// number in it: otherwise a few bytes would stand for any number of operations. Callers skip the
-/// check if the scenario gives the rank count, because the user then asked for it.
+/// Refuses a file that has one rank's operations and repeats them for `ranks` ranks by a number in
+/// it: otherwise a few bytes would stand for operations in any number. Callers skip the check if
+/// the scenario gives the rank count, because the user then asked for it.
 ///
 /// # Errors
-/// More operations than a file of `stored` bytes may declare.
+/// More operations than a file with `stored` bytes may declare.
 pub(crate) fn repeated(
     operations: u64,
     stored: usize,

@@ -1,4 +1,4 @@
-//! Readers for communication matrices: comma-separated values, Matrix Market, and traces of sends.
+//! Readers for communication matrices: comma-separated values, Matrix Market, and send traces.
 //!
 //! | ending | content |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | `.txt` | one send per line: rank, peer, bytes, tag |
 //!
 //! Source for Matrix Market: R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange
-//! Formats: Initial Design" (NIST, 1996). A line of awk makes the third form from the text of
-//! `dumpi2ascii`; the page on the matrix pattern shows it.
+//! Formats: Initial Design" (NIST, 1996). A line of awk makes the third form from `dumpi2ascii`'s
+//! text; the page on the matrix pattern shows it.
 
 use std::fmt::Write as _;
 
@@ -25,10 +25,10 @@ const SENDS_MAX: usize = 1 << 24;
 /// The sends of a communication matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sends {
-    /// Number of ranks; in a list of sends, one more than the highest rank.
+    /// Rank count; in a list of sends, one more than the highest rank.
     pub ranks: u32,
-    /// Source, destination and bytes of each send, in file order. Empty sends and those of a rank
-    /// to itself are left out.
+    /// Source, destination and bytes for each send, in file order, without empty sends and those
+    /// from a rank to itself.
     pub sends: Vec<(u32, u32, u64)>,
 }
 

@@ -1,8 +1,8 @@
-//! Reader for size distributions: one point of a cumulative distribution on each line.
+//! Reader for size distributions: one point on each line.
 //!
 //! A line has a size in bytes and the share of flows up to that size, with a comma or spaces
-//! between them. Shares are percent in the files of HPCC's simulation, and fractions of 1 in
-//! Homa's. Lines with `#`, and a first line that begins with a letter, are comments.
+//! between them. Shares are percent in files from HPCC's simulation, and fractions in Homa's. Lines
+//! with `#`, and a first line that begins with a letter, are comments.
 
 use tenter_units::Budget;
 

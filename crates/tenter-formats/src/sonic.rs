@@ -1,8 +1,7 @@
-//! Importer for the buffers and traffic classes of a switch with `SONiC`, from its
-//! `config_db.json`.
+//! Importer for a `SONiC` switch's buffers and traffic classes, from its `config_db.json`.
 //!
-//! The meaning of fields follows the YANG models of `SONiC` (sonic-buildimage) and the headers of
-//! the Switch Abstraction Interface (SAI).
+//! Fields mean what `SONiC`'s YANG models (sonic-buildimage) and the headers of the Switch
+//! Abstraction Interface (SAI) say.
 
 mod buffers;
 mod classes;
@@ -51,13 +50,13 @@ const TABLES: [&str; 24] = [
     "WRED_PROFILE",
 ];
 
-/// Reads the tables of buffers and traffic classes of a `config_db.json` into `fabric.switch`.
+/// Reads buffers and traffic classes from a `config_db.json` into `fabric.switch`.
 ///
-/// The ports of a scenario are all alike, so one port is imported: `port`, or without it the first
-/// one of the largest group of equally configured ports. `source_name` names the text in messages.
+/// All ports are alike in a scenario, so one port is imported: `port`, or without it the first one
+/// in the largest group with equal settings. `source_name` names the text in messages.
 ///
 /// # Errors
-/// All problems of the text together, each with table, key and field.
+/// All problems in the text together, each with table, key and field.
 pub fn import_sonic(
     text: &str,
     source_name: &str,

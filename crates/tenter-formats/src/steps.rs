@@ -78,7 +78,7 @@ pub fn read(text: &str, budget: &Budget) -> Result<Vec<Step>, ImportError> {
     Ok(steps)
 }
 
-/// Writes the file of a list of steps.
+/// Writes a file with steps.
 pub fn write(steps: impl Iterator<Item = Step>) -> String {
     let mut text = format!("{HEADING}\n");
     for Step {

@@ -1,4 +1,4 @@
-//! Builder of a graph of operations that charges ranks and memory to a budget.
+//! Builder for an operation graph that charges ranks and memory to a budget.
 
 use tenter_units::Budget;
 use tenter_workload::graph::{Collectives, Graph, GraphBuilder, RankBuilder};

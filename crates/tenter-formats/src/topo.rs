@@ -1,4 +1,4 @@
-//! Reader and writer for fat trees of htsim (`.topo`) as the `fabric` of a scenario.
+//! Reader and writer for fat trees from htsim (`.topo`) as a scenario's `fabric`.
 //!
 //! A header has `Nodes`, `Tiers` and `Podsize`; a block of keys for each tier follows.
 
@@ -18,7 +18,7 @@ pub use write::write;
 
 type Read<T> = Result<T, ImportError>;
 
-/// Keys of a tier's block, and the line of the block for messages.
+/// Keys in a tier's block, and the block's line for messages.
 #[derive(Clone, Copy, Default)]
 struct Tier {
     line: usize,

@@ -8,7 +8,7 @@ use roxmltree::{Document, ParsingOptions};
 
 use crate::error::{ImportError, Place};
 
-/// Most attributes of an element, and deepest nesting of elements.
+/// Most attributes on an element, and deepest element nesting.
 const ATTRIBUTES_MAX: usize = 64;
 const DEPTH_MAX: usize = 64;
 /// Most attributes in a file.

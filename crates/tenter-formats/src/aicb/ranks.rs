@@ -94,7 +94,7 @@ fn check_length(ordered: &[OfRanks<'_>], grid: &Grid, stored: usize) -> Result<(
     repeated(operations, stored, grid.ranks, Place::Line(1))
 }
 
-/// Returns the size of a kind of group, from the first collective that tells it.
+/// Returns the size that the first collective names for a kind of group.
 fn size_of(sections: &[Section], group: Group) -> Option<u32> {
     let rows = sections.iter().flat_map(|section| &section.rows);
     let of_group = rows
@@ -129,7 +129,7 @@ fn experts(sections: &[Section], spec: &AicbSpec) -> Result<u32, ImportError> {
     ))
 }
 
-/// Derives the grid of ranks from the sizes of groups.
+/// Derives the rank grid from group sizes.
 fn grid(sections: &[Section], spec: &AicbSpec) -> Result<Grid, ImportError> {
     let tensor = spec.tensor.or(size_of(sections, Group::Tensor));
     // Guess: a kind of group that no line names has one rank.
@@ -172,8 +172,8 @@ fn grid(sections: &[Section], spec: &AicbSpec) -> Result<Grid, ImportError> {
     })
 }
 
-/// Checks that all groups of a kind have one size. Tensor-parallel and expert-parallel sizes must
-/// also be those of the grid; `ranks` may change the others, which gives a note.
+/// Checks that all groups with one kind have one size. Tensor-parallel and expert-parallel sizes
+/// must also fit the grid; `ranks` may change the others, which gives a note.
 fn check_sizes(sections: &[Section], grid: Grid) -> Result<(), ImportError> {
     let rows = sections.iter().flat_map(|section| &section.rows);
     let mut first: BTreeMap<Group, (u32, usize)> = BTreeMap::new();

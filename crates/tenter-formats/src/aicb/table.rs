@@ -1,4 +1,4 @@
-//! Parsing of the table: sections with the ranks of a stage, headers, and a line for each call.
+//! Parsing: sections for the ranks in a stage, headers, and a line for each call.
 
 use csv::StringRecord;
 use tenter_notation::diagnostics::quote;

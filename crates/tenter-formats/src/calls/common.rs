@@ -1,4 +1,4 @@
-//! Restriction to calls that all ranks of a group, or both ranks of a message, have recorded.
+//! Restriction to calls that all ranks in a group, or both ranks at a message, have recorded.
 
 use std::collections::BTreeMap;
 
@@ -85,8 +85,8 @@ pub(crate) fn keep_common(ranks: &mut [Vec<Recorded>], kept: Kept, traces: &mut 
     );
 }
 
-/// Sets the size of an all-to-all to the mean over its ranks, because a collective has one size in
-/// the graph. Returns the number of calls that this changes.
+/// Sets an all-to-all's size to the mean over its ranks, because a collective has one size in the
+/// graph. Returns how many calls this changes.
 fn even_out(ranks: &mut [Vec<Recorded>], keys: &[Vec<Option<Key>>]) -> u64 {
     let mut sums: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
     let is_one = |name| name == CollectiveName::AllToAll;

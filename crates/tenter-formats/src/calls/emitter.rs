@@ -1,4 +1,4 @@
-//! Conversion of calls into operations of a rank.
+//! Conversion from calls into a rank's operations.
 
 use tenter_units::Time;
 
@@ -105,7 +105,7 @@ impl Emitter {
     }
 }
 
-/// Makes the trace of a rank whose calls each wait for the one before. `gaps` gives the computing
+/// Makes a rank's trace in which each call waits for the one before. `gaps` gives the computing
 /// time in front of each call.
 pub(crate) fn one_after_another(calls: &[Recorded], gaps: impl Fn(usize) -> Time) -> RankTrace {
     let mut emitter = Emitter::default();

@@ -75,7 +75,7 @@ impl ProcessGroups {
         self.plain.get(name).map_or(name, String::as_str)
     }
 
-    /// Stores the groups of a configuration: a list of objects with `pg_name` and `ranks`, or an
+    /// Stores the groups in a configuration: a list whose items have `pg_name` and `ranks`, or an
     /// object that maps names to objects with `ranks`. The ranks may be a list or a text.
     pub(crate) fn set_all(&mut self, config: &Value) {
         let listed = config.as_array().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Names of calls and of element types.
+//! Names for calls and element types.
 
 use tenter_workload::graph::CollectiveName;
 
@@ -12,8 +12,7 @@ pub(crate) enum Called {
     Nothing,
 }
 
-/// Returns the meaning of a name, regardless of separators between its words; `None` if it names no
-/// call.
+/// Returns a name's meaning, regardless how its words are separated; `None` if it names no call.
 pub(crate) fn called(name: &str) -> Option<Called> {
     let name = name.rsplit(':').next().unwrap_or_default();
     // Versions write `all_gather_into_tensor_coalesced`, `_allgather_base` or `AllGather`: letters

@@ -60,7 +60,7 @@ pub(crate) struct Resolving<'t, 'r> {
     pub(crate) given: &'t ProcessGroups,
     pub(crate) groups: ProcessGroups,
     pub(crate) rank: u32,
-    /// Number of recorded ranks, if it is known. A group of that size has all ranks.
+    /// Number of recorded ranks, if it is known. A group that large has all ranks.
     pub(crate) world: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Reader for Chakra traces as JSON, with the names of protobuf or those of ASTRA-sim's own JSON.
+//! Reader for Chakra traces as JSON, with protobuf's names or those in ASTRA-sim's own JSON.
 
 use serde_json::{Map, Value as Json};
 

@@ -46,7 +46,7 @@ const VARINT_MAX: usize = 10;
 const MESSAGE_MAX: u64 = (1 << 31) - 1;
 
 impl<R: io::Read> Parts<R> {
-    /// Starts at the beginning of a file of `length` bytes.
+    /// Starts to read a file with `length` bytes.
     pub(super) fn new(stream: Stream<R>, length: u64) -> Parts<R> {
         Parts {
             stream,

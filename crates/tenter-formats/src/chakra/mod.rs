@@ -1,7 +1,7 @@
-//! Reader and writer for execution traces of Chakra (MLCommons): one file for each rank, as
-//! protobuf or JSON.
+//! Reader and writer for Chakra execution traces (MLCommons): one file for each rank, as protobuf
+//! or JSON.
 //!
-//! Source: `schema/protobuf/et_def.proto` and the readers of mlcommons/chakra. Attributes and sizes
+//! Source: `schema/protobuf/et_def.proto` and the readers in mlcommons/chakra. Attributes and sizes
 //! mean what ASTRA-sim takes them for (`Workload.cc`, `Ring.cc`).
 
 mod attributes;
@@ -29,11 +29,11 @@ use messages::Parts;
 
 pub use write::{Written, write};
 
-/// Reads the traces of all ranks in rank order, and the file of communicators if there is one. One
-/// file is open at a time; of a protobuf file one node is in memory beside the rank's operations.
+/// Reads all ranks' traces in rank order, and the file with communicators if there is one. One file
+/// is open at a time; a protobuf file is read node by node.
 ///
 /// # Errors
-/// The first violation of the format, by its file and byte or line.
+/// The first line or byte that violates the format, with its file.
 pub fn read(
     files: &(impl RankFiles + ?Sized),
     groups: Option<Source<'_>>,

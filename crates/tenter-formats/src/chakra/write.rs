@@ -13,20 +13,20 @@ const US: u64 = 1_000_000;
 /// The files of a graph, with counts for notes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Content of the file of each rank, in rank order.
+    /// Content for each rank's file, in rank order.
     pub ranks: Vec<Vec<u8>>,
     /// Communicators as JSON, if the graph has collectives.
     pub groups: Option<String>,
     /// Number of durations that were rounded to whole microseconds.
     pub rounded: u64,
-    /// Number of waits for the start of an operation, which have become waits for its end.
+    /// Number of waits for an operation's start, which have become waits for its end.
     pub starts: u64,
 }
 
-/// Writes the traces of a graph.
+/// Writes a graph's traces.
 ///
 /// # Errors
-/// A sentence about an operation that the format does not have: receives of any rank or with any
+/// A sentence about an operation that the format does not have: receives from any rank or with any
 /// tag, and some collectives.
 pub fn write(graph: &Graph) -> Result<Written, String> {
     let mut written = Written::default();

@@ -59,8 +59,8 @@ pub(crate) struct Graph {
 const NAME_MAX: usize = 64;
 /// Longest scenario, in bytes.
 const YAML_MAX: usize = 8 << 20;
-/// Guessed delays of cables for which a file has none: 5 m at a host and 40 m between switches, the
-/// defaults of fabrics that are given by their kind.
+/// Guessed delays for cables whose file has none: 5 m at a host and 40 m between switches, the
+/// defaults in fabrics that are given by their kind.
 const HOST_DELAY: Time = Time::from_ns(25);
 const SWITCH_DELAY: Time = Time::from_ns(200);
 /// Longest delay, and slowest and fastest rate, of a cable in a scenario.

@@ -1,11 +1,11 @@
-//! Fabrics that foreign formats describe cable by cable, as the `fabric` of a scenario.
+//! Fabrics that foreign formats describe cable by cable, as a scenario's `fabric`.
 //!
 //! ```text
 //!   reader of a format ─ hosts, switches, cables ─▶ Graph ─ tiers, checks ─▶ FabricText, as YAML
 //! ```
 //!
 //! A host is one NIC with one cable. Its number is its place in the list, and its rank in a job on
-//! all hosts. The tier of a switch is its distance from the nearest host.
+//! all hosts. A switch's tier is its distance from the nearest host.
 
 mod graph;
 mod reading;
@@ -22,6 +22,6 @@ pub use text::FabricText;
 pub(crate) const MULTI_PLANE: &str = "NICs have a port on each of several planes, and hosts of \
     this format have one; set `fabric.planes: 1` for the fabric of one plane";
 
-/// Propagation delay of a metre of cable, in picoseconds: light in copper and in fibre travels at
-/// about 2·10⁸ m/s.
+/// Propagation delay per metre, in picoseconds: light in copper and in fibre travels at about 2·10⁸
+/// m/s.
 pub(crate) const PS_PER_METRE: u64 = 5_000;

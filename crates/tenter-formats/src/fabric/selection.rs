@@ -1,4 +1,4 @@
-//! Selection of devices by name patterns, and the natural order of names.
+//! Device selection by name patterns, and a natural order for names.
 
 use std::cmp::Ordering;
 

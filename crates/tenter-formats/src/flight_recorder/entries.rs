@@ -149,8 +149,8 @@ fn peer(name: &str) -> Option<u64> {
     peer.trim().parse().ok()
 }
 
-/// Counts the elements of all input or output tensors, with the bytes of each. Guess: all tensors
-/// have the type of the first. `None` without a known type.
+/// Counts the elements in all input or output tensors, with the bytes for each. Guess: all tensors
+/// have the first one's type. `None` without a known type.
 fn elements(entry: &Value, of: &str) -> Result<Option<(u64, u64)>, String> {
     let shapes = entry[format!("{of}_sizes")].as_array();
     let types = entry[format!("{of}_dtypes")].as_array();

@@ -1,4 +1,4 @@
-//! Reader for dumps of `PyTorch`'s flight recorder as JSON: a ring with the last calls of a rank.
+//! Reader for JSON dumps from `PyTorch`'s flight recorder: a ring with a rank's last calls.
 //!
 //! Source: `torch/csrc/distributed/c10d/FlightRecorder.hpp` and `FlightRecorderDetail.hpp` in
 //! pytorch/pytorch, for dump versions 2.0 to 2.10.

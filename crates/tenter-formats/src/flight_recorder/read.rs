@@ -1,4 +1,4 @@
-//! Assembly of the dumps of all ranks.
+//! Assembly of all ranks' dumps.
 
 use tenter_units::{Budget, Time};
 use tenter_workload::spec::{FlightRecorderSpec, Gaps};
@@ -15,7 +15,7 @@ use crate::imported::{Imported, RankFiles, Source};
 use crate::json_text;
 use crate::trace::Traces;
 
-/// Reads the dumps of all ranks, and the file of process groups if there is one.
+/// Reads all ranks' dumps, and the file with process groups if there is one.
 ///
 /// # Errors
 /// The first violation of the format, by its file, line or entry; groups whose ranks nothing tells,
@@ -109,7 +109,7 @@ fn dumps(
     read.collect()
 }
 
-/// First byte of pickled files of protocol 2 or later.
+/// First byte in a pickled file, since protocol 2.
 const PICKLE: u8 = 0x80;
 
 fn dump(bytes: &[u8], budget: &Budget) -> Result<Dump, ImportError> {
@@ -170,8 +170,8 @@ fn recorded(
     Ok((calls, timed))
 }
 
-/// Returns the time between the end of all earlier calls and the start of each call; zero if an end
-/// in between is unknown.
+/// Returns the time from the end of all earlier calls to each call's start; zero if an end in
+/// between is unknown.
 fn gaps(calls: &[Recorded], timed: &[bool]) -> Vec<Time> {
     let mut over = Some(0);
     let gaps = calls.iter().zip(timed).map(|(call, &is_timed)| {

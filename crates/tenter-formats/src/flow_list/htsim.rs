@@ -1,7 +1,7 @@
-//! Reader for connection matrices of htsim (`.cm`): connections with starts and sizes, and triggers
-//! by which the end of one connection starts others.
+//! Reader for htsim's connection matrices (`.cm`): connections with starts and sizes, and triggers
+//! by which one connection's end starts others.
 //!
-//! Source: `connection_matrix.cpp` and `trigger.cpp` of Broadcom/csg-htsim and
+//! Source: `connection_matrix.cpp` and `trigger.cpp` in Broadcom/csg-htsim and
 //! ultraethernet/uet-htsim.
 
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ enum Fires {
     Once,
     /// Each activation starts one flow (`multishot`).
     Each,
-    /// The last of a number of activations (`barrier`).
+    /// The last of several activations (`barrier`).
     After(u64),
 }
 
@@ -81,7 +81,7 @@ struct Trigger {
     at: Place,
 }
 
-/// Attributes of a connection beside those of its flow.
+/// A connection's attributes beside those for its flow.
 #[derive(Default)]
 struct Attributes {
     id: Option<u64>,
@@ -352,7 +352,7 @@ impl Matrix {
         Ok(())
     }
 
-    /// Guesses the unit of starts: returns its decimal places of picoseconds, 0 or 6. csg-htsim
+    /// Guesses the unit for starts: returns its decimal places in picoseconds, 0 or 6. csg-htsim
     /// writes picoseconds and uet-htsim microseconds, and the file does not tell them apart.
     /// Fractions, or starts too early to matter, mean microseconds; starts that would be
     /// implausibly late in microseconds mean picoseconds.

@@ -1,4 +1,4 @@
-//! Lists of flows with starts: tables, connection matrices of htsim, flow files of ns-3.
+//! Flow lists with starts: tables, connection matrices from htsim, flow files from ns-3.
 //!
 //! ```text
 //!   reader of a format ─ Flow of each line ─▶ FlowList ─▶ graph: sends behind a clock and behind
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Each rank has a clock: a stream that waits for one start after the other. A flow is a send, and
-//! is done when it is acknowledged. If a flow waits for the arrival of another one, their common
-//! rank has a receive for that.
+//! is done when it is acknowledged. If a flow waits for another one's arrival, their common rank
+//! has a receive for that.
 
 mod htsim;
 mod ns3;
@@ -68,8 +68,8 @@ mod stream {
 #[derive(Default)]
 struct FlowList {
     flows: Vec<Flow>,
-    /// Sets of flows that several others wait for. An operation without duration waits for all of a
-    /// set, so waits grow with the number of flows and not with that of pairs.
+    /// Sets of flows that several others wait for. An operation without duration waits for a whole
+    /// set, so the waits grow with flows and not with pairs.
     joins: Vec<Vec<After>>,
     /// Number of ranks that the file declares.
     ranks: Option<u32>,
@@ -268,7 +268,7 @@ struct Waits<'l> {
 }
 
 impl Waits<'_> {
-    /// Lets an operation at the source of `flow` wait for the ends of others.
+    /// Lets an operation at `flow`'s source wait for the ends of others.
     fn add(&mut self, flow: &Flow, operation: u32, ends: &[After]) -> Result<(), ImportError> {
         self.check(flow, ends)?;
         let rank = &mut self.built[flow.src as usize];

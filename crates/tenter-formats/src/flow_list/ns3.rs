@@ -1,8 +1,8 @@
-//! Reader for flow files of ns-3 HPCC, of its descendants and of `SimAI`: the number of flows, then
-//! a line for each with source, destination, priority group, destination port, bytes and start in
+//! Reader for flow files from ns-3 HPCC, its descendants and `SimAI`: the flow count, then a line
+//! for each flow with source, destination, priority group, destination port, bytes and start in
 //! seconds.
 //!
-//! Source: `scratch/third.cc` of alibaba-edu/High-Precision-Congestion-Control.
+//! Source: `scratch/third.cc` in alibaba-edu/High-Precision-Congestion-Control.
 
 use std::collections::BTreeSet;
 

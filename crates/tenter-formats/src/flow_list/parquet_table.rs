@@ -59,8 +59,8 @@ pub fn read(bytes: &[u8], reading: FlowReading, budget: &Budget) -> Result<Impor
     rows.finish(reading, budget)
 }
 
-/// A file may always have this number of rows, and one more for each of its bytes. A dictionary
-/// makes any number of equal rows from a few bytes.
+/// A file may always have this number of rows, and one more for each byte. A dictionary makes equal
+/// rows in any number from a few bytes.
 const ROWS: u64 = 1 << 20;
 /// Bytes of text in all cells that a file may always have; [`TEXT_PER_BYTE`] for each byte come on
 /// top.
@@ -81,7 +81,7 @@ fn check_rows(metadata: &ParquetMetaData, bytes: usize) -> Result<(), ImportErro
     Err(ImportError::new(Place::Byte(0), what, REMEDY))
 }
 
-/// Subtracts the texts of a row from the bytes of text that are left.
+/// Subtracts a row's texts from the text bytes that are left.
 fn take_text(left: &mut usize, row: &Row, at: Place, bytes: usize) -> Result<(), ImportError> {
     let text = row.get_column_iter().map(|(_, field)| match field {
         Field::Str(text) => text.len(),

@@ -77,8 +77,8 @@ impl Ended {
     }
 }
 
-/// Most pairs of a waiting flow and a flow behind its join, for one rank. The formats have no
-/// joins, so flows that wait for the same ones name each of them.
+/// Most pairs in which a flow waits for another behind a join, for one rank. The formats have no
+/// joins, so flows that wait for the same ones name each.
 const PAIRS_MAX: usize = 1 << 23;
 
 /// Flows that a simulator of flows can run.
@@ -102,11 +102,11 @@ impl Flows {
         Flows { ranks, list }
     }
 
-    /// Makes the flows of a graph of sends that wait for times, sends and receives.
+    /// Makes flows from a graph whose sends wait for times, sends and receives.
     ///
     /// # Errors
-    /// A sentence about an operation that flows cannot express: computing, collectives, receives of
-    /// any rank or with any tag, waits for a start.
+    /// A sentence about an operation that flows cannot express: computing, collectives, receives
+    /// from any rank or with any tag, waits for a start.
     pub fn of(graph: &Graph) -> Result<Flows, String> {
         let mut flows = Flows {
             ranks: graph.ranks(),
@@ -208,7 +208,7 @@ impl Flows {
     }
 }
 
-/// Writes a connection matrix of htsim, with starts in picoseconds.
+/// Writes a connection matrix for htsim, with starts in picoseconds.
 ///
 /// # Errors
 /// A sentence about a flow whose end starts several sets of flows: a connection has one trigger for

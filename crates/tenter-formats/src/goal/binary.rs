@@ -15,8 +15,9 @@ const MAGIC: u64 = 4_223;
 const SPENT: u64 = 2_342;
 /// The byte from which offsets in the file count.
 const BASE: usize = 8;
-/// Bytes of an operation: 4 that are not read, kind (1), peer (4), bytes (8), tag (4), CPU (1), NIC
-/// (1), then count and offset (4 each) of the operations that wait for its end and for its start.
+/// Bytes in an operation: 4 that are not read, kind (1), peer (4), bytes (8), tag (4), CPU (1), NIC
+/// (1), then count and offset (4 each) for operations that wait for its end, and likewise for its
+/// start.
 const NODE: usize = 39;
 
 type Read<T> = Result<T, ImportError>;
@@ -118,7 +119,7 @@ impl<'b> Part<'b> {
         self.bytes(at).map(u64::from_le_bytes)
     }
 
-    /// Reads an `entry` of the rank table: begin and end of a block in a file of `length` bytes.
+    /// Reads an `entry` in the rank table: a block's begin and end in a file with `length` bytes.
     fn block(self, entry: usize, length: usize) -> Read<(usize, usize)> {
         let [start, end] = [self.u64(entry)?, self.u64(entry + 8)?];
         let within = |offset: u64| {
@@ -135,7 +136,7 @@ impl<'b> Part<'b> {
     }
 }
 
-/// The block of one rank: counts, roots, operations, and the list of operations that wait.
+/// One rank's block: counts, roots, operations, and a list with operations that wait.
 struct Block<'b> {
     file: Part<'b>,
     start: usize,

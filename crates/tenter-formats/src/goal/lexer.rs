@@ -54,7 +54,7 @@ pub(super) struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    /// Starts at the beginning of `text`, which is on line `line` of its file.
+    /// Starts with `text`, whose first byte is on the file's line `line`.
     pub(super) fn new(text: &'t [u8], line: usize) -> Lexer<'t> {
         Lexer {
             text,

@@ -1,9 +1,9 @@
 //! Reader and writer for GOAL, the schedules of `LogGOPSim` and ATLAHS, as text or binary file.
 //!
-//! A file lists the operations of each rank (`send`, `recv`, `calc`). An operation waits for the
-//! end (`requires`) or the start (`irequires`) of others. Times are nanoseconds.
+//! A file lists each rank's operations (`send`, `recv`, `calc`). An operation waits for the end
+//! (`requires`) or the start (`irequires`) of others. Times are nanoseconds.
 //!
-//! Source: grammar and binary layout in `txt2bin` and `Parser.hpp` of `LogGOPSim` ("`LogGOPSim`:
+//! Source: grammar and binary layout in `LogGOPSim`'s `txt2bin` and `Parser.hpp` ("`LogGOPSim`:
 //! simulating large-scale applications in the `LogGOPS` model", Hoefler, Schneider, Lumsdaine,
 //! 2010).
 

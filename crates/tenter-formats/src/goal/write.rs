@@ -7,10 +7,10 @@ use tenter_workload::graph::{Graph, Operation};
 /// Picoseconds in the format's unit of time.
 const NS: u64 = 1_000;
 
-/// Writes a graph as text. Returns how many times of computing were cut to whole nanoseconds.
+/// Writes a graph as text. Returns how many computing times were cut to whole nanoseconds.
 ///
 /// # Errors
-/// Errors of `out`.
+/// Errors from `out`.
 pub fn write(graph: &Graph, out: &mut impl Write) -> Result<u64, fmt::Error> {
     let mut cut = 0;
     writeln!(out, "num_ranks {}", graph.ranks())?;

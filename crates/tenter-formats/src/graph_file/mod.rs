@@ -1,4 +1,4 @@
-//! Tenter's own file of a graph of operations, for graphs from foreign formats and for trials.
+//! Tenter's own file for operation graphs, from foreign formats and in trials.
 //!
 //! ```text
 //!   file        := MAGIC ranks kinds groups collectives { rank }
@@ -10,8 +10,8 @@
 //!   measured    := 0 | time + 1 ( 0 | start + 1 )    0 where it is not known
 //! ```
 //!
-//! Numbers are varints: seven bits in a byte, low bits first. The head of an operation is one byte
-//! with its kind and flags for the optional parts.
+//! Numbers are varints: seven bits in a byte, low bits first. An operation's head is one byte with
+//! its kind and flags for optional parts.
 
 mod read;
 #[cfg(test)]

@@ -16,13 +16,13 @@ use crate::taken_graph::TakenGraph;
 
 type Read<T> = Result<T, ImportError>;
 
-/// Longest text of a collective's keys, in bytes; the steps of an algorithm are among them.
+/// Longest text with a collective's keys, in bytes; an algorithm's steps are among them.
 const KIND_MAX: u64 = 64 << 20;
 
-/// Reads the file of a graph. Beside the graph one rank at a time is in memory.
+/// Reads a graph's file. Beside the graph one rank at a time is in memory.
 ///
 /// # Errors
-/// The first violation of the format, by its byte.
+/// The first byte that violates the format.
 pub fn read<'c>(content: impl Into<Content<'c>>, budget: &Budget) -> Read<Graph> {
     let mut content = content.into();
     let allowed = budget.read(content.length());
@@ -131,8 +131,8 @@ impl File<'_> {
         Ok(number)
     }
 
-    /// Reads a number of items that follow. Each takes a byte or more, so a count beyond the rest
-    /// of the file is refused before memory is taken for it.
+    /// Reads how many items follow. Each takes a byte or more, so a count beyond the file's rest is
+    /// refused before memory is taken for it.
     fn count(&mut self, of: &str) -> Read<u64> {
         let number = self.number()?;
         let left = self.left();
@@ -182,7 +182,7 @@ impl File<'_> {
         Ok(())
     }
 
-    /// Reads the keys of a kind of collective.
+    /// Reads the keys for one kind of collective.
     fn kind(&mut self) -> Read<CollectiveKind> {
         let length = self.bounded("bytes of a text", KIND_MAX)?;
         let text = self.text(length)?;

@@ -20,10 +20,10 @@ pub fn write(graph: &Graph) -> Vec<u8> {
     bytes
 }
 
-/// Writes the file of a graph. Beside the graph one rank at a time is in memory.
+/// Writes a graph's file. Beside the graph one rank at a time is in memory.
 ///
 /// # Errors
-/// Errors of `to`.
+/// Errors from `to`.
 pub fn write_to(graph: &Graph, to: &mut dyn io::Write) -> io::Result<()> {
     let mut out = Out(MAGIC.to_vec());
     out.number(u64::from(graph.ranks()));

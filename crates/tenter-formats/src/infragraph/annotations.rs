@@ -37,7 +37,7 @@ fn parts(node: &str, at: Place) -> Read<Vec<(&str, u32)>> {
 }
 
 impl Ranks {
-    /// Resolves the ranks of a document. `device` returns the device of an instance, and its count.
+    /// Resolves a document's ranks. `device` returns an instance's device and count.
     pub(super) fn of(
         ranks: &[Rank],
         devices: &Devices<'_>,
@@ -86,7 +86,7 @@ impl Ranks {
         self.0.is_empty()
     }
 
-    /// Returns the ranks of an instance: those of its `xpu`s in order, or its own.
+    /// Returns an instance's ranks: those on its `xpu`s in order, or its own.
     pub(super) fn of_instance(
         &self,
         instance: &str,

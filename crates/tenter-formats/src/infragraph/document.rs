@@ -80,7 +80,7 @@ impl<'n> Part<'n> {
         self.lines.place(self.node.at)
     }
 
-    /// Returns the place of a key, or that of the mapping if the key is missing.
+    /// Returns a key's place, or the mapping's if the key is missing.
     fn place(&self, key: &str) -> Place {
         let entry = self.node.entry(key);
         let at = entry.and_then(tenter_notation::tree::Entry::place);

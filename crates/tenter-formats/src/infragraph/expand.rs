@@ -10,8 +10,8 @@ use super::index;
 use super::parts::{Device, Kind, Read, Scheme};
 use crate::error::{ImportError, Place};
 
-/// Position of a component in an instance: for each device on the path, the place of a component in
-/// the device's list, and the index among its copies.
+/// A component's position in an instance: for each device on the path, the component's place in the
+/// device's list, and the index among its copies.
 pub(super) type Path = Vec<(u32, u32)>;
 
 /// Most edges in a file, and most components at one end of an edge.
@@ -31,7 +31,7 @@ pub(super) struct Counts {
 /// All devices by name.
 pub(super) struct Devices<'d> {
     by_name: &'d BTreeMap<String, Device>,
-    /// Place of a component in its device's list, by the names of device and component.
+    /// A component's place in its device's list, by both names.
     places: BTreeMap<(&'d str, &'d str), u32>,
     counts: BTreeMap<&'d str, Counts>,
     /// Components for which ends have stood so far.

@@ -1,4 +1,4 @@
-//! Reader and writer for infrastructures of `InfraGraph` 3.
+//! Reader and writer for `InfraGraph` 3 infrastructures.
 //!
 //! ```text
 //!   YAML, JSON ─document─▶ devices, instances, edges ─expand─▶ cables between components
@@ -7,11 +7,10 @@
 //!                     NPUs, NICs and scale-up of a server    hosts and switches by name
 //! ```
 //!
-//! A device with an `xpu` or a `nic` is a server, and each of its components with a cable is a
-//! host. All other devices are switches.
+//! A device with an `xpu` or a `nic` is a server, and each cabled component in it is a host. All
+//! other devices are switches.
 //!
-//! Source: the schema in Keysight/infragraph, and its Python package 3.1.0 for the meaning of
-//! slices and schemes.
+//! Source: the schema in Keysight/infragraph, and its Python package 3.1.0 for slices and schemes.
 
 mod annotations;
 mod document;

@@ -8,7 +8,7 @@ use crate::error::{ImportError, Place};
 
 pub(super) type Read<T> = Result<T, ImportError>;
 
-/// Most copies of a component in a device, and of an instance.
+/// Most copies that a component or an instance may have.
 pub(super) const COUNT_MAX: u64 = 1 << 20;
 
 /// The kind of a component.
@@ -89,6 +89,6 @@ pub(super) struct Rank {
     pub(super) node: String,
     pub(super) value: u64,
     pub(super) at: Place,
-    /// The file of annotations, if they are in a file of their own.
+    /// The file with the annotations, if they have their own.
     pub(super) file: Option<String>,
 }

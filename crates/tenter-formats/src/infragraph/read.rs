@@ -20,7 +20,7 @@ use crate::limits;
 /// Most instances in a file, each counted with its copies.
 const INSTANCES_MAX: u64 = 1 << 24;
 
-/// A component of an instance: number among all copies, and number of its path.
+/// A component: its instance's number among all copies, and its path's number.
 type Component = (u32, u32);
 
 /// An edge between two components of different instances.
@@ -396,7 +396,7 @@ struct Hosts {
 }
 
 impl Hosts {
-    /// Makes a host for each cable of a server, in the order of instances and components.
+    /// Makes a host for each server cable, ordered by instances and components.
     fn of(infrastructure: &Infrastructure<'_>, nics: &BTreeMap<(u32, Path), Vec<usize>>) -> Hosts {
         let mut list: Vec<Host> = Vec::new();
         let mut cables: BTreeMap<u32, usize> = BTreeMap::new();

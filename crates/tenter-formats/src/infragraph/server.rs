@@ -23,7 +23,7 @@ struct Wire {
 /// Edges within a server.
 type Inner = Vec<(Path, Path, Wire)>;
 
-/// Adds the edges of a device, and those of nested devices with `xpu`s.
+/// Adds a device's edges, and those in nested devices with `xpu`s.
 fn inner(
     devices: &Devices<'_>,
     device: &str,

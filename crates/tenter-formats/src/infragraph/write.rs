@@ -20,7 +20,7 @@ pub struct Server {
     pub scale_up: Option<ScaleUp>,
 }
 
-/// A part of the infrastructure, which becomes one copy of a device.
+/// A part in the infrastructure, which becomes one copy of a device.
 struct Block {
     name: String,
     device: String,
@@ -39,7 +39,7 @@ struct Place {
 /// Copies of a device under a common name.
 struct Instance {
     name: String,
-    /// Name in the fabric. Names of instances may not have all of its characters.
+    /// Name in the fabric. Some of its characters may not stand in instance names.
     own: String,
     device: String,
     count: usize,

@@ -254,7 +254,7 @@ impl<'d> Deserialize<'d> for Word {
     }
 }
 
-/// Returns the text of a value: the content of a string, or any other value as written.
+/// Returns a value's text: a string's content, or any other value as written.
 fn text(value: &RawValue) -> String {
     let written = value.get();
     let plain = written

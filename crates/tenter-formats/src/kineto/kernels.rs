@@ -44,7 +44,7 @@ pub(super) struct Kernels {
     pub(super) launches: BTreeMap<u64, u64>,
     pub(super) calls: Vec<CpuCall>,
     pub(super) annotations: Vec<CpuCall>,
-    /// Number of copies between the memories of two GPUs.
+    /// Number of copies between two GPUs' memories.
     pub(super) peer_copies: u64,
     /// Number of kernels without a duration.
     pub(super) untimed: u64,
@@ -234,8 +234,8 @@ fn info(event: &Event) -> Option<Described> {
     })
 }
 
-/// Reads a collective from an annotation of older versions, which has the shapes of the inputs.
-/// Guess: all inputs have the type of the first.
+/// Reads a collective from an annotation, where older versions note the input shapes. Guess: all
+/// inputs have the first one's type.
 fn info_of_annotation(event: &Event) -> Option<Described> {
     let called = called(&event.name).filter(|called| matches!(called, Called::Collective(_)))?;
     let shapes: Vec<Vec<u64>> = serde_json::from_str(event.argument(Argument::Dimensions)?).ok()?;

@@ -1,11 +1,11 @@
-//! Reader for traces of Kineto, `PyTorch`'s profiler: Chrome's JSON events for each rank.
+//! Reader for traces from Kineto, `PyTorch`'s profiler: Chrome's JSON events for each rank.
 //!
 //! ```text
 //!   JSON ─ events ─▶ Kernels of a rank ─ resolve ─▶ calls ─┐
 //!                         └─ timeline ─▶ stretches ────────┴─ timeline ─▶ RankTrace
 //! ```
 //!
-//! Source: `libkineto/src/output_json.cpp` of pytorch/kineto and `torch/csrc/profiler/util.cpp` of
+//! Source: `libkineto/src/output_json.cpp` in pytorch/kineto and `torch/csrc/profiler/util.cpp` in
 //! pytorch/pytorch.
 
 mod events;
@@ -27,11 +27,11 @@ use kernels::Kernels;
 use resolve::{Matched, Unmatched};
 use timeline::{Rules, Segment};
 
-/// Reads the traces of all ranks, in any order, and the file of process groups if there is one. One
+/// Reads all ranks' traces, in any order, and the file with process groups if there is one. One
 /// trace is in memory at a time.
 ///
 /// # Errors
-/// The first violation of the format, by its file and line; a missing rank, groups whose ranks
+/// The first line that violates the format, with its file; a missing rank, groups whose ranks
 /// nothing tells, and collectives that differ between ranks.
 pub fn read(
     files: &(impl RankFiles + ?Sized),

@@ -19,7 +19,7 @@ pub(super) struct Matched {
     infos: Vec<Rc<Described>>,
 }
 
-/// Number of kernels without a call, and of calls without a kernel.
+/// Numbers of kernels without a call, and calls without a kernel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Unmatched {
     pub(super) kernels: u64,
@@ -177,7 +177,7 @@ fn is_message(info: &Described) -> bool {
 /// Most bytes of lists that kernels may repeat when several carry out one call.
 const TEXT: usize = 1 << 24;
 
-/// Resolves the calls of a rank, in the file order of their kernels.
+/// Resolves a rank's calls, in their kernels' file order.
 ///
 /// # Errors
 /// A call that names a rank outside the job, or a group whose ranks nothing tells.

@@ -1,7 +1,7 @@
-//! Reconstruction of a rank's operations from the times of its kernels.
+//! Reconstruction of a rank's operations from its kernels' times.
 //!
 //! ```text
-//!   compute kernels ─ segments ─▶ stretches of computing between the starts and ends of calls
+//!   compute kernels ─ segments ─▶ computing stretches between the starts and ends of calls
 //!   stretches, calls ─ operations ─▶ RankTrace
 //! ```
 //!
@@ -89,7 +89,7 @@ pub(super) struct Rules {
     pub(super) gaps: Gaps,
 }
 
-/// Makes the operations of a rank. Times of calls are nanoseconds here.
+/// Makes a rank's operations. Call times are nanoseconds here.
 pub(super) fn operations(segments: &[Segment], calls: &[Recorded], rules: Rules) -> RankTrace {
     let mut order: Vec<usize> = (0..calls.len()).collect();
     order.sort_by_key(|&place| (calls[place].start, place));

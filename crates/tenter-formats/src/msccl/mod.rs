@@ -1,6 +1,6 @@
-//! Reader for algorithms of MSCCL as XML: the steps of each thread block of each GPU.
+//! Reader for MSCCL algorithms as XML: the steps for each thread block on each GPU.
 //!
-//! Source of the format and its meaning: `src/graph/topo.cc` and the interpreter in
+//! Source for the format and its meaning: `src/graph/topo.cc` and the interpreter in
 //! microsoft/msccl, and `msccl/language/ir.py` in microsoft/msccl-tools.
 
 mod element;

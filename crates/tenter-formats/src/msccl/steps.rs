@@ -22,7 +22,7 @@ impl Ends {
     }
 }
 
-/// The parts of a type of step.
+/// Parts that make up a step type.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a part that a step may lack"

@@ -1,14 +1,14 @@
-//! Reader for execution plans of MSCCL++ as JSON: thread blocks put data into the memory of other
-//! GPUs, or get it from there, and signal when they have.
+//! Reader for JSON execution plans for MSCCL++: thread blocks put data into other GPUs' memory, or
+//! get it from there, and signal when they have.
 //!
 //! ```text
 //!   put, signal ── a message that a helper block takes at the receiver; a wait for the signal
 //!                  also waits for the messages before it
 //!   get         ── a request without bytes, and a helper at the other rank that answers with data
-//!   packets     ── a step that reads a chunk of packets waits for the step that writes it
+//!   packets     ── a step that reads a packet chunk waits for the step that writes it
 //! ```
 //!
-//! Source of the format and its meaning: `src/core/executor/execution_plan.cc` and the executor in
+//! Source for the format and its meaning: `src/core/executor/execution_plan.cc` and the executor in
 //! microsoft/mscclpp.
 
 mod blocks;
@@ -31,10 +31,10 @@ use json::{Json, Read, wrong};
 /// Most GPUs in a plan.
 const GPUS_MAX: usize = 4_096;
 
-/// Reads and checks the algorithm of a plan.
+/// Reads and checks a plan's algorithm.
 ///
 /// # Errors
-/// The first violation of the format, or the first mistake in the algorithm.
+/// The first entry that violates the format, or the algorithm's first mistake.
 pub(crate) fn read(text: &str, budget: &Budget) -> Read<ReadAlgorithm> {
     let value = json_text::parsed(text.as_bytes(), 0, "give the whole file", budget)?;
     let plan = Json::new(&value, "the plan");

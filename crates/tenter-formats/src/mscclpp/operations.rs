@@ -27,7 +27,7 @@ struct Meetings {
     budget: Budget,
 }
 
-/// The last step that writes a chunk of packets, and the number of steps that do.
+/// The last step that writes a packet chunk, and the number of such steps.
 struct Writers {
     last: StepName,
     count: u32,
@@ -158,8 +158,8 @@ fn at_barrier<'g, 'v>(
     gpu.blocks.get(of.place)?.operations.get(of.next)
 }
 
-/// Lets blocks pass a barrier. The first one waits for all others, and these wait for it, so waits
-/// grow with the number of blocks and not with that of pairs.
+/// Lets blocks pass a barrier. The first one waits for all others, and these wait for it, so the
+/// waits grow with blocks and not with pairs.
 fn pass(
     gpu: &Gpu<'_>,
     running: &mut [Running],

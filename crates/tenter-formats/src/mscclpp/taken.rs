@@ -37,7 +37,7 @@ impl Taken {
         steps.into_values().collect()
     }
 
-    /// Joins the puts of several blocks, and returns the number of steps that were visited.
+    /// Joins several blocks' puts, and returns how many steps were visited.
     pub(super) fn met<'t>(blocks: impl Iterator<Item = &'t Taken>) -> (Taken, usize) {
         let (mut all, mut looked_at) = (Steps::new(), 0);
         let mut shared: Vec<&Rc<Steps>> = Vec::new();

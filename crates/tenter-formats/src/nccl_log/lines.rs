@@ -26,7 +26,7 @@ pub(super) struct LineCall {
     pub(super) called: Called,
     /// Bytes as NCCL counts them: those of one part if a call has a part for each rank.
     pub(super) bytes: u64,
-    /// Peer of a message, or root of a collective.
+    /// A message's peer, or a collective's root.
     pub(super) root: u64,
     /// Communicator, by its place in the process's list.
     pub(super) communicator: usize,

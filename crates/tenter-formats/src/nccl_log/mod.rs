@@ -1,4 +1,4 @@
-//! Reader for logs of NCCL and RCCL: calls of each process, and their communicators.
+//! Reader for logs from NCCL and RCCL: each process's calls and communicators.
 //!
 //! ```text
 //!   lines ─ Log: processes, communicators, calls ─ read: ranks, groups ─▶ RankTrace of each rank

@@ -1,4 +1,4 @@
-//! Assembly of ranks, groups and calls from the lines of all processes.
+//! Assembly of ranks, groups and calls from all processes' lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -260,8 +260,8 @@ fn members(log: &Log, keys: &[Vec<Key>], ranks_of: &[u32]) -> BTreeMap<Key, Vec<
     members
 }
 
-/// Returns the identities of a process's communicators. Those without `commId` are told apart by
-/// counting earlier ones of the same size.
+/// Returns the identities of a process's communicators. Without `commId`, a count of earlier ones
+/// with the same size tells them apart.
 fn keys(process: &Process) -> Vec<Key> {
     let mut seen: BTreeMap<(Option<String>, u32), usize> = BTreeMap::new();
     let keys = process.communicators.iter().map(|of| {

@@ -28,7 +28,7 @@ fn rate_of_link(capability: u32) -> Option<u64> {
 pub(super) enum Domain {
     /// The file has no `NVLinks`: NCCL looks for them when it starts.
     Unknown,
-    /// Consecutive blocks of this number of GPUs, with the rate of a GPU if it is known.
+    /// Consecutive blocks with this many GPUs each, and a GPU's rate if it is known.
     Blocks(u32, Option<Rate>),
     /// No two GPUs are joined, or the joined ones are no blocks of equal size.
     None,

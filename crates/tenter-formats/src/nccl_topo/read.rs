@@ -1,4 +1,4 @@
-//! Conversion of a server into the `endpoint` of a scenario.
+//! Conversion from a server into a scenario's `endpoint`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use crate::{words, xml_text};
 
 type Read<T> = Result<T, ImportError>;
 
-/// Most elements of a file, and most GPUs of a server.
+/// Most elements in a file, and most GPUs in a server.
 const ELEMENTS_MAX: u32 = 1 << 18;
 const GPUS_MAX: usize = 1_024;
 

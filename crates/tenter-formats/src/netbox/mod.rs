@@ -1,8 +1,8 @@
-//! Reader for cables of `NetBox`: the CSV file that it exports from its list of cables, or the one
-//! from which it imports cables.
+//! Reader for cables in `NetBox`: the CSV file that it exports from its cable list, or the one from
+//! which it imports cables.
 //!
-//! The user's patterns tell hosts from switches, then the roles of devices, then their names. Rates
-//! come from a file of interfaces, if it is given.
+//! The user's patterns tell hosts from switches, then device roles, then device names. Rates come
+//! from a file with interfaces, if it is given.
 //!
 //! Source: `CableTable`, `CableImportForm` and `InterfaceTypeChoices` in netbox-community/netbox.
 

@@ -350,9 +350,9 @@ impl File {
         Ok(of_node)
     }
 
-    /// Adds a host for each link of a node: first the hosts for all first links, in node order,
-    /// then those for further links, so that ranks of flow files stay those of nodes. Returns hosts
-    /// by node and link.
+    /// Adds a host for each node's link: first the hosts for all first links, in node order, then
+    /// those for further links, so that ranks in flow files stay node numbers. Returns hosts by
+    /// node and link.
     fn add_hosts(&self, links: &[u32], graph: &mut Graph) -> Vec<Vec<End>> {
         let nodes = || {
             (0_u32..)

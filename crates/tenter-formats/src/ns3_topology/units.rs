@@ -17,7 +17,7 @@ const RATES: [(&str, u64); 9] = [
     ("Gi", 1 << 30),
 ];
 
-/// Units of ns-3's `Time`, as decimal places of a picosecond. A bare number is in seconds.
+/// Units for ns-3's `Time`, as decimal places in picoseconds. A bare number is in seconds.
 const TIMES: [(&str, usize); 6] = [
     ("", 12),
     ("s", 12),

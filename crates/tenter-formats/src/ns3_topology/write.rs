@@ -76,7 +76,7 @@ fn in_ns(time: Time) -> String {
     }
 }
 
-/// Writes a multiple of 2⁻⁶⁴ with fifteen digits, which hide the rounding of the conversion.
+/// Writes a multiple of 2⁻⁶⁴ with fifteen digits, which hide rounding errors.
 fn decimal(parts: u64) -> String {
     let chance = parts as f64 / 2_f64.powi(64);
     let rounded: Result<f64, _> = format!("{chance:.14e}").parse();

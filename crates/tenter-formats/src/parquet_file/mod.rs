@@ -1,7 +1,7 @@
-//! Checks of what the Parquet library takes on trust: lengths and counts in the head of a file and
-//! in front of its pages. They run before the library reads either.
+//! Checks on what the Parquet library takes on trust: lengths and counts in a file's head and in
+//! front of its pages. They run before the library reads either.
 //!
-//! Source: `parquet.thrift` of apache/parquet-format.
+//! Source: `parquet.thrift` in apache/parquet-format.
 
 mod thrift;
 
@@ -10,7 +10,7 @@ use parquet::file::metadata::ParquetMetaData;
 use crate::error::{ImportError, Place};
 use thrift::Reader;
 
-/// Last bytes of a file; the length of the head stands in the four bytes before.
+/// Last bytes in a file; the head's length stands in the four bytes before.
 const MAGIC: &[u8] = b"PAR1";
 /// A page may always unpack to this number of bytes …
 const PAGE: u64 = 1 << 20;

@@ -1,12 +1,12 @@
 //! A walk over structures in Thrift's compact encoding.
 //!
-//! Source: the specification of the compact protocol of apache/thrift.
+//! Source: the compact protocol's specification in apache/thrift.
 
 /// Called for each whole number with the field numbers on the path to it, and its value. An item of
 /// a list has field number 0.
 pub(super) type Visit<'v> = &'v mut dyn FnMut(&[i16], i64);
 
-/// Deepest nesting of structures; those of Parquet are half as deep.
+/// Deepest nesting; structures in Parquet are half as deep.
 const DEPTH_MAX: usize = 16;
 
 /// Bytes and the position in them.

@@ -193,7 +193,7 @@ fn of_tensors(inputs: &[Value], outputs: &[Value]) -> Option<Elements> {
     })
 }
 
-/// Deepest nesting of lists of tensors.
+/// Deepest nesting in lists with tensors.
 const DEEP: usize = 4;
 
 fn elements(value: &Value, bytes: &mut Option<u64>) -> u64 {

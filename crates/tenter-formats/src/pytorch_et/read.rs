@@ -1,4 +1,4 @@
-//! Assembly of the traces of all ranks.
+//! Assembly of all ranks' traces.
 
 use tenter_units::{Budget, Time};
 use tenter_workload::spec::PytorchEtSpec;
@@ -14,7 +14,7 @@ use crate::imported::{Imported, RankFiles, Source};
 use crate::json_text;
 use crate::trace::Traces;
 
-/// Reads the traces of all ranks in rank order, and the file of process groups if there is one.
+/// Reads all ranks' traces in rank order, and the file with process groups if there is one.
 ///
 /// # Errors
 /// The first violation of the format, by its file, line or node; groups whose ranks nothing tells,

@@ -26,7 +26,7 @@ pub(super) struct Part {
     pub(super) communication: Option<Communication>,
 }
 
-/// A layer: forward pass, gradient of its input, gradient of its weights, and their update.
+/// A layer: forward pass, input gradient, weight gradient, and the weights' update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layer {
     pub(super) forward: Part,
@@ -35,7 +35,7 @@ pub(super) struct Layer {
     pub(super) update: Time,
 }
 
-/// Sizes of the groups of ranks.
+/// Sizes of rank groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Groups {
     pub(super) tensor: u32,
@@ -122,7 +122,7 @@ pub(super) fn read(text: &str) -> Read<Workload> {
     Ok(workload)
 }
 
-/// Positions of the collectives among the words of a layer; their bytes follow.
+/// Positions among a layer's words where collectives stand; their bytes follow.
 const COLLECTIVES: [usize; 3] = [3, 6, 9];
 
 /// Counts the collectives of a layer that have no bytes.

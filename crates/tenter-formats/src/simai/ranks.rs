@@ -116,7 +116,7 @@ impl Built<'_> {
         Ok(of)
     }
 
-    /// Returns the communicator of a rank for a kind of group; `None` for a rank alone.
+    /// Returns a rank's communicator for a kind of group; `None` for a rank alone.
     fn communicator(
         &mut self,
         rank: u32,

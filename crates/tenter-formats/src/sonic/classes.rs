@@ -135,8 +135,8 @@ impl Import<'_> {
         })
     }
 
-    /// Returns the priority group of a traffic class. Guesses: without a map, the one with the
-    /// number of the class; for a class that the map lacks, group 0.
+    /// Returns a traffic class's priority group. Guesses: without a map, the group with the class's
+    /// number; for a class that the map lacks, group 0.
     pub(super) fn group(&self, class: u8) -> u8 {
         let Some(map) = self.map("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP") else {
             let reason = "is missing: traffic classes and priority groups are taken to have the same numbers";
@@ -159,7 +159,7 @@ impl Import<'_> {
         class
     }
 
-    /// Adds the scheduling of a class among the queues of its port.
+    /// Adds a class's scheduling among its port's queues.
     fn scheduling(&self, queue: &Queue, class: &mut Class) {
         let database = self.database;
         let own = self.port.queues.get(&queue.number);

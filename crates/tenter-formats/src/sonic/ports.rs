@@ -1,4 +1,4 @@
-//! The ports of the switch, and the choice of the one that is imported.
+//! The switch's ports, and the choice which one is imported.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,11 +24,11 @@ pub(super) struct Port {
     pub(super) watchdog: Option<Id>,
     /// Ports that are configured differently.
     pub(super) others: Vec<String>,
-    /// Number of ports of the switch.
+    /// Number of ports on the switch.
     pub(super) count: u64,
 }
 
-/// Returns the port `asked`, or else the first of the largest group of equally configured ports.
+/// Returns the port `asked`, or else the first in the largest group with equal settings.
 pub(super) fn choose(
     database: &ConfigDb<'_>,
     asked: Option<&str>,

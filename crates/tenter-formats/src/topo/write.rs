@@ -15,7 +15,7 @@ struct Level {
     delay: Time,
 }
 
-/// Counts of a regular tree: they are the same at all switches of a tier.
+/// Counts in a regular tree: they are the same at all switches on a tier.
 struct Tree {
     hosts: u32,
     of_leaf: u32,
@@ -41,10 +41,10 @@ fn irregular<T>(what: &str) -> Regular<T> {
     ))
 }
 
-/// Writes the file of a fabric, with notes for the user.
+/// Writes a fabric's file, with notes for the user.
 ///
 /// # Errors
-/// A sentence that says why the fabric is no regular tree of two or three tiers.
+/// A sentence that says why the fabric is no regular tree with two or three tiers.
 pub fn write(topology: &Topology) -> Regular<(String, Vec<String>)> {
     if !topology.optics.is_empty() {
         return irregular("the fabric has circuits that change");
@@ -70,7 +70,7 @@ pub fn write(topology: &Topology) -> Regular<(String, Vec<String>)> {
     Ok((text, notes))
 }
 
-/// Collects rate and delay of the cables below each tier, which must be the same for all of them.
+/// Collects rate and delay below each tier, where all cables must have the same.
 fn levels(topology: &Topology, tiers: usize) -> Regular<Vec<Level>> {
     let mut levels: Vec<Option<Level>> = vec![None; tiers];
     for Cable { ends, rate, delay } in &topology.cables {
@@ -111,8 +111,8 @@ fn neighbours(topology: &Topology, node: NodeId, is_up: bool) -> BTreeMap<NodeId
     counts
 }
 
-/// Returns the number of cables to each of `nodes`, if it is the same for all and no other node has
-/// cables.
+/// Returns the number of cables to each node in `nodes`, if it is the same for all and no other
+/// node has cables.
 fn bundle(counts: &BTreeMap<NodeId, u32>, nodes: impl Iterator<Item = NodeId>) -> Option<u32> {
     let cables = counts.values().next().copied()?;
     let alike = counts.values().all(|count| *count == cables);

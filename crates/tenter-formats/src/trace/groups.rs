@@ -90,11 +90,11 @@ impl Groups {
         ))
     }
 
-    /// Returns the number of a communicator rotated to begin with the rank at `place`; `None` if it
-    /// has no such place.
+    /// Returns a communicator's number when it is rotated to begin with the rank at `place`; `None`
+    /// if it has no such place.
     ///
     /// # Errors
-    /// Errors of [`Groups::of_ranks`].
+    /// Errors from [`Groups::of_ranks`].
     pub(crate) fn rooted(
         &mut self,
         number: u32,
@@ -211,8 +211,8 @@ impl Groups {
     }
 }
 
-/// Shape of groups that tile the ranks: `size` ranks at distance `stride`, in blocks beside each
-/// other. From one rank's group it gives those of all others.
+/// Shape for groups that tile the ranks: `size` ranks at distance `stride`, in blocks beside each
+/// other. From one rank's group it gives all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Regular {
     stride: u32,

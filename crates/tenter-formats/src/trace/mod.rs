@@ -1,4 +1,4 @@
-//! Traces of frameworks: numbered operations for each rank, which wait for each other by number.
+//! Framework traces: numbered operations for each rank, which wait for each other by number.
 //!
 //! ```text
 //!   reader of a format ─ RankTrace of each rank ─▶ Traces ─▶ graph, and notes
@@ -286,7 +286,7 @@ impl<'r> Traces<'r> {
             self.count("collectives are of a rank alone and take no time", 1);
             return Ok(None);
         };
-                let bytes = name.size_of_own(bytes, communicator.size()).max(1);
+        let bytes = name.size_of_own(bytes, communicator.size()).max(1);
         let collectives = self.builder.collectives();
         let added = self
             .communicators
@@ -302,11 +302,11 @@ impl<'r> Traces<'r> {
         Ok(Some(built.add_collective(group, which, stream)))
     }
 
-    /// Returns the group whose order begins with the root of a collective, which is at place
-    /// `root`. Algorithms take the first rank as root.
+    /// Returns the group whose order begins with a collective's root, which is at place `root`.
+    /// Algorithms take the first rank as root.
     ///
     /// # Errors
-    /// Errors of [`Groups::of_ranks`].
+    /// Errors from [`Groups::of_ranks`].
     pub(crate) fn rooted(
         &mut self,
         name: CollectiveName,

@@ -1,4 +1,4 @@
-//! The trace of one rank, and its order of execution.
+//! One rank's trace, and its execution order.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -44,7 +44,7 @@ pub(crate) struct TraceNode {
     control: (u32, u32),
 }
 
-/// Operations of one rank. The dependencies of an operation are added before the operation.
+/// Operations on one rank. An operation's dependencies are added before it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RankTrace {
     pub(crate) nodes: Vec<TraceNode>,
