@@ -22,7 +22,7 @@ const MEMBERS: u64 = 1_000;
 /// … and one more for each such stretch of stored bytes. A member takes some microseconds to unpack
 /// even if it is empty, so a file with many empty members would take unbounded time.
 const BYTES_OF_MEMBER: u64 = 1 << 10;
-/// Bytes that are unpacked between two checks of the budget.
+/// Bytes that are unpacked between two looks at the budget.
 const PIECE: u64 = 1 << 20;
 /// Bytes that are unpacked in about the time that a unit of work stands for.
 const BYTES_PER_UNIT: u64 = 4;
@@ -32,7 +32,7 @@ pub(crate) fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// Returns the content of a file, unpacked if it is compressed.
+/// Returns a file's content, unpacked if it is compressed.
 ///
 /// # Errors
 /// Damaged data, data that unpack to more than traces do, and memory or time beyond the budget.
@@ -50,7 +50,7 @@ pub(crate) fn plain<'b>(bytes: &'b [u8], budget: &Budget) -> Result<Cow<'b, [u8]
 pub(crate) struct Checked<'c, 'b> {
     content: &'c mut Content<'b>,
     is_packed: bool,
-    /// Length of the content in bytes, unpacked.
+    /// Content length in bytes, unpacked.
     pub(crate) length: u64,
 }
 
@@ -58,7 +58,7 @@ impl<'c, 'b> Checked<'c, 'b> {
     /// Checks a file and measures its content.
     ///
     /// # Errors
-    /// Errors of [`plain`], and a file that cannot be read.
+    /// Errors from [`plain`], and a file that cannot be read.
     pub(crate) fn of(
         content: &'c mut Content<'b>,
         budget: &Budget,

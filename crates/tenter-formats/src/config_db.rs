@@ -9,7 +9,7 @@ use tenter_notation::diagnostics::{Location, Problems, printable, quote};
 use tenter_notation::tree::{Entry, Node, Value};
 use tenter_units::suggestion;
 
-/// Position of an object: its table, and its place in the table.
+/// An object's position: its table, and its place in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Id {
     table: usize,
@@ -33,7 +33,7 @@ struct Field {
     text: String,
 }
 
-/// The target of a field that refers to an object.
+/// The target to which a field refers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reference {
     Object(Id),
@@ -41,7 +41,7 @@ pub(super) enum Reference {
     Null,
 }
 
-/// The tables that the importer knows, with a record of the objects and fields that were read.
+/// The tables that the importer knows, with a record which objects and fields were read.
 pub(super) struct ConfigDb<'p> {
     tables: Vec<Table>,
     /// Names of all other tables in the file, which are not imported.
@@ -128,7 +128,7 @@ impl<'p> ConfigDb<'p> {
         self.touched.borrow_mut().insert(id);
     }
 
-    /// Returns the key of an object.
+    /// Returns an object's key.
     pub(super) fn key(&self, id: Id) -> &str {
         &self.object(id).key
     }
@@ -144,7 +144,7 @@ impl<'p> ConfigDb<'p> {
         format!("{}|{}", self.place(id), printable(field))
     }
 
-    /// Iterates over the field names of an object.
+    /// Iterates over an object's field names.
     pub(super) fn fields(&self, id: Id) -> impl Iterator<Item = &str> {
         let fields = self.object(id).fields.iter();
         fields.map(|field| field.name.as_str())
@@ -158,7 +158,7 @@ impl<'p> ConfigDb<'p> {
         fields
     }
 
-    /// Returns the text of a field, and marks it as read.
+    /// Returns a field's text, and marks it as read.
     pub(super) fn text(&self, id: Id, field: &str) -> Option<&str> {
         self.touch(id);
         let fields = &self.object(id).fields;
@@ -172,7 +172,7 @@ impl<'p> ConfigDb<'p> {
         self.fields(id).any(|known| known == field)
     }
 
-    /// Marks all fields of an object as read, once a warning explains the object as a whole.
+    /// Marks an object's fields as read, once a warning explains the object as a whole.
     pub(super) fn read_all(&self, id: Id) {
         self.touch(id);
         for index in 0..self.object(id).fields.len() {
@@ -230,7 +230,7 @@ impl<'p> ConfigDb<'p> {
         self.number(id, field, range)
     }
 
-    /// Reads a field that refers to an object of `table`: by its key, or until 2021 as
+    /// Reads a field that refers to an object in `table`: by its key, or until 2021 as
     /// `[TABLE|KEY]`. Returns `None` if the field is missing, or names no object, which is
     /// reported.
     pub(super) fn reference(&self, id: Id, field: &str, table: &str) -> Option<Reference> {
@@ -262,7 +262,7 @@ impl<'p> ConfigDb<'p> {
         found.map(Reference::Object)
     }
 
-    /// Returns the objects that were not read completely, in the order of the file.
+    /// Returns the objects that were not read completely, in file order.
     pub(super) fn unread(&self) -> Vec<Unread<'_>> {
         let (read, touched) = (self.read.borrow(), self.touched.borrow());
         let mut unread = Vec::new();
@@ -326,7 +326,7 @@ fn table(entry: Entry, problems: &Problems) -> Table {
     }
 }
 
-/// Reads a field: a text, or a list of texts, which are joined by commas.
+/// Reads a field: a text, or a list whose texts are joined by commas.
 fn field(entry: Entry, place: &str, problems: &Problems) -> Option<Field> {
     let text = match &entry.node.value {
         Value::Scalar { text, .. } => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! Contents of files: bytes in memory, or on a disk and read as they are needed.
+//! File contents: bytes in memory, or on a disk and read as they are needed.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -12,8 +12,7 @@ trait ReadSeek: Read + Seek {}
 
 impl<T: Read + Seek> ReadSeek for T {}
 
-/// The content of a file. Formats that can be read piece by piece hold one piece in memory at a
-/// time.
+/// A file's content. Formats that can be read piece by piece hold one piece in memory at a time.
 pub struct Content<'c> {
     reader: Box<dyn ReadSeek + 'c>,
     length: u64,
@@ -45,7 +44,7 @@ impl<'c> Content<'c> {
     /// Reads the file into memory, once its first bytes have shown its form.
     ///
     /// # Errors
-    /// A sentence with a remedy if the file cannot be read, is of another form, or has more bytes
+    /// A sentence with a remedy if the file cannot be read, has another form, or has more bytes
     /// than [`Content::WHOLE_MAX`] or the budget allows.
     pub fn whole(mut self, form: Form, budget: &Budget) -> Result<Vec<u8>, String> {
         let told = |error: ImportError| format!("{}; {}", error.what, error.remedy);
@@ -80,7 +79,7 @@ impl<'c> Content<'c> {
     }
 }
 
-/// The form that a file must have. The first bytes show it, so a file of another form is refused
+/// The form that a file must have. The first bytes show it, so a file with another form is refused
 /// before it is read, however long it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -90,7 +89,7 @@ pub enum Form {
     Json,
 }
 
-/// Bytes at the beginning of a file that are examined for its form.
+/// Bytes at a file's beginning that are examined for its form.
 const HEAD: u64 = 1 << 12;
 /// Beginnings of binary files that readers recognise themselves: gzip, Parquet, pickled objects.
 const BINARY: [&[u8]; 3] = [b"\x1F\x8B", b"PAR1", b"\x80"];
@@ -116,7 +115,7 @@ impl Form {
     }
 }
 
-/// A reader of a file from its beginning.
+/// A reader that begins with the first byte.
 pub(crate) type Buffered<'c> = BufReader<Box<dyn Read + 'c>>;
 
 const BUFFER: usize = 1 << 16;
@@ -161,7 +160,7 @@ impl<R: Read> Stream<R> {
         Stream { reader, at: 0 }
     }
 
-    /// Returns the number of bytes that have been read.
+    /// Returns how many bytes have been read.
     pub(crate) fn at(&self) -> u64 {
         self.at
     }
@@ -171,7 +170,7 @@ impl<R: Read> Stream<R> {
         self.reader.fill_buf()
     }
 
-    /// Marks the first `count` bytes of the chunk as read.
+    /// Marks the chunk's first `count` bytes as read.
     pub(crate) fn consume(&mut self, count: usize) {
         self.reader.consume(count);
         self.at += count as u64;
@@ -197,8 +196,8 @@ impl<R: Read> Stream<R> {
         Ok(self.chunk()?.is_empty())
     }
 
-    /// Replaces the content of `into` by the next `length` bytes, or fewer at the end. The vector
-    /// grows as bytes arrive, so an announced length costs no memory by itself.
+    /// Replaces what is in `into` by the next `length` bytes, or fewer at the end. The vector grows
+    /// as bytes arrive, so an announced length costs no memory by itself.
     pub(crate) fn take(&mut self, length: u64, into: &mut Vec<u8>) -> io::Result<()> {
         into.clear();
         let taken = (&mut self.reader).take(length).read_to_end(into)?;

@@ -1,8 +1,8 @@
-//! Exact conversion of decimal numbers to picoseconds.
+//! Exact conversion from decimal numbers to picoseconds.
 
 use tenter_units::Time;
 
-/// Reads a decimal number in a unit of 10^`places` picoseconds: 12 places for seconds, 6 for
+/// Reads a decimal number in units worth 10^`places` picoseconds: 12 places for seconds, 6 for
 /// microseconds.
 ///
 /// Returns the time, and true if digits below a picosecond were cut off; `None` if the text is no

@@ -1,4 +1,4 @@
-//! Errors of importers: the mistake, its place in the file, and a remedy.
+//! Import errors: the mistake, its place in the file, and a remedy.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use tenter_notation::decode::split_remedy;
 /// A place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A line of a text, from 1.
+    /// Line in a text, from 1.
     Line(usize),
-    /// A byte of a binary file, from 0.
+    /// Byte in a binary file, from 0.
     Byte(usize),
-    /// A row of a binary table, from 1.
+    /// Row in a binary table, from 1.
     Row(usize),
     /// A value in a JSON, which the message names by its path from the top: a parsed JSON no longer
     /// knows its lines.
@@ -33,7 +33,7 @@ impl fmt::Display for Place {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{place}: {what}; {remedy}", in_front(file.as_deref()))]
 pub struct ImportError {
-    /// Name of the file, if a reader has several.
+    /// The file's name, if a reader has several.
     pub file: Option<String>,
     /// Line, byte, row or value at which reading stopped.
     pub place: Place,
@@ -75,7 +75,7 @@ impl ImportError {
         ImportError::new(Place::Line(1), "there is nothing in it", remedy)
     }
 
-    /// Makes an error from one of another crate, whose text may have a remedy after a semicolon.
+    /// Makes an error from another crate's, whose text may have a remedy after a semicolon.
     pub(crate) fn of(place: Place, error: impl fmt::Display) -> Self {
         let text = error.to_string();
         let (what, remedy) = split_remedy(&text);
@@ -100,7 +100,7 @@ impl Wrong {
         Wrong { what, remedy }
     }
 
-    /// Puts the name of the faulty item, such as `node 3`, in front.
+    /// Puts the faulty item's name, such as `node 3`, in front.
     #[must_use]
     pub(crate) fn of(mut self, name: &str) -> Wrong {
         self.what = format!("{name}: {}", self.what);
@@ -112,7 +112,7 @@ impl Wrong {
     }
 }
 
-/// Returns the text in front of the place: the file name and a colon, if there is one.
+/// Returns the text before the place: the file name and a colon, if there is one.
 fn in_front(file: Option<&str>) -> String {
     file.map_or_else(String::new, |file| format!("{file}: "))
 }

@@ -11,13 +11,13 @@ use tenter_notation::emit;
 pub struct Fragment {
     /// Comment above the YAML.
     pub(super) heading: String,
-    /// Entries of `fabric.switch`.
+    /// Entries below `fabric.switch`.
     pub(super) switch: Vec<Part>,
     /// Settings without a counterpart in a scenario, one line each: place and reason.
     pub warnings: Vec<String>,
 }
 
-/// An entry of a mapping, with its origin: a place in the source, or empty.
+/// An entry in a mapping, with its origin: a place in the source, or empty.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
     Word {

@@ -1,13 +1,13 @@
 //! Rank groups in a grid for tensor, expert, data and pipeline parallelism.
 
-/// The kind of group in which a rank communicates.
+/// Kinds of groups in which ranks communicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Group {
-    /// All ranks of the job.
+    /// All ranks in the job.
     All,
-    /// Ranks that share the tensors of a layer.
+    /// Ranks that share each layer's tensors.
     Tensor,
-    /// Ranks that hold the same part of the model (data-parallel replicas).
+    /// Ranks that hold the same model part (data-parallel replicas).
     Data,
     /// Neighbouring replicas that share out the experts.
     Expert,
@@ -15,7 +15,7 @@ pub(crate) enum Group {
     DataOfExperts,
     /// Ranks with the same place in all pipeline stages.
     Pipeline,
-    /// All tensor-parallel groups of one expert-parallel group together.
+    /// All tensor-parallel groups in an expert-parallel one together.
     TensorOfExperts,
 }
 
@@ -31,17 +31,17 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Returns the number of data-parallel replicas.
+    /// Counts the data-parallel replicas.
     pub(crate) fn data(&self) -> u32 {
         self.ranks / self.tensor / self.pipeline
     }
 
-    /// Returns the pipeline stage of `rank`, from 0.
+    /// Returns `rank`'s pipeline stage, from 0.
     pub(crate) fn stage(&self, rank: u32) -> u32 {
         rank / self.tensor / self.data()
     }
 
-    /// Returns the group of `rank` as an arithmetic progression: first rank, stride and size.
+    /// Returns `rank`'s group as an arithmetic progression: first rank, stride and size.
     fn range(&self, rank: u32, group: Group) -> (u32, u32, u32) {
         let (tensor, expert, data) = (self.tensor, self.expert, self.data());
         let (own, replica) = (rank % tensor, rank / tensor % data);
@@ -64,17 +64,17 @@ impl Grid {
         }
     }
 
-    /// Returns the first rank of the group.
+    /// Returns the group's first rank.
     pub(crate) fn first(&self, rank: u32, group: Group) -> u32 {
         self.range(rank, group).0
     }
 
-    /// Returns the number of ranks in the group, `rank` itself included.
+    /// Counts the ranks in the group, `rank` itself included.
     pub(crate) fn size(&self, rank: u32, group: Group) -> u32 {
         self.range(rank, group).2
     }
 
-    /// Returns the ranks of the group, `rank` itself included.
+    /// Returns the group's ranks, `rank` itself included.
     pub(crate) fn members(&self, rank: u32, group: Group) -> Vec<u32> {
         let (first, distance, count) = self.range(rank, group);
         (0..count).map(|place| first + distance * place).collect()

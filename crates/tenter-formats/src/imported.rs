@@ -1,4 +1,4 @@
-//! Files that an importer turns into a graph of operations, and the graph.
+//! Files that an importer turns into an operation graph, and the graph.
 
 use tenter_units::Budget;
 use tenter_workload::graph::Graph;
@@ -9,18 +9,18 @@ use crate::error::ImportError;
 /// A file that an importer reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// Name of the file, for messages and for formats in which names have a meaning.
+    /// File name, for messages and for formats in which names have a meaning.
     pub name: &'a str,
-    /// Content of the file, perhaps compressed.
+    /// File content, perhaps compressed.
     pub bytes: &'a [u8],
 }
 
 /// One file for each rank, in rank order. A file is opened when its turn comes.
 pub trait RankFiles {
-    /// Returns the number of files.
+    /// Counts the files.
     fn count(&self) -> usize;
 
-    /// Returns the name of file `place`, from 0.
+    /// Returns file `place`'s name, from 0.
     fn name(&self, place: usize) -> &str;
 
     /// Opens file `place`.
@@ -53,11 +53,11 @@ impl RankFiles for [Source<'_>] {
     }
 }
 
-/// A graph of operations that has been read, with notes for the user.
+/// An operation graph that has been read, with notes for the user.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// The operations of all ranks.
+    /// All ranks' operations.
     pub graph: Graph,
-    /// Parts of the files that were left out and facts worth knowing, one sentence each.
+    /// Parts that were left out and facts worth knowing, one sentence each.
     pub notes: Vec<String>,
 }

@@ -68,8 +68,8 @@ pub(crate) fn remedy_for_profiles(parsed: &Value) -> Option<&'static str> {
     is_profile.then_some("import it as `kineto`: it has the `traceEvents` of PyTorch's profiler")
 }
 
-/// Returns the place of a syntax error: its line, or its byte if it is on the first line, which may
-/// be the whole file.
+/// Returns a syntax error's place: its line, or its byte if it is on the first line, which may be
+/// the whole file.
 pub(crate) fn place(error: &serde_json::Error) -> Place {
     match error.line() {
         0 | 1 => Place::Byte(error.column().saturating_sub(1)),

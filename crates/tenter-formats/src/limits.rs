@@ -6,7 +6,7 @@ use crate::error::{ImportError, Place};
 
 /// Longest message, in bytes.
 pub(crate) const MESSAGE_MAX: u64 = 1 << 50;
-/// Most ranks of a file.
+/// Most ranks in a file.
 pub(crate) const RANKS_MAX: u64 = 1 << 20;
 /// Most ranks that a single file may declare for all of them. More need `ranks` in the scenario or
 /// a file for each.
@@ -16,14 +16,14 @@ pub(crate) const DECLARED_MAX: u32 = 1 << 16;
 const REPEATED_MAX: u64 = 10_000_000;
 /// … and this number more for each stored byte.
 const REPEATED_PER_BYTE: u64 = 16;
-/// Most ranks of all communicators together, since a few words in a file describe a large one.
+/// Most ranks in all communicators together, since a few words in a file describe a large one.
 pub(crate) const MEMBERS_MAX: usize = 1 << 24;
 
-/// Memory that a reader keeps for each byte of a text, as long as no number in the text demands
+/// Memory that a reader keeps for each byte in a text, as long as no number in the text demands
 /// more.
 const KEPT_PER_BYTE: u64 = 16;
 
-/// Asks the budget for the memory and time to read a text of `bytes` bytes.
+/// Asks the budget for the memory and time to read a text with `bytes` bytes.
 ///
 /// # Errors
 /// More than the budget has.

@@ -17,12 +17,12 @@ use tenter_units::Budget;
 use crate::error::{ImportError, Place};
 use crate::limits;
 
-/// Most ranks of a matrix. A dense matrix meets [`SENDS_MAX`] first, above 4,096 ranks.
+/// Most ranks in a matrix. A dense matrix meets [`SENDS_MAX`] first, above 4,096 ranks.
 const RANKS_MAX: u64 = 1 << 20;
 /// Most sends in a file. Sends between the same two ranks are added up later, so each counts here.
 const SENDS_MAX: usize = 1 << 24;
 
-/// The sends of a communication matrix.
+/// A communication matrix as sends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sends {
     /// Rank count; in a list of sends, one more than the highest rank.
@@ -34,7 +34,7 @@ pub struct Sends {
 
 type Read<T> = Result<T, ImportError>;
 
-/// Reads a matrix; the ending of `name` tells its format.
+/// Reads a matrix; `name`'s ending tells its format.
 ///
 /// # Errors
 /// The first line that violates the format, or a name with another ending.
@@ -53,7 +53,7 @@ pub fn read(name: &str, text: &str, budget: &Budget) -> Read<Sends> {
     }
 }
 
-/// Writes sends as one word of a scenario: `0 1 65536; 1 0 128`.
+/// Writes sends as one word in a scenario: `0 1 65536; 1 0 128`.
 pub fn to_word(sends: impl Iterator<Item = (u32, u32, u64)>) -> String {
     let mut word = String::new();
     for (src, dst, bytes) in sends {
@@ -289,7 +289,7 @@ fn rank(line: usize, word: &str, first: u32) -> Read<u32> {
     })
 }
 
-/// Reads a whole number of bytes.
+/// Reads bytes as a whole number.
 fn whole(line: usize, word: &str) -> Read<u64> {
     let found = word.parse::<u64>().ok().filter(|bytes| *bytes <= 1 << 50);
     found.ok_or_else(|| {
@@ -298,7 +298,7 @@ fn whole(line: usize, word: &str) -> Read<u64> {
     })
 }
 
-/// Reads a number of bytes that may have a decimal point or an exponent, and rounds it.
+/// Reads bytes as a number that may have a decimal point or an exponent, and rounds it.
 fn number(line: usize, word: &str) -> Read<u64> {
     if word.bytes().all(|byte| byte.is_ascii_digit()) {
         return whole(line, word);
@@ -311,7 +311,7 @@ fn number(line: usize, word: &str) -> Read<u64> {
     })
 }
 
-/// Reads the numbers of rows and columns, which must agree.
+/// Reads row and column counts, which must agree.
 fn square(line: usize, rows: &str, columns: &str) -> Read<u32> {
     let sizes = [rows, columns].map(|word| word.parse::<u64>().ok());
     match sizes {

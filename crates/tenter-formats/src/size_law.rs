@@ -10,7 +10,7 @@ use super::matrix::{fields, numbered};
 use crate::error::{ImportError, Place};
 use crate::limits;
 
-/// Reads size in bytes and cumulative probability (0 to 1) of each point.
+/// Reads size in bytes and cumulative probability (0 to 1) for each point.
 ///
 /// # Errors
 /// The first line without two such numbers, or a file without points.

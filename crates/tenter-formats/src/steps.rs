@@ -1,4 +1,4 @@
-//! Reader and writer for the steps of a collective: one line for each, below a header.
+//! Reader and writer for collective steps: one line for each, below a header.
 //!
 //! A line has the sending rank, its peer, whole bytes, and the steps that must have arrived before,
 //! by their places from 0 with spaces between them: `2,3,65536,0 1`. The last field may be left
@@ -15,7 +15,7 @@ use crate::limits;
 /// The header line.
 const HEADING: &str = "rank,peer,bytes,after";
 
-/// One transfer of a collective.
+/// One transfer in a collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Sending rank, from 0.
@@ -28,7 +28,7 @@ pub struct Step {
     pub after: Vec<u32>,
 }
 
-/// Reads the steps of a file.
+/// Reads a file's steps.
 ///
 /// # Errors
 /// The first line that is no step, or a file without steps.

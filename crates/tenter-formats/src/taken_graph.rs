@@ -13,7 +13,7 @@ pub(crate) struct TakenGraph<'b> {
 }
 
 impl<'b> TakenGraph<'b> {
-    /// Starts a graph of `ranks` ranks.
+    /// Starts a graph with `ranks` ranks.
     ///
     /// # Errors
     /// More ranks than the budget has.
@@ -30,7 +30,7 @@ impl<'b> TakenGraph<'b> {
         })
     }
 
-    /// Returns the groups of ranks with their collectives.
+    /// Returns rank groups with their collectives.
     pub(crate) fn collectives(&mut self) -> &mut Collectives {
         &mut self.builder.collectives
     }
@@ -38,7 +38,7 @@ impl<'b> TakenGraph<'b> {
     /// Adds the next rank.
     ///
     /// # Errors
-    /// More memory than the budget has, and errors of [`GraphBuilder::add`].
+    /// More memory than the budget has, and errors from [`GraphBuilder::add`].
     pub(crate) fn add(&mut self, rank: RankBuilder, at: Place) -> Result<(), ImportError> {
         let taken = self.budget.take(rank.stored_bytes());
         let taken = taken.and_then(|()| self.budget.work(rank.len() as u64));
@@ -50,7 +50,7 @@ impl<'b> TakenGraph<'b> {
     /// Completes the graph.
     ///
     /// # Errors
-    /// Errors of [`GraphBuilder::finish`].
+    /// Errors from [`GraphBuilder::finish`].
     pub(crate) fn finish(self, at: Place) -> Result<Graph, ImportError> {
         let graph = self.builder.finish();
         graph.map_err(|error| ImportError::of(at, error))

@@ -1,6 +1,6 @@
 //! Reader and writer for fat trees from htsim (`.topo`) as a scenario's `fabric`.
 //!
-//! A header has `Nodes`, `Tiers` and `Podsize`; a block of keys for each tier follows.
+//! A header has `Nodes`, `Tiers` and `Podsize`; a block for each tier follows.
 
 mod write;
 
@@ -36,7 +36,7 @@ struct File {
     pod: Option<u64>,
     of_tier: [Tier; 3],
     at: Option<usize>,
-    /// Number of values whose keys have no counterpart in a fabric.
+    /// How many values have keys that have no counterpart in a fabric.
     ignored: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Parsing of the words in a line, with errors that quote them.
+//! Parsing for words in a line, with errors that quote them.
 
 use tenter_notation::diagnostics::quote;
 use tenter_units::Time;
@@ -6,7 +6,7 @@ use tenter_units::Time;
 use crate::decimal;
 use crate::error::{ImportError, Place};
 
-/// Returns the text of a file, which must be UTF-8.
+/// Returns a file's text, which must be UTF-8.
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, ImportError> {
     std::str::from_utf8(bytes).map_err(|error| {
         let place = Place::Byte(error.valid_up_to());
@@ -22,14 +22,14 @@ pub(crate) fn number(word: &str, of: &str, at: Place) -> Result<u64, ImportError
     })
 }
 
-/// Parses a rank. A number beyond 32 bits becomes the largest rank, which the caller's check of the
+/// Parses a rank. A number beyond 32 bits becomes the largest rank, which the caller's check on the
 /// range refuses.
 pub(crate) fn rank(word: &str, of: &str, at: Place) -> Result<u32, ImportError> {
     number(word, of, at).map(|rank| u32::try_from(rank).unwrap_or(u32::MAX))
 }
 
-/// Parses a decimal number in a unit of 10^`places` picoseconds. The flag is true if digits below a
-/// picosecond were cut off.
+/// Parses a decimal number in units worth 10^`places` picoseconds. The flag is true if digits below
+/// a picosecond were cut off.
 pub(crate) fn time(
     word: &str,
     of: &str,

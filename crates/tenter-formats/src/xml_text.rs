@@ -1,8 +1,7 @@
 //! XML files that are parsed into a tree, within limits.
 //!
 //! Structures that make the parser slow, or its tree large, are refused beforehand. The parser
-//! compares the attributes of an element in pairs, and hands name spaces down to all elements
-//! within.
+//! compares an element's attributes in pairs, and hands name spaces down to all elements within.
 
 use roxmltree::{Document, ParsingOptions};
 
@@ -17,7 +16,7 @@ const ALL_ATTRIBUTES_MAX: usize = 6 << 20;
 /// Parses a text with at most `nodes_limit` elements and texts.
 ///
 /// # Errors
-/// A text that is no XML, or has more than files of these formats have, with its line.
+/// A text that is no XML, or has more than files in these formats have, with its line.
 pub(crate) fn parsed(text: &str, nodes_limit: u32) -> Result<Document<'_>, ImportError> {
     if let Some((byte, what)) = excess(text.as_bytes()) {
         let before = text.as_bytes().iter().take(byte);
@@ -80,8 +79,7 @@ fn excess(text: &[u8]) -> Option<(usize, &'static str)> {
     None
 }
 
-/// Scans a tag: returns its end, the number of its attributes, and true for an element without
-/// content.
+/// Scans a tag: returns its end, its attribute count, and true for an element without content.
 fn tag(text: &[u8], begin: usize) -> Option<(usize, usize, bool)> {
     let (mut quote, mut attributes, mut last) = (None, 0, b'<');
     for (place, &byte) in text.iter().enumerate().skip(begin + 1) {

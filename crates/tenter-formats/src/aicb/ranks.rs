@@ -1,4 +1,4 @@
-//! Operations of the ranks in each stage.
+//! Operations for the ranks in each stage.
 
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ fn check_length(ordered: &[OfRanks<'_>], grid: &Grid, stored: usize) -> Result<(
     repeated(operations, stored, grid.ranks, Place::Line(1))
 }
 
-/// Returns the size that the first collective names for a kind of group.
+/// Returns the size that the first collective names for this kind of group.
 fn size_of(sections: &[Section], group: Group) -> Option<u32> {
     let rows = sections.iter().flat_map(|section| &section.rows);
     let of_group = rows
@@ -103,7 +103,7 @@ fn size_of(sections: &[Section], group: Group) -> Option<u32> {
     sizes.next()
 }
 
-/// Returns the size of an expert-parallel group.
+/// Returns the expert-parallel group size.
 fn experts(sections: &[Section], spec: &AicbSpec) -> Result<u32, ImportError> {
     if let Some(expert) = spec.expert.or(size_of(sections, Group::Expert)) {
         return Ok(expert);
@@ -226,7 +226,7 @@ impl Built<'_> {
         *self.counted.entry(what).or_default() += 1;
     }
 
-    /// Makes the operations of a rank: one line after the other.
+    /// Makes a rank's operations: one line after the other.
     fn rank(&mut self, rank: u32, rows: &[Row]) -> Result<RankBuilder, ImportError> {
         self.communicators.begin_rank();
         let mut of = RankBuilder::default();

@@ -12,7 +12,7 @@ use crate::limits::{MESSAGE_MAX, RANKS_MAX};
 
 type Read<T> = Result<T, ImportError>;
 
-/// The stage at the other end of a message.
+/// The stage at a message's other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// The stage in front.
@@ -21,7 +21,7 @@ pub(super) enum Stage {
     Next,
 }
 
-/// The meaning of a line.
+/// A line's meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A collective in a group, or a message between stages.
@@ -29,19 +29,19 @@ pub(super) enum Kind {
     Compute,
 }
 
-/// A line of the table.
+/// A line in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) line: usize,
     pub(super) kind: Kind,
-    /// Size of its group in ranks, if the line has it.
+    /// Its group's size in ranks, if the line has it.
     pub(super) size: Option<u32>,
     pub(super) bytes: u64,
     /// Duration, if it was measured.
     pub(super) took: Option<Time>,
 }
 
-/// The lines for a range of ranks.
+/// The lines for consecutive ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Section {
     /// First rank and the one behind the last, if the section names them.
@@ -114,7 +114,7 @@ fn record(words: &str, line: usize) -> Read<StringRecord> {
     }
 }
 
-/// Reads the ranks of a section: `[rank0 ~ rank127]` or `[ pp_stage1: [rank8, rank9] ]`.
+/// Reads a section's ranks: `[rank0 ~ rank127]` or `[ pp_stage1: [rank8, rank9] ]`.
 fn ranks(words: &str, line: usize) -> Read<(u32, u32)> {
     let mut found: Vec<u64> = Vec::new();
     for part in words.split("rank").skip(1) {
@@ -140,7 +140,7 @@ fn ranks(words: &str, line: usize) -> Read<(u32, u32)> {
     Ok((first as u32, last as u32 + 1))
 }
 
-/// Positions of the columns.
+/// Column positions in a line.
 struct Columns {
     kind: usize,
     group: usize,
@@ -171,7 +171,7 @@ impl Columns {
         })
     }
 
-    /// Reads a line; `None` for one that marks the end of an epoch.
+    /// Reads a line; `None` for one that marks an epoch's end.
     fn row(&self, record: &StringRecord, line: usize) -> Read<Option<Row>> {
         let word = |place: usize| record.get(place).unwrap_or_default();
         let told = |place: Option<usize>| {

@@ -1,4 +1,4 @@
-//! Assignment of recordings to ranks.
+//! Assignment from recordings to ranks.
 
 use crate::error::{ImportError, Place};
 use crate::limits::{self, DECLARED_MAX};
@@ -17,7 +17,7 @@ pub(crate) struct Head {
     pub(crate) stored: usize,
 }
 
-/// The ranks of a job, with the recording for each.
+/// A job's ranks, with the recording for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Arrangement {
     pub(crate) ranks: u32,
@@ -26,7 +26,7 @@ pub(crate) struct Arrangement {
     pub(crate) recordings: Vec<usize>,
     /// True if the scenario gives the rank count, or each rank has a file.
     pub(crate) is_given: bool,
-    /// Place for messages, and stored bytes, of the first recording.
+    /// The first recording's place for messages, and its stored bytes.
     at: Place,
     stored: usize,
 }
@@ -102,7 +102,7 @@ impl Arrangement {
     /// many ranks.
     ///
     /// # Errors
-    /// Errors of [`limits::repeated`].
+    /// Errors from [`limits::repeated`].
     pub(crate) fn check(&self, operations: usize) -> Result<(), ImportError> {
         let all = (operations as u64).saturating_mul(self.ranks.into());
         if self.is_given {

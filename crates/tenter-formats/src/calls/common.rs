@@ -7,11 +7,11 @@ use tenter_workload::graph::CollectiveName;
 use super::recorded::{Call, Message, Recorded};
 use crate::trace::Traces;
 
-/// Identity of a collective: its group, its number there, and its place among those with that
+/// A collective's identity: its group, its number there, and its place among those with that
 /// number.
 type Key = (u32, u64, u32);
 
-/// The messages that are kept if one rank of a pair has recorded more than the other.
+/// The messages that are kept if one rank in a pair has recorded more than the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
     /// The first ones: both recordings begin at the same message.
@@ -20,7 +20,7 @@ pub(crate) enum Kept {
     Last,
 }
 
-/// Returns the identity of each collective in `calls`; `None` for other calls.
+/// Returns each collective's identity in `calls`; `None` for other calls.
 fn keys(calls: &[Recorded]) -> Vec<Option<Key>> {
     let mut seen: BTreeMap<u32, u64> = BTreeMap::new();
     let mut same: BTreeMap<(u32, u64), u32> = BTreeMap::new();
@@ -112,7 +112,7 @@ fn even_out(ranks: &mut [Vec<Recorded>], keys: &[Vec<Option<Key>>]) -> u64 {
     changed
 }
 
-/// Sender, receiver and group of a message.
+/// A message's sender, receiver and group.
 type Pair = (u32, u32, u32);
 
 fn pair(rank: u32, message: &Message) -> Pair {
@@ -123,7 +123,7 @@ fn pair(rank: u32, message: &Message) -> Pair {
     }
 }
 
-/// Lists the message sizes of each pair in order: received ones, then sent ones.
+/// Lists each pair's message sizes in order: received ones, then sent ones.
 fn sizes(ranks: &[Vec<Recorded>]) -> BTreeMap<Pair, [Vec<u64>; 2]> {
     let mut sizes: BTreeMap<Pair, [Vec<u64>; 2]> = BTreeMap::new();
     for (rank, calls) in (0..).zip(ranks) {
@@ -139,7 +139,7 @@ fn sizes(ranks: &[Vec<Recorded>]) -> BTreeMap<Pair, [Vec<u64>; 2]> {
     sizes
 }
 
-/// Result of matching messages.
+/// Result from matching messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Matching {
     /// Messages without counterpart.

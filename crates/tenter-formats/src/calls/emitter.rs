@@ -5,7 +5,7 @@ use tenter_units::Time;
 use super::recorded::{Call, Message, Recorded};
 use crate::trace::{RankTrace, What, stream};
 
-/// Operations of a rank under construction, numbered from 0.
+/// A rank's operations under construction, numbered from 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Emitter {
     pub(crate) trace: RankTrace,
@@ -30,7 +30,7 @@ impl Emitter {
         self.add(What::Compute(took), stream::COMPUTE, after)
     }
 
-    /// Adds a call that waits for `after`. Returns the number of the operation with which it ends.
+    /// Adds a call that waits for `after`. Returns the number with which it ends.
     pub(crate) fn call(&mut self, recorded: &Recorded, after: &[u64]) -> u64 {
         let stream = stream::OTHERS + recorded.stream;
         match &recorded.call {
@@ -52,8 +52,7 @@ impl Emitter {
         }
     }
 
-    /// Notes the recorded time of `call` for the next operation; an empty span means that it is
-    /// unknown.
+    /// Notes `call`'s recorded time for the next operation; an empty span means that it is unknown.
     fn was_measured(&mut self, call: &Recorded) {
         if call.end > call.start {
             let took = Time::from_ps(call.end - call.start);

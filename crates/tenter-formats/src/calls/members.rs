@@ -1,4 +1,4 @@
-//! Ranks of process groups, as recordings describe them.
+//! Process groups and their ranks, as recordings describe them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::imported::Source;
 use crate::json_text;
 use crate::trace::{Groups, NAME_RANKS};
 
-/// Description of a process group in a call.
+/// A process group's description in a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Members {
     pub(crate) name: String,
@@ -28,7 +28,7 @@ pub(crate) struct ProcessGroups {
     /// Common name for each further name. Older traces name groups by addresses, which differ
     /// between ranks.
     plain: BTreeMap<String, String>,
-    /// Numbers of groups that have been resolved.
+    /// Numbers for resolved groups.
     known: BTreeMap<Members, u32>,
 }
 
@@ -51,12 +51,12 @@ impl ProcessGroups {
         Ok(groups)
     }
 
-    /// Stores the ranks of a group; an empty list means all ranks.
+    /// Stores a group's ranks; an empty list means all ranks.
     pub(crate) fn set(&mut self, name: &str, ranks: Vec<u32>) {
         self.by_name.insert(name.to_owned(), ranks);
     }
 
-    /// Returns the number of ranks that the group lists; `None` if it is unknown or stands for all.
+    /// Counts the ranks that the group lists; `None` if it is unknown or stands for all.
     pub(crate) fn size(&self, name: &str) -> Option<u32> {
         let ranks = self.by_name.get(name)?;
         Some(ranks.len() as u32).filter(|&size| size > 0)
@@ -94,8 +94,8 @@ impl ProcessGroups {
         }
     }
 
-    /// Returns the number of a group in `groups`, for a job with `all` ranks. The user's file,
-    /// `given`, takes precedence over the recording.
+    /// Returns a group's number in `groups`, for a job with `all` ranks. The user's file, `given`,
+    /// takes precedence over the recording.
     ///
     /// # Errors
     /// A group whose ranks nothing tells.

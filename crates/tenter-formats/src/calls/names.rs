@@ -2,7 +2,7 @@
 
 use tenter_workload::graph::CollectiveName;
 
-/// Meaning of a call's name.
+/// What a call's name means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Called {
     Collective(CollectiveName),
@@ -49,7 +49,7 @@ pub(crate) fn called(name: &str) -> Option<Called> {
     }
 }
 
-/// Returns the bytes of an element, by the type's name in `c10`, C++ or Python.
+/// Returns the bytes per element, by the type's name in `c10`, C++ or Python.
 pub(crate) fn element_bytes(name: &str) -> Option<u64> {
     let plain = name.rsplit([':', '.']).next().unwrap_or_default().trim();
     let plain = plain.trim_end_matches('*').to_ascii_lowercase();
@@ -64,7 +64,7 @@ pub(crate) fn element_bytes(name: &str) -> Option<u64> {
     })
 }
 
-/// Returns the bytes of an element, by the type's number in `nccl.h`.
+/// Returns the bytes per element, by the type's number in `nccl.h`.
 pub(crate) fn nccl_element_bytes(number: u64) -> Option<u64> {
     // Int8, uint8, int32, uint32, int64, uint64, float16, float32, float64, bfloat16, two float8.
     const BYTES: [u64; 12] = [1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1];

@@ -13,7 +13,7 @@ pub(crate) struct Message {
     pub(crate) group: u32,
 }
 
-/// The content of a call.
+/// What a rank has called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     /// A collective: `bytes` is a rank's own part, `group` a number among the trace's groups.
@@ -24,18 +24,18 @@ pub(crate) enum Call {
     },
     /// Messages that are under way together.
     Messages(Vec<Message>),
-    /// A call of unknown content, which takes its measured time.
+    /// A call with unknown content, which takes its measured time.
     Measured,
 }
 
-/// A call with its times, in ps from the start of the recording. Both are 0 if they are unknown.
+/// A call with its times, in ps from the recording's start. Both are 0 if they are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Recorded {
     pub(crate) start: u64,
     pub(crate) end: u64,
     /// Stream on which it ran, from 0.
     pub(crate) stream: u32,
-    /// Number among the collectives of its group, if it was recorded.
+    /// Number among its group's collectives, if it was recorded.
     pub(crate) sequence: Option<u64>,
     pub(crate) call: Call,
 }

@@ -1,4 +1,4 @@
-//! Resolution of recorded descriptions into calls.
+//! Resolution from recorded descriptions into calls.
 
 use tenter_workload::graph::CollectiveName;
 
@@ -9,7 +9,7 @@ use super::sizes::{Elements, are_uneven, own_bytes, splits};
 use crate::error::Wrong;
 use crate::trace::Traces;
 
-/// The other end of a message.
+/// A message's other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     /// A rank, by its number in the job.
@@ -20,7 +20,7 @@ pub(crate) enum Peer {
 
 const REPEATED_SPLITS: &str = "all-to-alls have uneven split sizes, and are taken as even: a single trace does not tell the split sizes of other ranks";
 
-/// Description of a call in a recording.
+/// A call's description in a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Described {
     pub(crate) called: Called,
@@ -31,16 +31,16 @@ pub(crate) struct Described {
     pub(crate) sent_splits: String,
     pub(crate) received_splits: String,
     pub(crate) peer: Option<Peer>,
-    /// Root of a collective, by its place in the group.
+    /// A collective's root, by its place in the group.
     pub(crate) root: Option<u64>,
-    /// Number among the calls of the group.
+    /// Number among the group's calls.
     pub(crate) sequence: Option<u64>,
     /// False if the recording cannot name the group: old versions with annotations alone.
     pub(crate) names_group: bool,
 }
 
 impl Described {
-    /// Returns the total length of the lists in bytes.
+    /// Returns the lists' total length in bytes.
     pub(crate) fn length(&self) -> usize {
         let lists = [&self.members.list, &self.sent_splits, &self.received_splits];
         lists.iter().map(|list| list.len()).sum()
@@ -60,7 +60,7 @@ pub(crate) struct Resolving<'t, 'r> {
     pub(crate) given: &'t ProcessGroups,
     pub(crate) groups: ProcessGroups,
     pub(crate) rank: u32,
-    /// Number of recorded ranks, if it is known. A group that large has all ranks.
+    /// How many ranks were recorded, if it is known. A group that large has all ranks.
     pub(crate) world: Option<u32>,
 }
 

@@ -1,10 +1,10 @@
-//! Sizes of calls.
+//! Sizes for calls, in bytes.
 
 use tenter_workload::graph::CollectiveName;
 
 use crate::limits::MESSAGE_MAX;
 
-/// Numbers of elements that a rank puts into a call and gets from it, and bytes per element.
+/// Element counts that a rank puts into a call and gets from it, and bytes per element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Elements {
     pub(crate) sent: u64,
@@ -53,7 +53,7 @@ pub(crate) fn own_bytes(name: CollectiveName, elements: Elements, ranks: u32) ->
     })
 }
 
-/// Divides `bytes` among `ranks` ranks by a list of split sizes such as `[2, 1]`. `None` if the
+/// Divides `bytes` among `ranks` ranks by a list with split sizes such as `[2, 1]`. `None` if the
 /// list is empty or incomplete.
 pub(crate) fn splits(list: &str, bytes: u64, ranks: u32) -> Option<Vec<u64>> {
     let inner = list.trim().strip_prefix('[')?.strip_suffix(']')?;
@@ -71,7 +71,7 @@ pub(crate) fn splits(list: &str, bytes: u64, ranks: u32) -> Option<Vec<u64>> {
     shares.into_iter().map(of).collect()
 }
 
-/// Returns true if a list of split sizes, as far as it was not cut, has different ones.
+/// Returns true if a list with split sizes, as far as it was not cut, has different ones.
 pub(crate) fn are_uneven(list: &str) -> bool {
     let inner = list.trim().trim_start_matches('[').trim_end_matches(']');
     let mut sizes = inner

@@ -1,4 +1,4 @@
-//! Attributes of a node, and the operation that they describe.
+//! A node's attributes, and the operation that they describe.
 
 use tenter_units::Time;
 use tenter_workload::graph::CollectiveName;
@@ -18,7 +18,7 @@ pub(super) mod node_type {
     pub(crate) const COLLECTIVE: u64 = 7;
 }
 
-/// Collectives by their numbers in the format. 8 is a reduce-scatter of equal blocks.
+/// Collectives by their numbers in the format. 8 is a reduce-scatter with equal blocks.
 pub(super) const COLLECTIVES: [CollectiveName; 10] = [
     CollectiveName::AllReduce,
     CollectiveName::Reduce,
@@ -32,7 +32,7 @@ pub(super) const COLLECTIVES: [CollectiveName; 10] = [
     CollectiveName::Barrier,
 ];
 
-/// Value of an attribute.
+/// An attribute's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value<'t> {
     Number(i64),
@@ -94,7 +94,7 @@ impl Node {
         }
     }
 
-    /// Adds the node to the trace of its rank.
+    /// Adds the node to its rank's trace.
     ///
     /// # Errors
     /// Messages and times that no trace has.
@@ -188,7 +188,7 @@ impl Node {
         Ok(What::Compute(took))
     }
 
-    /// Returns an operation of the recorded duration, and counts the note `said`.
+    /// Returns an operation with the recorded duration, and counts the note `said`.
     fn measured(
         &self,
         traces: &mut Traces<'_>,

@@ -7,10 +7,10 @@ use crate::error::{ImportError, Place};
 use crate::json_text;
 use crate::trace::{RankTrace, Traces};
 
-/// Keys under which the list of nodes may stand.
+/// Keys under which the node list may stand.
 const LISTS: [&str; 3] = ["workload_graph", "nodes", "node"];
 
-/// Reads the trace of a rank.
+/// Reads a rank's trace.
 pub(super) fn read(
     parsed: &Json,
     traces: &mut Traces<'_>,
@@ -100,7 +100,7 @@ fn scalar(value: &Json) -> Option<Value<'_>> {
     }
 }
 
-/// Reads a number. Protobuf writes those of 64 bits as strings, since JSON numbers lose digits.
+/// Reads a number. Protobuf writes 64-bit ones as strings, since JSON numbers lose digits.
 fn number(value: &Json) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }

@@ -10,7 +10,7 @@ use crate::trace::{RankTrace, Traces};
 
 type Read<T> = Result<T, ImportError>;
 
-/// Reads the trace of a rank, node by node.
+/// Reads a rank's trace, node by node.
 pub(super) fn read<R: io::Read>(
     mut parts: Parts<R>,
     traces: &mut Traces<'_>,
@@ -33,14 +33,14 @@ pub(super) fn read<R: io::Read>(
     Ok(())
 }
 
-/// The messages of a file; each has its length in front.
+/// A file's messages; each has its length in front.
 pub(super) struct Parts<R> {
     stream: Stream<R>,
     length: u64,
     part: Vec<u8>,
 }
 
-/// Most bytes of a 64-bit number.
+/// Most bytes in a 64-bit number.
 const VARINT_MAX: usize = 10;
 /// Longest message that protocol buffers allow, in bytes.
 const MESSAGE_MAX: u64 = (1 << 31) - 1;
@@ -92,7 +92,7 @@ impl<R: io::Read> Parts<R> {
     }
 }
 
-/// The trace and the communicators to which the fields of a node are added.
+/// The trace and the communicators to which a node's fields are added.
 struct Fields<'f, 'r> {
     traces: &'f mut Traces<'r>,
     trace: &'f mut RankTrace,
@@ -130,7 +130,7 @@ impl Fields<'_, '_> {
         Ok(node)
     }
 
-    /// Reads the inputs of a node that lists process groups.
+    /// Reads a node's inputs that list process groups.
     fn process_groups(&mut self, mut inputs: Wire<'_>) -> Read<()> {
         while let Some((field, value)) = inputs.field()? {
             if let (1, wire::Value::Bytes(text, _)) = (field, value)
@@ -175,7 +175,7 @@ fn numbers(value: wire::Value<'_>, mut take: impl FnMut(u64)) -> Read<()> {
     Ok(())
 }
 
-/// Returns the value of an attribute; the field number tells its type. Lists have no meaning here.
+/// Returns an attribute's value; the field number tells its type. Lists have no meaning here.
 fn scalar(field: u64, value: wire::Value<'_>) -> Option<Value<'_>> {
     let zigzag = |number: u64| (number >> 1).cast_signed() ^ -(number & 1).cast_signed();
     match (field, value) {

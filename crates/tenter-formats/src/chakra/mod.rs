@@ -112,7 +112,7 @@ fn add(
     traces.add(rank, trace, Place::Byte(length as usize))
 }
 
-/// Returns the first byte of a text that is no white space.
+/// Returns the first byte that is no white space.
 fn first_of_text(text: impl BufRead) -> Result<Option<u8>, ImportError> {
     for byte in text.bytes() {
         let byte = byte.map_err(|error| unreadable(0, &error))?;
@@ -123,7 +123,7 @@ fn first_of_text(text: impl BufRead) -> Result<Option<u8>, ImportError> {
     Ok(None)
 }
 
-/// Reads a text of `length` bytes.
+/// Reads a text with `length` bytes.
 fn all_of_text(mut text: impl Read, length: u64, budget: &Budget) -> Result<Vec<u8>, ImportError> {
     let allowed = budget.may_take(length);
     allowed.map_err(|over| ImportError::of(Place::Byte(0), over))?;

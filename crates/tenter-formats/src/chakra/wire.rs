@@ -5,7 +5,7 @@
 use crate::error::{ImportError, Place};
 use crate::varint;
 
-/// Value of a field, by its wire type.
+/// A field's value, by its wire type.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value<'b> {
     Varint(u64),
@@ -15,12 +15,12 @@ pub(super) enum Value<'b> {
     Bytes(&'b [u8], usize),
 }
 
-/// A part of a file that is read from its beginning.
+/// A file part that is read from its beginning.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire<'b> {
     bytes: &'b [u8],
     at: usize,
-    /// Position of the part in the file.
+    /// The part's position in the file.
     base: usize,
 }
 
@@ -29,7 +29,7 @@ impl<'b> Wire<'b> {
         Wire { bytes, at: 0, base }
     }
 
-    /// Returns the place of the next byte in the file.
+    /// Returns the next byte's place in the file.
     pub(super) fn place(&self) -> Place {
         Place::Byte(self.base + self.at)
     }
@@ -57,7 +57,7 @@ impl<'b> Wire<'b> {
         Err(self.damaged("a number has more than 64 bits"))
     }
 
-    /// Returns the error for a length beyond the bytes that follow, or beyond that of any message.
+    /// Returns the error for a length beyond the bytes that follow, or beyond any message's.
     pub(super) fn too_long(&self, announced: u64, left: u64) -> ImportError {
         let what = format!("{announced} bytes are announced, and {left} follow");
         self.damaged(&what)

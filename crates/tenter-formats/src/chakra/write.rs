@@ -7,19 +7,19 @@ use super::wire::Out;
 
 /// The format's version.
 const VERSION: &str = "0.0.4";
-/// Picoseconds in the format's unit of time.
+/// Picoseconds in the format's time unit.
 const US: u64 = 1_000_000;
 
-/// The files of a graph, with counts for notes.
+/// A graph's files, with counts for notes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Content for each rank's file, in rank order.
     pub ranks: Vec<Vec<u8>>,
     /// Communicators as JSON, if the graph has collectives.
     pub groups: Option<String>,
-    /// Number of durations that were rounded to whole microseconds.
+    /// How many durations were rounded to whole microseconds.
     pub rounded: u64,
-    /// Number of waits for an operation's start, which have become waits for its end.
+    /// How many waits were for an operation's start, which have become waits for its end.
     pub starts: u64,
 }
 
@@ -48,7 +48,7 @@ pub fn write(graph: &Graph) -> Result<Written, String> {
     Ok(written)
 }
 
-/// Returns the name of a group. Names begin with `1`, since `0` means all ranks.
+/// Returns a group's name. Names begin with `1`, since `0` means all ranks.
 fn name(group: u32) -> String {
     (u64::from(group) + 1).to_string()
 }
@@ -148,8 +148,8 @@ impl RankFile<'_, '_> {
         Ok(node)
     }
 
-    /// Writes recorded start and duration. The duration of computing and waiting is their cost, so
-    /// a recorded one is not written for them.
+    /// Writes recorded start and duration. For computing and waiting, the duration is their cost,
+    /// so a recorded one is not written for them.
     fn times(&self, place: u32, operation: Operation, duration: u64, node: &mut Out) {
         let measured = self.graph.measured(self.rank, place);
         if let Some(start) = measured.and_then(|of| of.start) {

@@ -10,12 +10,12 @@ use tenter_units::{Budget, Rate, Time};
 use super::text::{FabricText, Loss, fabric, impairments};
 use crate::error::{ImportError, Place};
 
-/// The node at one end of a cable.
+/// The node at a cable's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// A host by its number.
     Host(u32),
-    /// A switch by its place in the list of switches.
+    /// A switch by its place among the switches.
     Switch(u32),
 }
 
@@ -24,7 +24,7 @@ pub(crate) enum End {
 pub(crate) struct Cable {
     pub(crate) ends: [End; 2],
     pub(crate) rate: Rate,
-    /// Propagation delay. If the file has none, the default of [`HOST_DELAY`] or [`SWITCH_DELAY`]
+    /// Propagation delay. If the file has none, the default from [`HOST_DELAY`] or [`SWITCH_DELAY`]
     /// is taken.
     pub(crate) delay: Option<Time>,
     /// Probability that a frame is lost, as the file writes it; `0` for no loss.
@@ -32,7 +32,7 @@ pub(crate) struct Cable {
     pub(crate) at: Place,
 }
 
-/// The scale-up domain of a server, and the NPUs at each NIC.
+/// A server's scale-up domain, and the NPUs at each NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Server {
     pub(crate) npus_per_nic: u32,
@@ -42,20 +42,19 @@ pub(crate) struct Server {
     pub(crate) latency: Option<Time>,
 }
 
-/// Hosts, switches and cables of a fabric, with notes for the user.
+/// A fabric's hosts, switches and cables, with notes for the user.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
     hosts: Vec<(String, Place)>,
     switches: Vec<(String, Place)>,
     cables: Vec<Cable>,
     pub(crate) server: Option<Server>,
-    /// True if several hosts stand for the links of one node, which may then lie in separate
-    /// planes.
+    /// True if several hosts stand for one node's links, which may then lie in separate planes.
     pub(crate) has_planes: bool,
     pub(crate) notes: Vec<String>,
 }
 
-/// Longest name of a node in a scenario, in characters.
+/// Longest node name in a scenario, in characters.
 const NAME_MAX: usize = 64;
 /// Longest scenario, in bytes.
 const YAML_MAX: usize = 8 << 20;
@@ -63,7 +62,7 @@ const YAML_MAX: usize = 8 << 20;
 /// defaults in fabrics that are given by their kind.
 const HOST_DELAY: Time = Time::from_ns(25);
 const SWITCH_DELAY: Time = Time::from_ns(200);
-/// Longest delay, and slowest and fastest rate, of a cable in a scenario.
+/// Longest delay, and slowest and fastest rate, for a cable in a scenario.
 const DELAY_MAX: Time = Time::from_us(1_000_000);
 const RATES: std::ops::RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
@@ -106,7 +105,7 @@ impl Graph {
         self.cables.push(cable);
     }
 
-    /// Returns the name of a node.
+    /// Returns a node's name.
     pub(crate) fn name(&self, end: End) -> &str {
         let (name, _) = match end {
             End::Host(host) => &self.hosts[host as usize],
@@ -207,7 +206,7 @@ impl Graph {
         })
     }
 
-    /// Returns the index of a node: hosts first, then switches.
+    /// Returns a node's index: hosts first, then switches.
     fn index(&self, end: End) -> usize {
         match end {
             End::Host(host) => host as usize,
@@ -215,8 +214,8 @@ impl Graph {
         }
     }
 
-    /// Computes the tier of each switch, its distance from the nearest host; `None` for switches
-    /// that no host reaches.
+    /// Computes each switch's tier, its distance from the nearest host; `None` for switches that no
+    /// host reaches.
     fn tiers(&mut self) -> Result<Vec<Option<u8>>, ImportError> {
         let nodes = self.hosts.len() + self.switches.len();
         let mut peers: Vec<Vec<u32>> = vec![Vec::new(); nodes];
@@ -260,7 +259,7 @@ impl Graph {
         Ok(tiers)
     }
 
-    /// Returns nodes and links as a scenario has them, and the losses of links.
+    /// Returns nodes and links as a scenario has them, and the losses on links.
     fn explicit(&mut self, tiers: &[Option<u8>]) -> (Explicit, Vec<Loss>) {
         let hosts = self.hosts.iter();
         let mut nodes: Vec<ExplicitNode> = hosts
@@ -334,7 +333,7 @@ impl Graph {
     }
 }
 
-/// Returns true if `cable` is a further cable of `link`.
+/// Returns true if `cable` is a further cable in `link`.
 fn is_parallel(link: &ExplicitLink, cable: &ExplicitLink) -> bool {
     (&link.a, &link.b, link.rate, link.delay) == (&cable.a, &cable.b, cable.rate, cable.delay)
 }

@@ -1,4 +1,4 @@
-//! Keys that `tenter import` takes in addition to the file of a fabric.
+//! Keys that `tenter import` takes in addition to a fabric's file.
 
 use std::ops::RangeInclusive;
 
@@ -33,13 +33,13 @@ component! {
 
 /// Longest word, in characters.
 const WORD_MAX: usize = 4_096;
-/// Slowest and fastest rate of a link in a scenario.
+/// Slowest and fastest rate for a link in a scenario.
 const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
-/// Shortest and longest delay of a link in a scenario.
+/// Shortest and longest delay for a link in a scenario.
 const DELAYS: RangeInclusive<Time> = Time::ZERO..=Time::from_us(1_000_000);
 
-/// Returns the rate of a cable: `told` by the file, or else `instead`, which the user gave.
+/// Returns a cable's rate: `told` by the file, or else `instead`, which the user gave.
 pub(crate) fn given(
     told: Option<Rate>,
     instead: Option<Rate>,
