@@ -128,7 +128,7 @@ impl<'p> ConfigDb<'p> {
         self.touched.borrow_mut().insert(id);
     }
 
-    /// Returns an object's key.
+    /// Returns an object's key, as the file has it.
     pub(super) fn key(&self, id: Id) -> &str {
         &self.object(id).key
     }

@@ -9,9 +9,9 @@ use tenter_notation::emit;
 /// Keys for `fabric.switch` made from another configuration, with warnings about the rest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fragment {
-    /// Comment above the YAML.
+    /// Text of the comment above the YAML, without `#`.
     pub(super) heading: String,
-    /// Entries below `fabric.switch`.
+    /// Entries below `fabric.switch`, in the order in which they are written.
     pub(super) switch: Vec<Part>,
     /// Settings without a counterpart in a scenario, one line each: place and reason.
     pub warnings: Vec<String>,

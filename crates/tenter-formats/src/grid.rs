@@ -31,7 +31,7 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Counts the data-parallel replicas.
+    /// Counts the data-parallel replicas in a pipeline stage.
     pub(crate) fn data(&self) -> u32 {
         self.ranks / self.tensor / self.pipeline
     }

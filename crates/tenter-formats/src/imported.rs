@@ -11,13 +11,13 @@ use crate::error::ImportError;
 pub struct Source<'a> {
     /// File name, for messages and for formats in which names have a meaning.
     pub name: &'a str,
-    /// File content, perhaps compressed.
+    /// File content as stored: perhaps compressed.
     pub bytes: &'a [u8],
 }
 
 /// One file for each rank, in rank order. A file is opened when its turn comes.
 pub trait RankFiles {
-    /// Counts the files.
+    /// Returns the number of files, which is that of ranks.
     fn count(&self) -> usize;
 
     /// Returns file `place`'s name, from 0.
@@ -56,7 +56,7 @@ impl RankFiles for [Source<'_>] {
 /// An operation graph that has been read, with notes for the user.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// All ranks' operations.
+    /// Operations and messages of all ranks.
     pub graph: Graph,
     /// Parts that were left out and facts worth knowing, one sentence each.
     pub notes: Vec<String>,

@@ -4,7 +4,7 @@ use tenter_units::Budget;
 
 use crate::error::{ImportError, Place};
 
-/// Longest message, in bytes.
+/// Longest message of any format, in bytes.
 pub(crate) const MESSAGE_MAX: u64 = 1 << 50;
 /// Most ranks in a file.
 pub(crate) const RANKS_MAX: u64 = 1 << 20;

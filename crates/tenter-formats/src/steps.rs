@@ -12,17 +12,17 @@ use super::matrix::numbered;
 use crate::error::{ImportError, Place};
 use crate::limits;
 
-/// The header line.
+/// The header line, which names the fields.
 const HEADING: &str = "rank,peer,bytes,after";
 
 /// One transfer in a collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Sending rank, from 0.
+    /// Rank that sends, from 0.
     pub rank: u32,
-    /// Receiving rank, from 0.
+    /// Rank that receives, from 0.
     pub peer: u32,
-    /// Payload in bytes.
+    /// Payload in bytes; headers come on top.
     pub bytes: u64,
     /// Steps that must have arrived at `rank` before, by their places in the file.
     pub after: Vec<u32>,

@@ -36,7 +36,7 @@ struct File {
     pod: Option<u64>,
     of_tier: [Tier; 3],
     at: Option<usize>,
-    /// How many values have keys that have no counterpart in a fabric.
+    /// Number of values without counterpart in a fabric.
     ignored: u64,
 }
 

@@ -200,7 +200,7 @@ fn check_sizes(sections: &[Section], grid: Grid) -> Result<(), ImportError> {
     Ok(())
 }
 
-/// The graph under construction.
+/// The graph under construction, with the communicators so far.
 struct Built<'s> {
     spec: &'s AicbSpec,
     grid: Grid,
@@ -218,7 +218,7 @@ const OTHER_SIZE: &str =
 
 /// Stream for computing; collectives have one for each kind of group behind it.
 const COMPUTE: u32 = 0;
-/// Stream for messages.
+/// Stream for messages between stages, behind those for collectives.
 const MESSAGES: u32 = 100;
 
 impl Built<'_> {

@@ -15,13 +15,13 @@ type Read<T> = Result<T, ImportError>;
 /// The stage at a message's other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The stage in front.
+    /// The stage in front of this one.
     Previous,
-    /// The stage behind.
+    /// The stage behind this one.
     Next,
 }
 
-/// A line's meaning.
+/// A line's meaning: a call or computing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A collective in a group, or a message between stages.
@@ -34,7 +34,7 @@ pub(super) enum Kind {
 pub(super) struct Row {
     pub(super) line: usize,
     pub(super) kind: Kind,
-    /// Its group's size in ranks, if the line has it.
+    /// Ranks in the call's group, if the line tells.
     pub(super) size: Option<u32>,
     pub(super) bytes: u64,
     /// Duration, if it was measured.

@@ -139,10 +139,10 @@ fn sizes(ranks: &[Vec<Recorded>]) -> BTreeMap<Pair, [Vec<u64>; 2]> {
     sizes
 }
 
-/// Result from matching messages.
+/// Counts that result from matching messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Matching {
-    /// Messages without counterpart.
+    /// Messages that were left out for lack of a counterpart.
     left_out: u64,
     /// Messages that have another size at the receiver.
     differ: u64,

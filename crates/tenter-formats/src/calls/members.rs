@@ -28,7 +28,7 @@ pub(crate) struct ProcessGroups {
     /// Common name for each further name. Older traces name groups by addresses, which differ
     /// between ranks.
     plain: BTreeMap<String, String>,
-    /// Numbers for resolved groups.
+    /// Group numbers that were resolved before: calls repeat few descriptions.
     known: BTreeMap<Members, u32>,
 }
 

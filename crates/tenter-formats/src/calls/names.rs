@@ -2,7 +2,7 @@
 
 use tenter_workload::graph::CollectiveName;
 
-/// What a call's name means.
+/// A call's meaning, as its name tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Called {
     Collective(CollectiveName),

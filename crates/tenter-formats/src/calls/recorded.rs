@@ -13,7 +13,7 @@ pub(crate) struct Message {
     pub(crate) group: u32,
 }
 
-/// What a rank has called.
+/// A recorded call's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     /// A collective: `bytes` is a rank's own part, `group` a number among the trace's groups.

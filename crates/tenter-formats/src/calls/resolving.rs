@@ -9,7 +9,7 @@ use super::sizes::{Elements, are_uneven, own_bytes, splits};
 use crate::error::Wrong;
 use crate::trace::Traces;
 
-/// A message's other end.
+/// The rank at a message's other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     /// A rank, by its number in the job.
@@ -60,7 +60,7 @@ pub(crate) struct Resolving<'t, 'r> {
     pub(crate) given: &'t ProcessGroups,
     pub(crate) groups: ProcessGroups,
     pub(crate) rank: u32,
-    /// How many ranks were recorded, if it is known. A group that large has all ranks.
+    /// Recorded rank count, if it is known. A group that large has all ranks.
     pub(crate) world: Option<u32>,
 }
 

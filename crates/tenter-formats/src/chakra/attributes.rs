@@ -32,7 +32,7 @@ pub(super) const COLLECTIVES: [CollectiveName; 10] = [
     CollectiveName::Barrier,
 ];
 
-/// An attribute's value.
+/// An attribute's value, by its type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value<'t> {
     Number(i64),

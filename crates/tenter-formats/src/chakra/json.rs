@@ -10,7 +10,7 @@ use crate::trace::{RankTrace, Traces};
 /// Keys under which the node list may stand.
 const LISTS: [&str; 3] = ["workload_graph", "nodes", "node"];
 
-/// Reads a rank's trace.
+/// Reads a rank's trace from the parsed JSON.
 pub(super) fn read(
     parsed: &Json,
     traces: &mut Traces<'_>,

@@ -5,7 +5,7 @@ use tenter_workload::graph::{CollectiveName, Graph, Operation};
 use super::attributes::{COLLECTIVES, node_type};
 use super::wire::Out;
 
-/// The format's version.
+/// Format version that files name.
 const VERSION: &str = "0.0.4";
 /// Picoseconds in the format's time unit.
 const US: u64 = 1_000_000;
@@ -17,9 +17,9 @@ pub struct Written {
     pub ranks: Vec<Vec<u8>>,
     /// Communicators as JSON, if the graph has collectives.
     pub groups: Option<String>,
-    /// How many durations were rounded to whole microseconds.
+    /// Number of durations that were rounded to whole microseconds.
     pub rounded: u64,
-    /// How many waits were for an operation's start, which have become waits for its end.
+    /// Number of waits that were for an operation's start, and have become waits for its end.
     pub starts: u64,
 }
 

@@ -56,7 +56,7 @@ pub(crate) struct Graph {
 
 /// Longest node name in a scenario, in characters.
 const NAME_MAX: usize = 64;
-/// Longest scenario, in bytes.
+/// Longest scenario that Tenter reads, in bytes.
 const YAML_MAX: usize = 8 << 20;
 /// Guessed delays for cables whose file has none: 5 m at a host and 40 m between switches, the
 /// defaults in fabrics that are given by their kind.
@@ -105,7 +105,7 @@ impl Graph {
         self.cables.push(cable);
     }
 
-    /// Returns a node's name.
+    /// Returns a node's name in the scenario.
     pub(crate) fn name(&self, end: End) -> &str {
         let (name, _) = match end {
             End::Host(host) => &self.hosts[host as usize],

@@ -4,8 +4,8 @@
 //!   reader of a format ─ hosts, switches, cables ─▶ Graph ─ tiers, checks ─▶ FabricText, as YAML
 //! ```
 //!
-//! A host is one NIC with one cable. Its number is its place in the list, and its rank in a job on
-//! all hosts. A switch's tier is its distance from the nearest host.
+//! A host is one NIC with one cable. It is numbered by its place in the list, which is also its
+//! rank in a job on all hosts. A switch's tier is its distance from the nearest host.
 
 mod graph;
 mod reading;

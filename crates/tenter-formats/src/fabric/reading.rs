@@ -31,7 +31,7 @@ component! {
     }
 }
 
-/// Longest word, in characters.
+/// Longest word that a key takes, in characters.
 const WORD_MAX: usize = 4_096;
 /// Slowest and fastest rate for a link in a scenario.
 const RATES: RangeInclusive<Rate> =

@@ -53,7 +53,7 @@ pub(super) fn fabric(explicit: &Explicit, out: &mut String) {
     }
 }
 
-/// Most entries of `impairments`.
+/// Most entries that `impairments` may have.
 const LOSSES_MAX: usize = 10_000;
 
 /// Writes `impairments:` with frame losses: the most frequent probability for all links, then each

@@ -1,4 +1,4 @@
-//! Entries of a dump.
+//! Parser for a dump's entries.
 
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ impl Entry {
     }
 }
 
-/// Content of a dump.
+/// A dump's statements about rank and job, and its calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dump {
     pub(super) rank: Option<u32>,

@@ -41,7 +41,7 @@ pub fn read(
     matrix.finish(unit, reading, Place::Line(last), budget)
 }
 
-/// Picoseconds in a microsecond.
+/// Picoseconds in a microsecond, uet-htsim's unit for starts.
 const PS_OF_US: u64 = 1_000_000;
 /// Latest start below which a list cannot be in picoseconds. Before this the first bit of the first
 /// flow has not reached the next switch, so differences between starts would have no effect.
@@ -63,7 +63,7 @@ struct Latest<'l> {
 /// The activations after which a trigger starts its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fires {
-    /// The only activation (`oneshot`).
+    /// The only activation starts all flows (`oneshot`).
     Once,
     /// Each activation starts one flow (`multishot`).
     Each,

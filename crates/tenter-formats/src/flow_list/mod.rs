@@ -57,7 +57,7 @@ struct Flow {
     at: Place,
 }
 
-/// Streams of a rank.
+/// A rank's streams. Operations on one stream run one after the other.
 mod stream {
     pub(super) const SENDS: u32 = 0;
     pub(super) const CLOCK: u32 = 1;

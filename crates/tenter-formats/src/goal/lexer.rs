@@ -1,4 +1,4 @@
-//! Lexer for GOAL texts.
+//! Lexer for GOAL texts: words with their lines.
 
 use crate::error::{ImportError, Place};
 

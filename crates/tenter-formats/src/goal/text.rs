@@ -1,4 +1,4 @@
-//! Reader for GOAL texts.
+//! Reader for GOAL texts, rank by rank.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Writer for GOAL texts.
+//! Writer that turns operation graphs into GOAL texts.
 
 use std::fmt::{self, Write};
 

@@ -27,7 +27,7 @@ const VERSION_WITHOUT_TIMES: u8 = 1;
 
 /// The bits of an operation's head.
 mod head {
-    /// Mask of the kind.
+    /// Mask for an operation's kind.
     pub(super) const KIND: u8 = 0b111;
     /// The stream differs from that of the operation before, and follows.
     pub(super) const STREAM: u8 = 1 << 3;
@@ -38,15 +38,15 @@ mod head {
     /// A receive that names its tag.
     pub(super) const TAG: u8 = 1 << 6;
 
-    /// The kind of computing.
+    /// Kind for operations in which the rank computes.
     pub(super) const COMPUTE: u8 = 0;
-    /// The kind of a send.
+    /// Kind for sends.
     pub(super) const SEND: u8 = 1;
-    /// The kind of a receive.
+    /// Kind for receives.
     pub(super) const RECEIVE: u8 = 2;
-    /// The kind of a collective.
+    /// Kind for collectives.
     pub(super) const COLLECTIVE: u8 = 3;
-    /// The kind of an operation that only lets time pass.
+    /// Kind for operations that only let time pass.
     pub(super) const WAIT: u8 = 4;
 }
 

@@ -11,7 +11,7 @@ use crate::error::{ImportError, Place};
 /// An annotated node: name and number of an instance, and a component if the node names one.
 type Ranked = (String, u32, Option<Path>);
 
-/// Ranks of annotated nodes.
+/// Ranks of annotated nodes, sorted by instance.
 pub(super) struct Ranks(BTreeMap<Ranked, u64>);
 
 /// Splits a node's name into names with indices: `host.0.xpu.1` or `host[0]xpu[1]`.

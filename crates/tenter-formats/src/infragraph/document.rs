@@ -1,4 +1,4 @@
-//! Parsing of an infrastructure.
+//! Parser for infrastructures as YAML or JSON.
 
 use std::collections::BTreeMap;
 

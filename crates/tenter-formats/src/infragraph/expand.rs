@@ -18,7 +18,7 @@ pub(super) type Path = Vec<(u32, u32)>;
 const EDGES_MAX: usize = 1 << 20;
 /// Most components at the ends of all edges together.
 const ENDS_MAX: usize = 1 << 24;
-/// Deepest nesting of devices.
+/// Most levels at which devices may be nested.
 const DEPTH_MAX: usize = 16;
 
 /// Numbers of `xpu`s and `nic`s in a device, with those in nested devices.
@@ -28,7 +28,7 @@ pub(super) struct Counts {
     pub(super) nics: u64,
 }
 
-/// All devices by name.
+/// All devices by name, with counts that their expansion needs.
 pub(super) struct Devices<'d> {
     by_name: &'d BTreeMap<String, Device>,
     /// A component's place in its device's list, by both names.
@@ -38,7 +38,7 @@ pub(super) struct Devices<'d> {
     spent: Cell<usize>,
 }
 
-/// Counts of expanded edges.
+/// Counts for all edges that have been expanded.
 #[derive(Default)]
 pub(super) struct Edges {
     written: usize,

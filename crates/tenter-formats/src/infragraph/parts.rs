@@ -1,4 +1,4 @@
-//! Parts of an infrastructure.
+//! Parts that an infrastructure consists of.
 
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ pub(super) struct Device {
 
 pub(super) struct Instance {
     pub(super) name: String,
-    /// Name in the fabric.
+    /// Name that the instance has in the fabric.
     pub(super) shown: String,
     pub(super) device: String,
     pub(super) count: u32,

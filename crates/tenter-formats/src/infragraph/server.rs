@@ -20,7 +20,7 @@ struct Wire {
     link: Link,
 }
 
-/// Edges within a server.
+/// Edges within a server, each with its link.
 type Inner = Vec<(Path, Path, Wire)>;
 
 /// Adds a device's edges, and those in nested devices with `xpu`s.

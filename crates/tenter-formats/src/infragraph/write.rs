@@ -24,7 +24,7 @@ pub struct Server {
 struct Block {
     name: String,
     device: String,
-    /// Its nodes: the NICs of a server, or a single switch.
+    /// Nodes in the block: a server's NICs, or a single switch.
     nodes: Vec<NodeId>,
 }
 

@@ -81,7 +81,7 @@ struct OfRank {
 }
 
 impl Reader<'_> {
-    /// Reads a further trace.
+    /// Reads the trace of a further rank, and keeps what the graph needs from it.
     fn add(&mut self, source: Source<'_>) -> Result<(), ImportError> {
         let mut kernels = Kernels::default();
         let read = events::read(source.bytes, &mut kernels, self.budget);

@@ -35,7 +35,7 @@ impl<'d, 'i> Element<'d, 'i> {
         ImportError::new(Place::Line(self.line()), what, remedy)
     }
 
-    /// Iterates over attribute names.
+    /// Iterates over the names of all attributes.
     pub(super) fn attributes(&self) -> impl Iterator<Item = &'i str> {
         self.0.attributes().map(|attribute| attribute.name())
     }

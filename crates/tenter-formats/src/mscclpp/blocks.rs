@@ -20,7 +20,7 @@ pub(super) struct BlockName {
 enum Helps {
     /// It takes data that is put.
     Take,
-    /// It answers requests.
+    /// It answers requests with data.
     Answer,
 }
 
@@ -33,7 +33,7 @@ enum Carries {
     Answers(u32),
 }
 
-/// All blocks so far.
+/// All blocks so far, with the channels between them.
 #[derive(Default)]
 pub(super) struct Blocks {
     steps: BTreeMap<BlockName, Vec<ProgramStep>>,

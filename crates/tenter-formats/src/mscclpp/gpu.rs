@@ -21,7 +21,7 @@ pub(super) struct Channel {
 pub(super) struct ThreadBlock<'v> {
     pub(super) id: u32,
     pub(super) operations: Vec<Json<'v>>,
-    /// Its channels, as indices into the GPU's list, by channel type.
+    /// Channels of the block, as indices into the GPU's list, by channel type.
     channels: Numbers<'v>,
     remote: Numbers<'v>,
 }

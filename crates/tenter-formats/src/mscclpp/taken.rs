@@ -64,7 +64,8 @@ impl Taken {
     }
 }
 
-/// Remaining demands of a plan. Its lists are short, but each entry may stand for a great deal.
+/// Limits on what is left for a plan. Lists in a plan are short, but each entry may stand for a
+/// great deal.
 #[derive(Debug)]
 pub(super) struct Budget {
     waits: usize,

@@ -1,4 +1,4 @@
-//! Parsing of log lines.
+//! Parser for log lines.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ pub(super) struct Process {
     pub(super) global: Option<u32>,
 }
 
-/// Content of all logs.
+/// Processes that the logs mention, with their calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     pub(super) processes: Vec<Process>,

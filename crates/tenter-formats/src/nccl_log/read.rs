@@ -187,7 +187,7 @@ fn in_order(processes: &[Process]) -> Vec<u32> {
 /// Identity of a communicator that is equal at all its ranks: `commId`, size, and a count.
 type Key = (Option<String>, u32, usize);
 
-/// Groups of all communicators.
+/// Rank groups behind all communicators.
 struct Groups {
     /// Identities of each process's communicators.
     keys: Vec<Vec<Key>>,

@@ -15,10 +15,10 @@ use crate::limits;
 
 type Read<T> = Result<T, ImportError>;
 
-/// Files of an import.
+/// Files that an import reads; only the first is needed.
 #[derive(Clone, Copy)]
 pub struct Files<'a> {
-    /// The list of cables.
+    /// Cable list, which gives the fabric its nodes and links.
     pub cables: Source<'a>,
     /// The list of devices with their roles.
     pub devices: Option<Source<'a>>,
@@ -79,7 +79,7 @@ impl Side {
     }
 }
 
-/// Device and interface.
+/// An interface: device name and interface name.
 type Port = (String, String);
 
 struct Line {

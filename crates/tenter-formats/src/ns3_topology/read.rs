@@ -45,7 +45,7 @@ struct Link {
     at: Place,
 }
 
-/// Content of a file.
+/// A file's header, node kinds and links.
 struct File {
     header: Header,
     kinds: Vec<Kind>,

@@ -4,7 +4,8 @@ use tenter_units::{Rate, Time};
 
 use crate::decimal;
 
-/// Units of ns-3's `DataRate`, in bits per second. Those with bytes are eight times as large.
+/// Units for ns-3's `DataRate`, in bits per second. Units that count bytes are eight times as
+/// large.
 const RATES: [(&str, u64); 9] = [
     ("", 1),
     ("b", 1),

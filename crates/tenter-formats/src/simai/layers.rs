@@ -35,7 +35,7 @@ pub(super) struct Layer {
     pub(super) update: Time,
 }
 
-/// Sizes of rank groups.
+/// Group sizes in ranks, and the stages of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Groups {
     pub(super) tensor: u32,
@@ -45,7 +45,7 @@ pub(super) struct Groups {
     pub(super) all: Option<u32>,
 }
 
-/// Content of a file.
+/// A file's groups and layers, with notes for the user.
 #[derive(Clone, Debug)]
 pub(super) struct Workload {
     pub(super) groups: Groups,
@@ -76,7 +76,7 @@ fn wrong<T>(line: usize, what: impl Into<String>, remedy: &str) -> Read<T> {
     Err(ImportError::new(Place::Line(line), what, remedy))
 }
 
-/// Reads a text.
+/// Reads the groups and layers from a text.
 pub(super) fn read(text: &str) -> Read<Workload> {
     let lines = (1..).zip(text.lines().map(str::trim));
     let mut lines = lines.filter(|(_, line)| !line.is_empty());

@@ -79,7 +79,7 @@ fn check_ranks(workload: &Workload, ranks: u32, stored: usize) -> Result<(), Imp
     repeated(all, stored, ranks, Place::Line(1))
 }
 
-/// The graph under construction.
+/// The graph under construction, with the communicators so far.
 struct Built<'s> {
     spec: &'s SimaiSpec,
     grid: Grid,

@@ -14,11 +14,11 @@ pub(super) const PORT: &str = "PORT";
 #[derive(Debug, Default)]
 pub(super) struct Port {
     pub(super) name: String,
-    /// Buffer objects by priority group.
+    /// Buffer objects (`BUFFER_PG`) by priority group.
     pub(super) groups: BTreeMap<u8, Id>,
-    /// Buffer objects by queue.
+    /// Buffer objects (`BUFFER_QUEUE`) by queue.
     pub(super) buffers: BTreeMap<u8, Id>,
-    /// Scheduling and marking objects by queue.
+    /// Scheduling and marking objects (`QUEUE`) by queue.
     pub(super) queues: BTreeMap<u8, Id>,
     pub(super) maps: Option<Id>,
     pub(super) watchdog: Option<Id>,

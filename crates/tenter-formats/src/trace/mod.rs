@@ -24,17 +24,17 @@ pub(crate) use groups::{Groups, NAME_RANKS};
 use rank::{Circle, TraceNode};
 pub(crate) use rank::{RankTrace, What};
 
-/// Streams of a rank.
+/// A rank's streams. Operations on one stream run one after the other.
 pub(crate) mod stream {
-    /// Compute kernels.
+    /// Stream for compute kernels.
     pub(crate) const COMPUTE: u32 = 0;
-    /// Communication kernels.
+    /// Stream for communication kernels, unless the recording has several.
     pub(crate) const COMMUNICATION: u32 = 1;
-    /// Work on the CPU.
+    /// Stream for work on the CPU.
     pub(crate) const CPU: u32 = 2;
-    /// Copies between memories.
+    /// Stream for copies between memories.
     pub(crate) const MEMORY: u32 = 3;
-    /// Operations without duration.
+    /// Stream for operations without duration.
     pub(crate) const NOTHING: u32 = 4;
     /// First number for streams of a recording …
     pub(crate) const OTHERS: u32 = 5;
@@ -62,7 +62,7 @@ pub(crate) struct Traces<'r> {
     repeats: Repeats,
     builder: TakenGraph<'r>,
     ranks: u32,
-    /// Communicators by name.
+    /// Communicators that the trace has named so far.
     pub(crate) groups: Groups,
     communicators: Communicators<'r>,
     /// Communicators in the graph, by group number and first rank; `None` for a rank alone.
@@ -71,7 +71,7 @@ pub(crate) struct Traces<'r> {
     regular: BTreeMap<u32, Regular>,
     /// Occurrences of each countable note.
     counted: BTreeMap<&'static str, u64>,
-    /// Notes without a count.
+    /// Notes on the whole trace, which have no count.
     notes: Vec<&'static str>,
 }
 

@@ -14,11 +14,11 @@ pub(crate) enum What {
     Nothing,
     /// Computing, or anything else that takes its recorded time.
     Compute(Time),
-    /// Idle time.
+    /// Idle time, such as a gap in a recording.
     Wait(Time),
-    /// A message to `peer`.
+    /// A message that the rank sends to `peer`.
     Send { peer: u32, bytes: u64, tag: u32 },
-    /// A message from `peer`.
+    /// A message that the rank receives from `peer`.
     Receive { peer: u32, bytes: u64, tag: u32 },
     /// A collective; `bytes` is a rank's own part.
     Collective {
@@ -31,11 +31,11 @@ pub(crate) enum What {
 /// An operation of a trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TraceNode {
-    /// Number in the file.
+    /// Number in the file, by which others refer to it.
     pub(crate) id: u64,
     pub(crate) what: What,
     pub(crate) stream: u32,
-    /// Stream in the recording.
+    /// CUDA stream in the recording, if the trace has it.
     pub(crate) recorded: Option<u32>,
     /// Time of execution in the recording.
     pub(crate) measured: Option<Measured>,
@@ -121,10 +121,10 @@ impl RankTrace {
 
     /// Sorts the operations into an order in which ranks issue them, and returns the dependencies.
     ///
-    /// That is the order of their numbers if none waits for a higher number. Otherwise each
-    /// operation comes behind its dependencies, by data and control if these have no circle. Among
-    /// operations that are free, the one with the earlier recorded start comes first, then the one
-    /// with the lower number.
+    /// Their numbers give the order if none waits for a higher number. Otherwise each operation
+    /// comes behind its dependencies, by data and control if these have no circle. Among operations
+    /// that are free, the one with the earlier recorded start comes first, then the one with the
+    /// lower number.
     ///
     /// # Errors
     /// Operations that wait for each other in a circle.
