@@ -130,6 +130,7 @@ fn unpack(
                 break;
             }
         }
+        // The next member, if any, begins directly behind this one.
         packed = member.into_inner();
     }
     Ok(unpacked)

@@ -50,6 +50,7 @@ pub(super) struct ConfigDb<'p> {
     /// Messages that have been reported. Several classes may use one wrong field, which is reported
     /// once.
     noted: RefCell<BTreeSet<String>>,
+    // Cells, because all parts of the import read the tables through shared references.
     touched: RefCell<BTreeSet<Id>>,
     read: RefCell<BTreeSet<(Id, usize)>>,
 }
@@ -95,6 +96,7 @@ impl<'p> ConfigDb<'p> {
                 problems.push(entry.node.at, message, Some(help.to_owned()));
             }
         }
+        // An import without any table would look like a success.
         if database.tables.is_empty() && problems.is_empty() {
             let message = "there is no table of buffers or traffic classes in it".to_owned();
             problems.push(None, message, Some(help.to_owned()));

@@ -62,6 +62,7 @@ impl<'c> Content<'c> {
 
     /// Opens the file at its beginning.
     pub(crate) fn buffered(&mut self) -> Result<Buffered<'_>, ImportError> {
+        // The form and the length may have been read before.
         let rewound = self.reader.rewind();
         rewound.map_err(|error| unreadable(0, &error))?;
         let reader: Box<dyn Read + '_> = Box::new(&mut self.reader);
@@ -99,6 +100,7 @@ impl Form {
         if BINARY.iter().any(|begin| head.starts_with(begin)) {
             return Ok(());
         }
+        // UTF-16 and nearly all binary formats have a zero byte early.
         if let Some(place) = memchr::memchr(0, head) {
             return Err(format!(
                 "byte {place} is 0, which no text has; give a text file in UTF-8"

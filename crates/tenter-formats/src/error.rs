@@ -56,6 +56,7 @@ impl ImportError {
     /// Names the file, unless the error names one already.
     #[must_use]
     pub fn in_file(mut self, name: &str) -> ImportError {
+        // The innermost reader knows best which file it was.
         self.file.get_or_insert_with(|| name.to_owned());
         self
     }

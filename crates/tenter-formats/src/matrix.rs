@@ -65,6 +65,7 @@ pub fn to_word(sends: impl Iterator<Item = (u32, u32, u64)>) -> String {
 
 impl Sends {
     fn add(&mut self, line: usize, [src, dst]: [u32; 2], bytes: u64) -> Read<()> {
+        // Ranks that send and receive nothing count as ranks all the same.
         self.ranks = self.ranks.max(src + 1).max(dst + 1);
         if bytes > 0 && src != dst {
             if self.sends.len() == SENDS_MAX {
@@ -176,6 +177,7 @@ fn read_matrix_market(text: &str) -> Read<Sends> {
     let (mut found, mut count, mut last) = (Sends::default(), 0, line);
     for (line, text) in lines {
         let [src, dst, bytes] = fields::<3>(line, text, "row, column and bytes")?;
+        // Matrix Market counts rows and columns from 1.
         let ends @ [src, dst] = [rank(line, src, 1)?, rank(line, dst, 1)?];
         if src.max(dst) >= ranks {
             let what = format!("entry ({}, {}) is outside of the matrix", src + 1, dst + 1);
@@ -235,6 +237,7 @@ fn read_trace(text: &str) -> Read<Sends> {
     let mut found = Sends::default();
     for (line, text) in numbered(text, &["#"]) {
         let [src, dst, bytes, tag] = fields::<4>(line, text, "rank, peer, bytes and tag")?;
+        // The tag only proves the form of the line: a matrix adds up bytes, whatever their tags.
         if tag.parse::<i64>().is_err() {
             let what = format!("the tag `{tag}` is no number");
             return Err(error(line, what, "write rank, peer, bytes and tag"));

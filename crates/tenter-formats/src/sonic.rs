@@ -105,6 +105,7 @@ impl Import<'_> {
         }
         let classes = self.classes();
         let mut switch = Vec::new();
+        // Without pools in the file the scenario keeps the buffer that it has.
         if !self.nothing_shared() {
             switch.extend(self.buffer(&classes));
         }

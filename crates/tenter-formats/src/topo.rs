@@ -142,6 +142,7 @@ impl File {
         let hosts = File::need(leaf.down, leaf.line, "Radix_Down")?;
         let up = File::need(leaf.up, leaf.line, "Radix_Up")?;
         let agg_down = File::need(agg.down, agg.line, "Radix_Down")?;
+        // Guess: a tier without `Bundle` has single cables, as in htsim.
         let bundle = agg.bundle.unwrap_or(1);
         let leaves = File::parts(leaf.line, pod, "hosts of a pod", hosts, "hosts of a leaf")?;
         let aggs = File::parts(agg.line, up, "uplinks of a leaf", bundle, "of a bundle")?;

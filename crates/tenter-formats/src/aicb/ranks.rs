@@ -40,6 +40,7 @@ pub fn read(text: &str, spec: &AicbSpec, budget: &Budget) -> Result<Imported, Im
         check_length(&ordered, &grid, text.len())?;
     }
     for rank in 0..grid.ranks {
+        // Sections are sorted and disjoint, so bisection finds the one with this rank.
         let place = ordered.partition_point(|of| of.first <= rank);
         let found = place.checked_sub(1).and_then(|place| ordered.get(place));
         let Some(found) = found.filter(|of| rank < of.end) else {

@@ -74,6 +74,7 @@ pub(super) fn read(text: &str) -> Read<Vec<Section>> {
         }
         let record = record(words, line)?;
         if words.starts_with("comm_type") {
+            // Each section may have a header of its own.
             columns = Some(Columns::of(&record, line)?);
             continue;
         }

@@ -57,6 +57,7 @@ fn add(
             "data_deps" | "dataDeps" => numbers(value).for_each(|id| trace.waits_for(id)),
             "attr" | "attrs" => attributes(value, &mut node, traces),
             other => {
+                // ASTRA-sim's own JSON has attributes as keys of the node.
                 if let Some(value) = scalar(value) {
                     node.attribute(other, value, traces);
                 }
@@ -121,6 +122,7 @@ fn kind(value: &Json) -> u64 {
         "COMM_SEND" => node_type::SEND,
         "COMM_RECV" => node_type::RECEIVE,
         "COMM_COLL" => node_type::COLLECTIVE,
+        // 0 is no type of the format, so the node is refused later.
         _ => number(value).unwrap_or(0),
     }
 }

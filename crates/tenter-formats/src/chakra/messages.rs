@@ -105,6 +105,7 @@ impl Fields<'_, '_> {
         let mut inputs = None;
         while let Some((field, value)) = message.field()? {
             match (field, value) {
+                // Field numbers are those of `Node` in `et_def.proto`.
                 (1, wire::Value::Varint(id)) => node.id = id,
                 (2, wire::Value::Bytes(name, _)) => {
                     self.process_groups = contains(name, b"process_group:init");
@@ -179,6 +180,7 @@ fn numbers(value: wire::Value<'_>, mut take: impl FnMut(u64)) -> Read<()> {
 fn scalar(field: u64, value: wire::Value<'_>) -> Option<Value<'_>> {
     let zigzag = |number: u64| (number >> 1).cast_signed() ^ -(number & 1).cast_signed();
     match (field, value) {
+        // `AttributeProto` has a field for each type: odd numbers for values, even ones for lists.
         (3, wire::Value::Fixed64(bits)) => Some(Value::Real(f64::from_bits(bits))),
         (5, wire::Value::Fixed32(bits)) => Some(Value::Real(f32::from_bits(bits).into())),
         (7 | 9 | 11 | 13 | 27, wire::Value::Varint(number)) => {

@@ -87,6 +87,7 @@ impl<'b> Wire<'b> {
             return Ok(None);
         }
         let key = self.varint()?;
+        // The low three bits of a key are the wire type, the others the field number.
         let value = match key & 7 {
             0 => Value::Varint(self.varint()?),
             1 => {

@@ -190,6 +190,7 @@ impl Graph {
                 ends => {
                     for end in ends {
                         let End::Host(host) = end else { continue };
+                        // A host has one port; readers make a host for each port of a NIC.
                         if std::mem::replace(&mut cabled[host as usize], true) {
                             let what =
                                 format!("the host {} has several cables", quote(self.name(end)));
@@ -224,6 +225,7 @@ impl Graph {
             peers[a].push(b as u32);
             peers[b].push(a as u32);
         }
+        // If the first host reaches all hosts, any host does.
         let lost = reached(&peers, vec![0]).iter().position(Option::is_none);
         if let Some((name, at)) = lost.and_then(|lost| self.hosts.get(lost)) {
             let what = format!(
@@ -301,6 +303,8 @@ impl Graph {
                 delay: cable.delay.unwrap_or(usual),
                 count: 1,
             };
+            // Files list a bundle's cables one after the other, so the last link is the only
+            // candidate.
             match links.last_mut() {
                 Some(last) if is_parallel(last, &link) => last.count += 1,
                 _ => links.push(link),

@@ -62,6 +62,7 @@ const LOSSES_MAX: usize = 10_000;
 /// # Errors
 /// The number of links that differ, if a scenario has no room for them.
 pub(super) fn impairments(losses: &[Loss], out: &mut String) -> Result<(), usize> {
+    // Sorted, so that a tie between two chances does not depend on hashing.
     let mut often: BTreeMap<&str, usize> = BTreeMap::new();
     for loss in losses {
         *often.entry(&loss.chance).or_default() += 1;
@@ -70,6 +71,7 @@ pub(super) fn impairments(losses: &[Loss], out: &mut String) -> Result<(), usize
     let Some((usual, count)) = most.filter(|_| losses.iter().any(|loss| loss.chance != "0")) else {
         return Ok(());
     };
+    // One entry for all links keeps the scenario short; only exceptions have their own.
     let others = losses.len() - count;
     if others > LOSSES_MAX {
         return Err(others);

@@ -61,6 +61,7 @@ pub fn read(
         calls.push(found);
         timed.push(are_timed);
     }
+    // Rings end at the same call at all ranks, and begin at different ones.
     keep_common(&mut calls, Kept::Last, &mut traces);
     let both = calls.iter().zip(&timed);
     let gaps: Vec<Vec<Time>> = both.map(|(calls, timed)| gaps(calls, timed)).collect();
@@ -139,6 +140,7 @@ fn recorded(
     dump: &Dump,
     resolving: &mut Resolving<'_, '_>,
 ) -> Result<(Vec<Recorded>, Vec<bool>), Wrong> {
+    // Times since 1970 exceed 64 bits in ps.
     let origin = dump.entries.iter().map(|entry| entry.created).min();
     let origin = origin.unwrap_or(0);
     let mut calls = Vec::with_capacity(dump.entries.len());
@@ -176,6 +178,7 @@ fn gaps(calls: &[Recorded], timed: &[bool]) -> Vec<Time> {
     let mut over = Some(0);
     let gaps = calls.iter().zip(timed).map(|(call, &is_timed)| {
         let gap = over.map_or(0, |over: u64| call.start.saturating_sub(over));
+        // A call without a known end hides the gap behind it.
         over = Some(over.map_or(call.end, |over| over.max(call.end))).filter(|_| is_timed);
         Time::from_ps(gap)
     });

@@ -132,6 +132,7 @@ impl FlowList {
         }
         self.shift(reading.origin);
         let mut builder = TakenGraph::new(ranks, end, budget)?;
+        // Ranks without flows take memory, too, and a file may declare any number.
         let empty = u64::from(ranks) * size_of::<RankBuilder>() as u64;
         let allowed = budget.may_take(empty);
         allowed.map_err(|over| ImportError::of(end, over))?;
@@ -238,6 +239,7 @@ impl FlowList {
                 timed.push((flow.src, flow.start, send));
             }
         }
+        // The order of waits follows from their content, not from that of the file.
         timed.sort_unstable();
         for of_rank in timed.chunk_by(|a, b| a.0 == b.0) {
             let rank = &mut built[of_rank[0].0 as usize];

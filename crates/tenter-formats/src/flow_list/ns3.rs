@@ -87,6 +87,7 @@ struct Row {
 impl Row {
     fn read(line: &str, at: Place) -> Result<Row, ImportError> {
         let found: Vec<&str> = line.split_whitespace().collect();
+        // The port only tells flows apart at ns-3's hosts.
         let [src, dst, group, _, bytes, start] = found[..] else {
             let what = format!("there are {} words in place of 6", found.len());
             let remedy = "give source, destination, priority group, port, bytes and start";

@@ -31,6 +31,7 @@ pub fn is_parquet(bytes: &[u8]) -> bool {
 pub fn read(bytes: &[u8], reading: FlowReading, budget: &Budget) -> Result<Imported, ImportError> {
     limits::text(bytes.len(), budget)?;
     let start = Place::Byte(0);
+    // The library allocates what a head or a page claims, so both are checked first.
     check_head(bytes)?;
     let stored = Bytes::copy_from_slice(bytes);
     let file = guarded(|| SerializedFileReader::new(stored));
@@ -72,6 +73,7 @@ const REMEDY: &str = "write it as CSV, or without dictionaries";
 /// the library reads these and not the count for the whole file.
 fn check_rows(metadata: &ParquetMetaData, bytes: usize) -> Result<(), ImportError> {
     let groups = metadata.row_groups().iter();
+    // A negative count is damage, and is refused like one that is too large.
     let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(u64::MAX));
     let rows = rows.fold(0, u64::saturating_add);
     if rows <= ROWS.saturating_add(bytes as u64) {

@@ -134,6 +134,7 @@ impl Rows {
                 self.cell(column, cell, &mut flow)?;
             }
         }
+        // A start of 0 is none: the column may exist for other flows.
         if self.waits.len() > waits && !flow.start.is_zero() {
             let what = "the flow has a start and waits for others";
             return Err(ImportError::new(at, what, "leave one of them out"));
@@ -160,6 +161,7 @@ impl Rows {
             Column::Source => flow.src = words::rank(cell, "a rank", at)?,
             Column::Destination => flow.dst = words::rank(cell, "a rank", at)?,
             Column::Bytes => {
+                // A bare number is bytes here: foreign tables have no units.
                 let bytes = cell.parse().ok();
                 let bytes = bytes.or_else(|| cell.parse::<Bytes>().ok().map(Bytes::count));
                 flow.bytes = bytes.ok_or_else(|| wrong("a size", "give bytes, or `1MiB`"))?;

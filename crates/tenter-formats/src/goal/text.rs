@@ -29,6 +29,7 @@ pub(super) fn read(mut content: Content<'_>, budget: &Budget) -> Read<Imported> 
     };
     // A piece has one block and the text before it.
     all.read(&mut lexer)?;
+    // Each piece has a lexer of its own, so lines are counted on.
     let mut line = lexer.line();
     while let Some(piece) = pieces.next()? {
         let mut lexer = Lexer::new(piece, line);
@@ -244,6 +245,7 @@ impl<'l, 't> Block<'l, 't> {
             cpu: 0,
             nic: 0,
         };
+        // No mark stands between operations: options end with the line.
         while let Some(token) = self.lexer.peek().filter(|token| token.line == line) {
             // The graph numbers the streams of a rank with 16 bits.
             let most = u64::from(u16::MAX) - 1;

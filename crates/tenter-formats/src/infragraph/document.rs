@@ -169,6 +169,7 @@ impl<'n> Part<'n> {
         let component = end.word("component")?;
         let (instance, component) = if within {
             let device = end.node.word("device");
+            // Within a device an end may name a nested device in front of its component.
             let all = device.map_or(component.to_owned(), |device| {
                 format!("{device}.{component}")
             });
@@ -281,8 +282,10 @@ impl Document {
             of: "the document",
             lines: &lines,
         };
+        // The InfraGraph service answers with the infrastructure under a key, beside annotations.
         let wrapped = root.part("infrastructure", "the infrastructure");
         let own = wrapped.as_ref().unwrap_or(&root);
+        // Other versions share some keys, and would fail later with misleading messages.
         refuse_others(own)?;
         let mut document = Document {
             end: lines.0.len(),

@@ -109,6 +109,7 @@ impl<'d> Devices<'d> {
         let Some(device) = devices.get(name) else {
             return Ok(Counts::default());
         };
+        // A device's counts are stored only after those within, so they do not stop a circle.
         if depth > DEPTH_MAX {
             let what = format!(
                 "the device {} is in itself, or nested too deeply",
@@ -186,6 +187,7 @@ impl<'d> Devices<'d> {
                 return Err(wrong(at, what, &suggestion(name, names)));
             };
             let found = index::indexes(word, component.count, at)?;
+            // Charged before the lists are built: a few bytes of slices may expand to millions.
             self.spend(paths.len().saturating_mul(found.len()), at)?;
             if paths.len().saturating_mul(found.len()) > EDGES_MAX {
                 let what = format!("{} stands for more than 1048576 components", quote(text));
@@ -231,6 +233,7 @@ impl<'d> Devices<'d> {
 /// Appends a number to a name, with a hyphen if the name ends in a digit.
 pub(super) fn numbered(name: &str, number: u32) -> String {
     let ends_so = name.ends_with(|last: char| last.is_ascii_digit());
+    // Number 2 of `leaf1` becomes `leaf1-2`, and is not mistaken for `leaf12`.
     let between = if ends_so { "-" } else { "" };
     format!("{name}{between}{number}")
 }

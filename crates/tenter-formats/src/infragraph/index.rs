@@ -30,6 +30,7 @@ pub(super) fn indexes(word: &str, count: u32, at: Place) -> Read<Vec<u32>> {
         .split(':')
         .map(|part| match part.trim() {
             "" => Ok(None),
+            // 32 bits suffice for any count, and sums with counts stay within 64.
             part => part.parse::<i32>().map(|number| Some(i64::from(number))),
         })
         .collect();

@@ -250,6 +250,7 @@ fn link(name: &str, rate: Rate, latency: Time) -> Value {
 fn numbered(name: &str) -> Option<(&str, usize)> {
     let head = name.trim_end_matches(|last: char| last.is_ascii_digit());
     let number = &name[head.len()..];
+    // A leading zero would get lost when the reader appends the number again.
     let plain = number == "0" || !number.starts_with('0');
     let number = number.parse().ok().filter(|_| plain && !head.is_empty())?;
     Some((head, number))
@@ -275,6 +276,7 @@ impl Lists {
             let count = series.count();
             let (count, own) = match (count, numbered(&first.name)) {
                 (2.., Some((head, _))) => (count, head),
+                // A single block keeps its name with the number.
                 _ => (1, first.name.as_str()),
             };
             let mut unique = plain(own);

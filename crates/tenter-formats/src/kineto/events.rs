@@ -112,6 +112,7 @@ pub(super) fn read(
     takes: &mut dyn Takes,
     budget: &Budget,
 ) -> Result<(), ImportError> {
+    // Charged in advance: the parser has no place at which to ask again.
     let worked = budget.work(bytes.len() as u64);
     worked.map_err(|over| ImportError::of(Place::Byte(0), over))?;
     // An error of `serde_json` has its line and one text; the remedy comes back in here.
@@ -288,6 +289,7 @@ impl<'d> Visitor<'d> for EventVisitor {
                 "ph" => event.is_complete = text(&map.next_value::<Box<RawValue>>()?) == "X",
                 "cat" => event.category = text(&map.next_value::<Box<RawValue>>()?),
                 "name" => event.name = text(&map.next_value::<Box<RawValue>>()?),
+                // Numbers stay text: 64-bit floats do not hold nanoseconds since 1970.
                 "ts" => event.start = text(&map.next_value::<Box<RawValue>>()?),
                 "dur" => event.duration = text(&map.next_value::<Box<RawValue>>()?),
                 "args" => event.arguments = map.next_value::<Arguments>()?.0,

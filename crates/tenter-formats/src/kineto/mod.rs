@@ -93,6 +93,7 @@ impl Reader<'_> {
         }
         let times = kernels.communications.iter();
         let times: Vec<(u64, u64)> = times.map(|kernel| (kernel.start, kernel.end)).collect();
+        // Kernels become stretches at once, so that only one trace is in memory as a whole.
         let segments = timeline::segments(&mut kernels.computes, &times);
         let (calls, unmatched) = resolve::matched(&kernels);
         let mut groups = ProcessGroups::default();
@@ -157,6 +158,7 @@ impl Reader<'_> {
             gaps: spec.gaps,
         };
         for (rank, &place) in (0..).zip(&arrangement.recordings) {
+            // A repeated trace has one list of calls for all ranks.
             let own = calls.get(rank as usize).or(calls.first());
             let own = own.map_or(&[][..], Vec::as_slice);
             let trace = timeline::operations(&ranks[place].segments, own, rules);

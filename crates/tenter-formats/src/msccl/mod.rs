@@ -209,6 +209,7 @@ fn check_chunks(gpu: &Element<'_, '_>, parts: &ProgramParts) -> Read<()> {
         ("o_chunks", share(ProgramCollective::ReduceScatter)),
     ] {
         let given: u32 = gpu.number_or(name, 0)?;
+        // 0 stands for a buffer that the file does not count.
         if given > 0 && given != expected {
             let what = format!("`{name}` is {given}, and the collective needs {expected}");
             return Err(gpu.wrong(what, "correct it, or `nchunksperloop`"));

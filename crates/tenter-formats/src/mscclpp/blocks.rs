@@ -126,6 +126,7 @@ impl Blocks {
     /// Returns the channel between two ranks for one kind of content, and adds it if it is new.
     fn channel(&mut self, src: u32, dst: u32, carries: Carries) -> u32 {
         let known = self.channels.entry((src, dst)).or_default();
+        // Numbers follow the plan's order, so the same plan gives the same algorithm.
         let next = known.len() as u32;
         *known.entry(carries).or_insert(next)
     }
@@ -228,6 +229,7 @@ impl Blocks {
             receive: port(block.rank),
             ..ProgramStep::default()
         };
+        // A helper's steps run in order, so the answer waits for the request.
         self.push(helper, name, asked);
         let channel = self.channel(rank, block.rank, Carries::Answers(block.block));
         let answer = ProgramStep {

@@ -49,6 +49,7 @@ impl<'v> Gpu<'v> {
             let list = channels.entry(kind.to_owned()).or_default();
             for peer in group.numbers("connected_to")? {
                 let next = met.entry((kind, peer)).or_default();
+                // The order in `connected_to` numbers the channels to a peer.
                 let (nth, port) = (*next, kind == "port");
                 *next += 1;
                 list.push(Channel { peer, port, nth });

@@ -328,6 +328,7 @@ impl Operation<'_> {
         for chunk in slot.chunk..slot.chunk.saturating_add(count) {
             let writers = meetings.writers.entry((rank, chunk));
             let writers = writers.or_insert(Writers { last: by, count: 0 });
+            // A chunk that is written twice is refused when somebody reads it.
             (writers.last, writers.count) = (by, writers.count + 1);
         }
     }
@@ -365,6 +366,7 @@ impl Operation<'_> {
             if count != size {
                 return Err(json.wrong("source and target differ in size", "give both one size"));
             }
+            // These read packets that another step has written without a signal.
             if matches!(self.kind, "upkt" | "rppkt") {
                 self.reads(source, count, blocks, meetings);
             }

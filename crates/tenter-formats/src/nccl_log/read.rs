@@ -98,6 +98,7 @@ fn log_of(files: &(impl RankFiles + ?Sized), budget: &Budget) -> Result<(Log, us
             stored += bytes.len();
             let bytes = plain(&bytes, budget)?;
             limits::text(bytes.len(), budget)?;
+            // Logs also have output from other programs, in any encoding.
             log.take(&String::from_utf8_lossy(&bytes), file)
         });
         taken.map_err(|error| error.in_file(files.name(file)))?;
@@ -234,6 +235,7 @@ impl Groups {
                     return Err((place, unknown(communicator)));
                 };
                 let ranks: Vec<u32> = ranks;
+                // The key as name keeps communicators with the same ranks apart.
                 let number = traces.groups.of_ranks(&format!("{key:?}"), ranks.clone());
                 let number =
                     number.map_err(|wrong| (place, wrong.at(Place::Line(communicator.line))))?;

@@ -193,6 +193,7 @@ fn sections(
             let what = "nothing tells the rate of the NICs";
             return Err(wrong(at, what, "give it: `--set rate=400Gbps`"));
         };
+        // Leaf i has NIC i of each server; with as many spines as servers it is non-blocking.
         let of_server = if nics.is_empty() {
             devices.gpus.len()
         } else {

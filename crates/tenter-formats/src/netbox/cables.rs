@@ -128,6 +128,7 @@ impl Cables {
             }
             let ends = [port(row, &sides[0])?, port(row, &sides[1])?];
             for end in &ends {
+                // A port takes one cable: a second one is a duplicate or a breakout.
                 if !used.insert(end.clone()) {
                     let what = format!(
                         "the interface {} of {} has two cables",
@@ -176,6 +177,7 @@ impl Cables {
                 places.push((end, line.at));
             }
         }
+        // The order of nodes, and so of ranks, is that of names and not that of the file.
         places.sort_by(|((a, p), _), ((b, q), _)| natural(a, b).then_with(|| natural(p, q)));
         let mut graph = Graph::default();
         let ends = nodes(&places, &is_host, &mut graph);

@@ -25,8 +25,10 @@ impl Table {
             ImportError::new(Place::Line(line), error.to_string(), "write plain CSV")
         };
         let text = words::text(source.bytes)?;
+        // Spreadsheets put a byte order mark in front.
         let text = text.trim_start_matches('\u{feff}');
         let mut reader = csv::ReaderBuilder::new();
+        // Rows may leave out empty cells at their end.
         let reader = reader.trim(csv::Trim::All).flexible(true);
         let mut reader = reader.from_reader(text.as_bytes());
         let header = reader.headers().map_err(|error| broken(&error))?;

@@ -161,6 +161,7 @@ impl File {
         let mut beyond = 0_u64;
         for (at, words) in lines {
             if file.links.len() as u64 == header.links {
+                // ns-3 stops after the declared number, and ignores the lines behind.
                 beyond += 1;
                 continue;
             }

@@ -39,6 +39,7 @@ pub fn write(topology: &Topology, loss: &Loss<'_>) -> Result<(String, Vec<String
         one_way += u64::from(chances[0] != chances[1]);
         // A link of the format loses frames alike in both directions.
         let chance = decimal(chances[0].max(chances[1]));
+        // ns-3's clock counts nanoseconds unless a script sets another resolution.
         fine += u64::from(delay.ps() % 1_000 > 0);
         let [a, b] = ends.map(|end| end.node);
         let _ = writeln!(text, "{a} {b} {} {} {chance}", in_ns3(*rate), in_ns(*delay));

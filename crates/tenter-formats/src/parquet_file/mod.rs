@@ -122,6 +122,7 @@ fn check_column(bytes: &[u8], mut at: usize) -> Result<(), ImportError> {
                 "a page says that it unpacks to more than it can",
             ));
         }
+        // A value takes a byte or more; the library would allocate for any count.
         if values > unpacked {
             return Err(damaged(at, "a dictionary has more values than bytes"));
         }

@@ -42,6 +42,7 @@ impl Nodes {
                 nodes.groups(node);
             } else if name == RECORDS {
                 nodes.calls.extend(call(node)?);
+            // PyTorch's tensor operators are named so; other nodes wrap or launch them.
             } else if name.starts_with("aten::") {
                 nodes.computes += 1;
             }
@@ -128,6 +129,7 @@ fn call(node: &Value) -> Result<Option<NodeCall>, String> {
         let value = attribute(name)?;
         value.as_i64().or_else(|| value.as_str()?.parse().ok())
     };
+    // Newer versions count the elements; in older ones the tensors tell.
     let has_attributes = attribute("in_msg_nelems").is_some();
     let elements = if has_attributes {
         element_bytes(&text("dtype")).map(|bytes| Elements {
@@ -205,6 +207,7 @@ fn elements(value: &Value, bytes: &mut Option<u64>) -> u64 {
             && list.len() == 6
             && let (Some(count), Some(each)) = (count.as_u64(), each.as_u64())
         {
+            // Guess: all tensors of a call have elements as long as the first one's.
             bytes.get_or_insert(each);
             return count;
         }

@@ -163,6 +163,7 @@ impl Import<'_> {
     fn scheduling(&self, queue: &Queue, class: &mut Class) {
         let database = self.database;
         let own = self.port.queues.get(&queue.number);
+        // Guess from SAI's default: a queue without a scheduler has a weight of 1.
         let named = own.filter(|&&own| database.has(own, "scheduler"));
         let Some(&own) = named else {
             let place = match own {
@@ -242,6 +243,8 @@ impl Import<'_> {
         let share = either("ecn_green_mark_probability", "green_drop_probability");
         let kmin = database.required(wred, min, bytes.clone())?;
         let kmax = database.required(wred, max, bytes)?;
+        // Guess from SAI's default: a profile without a probability reaches 100 % at the
+        // upper threshold.
         let (percent, from) = if database.has(wred, share) {
             (database.number(wred, share, 0..=100)?, place(share))
         } else {

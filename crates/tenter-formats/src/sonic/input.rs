@@ -35,6 +35,7 @@ impl Import<'_> {
     /// Returns the map that the port calls `field`, or else the one of the whole switch.
     pub(super) fn map(&self, field: &str, table: &str) -> Option<Id> {
         let global = self.database.find("PORT_QOS_MAP", "global");
+        // The port's map takes precedence over that of the switch.
         let own = self.port.maps.into_iter().chain(global);
         let named = own.filter(|&maps| self.database.has(maps, field));
         let reference = named.map(|maps| self.database.reference(maps, field, table));

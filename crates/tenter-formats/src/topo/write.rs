@@ -189,6 +189,7 @@ impl Tree {
         for (tier, (level, (down, up, bundle))) in levels.iter().zip(radix).enumerate() {
             let (bits, ps) = (level.rate.bits_per_second(), level.delay.ps());
             let (gbps, ns) = (bits / 1_000_000_000, ps / 1_000);
+            // The format has whole numbers alone.
             if !bits.is_multiple_of(1_000_000_000) || !ps.is_multiple_of(1_000) {
                 let what = format!(
                     "cables below tier {tier} have {} and {}, not whole Gbit/s and nanoseconds",

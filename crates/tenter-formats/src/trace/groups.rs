@@ -232,6 +232,7 @@ impl Regular {
             Wrong::new(what, ALL_FILES)
         };
         let size = ranks.len() as u32;
+        // A group of one rank fits any stride.
         let stride = match ranks {
             [] => return Err(irregular()),
             [_] => Some(1),
