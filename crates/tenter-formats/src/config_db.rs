@@ -1,5 +1,4 @@
-//! A `config_db.json` as tables whose objects have text fields, and a record which fields were
-//! read.
+//! A `config_db.json` as tables whose objects have text fields. Reading a field leaves a record.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -110,7 +110,8 @@ fn write_origin(origin: &str, out: &mut String) {
     out.push('\n');
 }
 
-// YAML and JSON are made from the same parts, so the two forms cannot differ.
+/// Turns entries into a JSON mapping. The YAML is made from the same entries, so the two forms
+/// cannot differ.
 fn object(parts: &[Part]) -> Value {
     let entries = parts.iter().map(|part| match part {
         Part::Word { key, value, .. } => ((*key).to_owned(), json_word(value)),

@@ -15,12 +15,12 @@ pub struct Source<'a> {
     pub bytes: &'a [u8],
 }
 
-/// One file for each rank, in rank order. A file is opened when its turn comes.
+/// Files that an importer reads, as a rule one for each rank. Each is opened when its turn comes.
 pub trait RankFiles {
-    /// Returns the number of files, which is that of ranks.
+    /// Returns the number of files.
     fn count(&self) -> usize;
 
-    /// Returns file `place`'s name, from 0.
+    /// Returns the name of file `place`, which counts from 0.
     fn name(&self, place: usize) -> &str;
 
     /// Opens file `place`.

@@ -22,7 +22,7 @@ use tenter_notation::yaml;
 use input::Import;
 use ports::PORT;
 
-/// The tables that the import reads, or explains why it does not.
+/// Tables that the import reads. It warns about every field in them that it does not use.
 const TABLES: [&str; 24] = [
     "BUFFER_PG",
     "BUFFER_POOL",

@@ -22,7 +22,7 @@ pub(crate) struct Head {
 pub(crate) struct Arrangement {
     pub(crate) ranks: u32,
     pub(crate) repeats: Repeats,
-    // Indices into the list of recordings, by rank.
+    /// Indices into the list of recordings, by rank.
     pub(crate) recordings: Vec<usize>,
     /// True if the scenario gives the rank count, or each rank has a file.
     pub(crate) is_given: bool,

@@ -30,7 +30,7 @@ impl Emitter {
         self.add(What::Compute(took), stream::COMPUTE, after)
     }
 
-    /// Adds a call that waits for `after`. Returns the number with which it ends.
+    /// Adds a call that waits for `after`. Returns the number of its last operation.
     pub(crate) fn call(&mut self, recorded: &Recorded, after: &[u64]) -> u64 {
         let stream = stream::OTHERS + recorded.stream;
         match &recorded.call {

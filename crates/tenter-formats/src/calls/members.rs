@@ -129,8 +129,8 @@ impl ProcessGroups {
         Ok(number)
     }
 
-    // Sources in order of trust: the complete list, the group's definition, then guesses from
-    // stride and size.
+    /// Returns a group's ranks from the best source: the complete list, the group's definition, or
+    /// guesses from stride and size. An empty list means all ranks.
     fn ranks(&self, members: &Members, all: u32) -> Option<Vec<u32>> {
         if let Some(list) = numbers(&members.list).filter(|list| !list.is_empty()) {
             return Some(list);

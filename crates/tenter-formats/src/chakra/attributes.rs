@@ -268,7 +268,7 @@ impl Node {
                 return self.measured(traces, said, at);
             }
         };
-        // Guess: a collective that names no communicator is of all ranks.
+        // Guess: a collective that names no communicator has all ranks.
         let group = self.group.unwrap_or_else(|| traces.groups.number(""));
         Ok(What::Collective { name, bytes, group })
     }

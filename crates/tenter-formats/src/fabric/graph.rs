@@ -261,7 +261,8 @@ impl Graph {
         Ok(tiers)
     }
 
-    /// Returns nodes and links as a scenario has them, and the losses on links.
+    /// Returns nodes and links as a scenario has them, and the losses on links. Parallel cables
+    /// share one loss, because `impairments` name a link by its two nodes.
     fn explicit(&mut self, tiers: &[Option<u8>]) -> (Explicit, Vec<Loss>) {
         let hosts = self.hosts.iter();
         let mut nodes: Vec<ExplicitNode> = hosts
@@ -288,7 +289,6 @@ impl Graph {
             untold += u64::from(cable.delay.is_none());
             let usual = if of_host { HOST_DELAY } else { SWITCH_DELAY };
             let [a, b] = cable.ends.map(|end| self.name(end).to_owned());
-            // `impairments` name a link by its two nodes, so parallel cables have one loss.
             let pair = if a <= b {
                 (a.clone(), b.clone())
             } else {
@@ -303,8 +303,6 @@ impl Graph {
                 delay: cable.delay.unwrap_or(usual),
                 count: 1,
             };
-            // Files list a bundle's cables one after the other, so the last link is the only
-            // candidate.
             match links.last_mut() {
                 Some(last) if is_parallel(last, &link) => last.count += 1,
                 _ => links.push(link),
@@ -337,7 +335,8 @@ impl Graph {
     }
 }
 
-/// Returns true if `cable` is a further cable in `link`.
+/// Returns true if `cable` is a further cable in `link`. Files list a bundle's cables one after the
+/// other, so only the last link is compared.
 fn is_parallel(link: &ExplicitLink, cable: &ExplicitLink) -> bool {
     (&link.a, &link.b, link.rate, link.delay) == (&cable.a, &cable.b, cable.rate, cable.delay)
 }

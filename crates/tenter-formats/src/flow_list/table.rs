@@ -77,7 +77,7 @@ pub fn read(text: &str, reading: FlowReading, budget: &Budget) -> Result<Importe
     let reader = reader
         .comment(Some(b'#'))
         .trim(csv::Trim::All)
-        // Rows may leave empty cells at their end out.
+        // Rows may leave out empty cells at their end.
         .flexible(true);
     let mut reader = reader.from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| broken(&error))?.clone();

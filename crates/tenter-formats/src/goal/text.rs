@@ -237,8 +237,8 @@ impl<'l, 't> Block<'l, 't> {
         }
     }
 
-    /// Reads the options behind an operation, which end with its line. Defaults are those of
-    /// `txt2bin`: tag, CPU and NIC 0.
+    /// Reads the options behind an operation, which end with its line. Tag, CPU and NIC are 0 if
+    /// they are left out.
     fn options(&mut self, line: usize) -> Read<Options> {
         let mut options = Options {
             tag: Some(0),

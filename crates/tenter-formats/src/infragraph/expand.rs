@@ -34,7 +34,7 @@ pub(super) struct Devices<'d> {
     /// A component's place in its device's list, by both names.
     places: BTreeMap<(&'d str, &'d str), u32>,
     counts: BTreeMap<&'d str, Counts>,
-    /// Components for which ends have stood so far.
+    /// Number of components that the ends so far stand for.
     spent: Cell<usize>,
 }
 
@@ -151,7 +151,7 @@ impl<'d> Devices<'d> {
         })
     }
 
-    /// Counts components for which an end stands, and bounds their total.
+    /// Counts components that an end stands for, and bounds their total.
     pub(super) fn spend(&self, components: usize, at: Place) -> Read<()> {
         let spent = self.spent.get().saturating_add(components);
         self.spent.set(spent);

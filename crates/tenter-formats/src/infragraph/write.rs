@@ -174,7 +174,7 @@ fn server_device(name: &str, nics: u32, server: Server) -> Value {
         component("xpu", "xpu", nics * each),
         component("nic", "nic", nics),
     ];
-    // The reader tells PCIe by its name: it leads to NICs, so it joins no scale-up domain.
+    // A link that also leads to NICs joins no scale-up domain for the reader.
     let mut links = vec![json!({"name": "pcie"})];
     let of_nic = |nic: u32| {
         let xpus = format!("xpu[{}:{}]", nic * each, (nic + 1) * each);
@@ -183,7 +183,7 @@ fn server_device(name: &str, nics: u32, server: Server) -> Value {
     let mut edges: Vec<Value> = (0..nics).map(of_nic).collect();
     if let Some(domain) = server.scale_up {
         components.push(component("scale-up", "switch", 1));
-        // A path has two hops over the switch, and the reader adds both.
+        // A path has two hops over the switch, which the reader counts.
         let hop = Time::from_ps(domain.latency.ps() / 2);
         links.push(link("scale-up", domain.rate, hop));
         let all = ("xpu".to_owned(), "scale-up".to_owned());

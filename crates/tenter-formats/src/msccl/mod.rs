@@ -62,7 +62,8 @@ struct Reading {
 }
 
 impl Reading {
-    // Steps are many, so lines are found by bisection; errors search the text instead.
+    /// Returns an element's line by bisection, since it is needed for each step. Errors search the
+    /// text instead.
     fn line(&self, element: &Element<'_, '_>) -> usize {
         let start = element.start();
         self.newlines.partition_point(|&end| end < start) + 1

@@ -37,7 +37,8 @@ struct Does {
     sends: bool,
 }
 
-// The letters stand for receive, reduce, copy and send, in this order: `rrcs` does all four.
+/// Returns the parts of a step type. The letters stand for receive, reduce, copy and send, in this
+/// order: `rrcs` does all four.
 fn does(kind: &str) -> Option<Does> {
     let of = |receives, reads, adds, stores, sends| Does {
         receives,

@@ -131,7 +131,8 @@ impl Blocks {
         *known.entry(carries).or_insert(next)
     }
 
-    // Each block has helpers of its own, since a channel must keep the order of one block.
+    /// Returns a block's helper at `rank`, and adds it if it is new. Each block has helpers to
+    /// itself, because a channel keeps the order of one block.
     fn helper(&mut self, of: BlockName, rank: u32, helps: Helps) -> BlockName {
         if let Some(known) = self.helpers.get(&(of, rank, helps)) {
             return *known;

@@ -13,7 +13,7 @@ pub(super) struct Channel {
     pub(super) peer: u32,
     /// True for a port channel, false for a memory channel.
     pub(super) port: bool,
-    // Place among the channels of this type to the peer.
+    /// Place among the channels of this type to the peer.
     pub(super) nth: u32,
 }
 

@@ -328,7 +328,7 @@ impl Operation<'_> {
         for chunk in slot.chunk..slot.chunk.saturating_add(count) {
             let writers = meetings.writers.entry((rank, chunk));
             let writers = writers.or_insert(Writers { last: by, count: 0 });
-            // A chunk that is written twice is refused when somebody reads it.
+            // A chunk that is written twice is refused when a step reads it.
             (writers.last, writers.count) = (by, writers.count + 1);
         }
     }

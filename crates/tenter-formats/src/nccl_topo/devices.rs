@@ -34,8 +34,9 @@ enum Kind {
     Other,
 }
 
-// Guess: dumps have elements `gpu` and `nic`, which are certain; files for virtual machines have
-// only PCI classes: 02 for networks, 03 for displays and accelerators, 06 for bridges.
+/// Guesses the kind of a device. Dumps have elements `gpu` and `nic`, which are certain. Files for
+/// virtual machines have only PCI classes: 02 for networks, 03 for displays and accelerators, 06
+/// for bridges.
 fn kind(element: Node<'_, '_>) -> Kind {
     let has = |name| element.children().any(|child| child.has_tag_name(name));
     let class = element.attribute("class").unwrap_or_default();

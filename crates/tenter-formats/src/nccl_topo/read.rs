@@ -158,7 +158,8 @@ fn scale_up(devices: &Devices<'_>, npus_per_nic: u32, notes: &mut Vec<String>) -
         _ => None,
     };
     if found.is_none() && gpus > 1 {
-        // A NIC can be shared only within a domain, so PCIe has to be one.
+        // NPUs that share a NIC need a domain in common: over PCIe here, at a rate that the user
+        // gives.
         if npus_per_nic > 1 {
             let what = "NVLinks do not join all GPUs of a NIC, so they share data over PCIe: \
                         give its rate as `endpoint.host.scale_up.rate`";
@@ -172,7 +173,9 @@ fn scale_up(devices: &Devices<'_>, npus_per_nic: u32, notes: &mut Vec<String>) -
     found
 }
 
-/// Writes `endpoint:`, and `fabric:` if the user asks for a number of servers.
+/// Writes `endpoint:`, and `fabric:` if the user asks for a number of servers. Leaf i of that
+/// fabric has NIC i of each server; with as many spines as servers it is non-blocking. All NICs
+/// have the rate of the slowest, since a scenario has one for all.
 fn sections(
     devices: &Devices<'_>,
     nics: &[usize],
@@ -183,7 +186,6 @@ fn sections(
     let npus = share(devices.gpus.len(), nics.len(), notes);
     let speeds = nics.iter().map(|nic| devices.nics[*nic].speed);
     let speeds: Option<Vec<u64>> = speeds.collect();
-    // A scenario has one rate for all NICs, so the slowest decides.
     let told = speeds.and_then(|speeds| speeds.into_iter().min());
     let told = told.and_then(|mbps| mbps.checked_mul(1_000_000));
     let rate = told.map(Rate::from_bits_per_second).or(reading.rate);
@@ -193,7 +195,6 @@ fn sections(
             let what = "nothing tells the rate of the NICs";
             return Err(wrong(at, what, "give it: `--set rate=400Gbps`"));
         };
-        // Leaf i has NIC i of each server; with as many spines as servers it is non-blocking.
         let of_server = if nics.is_empty() {
             devices.gpus.len()
         } else {

@@ -11,7 +11,7 @@ use crate::imported::Source;
 
 /// Fallback patterns for roles and names of switches …
 const SWITCH: &str = "*leaf*,*spine*,*switch*,*router*";
-// … and words that count only as a whole, since others contain them: `storage` has `tor`.
+/// … and words that count only as a whole, since others contain them: `storage` has `tor`.
 const SWITCH_WORDS: [&str; 3] = ["tor", "core", "agg"];
 /// Fallback patterns for roles and names of hosts.
 const HOST: &str = "*server*,*host*,*gpu*,*node*,*compute*,*dgx*,*hgx*,*worker*,*storage*";
@@ -56,9 +56,9 @@ impl Devices {
         Ok(devices)
     }
 
-    /// Returns true for a host. The user's patterns for name or role come first, then the words in
-    /// the role, then those in the name. Guess: these words are common in both. A device that
-    /// matches patterns for both is a switch.
+    /// Returns true for a host. The user's patterns for name or role come first. Without a match,
+    /// words that are common for hosts or switches tell (a guess): those in the role, then those in
+    /// the name. A device that matches patterns for both is a switch.
     pub(super) fn is_host(&self, device: &str, at: Place) -> Result<bool, ImportError> {
         let role = self.roles.get(device).map_or("", String::as_str);
         let host = |text: &str| self.usual_hosts.has(text);

@@ -140,7 +140,6 @@ fn call(node: &Value) -> Result<Option<NodeCall>, String> {
     } else {
         of_tensors(inputs, values(node, "outputs"))
     };
-    // The same place holds a message's peer or a collective's root.
     let (place, address, size) = of_places(inputs, called);
     let is_message = matches!(called, Called::Send | Called::Receive);
     let (peer, root) = (place.filter(|_| is_message), place.filter(|_| !is_message));

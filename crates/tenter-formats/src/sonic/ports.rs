@@ -1,4 +1,4 @@
-//! The switch's ports, and the choice which one is imported.
+//! The switch's ports, one of which is chosen for the import.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

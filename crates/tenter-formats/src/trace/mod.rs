@@ -334,7 +334,7 @@ impl<'r> Traces<'r> {
     /// Completes the graph.
     ///
     /// # Errors
-    /// Errors of [`GraphBuilder::finish`].
+    /// Errors from [`GraphBuilder::finish`].
     pub(crate) fn finish(self) -> Result<Imported, ImportError> {
         let graph = self.builder.finish(Place::Byte(0))?;
         let counted = self.counted.into_iter();
