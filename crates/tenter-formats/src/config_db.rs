@@ -81,6 +81,7 @@ impl<'p> ConfigDb<'p> {
             );
             problems.push(root.at, message, Some(help.to_owned()));
         }
+        // A file holds the whole configuration of a switch, most of it about other things.
         for entry in entries(root) {
             if !known.contains(&entry.key.as_str()) {
                 database.others.push(printable(&entry.key));

@@ -71,6 +71,7 @@ pub(crate) fn remedy_for_profiles(parsed: &Value) -> Option<&'static str> {
 /// Returns a syntax error's place: its line, or its byte if it is on the first line, which may be
 /// the whole file.
 pub(crate) fn place(error: &serde_json::Error) -> Place {
+    // A JSON is often one line, whose number would say nothing.
     match error.line() {
         0 | 1 => Place::Byte(error.column().saturating_sub(1)),
         line => Place::Line(line),

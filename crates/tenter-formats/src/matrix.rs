@@ -192,6 +192,7 @@ fn read_matrix_market(text: &str) -> Read<Sends> {
         }
         (count, last) = (count + 1, line);
     }
+    // The declared count shows when a file has been cut.
     if count != entries {
         let what = format!("there are {count} entries, and the size says {entries}");
         return Err(error(last, what, "correct the one or the other"));

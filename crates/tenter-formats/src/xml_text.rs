@@ -53,6 +53,7 @@ fn excess(text: &[u8]) -> Option<(usize, &'static str)> {
             continue;
         }
         if rest.starts_with(b"</") {
+            // Tags need not match here: the parser checks that.
             depth = depth.saturating_sub(1);
             at = begin + 2;
             continue;

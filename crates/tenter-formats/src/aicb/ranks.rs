@@ -139,6 +139,7 @@ fn grid(sections: &[Section], spec: &AicbSpec) -> Result<Grid, ImportError> {
     let data = size_of(sections, Group::Data);
     let declared = sections.iter().filter_map(|section| section.ranks);
     let declared = declared.map(|(_, end)| end).max();
+    // A group of all ranks tells their number, too.
     let declared = declared.or(size_of(sections, Group::All));
     let asked = spec.calls.ranks;
     // Guess: ranks that are left after dividing by tensor-parallel ranks and replicas are stages.
@@ -245,6 +246,7 @@ impl Built<'_> {
             let Some(added) = added else {
                 continue;
             };
+            // Each line waits for the last one before it that was not left out.
             if let Some(before) = before.replace(added) {
                 of.after(added, before);
             }

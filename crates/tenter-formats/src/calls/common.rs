@@ -59,6 +59,7 @@ pub(crate) fn keep_common(ranks: &mut [Vec<Recorded>], kept: Kept, traces: &mut 
             let Some(key) = key else {
                 continue;
             };
+            // Each member counts a collective once, so a complete one has as many as the group.
             if counts.get(key).copied() != Some(traces.groups.size_of(key.0, all)) {
                 recorded.call = Call::Measured;
                 left_out += 1;
@@ -104,6 +105,7 @@ fn even_out(ranks: &mut [Vec<Recorded>], keys: &[Vec<Option<Key>>]) -> u64 {
             && is_one(*name)
             && let Some((sum, count)) = sums.get(key)
         {
+            // Rounded up, so that a share of a byte is not lost.
             let mean = sum.div_ceil(*count);
             changed += u64::from(*bytes != mean);
             *bytes = mean;

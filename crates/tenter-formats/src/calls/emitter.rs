@@ -36,6 +36,7 @@ impl Emitter {
         match &recorded.call {
             Call::Measured => {
                 let took = Time::from_ps(recorded.end.saturating_sub(recorded.start));
+                // Without a time the operation stays all the same, since later ones wait for it.
                 let what = if took.is_zero() {
                     What::Nothing
                 } else {

@@ -14,6 +14,7 @@ pub(crate) enum Called {
 
 /// Returns a name's meaning, regardless how its words are separated; `None` if it names no call.
 pub(crate) fn called(name: &str) -> Option<Called> {
+    // `nccl:all_reduce` has the backend in front.
     let name = name.rsplit(':').next().unwrap_or_default();
     // Versions write `all_gather_into_tensor_coalesced`, `_allgather_base` or `AllGather`: letters
     // alone make them alike.

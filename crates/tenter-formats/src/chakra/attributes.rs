@@ -220,6 +220,7 @@ impl Node {
             return Err(self.wrong(at, what, "give the traces of all ranks in place of `ranks`"));
         }
         let own = if sends { self.source } else { self.destination };
+        // Only noted, because the rank of the file is certain.
         if own.is_some_and(|own| own != u64::from(rank)) {
             traces.count(
                 "messages name another rank than that of their file as their own",

@@ -370,6 +370,7 @@ impl Matrix {
                 has_fraction: is_fraction || latest.as_ref().is_some_and(|of| of.has_fraction),
             };
             match &mut latest {
+                // A fraction anywhere decides for the whole list, so it is carried along.
                 Some(of) if of.in_ps >= in_ps => of.has_fraction = found.has_fraction,
                 _ => latest = Some(found),
             }
@@ -442,6 +443,7 @@ impl Matrix {
                 continue;
             }
             let joins = &mut self.list.joins;
+            // All flows that a trigger starts share its join.
             let join = *joined.entry(*of).or_insert_with(|| {
                 joins.push(trigger.by.clone());
                 joins.len() - 1

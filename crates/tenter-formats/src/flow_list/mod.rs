@@ -283,6 +283,7 @@ impl Waits<'_> {
                     tag: Some(after.flow as u32),
                 };
                 let add = || rank.add(receive, stream::SENDS);
+                // Several flows may wait for one arrival, which is received once.
                 *self.receives.entry(after.flow).or_insert_with(add)
             } else {
                 self.sends[after.flow]

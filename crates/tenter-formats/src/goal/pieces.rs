@@ -52,6 +52,7 @@ impl<'b, R: Read> Pieces<'b, R> {
                 let remedy = "give a GOAL text, in which each rank ends with `}`";
                 return Err(ImportError::new(Place::Byte(begin as usize), what, remedy));
             }
+            // Checked before each further chunk, because nothing announces the length of a piece.
             let allowed = self.budget.may_take(self.piece.len() as u64);
             allowed.map_err(|over| ImportError::of(Place::Byte(begin as usize), over))?;
             let chunk = self.stream.chunk();

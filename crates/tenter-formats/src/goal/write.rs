@@ -20,6 +20,7 @@ pub fn write(graph: &Graph, out: &mut impl Write) -> Result<u64, fmt::Error> {
             cut += operation(graph, rank, place, out)?;
         }
         for place in 0..graph.operations_of(rank) {
+            // Waits stand behind all operations, so each label is known where it is used.
             for (follower, on_start) in graph.followers(rank, place) {
                 let word = if on_start { "irequires" } else { "requires" };
                 writeln!(out, "o{follower} {word} o{place}")?;

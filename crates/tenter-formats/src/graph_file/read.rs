@@ -206,6 +206,7 @@ impl File<'_> {
         }
         let count = count as u32;
         let mut rank = RankBuilder::default();
+        // A stream is written only where it changes.
         let mut stream = 0;
         for place in 0..count {
             let head = self.byte()?;

@@ -41,6 +41,7 @@ pub fn write_to(graph: &Graph, to: &mut dyn io::Write) -> io::Result<()> {
         if is_measured {
             measured(graph, rank, &mut out);
         }
+        // Rank by rank, so that a large graph is not in memory twice.
         to.write_all(&out.0)?;
         out.0.clear();
     }

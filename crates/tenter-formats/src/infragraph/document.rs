@@ -254,6 +254,7 @@ impl<'n> Part<'n> {
                 }
             };
             let (time, is_cut) = words::time(number, "a latency", places, at)?;
+            // Rounding would change simulated times unnoticed.
             if is_cut {
                 let what = format!("{} has parts of a picosecond", quote(number));
                 return Err(wrong(at, what, "give whole picoseconds"));

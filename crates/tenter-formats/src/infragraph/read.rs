@@ -171,6 +171,7 @@ impl<'d> Infrastructure<'d> {
                     at: edge.at,
                 };
                 let next = self.wires.len();
+                // The ends are sorted, because an edge has no direction.
                 let place = *known.entry([a.min(b), a.max(b)]).or_insert(next);
                 if place == next {
                     self.wires.push(wire);
@@ -271,6 +272,7 @@ impl<'d> Infrastructure<'d> {
             });
         }
         self.idle(&mut graph.notes);
+        // Notes on the file come before those on the fabric.
         graph.notes.splice(0..0, self.notes);
         let heading = "The cables of an infrastructure of InfraGraph.";
         graph.finish(heading, end, budget)

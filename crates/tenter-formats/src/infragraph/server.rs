@@ -99,6 +99,7 @@ fn domains(kinds: &BTreeMap<&Path, Kind>, edges: &Inner) -> Domains {
             let time = link
                 .latency
                 .map(|hop| Time::from_ps(hop.ps().saturating_mul(hops)));
+            // The slowest path bounds the latency of the domain.
             latency = latency.max(time);
         }
         let mut waiting = vec![xpu];

@@ -72,6 +72,7 @@ impl Takes for Kernels {
         }
         if is_one_of(category, &["cuda_runtime", "cuda_driver", "runtime"]) {
             if let Some(correlation) = event.number(Argument::Correlation) {
+                // The launch tells which call or annotation was under way on the CPU.
                 self.launches.insert(correlation, times(&event)?.0);
             }
             return Ok(());
@@ -120,6 +121,7 @@ impl Kernels {
             return Ok(());
         }
         let stream = event.argument(Argument::Stream).unwrap_or_default();
+        // Streams are numbered in the order of their first kernels.
         let next = self.streams.len() as u32;
         let stream = *self.streams.entry(stream.to_owned()).or_insert(next);
         if stream >= STREAMS_MAX {
@@ -242,6 +244,7 @@ fn info_of_annotation(event: &Event) -> Option<Described> {
     let types: Vec<String> = serde_json::from_str(event.argument(Argument::InputType)?).ok()?;
     let size = |shape: &Vec<u64>| {
         let product = shape.iter().try_fold(1_u64, |all, &of| all.checked_mul(of));
+        // An overflow is refused later, as more bytes than any message has.
         product.unwrap_or(u64::MAX)
     };
     let sent = shapes.iter().map(size).fold(0, u64::saturating_add);

@@ -130,6 +130,7 @@ impl<'k> Matching<'k> {
     fn infos(&mut self, kernel: &Kernel) -> Vec<Rc<Described>> {
         let calls = &self.kernels.calls;
         let call = self.call(kernel);
+        // Calls that no kernel uses are counted at the end.
         self.used.extend(call);
         let of_call = call.map(|place| &calls[place].info);
         let own = kernel.info.as_ref().or(of_call);

@@ -138,6 +138,7 @@ impl Timeline {
         // Guess: no trace says which computing needs which result. In `exposed` mode it waits for
         // calls that ended while nothing computed.
         let since = self.computed.map_or(0, |done| done.end);
+        // Each ended call is waited for once: later computing waits for it through this stretch.
         let left = self.over.split_off(&Done::over_at(segment.start));
         let ended = std::mem::replace(&mut self.over, left);
         let exposed = |done: &Done| done.end >= since;
@@ -167,6 +168,7 @@ impl Timeline {
         let last = calls.next_back().copied();
         let last = last.filter(|last| computed.is_none_or(|done| done.end < last.end));
         let mut after: Vec<Done> = computed.into_iter().chain(before).collect();
+        // The call before on this stream may be the one that was over last.
         after.extend(last.filter(|last| before.is_none_or(|of| of.number != last.number)));
         let label = stream::OTHERS + call.stream;
         let after = self.gap(&after, call.start, 0, label);

@@ -155,6 +155,8 @@ impl Reading {
                 self.lines.add_step(line);
                 let place = block.steps.len();
                 let step = steps::step(&element, ends, place)?;
+                // Input and output follow from the collective; only the file tells the size of
+                // scratch.
                 let slots = step.sources.iter().chain(&step.store);
                 let beyond = |chunk: u32| u64::from(chunk) + u64::from(step.count);
                 let last = slots

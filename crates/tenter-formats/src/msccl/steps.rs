@@ -106,6 +106,7 @@ pub(super) fn step(element: &Element<'_, '_>, ends: Ends, place: usize) -> Read<
     }
     if does.stores {
         let store = slot(element, "dstbuf", "dstoff")?;
+        // `re` adds the source to what the target has.
         if does.adds {
             step.sources.push(store);
         }

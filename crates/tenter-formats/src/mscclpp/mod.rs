@@ -36,6 +36,7 @@ const GPUS_MAX: usize = 4_096;
 /// # Errors
 /// The first entry that violates the format, or the algorithm's first mistake.
 pub(crate) fn read(text: &str, budget: &Budget) -> Read<ReadAlgorithm> {
+    // With 0 stored bytes the limit on values does not grow with the text.
     let value = json_text::parsed(text.as_bytes(), 0, "give the whole file", budget)?;
     let plan = Json::new(&value, "the plan");
     let gpus = plan.list("gpus", "GPU")?;

@@ -439,6 +439,7 @@ impl Operation<'_> {
             let step = ProgramStep {
                 count,
                 receive,
+                // The first step takes all local sources, each later one adds an answer to the sum.
                 sources: std::mem::replace(&mut sources, vec![own]),
                 store: Some(own),
                 ..ProgramStep::default()

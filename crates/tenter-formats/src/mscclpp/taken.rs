@@ -53,6 +53,7 @@ impl Taken {
             for (key, step) in before.chain(&of.since).map(|(key, step)| (*key, *step)) {
                 looked_at += 1;
                 let last = all.entry(key).or_insert(step);
+                // A helper's steps run in order, so its last one vouches for all before.
                 last.step = last.step.max(step.step);
             }
         }

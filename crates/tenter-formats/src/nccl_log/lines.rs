@@ -127,6 +127,7 @@ impl Process {
         let (Some(address), Some(size)) = (behind(&words, "comm"), whole("nranks")) else {
             return;
         };
+        // A new communicator may get the address of one that is gone, and then has it.
         let communicator = Communicator {
             id: behind(&words, "commId").map(str::to_owned),
             size,
@@ -151,6 +152,7 @@ impl Process {
             return wrong(format!("{} is no call of NCCL", quote(name)));
         };
         let operations = words.first().and_then(|word| {
+            // NCCL prints the count in hexadecimal.
             let digits = word.trim_start_matches("0x");
             u64::from_str_radix(digits, 16).ok()
         });

@@ -323,6 +323,7 @@ fn recorded(
                 return wrong(first.line, what, "give the logs of all ranks");
             }
             let messages = messages(rank, *group, of, ranks)?;
+            // Messages of a rank to itself use no network.
             if messages.is_empty() {
                 continue;
             }

@@ -70,6 +70,7 @@ pub(super) fn domain(gpus: &[Gpu<'_>]) -> Domain {
             }
         }
     }
+    // The node of the NVSwitches is no GPU.
     first.pop();
     let sizes: Vec<usize> = first.chunk_by(|a, b| a == b).map(<[usize]>::len).collect();
     let mut distinct = first;

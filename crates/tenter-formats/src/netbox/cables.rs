@@ -214,6 +214,7 @@ impl Cables {
             let what = "cable(s) join interfaces of different types, and have the lower rate";
             graph.notes.push(format!("{slower} {what}"));
         }
+        // Notes on the file come before those on the fabric.
         graph.notes.splice(0..0, self.notes);
         let end = self.lines.last().map_or(Place::Line(1), |line| line.at);
         graph.finish("Cables of NetBox.", end, budget)

@@ -236,6 +236,7 @@ impl File {
             let what = format!("{} is not a delay", quote(delay));
             return Err(wrong(at, what, "give one as ns-3 has it: `1000ns`"));
         };
+        // Rounding would change simulated times unnoticed.
         if cut {
             let what = format!("{} has parts of a picosecond", quote(delay));
             return Err(wrong(at, what, "give whole picoseconds"));

@@ -71,6 +71,7 @@ pub(crate) fn check_pages(bytes: &[u8], metadata: &ParquetMetaData) -> Result<()
     for group in metadata.row_groups() {
         for column in group.columns() {
             let start = column.dictionary_page_offset();
+            // A dictionary, if there is one, lies in front of the data.
             let start = start.unwrap_or(column.data_page_offset());
             let length = column.compressed_size();
             let range = usize::try_from(start)

@@ -78,6 +78,7 @@ impl<'b> Reader<'b> {
             return None;
         }
         match kind {
+            // In a list a flag takes a byte.
             1..=3 => self.skip(1),
             4..=6 => {
                 let number = self.zigzag()?;

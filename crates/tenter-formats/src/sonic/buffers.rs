@@ -288,6 +288,7 @@ impl Import<'_> {
             .iter()
             .fold(0, |sum: u64, class| sum.saturating_add(class.outside));
         let ports = self.port.count;
+        // `buffer.size` is no setting of SONiC, but the sum that all ports and pools need.
         let whole = total.saturating_add(outside.saturating_mul(ports));
         let origin = format!("the pools, and {outside} bytes at each of {ports} ports");
         let pools = Part::List {

@@ -24,6 +24,7 @@ impl Import<'_> {
     /// Warns about every field, object and table that was not read.
     pub(super) fn say_leftovers(&self) {
         let database = self.database;
+        // Objects that are left out for one reason share a warning.
         let mut whole: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
         for unread in database.unread() {
             let Unread { id, table, fields } = unread;

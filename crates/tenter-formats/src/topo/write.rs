@@ -154,6 +154,7 @@ impl Tree {
                     "`{name}` does not have {of_leaf} hosts, in their order"
                 ));
             }
+            // Aggregation switches are numbered pod by pod.
             let first = agg.after(number / pod_leaves * pod_aggs);
             let up = neighbours(topology, leaf, true);
             if bundle(&up, first.run(pod_aggs)) != Some(links) {

@@ -256,6 +256,7 @@ impl Regular {
 
     /// Returns the first rank in the group of `rank`.
     pub(crate) fn first(self, rank: u32) -> u32 {
+        // [`Regular::of`] has checked that this does not overflow.
         let block = self.stride * self.size;
         rank / block * block + rank % self.stride
     }

@@ -185,6 +185,7 @@ impl<'r> Traces<'r> {
             let (stream, what) = (node.stream, node.what);
             let mut measured = node.measured;
             let place = match what {
+                // It stays an operation, since others may wait for it.
                 What::Nothing => {
                     built.add(Operation::Compute { time: Time::ZERO }, stream::NOTHING)
                 }
@@ -337,6 +338,7 @@ impl<'r> Traces<'r> {
     /// Errors from [`GraphBuilder::finish`].
     pub(crate) fn finish(self) -> Result<Imported, ImportError> {
         let graph = self.builder.finish(Place::Byte(0))?;
+        // Sorted by text, so notes have one order in all runs.
         let counted = self.counted.into_iter();
         let counted = counted.map(|(what, times)| format!("{times} {what}"));
         let notes = self.notes.into_iter().map(str::to_owned);

@@ -92,6 +92,7 @@ impl RankTrace {
     /// are too late for that, which are dropped.
     pub(crate) fn count_starts_from_first(&mut self, unit: u64) -> u64 {
         let starts = self.nodes.iter().filter_map(|node| node.measured?.start);
+        // Raw starts are stored in the type for ps, whatever their unit.
         let first = starts.min().unwrap_or_default();
         let mut too_late = 0;
         let measured = self.nodes.iter_mut();
@@ -221,6 +222,7 @@ impl RankTrace {
             Reverse((start, place))
         };
         let free = (0..count as u32).filter(|&place| open[place as usize] == 0);
+        // A heap, so that the order depends on starts and numbers alone.
         let mut free: BinaryHeap<_> = free.map(key).collect();
         let mut order = Vec::with_capacity(count);
         while let Some(Reverse((_, place))) = free.pop() {
