@@ -195,6 +195,7 @@ impl File {
     fn core(pods: u64, agg: Tier, core: Tier) -> Read<String> {
         let up = File::need(agg.up, agg.line, "Radix_Up")?;
         let down = File::need(core.down, core.line, "Radix_Down")?;
+        // Guess: a tier without `Bundle` has single cables, as in htsim.
         let bundle = core.bundle.unwrap_or(1);
         let cores = File::parts(core.line, up, "uplinks of a switch", bundle, "of a bundle")?;
         if down != pods.saturating_mul(bundle) {

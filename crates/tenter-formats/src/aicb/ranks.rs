@@ -150,6 +150,7 @@ fn grid(sections: &[Section], spec: &AicbSpec) -> Result<Grid, ImportError> {
     // Guess: without any size, each section is a stage.
     let pipeline = pipeline.unwrap_or(sections.len() as u32).max(1);
     let ranks = asked.or(declared).unwrap_or_else(|| {
+        // Guess: without data-parallel groups, one expert-parallel group has all replicas.
         let replicas = data.unwrap_or(expert);
         tensor.saturating_mul(replicas).saturating_mul(pipeline)
     });

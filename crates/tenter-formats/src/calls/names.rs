@@ -16,7 +16,7 @@ pub(crate) enum Called {
 pub(crate) fn called(name: &str) -> Option<Called> {
     // `nccl:all_reduce` has the backend in front.
     let name = name.rsplit(':').next().unwrap_or_default();
-    // Versions write `all_gather_into_tensor_coalesced`, `_allgather_base` or `AllGather`: letters
+    // Versions write `allgather_into_tensor_coalesced`, `_allgather_base` or `AllGather`: letters
     // alone make them alike.
     let letters = name.chars().filter(char::is_ascii_alphabetic);
     let letters: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();

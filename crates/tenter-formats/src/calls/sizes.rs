@@ -28,9 +28,10 @@ fn bounded(bytes: u64) -> Option<u64> {
     (bytes <= MESSAGE_MAX).then_some(bytes)
 }
 
-/// Returns a rank's own bytes in a collective with `ranks` ranks, from the larger side if the other
-/// was not recorded. `None` if they exceed any message.
+/// Returns a rank's own bytes in a collective with `ranks` ranks. `None` if they exceed any
+/// message.
 pub(crate) fn own_bytes(name: CollectiveName, elements: Elements, ranks: u32) -> Option<u64> {
+    // Guess: a count of 0 on one side was not recorded, so the other side decides.
     let (sent, received) = (elements.sent_bytes()?, elements.received_bytes()?);
     let ranks = u64::from(ranks.max(1));
     bounded(match name {

@@ -106,6 +106,7 @@ impl Node {
         at: Place,
     ) -> Result<(), ImportError> {
         let what = self.what(traces, rank, at)?;
+        // Guess: a node that does not say so is not on the CPU.
         let is_cpu = self.is_cpu.unwrap_or(false);
         let communicates = matches!(
             what,

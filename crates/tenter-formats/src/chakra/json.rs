@@ -41,6 +41,7 @@ fn add(
     trace: &mut RankTrace,
 ) -> Result<(), ImportError> {
     let mut node = Node::default();
+    // Protobuf leaves zeros out, so a number that is missing is 0.
     let mut name = "";
     for (key, value) in keys {
         match key.as_str() {

@@ -131,6 +131,7 @@ fn entry(entry: &Value) -> Result<Option<Entry>, String> {
         names_group: true,
     };
     Ok(Some(Entry {
+        // Guess: entries without a number come last, in file order.
         number: number("record_id").or(number("id")).unwrap_or(u64::MAX),
         created,
         took,

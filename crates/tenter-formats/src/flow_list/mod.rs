@@ -125,6 +125,7 @@ impl FlowList {
         }
         let named = self.flows.iter().map(|flow| flow.src.max(flow.dst)).max();
         let named = named.map_or(0, |rank| rank + 1);
+        // Guess: without a rank count, the highest rank in a flow is the last one.
         let ranks = reading.ranks.or(self.ranks).unwrap_or(named);
         if ranks < named {
             let what = format!("flows name rank {}, and there are {ranks} ranks", named - 1);

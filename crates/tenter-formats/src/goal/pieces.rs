@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// The pieces of a text that is read so many bytes at a time.
+    /// Returns the pieces of a text that is read `at_once` bytes at a time.
     fn pieces(text: &str, at_once: usize) -> Vec<String> {
         let reader = BufReader::with_capacity(at_once, text.as_bytes());
         let budget = Budget::unlimited();

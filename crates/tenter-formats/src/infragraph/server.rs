@@ -38,6 +38,7 @@ fn inner(
         for (paths, end) in ends.iter_mut().zip(&edge.ends) {
             *paths = devices.paths(device, &end.component, end.at)?;
         }
+        // Guess: an edge whose link the device does not define has no known rate or latency.
         let wire = Wire {
             name: edge.link.clone(),
             link: of.links.get(&edge.link).copied().unwrap_or_default(),

@@ -120,6 +120,7 @@ impl Kernels {
             self.computes.push((start, end));
             return Ok(());
         }
+        // Guess: kernels that name no stream were on one.
         let stream = event.argument(Argument::Stream).unwrap_or_default();
         // Streams are numbered in the order of their first kernels.
         let next = self.streams.len() as u32;
@@ -204,6 +205,7 @@ fn info(event: &Event) -> Option<Described> {
     let called = called(event.argument(Argument::Collective)?)?;
     let text = |of| event.argument(of).unwrap_or_default().to_owned();
     let number = |of| event.number(of);
+    // Guess: a count that is missing is 0, and the other side of the call decides.
     let elements = |bytes| Elements {
         sent: number(Argument::Sent).unwrap_or(0),
         received: number(Argument::Received).unwrap_or(0),

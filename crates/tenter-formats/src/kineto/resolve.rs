@@ -119,7 +119,8 @@ impl<'k> Matching<'k> {
         self.by_external.get(&kernel.external?).copied()
     }
 
-    /// Returns the time at which a kernel was called for: its launch, its call, or else its start.
+    /// Returns the time at which a kernel was called for: its launch, its call, or else its start
+    /// (a guess).
     fn called(&self, kernel: &Kernel) -> u64 {
         let of_call = || Some(self.kernels.calls[self.call(kernel)?].start);
         let launch = self.kernels.launch(kernel).or_else(of_call);

@@ -97,6 +97,7 @@ fn header(plan: &Json<'_>, gpus: &[Gpu<'_>]) -> Read<ProgramParts> {
         );
         return Err(wrong(what, "give all GPUs as many chunks"));
     }
+    // Guesses: a plan without the flag has separate buffers, one without bounds is for all sizes.
     let in_place = plan.flag("inplace");
     let least = plan.large("min_message_size", 0)?;
     Ok(ProgramParts {

@@ -118,6 +118,7 @@ fn arrangement(
     let processes = &log.processes;
     let count = processes.len() as u32;
     let largest = processes.iter().map(largest).max().unwrap_or(0);
+    // Guess: with one process, its largest communicator has all ranks.
     if count == 1 {
         let head = Head {
             file: file.to_owned(),

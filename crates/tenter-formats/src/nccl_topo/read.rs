@@ -126,6 +126,7 @@ fn share(gpus: usize, nics: usize, notes: &mut Vec<String>) -> u32 {
              NIC has one NPU"
         ));
     } else {
+        // Guess: servers have a NIC for each GPU as a rule.
         notes.push("there is no NIC in it, so each GPU has one".to_owned());
     }
     1

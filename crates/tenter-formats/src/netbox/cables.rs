@@ -109,8 +109,8 @@ impl Cables {
         for row in &table.rows {
             let is_interface = |side: &Side| {
                 let kind = row.cell(side.kind);
-                // Exports of the current view have no column for the kind, so interfaces are
-                // assumed.
+                // Guess: exports of the current view do not tell the kind of an end, so it is an
+                // interface.
                 kind.is_empty() || kind.trim_start_matches("dcim.") == "interface"
             };
             match row.cell(status).to_lowercase().as_str() {

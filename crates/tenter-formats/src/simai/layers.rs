@@ -85,6 +85,7 @@ pub(super) fn read(text: &str) -> Read<Workload> {
             "begin with a policy, and the number of layers in the second line",
         ));
     };
+    // Guess: a kind of group that the first line does not name has one rank.
     let mut workload = Workload {
         groups: Groups {
             tensor: 1,

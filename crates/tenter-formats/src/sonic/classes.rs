@@ -27,6 +27,7 @@ impl Import<'_> {
     /// is not listed, because a scenario reads a missing class that way.
     pub(super) fn classes(&self) -> Vec<Class> {
         self.check_dscp();
+        // Guess: without `pfc_enable` no class is lossless.
         let paused = self.numbers("pfc_enable").unwrap_or_default();
         if let Some(watched) = self.numbers("pfcwd_sw_enable").filter(|own| *own != paused) {
             let place = self.maps_place("pfcwd_sw_enable");
@@ -222,6 +223,7 @@ impl Import<'_> {
             return None;
         };
         let place = |field: &str| database.field_place(wred, field);
+        // Guess: a profile that does not name the packets to mark marks none.
         let marks = database.text(wred, "ecn").unwrap_or("ecn_none");
         if marks != "ecn_all" && !marks.contains("green") {
             let reason = "does not mark green packets, which all are in a scenario; early drops have no counterpart";

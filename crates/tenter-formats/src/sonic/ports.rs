@@ -28,7 +28,8 @@ pub(super) struct Port {
     pub(super) count: u64,
 }
 
-/// Returns the port `asked`, or else the first in the largest group with equal settings.
+/// Returns the port `asked`. Without one the largest group with equal settings is taken for the
+/// usual case (a guess), and its first port returned.
 pub(super) fn choose(
     database: &ConfigDb<'_>,
     asked: Option<&str>,
