@@ -15,17 +15,20 @@ pub(super) struct Id {
     object: usize,
 }
 
+/// A table with its objects, in file order.
 struct Table {
     name: String,
     objects: Vec<Object>,
 }
 
+/// An object: its key, and its fields in file order.
 struct Object {
     key: String,
     at: Option<Location>,
     fields: Vec<Field>,
 }
 
+/// A field. All values are texts, as `SONiC` stores them.
 struct Field {
     name: String,
     at: Option<Location>,
@@ -298,6 +301,7 @@ fn entries(node: Node) -> Vec<Entry> {
     }
 }
 
+/// Reads a table, and reports objects that are no mappings.
 fn table(entry: Entry, problems: &Problems) -> Table {
     let name = entry.key;
     let objects = entries(entry.node).into_iter().map(|entry| {

@@ -96,6 +96,7 @@ const HEAD: u64 = 1 << 12;
 const BINARY: [&[u8]; 3] = [b"\x1F\x8B", b"PAR1", b"\x80"];
 
 impl Form {
+    /// Checks a file's first bytes, `head`. The error is a sentence with a remedy.
     fn check(self, head: &[u8]) -> Result<(), String> {
         if BINARY.iter().any(|begin| head.starts_with(begin)) {
             return Ok(());
@@ -120,6 +121,7 @@ impl Form {
 /// A reader that begins with the first byte.
 pub(crate) type Buffered<'c> = BufReader<Box<dyn Read + 'c>>;
 
+/// Bytes that are read from a file at a time.
 const BUFFER: usize = 1 << 16;
 
 impl<'c> From<&'c [u8]> for Content<'c> {

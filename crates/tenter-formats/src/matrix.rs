@@ -78,6 +78,7 @@ impl Sends {
     }
 }
 
+/// Reads comma-separated values: a square of numbers, or a list of sends below a header.
 fn read_csv(text: &str) -> Read<Sends> {
     let mut lines = numbered(text, &["#"]).peekable();
     let Some((_, first)) = lines.peek() else {
@@ -140,6 +141,7 @@ fn read_csv(text: &str) -> Read<Sends> {
 const SQUARE: &str = "give a row of bytes for each source, with a number for each destination, or \
                       `source,destination,bytes` in the first line and a send in each other";
 
+/// Reads a Matrix Market file. Rows are sources, columns are destinations.
 fn read_matrix_market(text: &str) -> Read<Sends> {
     let header = text.lines().next().unwrap_or_default();
     let words: Vec<String> = header
@@ -234,6 +236,7 @@ fn read_array<'t>(
     Ok(found)
 }
 
+/// Reads a trace with one send per line.
 fn read_trace(text: &str) -> Read<Sends> {
     let mut found = Sends::default();
     for (line, text) in numbered(text, &["#"]) {

@@ -94,6 +94,7 @@ pub fn import_sonic(
 }
 
 impl Import<'_> {
+    /// Makes the keys for `fabric.switch` from the chosen port, then warns about the rest.
     fn fragment(&self, source_name: &str) -> Fragment {
         let others = &self.port.others;
         if !others.is_empty() {

@@ -30,6 +30,7 @@ struct Tier {
 }
 
 #[derive(Default)]
+/// Content of a file while it is read. `at` is the tier whose block is being read.
 struct File {
     nodes: Option<u64>,
     tiers: Option<u64>,
@@ -65,6 +66,7 @@ pub fn read(source: Source<'_>, budget: &Budget) -> Read<FabricText> {
 }
 
 impl File {
+    /// Reads a line: a key with a whole number, or a comment.
     fn line(&mut self, line: usize, text: &str) -> Read<()> {
         let mut words = text.split_whitespace();
         let Some(key) = words.next().filter(|word| !word.starts_with('#')) else {
@@ -126,6 +128,7 @@ impl File {
         Err(wrong(line.max(1), what, "correct the counts"))
     }
 
+    /// Makes the fabric from the counts, which must fit together.
     fn fabric(&self) -> Read<FabricText> {
         let nodes = File::need(self.nodes, 1, "Nodes")?;
         let tiers = File::need(self.tiers, 1, "Tiers")?;
@@ -192,6 +195,7 @@ impl File {
         Ok(FabricText { yaml, notes })
     }
 
+    /// Makes the keys for the core tier in a tree with three tiers.
     fn core(pods: u64, agg: Tier, core: Tier) -> Read<String> {
         let up = File::need(agg.up, agg.line, "Radix_Up")?;
         let down = File::need(core.down, core.line, "Radix_Down")?;

@@ -263,6 +263,7 @@ impl Built<'_> {
         Some(of.add(Operation::Compute { time }, COMPUTE))
     }
 
+    /// Adds a collective; `None` if it takes no time, since it has one rank or no bytes.
     fn collective(
         &mut self,
         rank: u32,

@@ -232,6 +232,7 @@ impl Columns {
     }
 }
 
+/// Reads the name of a group, with or without AICB's prefix `CommGroup.`.
 fn group(word: &str, line: usize) -> Read<Group> {
     Ok(match word.trim_start_matches("CommGroup.") {
         "dp_group" => Group::Data,

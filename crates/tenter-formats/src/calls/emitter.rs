@@ -61,6 +61,7 @@ impl Emitter {
         }
     }
 
+    /// Adds messages that are under way together. Returns the operation that waits for all.
     fn messages(
         &mut self,
         call: &Recorded,

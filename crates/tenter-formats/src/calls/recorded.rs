@@ -13,7 +13,7 @@ pub(crate) struct Message {
     pub(crate) group: u32,
 }
 
-/// A recorded call's content.
+/// A recorded call's content, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     /// A collective: `bytes` is a rank's own part, `group` a number among the trace's groups.

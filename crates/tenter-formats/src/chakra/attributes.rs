@@ -159,6 +159,8 @@ impl Node {
         Ok(Time::from_ps(ps))
     }
 
+    /// Returns the operation for computing or a copy: its duration, or its operations at the given
+    /// peak.
     fn compute(&self, traces: &mut Traces<'_>, at: Place) -> Result<What, ImportError> {
         if self.duration_us == 0
             && let Some(operations) = self.operations.filter(|&operations| operations > 0)
@@ -200,6 +202,7 @@ impl Node {
         self.took(at).map(What::Compute)
     }
 
+    /// Returns the operation for a send or receive. Without peer or size it is a recorded time.
     fn message(&self, traces: &mut Traces<'_>, rank: u32, at: Place) -> Result<What, ImportError> {
         let sends = self.kind == node_type::SEND;
         let peer = if sends { self.destination } else { self.source };
@@ -239,6 +242,7 @@ impl Node {
         })
     }
 
+    /// Returns the operation for a collective. Without kind or size it is a recorded time.
     fn collective(&self, traces: &mut Traces<'_>, at: Place) -> Result<What, ImportError> {
         // A collective on the CPU only launches a kernel, which has a node of its own.
         let Some(comm_type) = self.comm_type else {

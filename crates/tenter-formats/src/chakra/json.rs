@@ -34,6 +34,7 @@ pub(super) fn read(
     Ok(())
 }
 
+/// Reads a node, given by its keys.
 fn add(
     keys: &Map<String, Json>,
     traces: &mut Traces<'_>,

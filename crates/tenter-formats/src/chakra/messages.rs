@@ -100,6 +100,7 @@ struct Fields<'f, 'r> {
 }
 
 impl Fields<'_, '_> {
+    /// Reads a node's fields. Dependencies go to the trace at once.
     fn node(&mut self, mut message: Wire<'_>) -> Read<Node> {
         let mut node = Node::default();
         let mut inputs = None;
@@ -143,6 +144,7 @@ impl Fields<'_, '_> {
         Ok(())
     }
 
+    /// Reads an attribute: a name, and a value in the field for its type.
     fn attribute(&mut self, node: &mut Node, mut message: Wire<'_>) -> Read<()> {
         let (mut name, mut given) = ("", None);
         while let Some((field, value)) = message.field()? {

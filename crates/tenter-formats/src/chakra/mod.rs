@@ -86,6 +86,7 @@ const PS_OF_US: u64 = 1_000_000;
 const TOO_LATE: &str =
     "operations start more than 213 days after the first one, and have no recorded start";
 
+/// Reads the trace of `rank` from a file, as protobuf or JSON.
 fn add(
     traces: &mut Traces<'_>,
     rank: u32,

@@ -53,6 +53,7 @@ fn name(group: u32) -> String {
     (u64::from(group) + 1).to_string()
 }
 
+/// The file for a rank, with the counts that its writing adds to.
 struct RankFile<'g, 'w> {
     graph: &'g Graph,
     rank: u32,
@@ -81,6 +82,7 @@ impl RankFile<'_, '_> {
         Ok(file.0)
     }
 
+    /// Makes the node for an operation that waits for the nodes `waits`.
     fn node(&mut self, place: u32, waits: &[u64]) -> Result<Out, String> {
         let (operation, stream) = self.graph.operation(self.rank, place);
         let mut node = Out::default();

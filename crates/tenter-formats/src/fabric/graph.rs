@@ -155,6 +155,7 @@ impl Graph {
         Ok(FabricText { yaml, notes })
     }
 
+    /// Refuses names, rates, delays and cables that no scenario may have, with their places.
     fn check(&self) -> Result<(), ImportError> {
         let mut names = HashSet::with_capacity(self.hosts.len() + self.switches.len());
         for (name, at) in self.hosts.iter().chain(&self.switches) {

@@ -84,6 +84,7 @@ impl Dump {
     }
 }
 
+/// Reads an entry; `None` if the call moves no data between ranks.
 fn entry(entry: &Value) -> Result<Option<Entry>, String> {
     let name = entry["profiling_name"].as_str();
     let name = name.ok_or("has no `profiling_name`")?;

@@ -113,6 +113,7 @@ fn dumps(
 /// First byte in a pickled file, since protocol 2.
 const PICKLE: u8 = 0x80;
 
+/// Reads a dump, which must be JSON: a pickle could run any program when it is read.
 fn dump(bytes: &[u8], budget: &Budget) -> Result<Dump, ImportError> {
     let stored = bytes.len();
     let bytes = plain(bytes, budget)?;

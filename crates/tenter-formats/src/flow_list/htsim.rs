@@ -110,6 +110,7 @@ struct Matrix {
 }
 
 impl Matrix {
+    /// Reads a line, split into words.
     fn line(&mut self, words: &[&str], at: Place) -> Result<(), ImportError> {
         if let Some((src, dst)) = words[0].split_once("->") {
             return self.connection(src, dst, &words[1..], at);
@@ -148,6 +149,7 @@ impl Matrix {
         }
     }
 
+    /// Reads a connection with its attributes, and adds its flow.
     fn connection(
         &mut self,
         src: &str,
@@ -252,6 +254,7 @@ impl Matrix {
         })
     }
 
+    /// Reads the declaration of a trigger.
     fn trigger(&mut self, words: &[&str], at: Place) -> Result<(), ImportError> {
         let form = "write `trigger id N oneshot`, `multishot` or `barrier count K`";
         let (&["trigger", "id", id, kind], more) = words.split_at(words.len().min(4)) else {
@@ -283,6 +286,7 @@ impl Matrix {
         Ok(())
     }
 
+    /// Resolves starts and triggers once all lines are known, and makes the graph.
     fn finish(
         mut self,
         unit: StartUnit,
@@ -332,6 +336,7 @@ impl Matrix {
         self.list.finish(reading, end, budget)
     }
 
+    /// Converts the starts, whose unit is `unit` or guessed from all of them.
     fn set_starts(&mut self, unit: StartUnit) -> Result<(), ImportError> {
         let places = match unit {
             StartUnit::Picoseconds => 0,

@@ -137,6 +137,7 @@ impl Flows {
         Ok(flows)
     }
 
+    /// Finds the flows and times that each flow from `rank` waits for.
     fn waits_of(
         &mut self,
         graph: &Graph,

@@ -37,6 +37,7 @@ pub(super) fn is_binary(bytes: &[u8]) -> bool {
     matches!(magic, Some(MAGIC | SPENT))
 }
 
+/// Reads the ranks, block by block.
 pub(super) fn read(mut content: Content<'_>, budget: &Budget) -> Read<Imported> {
     let length = content.length() as usize;
     let head = content.part(0, BASE as u64 + 6)?;
@@ -144,6 +145,7 @@ struct Block<'b> {
 }
 
 impl Block<'_> {
+    /// Reads the block's operations, then the waits between them.
     fn read(&self, collected: &mut Collected<'_>) -> Read<RankBuilder> {
         let mut rank = RankBuilder::default();
         if self.start == self.end {
@@ -190,6 +192,7 @@ impl Block<'_> {
         Ok(rank)
     }
 
+    /// Reads the operation at byte `at`, and adds it to `rank`.
     fn operation(
         &self,
         at: usize,
@@ -227,6 +230,7 @@ impl Block<'_> {
         Ok(())
     }
 
+    /// Adds a wait: the operation whose number stands at byte `at` waits for `other`.
     fn edge(
         &self,
         at: usize,

@@ -57,6 +57,7 @@ impl<'b> Collected<'b> {
         rank.add(Operation::Compute { time: Time::ZERO }, cpu)
     }
 
+    /// Completes the graph, and refuses receives that no send matches.
     pub(super) fn finish(self, end: Place) -> Result<Imported, ImportError> {
         let graph = self.builder.finish(end)?;
         let mut notes = Vec::new();

@@ -129,6 +129,7 @@ impl<'t> Lexer<'t> {
         })
     }
 
+    /// Skips white space and comments, and counts lines.
     fn skip(&mut self) {
         loop {
             match (self.text.get(self.at), self.text.get(self.at + 1)) {
@@ -157,6 +158,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    /// Cuts the next token off; `None` at the end.
     fn cut(&mut self) -> Option<Token<'t>> {
         self.skip();
         let rest = &self.text[self.at..];

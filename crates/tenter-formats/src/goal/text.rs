@@ -118,6 +118,7 @@ struct Block<'l, 't> {
 }
 
 impl<'l, 't> Block<'l, 't> {
+    /// Reads a rank's operations between braces.
     fn read(
         lexer: &'l mut Lexer<'t>,
         number: u32,
@@ -175,6 +176,7 @@ impl<'l, 't> Block<'l, 't> {
         Ok(())
     }
 
+    /// Reads an operation that begins with `word`, and returns its place.
     fn operation(&mut self, word: Token<'t>, collected: &mut Collected<'_>) -> Read<u32> {
         if word.is("calc") {
             let ns = self.lexer.number("a time in nanoseconds", "", TIME_MAX)?;
@@ -292,6 +294,7 @@ impl<'l, 't> Block<'l, 't> {
     }
 }
 
+/// Options behind an operation. A tag `None` means any.
 struct Options {
     tag: Option<u32>,
     cpu: u32,

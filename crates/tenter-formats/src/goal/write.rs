@@ -31,6 +31,7 @@ pub fn write(graph: &Graph, out: &mut impl Write) -> Result<u64, fmt::Error> {
     Ok(cut)
 }
 
+/// Writes an operation with a label. Returns 1 if its time was cut, else 0.
 fn operation(
     graph: &Graph,
     rank: u32,

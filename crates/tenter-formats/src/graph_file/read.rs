@@ -104,6 +104,7 @@ impl File<'_> {
         byte.ok_or_else(|| self.damaged("the file ends too early"))
     }
 
+    /// Reads a varint up to 64 bits.
     fn number(&mut self) -> Read<u64> {
         let mut number = 0_u64;
         for shift in (0..64).step_by(7) {
@@ -148,6 +149,7 @@ impl File<'_> {
             .map(|number| number as u32)
     }
 
+    /// Reads kinds, groups and collectives, on which the ranks' operations rely.
     fn collectives(&mut self, to: &mut Collectives) -> Read<()> {
         let mut kinds = Vec::new();
         for _ in 0..self.count("kinds of collectives")? {
@@ -198,6 +200,7 @@ impl File<'_> {
         kind.ok_or_else(|| self.damaged("a collective is of a kind that Tenter does not have"))
     }
 
+    /// Reads a rank's operations with the waits between them.
     fn rank(&mut self, collectives: &Collectives) -> Read<RankBuilder> {
         let count = self.count("operations")?;
         let most = RankBuilder::OPERATIONS_MAX;
@@ -235,6 +238,7 @@ impl File<'_> {
         Ok(rank)
     }
 
+    /// Reads the recorded times of a rank's operations.
     fn measured(&mut self, rank: &mut RankBuilder) -> Read<()> {
         for place in 0..rank.len() as u32 {
             let Some(took) = self.number()?.checked_sub(1) else {
@@ -252,6 +256,7 @@ impl File<'_> {
         Ok(())
     }
 
+    /// Reads the fields of an operation, as its `head` announces them.
     fn operation(&mut self, head: u8, collectives: &Collectives) -> Read<Operation> {
         match head & head::KIND {
             head::COMPUTE => self

@@ -59,6 +59,7 @@ fn measured(graph: &Graph, rank: u32, out: &mut Out) {
     }
 }
 
+/// Writes kinds, groups and collectives.
 fn collectives(of: &Collectives, out: &mut Out) {
     // Collectives of one kind share its text, which may hold a long algorithm.
     let mut kinds: Vec<String> = Vec::new();
@@ -89,6 +90,7 @@ fn collectives(of: &Collectives, out: &mut Out) {
     out.numbers(list.into_iter().flatten());
 }
 
+/// Writes an operation. `before` is the stream of the one before, and becomes its own.
 fn operation(graph: &Graph, rank: u32, place: u32, before: &mut u32, out: &mut Out) {
     let (operation, stream) = graph.operation(rank, place);
     let mut head = match operation {

@@ -16,6 +16,7 @@ use crate::imported::Source;
 use crate::words;
 
 #[derive(Default)]
+/// An infrastructure as it was written, checked line by line.
 pub(super) struct Document {
     pub(super) devices: BTreeMap<String, Device>,
     pub(super) links: BTreeMap<String, Link>,
@@ -136,6 +137,7 @@ impl<'n> Part<'n> {
         Ok(number as u32)
     }
 
+    /// Reads a component's kind, name and count.
     fn component(&self) -> Read<Component> {
         let kind = self.word("choice")?;
         let kind = match kind {
@@ -157,6 +159,7 @@ impl<'n> Part<'n> {
         Ok(Component { name, count, kind })
     }
 
+    /// Reads an end. An edge within a device (`within`) has no instances.
     fn endpoint(&self, key: &'static str, within: bool) -> Read<Endpoint> {
         let Some(end) = self.part(key, "an end of an edge") else {
             let what = format!("an edge has no mapping `{key}`");
@@ -185,6 +188,7 @@ impl<'n> Part<'n> {
         })
     }
 
+    /// Reads an edge; `within` is true for those within a device.
     fn edge(&self, within: bool) -> Read<Edge> {
         let scheme = match self.word("scheme")? {
             "one2one" => Scheme::OneToOne,

@@ -101,6 +101,7 @@ impl<'d> Devices<'d> {
         Ok(all)
     }
 
+    /// Counts `xpu`s and `nic`s in a device. `depth` is its nesting so far.
     fn count(&mut self, name: &'d str, depth: usize) -> Read<Counts> {
         if let Some(known) = self.counts.get(name) {
             return Ok(*known);

@@ -34,6 +34,7 @@ pub(super) fn plain(name: &str) -> String {
     name.chars().map(of).collect()
 }
 
+/// Copies of a component in a device.
 pub(super) struct Component {
     pub(super) name: String,
     pub(super) count: u32,
@@ -41,6 +42,7 @@ pub(super) struct Component {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
+/// The rule by which an edge pairs its ends.
 pub(super) enum Scheme {
     OneToOne,
     ManyToMany,
@@ -54,6 +56,7 @@ pub(super) struct Endpoint {
     pub(super) at: Place,
 }
 
+/// An edge between components of instances, or of one device.
 pub(super) struct Edge {
     pub(super) ends: [Endpoint; 2],
     pub(super) scheme: Scheme,
@@ -68,6 +71,7 @@ pub(super) struct Link {
     pub(super) latency: Option<Time>,
 }
 
+/// A device: its components, and the links and edges between them.
 pub(super) struct Device {
     pub(super) components: Vec<Component>,
     pub(super) links: BTreeMap<String, Link>,
@@ -75,6 +79,7 @@ pub(super) struct Device {
     pub(super) at: Place,
 }
 
+/// Copies of a device in the infrastructure.
 pub(super) struct Instance {
     pub(super) name: String,
     /// Name that the instance has in the fabric.

@@ -69,6 +69,7 @@ fn wrong(at: Place, what: String, remedy: impl Into<String>) -> ImportError {
 }
 
 impl<'d> Infrastructure<'d> {
+    /// Numbers the copies of all instances, and expands the edges.
     fn of(document: &'d Document, devices: Devices<'d>) -> Read<Infrastructure<'d>> {
         let mut own = Infrastructure {
             document,
@@ -105,6 +106,7 @@ impl<'d> Infrastructure<'d> {
         (&self.document.instances[place], copy - self.firsts[place])
     }
 
+    /// Returns all components that an end stands for.
     fn components(&mut self, end: &Endpoint) -> Read<Vec<Component>> {
         let name = index::name(&end.instance);
         let place = self.by_name.get(name).copied();
@@ -221,6 +223,7 @@ impl<'d> Infrastructure<'d> {
         }
     }
 
+    /// Makes the fabric: servers' components become hosts, all other instances switches.
     fn fabric(mut self, reading: &FabricReading, budget: &Budget) -> Read<FabricText> {
         let servers = self.servers(reading);
         let place = |own: &Self, copy: u32| {
@@ -391,6 +394,7 @@ struct Host {
     rank: Option<u64>,
 }
 
+/// All hosts, in the order of their numbers.
 struct Hosts {
     list: Vec<Host>,
     /// Number of servers with hosts.

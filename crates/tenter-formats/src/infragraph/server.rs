@@ -68,6 +68,7 @@ struct Domains {
     latency: Option<Time>,
 }
 
+/// Finds the scale-up domains from the kinds of all ends and the edges between them.
 fn domains(kinds: &BTreeMap<&Path, Kind>, edges: &Inner) -> Domains {
     let is_xpu = |path: &Path| kinds.get(path) == Some(&Kind::Xpu);
     let is_other =

@@ -329,6 +329,7 @@ impl Lists {
         }
     }
 
+    /// Writes the lists, with each item on a line.
     fn text(self, name: &str, as_json: bool) -> String {
         let instance = |of: Instance| {
             let mut item = json!({"name": of.name, "device": of.device, "count": of.count});

@@ -110,6 +110,7 @@ impl Takes for Kernels {
 }
 
 impl Kernels {
+    /// Sorts a kernel in: it computes or it communicates.
     fn kernel(&mut self, event: &Event) -> Result<(), (String, String)> {
         self.untimed += u64::from(event.duration.is_empty());
         let (start, end) = times(event)?;

@@ -65,6 +65,7 @@ struct Matching<'k> {
 struct Spans(Vec<(u64, Option<usize>)>);
 
 impl Spans {
+    /// Sweeps over the ends of all spans in the order of time.
     fn of(spans: impl Iterator<Item = (u64, u64)>) -> Spans {
         // A span includes its last nanosecond. At equal times spans begin before others end, but
         // only the state after all changes at a time counts.

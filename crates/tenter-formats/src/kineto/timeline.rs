@@ -119,6 +119,7 @@ pub(super) fn operations(segments: &[Segment], calls: &[Recorded], rules: Rules)
     timeline.emitter.trace
 }
 
+/// State while operations are added in the order of their starts.
 struct Timeline {
     rules: Rules,
     emitter: Emitter,
@@ -134,6 +135,7 @@ struct Timeline {
 }
 
 impl Timeline {
+    /// Adds a stretch of computing, which waits for the stretch before and for calls.
     fn compute(&mut self, segment: &Segment) {
         // Guess: no trace says which computing needs which result. In `exposed` mode it waits for
         // calls that ended while nothing computed.
@@ -158,6 +160,7 @@ impl Timeline {
         });
     }
 
+    /// Adds a call, which waits for computing and for calls that were over at its start.
     fn call(&mut self, call: &Recorded) {
         let before = self.on_stream.get(&call.stream).copied();
         let computed = [self.computed, self.computed_before].into_iter().flatten();

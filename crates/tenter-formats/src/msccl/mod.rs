@@ -83,6 +83,7 @@ impl Reading {
         }
     }
 
+    /// Reads the algorithm from the root element.
     fn algorithm(&mut self, root: &Element<'_, '_>) -> Read<ProgramParts> {
         let known = [
             "name",
@@ -130,6 +131,7 @@ impl Reading {
         Ok(parts)
     }
 
+    /// Reads the thread blocks of a GPU.
     fn gpu(&mut self, gpu: &Element<'_, '_>, rank: u32, parts: &mut ProgramParts) -> Read<()> {
         self.know(gpu, &["id", "i_chunks", "o_chunks", "s_chunks"]);
         let scratch: u32 = gpu.number_or("s_chunks", 0)?;

@@ -41,6 +41,7 @@ pub(super) struct Gpu<'v> {
 }
 
 impl<'v> Gpu<'v> {
+    /// Reads a GPU from its part of the plan.
     pub(super) fn read(json: &Json<'v>) -> Read<Gpu<'v>> {
         let mut channels: BTreeMap<String, Vec<Channel>> = BTreeMap::new();
         let mut met: BTreeMap<(&str, u32), u32> = BTreeMap::new();

@@ -67,6 +67,7 @@ pub(crate) fn read(text: &str, budget: &Budget) -> Read<ReadAlgorithm> {
     Ok(ReadAlgorithm { program, notes })
 }
 
+/// Reads all but the blocks.
 fn header(plan: &Json<'_>, gpus: &[Gpu<'_>]) -> Read<ProgramParts> {
     let word = plan.text("collective")?;
     let collective = collective(word).ok_or_else(|| {

@@ -244,6 +244,7 @@ fn until_barrier(
 }
 
 impl Operation<'_> {
+    /// Converts the operation into steps, by its kind.
     fn run(
         &self,
         json: &Json<'_>,

@@ -139,6 +139,7 @@ impl Process {
         self.communicators.push(communicator);
     }
 
+    /// Reads the line of a call.
     fn call(&mut self, message: &str, line: usize) -> Result<(), ImportError> {
         let wrong = |what: String| {
             let remedy = "give the log as NCCL has written it";

@@ -201,6 +201,7 @@ struct Groups {
 type Wrong = (usize, ImportError);
 
 impl Groups {
+    /// Resolves all communicators in which something is called.
     fn of(
         log: &Log,
         arrangement: &Arrangement,

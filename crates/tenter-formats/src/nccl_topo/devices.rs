@@ -60,6 +60,7 @@ pub(super) struct Devices<'d> {
 }
 
 impl<'d> Devices<'d> {
+    /// Finds GPUs and NICs anywhere below the element `system`.
     pub(super) fn of(system: Node<'d, 'd>) -> Devices<'d> {
         let mut own = Devices {
             gpus: Vec::new(),
@@ -107,6 +108,7 @@ impl<'d> Devices<'d> {
         });
     }
 
+    /// Adds a NIC's ports, or one port of unknown speed if the file names none.
     fn nic(&mut self, element: Node<'d, 'd>) {
         let nets: Vec<Node<'_, '_>> = element
             .descendants()

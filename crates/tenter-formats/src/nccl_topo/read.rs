@@ -35,6 +35,7 @@ fn wrong(at: Place, what: impl Into<String>, remedy: &str) -> ImportError {
     ImportError::new(at, what, remedy)
 }
 
+/// Reads a server's file, and writes the sections for it.
 fn server(text: &str, reading: &FabricReading) -> Read<FabricText> {
     let document = xml_text::parsed(text, ELEMENTS_MAX)?;
     let root = document.root_element();

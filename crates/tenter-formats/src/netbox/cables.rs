@@ -53,6 +53,7 @@ struct Side {
 }
 
 impl Side {
+    /// Finds the columns for side `letter`, in any of the forms that `NetBox` has.
     fn find(table: &Table, letter: &str) -> Read<Side> {
         let names = |forms: &[&str]| -> Vec<String> {
             forms.iter().map(|form| form.replace('@', letter)).collect()
@@ -82,6 +83,7 @@ impl Side {
 /// An interface: device name and interface name.
 type Port = (String, String);
 
+/// A cable, as its line has it.
 struct Line {
     ends: [Port; 2],
     rate: Option<Rate>,
@@ -90,6 +92,7 @@ struct Line {
 }
 
 #[derive(Default)]
+/// All cables that count, with notes for the user.
 struct Cables {
     lines: Vec<Line>,
     notes: Vec<String>,
@@ -100,6 +103,7 @@ fn wrong(at: Place, what: impl Into<String>, remedy: &str) -> ImportError {
 }
 
 impl Cables {
+    /// Reads the cables, without those that join no two interfaces or are being removed.
     fn read(&mut self, table: &Table) -> Read<()> {
         let sides = [Side::find(table, "a")?, Side::find(table, "b")?];
         let (status, length) = (table.find(&["status"]), table.find(&["length"]));
@@ -160,6 +164,7 @@ impl Cables {
         Ok(())
     }
 
+    /// Makes the fabric from the cables, whose rates may come from `interfaces`.
     fn fabric(
         self,
         devices: &Devices,

@@ -27,6 +27,7 @@ pub(super) struct Devices {
 }
 
 impl Devices {
+    /// Takes the user's patterns, and the roles in a device list if one is given.
     pub(super) fn read(
         source: Option<Source<'_>>,
         reading: &FabricReading,

@@ -13,6 +13,7 @@ use crate::imported::Source;
 pub(super) struct Interfaces(BTreeMap<(String, String), Rate>);
 
 impl Interfaces {
+    /// Reads the interface list, if one is given.
     pub(super) fn read(source: Option<Source<'_>>) -> Result<Interfaces, ImportError> {
         let mut rates = BTreeMap::new();
         let Some(source) = source else {

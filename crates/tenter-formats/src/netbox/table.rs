@@ -19,6 +19,7 @@ pub(super) struct Row {
 }
 
 impl Table {
+    /// Reads a file with a header.
     pub(super) fn read(source: Source<'_>) -> Result<Table, ImportError> {
         let broken = |error: &csv::Error| {
             let line = error.position().map_or(1, csv::Position::line) as usize;

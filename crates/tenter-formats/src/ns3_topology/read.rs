@@ -126,6 +126,7 @@ impl Header {
 }
 
 impl File {
+    /// Reads header, switches and links.
     fn read(text: &str) -> Read<File> {
         let lines = (1..).zip(text.lines());
         let lines = lines.map(|(line, text)| {
@@ -221,6 +222,7 @@ impl File {
         Ok(())
     }
 
+    /// Reads the words of a link.
     fn link(&mut self, found: &[&str], at: Place) -> Read<Link> {
         let [a, b, rate, delay, loss] = found[..] else {
             let what = format!("a link has 5 words, and there are {}", found.len());
@@ -290,6 +292,7 @@ impl File {
         Ok(inner)
     }
 
+    /// Makes the fabric, with `NVSwitches` as scale-up domain of the servers.
     fn fabric(mut self, budget: &Budget) -> Read<FabricText> {
         let inner = self.nv_links()?;
         let mut graph = Graph::default();

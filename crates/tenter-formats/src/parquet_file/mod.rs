@@ -96,6 +96,7 @@ struct Page {
     values: i64,
 }
 
+/// Checks the headers of a column's pages, which begin at byte `at`.
 fn check_column(bytes: &[u8], mut at: usize) -> Result<(), ImportError> {
     while at < bytes.len() {
         let mut page = Page::default();

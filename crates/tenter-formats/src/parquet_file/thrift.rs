@@ -73,6 +73,7 @@ impl<'b> Reader<'b> {
         }
     }
 
+    /// Walks over a value; `kind` is its type in the encoding.
     fn value(&mut self, kind: u8, path: &mut Vec<i16>, visit: Visit<'_>) -> Option<()> {
         if path.len() > DEPTH_MAX {
             return None;
@@ -96,6 +97,7 @@ impl<'b> Reader<'b> {
         }
     }
 
+    /// Walks over a list or set.
     fn list(&mut self, path: &mut Vec<i16>, visit: Visit<'_>) -> Option<()> {
         let head = self.byte()?;
         let count = match head >> 4 {

@@ -197,6 +197,7 @@ fn of_tensors(inputs: &[Value], outputs: &[Value]) -> Option<Elements> {
 /// Deepest nesting in lists with tensors.
 const DEEP: usize = 4;
 
+/// Counts the elements of a tensor, or of a list of tensors, and notes the bytes of each.
 fn elements(value: &Value, bytes: &mut Option<u64>) -> u64 {
     fn within(value: &Value, bytes: &mut Option<u64>, deep: usize) -> u64 {
         let Some(list) = value.as_array().filter(|_| deep > 0) else {

@@ -78,6 +78,7 @@ pub fn read(
     traces.finish()
 }
 
+/// Reads a trace, which must have at least one call.
 fn nodes(bytes: &[u8], budget: &Budget) -> Result<Nodes, ImportError> {
     let stored = bytes.len();
     let bytes = plain(bytes, budget)?;
@@ -99,6 +100,7 @@ fn nodes(bytes: &[u8], budget: &Budget) -> Result<Nodes, ImportError> {
     Ok(nodes)
 }
 
+/// Resolves the calls of a rank. They have no times.
 fn recorded(nodes: &Nodes, resolving: &mut Resolving<'_, '_>) -> Result<Vec<Recorded>, Wrong> {
     let calls = nodes.calls.iter().map(|node| {
         let call = resolving.call(&[&node.described]);

@@ -58,6 +58,7 @@ pub(super) struct Workload {
 const WORDS: usize = 12;
 /// Policies in which all ranks take part in each collective.
 const OF_ALL: [&str; 2] = ["MICRO", "DATA"];
+/// Policies that a file may begin with. Only those in [`OF_ALL`] change the groups.
 const POLICIES: [&str; 11] = [
     "DATA",
     "MODEL",
@@ -181,6 +182,7 @@ impl Workload {
     }
 }
 
+/// Reads the line of a layer. All ranks take part in its collectives if `of_all` is set.
 fn layer(line: &str, at: usize, of_all: bool) -> Read<Layer> {
     let words: Vec<&str> = line.split_whitespace().collect();
     if words.len() < WORDS {
@@ -213,6 +215,7 @@ fn layer(line: &str, at: usize, of_all: bool) -> Read<Layer> {
     })
 }
 
+/// Reads a collective; `None` without kind or bytes. Suffixes name other groups than `usual`.
 fn communication(word: &str, bytes: &str, usual: Group, at: usize) -> Read<Option<Communication>> {
     let bytes = number(bytes, "a size in bytes", Place::Line(at))?;
     let (name, group) = match word.strip_suffix("_DP_EP") {

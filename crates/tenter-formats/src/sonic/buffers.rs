@@ -88,6 +88,7 @@ impl Import<'_> {
         self.database.read_all(profile);
     }
 
+    /// Adds pauses, headroom and limits of a lossless class.
     fn lossless(&self, number: u8, profile: &Profile, class: &mut Class) {
         let database = self.database;
         let given = match profile {

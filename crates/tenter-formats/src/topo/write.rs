@@ -120,6 +120,7 @@ fn bundle(counts: &BTreeMap<NodeId, u32>, nodes: impl Iterator<Item = NodeId>) -
 }
 
 impl Tree {
+    /// Counts a tree whose highest tier is `top`, and checks that it is regular.
     fn of(topology: &Topology, top: u8) -> Regular<Tree> {
         let of_tier = |tier: u8| {
             let nodes = topology.switch_nodes();
@@ -172,6 +173,7 @@ impl Tree {
         })
     }
 
+    /// Writes the file's text: the header, then a block for each tier.
     fn text(&self, levels: &[Level], notes: &mut Vec<String>) -> Regular<String> {
         let pod = self.of_leaf * self.pod_leaves;
         let mut text = format!(

@@ -27,6 +27,7 @@ pub(crate) struct Groups {
 }
 
 #[derive(Clone, Debug)]
+/// A communicator, known or not.
 struct Group {
     name: String,
     /// Ranks in order; an empty list means all, `None` that they are unknown.
