@@ -19,7 +19,7 @@ pub(crate) fn of_program(place: Place, error: &ProgramError) -> ImportError {
     ImportError::new(place, format!("{at}{}", error.what), error.remedy.clone())
 }
 
-/// Returns the collective that MSCCL and MSCCL++ call `word`, if they have such a one.
+/// Returns the collective that MSCCL and MSCCL++ call `word`, if they have one of that name.
 pub(crate) fn collective(word: &str) -> Option<ProgramCollective> {
     Some(match word {
         "allreduce" => ProgramCollective::AllReduce,

@@ -13,8 +13,8 @@ use crate::error::{ImportError, Place};
 const MAGIC: [u8; 2] = [0x1F, 0x8B];
 /// A compressed file may always unpack to this number of bytes …
 const BYTES: u64 = 4 << 20;
-/// … and to this number more for each stored byte. Traces compress 20 to 50 times, so only a
-/// decompression bomb exceeds the limit.
+/// … and to this number more for each stored byte. Traces compress 20 to 50 times, decompression
+/// bombs far more.
 const BYTES_PER_BYTE: u64 = 100;
 
 /// A compressed file may always have this number of members, each compressed by itself …

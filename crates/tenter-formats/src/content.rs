@@ -25,7 +25,7 @@ impl fmt::Debug for Content<'_> {
 }
 
 impl<'c> Content<'c> {
-    /// Most bytes that are read into memory at once: a file, or a piece from one.
+    /// Most bytes that are read into memory at once: a file, or a piece of one.
     pub const WHOLE_MAX: u64 = 8 << 30;
 
     /// Makes the content from a reader for `length` bytes.

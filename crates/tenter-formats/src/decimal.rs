@@ -1,4 +1,4 @@
-//! Exact conversion from decimal numbers to picoseconds.
+//! Exact conversion of decimal numbers to picoseconds.
 
 use tenter_units::Time;
 

@@ -76,7 +76,7 @@ impl ImportError {
         ImportError::new(Place::Line(1), "there is nothing in it", remedy)
     }
 
-    /// Makes an error from another crate's, whose text may have a remedy after a semicolon.
+    /// Makes an error from one of another crate, whose text may have a remedy after a semicolon.
     pub(crate) fn of(place: Place, error: impl fmt::Display) -> Self {
         let text = error.to_string();
         let (what, remedy) = split_remedy(&text);

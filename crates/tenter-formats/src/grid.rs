@@ -7,7 +7,7 @@ pub(crate) enum Group {
     All,
     /// Ranks that share each layer's tensors.
     Tensor,
-    /// Ranks that hold the same model part (data-parallel replicas).
+    /// Ranks that hold the same part of the model (data-parallel replicas).
     Data,
     /// Neighbouring replicas that share out the experts.
     Expert,

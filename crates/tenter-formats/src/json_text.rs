@@ -11,7 +11,7 @@ const VALUES: usize = 1 << 22;
 /// each.
 const VALUES_PER_BYTE: usize = 8;
 
-/// Memory for a value in the parsed tree, in bytes, with its share in the mapping around it.
+/// Memory for a value in the parsed tree, in bytes, with its share of the mapping around it.
 const BYTES_OF_VALUE: u64 = 64;
 
 /// Parses `text`, the content from a file with `stored` bytes. `stored` is smaller than the text if

@@ -35,7 +35,7 @@ pub(crate) fn text(bytes: usize, budget: &Budget) -> Result<(), ImportError> {
 }
 
 /// Refuses a file that has one rank's operations and repeats them for `ranks` ranks by a number in
-/// it: otherwise a few bytes would stand for operations in any number. Callers skip the check if
+/// it: otherwise a few bytes would stand for any number of operations. Callers skip the check if
 /// the scenario gives the rank count, because the user then asked for it.
 ///
 /// # Errors

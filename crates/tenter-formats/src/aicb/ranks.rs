@@ -175,8 +175,8 @@ fn grid(sections: &[Section], spec: &AicbSpec) -> Result<Grid, ImportError> {
     })
 }
 
-/// Checks that all groups with one kind have one size. Tensor-parallel and expert-parallel sizes
-/// must also fit the grid; `ranks` may change the others, which gives a note.
+/// Checks that all groups of a kind have one size. Tensor-parallel and expert-parallel sizes must
+/// also fit the grid; `ranks` may change the others, which gives a note.
 fn check_sizes(sections: &[Section], grid: Grid) -> Result<(), ImportError> {
     let rows = sections.iter().flat_map(|section| &section.rows);
     let mut first: BTreeMap<Group, (u32, usize)> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Assignment from recordings to ranks.
+//! Assignment of recordings to ranks.
 
 use crate::error::{ImportError, Place};
 use crate::limits::{self, DECLARED_MAX};

@@ -1,4 +1,4 @@
-//! Restriction to calls that all ranks in a group, or both ranks at a message, have recorded.
+//! Restriction to calls that all ranks of a group, or both ranks of a message, have recorded.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::trace::Traces;
 /// number.
 type Key = (u32, u64, u32);
 
-/// The messages that are kept if one rank in a pair has recorded more than the other.
+/// The messages that are kept if one rank of a pair has recorded more than the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
     /// The first ones: both recordings begin at the same message.

@@ -1,4 +1,4 @@
-//! Conversion from calls into a rank's operations.
+//! Conversion of calls into a rank's operations.
 
 use tenter_units::Time;
 

@@ -12,7 +12,8 @@ pub(crate) enum Called {
     Nothing,
 }
 
-/// Returns a name's meaning, regardless how its words are separated; `None` if it names no call.
+/// Returns a name's meaning, regardless of the separators between its words; `None` if it names no
+/// call.
 pub(crate) fn called(name: &str) -> Option<Called> {
     // `nccl:all_reduce` has the backend in front.
     let name = name.rsplit(':').next().unwrap_or_default();

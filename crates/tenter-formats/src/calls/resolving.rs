@@ -1,4 +1,4 @@
-//! Resolution from recorded descriptions into calls.
+//! Resolution of recorded descriptions into calls.
 
 use tenter_workload::graph::CollectiveName;
 

@@ -15,7 +15,7 @@ pub(super) enum Value<'b> {
     Bytes(&'b [u8], usize),
 }
 
-/// A file part that is read from its beginning.
+/// A part of a file that is read from its beginning.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire<'b> {
     bytes: &'b [u8],

@@ -60,8 +60,8 @@ pub fn read(bytes: &[u8], reading: FlowReading, budget: &Budget) -> Result<Impor
     rows.finish(reading, budget)
 }
 
-/// A file may always have this number of rows, and one more for each byte. A dictionary makes equal
-/// rows in any number from a few bytes.
+/// A file may always have this number of rows, and one more for each byte. A dictionary makes any
+/// number of equal rows from a few bytes.
 const ROWS: u64 = 1 << 20;
 /// Bytes of text in all cells that a file may always have; [`TEXT_PER_BYTE`] for each byte come on
 /// top.

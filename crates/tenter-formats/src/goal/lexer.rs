@@ -54,7 +54,7 @@ pub(super) struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    /// Starts with `text`, whose first byte is on the file's line `line`.
+    /// Starts with `text`, whose first byte is on line `line` of its file.
     pub(super) fn new(text: &'t [u8], line: usize) -> Lexer<'t> {
         Lexer {
             text,

@@ -20,7 +20,7 @@ pub struct Server {
     pub scale_up: Option<ScaleUp>,
 }
 
-/// A part in the infrastructure, which becomes one copy of a device.
+/// A part of the infrastructure, which becomes one copy of a device.
 struct Block {
     name: String,
     device: String,

@@ -177,7 +177,8 @@ fn is_message(info: &Described) -> bool {
     matches!(info.called, Called::Send | Called::Receive)
 }
 
-/// Most bytes of lists that kernels may repeat when several carry out one call.
+/// Bytes of lists that kernels may repeat when several carry out one call, in addition to four
+/// times the lists of all calls.
 const TEXT: usize = 1 << 24;
 
 /// Resolves a rank's calls, in their kernels' file order.

@@ -1,5 +1,5 @@
-//! Thread blocks while an algorithm is made: those in the plan, and helpers. A helper takes data
-//! that is put into its GPU's memory, or answers gets from there.
+//! Thread blocks of an algorithm under construction: those of the plan, and helpers. A helper takes
+//! data that is put into its GPU's memory, or answers gets from there.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -6,7 +6,7 @@ use tenter_workload::collective::{Buffer, Slot};
 
 use super::json::{Json, Read};
 
-/// A channel between two GPUs. The n-th with a type on one side is the n-th with that type on the
+/// A channel between two GPUs. The n-th of a type on one side is the n-th of that type on the
 /// other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Channel {

@@ -1,5 +1,5 @@
-//! Reader for JSON execution plans for MSCCL++: thread blocks put data into other GPUs' memory, or
-//! get it from there, and signal when they have.
+//! Reader for execution plans of MSCCL++ as JSON: thread blocks put data into other GPUs' memory,
+//! or get it from there, and signal when they have.
 //!
 //! ```text
 //!   put, signal ── a message that a helper block takes at the receiver; a wait for the signal

@@ -1,4 +1,4 @@
-//! Conversion from a server into a scenario's `endpoint`.
+//! Conversion of a server into a scenario's `endpoint`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

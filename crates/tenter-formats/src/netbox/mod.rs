@@ -1,4 +1,4 @@
-//! Reader for cables in `NetBox`: the CSV file that it exports from its cable list, or the one from
+//! Reader for cables of `NetBox`: the CSV file that it exports from its cable list, or the one from
 //! which it imports cables.
 //!
 //! The user's patterns tell hosts from switches, then device roles, then device names. Rates come

@@ -124,7 +124,7 @@ pub(super) fn read(text: &str) -> Read<Workload> {
     Ok(workload)
 }
 
-/// Positions among a layer's words where collectives stand; their bytes follow.
+/// Positions of the collectives among a layer's words; their bytes follow.
 const COLLECTIVES: [usize; 3] = [3, 6, 9];
 
 /// Counts the collectives of a layer that have no bytes.
