@@ -15,9 +15,11 @@ pub(crate) struct Members {
     pub(crate) name: String,
     /// A list such as `[0, 1, ...]`, whose end may have been cut.
     pub(crate) list: String,
+    /// First rank, if the call names it.
     pub(crate) start: Option<u64>,
     /// Distance between neighbouring ranks; negative if it differs between them.
     pub(crate) stride: Option<i64>,
+    /// Number of ranks, if the call names it.
     pub(crate) size: Option<u64>,
 }
 

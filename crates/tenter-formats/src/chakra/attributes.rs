@@ -61,12 +61,15 @@ pub(super) struct Node {
     pub(super) duration_us: u64,
     is_cpu: Option<bool>,
     comm_type: Option<u64>,
+    /// Bytes of a message, or a rank's own bytes in a collective.
     comm_size: Option<u64>,
     source: Option<u64>,
     destination: Option<u64>,
     tag: Option<u64>,
     group: Option<u32>,
+    /// Stream on the device, as it was recorded.
     recorded: Option<u64>,
+    /// Arithmetic operations, for computing without a duration.
     operations: Option<u64>,
 }
 

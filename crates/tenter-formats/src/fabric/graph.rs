@@ -35,6 +35,7 @@ pub(crate) struct Cable {
 /// A server's scale-up domain, and the NPUs at each NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Server {
+    /// NPUs that share a NIC; 1 if each has its own.
     pub(crate) npus_per_nic: u32,
     /// NPUs in the scale-up domain; below 2 there is none.
     pub(crate) npus_per_host: u32,

@@ -104,8 +104,10 @@ struct Matrix {
     /// Starts as they are written, with the place of the flow. The unit is known at the end only.
     starts: Vec<(usize, String, Place)>,
     declared: u64,
+    /// Failures in the file, which are only counted.
     failures: u64,
     priorities: u64,
+    /// Source and destination of each connection, by its id.
     ids: BTreeMap<u64, (u32, u32)>,
 }
 

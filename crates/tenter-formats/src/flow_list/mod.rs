@@ -57,7 +57,8 @@ struct Flow {
     at: Place,
 }
 
-/// A rank's streams. Operations on one stream run one after the other.
+/// A rank's streams. Each carries out one operation at a time; a send occupies its stream only
+/// until it is posted.
 mod stream {
     pub(super) const SENDS: u32 = 0;
     pub(super) const CLOCK: u32 = 1;

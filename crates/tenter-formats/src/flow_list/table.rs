@@ -104,6 +104,7 @@ pub(super) struct Rows {
     ids: BTreeMap<u64, usize>,
     /// Waits: the flow, the id that it waits for, and true if it waits for the arrival.
     waits: Vec<(usize, u64, bool)>,
+    /// Number of starts with digits below a picosecond.
     cut: u64,
     last: Option<Place>,
 }

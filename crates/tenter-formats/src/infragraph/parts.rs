@@ -60,6 +60,7 @@ pub(super) struct Endpoint {
 pub(super) struct Edge {
     pub(super) ends: [Endpoint; 2],
     pub(super) scheme: Scheme,
+    /// Name of the link, which has rate and latency.
     pub(super) link: String,
     pub(super) at: Place,
 }

@@ -58,8 +58,10 @@ struct Infrastructure<'d> {
     firsts: Vec<u32>,
     /// Place of each instance in the document.
     by_name: BTreeMap<&'d str, usize>,
+    /// All paths that edges name, by their numbers.
     paths: Vec<Path>,
     numbers: BTreeMap<Path, u32>,
+    /// Edges between instances, in the order in which they were first named.
     wires: Vec<Wire>,
     notes: Vec<String>,
 }
@@ -389,6 +391,7 @@ fn in_blocks(ranks: &[u64], of_nic: u32) -> bool {
 /// A NIC with a cable.
 struct Host {
     name: String,
+    /// Number of the server among all copies.
     copy: u32,
     wire: usize,
     rank: Option<u64>,

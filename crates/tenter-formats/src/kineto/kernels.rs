@@ -16,6 +16,7 @@ pub(super) struct Kernel {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) stream: u32,
+    /// True for NCCL's kernel that carries out messages, perhaps several at once.
     pub(super) sends_and_receives: bool,
     pub(super) correlation: Option<u64>,
     pub(super) external: Option<u64>,

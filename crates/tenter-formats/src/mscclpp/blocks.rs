@@ -27,9 +27,13 @@ enum Helps {
 /// The content of an algorithm's channel from one rank to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Carries {
+    /// Signals on one of the plan's channels: true for a port channel, and its number.
     Signals(bool, u32),
+    /// Data that a thread block puts, by the block's number.
     Puts(u32),
+    /// Requests from a thread block, by its number.
     Requests(u32),
+    /// Answers to a thread block, by its number.
     Answers(u32),
 }
 
@@ -40,6 +44,7 @@ pub(super) struct Blocks {
     /// Number of steps in all blocks.
     count: usize,
     names: Names,
+    /// Helpers, by the block that they help, their rank and their task.
     helpers: BTreeMap<(BlockName, u32, Helps), BlockName>,
     /// Next free block number of each rank, for helpers.
     next: Vec<u32>,

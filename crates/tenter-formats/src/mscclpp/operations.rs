@@ -21,6 +21,7 @@ struct Meetings {
     signals: BTreeMap<Way, Vec<Vec<StepName>>>,
     /// The waits on a channel, in order.
     waits: BTreeMap<Way, Vec<(BlockName, u32)>>,
+    /// Writers of each packet chunk.
     writers: BTreeMap<PacketChunk, Writers>,
     /// Steps that read packets, with the first chunk and the number of chunks.
     readers: Vec<(BlockName, u32, PacketChunk, u32)>,
@@ -37,6 +38,7 @@ struct Writers {
 struct Running {
     place: usize,
     name: BlockName,
+    /// Place of the next operation in the block's list.
     next: usize,
     taken: Taken,
 }
@@ -47,6 +49,7 @@ struct Operation<'a> {
     kind: &'a str,
     name: Rc<str>,
     channels: Vec<Channel>,
+    /// Remote rank if there is one, position, and number of chunks.
     sources: Vec<(Option<u32>, Slot, u32)>,
     targets: Vec<(Option<u32>, Slot, u32)>,
 }

@@ -39,6 +39,7 @@ pub(super) struct LineCall {
 pub(super) struct Process {
     pub(super) host: String,
     pub(super) device: u32,
+    /// Place of the file with its lines.
     pub(super) file: usize,
     pub(super) communicators: Vec<Communicator>,
     /// Communicator at each address, until a new one takes the address.

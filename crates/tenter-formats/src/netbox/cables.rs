@@ -49,6 +49,7 @@ pub fn read(files: Files<'_>, reading: &FabricReading, budget: &Budget) -> Read<
 struct Side {
     device: usize,
     interface: usize,
+    /// Column for the kind of the end, if there is one.
     kind: Option<usize>,
 }
 

@@ -41,6 +41,7 @@ struct Link {
     ends: [u32; 2],
     rate: Rate,
     delay: Time,
+    /// Probability that a packet is lost, as the file writes it; `0` for none.
     loss: String,
     at: Place,
 }

@@ -24,7 +24,8 @@ pub(crate) use groups::{Groups, NAME_RANKS};
 use rank::{Circle, TraceNode};
 pub(crate) use rank::{RankTrace, What};
 
-/// A rank's streams. Operations on one stream run one after the other.
+/// A rank's streams. Each carries out one operation at a time, in the order in which they could
+/// start.
 pub(crate) mod stream {
     /// Stream for compute kernels.
     pub(crate) const COMPUTE: u32 = 0;
@@ -58,6 +59,7 @@ const UNKNOWN_ROOT: &str = "broadcasts, reduces, gathers and scatters have a roo
 /// Traces of all ranks while they become a graph.
 pub(crate) struct Traces<'r> {
     dependencies: Dependencies,
+    /// Computing speed for operations without a duration, in 10⁹ per second.
     peak_gflops: Option<u32>,
     repeats: Repeats,
     builder: TakenGraph<'r>,
