@@ -189,7 +189,8 @@ fn scalar(field: u64, value: wire::Value<'_>) -> Option<Value<'_>> {
             Some(Value::Number(number.cast_signed()))
         }
         (15 | 17, wire::Value::Varint(number)) => Some(Value::Number(zigzag(number))),
-        (19 | 23, wire::Value::Fixed32(bits)) => Some(Value::Number(bits.into())),
+        (19, wire::Value::Fixed32(bits)) => Some(Value::Number(bits.into())),
+        (23, wire::Value::Fixed32(bits)) => Some(Value::Number(bits.cast_signed().into())),
         (21 | 25, wire::Value::Fixed64(bits)) => Some(Value::Number(bits.cast_signed())),
         (29, wire::Value::Bytes(bytes, _)) => std::str::from_utf8(bytes).ok().map(Value::Text),
         _ => None,

@@ -97,9 +97,7 @@ fn add(
     let mut trace = RankTrace::default();
     let mut file = Checked::of(content, budget)?;
     let length = file.length;
-    // Guess: a protobuf file begins with the length of its first message, which is taken not to be
-    // 123, the byte of `{`.
-    if first_of_text(file.open()?)? == Some(b'{') {
+    if is_json(file.open()?)? {
         let bytes = all_of_text(file.open()?, length, budget)?;
         let remedy = "give a Chakra trace as JSON";
         let parsed = json_text::parsed(&bytes, stored, remedy, budget)?;
@@ -113,15 +111,22 @@ fn add(
     traces.add(rank, trace, Place::Byte(length as usize))
 }
 
-/// Returns the first byte that is no white space.
-fn first_of_text(text: impl BufRead) -> Result<Option<u8>, ImportError> {
-    for byte in text.bytes() {
-        let byte = byte.map_err(|error| unreadable(0, &error))?;
-        if !byte.is_ascii_whitespace() {
-            return Ok(Some(byte));
-        }
-    }
-    Ok(None)
+/// Returns true for an object in JSON: a brace, and then a key or the other brace.
+///
+/// Guess: a protobuf file begins with the length of its first message. If that is 123, the byte of
+/// a brace, the message's first field follows, whose number (10) is white space and whose length
+/// is taken not to be that of a quotation mark (34) or a brace (125).
+fn is_json(text: impl BufRead) -> Result<bool, ImportError> {
+    let mut bytes = text.bytes();
+    let mut next = || {
+        let visible = |byte: &std::io::Result<u8>| {
+            byte.as_ref()
+                .map_or(true, |byte| !byte.is_ascii_whitespace())
+        };
+        let byte = bytes.find(visible).transpose();
+        byte.map_err(|error| unreadable(0, &error))
+    };
+    Ok(next()? == Some(b'{') && matches!(next()?, None | Some(b'"' | b'}')))
 }
 
 /// Reads a text with `length` bytes.

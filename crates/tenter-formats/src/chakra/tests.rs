@@ -406,6 +406,17 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
+fn a_first_message_as_long_as_the_byte_of_a_brace_is_no_json() {
+    let is_json = |text: &[u8]| super::is_json(text).expect("it can be read");
+    // Field 1, a version with 121 bytes: 123 with its tag and its length.
+    let first = [&[b'{', b'\n', 121][..], &[b'x'; 121]].concat();
+    assert!(!is_json(&first));
+    for text in ["{\"nodes\": []}", " {\n  \"nodes\": []}", "{}", "{"] {
+        assert!(is_json(text.as_bytes()), "{text}");
+    }
+}
+
+#[test]
 fn mutated_files_are_refused_or_say_something_else() {
     let written = write(&graph()).expect("it can be written");
     let mut stream = Stream::new(1, "formats", "mutations");

@@ -160,8 +160,9 @@ impl Graph {
     fn check(&self) -> Result<(), ImportError> {
         let mut names = HashSet::with_capacity(self.hosts.len() + self.switches.len());
         for (name, at) in self.hosts.iter().chain(&self.switches) {
-            if name.is_empty() || name.chars().count() > NAME_MAX {
-                let what = format!("the name {} has {} characters", quote(name), name.len());
+            let characters = name.chars().count();
+            if characters == 0 || characters > NAME_MAX {
+                let what = format!("the name {} has {characters} characters", quote(name));
                 return Err(wrong(*at, what, "give it 1 to 64"));
             }
             if !names.insert(name.as_str()) {

@@ -4,7 +4,14 @@ use crate::repository::{File, Repository};
 
 /// Words that hide the subject when a sentence begins with them.
 const HEADLESS: [&str; 8] = [
-    "What", "Whether", "Its", "Their", "Those", "How many", "How much", "All of these",
+    "What",
+    "Whether",
+    "Its",
+    "Their",
+    "Those",
+    "How many",
+    "How much",
+    "All of these",
 ];
 /// Words that stand for a parameter that has a name.
 const UNNAMED: [&str; 2] = ["so many", "so long as"];
@@ -79,7 +86,7 @@ fn sentences(block: &str) -> impl Iterator<Item = &str> {
 
 fn is_unclear(sentence: &str) -> bool {
     let begins = |words: &&str| {
-        let rest = sentence.strip_prefix(**words);
+        let rest = sentence.strip_prefix(*words);
         rest.is_some_and(|rest| rest.starts_with(' '))
     };
     HEADLESS.iter().any(|words| begins(&words))
@@ -100,7 +107,11 @@ mod tests {
         ]);
         let found = unclear(&repository);
         assert_eq!(found.len(), 1);
-        assert!(found[0].starts_with("tenter-x: 2 sentences"), "{}", found[0]);
+        assert!(
+            found[0].starts_with("tenter-x: 2 sentences"),
+            "{}",
+            found[0]
+        );
         assert!(found[0].contains("crates/tenter-x/src/a.rs:1: Whether senders"));
     }
 }
