@@ -46,18 +46,18 @@ component! {
     }
 }
 
-/// The length of the prefix of a subnet.
+/// Length of a subnet's prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefix {
-    /// As long as the pool's blocks need.
+    /// 16 bits, or more if the pool has too few blocks of that size.
     Auto,
-    /// This many bits.
+    /// The prefix length in bits, 1 to 30.
     Bits(u8),
 }
 
 word_or!(Prefix { "auto" => Auto, Bits(u8) });
 
-/// Addresses with a prefix in common.
+/// A block of IPv4 addresses that share a prefix, such as `10.0.0.0/8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
     address: Ipv4Addr,
@@ -71,6 +71,8 @@ impl FromStr for Pool {
         let (address, bits) = word.split_once('/').ok_or(())?;
         let address: Ipv4Addr = address.parse().map_err(|_| ())?;
         let prefix: u8 = bits.parse().map_err(|_| ())?;
+        // A pool that ends in host bits (`10.0.0.1/8`) is more likely a slip than a wish for
+        // rounding.
         let holds = (1..=29).contains(&prefix) && u32::from(address) & (u32::MAX >> prefix) == 0;
         holds.then_some(Pool { address, prefix }).ok_or(())
     }
@@ -88,11 +90,12 @@ parsed!(Pool {
     "write for example `10.0.0.0/8`, without address bits behind the prefix"
 });
 
-/// The path of the section.
+/// Path of the section in a scenario.
 const PATH: &str = "endpoint.addresses";
 
 impl Addresses {
-    /// The addresses of all NICs, in the order of the hosts.
+    /// Assigns each NIC an address, a gateway and a DSCP, by host. Notes a problem and returns
+    /// `None` if the pool is too small or an override names no host.
     pub(crate) fn assign(
         &self,
         topology: &Topology,
@@ -126,7 +129,8 @@ impl Addresses {
         Some(addresses)
     }
 
-    /// Where the addresses of a host are spoken of.
+    /// Returns the place to report when the address of `host` is at fault: its override, else the
+    /// section.
     pub(crate) fn place_of(&self, host: HostId, names: &HostNames<'_>) -> Option<Location> {
         let mut changes = self.overrides.iter().enumerate();
         let of_host = |(index, change): &(usize, &AddressOverride)| {
@@ -138,11 +142,14 @@ impl Addresses {
 
     fn subnet_prefix(&self, groups: &Groups, names: &HostNames<'_>) -> Option<u8> {
         let switches = groups.count.max(1);
+        // Each leaf takes a block whose number extends the pool's prefix, so blocks are a power of
+        // two.
         let needed = self.pool.prefix + switches.next_power_of_two().trailing_zeros() as u8;
         let prefix = match self.prefix {
             Prefix::Auto => needed.max(16),
             Prefix::Bits(bits) => bits,
         };
+        // The subnet itself, its gateway and the broadcast address carry no host.
         let room = |prefix: u8| (1_u64 << (32 - u32::from(prefix))).saturating_sub(3);
         if prefix < needed || prefix > 30 || room(prefix) < u64::from(groups.largest) {
             let message = format!(
@@ -162,6 +169,7 @@ impl Addresses {
         topology: &Topology,
         names: &HostNames<'_>,
     ) {
+        // The pool gives each host its own address, so only overrides can collide.
         if self.overrides.is_empty() {
             return;
         }
@@ -190,18 +198,18 @@ impl Addresses {
     }
 }
 
-/// Where an override names its host.
+/// Returns the place where override `index` names its host.
 fn place(index: usize, names: &HostNames<'_>) -> Option<Location> {
     names.place(&format!("{PATH}.overrides[{index}].host"))
 }
 
-/// Hosts by the switch they are attached to.
+/// Hosts grouped by their leaf; each group gets a subnet.
 struct Groups {
-    /// Switches with hosts.
+    /// Leaves that have hosts.
     count: u32,
-    /// Hosts of the one that has most.
+    /// Host count of the largest group.
     largest: u32,
-    /// Per host: the number of its switch among those with hosts, and its own number there.
+    /// For each host, the index of its group and its own index within that group.
     places: Vec<(u32, u32)>,
 }
 

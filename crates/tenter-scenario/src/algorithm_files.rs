@@ -1,4 +1,4 @@
-//! Algorithms that collectives name by their files.
+//! Collective algorithms that a scenario names by their files.
 
 use tenter_formats::read_algorithm;
 use tenter_notation::diagnostics::quote;
@@ -8,18 +8,17 @@ use tenter_workload::collective::write_program;
 use crate::files::{Files, bytes_of, tell};
 use crate::findings::Findings;
 
-/// Algorithms of more bytes have files of their own.
+/// Byte limit for the programs of one algorithm in a scenario; longer ones become files.
 const WRITTEN_OUT: usize = 2 << 10;
 
-/// Replaces the `file` or the `files` of each algorithm by its `programs`. Problems are noted, and
-/// warnings.
+/// Replaces `file` or `files` of each algorithm by its `programs`, and notes problems and warnings.
 pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, findings: Findings<'_>) {
     each(root, &mut |mapping, key| {
         write_out_of(mapping, key, files, findings);
     });
 }
 
-/// The same for a workload alone.
+/// Does the same as [`write_out`] for one workload.
 pub(crate) fn write_out_workload(workload: &mut Node, files: &Files<'_>, findings: Findings<'_>) {
     each_of_workload(workload, &mut |mapping, key| {
         write_out_of(mapping, key, files, findings);
@@ -30,13 +29,15 @@ fn write_out_of(mapping: &mut Node, key: &str, files: &Files<'_>, findings: Find
     let read = mapping
         .entry_mut(key)
         .is_none_or(|algorithm| write_out_programs(algorithm, files, findings));
-    // What is wrong has been said, and the usual algorithm can be read.
+    // The problem has been noted. Without the key the reader assumes the default algorithm, and can
+    // report what else is wrong.
     if !read {
         mapping.remove(&[key]);
     }
 }
 
-/// Puts long algorithms into files, whose names take their place. The inverse of [`write_out`].
+/// Moves long algorithms into files and names these in the scenario: the inverse of [`write_out`].
+/// `taken` receives file names and contents.
 pub(crate) fn take_out(root: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
     each(root, &mut |mapping, key| {
         if let Some(algorithm) = mapping.entry_mut(key) {
@@ -45,7 +46,7 @@ pub(crate) fn take_out(root: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
     });
 }
 
-/// Calls for each algorithm of a scenario that is a mapping, with what has it and its key.
+/// Calls `act` for each algorithm of a scenario that is a mapping, with its parent and its key.
 fn each(root: &mut Node, act: &mut dyn FnMut(&mut Node, &str)) {
     for job in root.items_mut("jobs") {
         for collective in job.items_mut("collectives") {
@@ -59,7 +60,7 @@ fn each(root: &mut Node, act: &mut dyn FnMut(&mut Node, &str)) {
     }
 }
 
-/// The same for the algorithms of a workload.
+/// Does the same as [`each`] for the algorithms of one workload.
 fn each_of_workload(workload: &mut Node, act: &mut dyn FnMut(&mut Node, &str)) {
     let Some(algorithms) = workload.entry_mut("algorithms") else {
         return;
@@ -67,6 +68,7 @@ fn each_of_workload(workload: &mut Node, act: &mut dyn FnMut(&mut Node, &str)) {
     let Value::Map(entries) = &algorithms.value else {
         return;
     };
+    // `act` may change the mapping, so the keys are copied first.
     let keys: Vec<String> = entries.iter().map(|entry| entry.key.clone()).collect();
     for key in &keys {
         if is_mapping(algorithms, key) {
@@ -79,7 +81,7 @@ fn is_mapping(node: &Node, key: &str) -> bool {
     node.entry(key).is_some_and(|entry| entry.node.is_map())
 }
 
-/// The names in a text or a list of texts.
+/// Returns the words of a node that is a text or a list of texts.
 fn names(node: &Node) -> Vec<String> {
     let word = |node: &Node| match &node.value {
         Value::Scalar { text, .. } => Some(text.clone()),
@@ -93,7 +95,8 @@ fn text(text: String) -> Node {
     Node::unplaced(Value::Scalar { text, quoted: true })
 }
 
-/// Whether there is nothing to read, or all could be read.
+/// Reads the files of one algorithm into its `programs`; returns false if a file is missing or
+/// wrong.
 fn write_out_programs(algorithm: &mut Node, files: &Files<'_>, findings: Findings<'_>) -> bool {
     let Findings {
         problems, warnings, ..
@@ -143,6 +146,7 @@ fn write_out_programs(algorithm: &mut Node, files: &Files<'_>, findings: Finding
         return false;
     }
     algorithm.remove(&[key]);
+    // Programs take the place of the key, so that errors found in them later point to it.
     for program in &mut programs {
         program.at = at;
     }
@@ -169,7 +173,7 @@ fn take_out_programs(algorithm: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
     let mut names = Vec::new();
     for program in programs {
         let bytes = program.replace(';', "\n").into_bytes();
-        // Collectives of one algorithm share its file.
+        // Collectives with the same algorithm share its file.
         let known = taken.iter().find(|(_, of)| *of == bytes);
         let name = known.map_or_else(
             || format!("algorithm-{}.txt", taken.len()),

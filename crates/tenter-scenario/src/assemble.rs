@@ -1,4 +1,4 @@
-//! From the sections of a scenario to the plan.
+//! From a scenario's sections to its plan.
 
 use tenter_config::{Component as _, Part as _};
 use tenter_endpoint::{DmaRates, NicAddress, NicSpec, Pcie, PortChanges};
@@ -32,14 +32,14 @@ use tenter_plan::{
     Plan, Seeds,
 };
 
-/// A scenario, read; nothing in it has been put together yet.
+/// A scenario whose sections were read, each by itself.
 struct Draft {
     parts: ScenarioParts,
-    /// The seed of the scenario, or the one in its place.
+    /// The caller's seed, or else the scenario's; `None` if the latter is wrong.
     seed: Option<u64>,
 }
 
-/// From the tree to the plan and the effective configuration. There is a plan exactly when no
+/// Resolves a tree into the plan and the effective configuration. Returns a plan exactly if no
 /// problem was noted.
 pub(crate) fn resolve(
     root: Node,
@@ -52,14 +52,15 @@ pub(crate) fn resolve(
     (plan.filter(|_| findings.problems.is_empty()), effective)
 }
 
-/// From the tree to the typed scenario, without putting its sections together.
+/// Reads a tree into the typed scenario, without checks across its sections.
 pub(crate) fn typed(root: Node, problems: &Problems) -> Option<Scenario> {
     let (draft, _) = read(root, None, problems);
     draft.parts.whole().filter(|_| problems.is_empty())
 }
 
-/// Reads all sections, and fills in what they leave out.
+/// Reads all sections, and completes the tree to the effective configuration.
 fn read(mut root: Node, seed: Option<u64>, problems: &Problems) -> (Draft, Node) {
+    // Defaults that depend on other keys must be in the tree before the tables read it key by key.
     device_defaults::fill_in(&mut root);
     jobs::fill_in(&mut root, seed, problems);
     let mut section = Section::root(root, &Scenario::TABLE, problems);
@@ -72,13 +73,15 @@ fn read(mut root: Node, seed: Option<u64>, problems: &Problems) -> (Draft, Node)
 }
 
 impl Draft {
-    /// Builds the fabric, binds ranks and addresses to it, and checks what only shows together.
+    /// Builds the fabric, binds ranks and addresses to it, and checks sections against each other.
     fn assemble(
         self,
         graphs: &Graphs<'_>,
         findings: Findings<'_>,
         effective: &mut Node,
     ) -> Option<Plan> {
+        // Without a valid seed there is no plan (`self.seed?` below); 0 lets the other checks go
+        // on.
         let (mut own, seed, problems) = (self.parts, self.seed.unwrap_or(0), findings.problems);
         if let Some(endpoint) = &mut own.endpoint {
             endpoint.nic.adopt_transport();
@@ -112,6 +115,8 @@ impl Draft {
             topology_spec: described,
             switches,
             signals: switched.signals,
+            // The estimate takes time and is seldom needed: only an interval that was not given
+            // calls it.
             records_operations: observe.records_operations(&jobs),
             queue_changes: queue_changes::bind(&observe, &topology, &switching, problems)?,
             capture: capture::bind(&observe, &topology, problems)?,
@@ -145,7 +150,7 @@ impl Draft {
     }
 }
 
-/// A plan without problems, with its lookahead, which goes over the whole fabric.
+/// Computes the lookahead of a plan without problems, in a pass over the whole fabric.
 fn with_lookahead(plan: Plan, findings: Findings<'_>) -> Option<Plan> {
     findings.go_over(&plan.topology)?;
     let is_good = findings.problems.is_empty();
@@ -163,7 +168,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// What is given beside the sections.
+/// Inputs beside the sections.
 struct Given<'a> {
     seed: u64,
     seeds: Seeds,
@@ -171,7 +176,7 @@ struct Given<'a> {
     graphs: &'a Graphs<'a>,
 }
 
-/// The graph of the fabric, and what is bound to it, as far as that could be read.
+/// The fabric's graph and what is bound to it; a part is `None` if its section was wrong.
 struct Bound {
     topology: Topology,
     circuits: Option<CircuitPlan>,
@@ -192,6 +197,7 @@ impl Bound {
         effective: &mut Node,
     ) -> Option<Bound> {
         let problems = findings.problems;
+        // The reader has refused this kind; its graph would only cause follow-up problems.
         if own.fabric.unscheduled_kind().is_some() {
             return None;
         }
@@ -222,7 +228,8 @@ impl Bound {
 }
 
 impl Bound {
-    /// Puts control packets into the class of what is trimmed, where a word lays that out.
+    /// Puts control packets into the class of trimmed frames if `flow_control: trim` lays out
+    /// classes.
     fn place_control(
         &self,
         models: Option<&[SwitchDraft]>,
@@ -237,7 +244,7 @@ impl Bound {
     }
 }
 
-/// The switches, and what follows from them.
+/// Switches, and everything derived from them.
 struct Switched {
     switches: Switches,
     links: Option<Links>,
@@ -296,8 +303,8 @@ fn npus(endpoint: Option<&Endpoint>) -> (u32, Option<ScaleUp>) {
     endpoint.map_or((1, None), of)
 }
 
-/// The fabric as a graph, which has the tiers of all models, and when its circuits change, if it
-/// has any.
+/// Builds the fabric's graph and checks the models' tiers against it. Returns the graph and the
+/// circuit changes, if there are optical switches.
 fn build(
     spec: &TopologySpec,
     mut circuits: Option<CircuitPlan>,
@@ -312,14 +319,15 @@ fn build(
     Some((topology, circuits))
 }
 
-/// What is bound to hosts: jobs, addresses of NICs and what their DMA has.
+/// Jobs, NIC addresses and DMA rates; each is `None` if its section was wrong.
 type Placed = (
     Option<Vec<Job>>,
     Option<ById<HostId, NicAddress>>,
     Option<ById<HostId, DmaRates>>,
 );
 
-/// Binds them, and checks whether ranks reach each other, where all that decides it could be read.
+/// Binds jobs, addresses and DMA rates to hosts, and checks that ranks reach each other as far as
+/// the sections could be read.
 fn place(
     specs: Option<Vec<JobSpec>>,
     endpoint: Option<&Endpoint>,
@@ -351,8 +359,8 @@ fn place(
     (jobs, addresses, dma)
 }
 
-/// The switches with what signals and notices to senders need, and the signals; refuses impairments
-/// that do not go with source ports that change.
+/// Completes switches with what signals and notices to senders need, and returns both. Refuses
+/// impairments that do not go with changing source ports.
 fn add_signals(
     around: &buffer::Around<'_>,
     switches: Option<Switches>,
@@ -391,7 +399,7 @@ fn add_signals(
     Some((switches, Some(spec)))
 }
 
-/// Checks what only shows together.
+/// Checks sections against each other.
 fn check_together(
     around: &buffer::Around<'_>,
     switching: &Switching,
@@ -412,6 +420,7 @@ fn check_together(
     ultra_ethernet::check(around, switching, switches, faults);
     trimming::check(around, switches);
     limits_at_rates::check(around, switches, faults);
+    // In a multi-plane fabric `planes::check` has refused what the checks below would warn of.
     if !planes::check(around, switching, switches, faults) {
         return;
     }
@@ -445,7 +454,7 @@ fn has_storms(faults: &FaultPlan) -> bool {
     faults.events.iter().any(storm)
 }
 
-/// Warns of pauses in a fabric where nothing can be paused.
+/// Warns of pause storms and watchdogs in a fabric without lossless classes.
 fn warn_of_pauses(
     switches: &Switches,
     watchdog: bool,

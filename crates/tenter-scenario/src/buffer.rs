@@ -1,5 +1,5 @@
-//! The buffer of a switch against its topology: what is reserved, what headroom is needed, what is
-//! left to share, and whether the thresholds make sense.
+//! Checks a switch's buffer against its topology: reserved bytes, headroom, the remaining pool,
+//! thresholds and pauses.
 
 use std::cmp::Reverse;
 
@@ -22,16 +22,16 @@ use crate::switch_model::{SwitchDraft, section_of};
 use tenter_notation::diagnostics::{Problems, quote};
 use tenter_notation::tree::{Node, Value};
 
-/// The path of the receive buffer.
+/// Path of the receive buffer in a scenario.
 const RECEIVE_BUFFER: &str = "endpoint.nic.receive_buffer";
 
-/// What a switch model is completed with.
+/// Inputs that complete a switch model.
 pub(crate) struct Around<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) addresses: &'a [NicAddress],
     pub(crate) jobs: &'a [Job],
     pub(crate) endpoint: &'a Endpoint,
-    /// Whether leaves take frames whole, as those of a scheduled fabric do.
+    /// True if leaves store each frame before they forward it, as in a scheduled fabric.
     pub(crate) leaves_take_whole: bool,
     pub(crate) problems: &'a Problems,
     pub(crate) warnings: &'a Problems,
@@ -48,9 +48,9 @@ impl<'a> Around<'a> {
     }
 }
 
-/// One of the models among all, and the links into its switches.
+/// One switch model, and the links into its switches.
 struct Model<'a> {
-    /// 0 for the usual one, then the tiers as they are listed.
+    /// 0 for the usual model, then 1 for the first listed tier, and so on.
     number: usize,
     switches: &'a Switches,
     links: &'a Links,
@@ -62,14 +62,15 @@ impl Model<'_> {
         tier.map_or(&self.switches.usual, |tier| &self.switches.tiers[tier].1)
     }
 
-    /// The switches of this model.
+    /// Returns the nodes of this model's switches.
     fn nodes(&self, topology: &Topology) -> impl DoubleEndedIterator<Item = NodeId> {
         let all = topology.switch_nodes();
+        // Two models may be equal in value: only the address tells them apart.
         all.filter(|&node| std::ptr::eq(self.switches.of(topology, node), self.spec()))
     }
 }
 
-/// Moves the tiers behind classes that were not listed, where the reader has them too.
+/// Moves `tiers` behind the derived classes: the reader has it as the last key of a switch.
 fn keep_last(effective: &mut Node) {
     let switch = section_of(effective, "fabric.switch");
     if let Some(tiers) = switch.and_then(|switch| switch.entry_mut("tiers")).cloned() {
@@ -85,12 +86,12 @@ fn spec_mut(switches: &mut Switches, number: usize) -> &mut SwitchSpec {
     }
 }
 
-/// What one switch needs outside its pools.
+/// Bytes that one switch needs outside its pools.
 struct Need {
     node: NodeId,
     ports: u64,
     reserved: u64,
-    /// What is kept as headroom.
+    /// Bytes kept as headroom, for all ports and lossless classes.
     headroom: u64,
 }
 
@@ -100,7 +101,7 @@ impl Need {
     }
 }
 
-/// A queue that holds no full frame lets nothing through.
+/// Refuses queues shorter than one full frame, which would let nothing through.
 pub(crate) fn check_capacities(
     models: Option<&[SwitchDraft]>,
     endpoint: Option<&Endpoint>,
@@ -125,22 +126,23 @@ fn check_capacity(draft: &SwitchDraft, frame: u64, problems: &Problems) {
     }
 }
 
-/// The classes that packets have, each kind ascending and none twice.
+/// Classes of packets that NICs send, each list ascending without repetition.
 struct UsedClasses {
     data: Vec<u8>,
     control: Vec<u8>,
 }
 
-/// One model on its way: what was read, and its classes.
+/// One model as it was read, with its classes.
 struct Parts {
     draft: SwitchDraft,
     classes: Vec<ClassDraft>,
 }
 
 impl Around<'_> {
-    /// The models of all switches; `None` where something does not fit, which is noted.
+    /// Completes the models of all switches, and the links between them. Returns `None` after
+    /// noting what does not fit.
     ///
-    /// Writes what it finds out into the effective configuration.
+    /// Writes derived values into the effective configuration.
     pub(crate) fn complete(
         &self,
         switch: &Switch,
@@ -159,6 +161,7 @@ impl Around<'_> {
             numbers.extend(draft.tier);
             whole.push(Parts { draft, classes });
         }
+        // The list of classes is now in the configuration, and `flow_control` excludes such a list.
         if controlled {
             effective.remove(&["fabric", "flow_control"]);
         }
@@ -173,17 +176,20 @@ impl Around<'_> {
         };
         self.check_tiers(&whole, &switches)?;
         let links = Links::of(self.topology, &switches, &self.endpoint.nic);
+        // Headroom of links depends on the classes, and pools are what headroom leaves.
         for (number, parts) in whole.iter().enumerate() {
             self.fit(number, parts, &mut switches, &links, effective)?;
         }
         self.check_receive_buffer(&links);
+        // A NIC pauses all lossless classes of its leaf: the model with most of them is the worst
+        // case.
         let most = switches.iter().max_by_key(|spec| lossless_classes(spec))?;
         self.check_receive_refresh(most, frame);
         self.check_marks(&switches, &used.data);
         Some((switches, links))
     }
 
-    /// Shares out the buffer of one model, and checks its thresholds and pauses.
+    /// Sizes the pools of model `number`, and checks its thresholds and pauses.
     fn fit(
         &self,
         number: usize,
@@ -243,19 +249,19 @@ impl Around<'_> {
         UsedClasses { data, control }
     }
 
-    /// The classes of the data that NICs send.
+    /// Returns the classes of data that NICs send.
     pub(crate) fn data_classes(&self) -> Vec<u8> {
         self.used_classes().data
     }
 
-    /// The classes of all packets that NICs send.
+    /// Returns the classes of all packets that NICs send.
     pub(crate) fn all_classes(&self) -> Vec<u8> {
         let UsedClasses { data, control } = self.used_classes();
         [data, control].concat()
     }
 
-    /// Whether the models go together: a packet finds its class everywhere, and does not lose by
-    /// oversight what another tier keeps.
+    /// Checks the models against each other: all must list the same classes, and a class that is
+    /// lossless in one tier should be lossless in all.
     fn check_tiers(&self, whole: &[Parts], switches: &Switches) -> Option<()> {
         let listed = |spec: &SwitchSpec| -> Vec<String> {
             let classes = spec.classes.iter();
@@ -297,7 +303,8 @@ impl Around<'_> {
         Some(())
     }
 
-    /// Whether there is anything that receivers could tell senders of.
+    /// Warns of a congestion control that would receive no notifications because no data class is
+    /// marked.
     fn check_marks(&self, switches: &Switches, data: &[u8]) {
         let queues = switches.usual.queue_of_class();
         let marks = |class: &u8| {
@@ -317,11 +324,11 @@ impl Around<'_> {
             .note("endpoint.nic.congestion_control", message, help);
     }
 
-    /// What the switch that needs most has to keep outside its pools; `None` where no switch is of
-    /// this model.
+    /// Returns the need of the switch with the most reserved bytes and headroom; `None` if no
+    /// switch is of this model.
     fn need(&self, of: &Model<'_>) -> Option<Need> {
         let needs = of.nodes(self.topology).map(|node| self.need_of(node, of));
-        // Of equal ones the first, which is the lowest in the fabric.
+        // `max_by_key` takes the last of equal ones; reversed, that is the lowest in the fabric.
         needs.rev().max_by_key(Need::bytes)
     }
 
@@ -331,6 +338,7 @@ impl Around<'_> {
         let reserved = classes.fold(0_u64, |sum, class| sum.saturating_add(class.reserved_bytes));
         let parts = self.headroom_of_parts(node, of).into_iter();
         let headroom = parts.fold(0, u64::saturating_add);
+        // Ports with a headroom pool never hold more than it, nor more than their own headroom.
         let shared = of.spec().sharing.headroom_pool_bytes;
         Need {
             node,
@@ -340,7 +348,7 @@ impl Around<'_> {
         }
     }
 
-    /// What the ports of each part of a switch's buffer may use as headroom together.
+    /// Returns the headroom that the ports of each buffer partition need at most, in bytes.
     fn headroom_of_parts(&self, node: NodeId, of: &Model<'_>) -> Vec<u64> {
         let sharing = of.spec().sharing;
         let ports = self.topology.nodes[node].ports.len();
@@ -354,7 +362,7 @@ impl Around<'_> {
         parts
     }
 
-    /// Whether partitions go with what pauses senders, and whether shared headroom may run out.
+    /// Refuses partitions with pauses by queue, and warns of shared headroom that may run out.
     fn check_sharing(&self, draft: &SwitchDraft, of: &Model<'_>) -> Option<()> {
         let at = draft.buffer_at(self.problems);
         let path = format!("{}.buffer", draft.path);
@@ -378,7 +386,7 @@ impl Around<'_> {
         Some(())
     }
 
-    /// Whether every part of the buffer belongs to a port.
+    /// Warns of partitions without a port.
     fn warn_of_unused_parts(&self, draft: &SwitchDraft, of: &Model<'_>) {
         let parts = of.spec().sharing.parts();
         let ports = |node: NodeId| self.topology.nodes[node].ports.len();
@@ -396,8 +404,7 @@ impl Around<'_> {
         self.warnings.push(at, message, Some(help));
     }
 
-    /// Whether the headroom that ports share may run out: in the switch, and the part of its
-    /// buffer, that may need most.
+    /// Warns of shared headroom that may run out, with the switch and partition that may need most.
     fn warn_of_shared_headroom(&self, draft: &SwitchDraft, of: &Model<'_>) {
         let sharing = of.spec().sharing;
         let Some(shared) = sharing.headroom_pool_bytes else {
@@ -409,7 +416,7 @@ impl Around<'_> {
                 .zip(parts)
                 .map(move |(part, most)| (most, node, part))
         });
-        // Of equal ones the first, which is the lowest in the fabric.
+        // Of equal ones the first is named, which is the lowest in the fabric.
         let first = |needs: (u64, NodeId, usize)| (needs.0, Reverse((needs.1, needs.2)));
         let Some((most, node, part)) = needs.max_by_key(|&needs| first(needs)) else {
             return;
@@ -435,7 +442,7 @@ impl Around<'_> {
         self.warnings.push(at, message, Some(help));
     }
 
-    /// The sizes of the pools: as given, or one of what is left.
+    /// Returns the pool sizes in bytes: the given ones, or a single pool of the remaining memory.
     fn pools(
         &self,
         buffer: &Buffer,
@@ -483,7 +490,7 @@ impl Around<'_> {
         None
     }
 
-    /// A pool that pauses its senders must do so before it is full, at a fill that is known.
+    /// Refuses a pool that would be full before it pauses senders, or whose threshold has levels.
     fn check_pool_trigger(&self, draft: &SwitchDraft, class: &ClassDraft, pool: u64, frame: u64) {
         let by_pool = |of: &LosslessSpec| matches!(of.trigger, PfcTrigger::Pool(_));
         if !class.lossless.as_ref().is_some_and(by_pool) {
@@ -508,13 +515,13 @@ impl Around<'_> {
         self.problems.push(at, message, Some(help));
     }
 
-    /// An account that never holds a full frame lets nothing wait.
+    /// Refuses a threshold below one full frame, which would let nothing wait.
     fn check_limit(&self, draft: &SwitchDraft, class: &ClassDraft, spec: &SwitchSpec, frame: u64) {
         if draft.buffer().is_none() && class.limit == Limit::Static(draft.queue_capacity()) {
-            // Checked as a capacity.
+            // `check_capacity` reports this one.
             return;
         }
-        // An account is in one part of a buffer that is divided.
+        // A queue or priority group lies in one partition, so that partition's pool bounds it.
         let own = spec.classes.iter().find(|of| of.class == class.keys.number);
         let pool = spec.pool_of(own.map_or(0, |own| own.pool));
         self.check_pool_trigger(draft, class, pool, frame);
@@ -548,7 +555,8 @@ impl Around<'_> {
         self.problems.push(at, message, Some(help));
     }
 
-    /// Whether pauses last until they are repeated, and whether headroom that was given is enough.
+    /// Refuses pauses that end before they are repeated, and warns of given headroom that is too
+    /// small.
     fn check_pauses(&self, class: &ClassDraft, lossless: &LosslessSpec, of: &Model<'_>) {
         let mut short: Option<(u64, u64)> = None;
         let mut needed: Option<(u64, String)> = None;
@@ -590,7 +598,7 @@ impl Around<'_> {
         }
     }
 
-    /// Whether pauses are repeated so seldom that their frames leave half of the wire.
+    /// Refuses pauses whose repetitions would fill more than half of the wire.
     fn check_refresh(&self, class: &ClassDraft, lossless: &LosslessSpec, spec: &SwitchSpec) {
         let least = seldom_quanta(spec, lossless.refresh_percent);
         if u64::from(lossless.quanta) >= least {
@@ -605,7 +613,8 @@ impl Around<'_> {
         self.problems.push(at, message, Some(help));
     }
 
-    /// The same of the pauses of NICs, and whether these last until they are repeated.
+    /// Checks how long NICs pause their leaf: until the repetition arrives, and without filling the
+    /// wire.
     fn check_receive_refresh(&self, spec: &SwitchSpec, frame: u64) {
         let buffer = self.endpoint.nic.receive_buffer.as_ref();
         let Some(buffer) = buffer.filter(|buffer| buffer.xoff.is_some()) else {
@@ -616,6 +625,7 @@ impl Around<'_> {
             return;
         }
         let refresh = ReceiveBufferSpec::REFRESH_PERCENT;
+        // A repetition may wait for a full frame and for the pause frames of all other classes.
         let waits = frame + u64::from(WIRE_OVERHEAD_BYTES) + classes * PAUSE_WIRE;
         let least = outlasting_quanta(waits, refresh).max(seldom_quanta(spec, refresh));
         if u64::from(buffer.quanta) < least {
@@ -629,7 +639,7 @@ impl Around<'_> {
         }
     }
 
-    /// Whether what arrives after a NIC's XOFF still fits.
+    /// Warns of receive buffers without room for what arrives after the NIC's XOFF.
     fn check_receive_buffer(&self, links: &Links) {
         let nic = &self.endpoint.nic;
         let Some(buffer) = nic.receive_buffer else {
@@ -654,11 +664,11 @@ impl Around<'_> {
     }
 }
 
-/// Wire bytes of a pause frame.
+/// Length of a pause frame on the wire, in bytes.
 const PAUSE_WIRE: u64 = headroom::PAUSE_WIRE_BYTES as u64;
 
-/// The quanta that outlast what may delay a repetition: a frame that is already on the wire, and
-/// the pause frame itself.
+/// Returns the least `quanta` that outlast a delayed repetition: it waits for a frame on the wire
+/// and takes a pause frame's time itself.
 fn least_quanta(link: &PausedLink, refresh_percent: u8) -> u64 {
     outlasting_quanta(
         u64::from(link.reverse_wire_bytes) + PAUSE_WIRE,
@@ -666,14 +676,14 @@ fn least_quanta(link: &PausedLink, refresh_percent: u8) -> u64 {
     )
 }
 
-/// The quanta of which what is left after the repetition lasts as long as so many wire bytes.
+/// Returns the `quanta` whose part after the repetition lasts as long as `wire_bytes` on the wire.
 fn outlasting_quanta(wire_bytes: u64, refresh_percent: u8) -> u64 {
     let bits = wire_bytes * 8 * 100;
     bits.div_ceil(headroom::QUANTUM_BITS * u64::from(100 - refresh_percent))
 }
 
-/// The quanta of which the share after which a pause is repeated lasts as long as two pause frames
-/// for each class that may be paused, so that pauses never take more than half of the wire.
+/// Returns the least `quanta` at which pauses take at most half of the wire: until a pause is
+/// repeated, two pause frames fit for each lossless class.
 fn seldom_quanta(spec: &SwitchSpec, refresh_percent: u8) -> u64 {
     let bits = lossless_classes(spec) * 2 * PAUSE_WIRE * 8 * 100;
     bits.div_ceil(headroom::QUANTUM_BITS * u64::from(refresh_percent))
@@ -684,7 +694,7 @@ fn lossless_classes(spec: &SwitchSpec) -> u64 {
     lossless.count() as u64
 }
 
-/// The pools as they would be given.
+/// Writes pools as a scenario would list them.
 fn written(buffer: &Buffer, sizes: &[u64]) -> Node {
     let pools = buffer.names().into_iter().zip(sizes).map(|(name, &size)| {
         let name = Node::plain(name);

@@ -1,4 +1,4 @@
-//! `observe.capture`: ports at which frames are captured.
+//! `observe.capture`: the ports whose frames are captured.
 
 use tenter_topology::Topology;
 
@@ -8,7 +8,8 @@ use tenter_notation::decode::Read;
 use tenter_notation::diagnostics::{Path, Problems};
 use tenter_plan::CapturePlan;
 
-/// The ports in their order, none twice; nothing if none is asked for.
+/// Returns the captured ports in ascending order without repetition; `None` inside if there are
+/// none.
 pub(crate) fn bind(
     observe: &Observe,
     topology: &Topology,
@@ -19,6 +20,7 @@ pub(crate) fn bind(
     Some((!ports.is_empty()).then_some(CapturePlan {
         ports,
         limit: observe.capture_limit,
+        // A longer limit would cut no frame either.
         snap_bytes: u32::try_from(observe.capture_bytes.count()).unwrap_or(u32::MAX),
         from: observe.capture_from,
         to: observe.capture_to,

@@ -1,4 +1,4 @@
-//! `fabric.circuits`: optical circuit switches in the fabric, and what they cannot be with.
+//! `fabric.circuits`: optical circuit switches in the fabric, and what excludes them.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::findings::Findings;
 use crate::planes;
 use crate::switching::Switching;
 
-/// The fabric with the optical switches in it; their changes are put into the order of time.
+/// Builds the fabric with its optical switches, and sorts their changes by time.
 pub(crate) fn bind(
     circuits: &mut CircuitPlan,
     fabric: &TopologySpec,
@@ -32,6 +32,7 @@ pub(crate) fn bind(
     rewire(&mut topology, &circuits.initial, &initial)?;
     check_reach(&topology, &circuits.initial, &initial, &path)?;
     let mut order: Vec<usize> = (0..circuits.changes.len()).collect();
+    // A change must be valid on the circuits that the earlier ones leave, so checks follow time.
     order.sort_by_key(|change| circuits.changes[*change].at);
     let mut later = topology.clone();
     for change in order {
@@ -46,7 +47,8 @@ pub(crate) fn bind(
     Some(topology)
 }
 
-/// Two masters are one too many, and a matching has its limits.
+/// Refuses steering beside listed changes, which it would undo, and on optical switches that are
+/// too large for its matching.
 fn check_steering(circuits: &CircuitPlan, topology: &Topology, path: &Path<'_>) -> Option<()> {
     if circuits.steering.is_none() {
         return Some(());
@@ -64,7 +66,7 @@ fn check_steering(circuits: &CircuitPlan, topology: &Topology, path: &Path<'_>) 
     Some(())
 }
 
-/// Hosts and switches must reach each other when circuits have changed.
+/// Refuses circuits that leave a host or switch unreachable.
 fn check_reach(
     topology: &Topology,
     rewirings: &[Rewiring],
@@ -75,6 +77,7 @@ fn check_reach(
         return Some(());
     };
     let name = |node: NodeId| topology.name(node);
+    // The last rewiring completes the set of circuits, so the problem is reported there.
     let path = match rewirings.len() {
         0 => whole.clone(),
         count => list.item(count - 1),
@@ -89,7 +92,7 @@ fn check_reach(
     None
 }
 
-/// Refuses what cannot work with circuits that change.
+/// Refuses kinds of switching that need fixed links.
 pub(crate) fn check(switching: &Switching, reader: &mut dyn Reader) {
     let what = match switching {
         Switching::Scheduled(_) => {
@@ -117,7 +120,7 @@ fn rewire(topology: &mut Topology, rewirings: &[Rewiring], list: &Path<'_>) -> O
     complete.then_some(())
 }
 
-/// A change names each optical switch once: it moves once.
+/// Refuses a change that names an optical switch twice: one change moves it once.
 fn refuse_twice(rewirings: &[Rewiring], list: &Path<'_>) -> Option<()> {
     let mut seen = BTreeSet::new();
     let again = rewirings.iter().position(|of| !seen.insert(of.switch));

@@ -89,59 +89,59 @@ component! {
     }
 }
 
-/// The only scheduling that is no weight.
+/// The only scheduling without a weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strict {
-    /// Before all weighted classes.
+    /// Sends before all weighted classes.
     Strict,
 }
 
 choice!(Strict { "strict" => Strict });
 
-/// What is compared with the threshold.
+/// Quantity that is compared with a class's threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
-    /// The bytes that came in through one port.
+    /// Bytes that came in through one port.
     Ingress,
-    /// Those in an output queue.
+    /// Bytes in an output queue.
     Egress,
-    /// Those in the whole pool.
+    /// Bytes in the whole pool.
     Pool,
 }
 
 choice!(Trigger { "ingress" => Ingress, "egress" => Egress, "pool" => Pool });
 
-/// How headroom is chosen.
+/// Source of a class's headroom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// By the delays of the model.
+    /// Computed from the model's delays.
     Model,
-    /// By the formula of `SONiC`.
+    /// Computed by the formula of `SONiC`.
     Sonic,
-    /// As given.
+    /// A given number of bytes.
     Bytes(Bytes),
 }
 
 word_or!(Kept { "model" => Model, "sonic" => Sonic, Bytes(Bytes) });
 
-/// Marking by a name: thresholds that publications and devices use.
+/// ECN thresholds by a name, from publications and devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marking {
-    /// Nothing is marked.
+    /// No marks.
     None,
     /// HPCC's simulator at 25 Gb/s.
     Hpcc25g,
-    /// The same at 50 Gb/s.
+    /// HPCC's simulator at 50 Gb/s.
     Hpcc50g,
-    /// The same at 100 Gb/s.
+    /// HPCC's simulator at 100 Gb/s.
     Hpcc100g,
-    /// In proportion at 400 Gb/s.
+    /// HPCC's thresholds scaled to 400 Gb/s.
     Hpcc400g,
     /// ASTRA-sim at 200 Gb/s.
     Astra200g,
-    /// The same at 400 Gb/s.
+    /// ASTRA-sim at 400 Gb/s.
     Astra400g,
-    /// `SONiC`'s lossless profile, at any rate.
+    /// Lossless profile of `SONiC`, at any rate.
     Sonic,
 }
 
@@ -157,8 +157,8 @@ choice!(Marking {
 });
 
 impl Marking {
-    /// Kmin and Kmax in bytes, pmax in parts per million, and the line rate that a publication
-    /// gives them for. A device has its own at any rate.
+    /// Returns Kmin and Kmax in bytes and Pmax in parts per million. Thresholds from publications
+    /// carry their line rate; a device has the same at any rate.
     fn spec(self) -> Option<EcnSpec> {
         let at = |gbps, min_bytes, max_bytes| EcnSpec {
             min_bytes,
@@ -174,7 +174,7 @@ impl Marking {
             Marking::Hpcc25g => at(25, 100_000, 400_000),
             Marking::Hpcc50g => at(50, 200_000, 800_000),
             Marking::Hpcc100g => at(100, 400_000, 1_600_000),
-            // The same, in proportion to the rate.
+            // HPCC's thresholds, scaled to the rate.
             Marking::Hpcc400g => at(400, 1_600_000, 6_400_000),
             // ASTRA-sim, network configuration of its ns-3 backend: 200G, 400G.
             Marking::Astra200g => at(200, 600_000, 2_400_000),
@@ -189,7 +189,7 @@ impl Marking {
     }
 }
 
-/// A share of what is free in a pool.
+/// Factor of a dynamic threshold: a fraction of a pool's free bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alpha {
     numerator: u32,
@@ -230,7 +230,7 @@ parsed!(Alpha {
     "write a fraction of whole numbers from 1 to 65536, for example `1/8` or `2`"
 });
 
-/// No buffer and no queue is larger.
+/// Upper limit for any buffer and queue: 1 TiB.
 pub(crate) const CAPACITY_MAX: Bytes = Bytes::new(1 << 40);
 const SIZES: RangeInclusive<Bytes> = Bytes::new(0)..=CAPACITY_MAX;
 const RATES: RangeInclusive<Rate> =
@@ -245,8 +245,9 @@ fn only_a_pool_has_a_scope(own: &Lossless, reader: &mut dyn Reader) -> bool {
     holds
 }
 
-/// Also writes out what a name of thresholds stands for.
+/// Checks that levels rise in fill and fall in limit; replaces a threshold name by its values.
 fn levels_are_told_apart(own: &Class, reader: &mut dyn Reader) -> bool {
+    // The configuration shows the constants behind a name such as `hpcc-400g`.
     if let (Some(spec), WordOr::Word(_)) = (own.marking(), &own.ecn) {
         reader.write("ecn", Written::mapping(spec.written()));
     }
@@ -265,7 +266,7 @@ fn levels_are_told_apart(own: &Class, reader: &mut dyn Reader) -> bool {
 }
 
 impl Class {
-    /// Marking of congestion, if any.
+    /// Returns the ECN thresholds, by name or as given.
     pub(crate) fn marking(&self) -> Option<EcnSpec> {
         match &self.ecn {
             WordOr::Word(name) => name.spec(),
@@ -273,7 +274,7 @@ impl Class {
         }
     }
 
-    /// Pauses, if any.
+    /// Returns the pause settings; `None` for a lossy class.
     pub(crate) fn pauses(&self) -> Option<LosslessSpec> {
         let own = match self.lossless {
             WordOr::Word(false) => return None,
@@ -297,7 +298,7 @@ impl Class {
         })
     }
 
-    /// The most that an account may hold; a queue of a switch without a shared buffer holds so many
+    /// Returns the threshold of a queue or priority group; without a key for it, `queue_capacity`
     /// bytes.
     fn limit(&self, queue_capacity: u64) -> Limit {
         let levels = self.levels.as_ref().and_then(|list| Levels::new(list));
@@ -318,8 +319,8 @@ impl Class {
     }
 }
 
-/// Refuses classes that do not go together, or not with their buffer; `pools` are the names of its
-/// pools, where it is shared.
+/// Refuses classes that do not go together, or not with their buffer; `pools` has the names of a
+/// shared buffer's pools.
 pub(crate) fn check(classes: &[Class], pools: Option<&[String]>, reader: &mut dyn Reader) -> bool {
     if classes.is_empty() {
         reader.refuse(
@@ -357,8 +358,8 @@ pub(crate) fn check(classes: &[Class], pools: Option<&[String]>, reader: &mut dy
 }
 
 impl Class {
-    /// Why its limit cannot go by the rate of the line, if it is to; of a buffer that is shared or
-    /// not.
+    /// Returns the key, the fault and the remedy if the limit cannot scale with the line rate;
+    /// `shared` tells whether there is a shared buffer.
     fn not_scaled(&self, shared: bool) -> Option<(&'static str, String, String)> {
         if self.limit_scale_from.is_none() {
             let what = "is the least of a limit that goes by the rate of the line, and `limit_scale_from` is missing";
@@ -395,7 +396,7 @@ impl Class {
         Some(("limit_scale_from", what.to_owned(), help.to_owned()))
     }
 
-    /// What does not go with the buffer: the key, what is wrong with it, and the remedy.
+    /// Returns each key that does not go with the buffer, with the fault and the remedy.
     fn wrong(&self, pools: Option<&[String]>) -> Vec<(&'static str, String, String)> {
         if let Some(wrong) = self.not_scaled(pools.is_some()) {
             return vec![wrong];
@@ -442,19 +443,19 @@ impl Class {
     }
 }
 
-/// A class among those of its switch.
+/// A class of one switch model, with its derived settings.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassDraft {
     pub(crate) keys: Class,
-    /// Where it was listed.
+    /// Path at which the class is listed.
     pub(crate) path: String,
     pub(crate) limit: Limit,
     pub(crate) lossless: Option<LosslessSpec>,
 }
 
 impl ClassDraft {
-    /// A class of a list of classes at this path, in a switch in which a queue holds so many bytes
-    /// where there is no shared buffer.
+    /// Takes item `index` of the list at path `list`; `queue_capacity` limits queues without a
+    /// shared buffer.
     pub(crate) fn new(index: usize, keys: Class, list: &str, queue_capacity: u64) -> ClassDraft {
         ClassDraft {
             path: format!("{list}[{index}]"),
@@ -464,7 +465,8 @@ impl ClassDraft {
         }
     }
 
-    /// What the switch does with its frames, where no frame is longer, and pools have these names.
+    /// Returns the switch's settings for the class, with frames of at most `frame` bytes and pools
+    /// of these names.
     pub(crate) fn spec(&self, frame: u64, pools: &[String]) -> ClassSpec {
         let name = self.keys.pool.as_ref();
         let pool = pools.iter().position(|pool| Some(pool) == name);
@@ -472,7 +474,7 @@ impl ClassDraft {
             class: self.keys.number,
             scheduling: match self.keys.weight {
                 None => Scheduling::Strict,
-                // At most 1,000 frames of 4,174 bytes.
+                // Fits: at most 1,000 frames of 4,174 bytes.
                 Some(weight) => Scheduling::Weighted {
                     quantum_bytes: weight * frame as u32,
                 },
@@ -487,7 +489,7 @@ impl ClassDraft {
         }
     }
 
-    /// Where its threshold stands, or else itself, if it was written.
+    /// Returns the place of its threshold, or else of the class, if either was written.
     pub(crate) fn limit_at(&self, problems: &Problems) -> Option<Location> {
         let keys = ["alpha", "limit", "levels"];
         let mut keys = keys.map(|key| problems.written(&format!("{}.{key}", self.path)));
@@ -495,7 +497,7 @@ impl ClassDraft {
         of_limit.or_else(|| self.at(problems))
     }
 
-    /// Where it stands, if it was written.
+    /// Returns the place of the class, if it was written.
     pub(crate) fn at(&self, problems: &Problems) -> Option<Location> {
         problems.written(&self.path)
     }

@@ -1,11 +1,11 @@
-//! `copies` of a job: as many equal jobs in its place, each with a name of its own.
+//! `copies` of a job: equal jobs in its place, each with its own name and hosts.
 
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::{Entry, Node, VALUES_MAX, Value};
 use tenter_workload::spec::JOBS_MAX;
 
-/// Puts the copies of all jobs into the tree. A value that is no count is left for the reader,
-/// which refuses it.
+/// Replaces each job that has `copies` by that number of jobs. A value that is no count stays for
+/// the reader to refuse.
 pub(crate) fn write_out(root: &mut Node, problems: &Problems) {
     let Some(Value::List(jobs)) = root.entry_mut("jobs").map(|jobs| &mut jobs.value) else {
         return;
@@ -20,7 +20,7 @@ pub(crate) fn write_out(root: &mut Node, problems: &Problems) {
             expanded.push(job);
             continue;
         };
-        // One copy is the job itself, of any size.
+        // One copy is the job itself and adds no values.
         let values = if count > 1 {
             count.saturating_mul(values_in(&job))
         } else {
@@ -45,7 +45,7 @@ pub(crate) fn write_out(root: &mut Node, problems: &Problems) {
     *jobs = expanded;
 }
 
-/// How many copies there are to be, if that is said as a count.
+/// Returns `copies` if it is a positive number.
 fn count(job: &mut Node) -> Option<usize> {
     match &job.entry_mut("copies")?.value {
         Value::Scalar {
@@ -56,7 +56,7 @@ fn count(job: &mut Node) -> Option<usize> {
     }
 }
 
-/// Whether each copy of a job has hosts of its own: it does not list its hosts.
+/// Returns true if each copy takes hosts of its own, because the job does not name its hosts.
 fn has_own_hosts(job: &Node) -> bool {
     let is_list = |node: &Node| matches!(node.value, Value::List(_));
     let listed = job.entry("ranks").is_some_and(|ranks| is_list(&ranks.node));
@@ -76,7 +76,7 @@ fn give_free_hosts(job: &mut Node, problems: &Problems) {
     job.fill(&[Entry::unplaced("free_hosts", Node::plain("true"))]);
 }
 
-/// A copy: `train-1` of `train`.
+/// Returns copy `number` of `of`: `train-1` of `train`.
 fn copy(job: &Node, number: usize, of: usize) -> Node {
     let mut copy = job.clone();
     if of == 1 {
@@ -88,7 +88,7 @@ fn copy(job: &Node, number: usize, of: usize) -> Node {
     copy
 }
 
-/// How many values a tree has.
+/// Counts the values of a tree, containers included.
 fn values_in(node: &Node) -> usize {
     match &node.value {
         Value::Scalar { .. } => 1,

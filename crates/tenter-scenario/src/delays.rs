@@ -1,7 +1,7 @@
-//! Delays of congestion controls that are those of their papers, on lines of other rates.
+//! Checks congestion-control delays from papers against the fabric's line rates.
 //!
-//! Rates follow the line by themselves; delays cannot, for part of each is time on the wire and
-//! part is what the operator of a network wants or its cables ask for.
+//! Rates scale with the line by themselves. Delays do not: one part is time on the wire, another is
+//! the network's length and the latency that its operator accepts.
 
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_endpoint::congestion_control::dcqcn::{Dcqcn, Preset, Window};
@@ -9,15 +9,15 @@ use tenter_units::{Bytes, Rate, Time};
 
 use crate::buffer::Around;
 
-/// The line that the delays of TIMELY's paper are measured on.
+/// Line rate at which TIMELY's paper measured its delays.
 const TIMELY_LINE: Rate = Rate::from_gbps(10);
-/// The fastest line of Swift's paper.
+/// Fastest line in Swift's paper.
 const SWIFT_LINE: Rate = Rate::from_gbps(100);
 
-/// The path of the congestion control.
+/// Path of the congestion control in a scenario.
 pub(crate) const CONTROL: &str = "endpoint.nic.congestion_control";
 
-/// Warns where delays that nobody wrote are those of another line.
+/// Warns of default delays that were chosen for other line rates.
 pub(crate) fn check(around: &Around<'_>) {
     let nic = &around.endpoint.nic;
     let hosts = around.topology.host_ids();
@@ -38,6 +38,7 @@ pub(crate) fn check(around: &Around<'_>) {
     let mut written = delays
         .map(|key| around.warnings.written(&format!("{CONTROL}.{key}")))
         .into_iter();
+    // A user who wrote one of the delays has thought of this network.
     let left = written.all(|at| at.is_none());
     match &nic.congestion_control {
         Some(CongestionControl::Timely(timely)) if left && is_far(TIMELY_LINE) => {
@@ -83,10 +84,9 @@ pub(crate) fn check(around: &Around<'_>) {
     }
 }
 
-/// Warns where the steps by which DCQCN raises rates are those of another line and nobody wrote
-/// them.
+/// Warns of DCQCN's default rate steps if they were chosen for another line rate.
 fn check_steps(around: &Around<'_>, dcqcn: &Dcqcn, line: Rate) {
-    // NVIDIA gives its steps for NICs of all lines.
+    // NVIDIA gives its steps for NICs at all rates.
     let meant_for = match dcqcn.notifying.preset {
         Preset::Hpcc => Rate::from_gbps(100),
         Preset::Paper2015 => Rate::from_gbps(40),
@@ -117,7 +117,7 @@ fn check_steps(around: &Around<'_>, dcqcn: &Dcqcn, line: Rate) {
         .push(around.warnings.written(CONTROL), message, Some(help));
 }
 
-/// Refuses a fixed window of DCQCN that a message fills before its first acknowledgement.
+/// Refuses a fixed window of DCQCN that is full before the first acknowledgement is due.
 fn check_fixed_window(around: &Around<'_>, slowest: Rate) {
     let nic = &around.endpoint.nic;
     let Some(CongestionControl::Dcqcn(control)) = nic.reacting() else {
@@ -141,8 +141,9 @@ fn check_fixed_window(around: &Around<'_>, slowest: Rate) {
     around.problems.push(at, message, Some(help));
 }
 
-/// What a line carries in a time, in bytes.
+/// Returns the bytes that `line` carries in `time`.
 fn carried(line: Rate, time: Time) -> u64 {
+    // A rate in bit/s times picoseconds exceeds 64 bits after 46 µs at 400 Gb/s.
     let bits = u128::from(line.bits_per_second()) * u128::from(time.ps()) / 1_000_000_000_000;
     u64::try_from(bits / 8).unwrap_or(u64::MAX)
 }

@@ -1,5 +1,5 @@
-//! What a scenario leaves out of its switches, as their device and the kind of the fabric have it:
-//! keys put under those that were written, before they are read.
+//! Defaults of switches by their device and by the kind of fabric: keys are added to the tree
+//! beneath those that were written, before anything reads it.
 //!
 //! ```text
 //!   device ──▶ fabric.switch ──▶ fabric.switch.tiers[]
@@ -14,10 +14,10 @@ use crate::profiles::{self, Profile};
 use crate::switch::{SHARED, SwitchKeys, Tier};
 use crate::switching::Switching;
 
-/// What a queue of a switch without a shared buffer holds.
+/// Default queue capacity of a switch without a shared buffer.
 const QUEUE_CAPACITY: &str = "64MiB";
 
-/// Adds to a scenario what its switches have where it does not say.
+/// Adds the keys that a scenario leaves out of its switches.
 pub(crate) fn fill_in(scenario: &mut Node) {
     let Some(fabric) = scenario.entry_mut("fabric").filter(|node| node.is_map()) else {
         return;
@@ -28,6 +28,7 @@ pub(crate) fn fill_in(scenario: &mut Node) {
     let kind = kind.unwrap_or_default().to_owned();
     let switch = mapping(fabric, "switch");
     let named = switch.and_then(|switch| profiles::find(switch.word("profile")?));
+    // Only a profile that the user named may fill `switching`; the default ones are chosen by it.
     if let Some(profile) = &named {
         fill_switching(fabric, &kind, profile);
     }
@@ -41,7 +42,7 @@ pub(crate) fn fill_in(scenario: &mut Node) {
     let Some(switch) = mapping(fabric, "switch") else {
         return;
     };
-    // Where frames are sent by credit they never find an output queue full.
+    // With link credit a frame arrives only if there is room, so output queues have no limit.
     if by_credit && switch.entry("buffer").is_none() {
         fill_word(switch, "queue_capacity", "none");
     }
@@ -59,7 +60,7 @@ pub(crate) fn fill_in(scenario: &mut Node) {
     fill_tiers(switch);
 }
 
-/// The mapping under a key, which is an empty one where nothing was written.
+/// Returns the mapping under `key`, and adds an empty one if nothing was written.
 pub(crate) fn mapping<'n>(fabric: &'n mut Node, key: &str) -> Option<&'n mut Node> {
     fabric.fill(&[Entry::unplaced(key, Node::empty())]);
     let node = fabric.entry_mut(key)?;
@@ -69,7 +70,7 @@ pub(crate) fn mapping<'n>(fabric: &'n mut Node, key: &str) -> Option<&'n mut Nod
     node.is_map().then_some(node)
 }
 
-/// The device that a mapping names.
+/// Returns the profile that a mapping names; an unknown or missing name gives an empty one.
 fn profile_of(switch: &Node) -> Profile {
     let named = switch.word("profile").and_then(profiles::find);
     named.unwrap_or_default()
@@ -79,7 +80,7 @@ fn fill_word(node: &mut Node, key: &str, word: &str) {
     node.fill(&[Entry::unplaced(key, Node::plain(word))]);
 }
 
-/// The keys of `switching`, where it is of the kind that the device is for.
+/// Adds the profile's keys of `switching` that a fabric of this kind has.
 fn fill_switching(fabric: &mut Node, kind: &str, profile: &Profile) {
     let mut members = Switching::VARIANTS.members.iter();
     let found = members.find(|(word, _)| *word == kind);
@@ -90,7 +91,8 @@ fn fill_switching(fabric: &mut Node, kind: &str, profile: &Profile) {
     }
 }
 
-/// Adds what was not written; where a buffer or the capacity of queues was, neither.
+/// Adds missing keys of a switch. `buffer` and `queue_capacity` exclude each other, so neither is
+/// added beside the other.
 fn fill_switch(switch: &mut Node, parts: &[Entry]) {
     let buffer = switch.entry("buffer").map(|entry| &entry.node);
     let capacity = switch.entry("queue_capacity").is_some();
@@ -116,7 +118,7 @@ fn fill_capacity(switch: &mut Node) {
     }
 }
 
-/// Adds to the classes of a switch what its device says of classes of their kind.
+/// Adds to each class of a switch what its profile says of lossless or lossy classes.
 fn fill_classes(switch: &mut Node, profile: &Profile) {
     let buffer = switch.entry("buffer").map(|entry| &entry.node);
     let pool = buffer.filter(|buffer| buffer.is_map()).map(first_pool);
@@ -134,7 +136,7 @@ fn first_pool(buffer: &Node) -> String {
         .to_owned()
 }
 
-/// The same of one class; `pool` is the first of a buffer that is shared.
+/// Completes one class; `pool` is the first pool of a shared buffer.
 pub(crate) fn fill_class(class: &mut Node, profile: &Profile, pool: Option<&str>) {
     let lossless = class.entry("lossless").map(|entry| &entry.node);
     let is_lossless = lossless.is_some_and(|node| match &node.value {
@@ -145,7 +147,7 @@ pub(crate) fn fill_class(class: &mut Node, profile: &Profile, pool: Option<&str>
         .entry_mut("lossless")
         .filter(|node| is_lossless && !node.is_map())
     {
-        // `true` stands for the mapping of the profile, or for an empty one.
+        // `true` stands for a mapping; filled below with the profile's keys, or empty.
         written.value = Value::Map(Vec::new());
     }
     let template = if is_lossless {
@@ -175,7 +177,7 @@ pub(crate) fn fill_class(class: &mut Node, profile: &Profile, pool: Option<&str>
     }
 }
 
-/// The switches of a tier have what they do not say from their own device, or else from all others.
+/// Completes the switches of tiers: from the tier's own device, or else from the usual switch.
 fn fill_tiers(switch: &mut Node) {
     let Value::Map(entries) = &switch.value else {
         return;
@@ -189,6 +191,7 @@ fn fill_tiers(switch: &mut Node) {
         let device = usual.iter().filter(|entry| entry.key == "profile");
         tier.fill(&device.cloned().collect::<Vec<_>>());
         let profile = profile_of(tier);
+        // A tier's own device comes first; what it leaves open is as in the usual switch.
         if own_device {
             fill_switch(tier, &profile.switch);
         }
@@ -204,7 +207,7 @@ fn fill_tiers(switch: &mut Node) {
     }
 }
 
-/// Writes out the defaults of a class: those of another device do not come before them.
+/// Writes out the defaults of a class, so that another device's profile does not replace them.
 fn complete(class: &mut Node) {
     fill_defaults(class, Class::KEYS);
     if let Some(lossless) = class.entry_mut("lossless") {

@@ -1,5 +1,5 @@
-//! Documents beside scenarios, such as the description of a sweep: read by the keys of a component,
-//! with the same notations and the same messages.
+//! Documents beside scenarios, such as sweep descriptions: read by a component's keys, with the
+//! same notations and messages.
 
 use std::rc::Rc;
 
@@ -17,10 +17,10 @@ use crate::findings::Findings;
 use crate::jobs;
 use crate::load::{Format, parse, source};
 
-/// Reads a document that is a component.
+/// Reads a document that is a component of type `T`.
 ///
 /// # Errors
-/// Every problem of the text, together.
+/// All problems of the text together.
 pub fn read_document<T: Component>(
     text: &str,
     source_name: &str,
@@ -41,11 +41,11 @@ pub fn read_document<T: Component>(
     }
 }
 
-/// A workload of a kind from a file, with further settings, each `PATH=VALUE`. Gives what is to be
-/// said of the algorithms that these name by files, too: a sentence each.
+/// Reads a workload of `kind` from `file`, with `settings` of the form `PATH=VALUE`. Returns it
+/// with notes, a sentence each, on the algorithm files that settings name.
 ///
 /// # Errors
-/// Every problem of the settings and of those files, together.
+/// All problems of the settings and those files together.
 pub fn read_workload(
     kind: &str,
     file: &str,

@@ -1,5 +1,5 @@
-//! Scenarios: one text file in, a [`Plan`](tenter_plan::Plan) of plain numbers out, or every
-//! problem it has at once.
+//! A scenario in, a plan out: one text becomes a [`Plan`](tenter_plan::Plan) of plain numbers, or a
+//! list with every problem in it.
 //!
 //! ```text
 //!   text ──yaml | toml──▶ tree ──overrides──▶ tree ──sections──▶ values ──resolve──▶ Plan
@@ -9,13 +9,12 @@
 //! Invariants:
 //!
 //! - No input makes this crate panic, recurse without bound or allocate out of proportion to it:
-//!   texts are at most
-//!   [`MAX_SOURCE_BYTES`] long and nest at most 64 deep, YAML aliases are refused, and topologies
-//!   have upper limits.
+//!   texts have at most [`MAX_SOURCE_BYTES`] and nest at most 64 deep, YAML aliases are refused,
+//!   and topologies have upper limits.
 //! - Every problem names its place in the text (or in the override) and says what to write instead.
 //! - The effective configuration, read again, gives the same plan.
-//! - No file is opened here, and no clock or environment read; files that a scenario names are
-//!   handed in open.
+//! - This crate opens no file and reads no clock or environment; the caller hands in open files
+//!   that a scenario names.
 //!
 //! ```
 //! use tenter_scenario::{Format, load};
