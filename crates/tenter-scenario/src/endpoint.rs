@@ -24,7 +24,7 @@ component! {
     }
 }
 
-/// More entries than a fabric has NICs.
+/// Entry limit, above the NIC count of any fabric.
 const IMPAIRMENTS_MAX: usize = 100_000;
 
 fn impairments_are_of_pcie(endpoint: &Endpoint, reader: &mut dyn Reader) -> bool {

@@ -1,4 +1,4 @@
-//! NICs that change the UDP source port from packet to packet.
+//! NICs that change the UDP source port from packet to packet, against the fabric.
 
 use tenter_endpoint::EntropyKind;
 use tenter_net::Switches;
@@ -8,11 +8,11 @@ use crate::buffer::Around;
 use crate::load_balancing::Reordering;
 use tenter_plan::LinkImpairment;
 
-/// The path of the section.
+/// Path of the section in a scenario.
 const PATH: &str = "endpoint.nic.entropy";
 
-/// Refuses NICs that need packets in order, where it is this that lets them overtake each other,
-/// and warns of choices that hear nothing or change nothing.
+/// Refuses changing source ports for NICs that need packets in order, if these ports cause the
+/// reordering. Warns of choices without feedback or effect.
 pub(crate) fn check(around: &Around<'_>, switches: &Switches) {
     let Some(draft) = around.endpoint.nic.entropy else {
         return;
@@ -23,7 +23,7 @@ pub(crate) fn check(around: &Around<'_>, switches: &Switches) {
     if around.endpoint.nic.ultra_ethernet().is_none() && draft.kind.learns() {
         warn_of_learning(around, draft.kind, chooses, switches);
     }
-    // What sprays by itself has been judged; what does not look at the port changes nothing.
+    // Spraying switches are checked as such; switches that ignore the source port reorder nothing.
     if load_balancing.reorders() || !chooses {
         return;
     }
@@ -36,8 +36,8 @@ pub(crate) fn check(around: &Around<'_>, switches: &Switches) {
     spray.check(recovery, around.findings());
 }
 
-/// Warns of senders that go by marks, where there are none, or where the ports they choose make no
-/// difference.
+/// Warns of senders that learn from ECN marks if no switch marks packets, or if source ports decide
+/// no path.
 fn warn_of_learning(around: &Around<'_>, kind: EntropyKind, chooses: bool, switches: &Switches) {
     let kind = kind.word();
     if !chooses {
@@ -55,7 +55,8 @@ fn warn_of_learning(around: &Around<'_>, kind: EntropyKind, chooses: bool, switc
     }
 }
 
-/// Refuses rules for the frames of one host, which are told by their hashes.
+/// Refuses rules for frames of one host: rules tell hosts apart by a hash that the source port is
+/// part of.
 pub(crate) fn check_impairments(around: &Around<'_>, impaired: Option<&[LinkImpairment]>) {
     if around.endpoint.nic.entropy.is_none() {
         return;

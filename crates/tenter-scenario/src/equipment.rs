@@ -1,5 +1,5 @@
-//! `equipment`: a file with the switches, the NICs and the endpoints that several scenarios share.
-//! It has the keys that a scenario leaves out.
+//! `equipment`: a file with switches, NICs and endpoints that several scenarios share. It fills in
+//! keys that a scenario leaves out.
 
 use std::collections::HashMap;
 
@@ -10,22 +10,22 @@ use tenter_notation::yaml;
 use crate::files::{Files, MAX_SOURCE_BYTES, text_of};
 use crate::findings::Findings;
 
-/// The key of a scenario, and of a file that begins with another one.
+/// Key in a scenario, or in an equipment file that builds on another.
 const KEY: &str = "equipment";
-/// What the file may describe; topology, workload and records are those of scenarios.
+/// Sections that the file may have; topology, workload and records belong to scenarios.
 const SECTIONS: [&str; 2] = ["fabric", "endpoint"];
-/// The longest chain of files of which each begins with the next one.
+/// Longest chain of files that build on each other.
 const CHAIN_MAX: usize = 8;
 
-/// Whether an override, `PATH=VALUE`, names the file. Such ones come before all others, which may
-/// change what the file has.
+/// Returns true if an override, `PATH=VALUE`, names the file. Such overrides apply first, so that
+/// the others can change what the file has.
 pub(crate) fn is_named_by(change: &str) -> bool {
     let path = change.split_once('=').map(|(path, _)| path.trim());
     path == Some(KEY)
 }
 
-/// Adds the keys of the file that a scenario names, those of the file that this one names, and so
-/// on, where nothing before has them. Problems point into the files, which are added to `sources`.
+/// Fills in keys from the file that a scenario names, then from the file that this one names, and
+/// so on; keys of earlier ones stay. Problems point into the files, which are added to `sources`.
 pub(crate) fn fill_in(
     root: &mut Node,
     files: &Files<'_>,
@@ -39,6 +39,7 @@ pub(crate) fn fill_in(
         let Some((name, at)) = take_name(root, problems) else {
             return;
         };
+        // Relative names count from the folder of the file that has them.
         let path = if name.starts_with('/') {
             name
         } else {
@@ -60,7 +61,7 @@ pub(crate) fn fill_in(
     }
 }
 
-/// Refuses a file where every key is written already, so that it would have no effect.
+/// Refuses `equipment` in a scenario whose keys are all written: it would have no effect.
 pub(crate) fn refuse(root: &mut Node, problems: &Problems) {
     if let Some((name, at)) = take_name(root, problems) {
         let message = format!(
@@ -72,7 +73,7 @@ pub(crate) fn refuse(root: &mut Node, problems: &Problems) {
     }
 }
 
-/// Takes the key out: the path that it names, where it names one.
+/// Removes the key from the tree, and returns the path in it with its place.
 fn take_name(root: &mut Node, problems: &Problems) -> Option<(String, Option<Location>)> {
     let entry = root.entry(KEY)?;
     let (at, node) = (entry.place(), entry.node.clone());
@@ -89,7 +90,7 @@ fn take_name(root: &mut Node, problems: &Problems) -> Option<(String, Option<Loc
     }
 }
 
-/// The keys of a file, which becomes one of the sources.
+/// Reads a file's keys, and adds the file to `sources`.
 fn read(
     name: &str,
     at: Option<Location>,
@@ -136,10 +137,10 @@ fn read(
     Some(entries)
 }
 
-/// Adds the entries whose keys are missing, mapping by mapping. A mapping of another `kind` has
-/// other keys, and stays as it is.
+/// Adds entries whose keys are missing, mapping by mapping. A mapping of another `kind` has other
+/// keys, so nothing is added to it.
 fn fill(given: &mut Vec<Entry>, equipment: Vec<Entry>) {
-    // A file may have a million keys, none of them twice.
+    // A file may have a million keys: a search for each would take quadratic time.
     let places = given.iter().enumerate();
     let places: HashMap<String, usize> = places.map(|(at, own)| (own.key.clone(), at)).collect();
     for entry in equipment {
@@ -148,6 +149,7 @@ fn fill(given: &mut Vec<Entry>, equipment: Vec<Entry>) {
             continue;
         };
         let own = &mut given[at];
+        // A key without a value (`endpoint:`) leaves everything to the equipment.
         if entry.node.is_map() && own.node.is_null() {
             own.node = entry.node;
             continue;

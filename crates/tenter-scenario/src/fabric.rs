@@ -43,7 +43,7 @@ component! {
 }
 
 impl Fabric {
-    /// A fabric of this topology; all else has its defaults.
+    /// Creates a fabric of this topology; all other keys have their defaults.
     pub fn new(topology: impl Into<TopologySpec>) -> Fabric {
         Fabric {
             topology: topology.into(),
@@ -83,13 +83,14 @@ fn refuse_other_kinds(kind: &str, reader: &mut dyn Reader) {
     reader.refuse("switching", &what, "use `fabric.kind: leaf-spine`");
 }
 
-/// A scheduled fabric sprays, whatever load balancer there is beside it.
+/// Refuses a load balancer beside a scheduled fabric, which sprays by itself.
 fn refuse_load_balancing(reader: &mut dyn Reader) {
     if reader.was_given("load_balancing") {
         let what = "has no place in a scheduled fabric, which sprays cells or packets by itself";
         let help = "leave it out; `fabric.switching.spray` says how";
         reader.refuse("load_balancing", what, help);
     }
+    // Nor may the written-out configuration have the key, or it could not be read again.
     reader.leave_out("load_balancing");
 }
 
@@ -99,7 +100,7 @@ impl FabricParts {
         asked.is_some_and(|asked| asked != FlowControl::None)
     }
 
-    /// The kind of a topology that is to be scheduled and cannot be.
+    /// Returns the topology's kind if it should be scheduled but cannot be.
     pub(crate) fn unscheduled_kind(&self) -> Option<&'static str> {
         let is_scheduled = self.switching.as_ref()?.scheduled().is_some();
         let topology = self.topology.as_ref()?;
@@ -107,26 +108,26 @@ impl FabricParts {
         is_other.then(|| topology.word())
     }
 
-    /// How switches choose among ports; by default where they spray by themselves.
+    /// Returns the load balancer; in a scheduled fabric, which has no such key, the default.
     pub(crate) fn balancing(&self) -> Option<Balancing> {
         let own = self.load_balancing.as_ref()?;
         Some(own.clone().unwrap_or_default())
     }
 
-    /// The switches, and those of tiers that are not like the others.
+    /// Returns the switch models: the usual one, then those of tiers that differ.
     pub(crate) fn models(&self) -> Option<Vec<SwitchDraft>> {
         let asked = self.flow_control?.unwrap_or(FlowControl::None);
         let switch = self.switch.as_ref()?.as_ref()?;
         Some(switch_model::models(switch, asked))
     }
 
-    /// What switches tell senders of long queues.
+    /// Returns the congestion signals that switches send to senders.
     pub(crate) fn signals(&self) -> Read<Option<SignalDraft>> {
         let own = self.source_flow_control.as_ref()?;
         Some(own.signals())
     }
 
-    /// What power is counted by.
+    /// Returns the constants that power is computed from.
     pub(crate) fn power(&self) -> Read<Option<PowerProfile>> {
         let own = self.power.as_ref()?;
         Some(own.as_ref().map(power::profile))

@@ -1,4 +1,4 @@
-//! The `faults` section: what breaks and is mended, and when.
+//! The `faults` section: links, switches and NICs that fail, with times.
 
 use std::ops::RangeInclusive;
 
@@ -22,7 +22,7 @@ component! {
     }
 }
 
-/// Nothing breaks.
+/// No faults, and the default convergence time.
 impl Default for Faults {
     fn default() -> Faults {
         default_of()
@@ -155,14 +155,14 @@ component! {
     }
 }
 
-/// Links of which some are drawn.
+/// Links from which a random fault draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     /// All links.
     All,
-    /// Those between switches.
+    /// Links between switches.
     Fabric,
-    /// Those of hosts.
+    /// Links between hosts and leaves.
     Hosts,
 }
 
@@ -172,11 +172,11 @@ const TIMES: RangeInclusive<Time> = Time::ZERO..=SIMULATED_MAX;
 const LENGTHS: RangeInclusive<Time> = Time::from_ns(1)..=SIMULATED_MAX;
 const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
-/// The most characters of the name of a link or node.
+/// Longest name of a link or node, in characters.
 const WORD_MAX: usize = 200;
-/// A link goes down no oftener.
+/// Limit for how often one entry may bring a link down.
 const COUNT_MAX: u64 = 100_000;
-/// Events of a scenario: a flap of a wide switch has many.
+/// Event limit of a scenario: when a switch with many ports flaps, each cable is an event.
 const EVENTS_MAX: usize = 1 << 22;
 
 fn ends_after_it_begins(own: &Degraded, reader: &mut dyn Reader) -> bool {
@@ -191,7 +191,7 @@ fn comes_up_later(own: &Course, reader: &mut dyn Reader) -> bool {
     own.flap.is_some() || is_later(reader, "up", own.up, "down", own.down)
 }
 
-/// What flaps comes up by itself.
+/// Rules out `up` beside `flap`, whose `down_time` says when the link comes up.
 fn beside_flap(own: &Course) -> Vec<Idle> {
     let keys: &[&str] = if own.flap.is_some() { &["up"] } else { &[] };
     Idle::all(keys, "and `flap` exclude each other", "keep one of them")
@@ -231,7 +231,7 @@ fn to_is_not_before_from(own: &Random, reader: &mut dyn Reader) -> bool {
 }
 
 impl Faults {
-    /// The events by the numbers of a fabric, in the order of time.
+    /// Turns the faults into events on cable and host numbers, in the order of time.
     pub(crate) fn bind(
         &self,
         topology: &Topology,
@@ -242,6 +242,7 @@ impl Faults {
         let mut events = Vec::new();
         let mut complete = true;
         for (index, event) in self.events.iter().enumerate() {
+            // Entries have random streams of their own: a change to one moves no other's draws.
             let draw = || Stream::new(seed, &format!("faults.events[{index}]"), "random");
             let path = list.item(index);
             complete &= event.bind(topology, &path, draw, &mut events).is_some();
@@ -251,6 +252,7 @@ impl Faults {
                 return None;
             }
         }
+        // The sort is stable: events at one instant stay in the order of the list.
         events.sort_by_key(|event| event.at);
         complete.then_some(FaultPlan {
             events,
@@ -279,6 +281,7 @@ impl Event {
             Event::SlowLink(slow) => slow.push(events, topology, path)?,
             Event::SlowSwitch(slow) => {
                 let mut cables = cables_of_switch(&slow.switch, topology, &path.key("switch"))?;
+                // Cables that are slower already keep their rate.
                 cables.retain(|&cable| slow.degraded.rate < topology.cables[cable as usize].rate);
                 if cables.is_empty() {
                     let what = "is no slower than any link of the switch";
@@ -370,6 +373,8 @@ impl Random {
         };
         let cables = (0..).zip(&topology.cables);
         let cables = cables.filter(|&(number, cable)| {
+            // End 0 is at the lower node number, and hosts come first. Fibres carry circuits, which
+            // change.
             fits(topology.is_host(cable.ends[0].node)) && !topology.is_fibre(number)
         });
         let cables: Vec<u32> = cables.map(|(number, _)| number).collect();
@@ -397,7 +402,7 @@ fn go_down(events: &mut Vec<FaultEvent>, cables: &[u32], down: Time, up: Option<
 }
 
 fn push(events: &mut Vec<FaultEvent>, at: Time, fault: Fault) {
-    // What lies beyond the longest simulation never happens.
+    // An event after the longest simulation never happens; without it the plan is shorter.
     if at <= SIMULATED_MAX {
         events.push(FaultEvent { at, fault });
     }

@@ -1,4 +1,5 @@
-//! Files that a scenario names: read by whoever loads it, and written out in its place.
+//! Files that a scenario names: their contents replace the names in the tree, and long contents go
+//! back into files.
 
 use tenter_workload::pattern::CommunicationMatrix;
 
@@ -9,16 +10,16 @@ use tenter_units::Bytes;
 
 use crate::findings::Findings;
 
-/// The longest text that is read as a scenario, in bytes; a thousand hosts listed one by one take a
-/// hundredth of it.
+/// Longest text that is read as a scenario, in bytes: a hundred times what a list of a thousand
+/// hosts takes.
 pub const MAX_SOURCE_BYTES: usize = 8 << 20;
 
-/// Opens a file whose path is as a scenario has it, or says what to do where it cannot be read.
-/// Relative paths count from the folder of the scenario.
+/// Opens a file by the path in a scenario, or returns a remedy if it cannot be read. Relative paths
+/// count from the scenario's folder.
 pub type Files<'f> = dyn Fn(&str) -> Result<Content<'static>, String> + 'f;
 
-/// Replaces the `file` of every pattern that is a matrix by its `sends`, the file that `points` of
-/// a workload names by the points in it, and the `file` of a collective by its `steps`.
+/// Replaces file names by contents: a matrix pattern's `file` by `sends`, a collective's `file` by
+/// `steps`, and the file that a workload's `points` name by its points.
 pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, findings: Findings<'_>) {
     let Some(Node {
         value: Value::List(jobs),
@@ -49,13 +50,13 @@ pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, findings: Findings<'
     }
 }
 
-/// Sends of a matrix that take more bytes have a file of their own.
+/// Byte limit for `sends` in a scenario; longer matrices become files.
 const SENDS_WRITTEN_OUT: usize = 256 << 10;
-/// More steps than these have a file of their own.
+/// Step limit for `steps` in a scenario; longer lists become files.
 const STEPS_WRITTEN_OUT: usize = 2_000;
 
-/// Puts what would make a scenario too long into files, whose names take its place; gives their
-/// names and texts. The inverse of [`write_out`].
+/// Moves long matrices and step lists into files and names these in the scenario: the inverse of
+/// [`write_out`]. Returns the file names and contents.
 pub(crate) fn take_out(root: &mut Node) -> Vec<(String, Vec<u8>)> {
     let mut taken = Vec::new();
     let Some(Node {
@@ -136,14 +137,14 @@ fn write_out_sends(pattern: &mut Node, files: &Files<'_>, findings: Findings<'_>
         let word = read(name, entry.node.at, files, findings);
         "sends".clone_into(&mut entry.key);
         entry.node.value = Value::Scalar {
-            // Something that can be read, so that nothing is said of it beside.
+            // A readable stand-in: the file's problem is noted, and the reader should add no other.
             text: word.unwrap_or_else(|| "0 1 1".to_owned()),
             quoted: true,
         };
     }
 }
 
-/// Puts the steps of a file in the place of its name.
+/// Replaces the `file` of a collective by the steps in it.
 fn write_out_steps(collective: &mut Node, files: &Files<'_>, findings: Findings<'_>) {
     if collective.word("collective") != Some("steps") {
         return;
@@ -164,7 +165,7 @@ fn write_out_steps(collective: &mut Node, files: &Files<'_>, findings: Findings<
         let read = steps::read(&text, findings.budget);
         read.map_err(|error| tell(&name, at, &error, findings)).ok()
     });
-    // Something that can be read, so that nothing is said of it beside.
+    // A readable stand-in: the file's problem is noted, and the reader should add no other.
     let found = found.unwrap_or_else(|| {
         vec![steps::Step {
             rank: 0,
@@ -200,7 +201,7 @@ fn write_out_steps(collective: &mut Node, files: &Files<'_>, findings: Findings<
     });
 }
 
-/// Puts a long list of steps into a file, whose name takes its place.
+/// Moves a long step list into a file, whose name takes its place.
 fn take_out_steps(collective: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
     let Some(list) = collective.entry("steps").map(|entry| entry.node.items()) else {
         return;
@@ -233,7 +234,7 @@ fn take_out_steps(collective: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
     taken.push((name, text.into_bytes()));
 }
 
-/// A list of points is left as it is.
+/// Replaces a file name by the points of the size distribution in it; a list of points stays.
 fn write_out_points(points: &mut Node, files: &Files<'_>, findings: Findings<'_>) {
     let Value::Scalar { text: name, .. } = &points.value else {
         return;
@@ -243,7 +244,7 @@ fn write_out_points(points: &mut Node, files: &Files<'_>, findings: Findings<'_>
         let read = size_law::read(&text, findings.budget);
         read.map_err(|error| tell(name, at, &error, findings)).ok()
     });
-    // Something that can be read, so that nothing is said of it beside.
+    // A readable stand-in: the file's problem is noted, and the reader should add no other.
     let found = found.unwrap_or_else(|| vec![(1, 1.0)]);
     let point = |(size, share): (u64, f64)| {
         let mut point = Node::mapping([
@@ -256,7 +257,7 @@ fn write_out_points(points: &mut Node, files: &Files<'_>, findings: Findings<'_>
     points.value = Value::List(found.into_iter().map(point).collect());
 }
 
-/// The bytes of a file that a scenario names.
+/// Reads the bytes of a file that a scenario names.
 pub(crate) fn bytes_of(
     name: &str,
     at: Option<Location>,
@@ -268,7 +269,7 @@ pub(crate) fn bytes_of(
         .ok()
 }
 
-/// The text of a file that a scenario names.
+/// Reads the UTF-8 text of a file that a scenario names.
 pub(crate) fn text_of(
     name: &str,
     at: Option<Location>,
@@ -286,7 +287,7 @@ fn tell_unreadable(name: &str, at: Option<Location>, remedy: String, findings: F
     findings.problems.push(at, message, Some(remedy));
 }
 
-/// Says what is wrong where in a file.
+/// Notes a problem inside a file, with its place there.
 pub(crate) fn tell(name: &str, at: Option<Location>, error: &ImportError, findings: Findings<'_>) {
     let message = format!("the file {}, {}: {}", quote(name), error.place, error.what);
     findings
@@ -294,7 +295,7 @@ pub(crate) fn tell(name: &str, at: Option<Location>, error: &ImportError, findin
         .push(at, message, Some(error.remedy.clone()));
 }
 
-/// The sends of a file, those between the same ranks added up.
+/// Reads the sends of a matrix file, summed by pairs of ranks.
 fn read(
     name: &str,
     at: Option<Location>,

@@ -1,22 +1,23 @@
-//! What is found while a scenario is put together.
+//! Problems and warnings that come up while a scenario is put together, and the budget for the
+//! work.
 
 use tenter_notation::decode::Read;
 use tenter_notation::diagnostics::Problems;
 use tenter_topology::Topology;
 use tenter_units::Budget;
 
-/// Where problems are noted, and warnings, and what putting it together may take.
+/// Receivers of problems and warnings, and the budget.
 #[derive(Clone, Copy)]
 pub(crate) struct Findings<'a> {
-    /// There is no plan with any of these.
+    /// Any problem rules out a plan.
     pub(crate) problems: &'a Problems,
-    /// What is allowed, but hardly meant.
+    /// Combinations that are allowed but hardly meant.
     pub(crate) warnings: &'a Problems,
-    /// What the request may take.
+    /// Memory and processor time that the request may take.
     pub(crate) budget: &'a Budget,
 }
 
-/// The problems and warnings that one scenario has so far.
+/// Owner of a scenario's problems and warnings.
 pub(crate) struct Found<'b> {
     pub(crate) problems: Problems,
     pub(crate) warnings: Problems,
@@ -24,7 +25,7 @@ pub(crate) struct Found<'b> {
 }
 
 impl<'b> Found<'b> {
-    /// Nothing, within a budget.
+    /// Starts without findings, within `budget`.
     pub(crate) fn within(budget: &'b Budget) -> Found<'b> {
         Found {
             problems: Problems::default(),
@@ -33,7 +34,7 @@ impl<'b> Found<'b> {
         }
     }
 
-    /// Where more is noted.
+    /// Returns the receivers for further findings.
     pub(crate) fn findings(&self) -> Findings<'_> {
         Findings {
             problems: &self.problems,
@@ -43,12 +44,12 @@ impl<'b> Found<'b> {
     }
 }
 
-/// Units of work of a cable in each part of a scenario that goes over all of them.
+/// Work units for each node and cable in one pass over a fabric.
 const CABLE_UNITS: u64 = 20;
 
 impl Findings<'_> {
-    /// Counts the work of going over all cables of a fabric, and notes it where there is no time
-    /// left for it.
+    /// Takes the work of one pass over the fabric from the budget; notes a problem and returns
+    /// `None` if too little is left.
     pub(crate) fn go_over(self, topology: &Topology) -> Read<()> {
         let nodes = topology.nodes.len() + topology.cables.len();
         let Err(over) = self.budget.work(nodes as u64 * CABLE_UNITS) else {

@@ -1,23 +1,23 @@
-//! What a scenario says itself, as opposed to what its defaults say.
+//! Keys that a scenario sets itself, as opposed to those that defaults filled in.
 
 use tenter_config::{Component, KeyTable, Shape, Written};
 use tenter_notation::tree::{Node, Value};
 
 use crate::scenario::Scenario;
 
-/// Lists of single things that describe a fabric; there may be a hundred thousand of them.
+/// Lists of a fabric's single parts: a hundred thousand paths in them would tell nobody anything.
 const LISTS_OF_PARTS: [&str; 2] = ["fabric.nodes", "fabric.links"];
 
-/// The paths of all keys that were written in one of the first texts, as many as `sources`, in
-/// their order and as an override would write them: `jobs[0].gap`. Mappings stand before what is in
-/// them.
+/// Returns the paths of keys written in the first `sources` texts, in their order and as overrides
+/// write them: `jobs[0].gap`. A mapping comes before its keys.
 pub(crate) fn paths(root: &Node, sources: usize) -> Vec<String> {
     let mut found = Vec::new();
     walk(root, "", sources, &mut found);
     found
 }
 
-/// The same of a typed scenario, in which every key is written: those that have not their defaults.
+/// Returns the paths of keys that differ from their defaults, for a typed scenario, in which every
+/// key is written.
 pub(crate) fn unusual_paths(root: &Node) -> Vec<String> {
     let mut found = Vec::new();
     let tables = [&Scenario::TABLE];
@@ -25,7 +25,7 @@ pub(crate) fn unusual_paths(root: &Node) -> Vec<String> {
     found
 }
 
-/// The keys of a value at a path: of a mapping by its tables, of a list by the shape of its items.
+/// Collects such keys below `path`: a mapping's by `tables`, a list's by the shape of its `items`.
 fn walk_unusual(
     value: &Written,
     path: &str,
@@ -65,7 +65,7 @@ fn walk_unusual(
     }
 }
 
-/// The tables of a mapping of this shape, or of one in a list of this shape.
+/// Returns the key tables of a mapping with this shape, or of one in a list with this shape.
 fn tables_of(shape: &Shape, value: &Written) -> Vec<&'static KeyTable> {
     match value {
         Written::Map(entries) => shape.tables_of(entries),
@@ -100,7 +100,7 @@ fn walk(node: &Node, path: &str, sources: usize, found: &mut Vec<String>) {
     }
 }
 
-/// Takes the key or list item at a path out of the tree; whether it was there.
+/// Removes the key or list item at `path`; returns false if there was none.
 pub(crate) fn remove(root: &mut Node, path: &str) -> bool {
     let mut node = root;
     let mut rest = path;

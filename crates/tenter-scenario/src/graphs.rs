@@ -1,4 +1,4 @@
-//! Graphs of operations that the jobs of a scenario name by their files.
+//! Operation graphs that jobs name by their files.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,22 +17,22 @@ use crate::files::Files;
 use crate::findings::Findings;
 use crate::operations::read_operations;
 
-/// A graph that a job runs.
+/// The graph that one job runs.
 struct OfJob {
-    /// Its place among all graphs.
+    /// Index among all graphs.
     graph: usize,
     timing: OperationTiming,
 }
 
-/// The graphs of a scenario, each read once.
+/// Graphs of a scenario; each is read or built once, however many jobs run it.
 pub(crate) struct Graphs<'f> {
     files: &'f Files<'f>,
     findings: Findings<'f>,
     found: RefCell<Found>,
 }
 
-/// What an inference depends on: what a job says of it, its ranks, the seed, and how fast ranks
-/// reach each other.
+/// Inputs that decide an inference's graph: keys of the job, rank count, seed, and the speed
+/// between ranks.
 #[derive(PartialEq)]
 struct InferenceKey {
     spec: InferenceSpec,
@@ -44,17 +44,17 @@ struct InferenceKey {
 #[derive(Default)]
 struct Found {
     graphs: Vec<Arc<Graph>>,
-    /// The place of each graph by what a job says of it; none where it could not be read.
+    /// Index of each graph by the job's keys for it; `None` if it could not be read.
     places: BTreeMap<String, Option<usize>>,
     jobs: BTreeMap<usize, OfJob>,
-    /// Steps of trainings, by what jobs say of them and their ranks.
+    /// Training steps, by the job's keys and its rank count.
     steps: Vec<(TrainingSpec, Option<u32>, Operations)>,
-    /// Inferences, by what they depend on.
+    /// Inferences by their inputs.
     inferences: Vec<(InferenceKey, Operations)>,
 }
 
 impl<'f> Graphs<'f> {
-    /// None read yet. Problems are noted, and warnings.
+    /// Starts without graphs. `findings` receives problems and warnings of files.
     pub(crate) fn new(files: &'f Files<'f>, findings: Findings<'f>) -> Graphs<'f> {
         Graphs {
             files,
@@ -63,11 +63,12 @@ impl<'f> Graphs<'f> {
         }
     }
 
-    /// The graph of a job with what its operations take; `None` where it could not be read.
+    /// Returns the graph of a job from files, with its timing; `None` if it could not be read.
     pub(crate) fn operations(&self, job: usize, kind: &WorkloadKind) -> Option<Operations> {
         let timing = kind.timing()?;
         let mut found = self.found.borrow_mut();
         let key = format!("{:?}", without_timing(kind));
+        // A failure is kept too, so that a file that several jobs name is reported once.
         if !found.places.contains_key(&key) {
             let read = self.read(job, kind);
             let place = read.map(|graph| {
@@ -86,8 +87,8 @@ impl<'f> Graphs<'f> {
         })
     }
 
-    /// The step of a training on so many ranks, where that is known; `None` where its numbers do
-    /// not fit together.
+    /// Builds the step of a training on `ranks` ranks, if that number is known; notes a problem and
+    /// returns `None` if its numbers do not fit together.
     pub(crate) fn step(
         &self,
         job: usize,
@@ -118,8 +119,8 @@ impl<'f> Graphs<'f> {
         }
     }
 
-    /// The inference of a model on so many ranks, where that is known, with the requests of a seed;
-    /// `None` where its numbers do not fit together.
+    /// Builds an inference on `ranks` ranks, if that number is known, with requests drawn from
+    /// `seed`; notes a problem and returns `None` if its numbers do not fit together.
     pub(crate) fn inference(
         &self,
         job: usize,
@@ -157,12 +158,12 @@ impl<'f> Graphs<'f> {
         }
     }
 
-    /// Warns of what shows at the value at a path.
+    /// Notes a warning about the value at `path`.
     pub(crate) fn warn(&self, path: &str, message: String, help: &str) {
         self.findings.warnings.note(path, message, help);
     }
 
-    /// Numbers of a model do not fit together.
+    /// Notes a problem about a model whose numbers do not fit together.
     fn refuse(&self, job: usize, error: Unfit) {
         let problems = self.findings.problems;
         let path = format!("jobs[{job}].workload.{}", error.key);
@@ -170,7 +171,7 @@ impl<'f> Graphs<'f> {
         problems.push(problems.place(&path), what, Some(error.remedy));
     }
 
-    /// Reads the files of a job. What is noteworthy in them is a warning.
+    /// Reads the files of a job, and passes their notes on as warnings.
     fn read(&self, job: usize, kind: &WorkloadKind) -> Option<Graph> {
         let Findings {
             problems,
@@ -197,8 +198,8 @@ impl<'f> Graphs<'f> {
         }
     }
 
-    /// Gives the graphs of jobs the names of files of their own, in place of those that they were
-    /// read from; the graphs with these names.
+    /// Makes each job of the tree refer to a file of its graph in Tenter's format, and returns file
+    /// names and graphs.
     pub(crate) fn take_out(self, root: &mut Node) -> Vec<(String, Arc<Graph>)> {
         let found = self.found.into_inner();
         let own = |graph: usize| format!("operations-{graph}.tenter");
@@ -217,7 +218,7 @@ impl<'f> Graphs<'f> {
     }
 }
 
-/// What a job says of the files of its graph.
+/// Returns a job's keys except timing: jobs with other timings share a graph.
 fn without_timing(kind: &WorkloadKind) -> Vec<(&'static str, Written)> {
     let of_timing = |key: &str| OperationTiming::TABLE.get(key).is_some();
     let keys = kind.written().into_iter();

@@ -1,12 +1,12 @@
-//! Collectives that tell hosts apart, against the hosts that there are.
+//! Collectives that distinguish hosts, against the fabric's scale-up domains.
 
 use tenter_topology::HostId;
 use tenter_workload::collective::CollectiveKind;
 
 use crate::buffer::Around;
 
-/// Warns of hosts of a PXN all-to-all, or of NCCL, that are not those of a domain: what is sent
-/// within them passes the network.
+/// Warns of PXN or NCCL collectives whose hosts are no scale-up domains: data within such hosts
+/// passes the network.
 pub(crate) fn check(around: &Around<'_>) {
     for (index, job) in around.jobs.iter().enumerate() {
         let collectives = job

@@ -1,4 +1,4 @@
-//! `endpoint.host`: what the host adds to each send, and what connects its NPUs beside their NICs.
+//! `endpoint.host`: delays that a host adds to sends, and the scale-up domain of its NPUs.
 
 use std::ops::RangeInclusive;
 
@@ -25,7 +25,7 @@ component! {
     }
 }
 
-/// No delay of a machine is longer.
+/// Upper limit for a host's delays: a second.
 const DELAYS: RangeInclusive<Time> = Time::ZERO..=Time::from_us(1_000_000);
 
 fn nics_are_of_one_host(host: &Host, reader: &mut dyn Reader) -> bool {
@@ -51,7 +51,7 @@ fn nics_are_of_one_host(host: &Host, reader: &mut dyn Reader) -> bool {
 }
 
 impl Host {
-    /// What hosts add to each send.
+    /// Returns the delays that hosts add to sends.
     pub(crate) fn delays(&self) -> HostDelays {
         HostDelays {
             step: self.step_delay,
@@ -59,7 +59,7 @@ impl Host {
         }
     }
 
-    /// Whether the NPUs of two NICs are of one scale-up domain.
+    /// Returns true if the NPUs of two NICs share a scale-up domain.
     pub(crate) fn joins(&self, a: HostId, b: HostId) -> bool {
         self.scale_up
             .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))

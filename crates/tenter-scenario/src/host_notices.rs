@@ -1,5 +1,4 @@
-//! Telemetry-assisted load balancing that tells hosts: the class of its notices, and what it does
-//! not go with.
+//! Telemetry-assisted load balancing that notifies hosts: its traffic class, and what excludes it.
 
 use tenter_net::Switches;
 
@@ -7,8 +6,8 @@ use crate::buffer::Around;
 use crate::switching::Switching;
 use tenter_plan::LinkImpairment;
 
-/// Gives the switches the class of notices to hosts, where there are any and nothing is in their
-/// way.
+/// Adds the class of notices to all switches, if the load balancer sends any to hosts; notes a
+/// problem if another part excludes them.
 pub(crate) fn complete(
     around: &Around<'_>,
     switches: &mut Switches,
@@ -54,6 +53,8 @@ pub(crate) fn complete(
         refuse(what, "leave out `from`, or choose them by `to`");
         return;
     }
+    // Notices overtake all data, also in queues that they report, so their class must be the
+    // highest.
     let taken = switches.highest_class(around.all_classes());
     if taken.is_some_and(|taken| taken >= class) {
         let what = format!("sends notices in class {class}, which is in use");

@@ -1,4 +1,4 @@
-//! The hosts of a fabric by their names and numbers.
+//! Hosts of a fabric by name and number.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use tenter_workload::{AtHost, ScaleUp, Site};
 
 use tenter_notation::diagnostics::{Location, Problems, quote};
 
-/// The hosts of a fabric by name, and where to report those that are not there.
+/// Host names of a fabric, and the receiver of problems about unknown ones.
 pub(crate) struct HostNames<'t> {
     topology: &'t Topology,
     npus: u32,
@@ -21,7 +21,7 @@ pub(crate) struct HostNames<'t> {
 }
 
 impl<'t> HostNames<'t> {
-    /// The names of the hosts of `topology`, each a NIC with so many NPUs, in domains.
+    /// Lists the hosts of `topology`; each NIC has `npus` NPUs, in domains of `scale_up`.
     pub(crate) fn of(
         topology: &'t Topology,
         npus: u32,
@@ -39,30 +39,31 @@ impl<'t> HostNames<'t> {
         }
     }
 
-    /// How many hosts there are.
+    /// Counts the hosts.
     pub(crate) fn count(&self) -> u32 {
         self.topology.hosts as u32
     }
 
-    /// The numbers of all hosts.
+    /// Returns all hosts in ascending order.
     pub(crate) fn all(&self) -> impl Iterator<Item = HostId> {
         self.topology.host_ids()
     }
 
-    /// How many NPUs each host has: ranks of a job that it carries at most.
+    /// Returns the NPU count of each NIC, which limits the ranks of one job there.
     pub(crate) fn npus(&self) -> u32 {
         self.npus
     }
 
-    /// How fast NPUs reach each other, as far as a scheduler of requests assumes it.
+    /// Returns the rates between NPUs that a request scheduler assumes.
     pub(crate) fn reach(&self) -> Reach {
         Reach {
             within: self.scale_up,
+            // One rate must stand for all; most fabrics give their hosts equal links.
             network: self.rate(HostId::new(0)),
         }
     }
 
-    /// What collectives ask of the hosts of ranks on these NICs.
+    /// Describes the hosts of ranks on these NICs to collectives.
     pub(crate) fn site(&self, nics: &[HostId]) -> Site {
         let npus_per_host = self.scale_up.map(|domain| domain.npus_per_host);
         let spread = |npus: u32| {
@@ -79,8 +80,8 @@ impl<'t> HostNames<'t> {
         }
     }
 
-    /// The same for a group of ranks of a graph, whose job has ranks on `nics`: without a domain
-    /// its ranks fill hosts of as many NPUs as the collective says.
+    /// Describes the hosts of some `ranks` of a graph's job on `nics`. Without a scale-up domain,
+    /// ranks fill hosts of the size that the collective states.
     pub(crate) fn site_of_group(
         &self,
         nics: &[HostId],
@@ -102,33 +103,32 @@ impl<'t> HostNames<'t> {
         }
     }
 
-    /// Whether the fabric has several planes, between which there is no way.
+    /// Returns true if the fabric has several planes, which no path connects.
     pub(crate) fn has_planes(&self) -> bool {
         !self.topology.planes.is_empty()
     }
 
-    /// Whether two hosts exchange data: the fabric has a way, or they are in one scale-up domain.
+    /// Returns true if two hosts can exchange data: over the fabric, or in one scale-up domain.
     pub(crate) fn joins(&self, a: HostId, b: HostId) -> bool {
         let in_domain = |domain: ScaleUp| domain.joins_nics(self.npus, a, b);
         self.topology.joins(a, b) || self.scale_up.is_some_and(in_domain)
     }
 
-    /// The leaf a host hangs on.
+    /// Returns the leaf of a host.
     pub(crate) fn leaf(&self, host: HostId) -> NodeId {
         self.topology.neighbour(host, 0).node
     }
 
-    /// The rate of a host's link.
+    /// Returns the rate of the link between a host and its leaf.
     pub(crate) fn rate(&self, host: HostId) -> Rate {
         self.topology.line_rate(host)
     }
 
-    /// The name of a host.
     pub(crate) fn name(&self, host: HostId) -> &'t str {
         self.topology.name(host)
     }
 
-    /// The number of one host; a problem when there is none.
+    /// Finds the one host that `host` names; notes a problem otherwise.
     pub(crate) fn find(&self, host: &HostRef, at: Option<Location>) -> Option<HostId> {
         let mut found = Vec::new();
         self.expand(host, at, &mut found, "")?;
@@ -144,8 +144,8 @@ impl<'t> HostNames<'t> {
         None
     }
 
-    /// Adds the numbers of the hosts meant to `out`; a problem, which begins with `prelude`, when
-    /// one is not there.
+    /// Adds the hosts that `host` names to `out`; notes a problem that begins with `prelude` if one
+    /// is missing.
     pub(crate) fn expand(
         &self,
         host: &HostRef,
@@ -179,7 +179,7 @@ impl<'t> HostNames<'t> {
         Some(())
     }
 
-    /// A host may be called as another is numbered, or as several are.
+    /// Refuses a number or range that is also the name of another host.
     fn refuse_two_readings(
         &self,
         host: &HostRef,
@@ -214,8 +214,8 @@ impl<'t> HostNames<'t> {
             self.name(HostId::new(0)),
             self.name(HostId::new(last))
         );
-        // Another number of the same row of names is no slip of the finger: then the row is the
-        // better help.
+        // `gpu17` beside `gpu0` to `gpu15` is no typing error: the range of hosts helps more than a
+        // similar name.
         let stem = host.trim_end_matches(|c: char| c.is_ascii_digit());
         let in_row = self
             .numbers
@@ -234,22 +234,22 @@ impl<'t> HostNames<'t> {
         );
     }
 
-    /// Where the value at a path stands.
+    /// Returns the place of the value at `path`.
     pub(crate) fn place(&self, path: &str) -> Option<Location> {
         self.problems.place(path)
     }
 
-    /// Notes what shows at the value at a path, in words that name it themselves.
+    /// Notes a problem at `path`, with a message that names the value itself.
     pub(crate) fn note(&self, path: &str, message: impl Into<String>, help: &str) {
         self.problems.note(path, message, help);
     }
 
-    /// Notes what is wrong with the value at a path.
+    /// Notes a problem of the value at `path`, which the message begins with.
     pub(crate) fn push_at(&self, path: &str, what: &str, help: &str) {
         self.problems.push_at(path, what, help);
     }
 
-    /// Notes a problem.
+    /// Notes a problem at any place.
     pub(crate) fn problem(&self, at: Option<Location>, message: String, help: Option<String>) {
         self.problems.push(at, message, help);
     }

@@ -1,4 +1,4 @@
-//! The `impairments` section: what bad cables, or a tester in their place, do to frames.
+//! The `impairments` section: what bad cables, or a traffic tester in their place, do to frames.
 
 use std::fmt;
 use std::str::FromStr;
@@ -61,50 +61,50 @@ component! {
     }
 }
 
-/// The most characters of the name of a link or node.
+/// Longest name of a link or node, in characters.
 const WORD_MAX: usize = 200;
-/// The most entries.
+/// Entry limit of a scenario.
 const ENTRIES_MAX: usize = 10_000;
 
-/// What a tester does.
+/// A tester's action on a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// They are lost.
+    /// Loses the frame.
     Drop,
-    /// They are held back until others have passed.
+    /// Holds the frame back until others have passed.
     Reorder,
 }
 
 choice!(Action { "drop" => Drop, "reorder" => Reorder });
 
-/// Kinds of frames.
+/// Kinds of frames that rules tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opcode {
-    /// The first data packet of a message.
+    /// First data packet of a message.
     First,
-    /// One between the first and the last.
+    /// Data packet between first and last.
     Middle,
-    /// The last one.
+    /// Last data packet of a message.
     Last,
-    /// The only one of a message.
+    /// Only data packet of a message.
     Only,
-    /// An acknowledgement.
+    /// Acknowledgement, cumulative or selective.
     Ack,
-    /// A negative acknowledgement.
+    /// Negative acknowledgement, of any loss recovery.
     Nak,
-    /// A congestion notification packet.
+    /// Congestion notification packet (CNP).
     Cnp,
-    /// A congestion signal.
+    /// Congestion signal of a switch to a sender.
     Signal,
-    /// A packet of connection set-up.
+    /// Request or reply of connection set-up.
     Connect,
-    /// The packet that ends a stream.
+    /// Packet that ends a data stream.
     EndOfData,
-    /// Data without their payload, which a switch has trimmed.
+    /// Data packet whose payload a switch has trimmed.
     Trimmed,
-    /// A grant of credit.
+    /// Grant of receiver credit (PULL).
     Pull,
-    /// A request for credit.
+    /// Request for receiver credit, or a probe.
     Request,
 }
 
@@ -148,7 +148,7 @@ impl Opcode {
     }
 }
 
-/// Packet sequence numbers, the first and the last.
+/// Packet sequence numbers: the first and the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequences(u32, u32);
 
@@ -197,7 +197,7 @@ pub(crate) fn check(entries: &[Impairment], scenario: &mut dyn Reader) {
     }
 }
 
-/// The entries by the numbers of a fabric.
+/// Turns the entries into impairments of link directions; `None` after noting a problem.
 pub(crate) fn bind(
     entries: Read<&[Impairment]>,
     topology: &Topology,
@@ -205,6 +205,7 @@ pub(crate) fn bind(
 ) -> Option<Vec<LinkImpairment>> {
     let entries = entries?;
     let path = Path::new(problems, "impairments");
+    // For each direction of each cable the last entry that names it; at first none.
     let mut by_sender = vec![None; 2 * topology.cables.len()];
     let mut complete = true;
     for (index, entry) in entries.iter().enumerate() {
@@ -226,7 +227,8 @@ pub(crate) fn bind(
 }
 
 impl Impairment {
-    /// Notes for each direction of a link that this entry is for that it holds there.
+    /// Marks the directions of the links that this entry names with its `index`, over those of
+    /// earlier entries.
     fn mark(
         &self,
         topology: &Topology,
