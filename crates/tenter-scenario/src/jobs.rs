@@ -1,4 +1,4 @@
-//! The `jobs` section: what stands in it before it is read, and its binding to hosts.
+//! The `jobs` section: keys that are filled in before it is read, and its binding to hosts.
 
 mod bind;
 mod draft;
@@ -18,16 +18,17 @@ use crate::device_defaults;
 
 pub(crate) use bind::bind;
 
-/// Names the jobs that have no name, and gives permutations without a seed `seeds.arrivals`, or
-/// else the `seed`.
+/// Names jobs without a name, and gives permutations without a seed `seeds.arrivals` or else the
+/// scenario's `seed`.
 ///
-/// Of a list that is too long only the first job is left, so that no reader goes through all.
+/// Cuts a list that is too long to its first job, so that no reader goes through all of it.
 pub(crate) fn fill_in(root: &mut Node, seed: Option<u64>, problems: &Problems) {
     let own = root.word("seed").map_or(Some(1), |word| word.parse().ok());
     let apart = root
         .entry("seeds")
         .and_then(|seeds| seeds.node.word("arrivals"));
     let apart = apart.map(|word| word.parse().ok());
+    // A seed that is no number stays out: the reader reports it once, at its own place.
     let seed = apart.unwrap_or(seed.or(own));
     let says_npus = says_generation(root);
     let Some(Value::List(jobs)) = root.entry_mut("jobs").map(|jobs| &mut jobs.value) else {
@@ -63,7 +64,7 @@ pub(crate) fn fill_in(root: &mut Node, seed: Option<u64>, problems: &Problems) {
     }
 }
 
-/// Whether hosts say which NPUs they have, so that NCCL's choice among algorithms is known.
+/// Returns true if hosts name their NPU generation, so that NCCL's choice of algorithm is known.
 fn says_generation(root: &Node) -> bool {
     let path = ["endpoint", "host", "scale_up"];
     let domain = path
@@ -72,7 +73,7 @@ fn says_generation(root: &Node) -> bool {
     domain.is_some_and(|of| of.word("generation").is_some_and(|word| word != "none"))
 }
 
-/// Gives a collective without an algorithm the one that NCCL has on servers.
+/// Gives a collective without an algorithm the one that NCCL uses on servers.
 fn as_nccl(collective: &mut Node) {
     let name = collective.word("collective").unwrap_or_default();
     if let Some(algorithm) = CollectiveKind::algorithm_of_servers(name) {
@@ -80,13 +81,13 @@ fn as_nccl(collective: &mut Node) {
     }
 }
 
-/// Workloads that NCCL has run where they were recorded.
+/// Recordings of workloads that ran on NCCL.
 const OF_NCCL: [&str; 4] = ["kineto", "pytorch-et", "flight-recorder", "nccl-log"];
-/// Others of whose collectives the algorithm is not recorded.
+/// Workloads that do not state the algorithm of their collectives.
 const OF_ANY: [&str; 5] = ["chakra", "simai", "aicb", "training", "inference"];
 
-/// Gives the collectives of a workload the algorithms of NCCL where NCCL has run it, or where hosts
-/// say which NPUs they have.
+/// Gives a workload's collectives NCCL's algorithms if it ran on NCCL, or if hosts name their NPU
+/// generation.
 pub(crate) fn fill_algorithms(workload: &mut Node, says_npus: bool) {
     let kind = workload.word("kind").unwrap_or_default();
     let recorded = OF_NCCL.contains(&kind);

@@ -1,4 +1,4 @@
-//! Limits in proportion to the rate of the line: whether a frame still finds room at the slowest.
+//! Queue limits in proportion to the line rate: a frame should find room at the slowest port.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::buffer::Around;
 
 const PATH: &str = "fabric.switch.classes";
 
-/// Warns of classes of data that may hold no frame at the slowest port that there is or will be.
+/// Warns of data classes without room for a frame at the slowest port, now or after a fault.
 pub(crate) fn check(around: &Around<'_>, switches: &Switches, faults: Option<&FaultPlan>) {
     if !switches.any_class(|class| matches!(class.limit, Limit::AtRate { .. })) {
         return;
@@ -35,6 +35,7 @@ pub(crate) fn check(around: &Around<'_>, switches: &Switches, faults: Option<&Fa
             .filter(|class| holds_frames(class, spec))
         {
             let room = room(class, slowest).filter(|room| *room < frame);
+            // One warning per class is enough.
             if let Some(room) = room.filter(|_| told & (1 << class.class) == 0) {
                 told |= 1 << class.class;
                 warn(around, class.class, room, slowest, frame);
@@ -51,7 +52,7 @@ fn warn(around: &Around<'_>, class: u8, room: u64, slowest: Rate, frame: u64) {
     around.warnings.note(PATH, &what, help);
 }
 
-/// The lowest rates that faults degrade cables to.
+/// Returns the lowest rate that faults degrade each cable to.
 fn degraded(faults: Option<&FaultPlan>) -> HashMap<u32, Rate> {
     let mut rates: HashMap<u32, Rate> = HashMap::new();
     for event in faults.into_iter().flat_map(|faults| &faults.events) {
@@ -63,13 +64,13 @@ fn degraded(faults: Option<&FaultPlan>) -> HashMap<u32, Rate> {
     rates
 }
 
-/// Whether whole frames wait in a class: trimmed ones alone wait where others trim to.
+/// Returns true if whole frames wait in a class; one that others trim to holds trimmed frames only.
 fn holds_frames(class: &ClassSpec, spec: &SwitchSpec) -> bool {
     let mut trims = spec.classes.iter().filter_map(|other| other.trim);
     !trims.any(|trim| trim.to == class.class)
 }
 
-/// What a queue may hold at a port of a rate, if that goes by the rate.
+/// Returns the bytes that a queue may hold at a port of `rate`, if its limit depends on the rate.
 fn room(class: &ClassSpec, rate: Rate) -> Option<u64> {
     let Limit::AtRate { .. } = class.limit else {
         return None;

@@ -1,4 +1,4 @@
-//! Links as users name them: `leaf0-spine1`, and which of several parallel cables.
+//! Links as users name them: `leaf0-spine1`, and a number among parallel cables.
 
 use tenter_topology::{CableEnd, HostId, NodeId, Topology};
 
@@ -6,18 +6,18 @@ use tenter_config::word_or;
 use tenter_notation::diagnostics::Path;
 use tenter_units::suggestion;
 
-/// Which of several parallel cables.
+/// Choice among parallel cables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cable {
-    /// All of them.
+    /// All cables of the link.
     All,
-    /// The one of this number, counted from 0.
+    /// One cable by its number, counted from 0.
     Number(u32),
 }
 
 word_or!(Cable { "all" => All, Number(u32) });
 
-/// A link as written.
+/// A link as a scenario names it.
 pub(crate) struct LinkName<'p> {
     word: String,
     path: Path<'p>,
@@ -26,7 +26,7 @@ pub(crate) struct LinkName<'p> {
 }
 
 impl<'p> LinkName<'p> {
-    /// The link of a mapping, under its keys `link` and `cable`.
+    /// Takes the link of a mapping from its keys `link` and `cable`.
     pub(crate) fn new(word: &str, cable: Cable, mapping: &Path<'p>) -> LinkName<'p> {
         LinkName {
             word: word.to_owned(),
@@ -36,7 +36,7 @@ impl<'p> LinkName<'p> {
         }
     }
 
-    /// The numbers of its cables.
+    /// Returns the cable numbers of the link; `None` after noting a problem.
     pub(crate) fn cables(&self, topology: &Topology) -> Option<Vec<u32>> {
         let (a, b) = self.nodes(topology)?;
         let cables = (0..).zip(&topology.cables);
@@ -74,7 +74,8 @@ impl<'p> LinkName<'p> {
         found
     }
 
-    /// The numbers of its two nodes. Names may contain hyphens themselves.
+    /// Returns the two nodes of the link. Names may contain hyphens, so every hyphen is tried as
+    /// the separator.
     fn nodes(&self, topology: &Topology) -> Option<(NodeId, NodeId)> {
         let word = self.word.as_str();
         let splits = word.match_indices('-');
@@ -97,6 +98,8 @@ impl<'p> LinkName<'p> {
             self.path.problem("names two links", help);
             return None;
         }
+        // Without a link between them the first pair of nodes still helps: the report lists its
+        // neighbours.
         let found = first.or_else(|| readings.first().copied());
         if found.is_none() {
             let unknown = word.split_once('-').map_or(word, |(a, b)| {
@@ -107,6 +110,8 @@ impl<'p> LinkName<'p> {
                 }
             });
             let names = topology.nodes.iter().map(|node| node.name.as_str());
+            // The search for a similar name compares with each; a limit keeps it short in large
+            // fabrics.
             let near = suggestion(unknown.trim(), names.take(10_000));
             let help = if near.starts_with("did") {
                 format!("`{unknown}` is no node: {near}")
@@ -119,12 +124,12 @@ impl<'p> LinkName<'p> {
     }
 }
 
-/// The node of a switch.
+/// Returns the node of a switch by name.
 pub(crate) fn find_switch(word: &str, path: &Path<'_>, topology: &Topology) -> Option<NodeId> {
     find(word, path, topology, false)
 }
 
-/// The number of a host.
+/// Returns a host by name.
 pub(crate) fn find_host(word: &str, path: &Path<'_>, topology: &Topology) -> Option<HostId> {
     let node = find(word, path, topology, true)?;
     topology.host(node)

@@ -1,4 +1,4 @@
-//! The way in: text and overrides to a plan, or to everything that is wrong with them.
+//! Entry of the crate: text and overrides become a plan, or a list of all their problems.
 
 use crate::files::{self, Files, MAX_SOURCE_BYTES};
 use crate::findings::{Findings, Found};
@@ -17,7 +17,7 @@ use tenter_plan::Plan;
 use tenter_units::Budget;
 use tenter_workload::graph::Graph;
 
-/// The longest override, in bytes.
+/// Longest override, in bytes.
 const MAX_OVERRIDE_BYTES: usize = 64 << 10;
 
 /// The notation of a scenario.
@@ -32,7 +32,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// By the ending of a file's name: `.toml` is TOML, `.json` JSON, everything else YAML.
+    /// Chooses by a file name's ending: `.toml` is TOML, `.json` JSON, everything else YAML.
     pub fn of_name(name: &str) -> Format {
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
         if ending.eq_ignore_ascii_case("toml") {
@@ -48,27 +48,26 @@ impl Format {
 /// A scenario without errors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
-    /// Everything the simulation needs.
+    /// Complete input of the simulation.
     pub plan: Plan,
-    /// The scenario as YAML with overrides applied and every default filled in; read again beside
+    /// The scenario as YAML, with overrides applied and every default filled in. Read again beside
     /// the files of [`Loaded::files_beside`], it gives the same plan.
     pub effective: String,
-    /// Lists that are too long to be written into it, as files that it names.
+    /// Files with lists that are too long for it; it names them.
     lists: Vec<(String, Vec<u8>)>,
-    /// Graphs of operations, likewise.
+    /// Operation graphs of files that it names.
     graphs: Vec<(String, Arc<Graph>)>,
-    /// The paths of the keys that were written, in the file or as overrides, as overrides write
-    /// them (`jobs[0].gap`), in their order; of a typed scenario those that have not their
-    /// defaults. The parts of an explicit fabric are left out, and so is equipment, of which a
-    /// scenario need not use all.
+    /// Paths of the keys that the file or overrides have, in their order and as overrides write
+    /// them (`jobs[0].gap`). For a typed scenario, keys that differ from their defaults. Parts of
+    /// an explicit fabric are left out, and so is equipment, of which a scenario need not use all.
     pub given: Vec<String>,
-    /// What is odd but does not stop anyone; may be empty.
+    /// Oddities that stop nothing; may be empty.
     pub warnings: Diagnostics,
 }
 
 impl Loaded {
-    /// Files that [`effective`](Loaded::effective) names: lists too long to be written into it, and
-    /// graphs of operations.
+    /// Returns the files that [`effective`](Loaded::effective) names: long lists and operation
+    /// graphs.
     pub fn files_beside(&self) -> impl Iterator<Item = FileBeside<'_>> {
         let lists = self.lists.iter().map(|(name, bytes)| FileBeside {
             name,
@@ -81,7 +80,7 @@ impl Loaded {
         lists.chain(graphs)
     }
 
-    /// The names and bytes of these files. Each call writes the graphs, which may be long.
+    /// Returns these files with their bytes. Each call writes out the graphs, which may be long.
     pub fn beside(&self) -> Vec<(String, Vec<u8>)> {
         let files = self.files_beside();
         files
@@ -90,10 +89,10 @@ impl Loaded {
     }
 }
 
-/// A file beside a scenario.
+/// A file that an effective configuration names.
 #[derive(Clone, Copy, Debug)]
 pub struct FileBeside<'l> {
-    /// Its name.
+    /// File name; the file must be in the configuration's folder.
     pub name: &'l str,
     holds: Holds<'l>,
 }
@@ -105,10 +104,10 @@ enum Holds<'l> {
 }
 
 impl FileBeside<'_> {
-    /// Writes what it holds, which may be long.
+    /// Writes the contents, which may be long.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// The writer's error.
     pub fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
         match self.holds {
             Holds::Bytes(bytes) => to.write_all(bytes),
@@ -118,7 +117,7 @@ impl FileBeside<'_> {
 
     fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        // Writing into memory does not fail.
+        // A `Vec` takes any bytes, so this cannot fail.
         let _ = self.write_to(&mut bytes);
         bytes
     }
@@ -127,16 +126,16 @@ impl FileBeside<'_> {
 /// Keys that a command lays over a scenario, such as the jobs of a benchmark over any fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlay<'a> {
-    /// What messages call the text.
+    /// Name of the text in messages.
     pub source_name: &'a str,
-    /// A mapping in YAML; each of its keys replaces the scenario's, whole.
+    /// A mapping in YAML; each of its keys replaces the scenario's as a whole.
     pub text: &'a str,
 }
 
-/// The bytes of a file as text.
+/// Decodes the bytes of a file as text.
 ///
 /// # Errors
-/// More than [`MAX_SOURCE_BYTES`], or not UTF-8.
+/// More than [`MAX_SOURCE_BYTES`], or bytes that are not UTF-8.
 pub fn text_of<'b>(bytes: &'b [u8], source_name: &str) -> Result<&'b str, Diagnostics> {
     check_length(bytes.len(), source_name)?;
     let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -147,14 +146,14 @@ pub fn text_of<'b>(bytes: &'b [u8], source_name: &str) -> Result<&'b str, Diagno
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// Reads a scenario of the program itself, or of a test, and resolves it into a plan, whatever that
-/// takes.
+/// Reads a scenario of the program itself, or of a test, and resolves it into a plan without a
+/// budget.
 ///
-/// `source_name` is what messages call the text. Each of `overrides` is `PATH=VALUE`, applied in
-/// order. `seed` replaces the seed of the scenario.
+/// Messages call the text `source_name`. Each of `overrides` is `PATH=VALUE`, applied in order.
+/// `seed` replaces the scenario's seed.
 ///
 /// # Errors
-/// Every problem of the text and the overrides, together.
+/// All problems of the text and the overrides together.
 pub fn load(
     text: &str,
     source_name: &str,
@@ -162,7 +161,7 @@ pub fn load(
     overrides: &[String],
     seed: Option<u64>,
 ) -> Result<Loaded, Diagnostics> {
-    // The caller has written the text: nothing of a stranger is read without a budget.
+    // The caller has written the text; texts of others come with a budget.
     let budget = Budget::unlimited();
     load_beside(
         text,
@@ -179,11 +178,11 @@ fn no_files(_: &str) -> Result<Content<'static>, String> {
     Err("write what it holds into the scenario".to_owned())
 }
 
-/// As [`load`], within a budget, and with the files that the scenario names, which `files` opens.
+/// Does the same as [`load`] within a budget; `files` opens the files that the scenario names.
 ///
 /// # Errors
-/// Every problem of the text, the overrides and the files, together, or what would take more than
-/// the budget has.
+/// All problems of the text, the overrides and the files together, or the first need beyond the
+/// budget.
 pub fn load_beside(
     text: &str,
     source_name: &str,
@@ -197,22 +196,21 @@ pub fn load_beside(
     load_overlaid(input, source_name, &[], overrides, seed, files, budget)
 }
 
-/// What a scenario is read from.
+/// Source of a scenario.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
-    /// A text.
+    /// Text in a notation.
     Text(&'a str, Format),
-    /// A typed value, of any size: problems point into the YAML that it is written as.
+    /// A typed value of any size; problems point into the YAML that it is written as.
     Typed(&'a Scenario),
 }
 
-/// As [`load_beside`], from any [`Input`], with the keys of `overlay` in place of the scenario's
-/// own, those of later ones in place of those of earlier ones; overrides come after them. What is
-/// read and built is taken from `budget` before.
+/// Does the same as [`load_beside`] for any [`Input`]. Keys of `overlay` replace the scenario's,
+/// later ones replace earlier ones, and overrides come last. Everything that is read or built is
+/// first taken from `budget`.
 ///
 /// # Errors
-/// Every problem of the scenario, of the keys that lie over it, of the overrides and the files,
-/// together.
+/// All problems of the scenario, the overlays, the overrides and the files together.
 pub fn load_overlaid(
     input: Input<'_>,
     source_name: &str,
@@ -231,11 +229,11 @@ pub fn load_overlaid(
     load_changed(input, source_name, overlay, overrides, given, change)
 }
 
-/// As [`load`], with the key at a path of [`Loaded::given`], or the list item, left out: what a
-/// setting changes is seen by doing without it. `None` where nothing is at that path.
+/// Does the same as [`load`] without the key or list item at `path`, one of [`Loaded::given`]: the
+/// difference shows what the setting does. Returns `None` if there is nothing at that path.
 ///
 /// # Errors
-/// Every problem of the text, the overrides and what is left of them, together.
+/// All problems of the text, the overrides and the rest together.
 pub fn load_without(
     text: &str,
     source_name: &str,
@@ -256,7 +254,7 @@ pub fn load_without(
     (found || loaded.is_err()).then_some(loaded)
 }
 
-/// What is given beside the texts of a scenario.
+/// Inputs beside the texts of a scenario.
 #[derive(Clone, Copy)]
 struct Given<'a> {
     seed: Option<u64>,
@@ -284,6 +282,7 @@ fn load_changed(
         return Err(found.problems.into_diagnostics(sources));
     };
     change(&mut root);
+    // Paths come before the contents of files, which the user has not written in the scenario.
     let given = match input {
         Input::Text(..) => given::paths(&root, 1 + overlay.len() + overrides.len()),
         Input::Typed(_) => given::unusual_paths(&root),
@@ -291,6 +290,7 @@ fn load_changed(
     files::write_out(&mut root, files, findings);
     algorithm_files::write_out(&mut root, files, findings);
     let graphs = Graphs::new(files, findings);
+    // From here on problems find their places by paths in this tree.
     let written = Rc::new(root.clone());
     found.problems.know(&written);
     found.warnings.know(&written);
@@ -326,11 +326,11 @@ fn warn_of_length(length: usize, warnings: &Problems) {
     }
 }
 
-/// The typed scenario of any [`Input`], with overlays, overrides and files as in [`load_overlaid`]:
-/// what it leaves out is filled in, and its sections are not put together yet.
+/// Reads any [`Input`] into the typed scenario, with overlays, overrides and files as in
+/// [`load_overlaid`]. Defaults are filled in; sections are not checked against each other.
 ///
 /// # Errors
-/// Every problem of single sections, together.
+/// All problems of single sections together.
 pub fn load_typed(
     input: Input<'_>,
     source_name: &str,
@@ -350,19 +350,20 @@ pub fn load_typed(
     read.ok_or_else(|| found.problems.into_diagnostics(sources))
 }
 
-/// The paths of the keys that a scenario has, as overrides write them, by who has written them.
+/// Paths of a scenario's keys, as overrides write them, by their origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WrittenPaths {
-    /// Those of the scenario itself.
+    /// Keys of the scenario itself.
     pub own: Vec<String>,
-    /// Those that its equipment adds.
+    /// Keys that its equipment adds.
     pub of_equipment: Vec<String>,
 }
 
-/// Who has written which keys of a scenario. `files` reads its equipment, as in [`load_beside`].
+/// Tells the keys of a scenario from those of its equipment, which `files` opens as in
+/// [`load_beside`].
 ///
 /// # Errors
-/// Every problem of the notation of these texts, together.
+/// All problems of the notation of these texts together.
 pub fn written_paths(
     text: &str,
     source_name: &str,
@@ -386,10 +387,10 @@ pub fn written_paths(
     Err(found.problems.into_diagnostics(sources))
 }
 
-/// The typed scenario of values.
+/// Reads the typed scenario from values.
 ///
 /// # Errors
-/// Every problem of single sections, together.
+/// All problems of single sections together.
 pub(crate) fn typed_of(values: Written) -> Result<Scenario, Diagnostics> {
     let problems = Problems::default();
     let mut root = Node::written(values);
@@ -407,8 +408,8 @@ fn typed(root: Node, problems: &Problems) -> Option<Scenario> {
     assemble::typed(root, problems)
 }
 
-/// The tree of a scenario with its equipment, overlays and overrides, and the texts that problems
-/// may point into; no tree where a text is no mapping.
+/// Returns the tree of a scenario with equipment, overlays and overrides, and the texts that
+/// problems point into; no tree if a text is no mapping.
 fn overlaid(
     input: Input<'_>,
     source_name: &str,
@@ -444,6 +445,7 @@ fn overlaid(
         lay(&mut root, overlay.text, source, problems);
     }
     let placed = || overrides.iter().zip(overlay.len() + 1..);
+    // The file must be known before its keys are filled in, and other overrides may change them.
     for (text, source) in placed().filter(|(text, _)| equipment::is_named_by(text)) {
         overrides::apply(&mut root, text, source, problems);
     }
@@ -458,7 +460,7 @@ fn overlaid(
     Ok((Some(root), sources))
 }
 
-/// The tree of a text.
+/// Parses a text into a tree.
 pub(crate) fn parse(text: &str, format: Format, problems: &Problems) -> Option<Node> {
     match format {
         Format::Yaml => yaml::parse(text, 0, 0, problems),
@@ -467,7 +469,7 @@ pub(crate) fn parse(text: &str, format: Format, problems: &Problems) -> Option<N
     }
 }
 
-/// Puts the keys of a text in place of those of a scenario.
+/// Replaces keys of the scenario by those of a text.
 fn lay(root: &mut Node, text: &str, source: usize, problems: &Problems) {
     let Some(node) = yaml::parse(text, source, 0, problems) else {
         return;
@@ -485,7 +487,7 @@ fn lay(root: &mut Node, text: &str, source: usize, problems: &Problems) {
     }
 }
 
-/// The texts that problems may point into: the scenario, the keys that lie over it, each override.
+/// Lists the texts that problems point into: the scenario, the overlays, each override.
 fn sources(
     text: String,
     source_name: &str,
@@ -513,10 +515,10 @@ fn sources(
     Ok(sources)
 }
 
-/// A text that problems may point into.
+/// Makes a source of a text, so that problems can point into it.
 ///
 /// # Errors
-/// When it is too long.
+/// A text that is too long.
 pub(crate) fn source(text: &str, name: &str) -> Result<Source, Diagnostics> {
     check_length(text.len(), name)?;
     Ok(Source {
@@ -525,7 +527,7 @@ pub(crate) fn source(text: &str, name: &str) -> Result<Source, Diagnostics> {
     })
 }
 
-/// The text is no mapping, so there is no use in asking for its keys.
+/// Reports a text that is no mapping, instead of each missing key.
 fn report_no_scenario(root: &Node, problems: &Problems) {
     let message = if root.is_null() {
         "the scenario is empty".to_owned()
@@ -536,7 +538,7 @@ fn report_no_scenario(root: &Node, problems: &Problems) {
     problems.push(root.at, message, Some(help.to_owned()));
 }
 
-/// Reports a sweep in place of a scenario, rather than each of its keys; returns whether it is one.
+/// Reports a sweep in place of a scenario, instead of each of its keys; returns true if it is one.
 fn report_sweep(root: &Node, problems: &Problems) -> bool {
     let named = root.entry("scenario");
     let Some(named) = named.filter(|_| root.entry("fabric").is_none()) else {
@@ -548,7 +550,7 @@ fn report_sweep(root: &Node, problems: &Problems) -> bool {
     true
 }
 
-/// What the configuration amounts to, as comments.
+/// Summarises the configuration in YAML comments.
 fn heading(plan: &Plan) -> String {
     let fabric = &plan.topology;
     let ranks: usize = plan.jobs.iter().map(|job| job.hosts.len()).sum();

@@ -10,20 +10,20 @@ use crate::endpoint::Endpoint;
 use crate::findings::Findings;
 use tenter_config::{Component, Reader, Shape, Value, Written};
 
-/// The path of the section.
+/// Path of the section in a scenario.
 const PATH: &str = "fabric.load_balancing";
 
-/// A load balancer, and whether NICs may be used that need packets in order.
+/// A load balancer, and whether it may be used with NICs that need packets in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Balancing {
-    /// The load balancer.
+    /// The load balancer with its parameters.
     pub spec: LoadBalancing,
-    /// Whether NICs may be used that need packets in order; of one by which packets may overtake
-    /// each other.
+    /// Permission for NICs that need packets in order; `None` for a load balancer that keeps their
+    /// order.
     pub order: Option<Order>,
 }
 
-/// A hash of the 5-tuple alone.
+/// ECMP by a hash of the 5-tuple.
 impl Default for Balancing {
     fn default() -> Balancing {
         Balancing::from(LoadBalancing::Ecmp(Ecmp::default()))
@@ -59,7 +59,7 @@ impl Value for Balancing {
     }
 }
 
-/// Checks a load balancer against fabric and NICs, where all of them could be read.
+/// Checks a load balancer against fabric and NICs, if all three could be read.
 pub(crate) fn check(
     own: Option<&Balancing>,
     endpoint: Option<&Endpoint>,
@@ -76,6 +76,8 @@ impl Balancing {
         let members = LoadBalancing::VARIANTS.members;
         let Some(place) = reader.choice("kind", LoadBalancing::NAMES) else {
             let tables: Vec<_> = members.iter().map(|(_, table)| *table).collect();
+            // Without a kind the keys may still show which one is meant, and have mistakes of their
+            // own.
             reader.guess(&tables, &mut |place, reader| {
                 Balancing::read_member(place, reader);
             });
@@ -96,7 +98,8 @@ impl Balancing {
         })
     }
 
-    /// Refuses NICs that do not get what they need of it, and warns of those that get too little.
+    /// Refuses NICs whose needs the load balancer does not meet, and warns of those it hardly
+    /// meets.
     pub(crate) fn check(&self, nic: &NicSpec, topology: &Topology, findings: Findings<'_>) {
         if self.spec.detours().is_some() && topology.regions.is_empty() {
             findings.problems.push_at(
@@ -105,7 +108,7 @@ impl Balancing {
                 "use a `fabric.kind` with regions, such as `dragonfly` or `hyperx`, or another load balancer",
             );
         }
-        // A single switch has no choice.
+        // A single switch has no path to choose.
         if topology.switches() > 1 {
             self.check_nics(nic, findings);
             self.check_gap(nic, topology, findings);
@@ -126,8 +129,8 @@ impl Balancing {
         spray.check(&nic.loss_recovery, findings);
     }
 
-    /// Warns of flowlets that follow each other faster than paths differ, where NICs need packets
-    /// in order.
+    /// Warns of flowlet gaps shorter than the delay differences of paths, for NICs that need
+    /// packets in order.
     fn check_gap(&self, nic: &NicSpec, topology: &Topology, findings: Findings<'_>) {
         let Some(gap) = self.spec.gap() else {
             return;
@@ -135,7 +138,7 @@ impl Balancing {
         if matches!(nic.loss_recovery, LossRecovery::SelectiveRepeat(_)) {
             return;
         }
-        // What keeps routes from being found is told of elsewhere.
+        // The builder of routes reports its own errors.
         let Ok(routing) = Routing::build(topology, findings.budget) else {
             return;
         };
@@ -154,18 +157,18 @@ impl Balancing {
     }
 }
 
-/// Something that lets packets of a queue pair overtake each other.
+/// A cause by which packets of a queue pair overtake each other.
 pub(crate) struct Reordering {
-    /// The path of the key that does.
+    /// Path of the key that is the cause.
     pub(crate) path: &'static str,
-    /// Whether NICs may be used that need packets in order.
+    /// True if NICs that need packets in order are allowed nevertheless.
     pub(crate) in_order_nics: bool,
-    /// What else helps, after a comma.
+    /// A further remedy, after a comma; may be empty.
     pub(crate) other_remedy: &'static str,
 }
 
 impl Reordering {
-    /// Refuses NICs that need packets in order, and warns of those that hardly wait.
+    /// Refuses NICs that need packets in order, and warns of those that wait for one packet only.
     pub(crate) fn check(&self, loss_recovery: &LossRecovery, findings: Findings<'_>) {
         let Findings {
             problems, warnings, ..

@@ -5,16 +5,16 @@ use tenter_notation::diagnostics::{Path, quote};
 use tenter_topology::{CableEnd, Topology};
 use tenter_units::suggestion;
 
-/// Which nodes have the ports.
+/// Nodes whose ports may be named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nodes {
     /// Switches alone.
     Switches,
-    /// Switches and NICs; the name of a NIC is that of its port, too.
+    /// Switches and NICs; the name of a NIC with one port also names that port.
     All,
 }
 
-/// The ports that words name, in their order, none twice.
+/// Returns the ports that `words` name, in ascending order without repetition.
 pub(crate) fn bind(
     words: &[String],
     path: &Path<'_>,
@@ -32,7 +32,7 @@ pub(crate) fn bind(
     Some(ports)
 }
 
-/// The port that a word names.
+/// Returns the port that a word names.
 fn port(word: &str, path: &Path<'_>, topology: &Topology, nodes: Nodes) -> Read<CableEnd> {
     let host = topology
         .host_ids()

@@ -1,4 +1,4 @@
-//! NICs that cannot use their PCIe to the full.
+//! NICs that cannot use the full rate of their PCIe.
 
 use std::fmt;
 use std::str::FromStr;
@@ -30,7 +30,7 @@ component! {
     }
 }
 
-/// A share of the peak in parts per million: `50%`, `62.5%`.
+/// A share of PCIe's peak, in parts per million, written as `50%` or `62.5%`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeakShare(u64);
 
@@ -45,6 +45,7 @@ impl FromStr for PeakShare {
         if !fits || !plain(whole) || !plain(rest) {
             return Err(());
         }
+        // With the decimals padded to four, the digits count parts per million.
         let parts: u64 = format!("{whole}{rest:0<4}").parse().map_err(|_| ())?;
         let in_range = (WHOLE / 100..=WHOLE).contains(&parts);
         in_range.then_some(PeakShare(parts)).ok_or(())
@@ -63,13 +64,13 @@ parsed!(PeakShare {
     "write for example `50%`; from 1% to 100%, with up to four decimals"
 });
 
-/// Parts per million of the peak.
+/// The whole peak, in parts per million.
 const WHOLE: u64 = 1_000_000;
 
-/// The path of the list.
+/// Path of the list in a scenario.
 const PATH: &str = "endpoint.nic_impairments";
 
-/// The DMA rates of each NIC, in the order of the hosts; none without PCIe.
+/// Returns the DMA rates of each NIC, by host; empty without PCIe.
 pub(crate) fn bind(
     pcie: Option<Pcie>,
     impairments: &[NicImpairment],

@@ -1,4 +1,4 @@
-//! Binding the ranks of jobs to hosts, and what only shows once their number is known.
+//! Binds the ranks of jobs to hosts, and checks what depends on the rank count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,12 +24,12 @@ use tenter_notation::decode::split_remedy;
 use tenter_notation::diagnostics::{Location, quote};
 use tenter_notation::tree::{Node, Value};
 
-/// Ranks of all jobs together.
+/// Limit for the ranks of all jobs together.
 const RANKS_MAX: u64 = 1 << 22;
-/// Entries of a list of hosts that are reported before the rest is passed over.
+/// Wrong entries of a host list that are reported; later ones are skipped.
 const MISTAKES_MAX: u32 = 20;
 
-/// A job as it is written, at its path, and what it is bound to.
+/// A job as written, at its path, with everything that it is bound to.
 struct Binding<'a> {
     spec: &'a JobSpec,
     path: String,
@@ -41,18 +41,18 @@ struct Binding<'a> {
     index: usize,
 }
 
-/// The workload of flows of a job.
+/// Returns the job's workload of flows, if it has one.
 fn flows_of(spec: &JobSpec) -> Option<&WorkloadSpec> {
     spec.workload.as_ref().and_then(WorkloadKind::flows)
 }
 
-/// A job as it is written, without hosts and with its collectives alone.
+/// Makes a job of its written form, without hosts, and with listed collectives only.
 fn job_of(spec: &JobSpec) -> Job {
     let collectives = spec.collectives.iter().flatten();
     Job {
         name: spec.name.clone().unwrap_or_default(),
         hosts: ById::default(),
-        // A workload refuses it.
+        // `background` beside a workload of flows is refused elsewhere, and must not count here.
         background: spec.background && flows_of(spec).is_none(),
         sequence: collectives.flat_map(CollectiveSpec::runs).collect(),
         iterations: spec.iterations,
@@ -73,8 +73,8 @@ fn job_of(spec: &JobSpec) -> Job {
 }
 
 impl Binding<'_> {
-    /// Binds the ranks to the hosts of a fabric, of which jobs before this one have `taken` so many
-    /// NPUs each, and asks the collectives whether they can run on that many.
+    /// Binds the ranks to hosts, of which earlier jobs have `taken` a number of NPUs each, and
+    /// checks that the collectives can run on that rank count.
     fn bind(&self, mut job: Job, taken: &ById<HostId, u32>) -> Option<Job> {
         let (spec, names) = (self.spec, self.names);
         let path = format!("{}.workload", self.path);
@@ -83,6 +83,7 @@ impl Binding<'_> {
             path: &path,
             seed: self.seeds.arrivals,
         });
+        // Pairs of a workload, like streams, name their hosts: the job has no ranks to place.
         if let Some(workload) = workload.filter(|of| of.spec.pattern.is_none()) {
             workload.bind(names, self.nic?, &mut job)?;
             return Some(job);
@@ -92,6 +93,7 @@ impl Binding<'_> {
             flows::bind(specs, names, &self.path, message_bytes, &mut job)?;
             return Some(job);
         }
+        // The graph comes before the hosts, because `ranks: all` means as many as the graph has.
         let operations = match &spec.workload {
             Some(WorkloadKind::Training(training)) => {
                 let ranks = self.ranks_of_model(training.dp.is_some()).ok()?;
@@ -139,8 +141,8 @@ impl Binding<'_> {
         Some(job)
     }
 
-    /// The ranks on which a model is trained or serves; none where the workload says how many.
-    /// An error is noted already.
+    /// Returns the ranks of a training or inference; `None` inside if the workload itself states
+    /// their number (`says`). The error has been noted.
     fn ranks_of_model(&self, says: bool) -> Result<Option<u32>, ()> {
         let names = self.names;
         Ok(match &self.spec.ranks {
@@ -154,10 +156,11 @@ impl Binding<'_> {
         })
     }
 
-    /// The graph with what its collectives ask of the hosts of the job.
+    /// Fits the graph's collectives to the hosts of the job; warns of algorithms that were
+    /// replaced.
     fn operations_at(&self, operations: Operations, hosts: &[HostId]) -> Option<Operations> {
         if operations.graph.ranks() as usize != hosts.len() {
-            // That is refused where the graph is bound.
+            // The binding of the graph reports this.
             return Some(operations);
         }
         let path = format!("{}.workload", self.path);
@@ -187,7 +190,7 @@ impl Binding<'_> {
         }
     }
 
-    /// The collectives of the job with what they ask of its hosts.
+    /// Fits the job's collectives to its hosts.
     fn collectives_at(&self, hosts: &[HostId]) -> Option<Vec<CollectiveSpec>> {
         let specs = self.spec.collectives.iter().flatten().enumerate();
         let fitted: Vec<Option<CollectiveSpec>> = specs
@@ -205,7 +208,7 @@ impl Binding<'_> {
         let path = format!("{}.collectives[{index}]", self.path);
         let (site, ranks) = self.site(spec, hosts);
         match site.fit(&spec.kind, ranks) {
-            // Then the algorithm asks for the NPUs of a host when it is checked.
+            // The check of the algorithm then asks for the host size that is missing here.
             Ok(Sited {
                 instead: Some(Instead::Unknown),
                 ..
@@ -235,7 +238,7 @@ impl Binding<'_> {
         }
     }
 
-    /// The site of the groups of a collective, which all have the same, and the ranks of each.
+    /// Returns the site that a collective's groups share, and the ranks of each group.
     fn site(&self, spec: &CollectiveSpec, hosts: &[HostId]) -> (Site, u32) {
         let whole = self.names.site(hosts);
         let ranks = hosts.len() as u32;
@@ -250,13 +253,14 @@ impl Binding<'_> {
         let each: Vec<Option<AtHost>> = sites.map(|site| site.at_each).collect();
         let alike = each.iter().all(|of| *of == each[0]);
         let site = Site {
+            // Groups that lie differently on their hosts have no common layout.
             at_each: each[0].filter(|_| alike),
             ..whole
         };
         (site, groups.size)
     }
 
-    /// The collectives of the job.
+    /// Lists the job's collectives with their largest size.
     fn entries(&self, specs: &[CollectiveSpec]) -> Vec<Entry> {
         let collectives = specs.iter().enumerate();
         let entry = |(index, of): (usize, &CollectiveSpec)| Entry {
@@ -267,7 +271,8 @@ impl Binding<'_> {
         collectives.map(entry).collect()
     }
 
-    /// Refuses a job whose last collective could not start in time even if none took any.
+    /// Refuses a job whose last collective would start after the longest simulation, even if none
+    /// took any time.
     fn check_last_start(&self, job: &Job) -> Option<()> {
         let Some(turns) = starts_too_late(job) else {
             return Some(());
@@ -282,12 +287,12 @@ impl Binding<'_> {
         None
     }
 
-    /// Sizes are checked already; what remains depends on the algorithm, the number of ranks, and
-    /// at most on the largest size.
+    /// Checks that each algorithm runs on `ranks` ranks. Sizes were checked before; at most the
+    /// largest one matters here.
     fn check_kinds(&self, entries: &[Entry], ranks: u32) {
         let mut checked: Vec<(&Traffic, u64)> = Vec::new();
         for entry in entries {
-            // The size of what is not cut into chunks of a length changes nothing here.
+            // Only algorithms that cut data into chunks of a given length depend on the size.
             let chunk_bytes = entry
                 .traffic
                 .collective()
@@ -309,7 +314,7 @@ impl Binding<'_> {
         }
     }
 
-    /// Transfers that are simulated one by one have ids.
+    /// Refuses more transfers than 32-bit ids can name; flow level simulates none of them singly.
     fn check_ids(&self, traffic: &Traffic, schedule: &dyn Schedule) -> Result<(), WorkloadError> {
         let transfers = schedule.transfers();
         if self.fidelity == Fidelity::Flow || u32::try_from(transfers).is_ok() {
@@ -322,7 +327,7 @@ impl Binding<'_> {
         })
     }
 
-    /// Packets are told apart by sequence numbers, so there must not be too many on a queue pair.
+    /// Refuses more packets on a queue pair than its sequence numbers tell apart.
     fn check_packets(&self, entries: &[Entry], job: &Job, cut: MessageCut) {
         for Entry {
             traffic,
@@ -330,7 +335,7 @@ impl Binding<'_> {
             path,
         } in entries
         {
-            // What cannot run at all has been reported.
+            // `check_kinds` has reported traffic that cannot run at all.
             let found = crowd(traffic, *largest_bytes, job.ranks(), job, cut);
             let Ok(Some(Crowd { src, dst, packets })) = found else {
                 continue;
@@ -347,14 +352,14 @@ impl Binding<'_> {
         }
     }
 
-    /// Where the ranks of the job were written.
+    /// Returns the place of the job's `ranks`.
     fn ranks_at(&self) -> Option<Location> {
         self.names.place(&format!("{}.ranks", self.path))
     }
 
-    /// The hosts that the placement of the job chooses, so many of them where `ranks` is no number
-    /// and the job wants them: it places ranks on NPUs, which are numbered
-    /// host after host. Ranks take the NPUs of a host in their order.
+    /// Returns the host of each rank by the job's placement. `wanted` is the rank count of a graph,
+    /// for jobs whose `ranks` give no number. The placement chooses NPUs, which are numbered host
+    /// after host; ranks take a host's NPUs in order.
     fn placed_hosts(
         &self,
         job: &str,
@@ -375,11 +380,12 @@ impl Binding<'_> {
         };
         let only_free = self.spec.free_hosts;
         let host = |npu: u32| HostId::new(npu / npus);
+        // Jobs take a host's NPUs in order, so the first `taken` of them are in use.
         let is_free = |&npu: &u32| !only_free || npu % npus >= taken[host(npu)];
         let free: Vec<u32> = (0..all).filter(is_free).collect();
         let ranks = match (&self.spec.ranks, &wanted) {
             (Ranks::Count(ranks), _) | (_, Some(ranks)) => *ranks,
-            // One that is left is no job.
+            // A job has at least two ranks; with fewer places the report below says what is free.
             _ if only_free => (free.len() as u32).max(2),
             _ => free.len() as u32,
         };
@@ -387,6 +393,7 @@ impl Binding<'_> {
             self.report_too_few(ranks, free.len());
             return None;
         }
+        // The stream has the job's name: another job in the list does not move this one.
         let mut stream = Stream::new(self.seeds.placement, job, "placement");
         let placed = self.spec.placement().place(
             ranks,
@@ -397,7 +404,7 @@ impl Binding<'_> {
         Some(placed.into_iter().map(host).collect())
     }
 
-    /// There are more ranks than places that are left to them.
+    /// Reports more ranks than there are places for them.
     fn report_too_few(&self, ranks: u32, left: usize) {
         let names = self.names;
         let (hosts, npus) = (names.count(), names.npus());
@@ -431,7 +438,7 @@ impl Binding<'_> {
     }
 }
 
-/// The hosts of a list, each at most as often as it has NPUs.
+/// Returns the hosts of a list; each may occur as often as it has NPUs.
 fn listed_hosts(list: &[HostRef], path: &str, names: &HostNames<'_>) -> Option<Vec<HostId>> {
     let mut hosts = Vec::new();
     let mut ranks_on: BTreeMap<HostId, Vec<usize>> = BTreeMap::new();
@@ -458,7 +465,8 @@ fn listed_hosts(list: &[HostRef], path: &str, names: &HostNames<'_>) -> Option<V
             if earlier.len() > names.npus() as usize {
                 report_full(hosts[rank], earlier, at, names);
                 mistakes += 1;
-                // One report per entry is enough, and a long list of the same stretch stays short.
+                // One report per entry suffices, and many long ranges of one host must not fill the
+                // memory.
                 hosts.truncate(rank + 1);
                 break;
             }
@@ -467,7 +475,7 @@ fn listed_hosts(list: &[HostRef], path: &str, names: &HostNames<'_>) -> Option<V
     (mistakes == 0).then_some(hosts)
 }
 
-/// A list has more ranks on a host than it has NPUs.
+/// Reports a host that a list names more often than it has NPUs.
 fn report_full(host: HostId, ranks: &[usize], at: Option<Location>, names: &HostNames<'_>) {
     let name = quote(names.name(host));
     let (message, help) = match *ranks {
@@ -487,8 +495,8 @@ fn report_full(host: HostId, ranks: &[usize], at: Option<Location>, names: &Host
     names.problem(at, message, Some(help.to_owned()));
 }
 
-/// Binds all jobs; problems are noted for each of them. What depends on other keys or was chosen is
-/// written into the effective configuration.
+/// Binds all jobs, and notes the problems of each. Derived and chosen values go into the effective
+/// configuration.
 pub(crate) fn bind(
     specs: Option<Vec<JobSpec>>,
     names: &HostNames<'_>,
@@ -526,6 +534,7 @@ pub(crate) fn bind(
             names.note(&format!("{}.ranks", binding.path), message, help);
             return None;
         }
+        // Hosts of jobs that list them count too, so that `free_hosts` of later jobs avoids them.
         for &host in &job.hosts {
             taken[host] += 1;
         }
@@ -555,13 +564,14 @@ fn refuse_equal_names(jobs: &[Job], names: &HostNames<'_>) {
     }
 }
 
-/// Writes what was chosen for a job: its hosts in place of how they were chosen, the number of its
-/// steps, the queue pairs of its pairs.
+/// Writes choices into the effective configuration: hosts instead of a placement, a pattern's step
+/// count, and the queue pairs of pairs.
 fn write_chosen(effective: Option<&mut Node>, spec: &JobSpec, job: &Job) {
     let Some(effective) = effective else {
         return;
     };
     if !spec.names_hosts() {
+        // The list replaces these keys; beside a list they would be refused.
         for key in ["placement", "group_size", "free_hosts"] {
             effective.remove(&[key]);
         }

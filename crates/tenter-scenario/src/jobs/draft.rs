@@ -1,17 +1,17 @@
-//! A job while it is bound to hosts: what it sends at once, and the workload that it has.
+//! A job while it is bound to hosts: its traffic and its workload.
 
 use tenter_plan::SIMULATED_MAX;
 use tenter_workload::spec::WorkloadSpec;
 use tenter_workload::{Job, Traffic};
 
-/// What a job sends at once, the largest of its sizes, and where it was written.
+/// Traffic that a job sends at once, its largest size, and the path where it was written.
 pub(super) struct Entry {
     pub(super) traffic: Traffic,
     pub(super) largest_bytes: u64,
     pub(super) path: String,
 }
 
-/// The workload of the job at a path, and the seed of its draws.
+/// The workload of flows at a path, and the seed of its draws.
 #[derive(Clone, Copy)]
 pub(super) struct Workload<'a> {
     pub(super) spec: &'a WorkloadSpec,
@@ -19,7 +19,8 @@ pub(super) struct Workload<'a> {
     pub(super) seed: u64,
 }
 
-/// How many collectives a job has whose last one could not start in time even if none took any.
+/// Returns the job's collective count if the last one would start after the longest simulation,
+/// even if none took any time.
 pub(super) fn starts_too_late(job: &Job) -> Option<u64> {
     let turns = job.turns()?;
     let gaps = u128::from(turns.saturating_sub(1)) * u128::from(job.gap.ps());

@@ -1,4 +1,4 @@
-//! A graph of operations, once the ranks of its job are known.
+//! Graphs of operations, bound once the ranks of their job are known.
 
 use tenter_plan::SIMULATED_MAX;
 use tenter_workload::{CollectiveRun, Compute, Job, Operations, QueuePairScope, Traffic};
@@ -6,7 +6,7 @@ use tenter_workload::{CollectiveRun, Compute, Job, Operations, QueuePairScope, T
 use super::draft::Entry;
 use crate::hosts::HostNames;
 
-/// Gives the job its graph; its ranks must be as many as those of the file.
+/// Gives the job its graph, whose rank count must equal the job's.
 pub(super) fn bind(
     operations: Operations,
     names: &HostNames<'_>,

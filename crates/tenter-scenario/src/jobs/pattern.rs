@@ -1,4 +1,4 @@
-//! The steps of a parallel application, once the ranks of the job are known.
+//! Steps of a parallel application, bound once the ranks of the job are known.
 
 use tenter_engine::Draws;
 use tenter_notation::decode::split_remedy;
@@ -9,12 +9,12 @@ use tenter_workload::{CollectiveRun, Job, Traffic};
 use super::draft::{Entry, starts_too_late};
 use crate::hosts::HostNames;
 
-/// What is random about the pattern of a job: its draws are told from others by its name.
+/// Returns the random draws of a job's pattern, from a stream with the job's name.
 pub(super) fn draws_of(seed: u64, job: &str) -> Draws {
     Draws::new(seed, job, "pattern")
 }
 
-/// Gives the job its steps, and the entry of each that differs.
+/// Gives the job its steps, and returns an entry for each step that differs.
 pub(super) fn bind(
     spec: &PatternSpec,
     names: &HostNames<'_>,
@@ -23,6 +23,7 @@ pub(super) fn bind(
     job: &mut Job,
 ) -> Option<Vec<Entry>> {
     let steps = spec.steps(job.background);
+    // A pattern that never changes is one step, which iterations repeat.
     let differing = if spec.kind.changes() { steps } else { 1 };
     let draws = draws_of(seed, &job.name);
     let mut entries = Vec::new();

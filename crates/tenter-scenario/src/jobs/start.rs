@@ -9,11 +9,11 @@ use crate::hosts::HostNames;
 use tenter_notation::diagnostics::quote;
 use tenter_units::suggestion;
 
-/// Mistakes that are reported before the rest is passed over.
+/// Mistakes that are reported; later ones are skipped.
 const MISTAKES_MAX: usize = 20;
 
-/// Finds the jobs that are waited for; those that are not there, do not end or wait in turn are
-/// problems.
+/// Links each job to the one that it waits for. Refuses waiting for unknown or background jobs, and
+/// in circles.
 pub(super) fn bind(specs: &[JobSpec], jobs: &mut [Job], names: &HostNames<'_>) {
     let numbers = jobs.iter().zip((0..).map(JobId::new));
     let numbers: BTreeMap<String, JobId> = numbers
@@ -50,10 +50,11 @@ pub(super) fn bind(specs: &[JobSpec], jobs: &mut [Job], names: &HostNames<'_>) {
     refuse_circles(jobs, names);
 }
 
-/// Refuses jobs that wait for each other: each names one at most, so that following them from one
-/// to the next comes to an end or round a circle.
+/// Refuses jobs that wait for each other. Each waits for one at most, so a walk along these links
+/// ends or closes a circle.
 fn refuse_circles(jobs: &[Job], names: &HostNames<'_>) {
-    // For each job the one from which it was first come by.
+    // The walk that first visited each job. A second visit on the same walk closes a circle; a job
+    // of an earlier walk has been checked.
     let mut seen: Vec<Option<usize>> = vec![None; jobs.len()];
     for first in 0..jobs.len() {
         let mut job = first;

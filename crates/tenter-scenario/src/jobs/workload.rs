@@ -1,4 +1,4 @@
-//! Binding a workload of flows to hosts.
+//! Binds a workload of flows to hosts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use super::workload_pattern::{Demand, Offered};
 use crate::hosts::HostNames;
 
 impl Workload<'_> {
-    /// Binds the workload to hosts: the job gets those that its pairs name as its ranks, in that
-    /// order, and has its own already where a pattern says who sends.
+    /// Binds the workload to hosts. The hosts of its pairs become the job's ranks, in the order of
+    /// their names; with a pattern the job has its ranks already.
     pub(super) fn bind(self, names: &HostNames<'_>, nic: &NicSpec, job: &mut Job) -> Option<()> {
         let sizes = self.spec.distribution()?.ok()?;
         let demand = self.spec.pattern.as_ref().map(|pattern| Demand {
@@ -62,7 +62,8 @@ impl Workload<'_> {
         Some(())
     }
 
-    /// The ways between ranks, which the job gets in the order in which their hosts are named.
+    /// Returns the pairs of ranks that send, and adds their hosts to the job in the order of their
+    /// names.
     fn ways(
         self,
         pairs: &[PairSpec],
@@ -95,6 +96,7 @@ impl Workload<'_> {
                     return None;
                 }
                 let [src, dst] = [src, dst].map(|host| rank_of(host, &mut ranks, job));
+                // Pairs that are listed twice add up their parallel flows.
                 *ways.entry((src, dst)).or_default() += parallel;
             }
             if !sends {
@@ -107,8 +109,8 @@ impl Workload<'_> {
         Some(ways.into_iter().map(way).collect())
     }
 
-    /// When flows start, so that their payload takes, in frames without telemetry, the share of the
-    /// senders' rate that is asked for; a flow has `wire_bits` on average.
+    /// Returns when flows start, so that they offer the workload's load: a share of the senders'
+    /// rate, with frames that carry no telemetry and flows of `wire_bits` on average.
     fn arrivals(
         self,
         ways: &[FlowWay],
@@ -117,9 +119,11 @@ impl Workload<'_> {
         names: &HostNames<'_>,
         wire_bits: f64,
     ) -> Option<Arrivals> {
+        // `probability()` counts in units of 2⁻⁶⁴.
         let load = self.spec.load?.probability() as f64 / 18_446_744_073_709_551_616.0;
         let gap = |flows: f64, bits_per_second: f64| {
             let seconds = flows * wire_bits / (load * bits_per_second);
+            // At least 1 ps, or a high load would put all flows at one instant.
             Time::from_ps((seconds * 1e12).max(1.0) as u64)
         };
         let rates = hosts
@@ -163,8 +167,8 @@ impl Workload<'_> {
     }
 }
 
-/// What a flow has on the wire on average, in bits. Without the telemetry of a congestion control:
-/// all of them then get the same flows.
+/// Returns a flow's mean length on the wire, in bits. Telemetry of a congestion control is left
+/// out, so that all congestion controls get the same flows.
 fn mean_wire_bits(sizes: &SizeDistribution, nic: &NicSpec) -> f64 {
     let cut = MessageCut::new(nic.message_bytes, nic.mtu_bytes);
     let wire_bytes = |bytes| {

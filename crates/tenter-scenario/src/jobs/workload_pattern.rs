@@ -1,4 +1,4 @@
-//! The `pattern` of a workload: who sends to whom how often, as in an application.
+//! The `pattern` of a workload: pairs and frequencies of flows, as in an application.
 
 use std::collections::BTreeMap;
 
@@ -14,21 +14,21 @@ use super::pattern;
 use crate::hosts::HostNames;
 use tenter_notation::decode::split_remedy;
 
-/// Where all ranks send alike, the weights of each add up to a power of two with so many bits; 2²⁰
-/// of them are still fewer than 64 bits.
+/// With `senders: alike`, each sender's weights add up to about 2⁴⁰: the weights of 2²⁰ senders
+/// then fit into 64 bits.
 const SUM_BITS: u32 = 40;
 
-/// Half of what 32 bits count: arrivals at random are sometimes more than expected.
+/// Half of the 32-bit range of flow numbers: random arrivals may exceed their expected count.
 const NUMBERS_MAX: f64 = (1_u64 << 31) as f64;
 
-/// A pattern that says who sends, of a workload.
+/// A pattern that decides the pairs of a workload.
 pub(super) struct Demand<'a> {
     pub(super) pattern: &'a PatternSpec,
     pub(super) workload: Workload<'a>,
 }
 
 impl Demand<'_> {
-    /// The ways between the ranks of a job, and how often flows go each of them.
+    /// Returns the pairs of ranks that send, and how often flows choose each.
     pub(super) fn ways(&self, names: &HostNames<'_>, job: &Job) -> Option<(Vec<FlowWay>, Weights)> {
         let draws = pattern::draws_of(self.workload.seed, &job.name);
         let kind = self.pattern.kind.clone();
@@ -41,7 +41,7 @@ impl Demand<'_> {
                 return None;
             }
         };
-        // What has no bytes says only that its sender has come so far.
+        // A send without bytes only synchronises ranks.
         let sends = matrix.iter().filter(|(_, _, bytes)| *bytes > 0);
         let sends: Vec<_> = sends.collect();
         if sends.is_empty() {
@@ -70,8 +70,8 @@ impl Demand<'_> {
         Some((sends.into_iter().map(way).collect(), Weights::new(&weights)))
     }
 
-    /// Refuses flows that would run out of numbers: each slot has every so many-th of them, whether
-    /// its pair has many flows or few.
+    /// Refuses workloads whose flow numbers would exceed 32 bits. Slots get numbers in turn, so the
+    /// busiest pair uses them up as if all pairs were that busy.
     pub(super) fn check_numbers(
         &self,
         names: &HostNames<'_>,
@@ -102,7 +102,7 @@ impl Demand<'_> {
     }
 }
 
-/// The bytes of all rows, ascending by sender, scaled so that these have the same sum.
+/// Scales the bytes of each sender to the same sum; `sends` ascend by sender.
 fn levelled(sends: &[(u32, u32, u64)]) -> Vec<u64> {
     let rows = sends.chunk_by(|one, other| one.0 == other.0);
     let scaled = rows.flat_map(|row| {
@@ -114,22 +114,22 @@ fn levelled(sends: &[(u32, u32, u64)]) -> Vec<u64> {
     scaled.collect()
 }
 
-/// The load that flows are to offer.
+/// Load that flows offer, and how they offer it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offered {
-    /// The times between flows.
+    /// Distribution of the times between flows.
     pub(super) gaps: GapLaw,
     pub(super) senders: Senders,
-    /// The share of the rate of the busiest NIC.
+    /// Share of the busiest NIC's rate, above 0.
     pub(super) load: f64,
-    /// Bits of a flow on the wire, on average.
+    /// Mean length of a flow on the wire, in bits.
     pub(super) mean_bits: f64,
 }
 
 impl Offered {
-    /// Arrivals by which the busiest NIC has so many bits per second as its rate and the load make:
-    /// of those that send and those that receive, or where all send alike of those that send.
-    /// `hosts` and `rates` have the NIC of each rank and its rate; several ranks may have the same.
+    /// Returns arrivals that load the busiest NIC to its share: the larger of its sent and received
+    /// bits, or with `senders: alike` the sent ones. `hosts` and `rates` have the NIC of each rank
+    /// and its rate in bit/s; ranks may share a NIC.
     pub(super) fn arrivals(
         self,
         ways: &[FlowWay],
@@ -152,7 +152,7 @@ impl Offered {
             ports.entry(hosts[src]).or_default()[0] += weight;
             ports.entry(hosts[dst]).or_default()[1] += weight;
         }
-        // Seconds that its port takes for a bit of each unit of weight.
+        // Seconds that a NIC's port takes for one bit of each unit of weight.
         let busy = hosts.iter().zip(rates).filter_map(|(host, rate)| {
             let [sent, received] = ports.get(host)?;
             Some(match senders {
@@ -163,7 +163,8 @@ impl Offered {
         let busiest = busy.fold(0.0, f64::max);
         let mean = |sent: &f64| {
             let seconds = mean_bits * busiest / (load * sent);
-            // Of who sends nothing nobody asks.
+            // The gap of a rank that sends nothing is infinite, which the cast turns into the
+            // largest time.
             Time::from_ps((seconds * 1e12).max(1.0) as u64)
         };
         Arrivals::EachSender {
