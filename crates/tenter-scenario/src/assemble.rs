@@ -101,6 +101,7 @@ impl Draft {
             pcie: endpoint.nic.pcie.map(Pcie::complete),
             ..endpoint.nic
         });
+        // Only `sample_interval: auto` needs the estimate, which goes over all cables and jobs.
         let length = || sampling::length(&jobs, &topology, &switches, &nic, limits.time);
         let sample_interval = observe.interval(length, effective);
         let plan = Plan {
@@ -115,8 +116,6 @@ impl Draft {
             topology_spec: described,
             switches,
             signals: switched.signals,
-            // The estimate takes time and is seldom needed: only an interval that was not given
-            // calls it.
             records_operations: observe.records_operations(&jobs),
             queue_changes: queue_changes::bind(&observe, &topology, &switching, problems)?,
             capture: capture::bind(&observe, &topology, problems)?,
@@ -420,7 +419,7 @@ fn check_together(
     ultra_ethernet::check(around, switching, switches, faults);
     trimming::check(around, switches);
     limits_at_rates::check(around, switches, faults);
-    // In a multi-plane fabric `planes::check` has refused what the checks below would warn of.
+    // Planes exclude this kind of switching and have refused it; its own checks would add nothing.
     if !planes::check(around, switching, switches, faults) {
         return;
     }

@@ -1,4 +1,5 @@
-//! The sections `observe`, `limits` and `engine`: what is recorded, when to stop, how it is run.
+//! The sections `observe`, `limits` and `engine`: recordings, the end of the trial, simulator
+//! settings.
 
 use std::ops::RangeInclusive;
 
@@ -48,7 +49,7 @@ component! {
     }
 }
 
-/// Samples, and no changes of queues or frames.
+/// Samples only, without changes of queues or captured frames.
 impl Default for Observe {
     fn default() -> Observe {
         default_of()
@@ -71,14 +72,14 @@ fn recordings_end_after_they_begin(observe: &Observe, reader: &mut dyn Reader) -
     in_order
 }
 
-/// Whether something is recorded.
+/// Choice whether operations are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recording {
-    /// Where there is not too much of it.
+    /// Recorded unless there are too many.
     Auto,
-    /// It is.
+    /// Recorded if there are any.
     On,
-    /// It is not.
+    /// Not recorded.
     Off,
 }
 
@@ -88,11 +89,11 @@ choice!(Recording {
     "false" => Off,
 });
 
-/// More operations than these are not recorded unless that is asked for.
+/// Operation count up to which `auto` records them.
 const OPERATIONS_RECORDED: u64 = 1_000_000;
 
 impl Observe {
-    /// Whether the operations of these jobs are recorded.
+    /// Returns true if the operations of these jobs are recorded.
     pub(crate) fn records_operations(&self, jobs: &[Job]) -> bool {
         let of_job = |job: &Job| {
             let graphs = job
@@ -111,12 +112,12 @@ impl Observe {
     }
 }
 
-/// What a scenario says of the time between samples.
+/// Choice of the sampling interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
-    /// Whatever suits the length of the run.
+    /// An interval that suits the length of the run.
     Auto,
-    /// This.
+    /// A given interval.
     Every(Time),
 }
 
@@ -164,7 +165,7 @@ const TIMES: RangeInclusive<Time> = Time::from_ns(1)..=SIMULATED_MAX;
 const MEMORY: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1 << 50);
 
 impl Engine {
-    /// What moves through the fabric; flows, while that is to be chosen.
+    /// Returns the level of the simulation; flows for `auto`, until the cost of packets is known.
     pub(crate) fn fidelity(self) -> Fidelity {
         match self.fidelity {
             AskedFidelity::Packet => Fidelity::Packet,
@@ -172,7 +173,7 @@ impl Engine {
         }
     }
 
-    /// What packets may cost, if the level is to be chosen by that.
+    /// Returns the packet level's cost limits if `fidelity: auto` chooses by them.
     pub(crate) fn packet_budget(self) -> Option<PacketBudget> {
         (self.fidelity == AskedFidelity::Auto).then_some(PacketBudget {
             wall_time: self.packets_time,

@@ -1,4 +1,4 @@
-//! Graphs of operations from the files of other programs, by what a job says of them.
+//! Operation graphs from other programs' files, by the keys of a job.
 
 use std::cell::RefCell;
 use std::iter;
@@ -13,12 +13,12 @@ use tenter_workload::spec::WorkloadKind;
 
 use crate::files::Files;
 
-/// Why the files of a graph cannot be read.
+/// An error in the files of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationsError {
-    /// What is wrong, and where.
+    /// The fault, and its place.
     pub what: String,
-    /// What to do.
+    /// Advice to the user.
     pub remedy: String,
 }
 
@@ -39,10 +39,10 @@ impl OperationsError {
     }
 }
 
-/// Reads the graph of a workload; `None` where the workload is none.
+/// Reads the graph of a workload from its files; `None` if it names no file.
 ///
 /// # Errors
-/// A file that cannot be read, and the first thing in it that is not as its format has it.
+/// A file that cannot be read, or the first error in it.
 pub fn read_operations(
     kind: &WorkloadKind,
     files: &Files<'_>,
@@ -67,18 +67,18 @@ pub fn read_operations(
     Ok(Some(read))
 }
 
-/// The files of a workload, and what reading them may take.
+/// The files of a workload, and the budget for reading them.
 struct Sources<'a> {
     name: &'a str,
     files: &'a Files<'a>,
     budget: &'a Budget,
 }
 
-/// What a reader says; none where the workload is of another kind.
+/// A reader's result; `None` if the workload is of another kind.
 type Read = Result<Option<Result<Imported, ImportError>>, OperationsError>;
 
 impl Sources<'_> {
-    /// Reads traces and recordings, of which each rank has a file.
+    /// Reads traces and recordings with a file for each rank.
     fn traces(&self, kind: &WorkloadKind) -> Read {
         let budget = self.budget;
         let given = match kind {
@@ -139,7 +139,7 @@ impl Sources<'_> {
         }))
     }
 
-    /// The file of communicators that lies beside those of the ranks: `tenter export chakra` writes
+    /// Finds the file of communicators beside the ranks' files: `tenter export chakra` writes
     /// `NAME.groups.json`, generators for ASTRA-sim `NAME.json`.
     fn communicators_beside(&self) -> Option<NamedFile> {
         let names = [".groups.json", ".json"].map(|ending| format!("{}{ending}", self.name));
@@ -170,7 +170,7 @@ fn without_notes(graph: Graph) -> Imported {
     }
 }
 
-/// A file of several that make a graph.
+/// One of the files that make up a graph.
 struct NamedFile {
     name: String,
     bytes: Vec<u8>,
@@ -190,7 +190,7 @@ impl NamedFile {
     }
 }
 
-/// Behind what the names of files begin with: the endings of formats, with the number of the rank.
+/// Endings of file names in the formats with a file for each rank, tried in this order.
 const ENDINGS: [&str; 9] = [
     ".{rank}.et",
     ".{rank}.json",
@@ -202,14 +202,15 @@ const ENDINGS: [&str; 9] = [
     ".{rank}.log",
     "{rank}",
 ];
-/// What stands for the number of the rank.
+/// Placeholder for the rank number.
 const RANK: &str = "{rank}";
 
-/// The file of that very name, or those of ranks: all that can be opened, one after the other.
+/// The file with exactly this name, or the files of ranks 0, 1, … up to the first that cannot be
+/// opened.
 struct OneByOne<'f> {
     names: Vec<String>,
     files: &'f Files<'f>,
-    /// The first one, until it is used: a pipe can be opened once.
+    /// Contents of the first file until they are used: a pipe can be opened only once.
     first: RefCell<Option<Content<'static>>>,
 }
 

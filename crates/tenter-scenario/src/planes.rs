@@ -1,4 +1,4 @@
-//! Multi-plane fabrics: what NICs with several ports go together with.
+//! Multi-plane fabrics: parts that exclude NICs with several ports.
 
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_endpoint::{NicSpec, PlaneChoice};
@@ -9,12 +9,12 @@ use tenter_topology::TopologySpec;
 use crate::buffer::Around;
 use crate::switching::Switching;
 
-/// The path of the number of planes.
+/// Path of the plane count.
 pub(crate) const PLANES: &str = "fabric.planes";
-/// The path of the choice among them.
+/// Path of a NIC's choice among planes.
 const CHOICE: &str = "endpoint.nic.planes";
 
-/// Whether a fabric has several planes.
+/// Returns true if a fabric has several planes.
 pub(crate) fn has_several(spec: &TopologySpec) -> bool {
     match spec {
         TopologySpec::LeafSpine(spec) => spec.planes.count() > 1,
@@ -23,8 +23,8 @@ pub(crate) fn has_several(spec: &TopologySpec) -> bool {
     }
 }
 
-/// Refuses what does not go together, and warns of a choice among planes where there is one. Says
-/// whether switching may go together with planes.
+/// Refuses what excludes planes, and warns of a choice among planes in a fabric with one. Returns
+/// false if the kind of switching excludes them.
 pub(crate) fn check(
     around: &Around<'_>,
     switching: &Switching,
@@ -89,7 +89,7 @@ fn refuse(around: &Around<'_>, what: &str, help: &str) {
     around.problems.note(PLANES, &message, help);
 }
 
-/// Refuses congestion signals to senders: those pause one port.
+/// Refuses congestion signals to senders, which pause one port only.
 pub(crate) fn check_signals(around: &Around<'_>, signals: bool) {
     if signals && around.topology.nic_ports > 1 {
         let what = "`fabric.source_flow_control`";
@@ -97,7 +97,7 @@ pub(crate) fn check_signals(around: &Around<'_>, signals: bool) {
     }
 }
 
-/// Refuses NICs that need packets in order and spray them.
+/// Refuses planes that NICs spray over but that need packets in order.
 fn check_order(around: &Around<'_>, nic: &NicSpec) {
     let in_order = !matches!(nic.loss_recovery, LossRecovery::SelectiveRepeat(_));
     let sprays = nic.plane_choice() == PlaneChoice::Spray;

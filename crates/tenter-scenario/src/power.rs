@@ -1,4 +1,5 @@
-//! `fabric.power`: what switches, cables and optical elements draw. It changes no result.
+//! `fabric.power`: constants for the power of switches, cables and optical elements. They change no
+//! result.
 
 use tenter_config::{Component, Reader, WordOr, Words as _, choice, component};
 use tenter_notation::decode::Section;
@@ -17,16 +18,16 @@ component! {
     }
 }
 
-/// The profiles.
+/// Power profiles by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileName {
-    /// InfiniBand EDR at 100 Gb/s.
+    /// InfiniBand EDR, 100 Gb/s.
     Edr100g,
 }
 
 choice!(ProfileName { "edr-100g" => Edr100g });
 
-/// What power is counted by: a profile, or one with other constants.
+/// Source of power constants: a profile, or a profile with some of them replaced.
 pub type Power = WordOr<ProfileName, OwnPower>;
 
 fn constants_of_the_profile(reader: &mut dyn Reader) {
@@ -39,7 +40,7 @@ fn constants_of_the_profile(reader: &mut dyn Reader) {
 }
 
 impl ProfileName {
-    /// The rate of the links whose switches and cables it has.
+    /// Returns the link rate that the profile's switches and cables are for.
     const fn rate(self) -> Rate {
         match self {
             ProfileName::Edr100g => Rate::from_gbps(100),
@@ -63,7 +64,7 @@ impl ProfileName {
     }
 }
 
-/// The constants of a power, with the name that tells whose they are.
+/// Returns the constants, with the profile's name or a note that they differ from it.
 pub(crate) fn profile(power: &Power) -> PowerProfile {
     let (profile, constants) = match power {
         WordOr::Word(profile) => (*profile, profile.constants()),
@@ -78,8 +79,8 @@ pub(crate) fn profile(power: &Power) -> PowerProfile {
     PowerProfile { name, constants }
 }
 
-/// The same power, after a warning of links that are faster than the parts that its profile has
-/// constants of, and draw more; one with other constants has been looked at.
+/// Returns the power unchanged, after a warning of links faster than the profile's parts. Changed
+/// constants draw no warning: their author has looked at the parts.
 pub(crate) fn checked(
     power: Option<PowerProfile>,
     topology: &Topology,

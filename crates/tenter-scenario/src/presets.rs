@@ -1,15 +1,15 @@
-//! Presets: fabrics by name, each a scenario without jobs. The texts are in `presets/`.
+//! Presets: fabrics by name, each a scenario without jobs. The folder `presets/` has the texts.
 
-/// A fabric and its endpoints, ready to be given jobs.
+/// A fabric with endpoints, to which jobs are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
-    /// What users call it.
+    /// Name by which users select it.
     pub name: &'static str,
-    /// The file: a scenario without `jobs`, in YAML.
+    /// The file's text: a scenario without `jobs`, in YAML.
     pub text: &'static str,
 }
 
-/// A preset from its file.
+/// Makes a preset of the file with its name.
 macro_rules! preset {
     ($name:literal) => {
         Preset {
@@ -24,7 +24,7 @@ macro_rules! preset {
     };
 }
 
-/// Every preset, smaller fabrics first.
+/// All presets, smaller fabrics first.
 pub static PRESETS: [Preset; 10] = [
     preset!("single-switch-8"),
     preset!("leaf-spine-64"),
@@ -39,10 +39,10 @@ pub static PRESETS: [Preset; 10] = [
 ];
 
 impl Preset {
-    /// The preset of that name.
+    /// Finds a preset by name.
     ///
     /// # Errors
-    /// No such preset; the text says what comes nearest, or which there are.
+    /// An unknown name; the text suggests the nearest one, or lists all.
     pub fn of_name(name: &str) -> Result<Preset, String> {
         let found = PRESETS.into_iter().find(|preset| preset.name == name);
         found.ok_or_else(|| {

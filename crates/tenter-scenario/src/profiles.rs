@@ -1,5 +1,5 @@
-//! Device profiles: what a switch device has, as defaults of the scenario. The data are in
-//! `profiles/`.
+//! Device profiles: constants of switch devices, as defaults of the scenario. The folder
+//! `profiles/` has the data.
 
 use tenter_config::{self as config, Reader, Shape, Written};
 use tenter_notation::diagnostics::Problems;
@@ -7,13 +7,13 @@ use tenter_notation::tree::{Entry, Node, Value};
 use tenter_notation::{decode, yaml};
 use tenter_plan::Device;
 
-/// The text of a file of the folder.
+/// Includes the text of a file in `profiles/`.
 macro_rules! text {
     ($file:literal) => {
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/profiles/", $file))
     };
 }
-/// Names of the profiles and their texts.
+/// Profile names with their texts.
 const PROFILES: [(&str, &str); 6] = [
     ("tomahawk5", text!("tomahawk5.yaml")),
     ("tomahawk5-sonic", text!("tomahawk5-sonic.yaml")),
@@ -23,12 +23,12 @@ const PROFILES: [(&str, &str); 6] = [
     ("quantum2", text!("quantum2.yaml")),
 ];
 
-/// The profile that flow control takes when no other is named.
+/// Profile that flow control assumes if no other is named.
 pub(crate) const GENERIC: &str = "generic-32mb";
-/// The same in a scheduled fabric.
+/// Profile that flow control assumes in a scheduled fabric.
 pub(crate) const SCHEDULED: &str = "jericho3-ramon3";
 
-/// The words that name them, and the one for none.
+/// All profile names, after `none`.
 const NAMES: [&str; PROFILES.len() + 1] = {
     let mut names = ["none"; PROFILES.len() + 1];
     let mut place = 0;
@@ -39,7 +39,7 @@ const NAMES: [&str; PROFILES.len() + 1] = {
     names
 };
 
-/// The name of a profile, or `none`.
+/// Name of a profile, or `none`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProfileName(&'static str);
 
@@ -61,26 +61,26 @@ impl config::Value for ProfileName {
 }
 
 impl ProfileName {
-    /// The device; nothing is known of `none`.
+    /// Returns the profile; an empty one for `none`.
     pub(crate) fn profile(self) -> Profile {
         find(self.0).unwrap_or_default()
     }
 }
 
-/// A device: keys and values for what a scenario leaves out.
+/// A device: keys and values that a scenario leaves out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Profile {
     /// Keys of `fabric.switch`.
     pub(crate) switch: Vec<Entry>,
-    /// Keys of `fabric.switching`, where it is of the kind that the device is for.
+    /// Keys of `fabric.switching`, applied if it is of the device's kind.
     pub(crate) switching: Vec<Entry>,
     /// Keys of a lossless class.
     pub(crate) lossless: Vec<Entry>,
-    /// Keys of any other class.
+    /// Keys of a lossy class.
     pub(crate) lossy: Vec<Entry>,
-    /// Marking of the data class, if it is marked.
+    /// ECN thresholds of the data class, applied if `flow_control` asks for marks.
     pub(crate) ecn: Option<Node>,
-    /// What is known of the device itself.
+    /// Ports and power of the device.
     pub(crate) device: Option<Device>,
 }
 
@@ -89,7 +89,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     PROFILES.iter().map(|(name, _)| *name)
 }
 
-/// The profile of a name that may be any word.
+/// Finds a profile by any word.
 pub(crate) fn find(name: &str) -> Option<Profile> {
     PROFILES
         .iter()
@@ -97,7 +97,7 @@ pub(crate) fn find(name: &str) -> Option<Profile> {
         .then(|| profile(name))
 }
 
-/// The profile of a name; no other names than those of the list are asked for.
+/// Returns the profile of a name that the list has; panics for any other.
 pub(crate) fn profile(name: &str) -> Profile {
     let found = PROFILES.iter().find(|(known, _)| *known == name);
     let (_, text) = found.expect("the name was chosen from the list");
@@ -125,7 +125,7 @@ fn entries(node: Node) -> Vec<Entry> {
     }
 }
 
-/// The part of a profile that changes no result.
+/// Reads the part of a profile that changes no result.
 fn device(name: &str, node: Node) -> Device {
     let mut device = Device {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! `observe.queue_changes`: ports whose queues are recorded change by change.
+//! `observe.queue_changes`: the ports whose queues are recorded change by change.
 
 use tenter_topology::Topology;
 
@@ -9,7 +9,8 @@ use tenter_notation::decode::Read;
 use tenter_notation::diagnostics::{Path, Problems};
 use tenter_plan::QueueChanges;
 
-/// The ports in their order, none twice; nothing if none is asked for.
+/// Returns the recorded ports in ascending order without repetition; `None` inside if there are
+/// none.
 pub(crate) fn bind(
     observe: &Observe,
     topology: &Topology,

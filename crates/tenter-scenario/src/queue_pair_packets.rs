@@ -1,5 +1,4 @@
-//! How many packets a collective puts on one queue pair, which its sequence numbers must tell
-//! apart.
+//! Packet count of a collective on one queue pair, which its sequence numbers must tell apart.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +8,12 @@ use tenter_workload::graph::Graph;
 use tenter_workload::pattern::PatternSchedule;
 use tenter_workload::{Job, QueuePairScope, Schedule, Traffic, WorkloadError, split};
 
-/// A collective puts fewer packets than this on each queue pair. Sequence numbers have 32 bits and
-/// are compared over half their range: two collectives in a row, the first of them not acknowledged
-/// yet, stay within it.
+/// Limit for the packets of one collective on a queue pair. Sequence numbers have 32 bits and are
+/// compared over half their range, so two collectives in a row stay within it even if the first is
+/// not acknowledged yet.
 pub(crate) const PACKETS_END: u64 = 1 << 30;
 
-/// Packets from one rank to another, all on one queue pair.
+/// A queue pair with too many packets; ranks `src` to `dst`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Crowd {
     pub(crate) src: u32,
@@ -22,11 +21,11 @@ pub(crate) struct Crowd {
     pub(crate) packets: u64,
 }
 
-/// The first queue pair on which a collective over `ranks` ranks puts [`PACKETS_END`] packets or
-/// more, counted as if none were acknowledged before the last is posted.
+/// Returns the first queue pair on which traffic over `ranks` ranks puts [`PACKETS_END`] packets or
+/// more, as if none were acknowledged before the last is posted.
 ///
 /// # Errors
-/// Those of [`Traffic::schedule`].
+/// Errors of [`Traffic::schedule`].
 pub(crate) fn crowd(
     kind: &Traffic,
     size_bytes: u64,
@@ -42,10 +41,10 @@ pub(crate) fn crowd(
             packets,
         ));
     }
-    // No rank sends another more than its buffer twice, as long as it is on the wire, and a byte
-    // per rank, nor more than two transfers per rank and one per chunk where chunks have a length,
-    // or one per phase of a step (tests of the collectives say so); each has at most two packets
-    // that are not full.
+    // First an upper bound without the schedule. Between two ranks go at most the doubled buffer,
+    // as often as it is on the wire, and a byte per rank. They go in at most two transfers per
+    // rank, one per chunk of a given length and one per phase of a step; tests hold the collectives
+    // to that. Each transfer has at most two packets that are not full.
     let times = kind.collective().map_or(1, CollectiveKind::wire_times);
     let most = split::share(
         size_bytes
@@ -59,7 +58,7 @@ pub(crate) fn crowd(
     let phases = kind.pattern().map_or(0, PatternSchedule::phases) as u64;
     let more = kind.collective().map_or(0, CollectiveKind::more_of_a_way);
     let transfers = 2 * u64::from(ranks) + chunks + phases + more;
-    // An algorithm from a file may send anything as often as it likes.
+    // An algorithm from a file may repeat sends without limit.
     let from_file = matches!(kind.collective(), Some(CollectiveKind::FromFile(_)));
     if !from_file
         && cut
@@ -77,8 +76,7 @@ pub(crate) fn crowd(
         .find(|crowd| crowd.packets >= PACKETS_END))
 }
 
-/// The first such queue pair of a graph of operations: the order of its messages is not known
-/// before the run, and their sum is.
+/// Finds such a queue pair in a graph. The run decides the order of messages, but not their sum.
 fn of_operations(
     graph: &Graph,
     scope: QueuePairScope,
@@ -97,7 +95,7 @@ fn of_operations(
     crowds.find(|crowd| crowd.packets >= PACKETS_END)
 }
 
-/// The packets on the first queue pair of every way from a rank.
+/// Counts the packets on the first queue pair from `src` to each of its peers.
 fn ways(
     schedule: &dyn Schedule,
     src: u32,

@@ -1,4 +1,4 @@
-//! Whether the ranks of a job reach each other: by the cables of the fabric, and by addresses.
+//! Checks that ranks of a job reach each other, by the fabric's cables and by addresses.
 
 use std::net::Ipv4Addr;
 
@@ -10,16 +10,15 @@ use tenter_workload::{Destination, Job, RankId, Traffic};
 use crate::addresses::Addresses;
 use crate::hosts::HostNames;
 
-/// Refuses jobs in which a rank has to send to an address outside the prefix of its NIC while the
-/// NIC's gateway is outside the prefix as well. Both ranks of a pair send: one data, and the other
-/// acknowledgements.
+/// Refuses jobs in which a rank sends outside the prefix of its NIC while the NIC's gateway is
+/// outside it too. Both ranks of a pair send: one data, the other acknowledgements.
 pub(crate) fn check(
     jobs: &[Job],
     addresses: &ById<HostId, NicAddress>,
     plan: &Addresses,
     names: &HostNames<'_>,
 ) {
-    // Subnets from the pool have their gateways within; so mostly there is nothing to look at.
+    // Subnets from the pool contain their gateways, so most scenarios end here.
     if addresses.iter().all(has_gateway) {
         return;
     }
@@ -38,7 +37,7 @@ fn within(nic: &NicAddress, address: u32) -> bool {
     (nic.address ^ address) >> (32 - u32::from(nic.prefix)) == 0
 }
 
-/// The first pair of ranks of which the one has to send to the other and cannot.
+/// Returns the first pair of ranks in which the first sends to the second and cannot reach it.
 fn first_unreachable(job: &Job, addresses: &ById<HostId, NicAddress>) -> Option<(u32, u32)> {
     let nic = |rank: u32| &addresses[job.hosts[RankId::new(rank)]];
     if (0..job.ranks()).all(|rank| has_gateway(nic(rank))) {
@@ -49,8 +48,8 @@ fn first_unreachable(job: &Job, addresses: &ById<HostId, NicAddress>) -> Option<
     })
 }
 
-/// The first pair of ranks, sender first, for which something holds: of each pair both send, the
-/// one data and the other acknowledgements.
+/// Returns the first pair, sender first, for which `holds` is true. Both ranks of a pair send: one
+/// data, the other acknowledgements.
 fn first_pair(job: &Job, holds: impl Fn(u32, u32) -> bool) -> Option<(u32, u32)> {
     let mut kinds: Vec<&Traffic> = Vec::new();
     let mut peers: Vec<Destination> = Vec::new();
@@ -59,7 +58,7 @@ fn first_pair(job: &Job, holds: impl Fn(u32, u32) -> bool) -> Option<(u32, u32)>
             continue;
         }
         kinds.push(&run.traffic);
-        // What cannot run at all has been reported.
+        // `check_kinds` has reported traffic that cannot run at all.
         let Ok(schedule) = run.traffic.schedule(job.ranks(), run.size_bytes) else {
             continue;
         };
@@ -79,8 +78,7 @@ fn first_pair(job: &Job, holds: impl Fn(u32, u32) -> bool) -> Option<(u32, u32)>
     None
 }
 
-/// Refuses jobs in which a rank has to send to one on another plane of the fabric, unless both are
-/// in one scale-up domain.
+/// Refuses jobs in which a rank sends to another plane, unless both ranks share a scale-up domain.
 pub(crate) fn check_planes(jobs: &[Job], names: &HostNames<'_>) {
     if !names.has_planes() {
         return;

@@ -1,4 +1,5 @@
-//! Classes that change from region to region: where they can work, and where they are missed.
+//! Classes that change from region to region: checks where they can work and where they are
+//! missing.
 
 use tenter_net::{CLASSES, ClassSpec, Switches};
 use tenter_notation::diagnostics::Problems;
@@ -6,7 +7,7 @@ use tenter_topology::Topology;
 
 const PATH: &str = "fabric.switch.classes";
 
-/// What the classes are checked with.
+/// Inputs of the checks.
 pub(crate) struct Around<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) by_credit: bool,
@@ -15,8 +16,8 @@ pub(crate) struct Around<'a> {
     pub(crate) warnings: &'a Problems,
 }
 
-/// Refuses classes that change where they cannot, and warns of pauses that may go round in a cycle
-/// because they change too seldom, and of classes that lose what others keep.
+/// Refuses changing classes where they cannot work. Warns of pause cycles because classes change
+/// too seldom, and of a next class that drops frames of a lossless one.
 pub(crate) fn check(switches: &Switches, around: &Around<'_>) {
     if switches.any_class(|class| class.next_region.is_some()) {
         check_changes(around);
@@ -48,7 +49,7 @@ fn check_changes(around: &Around<'_>) {
     }
 }
 
-/// How many classes one after the other keep pauses from a cycle, if any number of them does.
+/// Returns how many successive classes rule out a cycle of pauses; `None` if no number does.
 fn needed(switches: &Switches, topology: &Topology) -> Option<u32> {
     let safe = topology.safe_classes;
     let detours = switches.usual.load_balancing.detours();
@@ -59,7 +60,7 @@ fn needed(switches: &Switches, topology: &Topology) -> Option<u32> {
     }
 }
 
-/// Looks at the classes that packets of each lossless class have one after the other.
+/// Checks the successive classes that packets of each lossless class take.
 fn check_chains(switches: &Switches, around: &Around<'_>) {
     let needed = needed(switches, around.topology);
     let classes = &switches.usual.classes;
@@ -68,6 +69,7 @@ fn check_chains(switches: &Switches, around: &Around<'_>) {
         others.any(|other| other.lossless.is_some() && other.next_region == Some(class.class))
     };
     let first = classes.iter().filter(|class| class.lossless.is_some());
+    // A chain is checked once, from its first class.
     for class in first.filter(|class| !is_next(class)) {
         let chain: Vec<&ClassSpec> = switches.classes_in_regions(class.class).collect();
         let number = class.class;

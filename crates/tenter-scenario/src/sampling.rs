@@ -1,4 +1,4 @@
-//! How often queues and rates are sampled, where the scenario leaves that to the length of the run.
+//! Sampling interval of queues and rates, if the scenario leaves it to the length of the run.
 
 use tenter_endpoint::NicSpec;
 use tenter_net::Switches;
@@ -10,17 +10,17 @@ use tenter_workload::{Job, JobId};
 use crate::observe::{Observe, Sampling};
 use tenter_notation::tree::Node;
 
-/// Samples of a run in which nothing ever waits; others last longer and have more.
+/// Sample count of a run without waiting; a real run lasts longer and has more.
 const SAMPLES: u64 = 500;
 const SHORTEST: Time = Time::from_us(1);
 const LONGEST: Time = Time::from_us(1_000_000_000);
-/// Where nothing says how long the run is.
+/// Interval for a run of unknown length.
 const UNKNOWN: Time = Time::from_us(100);
-/// Switches between two hosts, for the latency of a step; an estimate, as the length is one.
+/// Switches between two hosts, assumed for the latency of a step.
 const SWITCHES: u64 = 3;
 
 impl Observe {
-    /// The time between samples, if there are any.
+    /// Returns the time between samples; `None` without samples.
     pub(crate) fn interval(&self, length: impl Fn() -> Time, effective: &mut Node) -> Option<Time> {
         self.samples
             .then(|| self.sample_interval.bind(length, effective))
@@ -28,8 +28,8 @@ impl Observe {
 }
 
 impl Sampling {
-    /// The time between samples of a run of about this length, which is written into the effective
-    /// configuration.
+    /// Returns the time between samples. An `auto` interval follows from the run's `length`, and is
+    /// written into the effective configuration.
     fn bind(self, length: impl Fn() -> Time, effective: &mut Node) -> Time {
         let interval = match self {
             Sampling::Every(interval) => return interval,
@@ -41,7 +41,7 @@ impl Sampling {
     }
 }
 
-/// A 500th of a length, rounded up to two digits.
+/// Divides a length by [`SAMPLES`], and rounds up to two digits.
 fn interval(length: Time) -> Time {
     if length.is_zero() || length == Time::MAX {
         return UNKNOWN;
@@ -54,8 +54,7 @@ fn interval(length: Time) -> Time {
     Time::from_ps(exact.div_ceil(digit) * digit).clamp(SHORTEST, LONGEST)
 }
 
-/// About how long a run takes if nothing ever waits: until the last job under test ends, or until
-/// the limit.
+/// Estimates the time of a run without waiting: until the last measured job ends, or the limit.
 pub(crate) fn length(
     jobs: &[Job],
     topology: &Topology,
@@ -77,8 +76,8 @@ pub(crate) fn length(
         .collect();
     let judged = (0..jobs.len()).filter(|&job| !jobs[job].background);
     let ends = judged.map(|job| {
-        // Jobs that wait for each other run one after the other.
-        // Those in a circle are refused later.
+        // Jobs that wait for each other run in sequence. A circle of them is refused later; `take`
+        // ends it here.
         let before = std::iter::successors(Some(job), |&job| jobs[job].after.map(JobId::index));
         let before = before.take(jobs.len());
         before.fold(Time::ZERO, |sum, job| sum.saturating_add(own[job]))
@@ -91,7 +90,7 @@ pub(crate) fn length(
     }
 }
 
-/// From the instant at which it could start to its end.
+/// Estimates a job's time from its earliest start to its end.
 fn of_job(job: &Job, topology: &Topology, latency: Time) -> Time {
     let rates = job.hosts.iter().map(|&host| topology.line_rate(host));
     let rate = rates.min().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The scenario as a whole: its keys, and those of all its sections.
+//! The scenario and its sections, as key tables.
 
 use tenter_config::{Component, KeyTable, Reader, Value, component, default_of};
 use tenter_plan::CircuitPlan;
@@ -57,7 +57,7 @@ component! {
 }
 
 fn holds(own: &ScenarioParts, reader: &mut dyn Reader) {
-    // Its keys are those of the scenario by now.
+    // Its keys are the scenario's own by now, so the configuration must not name the file again.
     reader.leave_out("equipment");
     let name = own.name.as_deref().unwrap_or_default();
     if !is_visible(name) {
@@ -78,7 +78,7 @@ fn holds(own: &ScenarioParts, reader: &mut dyn Reader) {
 }
 
 impl Scenario {
-    /// A fabric without jobs, of this topology; all else has its defaults.
+    /// Creates a scenario of this topology without jobs; all other keys have their defaults.
     pub fn new(topology: impl Into<TopologySpec>) -> Scenario {
         Scenario {
             schema_version: 1,
@@ -99,7 +99,7 @@ impl Scenario {
     }
 }
 
-/// Every key of the format as Markdown tables, for the reference.
+/// Writes every key of the format into Markdown tables, for the reference.
 pub fn key_reference() -> String {
     all_tables()
         .into_iter()
@@ -109,7 +109,7 @@ pub fn key_reference() -> String {
         .join("\n")
 }
 
-/// Every table, in the order of the reference.
+/// Returns every key table, in the order of the reference.
 pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
     let topologies = TopologySpec::VARIANTS.members.iter();
     let of_topologies = topologies.flat_map(|(_, table)| table.with_inner());

@@ -1,12 +1,12 @@
-//! The JSON Schema of the format, for editors: made from the key tables that the reader uses.
+//! JSON Schema of the format, for editors, made from the reader's key tables.
 //!
 //! ```text
 //!   KeyTable: names, shapes, presence, meaning ──▶ properties ──▶ objects ──▶ schema
 //! ```
 //!
-//! The schema is no stricter than the reader: all that is read passes, if it is written as in the
-//! reference. Only the reader finds problems of several values together (a pool that does not
-//! exist, a size that does not fit).
+//! The schema is no stricter than the reader: everything that the reader accepts passes, if it is
+//! written as in the reference. Problems between several values (an unknown pool, a size that does
+//! not fit) are found by the reader alone.
 
 mod object;
 
@@ -25,7 +25,7 @@ use crate::switching::Switching;
 use object::{Object, of_shape, one_of};
 use tenter_config::{Component, KeyTable, Value as _};
 
-/// The JSON Schema (draft 2020-12) of a scenario, as indented text.
+/// Returns the JSON Schema (draft 2020-12) of a scenario, as indented text.
 pub fn schema() -> String {
     let mut document = root();
     document["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
@@ -35,7 +35,7 @@ pub fn schema() -> String {
         "time": quantity(Time::unit_names(), "5us"),
         "rate": quantity(Rate::unit_names(), "400Gbps"),
         "size": quantity(Bytes::unit_names(), "128KiB"),
-        // Every kind of fabric has them.
+        // Every kind of fabric has these, so they are written once.
         "switch": of_shape(Switch::shape(()), None),
         "load_balancing": of_shape(Balancing::shape(()), None),
         "switching": of_shape(Switching::shape(()), None),
@@ -46,7 +46,7 @@ pub fn schema() -> String {
     format!("{document:#}\n")
 }
 
-/// A decimal number with one of several units.
+/// Describes a decimal number with one of `units`.
 fn quantity(units: impl Iterator<Item = &'static str>, example: &str) -> Value {
     let units: Vec<&str> = units.collect();
     json!({

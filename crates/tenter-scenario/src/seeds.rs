@@ -1,4 +1,4 @@
-//! The section `seeds`: seeds that are set apart from that of the scenario.
+//! The section `seeds`: seeds of single kinds of draws.
 
 use tenter_config::component;
 use tenter_plan::Seeds;
@@ -18,7 +18,7 @@ component! {
 }
 
 impl SeedKeys {
-    /// With the seed of the scenario for those that are not set apart.
+    /// Completes the seeds: `seed` stands for those that are not given.
     pub(crate) fn beside(self, seed: u64) -> Seeds {
         Seeds {
             placement: self.placement.unwrap_or(seed),

@@ -1,5 +1,4 @@
-//! The scenario as serde has it: written as a file has it, and read with all checks of its
-//! sections.
+//! Serde for scenarios: written as in a file, and read with all checks of its sections.
 
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};

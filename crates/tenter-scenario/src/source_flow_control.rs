@@ -1,4 +1,4 @@
-//! `fabric.source_flow_control`: what switches tell senders whose packets wait in a long queue.
+//! `fabric.source_flow_control`: signals of switches to senders whose packets wait in a long queue.
 
 use tenter_net::{
     Limit, PlaceOfSignals, SignalMode, SignalSpec, SwitchSpec, Switches, UNLIMITED_POOL,
@@ -39,12 +39,12 @@ component! {
     }
 }
 
-/// When a sender is told again.
+/// Condition for another signal to a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// Also when its pause has become too short.
+    /// Its pause has passed, or has become too short.
     WhenLonger,
-    /// When its pause has passed.
+    /// Its pause has passed.
     AfterPause,
 }
 
@@ -69,19 +69,19 @@ fn queues_have_something_to_drain(own: &SourceFlowControl, reader: &mut dyn Read
     target < threshold
 }
 
-/// The path of the section.
+/// Path of the section in a scenario.
 const PATH: &str = "fabric.source_flow_control";
 
-/// No threshold is larger.
+/// Upper limit of both thresholds: 1 GiB.
 const SIZE_MAX: Bytes = Bytes::new(1 << 30);
 
-/// The section, read, of signals that there are.
+/// Signals as the section describes them, before the switches have their class.
 pub(crate) struct SignalDraft {
     spec: SignalSpec,
 }
 
 impl SourceFlowControl {
-    /// The signals, if there are any.
+    /// Returns the signals, unless `mode` is `none`.
     pub(crate) fn signals(&self) -> Option<SignalDraft> {
         let spec = SignalSpec {
             mode: self.mode?,
@@ -96,16 +96,16 @@ impl SourceFlowControl {
     }
 }
 
-/// No signals: a default of one key depends on another.
+/// No signals; `target` follows from `threshold`, so no plain values would do.
 impl Default for SourceFlowControl {
     fn default() -> SourceFlowControl {
         default_of()
     }
 }
 
-/// What the section is checked with.
+/// Inputs of the checks.
 pub(crate) struct Around<'a> {
-    /// The classes of all packets that NICs send.
+    /// Classes of all packets that NICs send.
     pub(crate) used: Vec<u8>,
     pub(crate) scheduled: bool,
     pub(crate) by_credit: bool,
@@ -114,7 +114,8 @@ pub(crate) struct Around<'a> {
 }
 
 impl SignalDraft {
-    /// The signals, for which all switches get the class, where they can work.
+    /// Gives all switches a class for signals, and returns these; refuses fabrics in which they
+    /// cannot work.
     pub(crate) fn complete(self, switches: &mut Switches, around: &Around<'_>) -> Read<SignalSpec> {
         let name = self.spec.mode_name();
         let refuse = |path: &str, what: String, help: &str| around.problems.note(path, what, help);
@@ -138,6 +139,7 @@ impl SignalDraft {
             return None;
         }
         let class = self.spec.class;
+        // Signals must overtake the queues that they report, in every switch.
         let taken = switches.highest_class(around.used.iter().copied());
         if let Some(taken) = taken.filter(|&taken| taken >= class) {
             let message = format!(
@@ -156,10 +158,11 @@ impl SignalDraft {
         Some(self.spec)
     }
 
-    /// A queue that never gets as long as the threshold signals nothing.
+    /// Warns if no queue can reach the threshold, so that no signal is ever sent.
     fn warn_of_capacity(&self, switches: &Switches, around: &Around<'_>) {
         let most = |spec: &SwitchSpec| {
             let classes = spec.classes.iter();
+            // Lossless classes are left out: their queues are bounded by pauses, not by `limit`.
             let lossy = classes.filter(|class| class.lossless.is_none());
             let most = lossy.map(|class| match class.limit {
                 Limit::Static(bytes) | Limit::AtRate { bytes, .. } => {

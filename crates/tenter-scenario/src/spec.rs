@@ -1,8 +1,8 @@
-//! Scenarios as typed values: the sections of a scenario, each a component with its keys as fields.
+//! Scenarios as typed values: each section is a component with its keys as fields.
 //!
-//! A [`Scenario`] is made by [`Scenario::new`], by [`load_typed`](crate::load_typed) from a text,
-//! or by serde; every other component is read from a text by [`read_document`]. It holds what is
-//! written; nothing has been put together yet.
+//! [`Scenario::new`] creates a [`Scenario`], and so do [`load_typed`](crate::load_typed) from a
+//! text and serde; [`read_document`] reads every other component. The values are those that were
+//! written, before the sections are checked against each other.
 
 use tenter_config::{Component, Written};
 use tenter_notation::decode::Section;
@@ -66,7 +66,7 @@ pub use tenter_workload::spec::{
 };
 pub use tenter_workload::{Groups, QueuePairScope, ScaleUp, collective, pattern};
 
-/// A job that runs collectives, one after the other; all else has its defaults.
+/// Creates a job that runs collectives in sequence; all other keys have their defaults.
 pub fn job(name: impl Into<String>, collectives: Vec<CollectiveSpec>) -> JobSpec {
     const LEAST: &str = "collectives: [{collective: all-to-all, size: 1B}]";
     let least = read_document::<JobSpec>(LEAST, "job", Format::Yaml);
@@ -78,25 +78,25 @@ pub fn job(name: impl Into<String>, collectives: Vec<CollectiveSpec>) -> JobSpec
 }
 
 impl Scenario {
-    /// The scenario as YAML.
+    /// Writes the scenario as YAML.
     pub fn to_yaml(&self) -> String {
         emit::yaml(&mut self.tree())
     }
 
-    /// The scenario as TOML, a line for each section. Seeds from 2^63 are larger than the numbers
-    /// that every reader of TOML must take; Tenter takes them.
+    /// Writes the scenario as TOML, with a line for each section. Seeds from 2^63 on exceed the
+    /// integers that every TOML reader must accept; Tenter accepts them.
     pub fn to_toml(&self) -> String {
         emit::toml(&self.tree())
     }
 
-    /// As a reader has it.
+    /// Returns the scenario as the tree that a reader takes.
     pub(crate) fn tree(&self) -> Node {
         Node::written(Written::mapping(self.written()))
     }
 }
 
 impl Switch {
-    /// The switches of a device, with all its constants; `None` for a name that no device has.
+    /// Returns the switches of a device with all its constants; `None` for an unknown name.
     pub fn of_device(name: &str) -> Option<Switch> {
         let switch = Node::mapping([("profile", Node::plain(name))]);
         let mut root = Node::mapping([("fabric", Node::mapping([("switch", switch)]))]);

@@ -1,5 +1,5 @@
-//! The `fabric.switch` section: forwarding, buffer and classes of all switches, and of those tiers
-//! that are not like the others.
+//! The `fabric.switch` section: forwarding, buffer and classes of the switches, and tiers that
+//! differ.
 
 use std::ops::RangeInclusive;
 
@@ -91,38 +91,38 @@ component! {
     }
 }
 
-/// What an output queue holds.
+/// Capacity of an output queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capacity {
-    /// It never drops.
+    /// Never drops.
     Unlimited,
-    /// Frame bytes.
+    /// Drops the tail above this many frame bytes.
     Bytes(Bytes),
 }
 
 word_or!(Capacity { "none" => Unlimited, Bytes(Bytes) });
 
-/// What `fabric.flow_control` asks for.
+/// Meaning of `fabric.flow_control` for the data class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowControl {
-    /// Nothing.
+    /// Lossy, without marks.
     None,
-    /// The class of the data is lossless.
+    /// Lossless.
     Pfc,
-    /// Its packets are marked.
+    /// Marked.
     Ecn,
-    /// Both.
+    /// Lossless and marked.
     PfcAndEcn,
-    /// Its packets are marked, and lose their payload where they find no room: for Ultra Ethernet.
+    /// Marked and trimmed: packets without room lose their payload. For Ultra Ethernet.
     Trim,
 }
 
 choice!(FlowControl { "none" => None, "pfc" => Pfc, "ecn" => Ecn, "pfc+ecn" => PfcAndEcn, "trim" => Trim });
 
-/// No switch is slower.
+/// Upper limit of a switch's delays: a second.
 const TIMES: RangeInclusive<Time> = Time::ZERO..=Time::from_us(1_000_000);
 const CAPACITIES: RangeInclusive<Bytes> = Bytes::new(1)..=CAPACITY_MAX;
-/// The pool of a buffer that is not divided.
+/// Name of the pool of a buffer without named pools.
 pub(crate) const SHARED: &str = "shared";
 
 fn parts_go_together(own: &SwitchKeys, reader: &mut dyn Reader) -> bool {
@@ -146,7 +146,7 @@ fn parts_of_tier_go_together(own: &Tier, reader: &mut dyn Reader) -> bool {
 }
 
 impl Tier {
-    /// All keys of these switches.
+    /// Returns the complete keys of this tier's switches.
     pub(crate) fn beside(&self, usual: &SwitchKeys) -> SwitchKeys {
         SwitchKeys {
             profile: self.profile,
@@ -181,7 +181,7 @@ fn check_parts(
 }
 
 fn pools_are_told_apart(own: &Buffer, reader: &mut dyn Reader) -> bool {
-    // As many as there are classes.
+    // More pools than classes would leave some unused.
     let most = tenter_net::CLASSES;
     if own.pools.len() > most {
         let help = format!("divide it into at most {most}");
@@ -204,7 +204,7 @@ fn pools_are_told_apart(own: &Buffer, reader: &mut dyn Reader) -> bool {
 }
 
 impl Buffer {
-    /// Names of the pools, at least one.
+    /// Returns the pool names, at least one.
     pub(crate) fn names(&self) -> Vec<String> {
         match self.pools.as_slice() {
             [] => vec![SHARED.to_owned()],
@@ -212,13 +212,13 @@ impl Buffer {
         }
     }
 
-    /// Their sizes; `None` for one of what is left.
+    /// Returns the pool sizes in bytes; `None` for a single pool of the remaining memory.
     pub(crate) fn pools(&self) -> Option<Vec<u64>> {
         let sizes = self.pools.iter().map(|pool| pool.size.count());
         (!self.pools.is_empty()).then(|| sizes.collect())
     }
 
-    /// How ports share it beside the pools.
+    /// Returns how ports share headroom and partitions.
     pub(crate) fn sharing(&self) -> BufferSharing {
         BufferSharing {
             headroom_pool_bytes: self.headroom_pool.map(Bytes::count),
@@ -228,7 +228,7 @@ impl Buffer {
 }
 
 impl Capacity {
-    /// In bytes.
+    /// Returns the capacity in bytes.
     pub(crate) fn bytes(self) -> u64 {
         match self {
             Capacity::Unlimited => UNLIMITED_POOL,
@@ -238,23 +238,23 @@ impl Capacity {
 }
 
 impl FlowControl {
-    /// Whether the class of the data is lossless.
+    /// Returns true if the data class is lossless.
     pub(crate) fn pfc(self) -> bool {
         matches!(self, FlowControl::Pfc | FlowControl::PfcAndEcn)
     }
 
-    /// Whether its packets are marked.
+    /// Returns true if the data class is marked.
     pub(crate) fn ecn(self) -> bool {
         matches!(self, FlowControl::Ecn | FlowControl::PfcAndEcn)
     }
 }
 
-/// All switches of a fabric.
+/// The switches of a fabric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Switch {
-    /// Those of all tiers that have no model of their own.
+    /// Switches of all tiers without a model of their own.
     pub usual: SwitchKeys,
-    /// The tiers that are not like the others.
+    /// Tiers that differ.
     pub tiers: Vec<Tier>,
 }
 
@@ -282,7 +282,7 @@ impl Value for Switch {
         let mut read = None;
         reader.mapping(key, &SWITCH, &mut |keys| {
             let Some(usual) = <SwitchKeys as Component>::read(keys) else {
-                // What is wrong here would be told again for each tier.
+                // Tiers take these keys over, and each would repeat the same problem.
                 keys.any("tiers");
                 return;
             };

@@ -1,5 +1,5 @@
-//! One model of switches on its way from what was read to what is simulated: its classes are known
-//! once it is known which classes packets have, its pools once the fabric is.
+//! A switch model on its way from keys to the simulation. Classes follow once it is known which
+//! classes packets have, and pools once the fabric is known.
 
 use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{BufferSharing, SwitchSpec, UNLIMITED_POOL};
@@ -16,17 +16,17 @@ use tenter_notation::decode::Field;
 use tenter_notation::diagnostics::{Location, Problems};
 use tenter_notation::tree::{Node, Value};
 
-/// The switches of a tier, or all that have no model of their own.
+/// The switches of one tier, or of all tiers without a model of their own.
 pub(crate) struct SwitchDraft {
-    /// Whose switches are meant; `None` for all others.
+    /// The tier; `None` for all others.
     pub(crate) tier: Option<u8>,
-    /// The path of its section.
+    /// Path of the model's section.
     pub(crate) path: String,
     keys: SwitchKeys,
     flow_control: FlowControl,
 }
 
-/// All models, the usual one first.
+/// Returns all models, the usual one first.
 pub(crate) fn models(switch: &Switch, flow_control: FlowControl) -> Vec<SwitchDraft> {
     let model = |tier, path, keys| SwitchDraft {
         tier,
@@ -44,32 +44,33 @@ pub(crate) fn models(switch: &Switch, flow_control: FlowControl) -> Vec<SwitchDr
 }
 
 impl SwitchDraft {
-    /// The buffer that all ports share, if they do.
+    /// Returns the buffer that all ports share, if any.
     pub(crate) fn buffer(&self) -> Option<&Buffer> {
         self.keys.buffer.as_ref()
     }
 
-    /// What a queue holds where there is no shared buffer, in bytes.
+    /// Returns the queue capacity without a shared buffer, in bytes.
     pub(crate) fn queue_capacity(&self) -> u64 {
         self.keys.queue_capacity.map_or(0, Capacity::bytes)
     }
 
-    /// Whether `flow_control: trim` says what its classes are.
+    /// Returns true if `flow_control: trim` lays out the classes.
     pub(crate) fn trims_by_word(&self) -> bool {
         self.keys.classes.is_none() && self.flow_control == FlowControl::Trim
     }
 
-    /// Whether `flow_control` says what its classes are.
+    /// Returns true if `flow_control` lays out the classes.
     pub(crate) fn is_controlled(&self) -> bool {
         self.keys.classes.is_none() && self.flow_control != FlowControl::None
     }
 
-    /// The device of its profile.
+    /// Returns the ports and power of the profile's device.
     pub(crate) fn device(&self) -> Option<Device> {
         self.keys.profile.profile().device
     }
 
-    /// Where it is described, for what is wrong with the whole of it.
+    /// Returns the place to report for the whole model: its profile, else `flow_control`, else its
+    /// section.
     pub(crate) fn at(&self, problems: &Problems) -> Option<Location> {
         let device = problems.written(&format!("{}.profile", self.path));
         let asked = || {
@@ -80,15 +81,15 @@ impl SwitchDraft {
         device.or_else(asked).or_else(own)
     }
 
-    /// Where its buffer is described.
+    /// Returns the place of its buffer, else of the model.
     pub(crate) fn buffer_at(&self, problems: &Problems) -> Option<Location> {
         let own = problems.written(&format!("{}.buffer", self.path));
         own.or_else(|| self.at(problems))
     }
 
-    /// The classes, ascending, once it is known which classes packets have.
+    /// Returns the classes in ascending order; `data` and `control` are the classes of packets.
     ///
-    /// Writes classes that were not listed into its section of the effective configuration.
+    /// Writes classes that were not listed into the model's section of the effective configuration.
     pub(crate) fn classes(
         &self,
         data: &[u8],
@@ -139,6 +140,7 @@ impl SwitchDraft {
         let field = Field::derived(&self.path, self.at(problems), keys, problems);
         let mut section = field.section(&SwitchKeys::TABLE);
         let read = Vec::<Class>::read(&mut section, "classes", ());
+        // A reader assumes the plain class of a switch without flow control and buffer anyway.
         if self.is_controlled() || self.buffer().is_some() {
             let written = section.finish();
             let list = written.entry("classes").map(|entry| entry.node.clone());
@@ -147,13 +149,14 @@ impl SwitchDraft {
         read
     }
 
-    /// The model, with the largest frame known, and its pools before it is known how much is left.
+    /// Returns the model for frames of at most `frame` bytes, with provisional pools.
     pub(crate) fn spec(
         &self,
         classes: &[ClassDraft],
         frame: u64,
         load_balancing: LoadBalancing,
     ) -> SwitchSpec {
+        // The two halves add up to the latency even for an odd number of picoseconds.
         let ingress_latency = Time::from_ps(self.keys.pipeline_latency.ps() / 2);
         let names = self.buffer().map_or_else(Vec::new, Buffer::names);
         let classes = classes.iter();
@@ -170,8 +173,8 @@ impl SwitchDraft {
         }
     }
 
-    /// The pools there are before it is known how much is left; one without end where nothing is
-    /// shared.
+    /// Returns provisional pool sizes, before reserved bytes and headroom are known; a single
+    /// unlimited pool without a shared buffer.
     pub(crate) fn pools_before(&self) -> Vec<u64> {
         match self.buffer() {
             None => vec![UNLIMITED_POOL],
@@ -180,8 +183,8 @@ impl SwitchDraft {
     }
 }
 
-/// What `flow_control` stands for: the classes of the data, and that of control packets where it is
-/// another.
+/// Lays out the classes that `flow_control` stands for: those of data, and of control packets if
+/// they differ.
 fn controlled(asked: FlowControl, profile: &Profile, data: &[u8], control: &[u8]) -> Vec<Node> {
     let generic = || profiles::profile(profiles::GENERIC).ecn;
     let marking = profile.ecn.clone().or_else(generic);
@@ -199,15 +202,16 @@ fn controlled(asked: FlowControl, profile: &Profile, data: &[u8], control: &[u8]
     of_data.chain(others.map(|&number| class(number))).collect()
 }
 
-/// The class of what is trimmed, which overtakes data of this class and those below.
+/// Returns the class of trimmed packets, above the highest data class and at least 6, so that they
+/// overtake data.
 pub(crate) fn trimmed_class(highest: u8) -> u8 {
     highest.max(5) + 1
 }
 
-/// The same with trimming: the queues of the Ultra Ethernet Consortium's simulator in its runs at
-/// 400G, in packets of 4,160 bytes (100 of them, marked from 25 on and all beyond 75; 200 of 800G,
-/// 50 of 200G), no smaller ones than its usual queue of 150 kB at 100G, and a queue of twice as
-/// many bytes for what is trimmed.
+/// Lays out classes with trimming, as in the Ultra Ethernet Consortium's simulator at 400G with
+/// packets of 4,160 bytes: a queue holds 100 of them, is marked from 25 on and always above 75.
+/// Limits scale with the rate, but no queue is smaller than the simulator's usual 150 kB at 100G.
+/// The queue of trimmed packets has twice the size.
 fn trimming(data: &[u8], control: &[u8]) -> Vec<Node> {
     let mapping = |keys: &[(&'static str, &str)]| {
         Node::mapping(keys.iter().map(|&(key, text)| (key, Node::plain(text))))
@@ -244,7 +248,7 @@ fn class(number: u8) -> Node {
     Node::mapping([("class", Node::plain(number.to_string()))])
 }
 
-/// A tier that no switch is of is a slip.
+/// Refuses a model for a tier that no switch of the fabric is in.
 pub(crate) fn check_tiers(
     models: Option<&[SwitchDraft]>,
     topology: &Topology,
@@ -265,7 +269,7 @@ pub(crate) fn check_tiers(
     }
 }
 
-/// The section of a model in the effective configuration; `path` is its own.
+/// Returns the section of the model at `path` in the effective configuration.
 pub(crate) fn section_of<'n>(effective: &'n mut Node, path: &str) -> Option<&'n mut Node> {
     let switch = effective.entry_mut("fabric")?.entry_mut("switch")?;
     match path.split_once('[') {

@@ -1,5 +1,6 @@
-//! The `fabric.switching` section: where frames wait, at the outputs of every switch, by credit of
-//! the port they go to at the leaf they came to, or by credit of the next switch.
+//! The `fabric.switching` section: the place where frames wait. Output-queued switches store them
+//! at outputs, input-queued ones at inputs; a scheduled fabric keeps them at their first leaf until
+//! their output port grants credit; a credit-based one waits for room in the next switch.
 
 mod around;
 mod credit;
@@ -21,7 +22,7 @@ use around::PATH;
 use tenter_config::variants;
 use tenter_notation::diagnostics::{Problems, quote};
 
-/// More leaves would have more control links than a leaf has inputs.
+/// Leaf limit of a scheduled fabric: with more, a leaf's control links would exceed its inputs.
 const LEAVES_MAX: usize = 4_096;
 variants! {
     /// Where frames wait.
@@ -42,7 +43,7 @@ variants! {
 }
 
 impl Switching {
-    /// What is different in a scheduled fabric.
+    /// Returns the settings of a scheduled fabric.
     pub(crate) fn scheduled(&self) -> Option<&ScheduledSpec> {
         match self {
             Switching::Scheduled(spec) => Some(spec),
@@ -50,7 +51,7 @@ impl Switching {
         }
     }
 
-    /// The NICs as the fabric has them.
+    /// Returns the NIC settings that suit this kind of switching.
     pub(crate) fn adapted(&self, mut nic: NicSpec) -> NicSpec {
         if self.credit().is_some() {
             credit::widen_receive_buffer(&mut nic);
@@ -58,7 +59,7 @@ impl Switching {
         nic
     }
 
-    /// What is different where frames wait at the inputs of switches.
+    /// Returns the settings of input-queued switches.
     pub(crate) fn input_queued(&self) -> Option<InputQueuedSpec> {
         match self {
             Switching::InputQueued(keys) => Some(keys.spec()),
@@ -66,7 +67,7 @@ impl Switching {
         }
     }
 
-    /// What is different in a fabric that sends by credit.
+    /// Returns the settings of a credit-based fabric.
     pub(crate) fn credit(&self) -> Option<CreditSpec> {
         match self {
             Switching::CreditBased(spec) => Some(*spec),
@@ -76,7 +77,7 @@ impl Switching {
 }
 
 impl Switching {
-    /// Refuses what the fabric cannot be or work with.
+    /// Refuses and warns of what excludes this kind of switching.
     pub(crate) fn check(&self, around: &Around<'_>, findings: Findings<'_>) {
         match self {
             Switching::OutputQueued => {}
@@ -130,7 +131,7 @@ fn check_scheduled(around: &Around<'_>, problems: &Problems) {
     }
 }
 
-/// Every leaf must reach every other by one spine.
+/// Refuses leaves without a common spine, and too many leaves.
 fn check_leaves(topology: &Topology, problems: &Problems) {
     let leaves = topology.leaves();
     if leaves.len() > LEAVES_MAX {
@@ -141,7 +142,8 @@ fn check_leaves(topology: &Topology, problems: &Problems) {
         problems.note(PATH, message, "give each leaf more hosts");
         return;
     }
-    // Leaves with the same spines are alike, and most fabrics have one kind of them.
+    // Leaves with the same spines are alike, and most fabrics have one kind: comparing kinds saves
+    // comparing all pairs.
     let mut kinds: BTreeMap<Vec<NodeId>, [NodeId; 2]> = BTreeMap::new();
     for &leaf in &leaves {
         let peers = topology.neighbours(leaf).map(|peer| peer.node);
@@ -155,6 +157,7 @@ fn check_leaves(topology: &Topology, problems: &Problems) {
         let others = kinds[..number]
             .iter()
             .map(|(spines, [first, _])| (spines, first));
+        // Two leaves without any spine are apart although their lists are equal.
         let itself = (own.is_empty() && first != last).then_some((own, last));
         let mut pairs = others.chain(itself);
         let is_apart = |(theirs, _): &(&Vec<NodeId>, &NodeId)| !have_common(own, theirs);
@@ -172,7 +175,7 @@ fn check_leaves(topology: &Topology, problems: &Problems) {
     }
 }
 
-/// Whether two ascending lists have a node in common.
+/// Returns true if two ascending lists have a node in common.
 fn have_common(one: &[NodeId], other: &[NodeId]) -> bool {
     let mut other = other.iter().peekable();
     one.iter().any(|node| {

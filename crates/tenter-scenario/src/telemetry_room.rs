@@ -1,4 +1,4 @@
-//! Whether the telemetry header of packets has room for all switches on a path.
+//! Room for telemetry in packet headers, against the switches on a path.
 
 use tenter_endpoint::NicSpec;
 use tenter_endpoint::congestion_control::{CongestionControl, HOPS_MAX};
@@ -9,7 +9,7 @@ use crate::findings::Findings;
 
 const PATH: &str = "endpoint.nic.congestion_control";
 
-/// Warns of paths with more switches than the header of packets has room for.
+/// Warns of paths with more switches than packet headers have room for.
 pub(crate) fn check(
     nic: &NicSpec,
     switches: &Switches,
@@ -20,7 +20,7 @@ pub(crate) fn check(
     let Some(room) = control.and_then(CongestionControl::telemetry_hops) else {
         return;
     };
-    // What keeps routes from being found is told of elsewhere.
+    // The builder of routes reports its own errors.
     let Ok(routing) = Routing::build(topology, findings.budget) else {
         return;
     };
@@ -43,7 +43,7 @@ pub(crate) fn check(
     findings.warnings.note(PATH, message, &help(needed, room));
 }
 
-/// What to do where packets have room for some of the switches that they need it for.
+/// Returns the remedy if `needed` switches have room for `room` records only.
 fn help(needed: u32, room: u8) -> String {
     let other = "choose another congestion control";
     if needed <= u32::from(HOPS_MAX) {

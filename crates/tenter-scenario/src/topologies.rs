@@ -1,11 +1,11 @@
-//! The topology part of the `fabric` section, and what only shows when it is built.
+//! The topology part of the `fabric` section, and errors that show when the graph is built.
 
 use tenter_notation::decode::split_remedy;
 use tenter_topology::{Cabling, RoutingError, Topology, TopologyError, TopologySpec};
 
 use crate::findings::Findings;
 
-/// The fabric as a graph; what is wrong is noted at the part that is to blame.
+/// Builds the fabric's graph; notes an error at the key that caused it.
 pub(crate) fn build(spec: &TopologySpec, findings: Findings<'_>) -> Option<Topology> {
     let problems = findings.problems;
     let error = match spec.build(findings.budget) {
@@ -22,7 +22,7 @@ pub(crate) fn build(spec: &TopologySpec, findings: Findings<'_>) -> Option<Topol
     None
 }
 
-/// The path of the part that is to blame.
+/// Returns the path of the key that caused an error.
 fn blamed(spec: &TopologySpec, error: &TopologyError) -> String {
     let part = match (error, spec) {
         (TopologyError::UnknownNode { link, .. }, _) => return format!("fabric.links[{link}]"),

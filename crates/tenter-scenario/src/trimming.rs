@@ -1,5 +1,5 @@
-//! What Ultra Ethernet hears of full queues: its senders and receivers expect switches that trim or
-//! mark.
+//! Signals of full queues to Ultra Ethernet, whose senders and receivers expect switches that trim
+//! or mark.
 
 use tenter_endpoint::NicAddress;
 use tenter_net::{ClassSpec, SwitchSpec, Switches};
@@ -16,13 +16,13 @@ const CONTROL: &str = "endpoint.nic.control_dscp";
 const TRANSPORT: &str = "endpoint.nic.transport";
 const CLASSES: &str = "fabric.switch.classes";
 
-/// The longest that a queue takes to drain before it is noted that its trimming comes late: five
-/// times the longest of the published settings, whose queues drain in 8 to 41 us.
+/// Drain time of a queue from which a warning says that trimming comes late: five times the longest
+/// of the published settings, whose queues drain in 8 to 41 µs.
 const DRAIN_MAX: Time = Time::from_us(200);
 
-/// With `flow_control: trim` acknowledgements, reports and grants go with what is trimmed, as in
-/// the consortium's simulator, unless their class is given: in the queues of data they would be
-/// dropped where data is trimmed.
+/// Puts acknowledgements, reports and grants into the class of trimmed packets under `flow_control:
+/// trim`, as in the consortium's simulator, unless their class is given. In the data's queues they
+/// would be dropped wherever data are trimmed.
 pub(crate) fn place_control(
     endpoint: &mut Endpoint,
     addresses: &ById<HostId, NicAddress>,
@@ -33,7 +33,7 @@ pub(crate) fn place_control(
     let data = addresses.iter().map(NicAddress::class).chain(of_jobs).max();
     let nic = &mut endpoint.nic;
     let is_open = nic.control_dscp.is_none() && nic.ultra_ethernet().is_some();
-    // Data of class 7 leave no class for what is trimmed, which is refused.
+    // Data in class 7 leave no class for trimmed packets, which is refused elsewhere.
     if let Some(data) = data.filter(|&data| is_open && data < 7) {
         let dscp = trimmed_class(data) << 3;
         nic.control_dscp = Some(dscp);
@@ -42,7 +42,7 @@ pub(crate) fn place_control(
     }
 }
 
-/// Warns where the transport hears of full queues late or never.
+/// Warns if the transport learns of full queues late or never.
 pub(crate) fn check(around: &Around<'_>, switches: &Switches) {
     if around.endpoint.nic.ultra_ethernet().is_none() {
         return;
@@ -65,6 +65,7 @@ pub(crate) fn check(around: &Around<'_>, switches: &Switches) {
     }
     let control = around.endpoint.nic.control_class();
     let control = control.map(|class| queues[usize::from(class)]);
+    // Without a class of their own, control packets follow their data.
     let shares = |class: &ClassSpec| {
         let own = queues[usize::from(class.class)];
         control.is_none_or(|control| control == own)
@@ -83,6 +84,7 @@ pub(crate) fn check(around: &Around<'_>, switches: &Switches) {
         );
         around.warnings.note(CLASSES, &message, &help);
     }
+    // The slowest host's port has the longest drain time for the same bytes.
     let hosts = around.topology.host_ids();
     let rates = hosts.map(|host| around.topology.cable(host, 0).rate);
     let Some(rate) = rates.min() else {

@@ -1,4 +1,4 @@
-//! The transport of Ultra Ethernet and switches that trim: what they go together with.
+//! Ultra Ethernet's transport and switches that trim: what each excludes.
 
 use tenter_net::{ClassSpec, Limit, SwitchSpec, Switches, UNLIMITED_POOL};
 use tenter_plan::{Fault, FaultPlan};
@@ -6,12 +6,12 @@ use tenter_plan::{Fault, FaultPlan};
 use crate::buffer::Around;
 use crate::switching::Switching;
 
-/// The path of the transport.
+/// Path of the transport.
 const TRANSPORT: &str = "endpoint.nic.transport";
-/// The path of classes.
+/// Path of the classes.
 const CLASSES: &str = "fabric.switch.classes";
 
-/// Refuses what does not go together.
+/// Refuses combinations that exclude each other.
 pub(crate) fn check(
     around: &Around<'_>,
     switching: &Switching,
@@ -69,7 +69,7 @@ pub(crate) fn check(
     }
 }
 
-/// Refuses signals to senders, which pause queue pairs of `RoCEv2`.
+/// Refuses congestion signals to senders, which pause queue pairs of `RoCEv2`.
 pub(crate) fn check_signals(around: &Around<'_>, signals: bool) {
     if signals && around.endpoint.nic.ultra_ethernet().is_some() {
         around.problems.note(
@@ -89,7 +89,7 @@ fn is_output_queued(switching: &Switching) -> bool {
     !others.contains(&true)
 }
 
-/// What is wrong with a class that trims, and the remedy.
+/// Returns what is wrong with a class that trims, and the remedy.
 fn wrong(class: &ClassSpec, spec: &SwitchSpec) -> Option<(String, &'static str)> {
     let number = class.class;
     let to = class.trim?.to;

@@ -1,18 +1,18 @@
-//! Mappings of the format as objects of the schema, and what a key may hold, by its type.
+//! Mappings of the format as objects of the schema, and the schema of each key by its type.
 
 use serde_json::{Map, Value, json};
 use tenter_config::{Key, KeyTable, Presence, Shape, Variants};
 
-/// A mapping: the keys of some tables, and what those that hold mappings or lists hold.
+/// A mapping of the format: the keys of some tables, with schemas for mappings and lists in them.
 pub(super) struct Object {
     tables: Vec<&'static KeyTable>,
     inner: Vec<(&'static str, Value)>,
-    /// Keys with one possible word, and whether it must be written.
+    /// Keys with one possible word; the flag is true if the key must be written.
     fixed: Vec<(&'static str, &'static str, bool)>,
 }
 
 impl Object {
-    /// A mapping with the keys of these tables.
+    /// Starts a mapping with the keys of `tables`.
     pub(super) fn of(tables: &[&'static KeyTable]) -> Object {
         Object {
             tables: tables.to_vec(),
@@ -21,19 +21,19 @@ impl Object {
         }
     }
 
-    /// Says what the mapping under a key is, or each item of the list.
+    /// Sets the schema of the mapping under `key`, or of its list's items.
     pub(super) fn with(mut self, key: &'static str, schema: Value) -> Object {
         self.inner.push((key, schema));
         self
     }
 
-    /// Lets a key have one word only; it must be written.
+    /// Restricts a key to one word, and requires it.
     pub(super) fn fixed(mut self, key: &'static str, word: &'static str) -> Object {
         self.fixed.push((key, word, true));
         self
     }
 
-    /// Lets a key have one word only, which holds also where it is left out.
+    /// Restricts a key to one word, which also applies if the key is missing.
     pub(super) fn fixed_or_left_out(mut self, key: &'static str, word: &'static str) -> Object {
         self.fixed.push((key, word, false));
         self
@@ -76,7 +76,7 @@ impl Object {
     }
 }
 
-/// The schema with what the tables say about a key.
+/// Adds a key's description, origin and default to its schema.
 fn described(mut schema: Value, key: &Key) -> Value {
     let mut text = format!("{}.", key.sentence());
     if !key.origin.is_empty() {
@@ -93,17 +93,17 @@ fn described(mut schema: Value, key: &Key) -> Value {
     schema
 }
 
-/// Exactly one of several.
+/// Accepts exactly one of `alternatives`.
 pub(super) fn one_of(alternatives: impl IntoIterator<Item = Value>) -> Value {
     json!({ "oneOf": alternatives.into_iter().collect::<Vec<Value>>() })
 }
 
-/// A list of such items.
+/// Accepts a list of `items`.
 pub(super) fn list(items: &Value) -> Value {
     json!({"type": "array", "items": items})
 }
 
-/// The schema of a type; `inner` is that of the mapping that it may be.
+/// Returns the schema of a type; `inner` replaces that of a mapping in it.
 pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
     match shape {
         Shape::Time { .. } => json!({"$ref": "#/$defs/time"}),
@@ -151,7 +151,7 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
     }
 }
 
-/// The schema of a mapping in which one key chooses the others.
+/// Returns the schema of a mapping in which one key chooses the others.
 fn of_variants(variants: &Variants) -> Value {
     let choice = &variants.own.keys[0];
     one_of(variants.members.iter().map(|(word, table)| {
@@ -172,7 +172,7 @@ fn pattern(pattern: &str) -> Value {
     json!({"type": "string", "pattern": pattern})
 }
 
-/// A word as YAML reads it.
+/// Returns a word as YAML reads it: a boolean, a number or a text.
 fn plain(word: &str) -> Value {
     match (word, word.parse::<u64>()) {
         ("true", _) => json!(true),

@@ -1,14 +1,14 @@
-//! What the section is checked with, and how messages name it.
+//! Inputs of the section's checks, and its name in messages.
 
 use tenter_endpoint::NicSpec;
 use tenter_net::Switches;
 use tenter_plan::Links;
 use tenter_topology::Topology;
 
-/// The path of the section.
+/// Path of the section in a scenario.
 pub(super) const PATH: &str = "fabric.switching";
 
-/// What the section is checked with.
+/// Inputs of the section's checks.
 pub(crate) struct Around<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) switches: &'a Switches,

@@ -1,4 +1,4 @@
-//! `fabric.switching` with `kind: credit-based`: its keys, and what such a fabric cannot work with.
+//! `fabric.switching` with `kind: credit-based`: its checks, and how NICs adapt to it.
 
 use tenter_endpoint::NicSpec;
 use tenter_net::headroom::PausedLink;
@@ -10,7 +10,8 @@ use super::around::{Around, PATH};
 use crate::findings::Findings;
 use tenter_units::Bytes;
 
-/// What waits for host memory waits in the input buffer of its lane, which is never too small.
+/// Makes the receive buffer unlimited: frames wait for host memory in their lane's input buffer,
+/// whose credit bounds them.
 pub(super) fn widen_receive_buffer(nic: &mut NicSpec) {
     if let Some(buffer) = &mut nic.receive_buffer {
         buffer.capacity = Bytes::new(UNLIMITED_POOL);
@@ -19,7 +20,7 @@ pub(super) fn widen_receive_buffer(nic: &mut NicSpec) {
     }
 }
 
-/// Refuses what a fabric that sends by credit cannot be or work with.
+/// Refuses what excludes a credit-based fabric.
 pub(super) fn check(spec: &CreditSpec, around: &Around<'_>, findings: Findings<'_>) {
     let Findings {
         problems, warnings, ..
@@ -57,7 +58,7 @@ pub(super) fn check(spec: &CreditSpec, around: &Around<'_>, findings: Findings<'
     check_size(spec, around, findings);
 }
 
-/// Whether a model drops frames, or takes their memory from anywhere else.
+/// Returns true if a model may drop frames, or takes their memory from a shared buffer.
 fn has_limits(spec: &SwitchSpec) -> bool {
     let limited = |class: &ClassSpec| {
         let unlimited = matches!(class.limit, Limit::Static(bytes) if bytes >= UNLIMITED_POOL);
@@ -106,7 +107,7 @@ fn check_size(spec: &CreditSpec, around: &Around<'_>, findings: Findings<'_>) {
     }
 }
 
-/// Each link with the port that it leads to.
+/// Returns each link with the name of the port that it leads to.
 fn links(around: &Around<'_>) -> impl Iterator<Item = (String, PausedLink)> {
     let links = around.links.all();
     links.map(|(end, link)| (around.topology.port_name(end.node, end.port), link.paused))

@@ -1,4 +1,4 @@
-//! `fabric.switching` with `kind: input-queued`: its keys, and what such a fabric cannot work with.
+//! `fabric.switching` with `kind: input-queued`: its keys, and what excludes it.
 
 use tenter_net::Scheduling;
 use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
@@ -22,7 +22,7 @@ component! {
     }
 }
 
-/// How frames of a class wait at an input.
+/// Order in which frames of a class wait at an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueKind {
     /// In the order of arrival.
@@ -45,7 +45,7 @@ impl InputKeys {
     }
 }
 
-/// Refuses what input-queued switches cannot work with.
+/// Refuses what excludes input-queued switches.
 pub(super) fn check(around: &Around<'_>, problems: &Problems) {
     let refuse = |what: &str, help: &str| {
         problems.note(PATH, what, help);
