@@ -1,55 +1,55 @@
-//! The answer to a query.
+//! Answers to queries.
 
 use std::cmp::Ordering;
 
 use crate::column::{Cell, Kind};
 
-/// An answer: a row for each group, in the order of the columns of `by`; a single row without
-/// them.
+/// Answer to a query: a row for each group, in the order of the columns in `by`; a single row
+/// without `by`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// The columns of `by`.
+    /// Columns of `by`, in their order.
     pub keys: Vec<AnswerColumn>,
-    /// The values that were asked for.
+    /// Requested values, in their order.
     pub values: Vec<AnswerColumn>,
-    /// The groups.
+    /// Groups, ascending by their keys.
     pub rows: Vec<AnswerRow>,
 }
 
-/// A column of an answer.
+/// Name, type and unit of an answer's column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerColumn {
-    /// The name of a column, or a value as it was asked for.
+    /// Name of a table's column, or a value as the query writes it.
     pub name: String,
-    /// The kind of its cells.
+    /// Type of the column's cells.
     pub kind: Kind,
-    /// Its unit; empty where it has none.
+    /// Unit of the values; empty if they have none.
     pub unit: String,
 }
 
-/// A group of rows.
+/// One group of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerRow {
-    /// Its value in each column of `by`.
+    /// The group's value in each column of `by`.
     pub key: Vec<KeyCell>,
-    /// Its values; nothing where no row has one.
+    /// The group's values; `None` if no row has one.
     pub values: Vec<Option<f64>>,
 }
 
-/// A value of a column of `by`.
+/// Value of a column of `by`, ordered and comparable.
 #[derive(Clone, Debug)]
 pub enum KeyCell {
-    /// No value.
+    /// No value; comes first in the order.
     Missing,
-    /// For [`Kind::Flag`].
+    /// Value of a column of [`Kind::Flag`].
     Flag(bool),
-    /// For [`Kind::Integer`].
+    /// Value of a column of [`Kind::Integer`].
     Integer(i64),
-    /// For [`Kind::Unsigned`].
+    /// Value of a column of [`Kind::Unsigned`].
     Unsigned(u64),
-    /// For [`Kind::Float`].
+    /// Value of a column of [`Kind::Float`].
     Float(f64),
-    /// For [`Kind::Text`].
+    /// Value of a column of [`Kind::Text`].
     Text(String),
 }
 
@@ -65,7 +65,7 @@ impl KeyCell {
         }
     }
 
-    /// As a cell of a table.
+    /// Returns the value as a table's cell.
     pub fn cell(&self) -> Cell<'_> {
         match self {
             KeyCell::Missing => Cell::Missing,

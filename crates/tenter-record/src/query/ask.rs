@@ -1,4 +1,4 @@
-//! Asking a trial.
+//! Evaluation of a query over the rows of a trial.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -14,25 +14,25 @@ use crate::column::Kind;
 use crate::column_array::ColumnArray;
 use crate::statistic::Statistic;
 
-/// The values of each aggregate, group by group.
+/// Values of each aggregate, by group.
 type Groups = BTreeMap<Vec<KeyCell>, Vec<Values>>;
 
-/// What an aggregate has found in a group.
+/// Values that an aggregate has collected in one group.
 enum Values {
     Counted(u64),
     Listed(Vec<f64>),
 }
 
-/// What a part of a key and an aggregate of a group take beside texts and values.
+/// Memory for each part of a group's key and for each aggregate, beside texts and values.
 const PART_BYTES: usize = 128;
 
 impl Query {
-    /// The answer of a trial.
+    /// Evaluates the query for a trial.
     ///
-    /// Without `by` it has one row, even if no row of the table counts.
+    /// Without `by` the answer has one row, even if no row of the table counts.
     ///
     /// # Errors
-    /// When the trial cannot be read, or its values do not fit into the budget.
+    /// A trial that cannot be read, or values that do not fit into the budget.
     pub fn ask<S: Source>(
         &self,
         source: &S,
@@ -40,6 +40,7 @@ impl Query {
     ) -> Result<Answer, QueryError<S::Error>> {
         let before = budget.memory().count();
         let answer = self.answer_within(source, Some(budget));
+        // The collected values are gone with the groups, so their memory is free again.
         let taken = budget.memory().count().saturating_sub(before);
         budget.give_back(taken);
         answer
@@ -52,6 +53,7 @@ impl Query {
     ) -> Result<Answer, QueryError<S::Error>> {
         let reader = Reader::new(self.table, &self.columns, source, budget)?;
         let mut groups = Groups::new();
+        // A query without `by` has one group, also if no row fits its condition.
         if self.by.is_empty() {
             groups.insert(Vec::new(), self.no_values());
         }
@@ -76,7 +78,7 @@ impl Query {
         self.aggregates.iter().map(of).collect()
     }
 
-    /// The first value of a trial in memory; nothing where no row has one.
+    /// Returns the first value of a trial in memory; `None` if no row has one.
     pub fn number(&self, trial: &Held<'_>) -> Option<f64> {
         let Ok(answer) = self.answer_within(trial, None) else {
             return None;
@@ -128,7 +130,7 @@ impl Query {
                 }
             }
         }
-        // Vectors grow to twice what they hold.
+        // Vectors grow by doubling, so they may hold twice their length.
         take(budget, 2 * listed)
     }
 

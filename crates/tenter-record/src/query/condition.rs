@@ -1,26 +1,26 @@
-//! Which rows count.
+//! Conditions: they select rows.
 
 use std::cmp::Ordering;
 
 use super::expression::Expression;
 use crate::column::Cell;
 
-/// What holds of a row; its leaves are places among the columns that are read.
+/// Condition on a row; columns are indices into those that the query reads.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
-    /// Two numbers compare in one of these ways; where one is missing, they do not.
+    /// Two numbers compare so; false if one is missing.
     Numbers(Expression, Comparison, Expression),
-    /// A text or a flag is one of these.
+    /// A text or flag equals one of these.
     OneOf(usize, Vec<String>),
-    /// A text has this within it, in any case.
+    /// A text contains this, ignoring case.
     Contains(usize, String),
     Missing(usize),
 }
 
-/// The orders of two numbers that are meant.
+/// Orders of two numbers that satisfy a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Comparison {
     pub(super) less: bool,
@@ -35,7 +35,7 @@ impl Comparison {
         greater: false,
     };
 
-    /// What signs mean.
+    /// Returns the comparison that a sign stands for.
     pub(super) fn of_sign(sign: &str) -> Option<Comparison> {
         let of = |less, equal, greater| Comparison {
             less,
@@ -64,7 +64,7 @@ impl Comparison {
 }
 
 impl Condition {
-    /// Whether it holds of a row whose cells `cell` gives.
+    /// Returns true if the condition holds for the row whose cells `cell` returns.
     pub(super) fn holds<'a>(&self, cell: &impl Fn(usize) -> Cell<'a>) -> bool {
         match self {
             Condition::All(parts) => parts.iter().all(|part| part.holds(cell)),

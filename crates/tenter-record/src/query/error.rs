@@ -1,15 +1,15 @@
-//! Why a trial gave no answer.
+//! Errors of queries on a trial.
 
 use std::fmt;
 
 use tenter_units::{Budget, OverBudget};
 
-/// Why a trial gave no answer.
+/// Reason why a trial gave no answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QueryError<E> {
-    /// Its tables cannot be read.
+    /// The trial's tables cannot be read.
     Source(E),
-    /// The answer would take more than it may.
+    /// The answer would exceed the budget.
     Budget(OverBudget),
 }
 
@@ -24,7 +24,7 @@ impl<E: fmt::Display> fmt::Display for QueryError<E> {
 
 impl<E: std::error::Error> std::error::Error for QueryError<E> {}
 
-/// Takes memory; what is in memory already is asked without a budget.
+/// Takes `bytes` from the budget; without one, for results in memory, always succeeds.
 pub(super) fn take(budget: Option<&Budget>, bytes: usize) -> Result<(), OverBudget> {
     budget.map_or(Ok(()), |budget| budget.take(bytes as u64))
 }

@@ -1,6 +1,6 @@
 //! Sums, differences, products and ratios.
 
-/// An expression over leaves that are numbered.
+/// Expression over numbered leaves, which are columns or aggregates.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expression {
     Number(f64),
@@ -18,7 +18,7 @@ pub(super) enum Operator {
 }
 
 impl Expression {
-    /// Whether it has no leaves.
+    /// Returns true if the expression has no leaves.
     pub(super) fn is_constant(&self) -> bool {
         match self {
             Expression::Number(_) => true,
@@ -28,7 +28,8 @@ impl Expression {
         }
     }
 
-    /// Its value; nothing where a leaf has none, or where it is divided by 0.
+    /// Returns the value; `None` if a leaf has none, or if it is not finite, as after a division by
+    /// 0.
     pub(super) fn value(&self, leaf: &impl Fn(usize) -> Option<f64>) -> Option<f64> {
         let value = match self {
             Expression::Number(value) => *value,
@@ -49,7 +50,7 @@ impl Expression {
 }
 
 impl Operator {
-    /// The unit of what comes of two units.
+    /// Returns the unit of the result, or an error if the two units do not add up.
     pub(super) fn unit(self, left: &str, right: &str) -> Result<String, String> {
         Ok(match (self, left, right) {
             (Operator::Plus | Operator::Minus, left, right) if left == right => left.to_owned(),

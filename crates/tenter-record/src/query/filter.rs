@@ -1,4 +1,4 @@
-//! A condition by itself: which rows of a table are meant.
+//! Filters: a condition by itself that selects rows of a table.
 
 use tenter_units::Budget;
 
@@ -10,7 +10,7 @@ use super::reader::Reader;
 use super::source::Source;
 use crate::column_array::ColumnArray;
 
-/// Which rows of a table are meant, as the condition of a query says it; all where it is empty.
+/// Selection of rows by the condition of a query; all rows without a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
     table: &'static str,
@@ -18,17 +18,17 @@ pub struct Filter {
     condition: Option<Condition>,
 }
 
-/// A filter that knows what rows belong to.
+/// A filter with everything that it looks up in other tables.
 pub struct ReadyFilter {
     reader: Reader,
     condition: Condition,
 }
 
 impl Filter {
-    /// Reads the condition on a table of that name.
+    /// Parses a condition on the rows of `table`.
     ///
     /// # Errors
-    /// Where the text is no condition, or names a column that there is not.
+    /// A text that is no condition, or names an unknown column.
     pub fn parse(table: &'static str, text: &str) -> Result<Filter, QueryProblem> {
         if text.trim().is_empty() {
             return Ok(Filter {
@@ -45,10 +45,11 @@ impl Filter {
         })
     }
 
-    /// Looks up what does not stand in the rows themselves; nothing where all rows are meant.
+    /// Reads the values that rows do not contain themselves; `None` for a filter without a
+    /// condition.
     ///
     /// # Errors
-    /// Where the trial cannot be read, or that does not fit into the budget.
+    /// A trial that cannot be read, or values that do not fit into the budget.
     pub fn ready<S: Source>(
         &self,
         source: &S,
@@ -66,12 +67,13 @@ impl Filter {
 }
 
 impl ReadyFilter {
-    /// The columns that it needs of each group of rows, by their places in the table.
+    /// Returns the columns to read from each group of rows, by their index in the table.
     pub fn places(&self) -> &[usize] {
         self.reader.places()
     }
 
-    /// Which rows of a group are meant; `arrays` are the columns that it needs.
+    /// Returns for each row of a group whether it is selected; `arrays` has the columns of
+    /// [`places`](ReadyFilter::places).
     pub fn fits(&self, arrays: &[ColumnArray]) -> Vec<bool> {
         let count = arrays.first().map_or(0, ColumnArray::len);
         let fits = |row| {

@@ -1,11 +1,11 @@
-//! The words, numbers and signs of a query.
+//! Tokens of a query: words, numbers and signs.
 
 use tenter_units::{Bytes, Rate, Time};
 
-/// The longest query.
+/// Longest query, in bytes.
 pub(super) const LENGTH_MAX: usize = 4_096;
 
-/// A part of a query, and the bytes at which it begins and ends.
+/// Token of a query, with the bytes at which it begins and ends.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
     pub(super) at: usize,
@@ -15,22 +15,22 @@ pub(super) struct Token {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TokenKind {
-    /// A name, perhaps with a dot within it.
+    /// A name, possibly with dots in it.
     Word(String),
-    /// What stands between single quotes.
+    /// A text between single quotes.
     Text(String),
-    /// A number in a unit, which is empty where there is none.
+    /// A number with its unit, which may be empty.
     Number(f64, &'static str),
     Sign(&'static str),
     End,
 }
 
-/// Longer ones first, since they begin like others.
+/// Longer signs come first, because shorter ones are their beginnings.
 const SIGNS: [&str; 14] = [
     "!=", "<=", ">=", "=", "<", ">", "~", "(", ")", ",", "+", "-", "*", "/",
 ];
 
-/// The parts of a query, the last of which is its end.
+/// Splits a query into tokens, the last of which is its end.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, (usize, String)> {
     if text.len() > LENGTH_MAX {
         let what = format!(
@@ -80,12 +80,12 @@ fn length_of(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|c| !belongs(c)).unwrap_or(text.len())
 }
 
-/// How long a number is, with its exponent and its unit.
+/// Returns the length of a number with its exponent and unit.
 fn number_length(text: &str) -> usize {
     let belongs = |c: char| c.is_ascii_alphanumeric() || ".%µμ".contains(c);
     let length = length_of(text, belongs);
     let (number, rest) = text.split_at(length);
-    // `1e-3` is one number, and `1e3-3` a difference.
+    // `1e-3` is one number, but `1e3-3` is a difference.
     let digits = number.strip_suffix(['e', 'E']);
     let is_mantissa = digits.is_some_and(|digits| digits.parse::<f64>().is_ok());
     let sign = rest.strip_prefix(['-', '+']).filter(|_| is_mantissa);
@@ -96,7 +96,7 @@ fn number_length(text: &str) -> usize {
     length + 1 + exponent
 }
 
-/// A number with or without a unit, in the unit that columns have.
+/// Reads a number, and converts one with a unit to the unit of columns.
 fn number(text: &str) -> Result<TokenKind, String> {
     let plain = text.parse::<f64>().ok().filter(|value| value.is_finite());
     let time = || text.parse::<Time>().ok().map(|of| (of.as_ns(), "ns"));

@@ -1,4 +1,4 @@
-//! Columns that a row has by way of what it belongs to: its collective, its job, its trial.
+//! Columns that a row has through its owner: its collective, job or trial.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -14,14 +14,15 @@ use crate::rows::{CollectiveRow, JobRow};
 use crate::summary::{EngineStats, Totals};
 use crate::tables::columns_of;
 
-/// A table to whose rows those of others belong.
+/// A table whose rows own rows of other tables.
 struct Owner {
     table: &'static str,
-    /// The columns by which they do, in both; a trial has one row without any.
+    /// Columns that refer to the owner, by the same names in both tables; none for a trial's single
+    /// row.
     keys: &'static [&'static str],
 }
 
-/// The nearest owner first.
+/// All owners, nearest first.
 const OWNERS: [Owner; 4] = [
     Owner {
         table: CollectiveRow::TABLE,
@@ -41,7 +42,7 @@ const OWNERS: [Owner; 4] = [
     },
 ];
 
-/// The owners of the rows of a table, by their places.
+/// Returns the owners of a table's rows, as indices into [`OWNERS`].
 fn owners(table: &str) -> impl Iterator<Item = usize> {
     let columns = columns_of(table).unwrap_or_default();
     let owns = move |owner: &Owner| {
@@ -52,19 +53,19 @@ fn owners(table: &str) -> impl Iterator<Item = usize> {
     (0..OWNERS.len()).filter(move |place| owns[*place])
 }
 
-/// Whether rows of a table belong to those of another one.
+/// Returns true if rows of `table` belong to rows of `owner`.
 pub(super) fn belongs(table: &str, owner: &str) -> bool {
     owners(table).any(|place| OWNERS[place].table == owner)
 }
 
-/// The column of an owner that is named.
+/// Finds a column of the owner with this table.
 pub(super) fn of_owner(table: &str, name: &str) -> Result<Asked, String> {
     let owner = OWNERS.iter().position(|owner| owner.table == table);
     let asked = owner.map_or(Ok(None), |owner| column(owner, name))?;
     asked.ok_or_else(|| no_column(table, name))
 }
 
-/// That a table has no such column, and which it has.
+/// Describes a column that a table does not have, and suggests one.
 pub(super) fn no_column(table: &str, name: &str) -> String {
     let columns = columns_of(table).unwrap_or_default();
     let known = columns.iter().map(|column| column.name);
@@ -72,7 +73,8 @@ pub(super) fn no_column(table: &str, name: &str) -> String {
     format!("the table `{table}` has no column `{name}`; {help}")
 }
 
-/// The column of that name of the nearest owner that has one; those of the trial must be named.
+/// Finds a column of this name in the nearest owner that has one; a trial's columns need their
+/// table's name.
 pub(super) fn of_any(table: &str, name: &str) -> Result<Option<Asked>, String> {
     for owner in owners(table).filter(|place| !OWNERS[*place].keys.is_empty()) {
         if let Some(asked) = column(owner, name)? {
@@ -92,20 +94,20 @@ fn column(owner: usize, name: &str) -> Result<Option<Asked>, String> {
     }))
 }
 
-/// The places of columns with these very names.
+/// Returns the indices of columns with exactly these names.
 fn places(table: &str, names: &[&str]) -> Vec<usize> {
     let columns = columns_of(table).unwrap_or_default();
     let place = |name: &&str| columns.iter().position(|column| column.name == *name);
     names.iter().filter_map(place).collect()
 }
 
-/// The rows of owners that are looked up, by the places of the owners.
+/// Rows of owners that the query needs, by index of the owner.
 pub(super) struct LookedUp([Found; OWNERS.len()]);
 
-/// What a value of an owner takes in memory, keys included.
+/// Memory for each value of an owner, keys included.
 const CELL_BYTES: usize = 64;
 
-/// The columns of an owner that are asked for, and its rows by what they are known by.
+/// Requested columns of an owner, and its row indices by key.
 #[derive(Default)]
 struct Found {
     columns: HashMap<usize, ColumnArray>,
@@ -113,7 +115,7 @@ struct Found {
 }
 
 impl LookedUp {
-    /// Reads what the columns of a query need.
+    /// Reads the owners' columns that a query needs.
     pub(super) fn read<S: Source>(
         columns: &[Asked],
         source: &S,
@@ -132,8 +134,8 @@ impl LookedUp {
         Ok(all)
     }
 
-    /// The columns by which rows of a table are looked up, by their places: those of the owner that
-    /// needs most of them, of which others need the first ones.
+    /// Returns the indices of a table's columns that refer to owners: the keys of the owner with
+    /// most, since the keys of others begin them.
     pub(super) fn keys(&self, table: &str) -> Vec<usize> {
         let used = OWNERS.iter().zip(&self.0);
         let used = used.filter(|(_, found)| !found.columns.is_empty());
@@ -143,9 +145,10 @@ impl LookedUp {
         places(table, keys.unwrap_or_default())
     }
 
-    /// The value of a column of an owner for a row with these keys.
+    /// Returns the value of an owner's column for a row with these keys.
     pub(super) fn cell(&self, owner: usize, place: usize, keys: &[i64]) -> Cell<'_> {
         let found = &self.0[owner];
+        // Keys of a nearer owner are longer; the first ones refer to this owner.
         let keys = keys.get(..OWNERS[owner].keys.len()).unwrap_or_default();
         let row = found.columns.get(&place).zip(found.rows.get(keys));
         row.map_or(Cell::Missing, |(column, row)| column.cell(*row))
@@ -170,6 +173,7 @@ impl Found {
                 return ControlFlow::Break(());
             }
             let (of_keys, of_places) = arrays.split_at(keys.len());
+            // Groups of rows append to one array, so indices continue.
             let first = found.rows.len();
             for row in 0..of_places[0].len() {
                 let key = of_keys.iter().filter_map(|array| array.cell(row).integer());

@@ -1,4 +1,4 @@
-//! Questions to the tables of trials: one language for whoever asks.
+//! Queries on the tables of trials, in one language for all surfaces.
 //!
 //! ```text
 //!   p99(flows.fct_ns) by job_name where size_bytes >= 1MiB
@@ -10,7 +10,7 @@
 //!      Answer: a row for each group, with a value for each question
 //! ```
 //!
-//! The grammar, in which words may be written in any case:
+//! Grammar, with words in any case:
 //!
 //! ```text
 //!   query     = value {"," value} {"by" column {"," column} | "where" condition}
@@ -25,11 +25,11 @@
 //!             | column "is" ["not"] "missing"
 //! ```
 //!
-//! An expression has columns where a value has statistics. A column is written `table.column`, and
-//! its table may be left out behind the first. So may a unit at the end of its name. A number may
-//! have a unit, as in scenarios: `1MiB`, `10us`, `400Gbps`. A text has single quotes, which a plain
-//! word does not need. Flows and all else that belongs to a collective or a job have the columns of
-//! it, too.
+//! An expression has columns where a value has statistics. A column is written `table.column`;
+//! after the first one the table may be left out, and so may a unit at the end of the name. A
+//! number may have a unit, as in scenarios: `1MiB`, `10us`, `400Gbps`. A text has single quotes,
+//! which a plain word does not need. Rows that belong to a collective or a job, such as flows, have
+//! its columns too.
 
 mod answer;
 mod ask;

@@ -1,4 +1,4 @@
-//! From the parts of a query to a question that holds.
+//! Parser: it turns the tokens of a query into a checked question.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,10 +14,10 @@ use crate::column::Kind;
 use crate::statistic::Statistic;
 use crate::tables::{columns_of, table_names};
 
-/// How deep brackets and signs may be within each other.
+/// Greatest depth of nested brackets and signs, which bounds the parser's recursion.
 const DEPTH_MAX: usize = 32;
 
-/// Why a text is no query, and where.
+/// An error in a query, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryProblem {
     query: String,
@@ -26,7 +26,7 @@ pub struct QueryProblem {
 }
 
 impl QueryProblem {
-    /// What is wrong, in a line, with its place in characters.
+    /// Describes the error in one line, with its place in characters.
     pub fn line(&self) -> String {
         let before = self.query.get(..self.at).unwrap_or_default();
         let place = before.chars().count() + 1;
@@ -38,6 +38,7 @@ impl fmt::Display for QueryProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let QueryProblem { query, at, what } = self;
         let before = query.get(..*at).unwrap_or_default();
+        // A caret under the query needs a single line that fits a terminal.
         if query.contains(['\n', '\t']) || query.len() > 200 {
             return f.write_str(&self.line());
         }
@@ -63,7 +64,7 @@ impl FromStr for Query {
     }
 }
 
-/// A condition on the rows of a table, and the columns that it looks at.
+/// Parses a condition on a table's rows; returns the columns that it reads, too.
 pub(super) fn filter(
     table: &'static str,
     text: &str,
@@ -102,7 +103,7 @@ fn parsed<T>(
     read(&mut parser).map_err(problem)
 }
 
-/// The table that a query asks: the first to whose rows all others that it names belong.
+/// Returns the table that a query asks: the first to whose rows all other named tables belong.
 fn asked_table(tokens: &[Token]) -> Result<Option<&'static str>, Problem> {
     let named = tokens.iter().enumerate().filter_map(|(place, token)| {
         let TokenKind::Word(word) = &token.kind else {
@@ -137,7 +138,7 @@ fn asked_table(tokens: &[Token]) -> Result<Option<&'static str>, Problem> {
     }
 }
 
-/// Whether what comes behind these is the table of `count(table)`.
+/// Returns true if `before` ends in `count(`, so that a table's name may follow.
 fn is_counted(before: &[Token]) -> bool {
     let [.., word, bracket] = before else {
         return false;
@@ -147,13 +148,13 @@ fn is_counted(before: &[Token]) -> bool {
     is_count && bracket.kind == TokenKind::Sign("(")
 }
 
-/// Where something is wrong, and what.
+/// Byte offset and description of an error.
 type Problem = (usize, String);
 
-/// An expression, and the unit of its value.
+/// Expression with the unit of its value.
 type Measured = (Expression, String);
 
-/// What the leaves of an expression are.
+/// Leaves that an expression may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Statistics,
@@ -227,14 +228,14 @@ impl<'q> Parser<'q> {
         }
     }
 
-    /// Takes a sign, if it comes next.
+    /// Consumes a sign if it comes next.
     fn takes(&mut self, sign: &str) -> bool {
         let is_next = matches!(self.peek().kind, TokenKind::Sign(of) if of == sign);
         self.next += usize::from(is_next);
         is_next
     }
 
-    /// Takes a word, if it comes next.
+    /// Consumes a word, in any case, if it comes next.
     fn takes_word(&mut self, word: &str) -> bool {
         let is_next = self.word().is_some_and(|of| of.eq_ignore_ascii_case(word));
         self.next += usize::from(is_next);
@@ -249,7 +250,7 @@ impl<'q> Parser<'q> {
             .ok_or_else(|| (at, format!("write `{sign}` here")))
     }
 
-    /// Goes one bracket or sign deeper.
+    /// Parses a part one level deeper, down to [`DEPTH_MAX`].
     fn deeper<T>(
         &mut self,
         part: impl FnOnce(&mut Self) -> Result<T, Problem>,
@@ -272,7 +273,7 @@ impl<'q> Parser<'q> {
         })
     }
 
-    /// Parts with operators between them, from the left.
+    /// Parses parts with operators between them, which bind from the left.
     fn chain(
         &mut self,
         operators: &[(&str, Operator)],
@@ -399,6 +400,7 @@ impl<'q> Parser<'q> {
                 return Ok(test);
             }
         }
+        // No test of a single column: the same tokens are read again as an expression.
         self.next = begins;
         let (left, unit) = self.expression(Level::Columns)?;
         let at = self.peek().at;
@@ -414,7 +416,7 @@ impl<'q> Parser<'q> {
         Ok(Condition::Numbers(left, comparison, right))
     }
 
-    /// A column that is one of several numbers.
+    /// Parses the numbers of `column in (…)`.
     fn one_of_numbers(&mut self, column: usize) -> Result<Condition, Problem> {
         let mut any = Vec::new();
         loop {
@@ -430,7 +432,7 @@ impl<'q> Parser<'q> {
         }
     }
 
-    /// A text or a flag that is the one that comes next.
+    /// Parses the text or flag that a column must equal.
     fn one(&mut self, column: usize, kind: Kind) -> Result<Condition, Problem> {
         let at = self.peek().at;
         let mut text = self.operand()?;
@@ -444,7 +446,7 @@ impl<'q> Parser<'q> {
         Ok(Condition::OneOf(column, vec![text]))
     }
 
-    /// Whether brackets come next, and no sign behind them that goes on with an expression.
+    /// Returns true if a bracketed condition comes next: no operator follows the closing bracket.
     fn is_condition_in_brackets(&self) -> bool {
         let mut open = 0;
         for (place, token) in self.tokens.iter().enumerate().skip(self.next) {
@@ -460,11 +462,11 @@ impl<'q> Parser<'q> {
                 return place > self.next && !goes_on;
             }
         }
-        // The bracket that is missing is reported where it should be.
+        // A missing bracket is reported where it should be.
         self.peek().kind == TokenKind::Sign("(")
     }
 
-    /// A test that is one of a column alone; nothing where numbers are compared.
+    /// Parses a test of one column; `None` if numbers are compared instead.
     fn test_of_column(&mut self, column: usize) -> Result<Option<Condition>, Problem> {
         let kind = self.columns[column].info.kind;
         if self.takes_word("is") {
@@ -517,7 +519,7 @@ impl<'q> Parser<'q> {
         Err((self.peek().at, what))
     }
 
-    /// What a text is compared with: it may be written without quotes.
+    /// Consumes the text that a column is compared with; plain words and numbers need no quotes.
     fn operand(&mut self) -> Result<String, Problem> {
         let Token { at, end, kind } = self.peek();
         let text = match kind {
@@ -534,7 +536,7 @@ impl<'q> Parser<'q> {
         Ok(text)
     }
 
-    /// The place of the column whose name comes next.
+    /// Consumes a column's name, and returns its index among the query's columns.
     fn named_column(&mut self) -> Result<usize, Problem> {
         let at = self.peek().at;
         let Some(word) = self.word() else {
@@ -570,7 +572,7 @@ impl<'q> Parser<'q> {
     }
 }
 
-/// The column of the rows that are asked.
+/// Finds a column of the table that the query asks.
 fn of_row(table: &'static str, name: &str) -> Result<Asked, String> {
     let columns = columns_of(table).unwrap_or_default();
     let place = place(&columns, name)?;
@@ -582,7 +584,7 @@ fn of_row(table: &'static str, name: &str) -> Result<Asked, String> {
     })
 }
 
-/// The column of the rows that are asked, or of what they belong to.
+/// Finds a column of the table that the query asks, or of an owner of its rows.
 fn of_row_or_owner(table: &'static str, name: &str) -> Result<Asked, String> {
     let columns = columns_of(table).unwrap_or_default();
     if place(&columns, name)?.is_some() {
@@ -599,7 +601,7 @@ fn one_or(mut parts: Vec<Condition>, join: fn(Vec<Condition>) -> Condition) -> C
     join(parts)
 }
 
-/// What a unit is worth, and in which other one.
+/// Returns the factor to a common unit, and that unit.
 fn worth(unit: &str) -> Option<(f64, &'static str)> {
     match unit {
         "ps" => Some((1e-3, "ns")),
@@ -613,7 +615,7 @@ fn worth(unit: &str) -> Option<(f64, &'static str)> {
     }
 }
 
-/// Both sides of a comparison in the same unit; a plain number is in that of the other side.
+/// Converts both sides of a comparison to the same unit; a plain number has the other side's unit.
 fn alike(left: Measured, right: Measured) -> Result<[Expression; 2], String> {
     let is_plain = |(of, unit): &Measured| unit.is_empty() && of.is_constant();
     if left.1 == right.1 || is_plain(&left) || is_plain(&right) {

@@ -1,75 +1,75 @@
-//! A question that holds.
+//! Questions: queries whose table and columns are known.
 
 use super::condition::Condition;
 use super::expression::Expression;
 use crate::column::ColumnInfo;
 use crate::statistic::Statistic;
 
-/// A question that holds: its table and its columns are known.
+/// A query whose table and columns are known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     pub(super) table: &'static str,
-    /// The columns that are read, each once.
+    /// Columns that are read, each once.
     pub(super) columns: Vec<Asked>,
     pub(super) values: Vec<NamedValue>,
     pub(super) aggregates: Vec<Aggregate>,
     pub(super) condition: Option<Condition>,
-    /// Places in `columns`.
+    /// Indices into `columns`.
     pub(super) by: Vec<usize>,
 }
 
-/// A column that is read.
+/// A column that the query reads.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Asked {
     pub(super) from: From,
-    /// Its place in the row of its table.
+    /// Index in the columns of its table.
     pub(super) place: usize,
     pub(super) info: ColumnInfo,
 }
 
-/// Whose column it is.
+/// Table in which a column is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum From {
-    /// That of the row itself.
+    /// The row's own table.
     Row,
-    /// That of something that the row belongs to: the place among `looked_up::OWNERS`.
+    /// An owner of the row, as index into `looked_up::OWNERS`.
     Owner(usize),
 }
 
-/// A value that is asked for.
+/// A value that the query returns.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NamedValue {
-    /// As it was written.
+    /// The value as the query writes it.
     pub(super) text: String,
     pub(super) unit: String,
-    /// Its leaves are places in `aggregates`.
+    /// Expression whose leaves are indices into `aggregates`.
     pub(super) value: Expression,
 }
 
-/// A statistic of rows.
+/// A statistic over rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Aggregate {
     pub(super) statistic: Statistic,
-    /// Its leaves are places in `columns`; where there is none, rows are counted.
+    /// Expression whose leaves are indices into `columns`; `None` counts rows.
     pub(super) of: Option<Expression>,
     pub(super) condition: Option<Condition>,
 }
 
 impl Query {
-    /// The table that it asks.
+    /// Returns the table that the query asks.
     pub fn table(&self) -> &'static str {
         self.table
     }
 
-    /// The unit of its first value; empty where it has none.
+    /// Returns the unit of the first value; empty if it has none.
     pub fn unit(&self) -> &str {
         self.values.first().map_or("", |value| &value.unit)
     }
 
-    /// Whether it asks for one number of a trial.
+    /// Checks that the query returns one number for a trial.
     ///
     /// # Errors
-    /// What else it asks for, and what to do.
+    /// The excess in the query, and a remedy.
     pub fn check_is_number(&self) -> Result<(), &'static str> {
         if self.values.len() > 1 {
             return Err("asks for several values; write a query of its own for each");
@@ -81,7 +81,7 @@ impl Query {
     }
 }
 
-/// How names of columns may end with their unit.
+/// Units at the end of column names that a query may leave out.
 const UNITS: [&str; 12] = [
     "_ns",
     "_ps",
@@ -97,11 +97,10 @@ const UNITS: [&str; 12] = [
     "_j",
 ];
 
-/// The place of a column of that name, which may lack the unit at its end; nothing where there is
-/// none.
+/// Finds a column by name, which may lack the unit at its end; `None` if there is none.
 ///
 /// # Errors
-/// The columns that it may be, where they are several.
+/// All candidates, if a name without its unit fits several.
 pub(super) fn place(columns: &[ColumnInfo], name: &str) -> Result<Option<usize>, String> {
     if let Some(place) = columns.iter().position(|column| column.name == name) {
         return Ok(Some(place));

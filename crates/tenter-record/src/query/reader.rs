@@ -1,4 +1,4 @@
-//! The columns of a query, read group of rows by group of rows.
+//! Reader of a query's columns, one group of rows after another.
 
 use tenter_units::Budget;
 
@@ -9,18 +9,18 @@ use super::source::Source;
 use crate::column::Cell;
 use crate::column_array::ColumnArray;
 
-/// The columns of a query, and what has been looked up for them.
+/// Columns of a query, with the values looked up for them.
 pub(super) struct Reader {
     columns: Vec<Asked>,
     looked_up: LookedUp,
-    /// The columns to read of each group, by their places in the table.
+    /// Columns to read from each group, by their index in the table.
     places: Vec<usize>,
-    /// Places among those, by the places of the columns of the query.
+    /// For each column of the query its index in `places`; unused for owners' columns.
     own: Vec<usize>,
     keys: Vec<usize>,
 }
 
-/// A row of a group, whose arrays are those at the places of its reader.
+/// One row of a group; `arrays` are the columns of the reader's `places`.
 pub(super) struct ReadRow<'a> {
     reader: &'a Reader,
     arrays: &'a [ColumnArray],
@@ -29,7 +29,7 @@ pub(super) struct ReadRow<'a> {
 }
 
 impl Reader {
-    /// Looks up what does not stand in the rows themselves.
+    /// Reads the owners' values that the query needs.
     pub(super) fn new<S: Source>(
         table: &str,
         columns: &[Asked],
@@ -52,7 +52,7 @@ impl Reader {
         let own = own.collect();
         let keys = looked_up.keys(table).into_iter().map(&mut place_of);
         let keys = keys.collect();
-        // Rows are counted by a column, whichever it is.
+        // Some column must be read, because its length is the row count.
         if places.is_empty() {
             places.push(0);
         }
@@ -65,12 +65,12 @@ impl Reader {
         })
     }
 
-    /// The columns to read of each group, by their places in the table.
+    /// Returns the columns to read from each group, by their index in the table.
     pub(super) fn places(&self) -> &[usize] {
         &self.places
     }
 
-    /// A row of a group.
+    /// Returns one row of a group.
     pub(super) fn row<'a>(&'a self, arrays: &'a [ColumnArray], row: usize) -> ReadRow<'a> {
         let keys = self.keys.iter();
         let keys = keys.filter_map(|place| arrays[*place].cell(row).integer());
@@ -84,7 +84,7 @@ impl Reader {
 }
 
 impl<'a> ReadRow<'a> {
-    /// The value of a column of the query.
+    /// Returns the value of one of the query's columns.
     pub(super) fn cell(&self, column: usize) -> Cell<'a> {
         let asked = &self.reader.columns[column];
         match asked.from {

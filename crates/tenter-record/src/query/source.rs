@@ -1,4 +1,4 @@
-//! Where the columns of a query come from.
+//! Sources of a query's columns.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -7,16 +7,16 @@ use crate::column::Names;
 use crate::column_array::ColumnArray;
 use crate::tables::{EachTable, Results, Table, with_table};
 
-/// A trial whose tables can be read column by column.
+/// A trial whose tables are read column by column.
 pub trait Source {
-    /// Why that may fail.
+    /// Error of reading the trial.
     type Error;
 
-    /// Hands over the columns at these places of a table, group of rows by group of rows, until
-    /// `each` breaks it off; a table that the trial does not have has no groups.
+    /// Passes columns of a table, by index, to `each`, one group of rows after another, until it
+    /// returns a break. A table that the trial lacks has no groups.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// A table that cannot be read.
     fn each_group(
         &self,
         table: &str,
@@ -25,15 +25,15 @@ pub trait Source {
     ) -> Result<(), Self::Error>;
 }
 
-/// How many rows in memory are one group.
+/// Rows per group for results in memory.
 const GROUP: usize = 65_536;
 
-/// A trial in memory.
+/// A trial's results in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Held<'t> {
-    /// What it has left.
+    /// Results of the trial, from which its tables are made.
     pub results: Results<'t>,
-    /// The names that rows refer to by index.
+    /// Names that rows refer to by index.
     pub names: &'t Names,
 }
 
