@@ -1,119 +1,119 @@
-//! Frames captured at ports, with the content of their headers.
+//! Frames captured at ports, with their header fields.
 
 use tenter_units::Time;
 
-/// The frames captured at some ports, in the order of time.
+/// Frames captured at some ports, in the order of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
-    /// The bytes that are kept of each frame.
+    /// Bytes kept of each frame.
     pub snap_bytes: u32,
-    /// The ports.
+    /// Ports at which frames were captured, in ascending order.
     pub ports: Vec<CapturedPort>,
-    /// The frames.
+    /// Captured frames of all ports, in the order of time.
     pub frames: Vec<CapturedFrame>,
 }
 
 /// A port at which frames were captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedPort {
-    /// Its name, `leaf0:8` for instance.
+    /// Name of the port, such as `leaf0:8`.
     pub name: String,
-    /// Its rate in bits per second.
+    /// Line rate in bits per second.
     pub bits_per_second: u64,
-    /// Its MAC address.
+    /// MAC address of the port.
     pub address: MacAddress,
-    /// What is at the other end of its cable.
+    /// Port at the other end of the cable, or `an optical switch`.
     pub peer: String,
 }
 
-/// A MAC address.
+/// A MAC address in the order of transmission.
 pub type MacAddress = [u8; 6];
 
-/// A frame at a port.
+/// A frame that a port sent or received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedFrame {
-    /// When its first bit was at the port.
+    /// Instant at which its first bit was at the port.
     pub at: Time,
-    /// The index of the port.
+    /// Index of the port in [`Capture::ports`].
     pub port: u32,
-    /// Whether the port sent it.
+    /// True if the port sent the frame, false if it received it.
     pub is_outbound: bool,
-    /// Its bytes with FCS, without preamble and gap.
+    /// Frame length with FCS, without preamble and gap.
     pub frame_bytes: u16,
-    /// The MAC address of the port that sent it.
+    /// MAC address of the sending port.
     pub sender: MacAddress,
-    /// The MAC address of the port it was sent to.
+    /// MAC address of the receiving port.
     pub receiver: MacAddress,
-    /// Its content.
+    /// Headers of the frame.
     pub content: FrameContent,
 }
 
-/// The content of a frame.
+/// Headers of a captured frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FrameContent {
-    /// A packet of `RoCEv2`.
+    /// Packet of `RoCEv2`.
     Roce(RocePacket),
-    /// A pause frame for a class, by priority; zero quanta resume it.
+    /// Pause frame for one class (priority); zero quanta resume the class.
     Pause {
-        /// The class.
+        /// Paused class, 0 to 7.
         class: u8,
-        /// For how long, in units of 512 bit times.
+        /// Pause time in units of 512 bit times.
         quanta: u16,
     },
-    /// A frame without published headers, in words.
+    /// Frame whose headers are not published, described in words.
     Other(String),
 }
 
-/// A packet of `RoCEv2`.
+/// Header fields of a `RoCEv2` packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RocePacket {
-    /// IPv4 address of the source.
+    /// Source IPv4 address.
     pub source: u32,
-    /// IPv4 address of the destination.
+    /// Destination IPv4 address.
     pub destination: u32,
-    /// DSCP.
+    /// DSCP of the IP header, 0 to 63.
     pub dscp: u8,
     /// The ECN field of the IP header: 0 is not ECN-capable, 2 is ECT(0), 3 is CE.
     pub ecn: u8,
-    /// UDP source port.
+    /// UDP source port, the entropy of the path.
     pub source_port: u16,
-    /// The number of the queue pair at the destination (24 bits).
+    /// Queue pair at the destination (24 bits).
     pub queue_pair: u32,
-    /// The packet sequence number (24 bits).
+    /// Packet sequence number (24 bits).
     pub sequence: u32,
-    /// Whether the receiver shall acknowledge it.
+    /// True if the receiver must acknowledge the packet.
     pub asks_for_ack: bool,
-    /// Whether it carries a congestion notification (BECN).
+    /// True if the packet carries a congestion notification (BECN).
     pub notifies: bool,
-    /// What follows the base transport header.
+    /// Headers after the base transport header.
     pub body: RoceBody,
-    /// What its headers cannot say.
+    /// Remark about the packet that no header can carry.
     pub remark: Option<String>,
 }
 
-/// What follows the base transport header.
+/// Headers and payload after the base transport header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoceBody {
     /// Payload of an RDMA write.
     Write {
-        /// Whether it is the first packet of its message.
+        /// True in the first packet of a message.
         is_first: bool,
-        /// Whether it is the last packet of its message.
+        /// True in the last packet of a message.
         is_last: bool,
-        /// The bytes of the message; in first packets only.
+        /// Message length in bytes in a first packet; in others the packet's own payload.
         message_bytes: u32,
     },
-    /// An acknowledgement of all packets up to its sequence number.
+    /// Acknowledgement of all packets up to the sequence number.
     Ack,
-    /// A NAK for a packet out of sequence.
+    /// NAK for a packet out of sequence.
     Nak,
-    /// A congestion notification packet.
+    /// Congestion notification packet (CNP).
     Cnp,
-    /// A connection manager's request or reply about the queue pair with this number at its source.
+    /// Request or reply of the connection manager.
     Connect {
-        /// Whether it is the reply.
+        /// True for a reply, false for a request.
         is_reply: bool,
-        /// The number of the queue pair at the source.
+        /// Queue pair at the source that the connection is for.
         own_queue_pair: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! Which ports optical circuit switches joined, and when.
+//! Ports that optical circuit switches joined, with times.
 
 use tenter_units::Time;
 

@@ -1,45 +1,45 @@
-//! Columns: how a field of a row becomes a named, typed value in a file.
+//! Columns: they turn a row's fields into named, typed values of a file.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tenter_units::Time;
 
 use crate::unread::Unread;
 
-/// What a column holds, the same in Parquet, JSON and CSV.
+/// Type of a column's values, the same in Parquet, JSON and CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A signed 64-bit integer; every count, size and index, so that differences of columns cannot
-    /// wrap around.
+    /// Signed 64-bit integer. Every count, size and index is signed, so that differences of columns
+    /// cannot wrap around.
     Integer,
-    /// An unsigned 64-bit integer: a seed, which is no count and may have any 64 bits.
+    /// Unsigned 64-bit integer: a seed, which is no count and may have any 64 bits.
     Unsigned,
-    /// A 64-bit float; times in nanoseconds and everything that is a ratio.
+    /// 64-bit float: times in nanoseconds, and every ratio.
     Float,
-    /// UTF-8 text.
+    /// Text in UTF-8.
     Text,
     /// True or false.
     Flag,
 }
 
-/// One value of one column.
+/// Value of one column in one row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'a> {
-    /// For [`Kind::Integer`].
+    /// Value of a column of [`Kind::Integer`].
     Integer(i64),
-    /// For [`Kind::Unsigned`].
+    /// Value of a column of [`Kind::Unsigned`].
     Unsigned(u64),
-    /// For [`Kind::Float`].
+    /// Value of a column of [`Kind::Float`].
     Float(f64),
-    /// For [`Kind::Text`].
+    /// Value of a column of [`Kind::Text`].
     Text(&'a str),
-    /// For [`Kind::Flag`].
+    /// Value of a column of [`Kind::Flag`].
     Flag(bool),
-    /// No value, in a column that may lack one.
+    /// No value, in an optional column.
     Missing,
 }
 
 impl Cell<'_> {
-    /// The value as a number, a flag as 0 or 1; nothing of texts and where there is no value.
+    /// Returns the value as a number, a flag as 0 or 1; `None` for texts and missing values.
     pub fn number(self) -> Option<f64> {
         match self {
             Cell::Integer(value) => Some(value as f64),
@@ -52,7 +52,7 @@ impl Cell<'_> {
 }
 
 impl<'a> Cell<'a> {
-    /// The integer, if it is one.
+    /// Returns the value of an integer cell.
     pub fn integer(self) -> Option<i64> {
         if let Cell::Integer(value) = self {
             Some(value)
@@ -61,7 +61,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The unsigned integer, if it is one.
+    /// Returns the value of an unsigned cell.
     pub fn unsigned(self) -> Option<u64> {
         if let Cell::Unsigned(value) = self {
             Some(value)
@@ -70,7 +70,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The float, if it is one.
+    /// Returns the value of a float cell.
     pub fn float(self) -> Option<f64> {
         if let Cell::Float(value) = self {
             Some(value)
@@ -79,7 +79,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The text, if it is one.
+    /// Returns the value of a text cell.
     pub fn text(self) -> Option<&'a str> {
         if let Cell::Text(value) = self {
             Some(value)
@@ -88,7 +88,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The flag, if it is one.
+    /// Returns the value of a flag cell.
     pub fn flag(self) -> Option<bool> {
         if let Cell::Flag(value) = self {
             Some(value)
@@ -111,53 +111,53 @@ impl Serialize for Cell<'_> {
     }
 }
 
-/// One column of the table of `R`: its entry in the data dictionary, and how a row fills it.
+/// Column of the table of `R`: its entry in the data dictionary, and the function that fills it.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a property by itself"
 )]
 pub struct Column<R: 'static> {
-    /// The name in every file; it ends with the unit where there is one.
+    /// Name in every file; ends with the unit, if there is one.
     pub name: &'static str,
-    /// What the column holds.
+    /// Type of the column's values.
     pub kind: Kind,
-    /// Whether a row may have no value here.
+    /// True if a row may lack a value here.
     pub optional: bool,
-    /// Whether it is a counter that a row may lack, as [`Row::unread`] says; its field is then 0.
+    /// True for a counter that a row may lack, as [`Row::unread`] says; the row's field is then 0.
     pub may_be_unread: bool,
-    /// The unit, empty for a count, an index, a name or a flag.
+    /// Unit of the values; empty for a count, an index, a name or a flag.
     pub unit: &'static str,
-    /// What the value is, in a sentence.
+    /// Meaning of the value, in a sentence.
     pub meaning: &'static str,
-    /// Whether trials of earlier versions may lack it: it came later, and the digest does not cover
-    /// it.
+    /// True if trials of earlier versions may lack the column: it was added later, so the digest
+    /// does not cover it.
     pub may_be_absent: bool,
-    /// Whether the value is looked up in [`Names`]; such a column is in the tables but not in the
-    /// row's own JSON.
+    /// True if the value is looked up in [`Names`]; such a column is in tables but not in a row's
+    /// JSON.
     pub joined: bool,
-    /// The value of one row.
+    /// Returns the value of one row.
     pub cell: for<'a> fn(&'a R, &'a Names) -> Cell<'a>,
 }
 
-/// A column without the type of its row.
+/// Column without the type of its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnInfo {
-    /// The name in every file.
+    /// Name in every file.
     pub name: &'static str,
-    /// What the column holds.
+    /// Type of the column's values.
     pub kind: Kind,
-    /// Whether a row may have no value here.
+    /// True if a row may lack a value here.
     pub optional: bool,
-    /// The unit; empty for a count, an index, a name or a flag.
+    /// Unit of the values; empty for a count, an index, a name or a flag.
     pub unit: &'static str,
-    /// What a value is, in a sentence.
+    /// Meaning of a value, in a sentence.
     pub meaning: &'static str,
-    /// Whether trials of earlier versions may lack it.
+    /// True if trials of earlier versions may lack the column.
     pub may_be_absent: bool,
 }
 
 impl<R> Column<R> {
-    /// The column without the type of its row.
+    /// Returns the column without the type of its rows.
     pub fn info(&self) -> ColumnInfo {
         ColumnInfo {
             name: self.name,
@@ -170,34 +170,34 @@ impl<R> Column<R> {
     }
 }
 
-/// Takes the values of a row one by one. It is no closure, so that it can be inlined for each
-/// column, whose kind is known there.
+/// Receiver of a row's values, one by one. A trait instead of a closure, because its method can be
+/// inlined for each column, whose kind is then known.
 pub trait TakeCell {
-    /// Takes the value of the next column.
+    /// Receives the value of the next column.
     fn take(&mut self, cell: Cell<'_>);
 }
 
-/// A row type: a table's name, what it is about, and its columns in order.
+/// A row type: table name, description and columns in order.
 pub trait Row: Sized + 'static {
-    /// The table's name, also the stem of its file.
+    /// Table name, also the stem of the file's name.
     const TABLE: &'static str;
-    /// What one row is, in a sentence.
+    /// Meaning of one row, in a sentence.
     const ABOUT: &'static str;
-    /// The columns, in the order of the file.
+    /// Columns in the order of the file.
     const COLUMNS: &'static [Column<Self>];
 
-    /// Hands over the values of the columns that the digest covers, in their order: those that the
-    /// row holds itself, without the `undigested` ones. Others follow from them, or are names that
-    /// are looked up.
+    /// Passes the values that the digest covers to `taker`, in column order: the row's own fields
+    /// without the `undigested` ones. Other columns follow from these, or are names that are looked
+    /// up.
     fn cells(&self, taker: &mut impl TakeCell);
 
-    /// The counters that were not read, where the row may lack some.
+    /// Returns the counters that were not read, if rows of this type may lack some.
     fn unread(&mut self) -> Option<&mut Unread> {
         None
     }
 }
 
-/// Names that rows refer to by index, joined in when a table is written.
+/// Names that rows refer to by index; they are joined in when a table is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     /// Names of the jobs, by job index.
@@ -207,29 +207,29 @@ pub struct Names {
 }
 
 impl Names {
-    /// The name of a job, empty where there is none of that index.
+    /// Returns the name of a job; empty for an unknown index.
     pub fn job(&self, job: u32) -> &str {
         self.jobs.get(job as usize).map_or("", String::as_str)
     }
 
-    /// The name of a node, empty where there is none of that index.
+    /// Returns the name of a node; empty for an unknown index.
     pub fn node(&self, node: u32) -> &str {
         self.nodes.get(node as usize).map_or("", String::as_str)
     }
 }
 
-/// A type a field of a row may have.
+/// A type that a row's field may have.
 pub trait Value: Sized {
-    /// The kind of column it becomes.
+    /// Kind of the column that a field of this type becomes.
     const KIND: Kind;
-    /// Whether it may be missing.
+    /// True if a value of this type may be missing.
     const OPTIONAL: bool = false;
-    /// As a cell.
+    /// Returns the value as a cell.
     fn cell(&self) -> Cell<'_>;
-    /// From what [`Value::cell`] was serialised to.
+    /// Reads a value from the form in which its cell is serialised.
     ///
     /// # Errors
-    /// Those of the deserializer: another type, or a number out of range.
+    /// Errors of the deserializer: another type, or a number out of range.
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
 }
 
@@ -272,7 +272,7 @@ plain_value!(
     String => Text, value, value
 );
 
-/// The seed of a trial, in a column that holds all 64 bits of it.
+/// Seed of a trial, in a column with room for all 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seed(pub u64);
 
@@ -287,9 +287,9 @@ impl Value for Seed {
     }
 }
 
-/// Nanoseconds as a float: the nearest double to `ps / 1000`, from which the picosecond comes back
-/// by rounding as long as the time is below 2⁵⁰ ps (18 minutes): dividing, reading back from text
-/// and multiplying each lose up to 2⁻⁵³ or 2⁻⁵² of it.
+/// Nanoseconds as a float: the nearest double to `ps / 1000`. Rounding restores the picosecond as
+/// long as the time is below 2⁵⁰ ps (18 minutes), because division, reading from text and
+/// multiplication each lose at most 2⁻⁵³ or 2⁻⁵² of it.
 impl Value for Time {
     const KIND: Kind = Kind::Float;
     #[inline]
@@ -301,7 +301,7 @@ impl Value for Time {
     }
 }
 
-/// Carries [`Value::read`] into serde's own handling of a missing value.
+/// Carries [`Value::read`] through serde's own handling of missing values.
 struct Present<T>(T);
 
 impl<'de, T: Value> Deserialize<'de> for Present<T> {
@@ -322,12 +322,12 @@ impl<T: Value> Value for Option<T> {
     }
 }
 
-/// Whether a column has the mark of those that may lack a value.
+/// Returns true if a column is marked as one that may lack a value.
 pub(crate) const fn is_marked(marks: &[&str]) -> bool {
     !marks.is_empty()
 }
 
-/// The value of a column, if it was read.
+/// Returns the value of `column`, or a missing one if any of `unread` names the column.
 #[inline]
 pub(crate) fn cell<'a, T: Value>(unread: &[&Unread], column: &str, value: &'a T) -> Cell<'a> {
     if unread.iter().any(|unread| unread.lacks(column)) {
@@ -338,13 +338,11 @@ pub(crate) fn cell<'a, T: Value>(unread: &[&Unread], column: &str, value: &'a T)
 
 /// Declares a row type once: the struct, its columns, its dictionary entries and its JSON.
 ///
-/// The doc comment of a field is its meaning in the data dictionary, so a column cannot lack one.
-/// A row `without` some counters has a field of that name, which says which; these have its name
-/// behind their unit.
-/// `undigested` columns are fields like others, but add nothing to the digest of a trial: it stays
-/// comparable with those of versions that had no such column.
-/// `derived` columns are computed from the row (and are methods of it); `joined` ones are looked up
-/// in [`Names`].
+/// A field's doc comment is its meaning in the data dictionary, so no column can lack one. A row
+/// `without` some counters has a field of that name, which lists them; such counters repeat the
+/// name after their unit. `undigested` columns are ordinary fields that the digest ignores, so that
+/// it stays comparable with versions that had no such column. `derived` columns are computed from
+/// the row, and are methods of it; `joined` ones are looked up in [`Names`].
 macro_rules! rows {
     (
         $(#[doc = $about:literal])+
@@ -391,7 +389,7 @@ macro_rules! rows {
                 pub $u_field: $u_type,
             )+)?
             $(
-                /// The counters that were not read: they are 0 here, and missing in tables.
+                /// Counters that were not read: 0 in this row, and missing in tables.
                 #[serde(skip)]
                 pub $kept: crate::unread::Unread,
             )?
@@ -494,7 +492,7 @@ impl From<i64> for Cell<'_> {
     }
 }
 
-/// Writes a row as a map from column name to value, without the joined columns.
+/// Writes a row as a map from column name to value, without joined columns.
 pub(crate) fn serialise<R: Row, S: Serializer>(row: &R, serializer: S) -> Result<S::Ok, S::Error> {
     let names = Names::default();
     serializer.collect_map(

@@ -1,41 +1,41 @@
-//! A column of many rows as one array, wherever the rows are: in memory, or in a file.
+//! A column of many rows as one array, in memory or read from a file.
 
 use std::borrow::Cow;
 
 use crate::column::{Cell, Column, Kind, Names};
 
-/// The values of a column, one for each row; where a row has none, any.
+/// Values of a column, one per row; rows without a value have an arbitrary one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColumnValues {
-    /// For [`Kind::Integer`].
+    /// Values of a column of [`Kind::Integer`].
     Integer(Vec<i64>),
-    /// For [`Kind::Unsigned`].
+    /// Values of a column of [`Kind::Unsigned`].
     Unsigned(Vec<u64>),
-    /// For [`Kind::Float`].
+    /// Values of a column of [`Kind::Float`].
     Float(Vec<f64>),
-    /// For [`Kind::Text`].
+    /// Values of a column of [`Kind::Text`].
     Text(Vec<String>),
-    /// For [`Kind::Flag`].
+    /// Values of a column of [`Kind::Flag`].
     Flag(Vec<bool>),
 }
 
-/// A column of some rows.
+/// One column of several rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnArray {
-    /// The values.
+    /// Values by row, also of rows without one.
     pub values: ColumnValues,
-    /// Which rows have one; all of them where this is missing.
+    /// For each row, true if it has a value; `None` if all have one.
     pub valid: Option<Vec<bool>>,
 }
 
 impl ColumnArray {
-    /// The column of rows in memory.
+    /// Collects a column of rows in memory.
     pub fn of<R>(column: &Column<R>, rows: &[R], names: &Names) -> ColumnArray {
         let cells = rows.iter().map(|row| (column.cell)(row, names));
         ColumnArray::of_cells(column.kind, cells)
     }
 
-    /// The column of these values; one of another kind counts as missing.
+    /// Collects cells into a column of `kind`; cells of another kind count as missing.
     pub fn of_cells<'a>(kind: Kind, cells: impl Iterator<Item = Cell<'a>>) -> ColumnArray {
         macro_rules! values {
             ($values:ident, $take:expr) => {{
@@ -57,7 +57,7 @@ impl ColumnArray {
         }
     }
 
-    /// The number of its rows.
+    /// Returns the row count.
     pub fn len(&self) -> usize {
         match &self.values {
             ColumnValues::Integer(values) => values.len(),
@@ -68,12 +68,12 @@ impl ColumnArray {
         }
     }
 
-    /// Whether it has no rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Adds the rows of another array of the same column.
+    /// Appends the rows of another array of the same column.
     pub fn append(&mut self, other: &ColumnArray) {
         let before = self.len();
         if self.valid.is_some() || other.valid.is_some() {
@@ -95,7 +95,7 @@ impl ColumnArray {
         }
     }
 
-    /// The value of a row.
+    /// Returns the value of one row; panics beyond the last row.
     pub fn cell(&self, row: usize) -> Cell<'_> {
         if self.valid.as_ref().is_some_and(|valid| !valid[row]) {
             return Cell::Missing;
@@ -116,7 +116,7 @@ fn or_any<T: Default>(value: Option<T>) -> (T, bool) {
 }
 
 impl<'a> Cell<'a> {
-    /// The value as files of text have it; empty where there is none.
+    /// Returns the value as text files write it; empty if it is missing.
     pub fn to_text(self) -> Cow<'a, str> {
         match self {
             Cell::Text(text) => text.into(),

@@ -1,4 +1,4 @@
-//! The table of trials side by side.
+//! The table that compares trials.
 
 use tenter_units::Time;
 

@@ -1,4 +1,4 @@
-//! The table of simulated beside measured times.
+//! The table that compares simulated with measured times.
 
 use tenter_units::Time;
 

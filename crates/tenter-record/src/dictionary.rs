@@ -1,4 +1,4 @@
-//! The data dictionary: every column a trial writes, taken from the declarations of the rows.
+//! The data dictionary: every column that a trial writes, from the declarations of the rows.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ impl TableEntry {
     }
 }
 
-/// Tables that are made of several trials, each with its introduction.
+/// Returns the tables over several trials, each with its introduction.
 fn tables_of_trials() -> [(&'static str, TableEntry); 4] {
     [
         (SEEDS_INTRODUCTION, TableEntry::of::<SeedRow>()),
@@ -37,7 +37,7 @@ fn tables_of_trials() -> [(&'static str, TableEntry); 4] {
     ]
 }
 
-/// Where a table of a trial is, what is to be known of it, and its columns.
+/// A table of one trial: its file or place in the summary, introduction and columns.
 struct OfTrial {
     kept: Kept,
     introduction: &'static str,
@@ -59,7 +59,7 @@ fn tables() -> Vec<OfTrial> {
     each_table(Of)
 }
 
-/// The data dictionary as Markdown; `docs/data-dictionary.md` is this text.
+/// Writes the data dictionary as Markdown; `docs/data-dictionary.md` is this text.
 pub fn markdown() -> String {
     let mut page = String::from(INTRODUCTION);
     let (in_summary, in_files): (Vec<_>, Vec<_>) = tables()

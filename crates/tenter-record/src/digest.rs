@@ -1,29 +1,29 @@
-//! A digest of a set of records that does not depend on the order in which they are added.
+//! A digest of records that does not depend on the order in which they are added.
 
 use std::fmt;
 
 use crate::column::{Cell, Row, TakeCell};
 
-/// A 128-bit digest of a multiset of records, such as the rows of tables.
+/// 128-bit digest of a multiset of records, such as the rows of tables.
 ///
-/// Each record is hashed to two independent 64-bit lanes, which are summed. Threads can therefore
-/// keep a digest each and [merge](Digest::merge) them at the end. It tells accidental differences
-/// apart; it is no defence against someone who looks for a collision. A caller with several kinds
-/// of records gives each kind a first word of its own.
+/// Each record is hashed to two independent 64-bit lanes, and lanes of records are summed. Threads
+/// can therefore keep a digest each and [merge](Digest::merge) them at the end. The digest tells
+/// accidental differences apart; it is no defence against somebody who searches for a collision. A
+/// caller with several kinds of records starts each kind with a word of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest {
     lanes: [u64; 2],
 }
 
 impl Digest {
-    /// The digest of no records.
+    /// Returns the digest of no records.
     pub const fn new() -> Digest {
         Digest { lanes: [0; 2] }
     }
 
-    /// Adds one record; the order of its words matters, and so does their number.
+    /// Adds one record; its words count in their order, and their number counts too.
     pub fn add(&mut self, record: &[u64]) {
-        // Starting values: the first 128 bits of the fractional part of π.
+        // Initial values: the first 128 bits in the fractional part of π.
         let mut first = 0x243F_6A88_85A3_08D3 ^ record.len() as u64;
         let mut second = 0x1319_8A2E_0370_7344 ^ record.len() as u64;
         for word in record {
@@ -34,14 +34,15 @@ impl Digest {
         self.lanes[1] = self.lanes[1].wrapping_add(second);
     }
 
-    /// Adds the cells of a row, which is a record of its table.
+    /// Adds the cells of one row as a record of its table.
     #[inline]
     pub fn add_row<R: Row>(&mut self, row: &R) {
         self.add_rows(std::slice::from_ref(row));
     }
 
-    /// Adds all rows of a table.
+    /// Adds all `rows` of one table.
     pub fn add_rows<R: Row>(&mut self, rows: &[R]) {
+        // The table's name is hashed once, for all of its rows.
         let table = RowHash::new(R::TABLE);
         for row in rows {
             let mut hash = table;
@@ -57,7 +58,7 @@ impl Digest {
         }
     }
 
-    /// As 32 hexadecimal digits.
+    /// Returns the digest as 32 hexadecimal digits.
     pub fn to_hex(self) -> String {
         self.to_string()
     }
@@ -69,24 +70,25 @@ impl fmt::Display for Digest {
     }
 }
 
-/// The hash of one row, cell after cell.
+/// Hash of one row, cell by cell.
 ///
-/// A row has more words than other records, and there is one per flow; so a word costs a
-/// multiplication to 128 bits whose halves are folded, and the mixers come at the end.
+/// There is a row for each flow, and rows have more words than other records. A word therefore
+/// costs one multiplication to 128 bits, whose halves are folded, and the mixers run only at the
+/// end.
 ///
-/// The lanes are fields of their own, and all but texts is inlined, so that they stay in registers:
-/// an array of them becomes a vector in memory, which each word waits for.
+/// The lanes are separate fields, and everything but texts is inlined, so that they stay in
+/// registers: an array would become a vector in memory that each word waits for.
 #[derive(Clone, Copy)]
 struct RowHash {
     first: u64,
     second: u64,
 }
 
-/// Stands for a value that is missing.
+/// Word that stands for a missing value.
 const MISSING: u64 = 0x6d69_7373_696e_6720;
-/// By what the first lane multiplies: 64 further bits of π, made odd.
+/// Factor of the first lane: 64 further bits of π, made odd.
 const FIRST_FACTOR: u64 = 0xA409_3822_299F_31D1;
-/// By what the second lane multiplies: 64 further bits of π, made odd.
+/// Factor of the second lane: 64 further bits of π, made odd.
 const SECOND_FACTOR: u64 = 0x082E_FA98_EC4E_6C89;
 
 impl RowHash {
@@ -106,6 +108,7 @@ impl RowHash {
     }
 
     fn add_text(&mut self, text: &str) {
+        // With the length in front, texts that differ in trailing zero bytes differ in their words.
         self.add_word(text.len() as u64);
         for chunk in text.as_bytes().chunks(8) {
             let mut bytes = [0; 8];
@@ -139,26 +142,25 @@ impl TakeCell for RowHash {
     }
 }
 
-/// The halves of a product of 128 bits, one over the other.
+/// Multiplies to 128 bits, and combines the two halves by exclusive or.
 #[inline]
 const fn folded_product(a: u64, b: u64) -> u64 {
     let product = a as u128 * b as u128;
     product as u64 ^ (product >> 64) as u64
 }
 
-/// 2⁶⁴ over the golden ratio; it keeps a chain of zero words from staying at the mixers' fixed
-/// point, zero.
+/// 2⁶⁴ over the golden ratio. It keeps chains of zero words away from zero, the mixers' fixed
+/// point.
 const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The finaliser of `SplitMix64` (Steele, Lea, Flood 2014; constants "variant 13" of David
-/// Stafford).
+/// Finaliser of `SplitMix64` (Steele, Lea, Flood 2014; constants "variant 13" by David Stafford).
 const fn stafford_mix(mut word: u64) -> u64 {
     word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     word ^ (word >> 31)
 }
 
-/// The 64-bit finaliser of `MurmurHash3` (Austin Appleby, public domain).
+/// 64-bit finaliser of `MurmurHash3` (Austin Appleby, public domain).
 const fn murmur_mix(mut word: u64) -> u64 {
     word = (word ^ (word >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
     word = (word ^ (word >> 33)).wrapping_mul(0xC4CE_B9FE_1A85_EC53);

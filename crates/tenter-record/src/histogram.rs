@@ -1,11 +1,11 @@
-//! Percentiles of any number of values in bounded memory.
+//! Percentiles of any number of values, in bounded memory.
 
 use crate::percentile::rank;
 
-/// How many values fell where: a cell is never wider than 1/1,024 of its values.
+/// Counts of values in cells, each at most 1/1,024 as wide as its values.
 ///
-/// A cell holds the values that agree in their eleven leading binary digits; smaller ones have a
-/// cell each. Greatest, count and sum are exact.
+/// A cell holds the values whose eleven leading binary digits agree; smaller values have a cell
+/// each. Greatest value, count and sum are exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     cells: Vec<u64>,
@@ -14,24 +14,26 @@ pub struct Histogram {
     greatest: u128,
 }
 
-/// Binary digits behind the leading one that tell cells apart.
+/// Binary digits after the leading one that tell cells apart.
 const DIGITS: u32 = 10;
 
 fn cell_of(value: u128) -> usize {
+    // The leading digits of longer values are 1,024 to 2,047, so the cells of successive shifts
+    // adjoin.
     let shift = (u128::BITS - value.leading_zeros()).saturating_sub(DIGITS + 1);
     ((u128::from(shift) << DIGITS) + (value >> shift)) as usize
 }
 
-/// The greatest value of a cell.
+/// Returns the greatest value of a cell.
 fn end_of(cell: usize) -> u128 {
     let shift = (cell >> DIGITS).saturating_sub(1);
     let last = (cell - (shift << DIGITS)) as u128;
-    // Shifting the ones in keeps the last cell of all within 128 bits.
+    // Ones are shifted in by `|`, since adding the width would exceed 128 bits in the last cell.
     (last << shift) | ((1 << shift) - 1)
 }
 
 impl Histogram {
-    /// Counts a value.
+    /// Adds one value to its cell.
     pub fn add(&mut self, value: u128) {
         let cell = cell_of(value);
         if cell >= self.cells.len() {
@@ -43,7 +45,7 @@ impl Histogram {
         self.greatest = self.greatest.max(value);
     }
 
-    /// Counts the values of another.
+    /// Adds all values of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         let cells = self.cells.len().max(other.cells.len());
         self.cells.resize(cells, 0);
@@ -55,23 +57,23 @@ impl Histogram {
         self.greatest = self.greatest.max(other.greatest);
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean; `None` where there are none.
+    /// Returns the mean; `None` without values.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The greatest; `None` where there are none.
+    /// Returns the greatest value; `None` without values.
     pub fn greatest(&self) -> Option<u128> {
         (self.count > 0).then_some(self.greatest)
     }
 
-    /// The percentile by nearest rank, in hundredths of a percent: at most 1/1,024 above the value
-    /// itself, and never above the greatest. `None` where there are none.
+    /// Returns a percentile by nearest rank, in hundredths of a percent: at most 1/1,024 above the
+    /// exact one, and never above the greatest value. `None` without values.
     pub fn at(&self, per_myriad: u32) -> Option<u128> {
         let rank = rank(self.count, u64::from(per_myriad), 10_000);
         let mut seen = 0;

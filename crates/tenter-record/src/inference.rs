@@ -1,4 +1,4 @@
-//! Inference: how long requests took, and where the time of the ranks went.
+//! Inference: times of requests, and how ranks spent their time.
 
 use tenter_units::Time;
 

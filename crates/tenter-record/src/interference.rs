@@ -1,4 +1,4 @@
-//! What jobs cost each other.
+//! Slowdown of jobs by other jobs.
 
 use tenter_units::Time;
 
@@ -25,7 +25,7 @@ rows! {
 }
 
 impl InterferenceRow {
-    /// With the two times and their ratio. Nothing is said of a job that takes no time.
+    /// Sets both times and their ratio; a job without any time alone has no ratio.
     #[must_use]
     pub fn timed(self, alone: Option<Time>, together: Option<Time>) -> InterferenceRow {
         let divisor = alone.filter(|time| !time.is_zero());

@@ -1,9 +1,8 @@
-//! What a trial leaves: rows, their columns and dictionary, digests, percentiles, and the sink they
-//! are given to.
+//! Records of a trial: rows with their columns and dictionary, digests, percentiles, queries, and
+//! the sink that takes them.
 //!
-//! Nothing here does I/O. The simulation fills rows and hands them to a [`Sink`] of the caller's; a
-//! row type declares its columns once, and the tables, the JSON and the data dictionary all come
-//! from that declaration.
+//! This crate does no I/O. The simulation fills rows and hands them to the caller's [`Sink`]. A row
+//! type declares its columns once; tables, JSON and the data dictionary come from that declaration.
 
 mod capture;
 mod circuits;

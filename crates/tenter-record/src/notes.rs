@@ -1,4 +1,4 @@
-//! What a reader of a trial's numbers must know beside them.
+//! Notes: facts that a reader of a trial's numbers must know.
 
 use std::ops::{Deref, DerefMut};
 
@@ -24,19 +24,19 @@ rows! {
     }
 }
 
-/// How much a note weighs.
+/// Weight of a note.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Numbers may be misread without it.
+    /// Numbers may be misread without the note.
     Warning,
-    /// Good to know.
+    /// Information that changes no reading.
     #[default]
     Note,
 }
 
 impl Severity {
-    /// The word in tables and in front of the text.
+    /// Returns the word in tables and before the text.
     pub const fn word(self) -> &'static str {
         match self {
             Severity::Warning => "warning",
@@ -58,21 +58,21 @@ impl Value for Severity {
 /// Declares the kinds of notes once: variant, word, weight and meaning.
 macro_rules! codes {
     ($( $(#[doc = $meaning:literal])+ $code:ident => $word:literal, $severity:ident; )+) => {
-        /// The kind of a note.
+        /// Kind of a note.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
         pub enum NoteCode {
             $( $(#[doc = $meaning])+ $code, )+
-            /// A note of a trial of another version, whose kind this one does not know.
+            /// Kind from another version, unknown to this one.
             #[default]
             Other,
         }
 
         impl NoteCode {
-            /// All kinds, with what each means.
+            /// All kinds with their meanings.
             pub const ALL: &'static [(NoteCode, &'static str)] =
                 &[$( (NoteCode::$code, concat!($($meaning),+)), )+];
 
-            /// The word in tables.
+            /// Returns the word in tables.
             pub const fn word(self) -> &'static str {
                 match self {
                     $( NoteCode::$code => $word, )+
@@ -80,7 +80,7 @@ macro_rules! codes {
                 }
             }
 
-            /// How much notes of this kind weigh.
+            /// Returns the weight of notes of this kind.
             pub const fn severity(self) -> Severity {
                 match self {
                     $( NoteCode::$code => Severity::$severity, )+
@@ -144,7 +144,7 @@ impl Value for NoteCode {
 }
 
 impl NoteRow {
-    /// A note on the whole trial, a sentence without its end.
+    /// Creates a note on the whole trial; `text` is a sentence without its full stop.
     pub fn new(code: NoteCode, text: impl Into<String>) -> NoteRow {
         NoteRow {
             code,
@@ -154,7 +154,7 @@ impl NoteRow {
         }
     }
 
-    /// The same about a key of the scenario.
+    /// Refers the note to a key of the scenario.
     #[must_use]
     pub fn at(self, place: impl Into<String>) -> NoteRow {
         NoteRow {
@@ -163,14 +163,14 @@ impl NoteRow {
         }
     }
 
-    /// As a line of a terminal without its end: `warning: …` or `note: …`.
+    /// Formats a line for terminals: `warning: …` or `note: …`.
     pub fn line(&self) -> String {
         format!("{}: {}", self.severity.word(), self.text)
     }
 }
 
-/// The notes on a trial. A summary has them as the rows `notes` and, for readers of texts, the
-/// texts of the warnings among them as `warnings`.
+/// Notes on a trial. A summary has them as rows in `notes`, and the texts of warnings again in
+/// `warnings`, for people who read it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Notes(pub Vec<NoteRow>);
 
@@ -180,7 +180,7 @@ impl Notes {
         self.0.push(NoteRow::new(code, text));
     }
 
-    /// The texts of the warnings.
+    /// Returns the texts of the warnings.
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
         let warnings = self
             .0
@@ -189,7 +189,7 @@ impl Notes {
         warnings.map(|note| note.text.as_str())
     }
 
-    /// The notes of several trials, equal ones once, in the order in which they come.
+    /// Merges the notes of several trials in their order, equal notes once.
     pub fn of_all<'a>(trials: impl IntoIterator<Item = &'a Notes>) -> Notes {
         let mut seen: Vec<NoteRow> = Vec::new();
         for note in trials.into_iter().flat_map(|notes| &notes.0) {
@@ -232,7 +232,7 @@ impl Serialize for Notes {
 
 impl<'de> Deserialize<'de> for Notes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// Summaries of earlier versions have texts in both lists.
+        /// Entry of `notes`: a row, or a text in summaries of earlier versions.
         #[derive(Deserialize)]
         #[serde(untagged)]
         enum Note {
@@ -249,6 +249,7 @@ impl<'de> Deserialize<'de> for Notes {
         let both = Both::deserialize(deserializer)?;
         let mut notes: Vec<NoteRow> = Vec::new();
         let is_row = |note: &Note| matches!(note, Note::Row(_));
+        // Rows contain the warnings; `warnings` only repeats their texts.
         if !both.notes.iter().any(is_row) {
             notes.extend(both.warnings.into_iter().map(|text| NoteRow {
                 severity: Severity::Warning,

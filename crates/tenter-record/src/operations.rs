@@ -1,4 +1,4 @@
-//! When the operations of a graph were carried out, and what the run of it waited for.
+//! Times of a graph's operations, and the critical path of its run.
 
 use tenter_units::Time;
 

@@ -1,4 +1,4 @@
-//! The table of readings that are compared seed by seed.
+//! The table that compares readings seed by seed.
 
 use crate::column::rows;
 

@@ -4,24 +4,25 @@ use std::collections::BTreeMap;
 
 use tenter_units::Time;
 
-/// The value at `per_mille` of `sorted` by nearest rank: the smallest value with at least that
-/// share of all values at or below it.
+/// Returns the value at `per_mille` of `sorted` by nearest rank: the smallest value with at least
+/// that share of all values at or below it.
 ///
-/// It is always a value that occurred, never an interpolation, so a digest over it is exact. `None`
-/// when `sorted` is empty; a `per_mille` of 0 is the least value, of 1,000 or more the greatest.
+/// It is always a value that occurred, never an interpolation, so a digest over it is exact.
+/// Returns `None` if `sorted` is empty. A `per_mille` of 0 gives the least value, 1,000 or more the
+/// greatest.
 pub fn nearest_rank<T: Copy>(sorted: &[T], per_mille: u32) -> Option<T> {
     let rank = rank(sorted.len() as u64, u64::from(per_mille), 1_000);
     sorted.get(rank as usize - 1).copied()
 }
 
-/// The nearest rank, from 1, of a percentile that is `share` out of `whole`, among so many values.
+/// Returns the nearest rank, from 1, of the percentile `share` / `whole` among `count` values.
 pub fn rank(count: u64, share: u64, whole: u64) -> u64 {
     let below = u128::from(count) * u128::from(share.min(whole));
     (below.div_ceil(u128::from(whole)) as u64).max(1)
 }
 
-/// The time in the middle; of an even number of times, the mean of the two in the middle, rounded
-/// down to a picosecond.
+/// Returns the median. Of an even number of times it is the mean of the middle two, rounded down to
+/// a picosecond.
 pub fn median_time(mut times: Vec<Time>) -> Option<Time> {
     times.sort_unstable();
     let below = *times.get(times.len().checked_sub(1)? / 2)?;
@@ -29,25 +30,25 @@ pub fn median_time(mut times: Vec<Time>) -> Option<Time> {
     Some(below + Time::from_ps((above.ps() - below.ps()) / 2))
 }
 
-/// The six statistics of a set of completion times that every table shows.
+/// The six statistics of completion times that every table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Distribution {
-    /// Least.
+    /// Least time, in ps like the others.
     pub min: Time,
-    /// Median.
+    /// Median by nearest rank.
     pub p50: Time,
-    /// 95th percentile.
+    /// 95th percentile by nearest rank.
     pub p95: Time,
-    /// 99th percentile.
+    /// 99th percentile by nearest rank.
     pub p99: Time,
-    /// 99.9th percentile.
+    /// 99.9th percentile by nearest rank.
     pub p999: Time,
-    /// Greatest.
+    /// Greatest time of all.
     pub max: Time,
 }
 
 impl Distribution {
-    /// By the value at so many per mille of all, from 0 to 1,000; `None` when there are none.
+    /// Takes each statistic from `at`, by per mille from 0 to 1,000; `None` without values.
     pub fn by(at: impl Fn(u32) -> Option<Time>) -> Option<Distribution> {
         Some(Distribution {
             min: at(0)?,
@@ -59,13 +60,13 @@ impl Distribution {
         })
     }
 
-    /// Of `times`, which are sorted on the way; `None` when there are none.
+    /// Sorts `times` and takes their statistics; `None` without times.
     pub fn of(times: &mut [Time]) -> Option<Distribution> {
         times.sort_unstable();
         Distribution::by(|per_mille| nearest_rank(times, per_mille))
     }
 
-    /// Of times of which each was taken so often; `None` when there are none.
+    /// Takes the statistics of times with their counts; `None` without times.
     pub fn of_counts(times: &BTreeMap<Time, u64>) -> Option<Distribution> {
         let count = times.values().sum();
         Distribution::by(|per_mille| {

@@ -1,4 +1,4 @@
-//! What the fabric of a trial drew.
+//! Power that a trial's fabric drew.
 
 use tenter_units::Time;
 
@@ -45,9 +45,9 @@ rows! {
 }
 
 impl PowerRow {
-    /// Works out what is over the duration (in W and Gbit/s) and over what was received (in W per
-    /// Gbit/s and pJ/bit), whatever was there; nothing of no duration, and only the former where
-    /// nothing was received.
+    /// Computes means over the duration (W, Gbit/s) and over the received payload (W per Gbit/s,
+    /// pJ/bit), and replaces earlier ones. Leaves out all of them without a duration, and the
+    /// latter without payload.
     pub fn add_means(&mut self) {
         (self.dynamic_power, self.throughput_gbps) = (None, None);
         (self.static_per_gbps, self.dynamic_per_gbps) = (None, None);
@@ -62,7 +62,7 @@ impl PowerRow {
         if throughput > 0.0 {
             self.static_per_gbps = Some(self.static_power / throughput);
             self.dynamic_per_gbps = Some(dynamic / throughput);
-            // A watt for a gigabit per second is a nanojoule for a bit.
+            // 1 W per Gbit/s is 1 nJ per bit.
             self.picojoules_per_bit = Some(1e3 * (self.static_power + dynamic) / throughput);
         }
     }

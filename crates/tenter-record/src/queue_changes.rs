@@ -1,4 +1,4 @@
-//! How long queues were, change by change.
+//! Queue lengths over time, at every change.
 
 use tenter_units::Time;
 

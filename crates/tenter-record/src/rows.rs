@@ -1,6 +1,6 @@
-//! The rows a trial leaves, one type per table.
+//! Rows of a trial, one type for each table.
 //!
-//! Times are exact [`Time`]s here and become `_ns` columns in files. Frame bytes are Ethernet
+//! Times are exact [`Time`]s here, and become `_ns` columns in files. Frame bytes are Ethernet
 //! frames with their FCS, without preamble and inter-frame gap.
 
 use tenter_units::Time;
@@ -522,7 +522,7 @@ rows! {
     }
 }
 
-/// `a − b` of two counts.
+/// Subtracts two counts; the difference may be negative.
 fn difference(a: u64, b: u64) -> i64 {
     a.wrapping_sub(b).cast_signed()
 }

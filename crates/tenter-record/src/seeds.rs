@@ -1,4 +1,4 @@
-//! The table of several trials of one scenario that differ in their seeds.
+//! The table of trials of one scenario with several seeds.
 
 use crate::column::{Seed, rows};
 

@@ -1,11 +1,12 @@
-//! Whether wins and losses may be due to chance.
+//! Sign test: whether wins and losses may be due to chance.
 
-/// The two-sided sign test: how likely heads and tails of a fair coin are as far apart, or farther.
-/// Ties count for neither.
+/// Returns the two-sided p-value: the probability that a fair coin's heads and tails differ at
+/// least as much. Ties are not counted.
 pub fn sign_test(wins: usize, losses: usize) -> f64 {
     let tosses = wins + losses;
     let fewer = wins.min(losses);
-    // The sum is in units of 2^shift: 2^-1075 is no number, and neither is 2^1024.
+    // `sum` is in units of 2^`shift`: binomials beyond 2^1024 and powers below 2^-1075 are no
+    // floats.
     let (mut term, mut sum, mut shift) = (1.0_f64, 0.0_f64, 0_usize);
     for heads in 0..=fewer {
         if term > SCALE {
@@ -14,16 +15,16 @@ pub fn sign_test(wins: usize, losses: usize) -> f64 {
             shift += SCALE_BITS;
         }
         sum += term;
-        // Each term is the one before it times (n - k) / (k + 1).
+        // Binomial coefficients: each follows from the one before by (n - k) / (k + 1).
         term *= (tosses - heads) as f64 / (heads + 1) as f64;
     }
-    // Powers of two in two steps, each of which is a number as long as their product is one.
+    // Two factors of about equal size are floats even if only their product with `sum` is one.
     let halvings = i32::try_from(tosses.saturating_sub(shift)).unwrap_or(i32::MAX);
     let half = 0.5_f64.powi(halvings / 2);
     (2.0 * sum * half * 0.5_f64.powi(halvings - halvings / 2)).min(1.0)
 }
 
-/// Sums beyond this are divided by it.
+/// Bound above which terms and sums are scaled down.
 const SCALE: f64 = (1_u64 << 62) as f64;
 const SCALE_BITS: usize = 62;
 

@@ -1,4 +1,4 @@
-//! What switches told senders of long queues, and how fast it acted.
+//! Congestion signals of switches to senders, and the time until they take effect.
 
 use tenter_units::Time;
 

@@ -1,4 +1,4 @@
-//! Where rows go while a trial runs.
+//! Sinks: they receive rows while a trial runs.
 
 use std::fmt;
 
@@ -6,32 +6,32 @@ use tenter_units::Time;
 
 use crate::rows::{FlowRow, SampleRow};
 
-/// Takes what a running trial produces; the caller decides whether that is a file, memory or
-/// nothing.
+/// Receiver of a running trial's rows; the caller decides whether they go to a file, to memory or
+/// nowhere.
 ///
-/// All calls come from one thread, between windows of the engine. An error ends the trial.
+/// All calls come from one thread, at sync points of the engine. An error ends the trial.
 pub trait Sink {
-    /// Takes the rows of chunks that have ended since the last call, in an order that is the same
-    /// on any number of threads.
+    /// Receives the flows that ended since the last call, in an order that is the same on any
+    /// number of threads.
     ///
     /// # Errors
-    /// When the rows cannot be kept.
+    /// Rows that cannot be stored.
     fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError>;
 
-    /// Takes the port samples of one or more sampling instants.
+    /// Receives the port samples of one or more sampling instants.
     ///
     /// # Errors
-    /// When the rows cannot be kept.
+    /// Rows that cannot be stored.
     fn samples(&mut self, rows: &[SampleRow]) -> Result<(), SinkError>;
 
-    /// Hears how far the trial is, and may ask it to stop there.
+    /// Receives the trial's progress, and may stop the trial there.
     ///
     /// # Errors
-    /// When the progress cannot be shown.
+    /// Progress that cannot be shown.
     fn progress(&mut self, progress: &Progress) -> Result<Control, SinkError>;
 }
 
-/// A sink behind a reference, so that one function serves sinks of any kind.
+/// Passes all calls on, so that one function serves sinks of any type.
 impl<S: Sink + ?Sized> Sink for &mut S {
     fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
         (**self).flows(rows)
@@ -46,30 +46,30 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     }
 }
 
-/// How far a trial is.
+/// Progress of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Simulated time.
+    /// Simulated time so far.
     pub simulated: Time,
-    /// Packets carried so far, counted once per link.
+    /// Packets carried so far, once for each link.
     pub packet_hops: u64,
     /// Flows (data chunks on queue pairs) completed so far.
     pub flows_done: u64,
-    /// Flows of the whole trial.
+    /// Flows of the whole trial, if it completes.
     pub flows_total: u64,
 }
 
-/// What the trial shall do next.
+/// Request of a sink to the trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Control {
-    /// Go on.
+    /// Simulate on.
     #[default]
     Continue,
-    /// End at this instant and leave what there is as a partial trial.
+    /// Stop at this instant and keep the results so far as a partial trial.
     Stop,
 }
 
-/// Why a sink could not take what it was given: a sentence with the place and the remedy.
+/// Error of a sink: a sentence with the place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SinkError(pub String);
 
@@ -81,7 +81,7 @@ impl fmt::Display for SinkError {
 
 impl std::error::Error for SinkError {}
 
-/// Keeps nothing.
+/// Discards everything.
 impl Sink for () {
     fn flows(&mut self, _: &[FlowRow]) -> Result<(), SinkError> {
         Ok(())
@@ -96,14 +96,14 @@ impl Sink for () {
     }
 }
 
-/// Keeps everything in memory.
+/// Sink that keeps everything in memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemorySink {
-    /// The flow rows in the order they came.
+    /// Flow rows in the order of their arrival.
     pub flows: Vec<FlowRow>,
-    /// The sample rows in the order they came.
+    /// Sample rows in the order of their arrival.
     pub samples: Vec<SampleRow>,
-    /// The last progress heard of.
+    /// Progress of the last call.
     pub progress: Progress,
 }
 

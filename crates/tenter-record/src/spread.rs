@@ -1,6 +1,6 @@
-//! The mean of a few values and its confidence interval.
+//! Mean of a few values, with its confidence interval.
 
-/// The 0.975 quantile of Student's t distribution for 1 to 30 degrees of freedom.
+/// 0.975 quantile of Student's t distribution for 1 to 30 degrees of freedom.
 const T_975: [f64; 30] = [
     12.706_205, 4.302_653, 3.182_446, 2.776_445, 2.570_582, 2.446_912, 2.364_624, 2.306_004,
     2.262_157, 2.228_139, 2.200_985, 2.178_813, 2.160_369, 2.144_787, 2.131_450, 2.119_905,
@@ -8,13 +8,12 @@ const T_975: [f64; 30] = [
     2.059_539, 2.055_529, 2.051_831, 2.048_407, 2.045_230, 2.042_272,
 ];
 
-/// The same quantile for any number of degrees of freedom, at least 1.
+/// Returns the same quantile for any number of degrees of freedom, at least 1.
 ///
-/// Beyond the table it is the expansion in powers of 1/n about the normal quantile, of which three
-/// terms are exact to six digits there (Abramowitz and Stegun, Handbook of Mathematical Functions,
-/// 26.7.5).
+/// Beyond the table it is the expansion in powers of 1/n about the normal quantile. Three terms are
+/// exact to six digits there (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5).
 fn t_975(degrees: usize) -> f64 {
-    /// The 0.975 quantile of the normal distribution.
+    /// 0.975 quantile of the normal distribution.
     const Z: f64 = 1.959_963_985;
     if let Some(&quantile) = T_975.get(degrees - 1) {
         return quantile;
@@ -27,21 +26,21 @@ fn t_975(degrees: usize) -> f64 {
     Z + first / n + second / n.powi(2) + third / n.powi(3)
 }
 
-/// Mean, confidence interval, and extremes with their marks.
+/// Mean, confidence interval and extremes of marked values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// The arithmetic mean.
+    /// Arithmetic mean of the values.
     pub mean: f64,
-    /// Half the width of the 95 % confidence interval of the mean; none for a single value.
+    /// Half the width of the mean's 95 % confidence interval; `None` for a single value.
     pub ci95: Option<f64>,
-    /// The least value and its mark, the first of several.
+    /// Least value with its mark; of equal values the first.
     pub least: (f64, u64),
-    /// The greatest, likewise.
+    /// Greatest value with its mark; of equal values the first.
     pub greatest: (f64, u64),
 }
 
 impl Spread {
-    /// Of values, each with a mark of where it comes from; nothing when there are none.
+    /// Summarises values, each marked with its origin; `None` without values.
     pub fn of(values: &[(f64, u64)]) -> Option<Spread> {
         let first = *values.first()?;
         let n = values.len() as f64;

@@ -1,7 +1,7 @@
-//! What is made of several values: of the rows of a trial, or of the trials of several seeds.
+//! Statistics of several values: the rows of a trial, or the trials of several seeds.
 //!
-//! Exact times have their percentiles and their median in `percentile.rs`, and means of seeds their
-//! interval in `spread.rs`.
+//! `percentile.rs` has percentiles and the median of exact times, `spread.rs` the confidence
+//! intervals of means over seeds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,27 +10,27 @@ use tenter_config::parsed;
 
 use crate::percentile::rank;
 
-/// What becomes of several values.
+/// A statistic that turns several values into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistic {
-    /// The smallest value.
+    /// The smallest of all values.
     Min,
-    /// The arithmetic mean.
+    /// The arithmetic mean of all values.
     Mean,
-    /// The value in the middle; of an even number of values, the mean of the two in the middle.
+    /// The value in the middle; of an even number of values, the mean of the middle two.
     Median,
-    /// The smallest value that so many of 100,000 do not exceed (nearest rank): always a value that
-    /// occurred.
+    /// The smallest value that this many of 100,000 values do not exceed (nearest rank). It is
+    /// always a value that occurred.
     Percentile(u32),
-    /// The greatest value.
+    /// The greatest of all values.
     Max,
-    /// The sum.
+    /// The sum of all values.
     Sum,
-    /// How many values there are.
+    /// The number of values.
     Count,
-    /// The standard deviation of a sample; 0 of one value.
+    /// The standard deviation of a sample; 0 for a single value.
     StdDev,
-    /// The greatest value less the smallest one.
+    /// The greatest value minus the smallest.
     Range,
 }
 
@@ -40,7 +40,7 @@ parsed!(Statistic {
     "choose from min, mean, median, p95, p99.9 or any other percentile, max, sum, count, stddev, range"
 });
 
-/// All values.
+/// Denominator of percentiles: three decimals of a percent.
 const WHOLE: u32 = 100_000;
 
 impl Statistic {
@@ -55,13 +55,13 @@ impl Statistic {
         ("range", Statistic::Range),
     ];
 
-    /// The words for those that have one of their own, and one percentile.
+    /// Returns the words of all statistics, with one example of a percentile.
     pub(crate) fn words() -> impl Iterator<Item = &'static str> + Clone {
         let words = Statistic::WORDS.iter().map(|(word, _)| *word);
         words.chain(std::iter::once("p99"))
     }
 
-    /// Whether it grows with the values: how far they are apart and how many they are do not.
+    /// Returns true if the statistic grows with its values; a spread or a count does not.
     pub fn is_of_size(self) -> bool {
         !matches!(
             self,
@@ -69,11 +69,12 @@ impl Statistic {
         )
     }
 
-    /// What it makes of values; nothing where there are none, of which only a count is 0.
+    /// Returns the statistic of `values`; `None` without values, except for a count of 0.
     pub fn of(self, mut values: Vec<f64>) -> Option<f64> {
         if self == Statistic::Count {
             return Some(values.len() as f64);
         }
+        // Sorted values are summed in one order, whatever order they came in.
         values.sort_unstable_by(f64::total_cmp);
         let (first, last) = (*values.first()?, *values.last()?);
         let count = values.len();
@@ -100,6 +101,7 @@ impl Statistic {
 
 fn deviation(values: &[f64], mean: f64) -> f64 {
     let squares = values.iter().map(|value| (value - mean).powi(2));
+    // A single value has no deviation; the divisor 1 keeps 0 / 0 out.
     let freedom = (values.len() - 1).max(1) as f64;
     (squares.sum::<f64>() / freedom).sqrt()
 }

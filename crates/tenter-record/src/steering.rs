@@ -1,4 +1,4 @@
-//! What steering decided about optical circuits.
+//! Decisions of steering about optical circuits.
 
 use tenter_units::Time;
 

@@ -1,4 +1,4 @@
-//! What a trial says about itself in `summary.json`.
+//! `summary.json`: a trial's own account of its results.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use tenter_units::Time;
@@ -13,69 +13,69 @@ use crate::power::PowerRow;
 use crate::rows::{CollectiveRow, JobRow};
 use crate::training::TrainingStepRow;
 
-/// The answer of a trial: its jobs, its totals, what to be warned of, and how the engine ran.
+/// Results of a trial: jobs, totals, notes, and the engine's run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Version of Tenter that ran the trial.
     pub tenter_version: String,
-    /// Name of the scenario.
+    /// Name of the scenario that was run.
     pub scenario: String,
-    /// Seed of every random stream.
+    /// Seed of all random streams.
     pub seed: u64,
-    /// Whether every job was done.
+    /// True if every job completed.
     pub complete: bool,
-    /// Why the trial ended early, where it did.
+    /// Reason why the trial ended early; `None` if it did not.
     pub stopped: Option<String>,
-    /// What ended it early; missing in trials of an earlier version too.
+    /// Cause of an early end; also missing in trials of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<StopKind>,
-    /// The jobs in the scenario's order.
+    /// Jobs in the scenario's order.
     pub jobs: Vec<JobSummary>,
-    /// What the jobs cost each other, where that was asked for.
+    /// Slowdown of jobs by other jobs, if the run measured it.
     #[serde(default)]
     pub interference: Vec<InterferenceRow>,
-    /// Completion times of workloads of flows, where there are any: for each such job all flows,
-    /// then by size.
+    /// Completion times of flow workloads: for each such job all flows, then flows by size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow_sizes: Vec<FlowSizeRow>,
-    /// What held up graphs of operations, where operations are recorded.
+    /// Critical paths of operation graphs, if operations are recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub critical_shares: Vec<CriticalShareRow>,
-    /// Steps of trainings, where there are any.
+    /// Steps of trainings, if there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub training_steps: Vec<TrainingStepRow>,
-    /// Requests of inferences, where there are any: all of an iteration together.
+    /// Inferences, if there are any: all requests of an iteration together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inference: Vec<InferenceRow>,
-    /// The pools of these.
+    /// Pools of these inferences, one row for each iteration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inference_pools: Vec<InferencePoolRow>,
     /// Sums over the whole fabric.
     pub totals: Totals,
-    /// What the fabric drew, where the scenario has a power profile.
+    /// Power of the fabric, if the scenario has a power profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerRow>,
-    /// What a reader of the numbers must know.
+    /// Notes that a reader of the numbers must know.
     #[serde(flatten)]
     pub notes: Notes,
-    /// How the engine ran.
+    /// Statistics of the engine's run.
     pub engine: EngineStats,
 }
 
 impl Summary {
-    /// The jobs that are measured, in the scenario's order: all but the load beside them.
+    /// Returns the measured jobs in the scenario's order, without background load.
     pub fn measured_jobs(&self) -> impl Iterator<Item = &JobSummary> + Clone {
         self.jobs.iter().filter(|job| !job.job.background)
     }
 
-    /// The measured job that took longest; the last of several, none if no job was done.
+    /// Returns the measured job with the longest completion time, the last of equal ones; `None` if
+    /// none completed.
     pub fn longest_job(&self) -> Option<&JobSummary> {
         let done = self.measured_jobs().filter(|job| job.job.jct.is_some());
         done.max_by_key(|job| job.job.jct)
     }
 
-    /// The measured iterations of the collectives of measured jobs in run order, each with its job;
-    /// those that the end of the trial cut off are among them.
+    /// Returns the measured iterations of collectives in run order, each with its measured job.
+    /// Collectives that the end of the trial cut off are among them.
     pub fn measured_collectives(&self) -> impl Iterator<Item = (&JobSummary, &CollectiveRow)> {
         self.measured_jobs().flat_map(|job| {
             let rows = job.collectives.iter().filter(|row| !row.warm_up);
@@ -83,8 +83,8 @@ impl Summary {
         })
     }
 
-    /// The measured collective with the lowest share of its ideal, the first of several; none if no
-    /// collective has an ideal.
+    /// Returns the measured collective with the lowest share of its ideal time, the first of equal
+    /// ones; `None` if no collective has an ideal time.
     pub fn lowest_ideal(&self) -> Option<(&JobSummary, &CollectiveRow)> {
         let share = |row: &CollectiveRow| row.percent_of_ideal.unwrap_or(f64::INFINITY);
         let rated = |(_, row): &(&JobSummary, &CollectiveRow)| row.percent_of_ideal.is_some();
@@ -93,13 +93,13 @@ impl Summary {
     }
 }
 
-/// A job and its collectives.
+/// A job with its collectives.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobSummary {
-    /// The job's row, its columns beside `collectives`.
+    /// Columns of the job's row, beside `collectives` in the same object.
     #[serde(flatten)]
     pub job: JobRow,
-    /// Its collectives in run order, one row per iteration.
+    /// Collectives in run order, one row per iteration.
     pub collectives: Vec<CollectiveRow>,
 }
 
@@ -207,7 +207,7 @@ rows! {
 }
 
 impl Totals {
-    /// Takes the share of marked frames among those that have arrived by the counts so far.
+    /// Computes the share of marked frames among all that arrived, by the counts so far.
     pub fn take_share_of_marks(&mut self) {
         let arrived = self.rx_frames + self.discarded_frames + self.duplicate_frames;
         if arrived > 0 {
@@ -258,41 +258,41 @@ rows! {
     }
 }
 
-/// What ended a trial early.
+/// Cause of an early end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopKind {
-    /// The user.
+    /// The user stopped the trial.
     User,
-    /// The time limit of the scenario, or the longest simulation there is.
+    /// The scenario's time limit, or the longest simulation there is.
     TimeLimit,
     /// Frames that wait for each other in a cycle.
     Deadlock,
-    /// A host of a lab that was lost, or a link of it.
+    /// A host or link of a lab that was lost.
     Lab,
 }
 
-/// A trial that ended early.
+/// An early end of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// What ended it.
+    /// Cause of the end.
     pub by: StopKind,
-    /// Why and when, in a sentence without its end.
+    /// Reason and time, a sentence without its full stop.
     pub why: String,
 }
 
-/// The loop that drove the nodes.
+/// Driver of the trial's nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineKind {
-    /// Node by node in windows no longer than the smallest lookahead.
+    /// Node by node, in windows no longer than the smallest lookahead.
     #[default]
     Windowed,
-    /// One global queue of events, for fabrics whose lookahead is too short for windows.
+    /// One global event queue, for fabrics whose lookahead is too short for windows.
     Central,
     /// Flows at max–min fair rates, without packets.
     Flow,
-    /// Hosts of a lab in real time; nothing was simulated.
+    /// Hosts of a lab in real time, without simulation.
     Lab,
 }
 

@@ -1,12 +1,12 @@
-//! The tables of a trial, each named once.
+//! Tables of a trial, each named once.
 //!
 //! ```text
-//!   rows! ── columns of a row        tables! ── where the rows of a table are
+//!   rows! ── columns of a row        tables! ── origin of a table's rows
 //!       │                                │
 //!       └──────────────┬─────────────────┘
 //!                      ▼
-//!   Table ──▶ files of a trial, data dictionary, Arrow, readers, queries: whoever wants all
-//!             tables, or that of a name, asks for them with an EachTable
+//!   Table ──▶ files of a trial, data dictionary, Arrow, readers, queries: an EachTable
+//!             visits all tables, or the one with a given name
 //! ```
 
 use std::borrow::Cow;
@@ -34,69 +34,69 @@ use crate::summary::{EngineStats, Summary, Totals};
 use crate::tiers::Tiers;
 use crate::training::{TrainingRankRow, TrainingStepRow};
 
-/// Everything that a trial has left, from which its tables are made.
+/// All results of a trial, from which its tables are made.
 #[derive(Clone, Copy, Debug)]
 pub struct Results<'t> {
-    /// What its summary says.
+    /// The trial's summary, with the tables in it.
     pub summary: &'t Summary,
-    /// Tables that are known when it has ended.
+    /// Tables that are complete when the trial has ended.
     pub counts: &'t Counts,
-    /// Its flows, where they were kept.
+    /// Flows of the trial, if they were kept in memory.
     pub flows: &'t [FlowRow],
-    /// Its samples, where they were kept.
+    /// Samples of the trial, if they were kept in memory.
     pub samples: &'t [SampleRow],
 }
 
-/// Where the folder of a trial has a table.
+/// Place of a table in a trial's folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// In a file of its own, even if there are no rows.
+    /// A file, even without rows.
     Always,
-    /// In a file of its own, written while the trial runs.
+    /// A file that is written while the trial runs.
     Streamed,
-    /// In a file of its own, if there are rows.
+    /// A file, if there are rows.
     IfAny,
-    /// As a block of `summary.json` alone.
+    /// A block of `summary.json`, without a file.
     InSummary,
 }
 
-/// A table of trials.
+/// A table of trials: its place, introduction and rows.
 pub trait Table: Row + Clone + Serialize + DeserializeOwned {
-    /// Where the folder of a trial has it.
+    /// Place of the table in a trial's folder.
     const KEPT: Kept;
-    /// When a trial has it and what else is to be known of it, as Markdown; may be empty.
+    /// Condition under which a trial has the table, and further remarks, as Markdown; may be empty.
     const INTRODUCTION: &'static str;
 
-    /// The rows of a trial.
+    /// Returns the table's rows for a trial.
     fn rows<'t>(of: &Results<'t>) -> Cow<'t, [Self]>;
 }
 
-/// Something that is done with tables, whatever their rows are.
+/// A function over tables, generic in their row types.
 pub trait EachTable {
-    /// What comes of it.
+    /// Result for one table.
     type Out;
-    /// Does it with one of them.
+    /// Handles one table.
     fn of<R: Table>(&mut self) -> Self::Out;
 }
 
-/// Reads the rows of tables from wherever they are.
+/// Reader of tables, wherever their rows are stored.
 pub trait ReadTable {
-    /// Why that may fail.
+    /// Error of reading a table.
     type Error;
-    /// All rows of a table.
+    /// Reads all rows of a table.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// A table that cannot be read.
     fn read<R: Table>(&self) -> Result<Vec<R>, Self::Error>;
 }
 
-/// Does something with the table of a name; nothing where there is no such table.
+/// Calls `each` for the table called `name`; `None` if there is no such table.
 pub fn with_table<E: EachTable>(name: &str, mut each: E) -> Option<E::Out> {
     let place = table_names().position(|known| known == name)?;
     Some(nth(place, &mut each))
 }
 
-/// The columns of the table of a name; nothing where there is no such table.
+/// Returns the columns of the table called `name`; `None` if there is no such table.
 pub fn columns_of(name: &str) -> Option<Vec<ColumnInfo>> {
     struct Columns;
     impl EachTable for Columns {
@@ -108,16 +108,16 @@ pub fn columns_of(name: &str) -> Option<Vec<ColumnInfo>> {
     with_table(name, Columns)
 }
 
-/// The names of all tables.
+/// Returns the names of all tables, in the order in which they are shown.
 pub fn table_names() -> impl Iterator<Item = &'static str> + Clone {
     NAMES.iter().copied()
 }
 
 /// Declares all tables of trials, in the order in which they are shown.
 ///
-/// A doc comment is the introduction of the table in the data dictionary. Tables of `struct Counts`
-/// are the fields of [`Counts`]: those marked `digested` add to the digest of a trial, and the
-/// others, which are recorded only where that is asked for, do not.
+/// A doc comment is the table's introduction in the data dictionary. Tables of `struct Counts`
+/// become the fields of [`Counts`]. Those marked `digested` add to a trial's digest; the others are
+/// recorded on request, and must not change it.
 macro_rules! tables {
     (
         $( $(#[doc = $b_text:literal])* $b_row:ty: $b_kept:ident = |$b_of:ident| $b_rows:expr; )+
@@ -133,26 +133,26 @@ macro_rules! tables {
             $(<$b_row>::TABLE,)+ $(<$c_row>::TABLE,)+ $(<$a_row>::TABLE,)+
         ];
 
-        /// What ports, queues, switches, ranks and requests have counted, and what was recorded of
-        /// them: a field for each table, named like it.
+        /// Counters and records of ports, queues, switches, ranks and requests: a field for each
+        /// table, with its name.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Counts {
             $(#[doc = concat!("Rows of `", stringify!($field), "`.")] pub $field: Vec<$c_row>,)+
-            /// Frames captured at ports, where that is asked for.
+            /// Captured frames, if a scenario asks for them.
             pub capture: Option<Capture>,
         }
 
         impl Counts {
-            /// Adds the rows of the tables that every trial has to a digest: what is recorded only
-            /// where that is asked for must not change it.
+            /// Adds the rows of tables that every trial has to `digest`; tables recorded on request
+            /// must not change it.
             pub fn add_to(&self, digest: &mut Digest) {
                 $($(tables!(@$digested digest, &self.$field);)?)+
             }
 
-            /// Reads all of them; captured frames are for other programs.
+            /// Reads all tables; captured frames are not read, since they are for other programs.
             ///
             /// # Errors
-            /// Where one cannot be read.
+            /// A table that cannot be read.
             pub fn read<S: ReadTable>(from: &S) -> Result<Counts, S::Error> {
                 Ok(Counts { $($field: from.read()?,)+ capture: None })
             }
@@ -162,7 +162,7 @@ macro_rules! tables {
         $(tables!(@table $c_row, $c_kept, [$($c_text)*], |of| Cow::Borrowed(&of.counts.$field));)+
         $(tables!(@table $a_row, $a_kept, [$($a_text)*], |$a_of| $a_rows);)+
 
-        /// Does something with every table, in their order.
+        /// Calls `each` for every table, in their order.
         pub fn each_table<E: EachTable>(mut each: E) -> Vec<E::Out> {
             vec![$(each.of::<$b_row>(),)+ $(each.of::<$c_row>(),)+ $(each.of::<$a_row>(),)+]
         }

@@ -1,4 +1,4 @@
-//! Tiers of a fabric, found from its cables.
+//! Tiers of a fabric, computed from its cables.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,37 +7,37 @@ use tenter_units::Time;
 use crate::rows::{PortRow, SwitchRow, TierRow};
 use crate::unread::Unread;
 
-/// The distance of each node from the nearest NIC.
+/// Distance of each node from the nearest NIC.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tiers {
-    /// 0 for NICs, 1 for the switches they are cabled to, and so on, by node index.
+    /// Tier by node index: 0 for NICs, 1 for the switches they are cabled to, and so on.
     of_node: BTreeMap<u32, u32>,
     indices: HashMap<String, u32>,
 }
 
-/// What a port sends goes from one tier to another.
+/// Tiers between which a port sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Direction {
-    /// The tier of the sender.
+    /// Tier of the sender, 0 for NICs.
     pub from: u32,
-    /// The tier of the receiver.
+    /// Tier of the receiver, 0 for NICs.
     pub to: u32,
 }
 
 impl Direction {
-    /// Whether it leads away from the NICs.
+    /// Returns true if the direction leads away from the NICs.
     pub fn is_upward(self) -> bool {
         self.from < self.to
     }
 }
 
 impl Tiers {
-    /// The tiers of all nodes.
+    /// Computes the tiers of all nodes from the ports' neighbours.
     pub fn of(ports: &[PortRow], switches: &[SwitchRow]) -> Tiers {
         Tiers::by(ports, switches, |port| Some(&port.peer_name))
     }
 
-    /// The same if `peer` gives the node to which a port leads.
+    /// Computes the tiers if `peer` returns the node that a port leads to.
     pub fn by<'a>(
         ports: &'a [PortRow],
         switches: &[SwitchRow],
@@ -50,6 +50,7 @@ impl Tiers {
             tiers.of_node.insert(port.node, 0);
             peers.entry(port.node).or_default().extend(peer(port));
         }
+        // Until a search from the NICs reaches a switch, it has the greatest possible tier.
         for switch in switches {
             tiers.of_node.insert(switch.node, u32::MAX);
         }
@@ -73,17 +74,17 @@ impl Tiers {
         tiers
     }
 
-    /// The tier of a node; of one that reaches no NIC, a number greater than all others.
+    /// Returns the tier of a node; a number above all tiers if it reaches no NIC.
     pub fn tier(&self, node: u32) -> u32 {
         self.of_node.get(&node).copied().unwrap_or(u32::MAX)
     }
 
-    /// The node of that name.
+    /// Returns the index of the node called `name`.
     pub fn node(&self, name: &str) -> Option<u32> {
         self.indices.get(name).copied()
     }
 
-    /// The tiers at both ends of a port's cable.
+    /// Returns the tiers at both ends of a port's cable.
     pub fn direction(&self, port: &PortRow) -> Direction {
         let peer = self.node(&port.peer_name);
         Direction {
@@ -92,13 +93,13 @@ impl Tiers {
         }
     }
 
-    /// `NIC → leaf`, `leaf → spine`, or by number in deeper fabrics.
+    /// Returns `NIC → leaf`, `leaf → spine` and so on, by number in deeper fabrics.
     pub fn direction_name(&self, direction: Direction) -> String {
         let Direction { from, to } = direction;
         format!("{} → {}", self.name(from), self.name(to))
     }
 
-    /// One row for each direction, upwards from the NICs and down again.
+    /// Returns a row for each direction, upwards from the NICs and down again.
     pub fn rows(&self, ports: &[PortRow]) -> Vec<TierRow> {
         let mut directions: BTreeMap<Direction, Vec<&PortRow>> = BTreeMap::new();
         for port in ports {
@@ -107,6 +108,8 @@ impl Tiers {
                 .or_default()
                 .push(port);
         }
+        // Directions sort by sender's tier; reversed, those downwards lead from the top to the
+        // NICs.
         let (up, mut down): (Vec<_>, Vec<_>) =
             directions.iter().partition(|(way, _)| way.is_upward());
         down.reverse();
@@ -143,7 +146,7 @@ impl Tiers {
         }
     }
 
-    /// The name of a tier: `leaf`, `spine`, or by number in deeper fabrics.
+    /// Returns the name of a tier: `leaf`, `spine` and so on, by number in deeper fabrics.
     pub fn name(&self, tier: u32) -> String {
         let top = self
             .of_node
@@ -162,7 +165,7 @@ impl Tiers {
     }
 }
 
-/// The columns of tiers, each behind that of ports that it sums up.
+/// Columns of tiers, each after the column of ports that it summarises.
 const SUMS: [(&str, &str); 13] = [
     ("tx_bytes", "tx_min_bytes"),
     ("tx_bytes", "tx_mean_bytes"),
@@ -179,14 +182,14 @@ const SUMS: [(&str, &str); 13] = [
     ("dropped_frames", "dropped_frames"),
 ];
 
-/// What cannot be summed up, since a port lacks it.
+/// Returns the columns of tiers that cannot be computed, because a port lacks their counter.
 fn unread(ports: &[&PortRow]) -> Unread {
     let lacks = |column: &str| ports.iter().any(|port| port.unread.lacks(column));
     let columns = SUMS.iter().filter(|sum| lacks(sum.0));
     Unread::all(columns.map(|sum| sum.1))
 }
 
-/// The spread of a value over ports, of which there is at least one.
+/// Spread of a value over at least one port.
 struct Spread {
     min: u64,
     mean: f64,

@@ -1,4 +1,4 @@
-//! Steps of trainings: how long they took, and what of them was computing or waiting for what.
+//! Training steps: their times, divided into computing and waiting.
 
 use tenter_units::Time;
 
@@ -76,7 +76,7 @@ rows! {
 }
 
 impl TrainingStepRow {
-    /// Communication that computing waited for, of all kinds of parallelism together.
+    /// Returns the communication that computing waited for, of all parallelisms together.
     pub fn exposed(&self) -> Time {
         [
             self.tensor,

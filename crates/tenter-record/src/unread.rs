@@ -1,36 +1,36 @@
-//! Counters that nobody has read.
+//! Counters that were not read.
 //!
-//! A simulated node counts everything. A real one lacks some counters, and may be out of reach:
-//! what it would have counted is unknown, and not 0.
+//! A simulated node counts everything. A real one lacks some counters or may be out of reach; then
+//! a counter is unknown, which is not 0.
 
-/// Which counters of a row were not read, by the names of their columns.
+/// Counters of a row that were not read, by column name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unread(Vec<&'static str>);
 
 impl Unread {
-    /// None of these counters was read.
+    /// Marks all `columns` as not read.
     pub fn all(columns: impl IntoIterator<Item = &'static str>) -> Unread {
         Unread(columns.into_iter().collect())
     }
 
-    /// Whether the counter of a column was read.
+    /// Returns true if the counter of `column` was not read.
     pub fn lacks(&self, column: &str) -> bool {
         self.0.contains(&column)
     }
 
-    /// The counter of a column was not read.
+    /// Marks the counter of `column` as not read.
     pub fn add(&mut self, column: &'static str) {
         if !self.lacks(column) {
             self.0.push(column);
         }
     }
 
-    /// The counter of a column was read after all.
+    /// Marks the counter of `column` as read after all.
     pub fn remove(&mut self, column: &str) {
         self.0.retain(|other| *other != column);
     }
 
-    /// Whether all counters were read.
+    /// Returns true if all counters were read.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
