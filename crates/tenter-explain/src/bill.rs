@@ -1,4 +1,4 @@
-//! The bill of materials, and what is known of its power.
+//! Bill of materials, with power as far as it is known.
 
 use std::collections::BTreeMap;
 
@@ -9,64 +9,65 @@ use tenter_units::{Rate, Time};
 use crate::fabric::tier_name;
 use crate::power::{PowerFacts, power_facts};
 
-/// The parts of the fabric.
+/// Parts of the fabric and their power.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bill {
-    /// NICs by rate: Gb/s and count.
+    /// NICs by line rate: Gb/s and count, ascending.
     pub nics: Vec<(f64, u64)>,
-    /// Switches that use the same ports, tier by tier.
+    /// Switches tier by tier, grouped by the ports that they use.
     pub switches: Vec<SwitchLine>,
-    /// Cables by what they connect, rate and delay.
+    /// Cables, grouped by the tiers they connect, rate and delay.
     pub cables: Vec<CableLine>,
-    /// Power of all switch chips together; missing where that of the device is not known.
+    /// Power of all switch chips together; missing if it is unknown for any device.
     pub switch_chips_watts: Option<u64>,
-    /// That power for each NIC.
+    /// That power divided by the NIC count.
     pub watts_per_nic: Option<f64>,
-    /// Power of switches and cables, if a power profile is named.
+    /// Power of switches and cables, if the scenario names a power profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerFacts>,
     /// Unknown figures, in words.
     pub not_known: Vec<String>,
 }
 
-/// Switches that use the same ports.
+/// Switches of one tier that use the same ports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SwitchLine {
-    /// Their tier.
+    /// Name of their tier, such as `leaf`.
     pub tier: String,
-    /// Their number.
+    /// Number of such switches.
     pub count: u64,
-    /// The ports that each uses: count and Gb/s.
+    /// Ports that each switch uses: count and Gb/s.
     pub ports: Vec<(u64, f64)>,
-    /// The share of the device's ports that is, in percent; above 100 one device is not enough, and
-    /// missing where its ports are not known.
+    /// Share of the device's ports in use, in percent: above 100 one device is not enough. Missing
+    /// if its ports are unknown.
     pub device_percent: Option<f64>,
 }
 
-/// Cables that are alike.
+/// Cables between two tiers with the same rate and delay.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CableLine {
-    /// What they connect: `NIC - leaf`.
+    /// Tiers that they connect: `NIC - leaf`.
     pub between: String,
-    /// Their number.
+    /// Number of such cables.
     pub count: u64,
-    /// Line rate.
+    /// Line rate of each direction.
     pub rate_gbps: f64,
-    /// Propagation delay.
+    /// Propagation delay from end to end.
     pub delay_ns: f64,
-    /// The length that goes with the delay, at 1.98·10⁸ m/s.
+    /// Length for this delay, at 1.98·10⁸ m/s.
     pub length_m: f64,
 }
 
-/// Metres that a signal travels in a nanosecond, in copper and in fibre about.
+/// Metres per nanosecond of a signal, in copper and in fibre about.
 const METRES_PER_NS: f64 = 0.198;
 
-/// The parts of the fabric of a plan.
+/// Lists the parts of a plan's fabric.
 pub fn bill(plan: &Plan) -> Bill {
     let topology = &plan.topology;
     let device = |node| plan.devices.of_tier(topology.tier(node).unwrap_or(0));
     let watts = |node| device(node).and_then(|device| device.power_watts);
     let each = topology.switch_nodes().map(watts);
+    // The sum is missing as soon as one switch's power is unknown.
     let whole: Option<u64> = each.map(|watts| watts.map(u64::from)).sum();
     Bill {
         nics: nics(plan),
@@ -117,7 +118,7 @@ fn switch_lines(plan: &Plan) -> Vec<SwitchLine> {
     alike.into_iter().map(line).collect()
 }
 
-/// Optical circuit switches, by the number of ports that are used.
+/// Lists optical circuit switches, grouped by the ports in use.
 fn optical_lines(plan: &Plan) -> impl Iterator<Item = SwitchLine> {
     let topology = &plan.topology;
     let mut alike: BTreeMap<(u64, Rate), u64> = BTreeMap::new();
@@ -137,8 +138,8 @@ fn optical_lines(plan: &Plan) -> impl Iterator<Item = SwitchLine> {
     })
 }
 
-/// The share of a device that some ports take: each takes the reciprocal of the number of ports of
-/// the next listed rate. Ports faster than all listed ones do not fit at all.
+/// Returns the share of a device that ports take, in percent. A port takes one n-th if the device
+/// has n ports of the next listed rate; `None` for ports faster than all listed ones.
 fn device_percent(device: &Device, ports: &BTreeMap<Rate, u64>) -> Option<f64> {
     if device.ports.is_empty() {
         return None;
@@ -153,7 +154,7 @@ fn device_percent(device: &Device, ports: &BTreeMap<Rate, u64>) -> Option<f64> {
 
 fn cable_lines(plan: &Plan) -> Vec<CableLine> {
     let topology = &plan.topology;
-    // A fibre leads to an optical switch, which is in no tier.
+    // A fibre ends at an optical switch, which is in no tier.
     let mut alike: BTreeMap<(Option<u8>, Option<u8>, Rate, Time), u64> = BTreeMap::new();
     for cable in &topology.cables {
         let [a, b] = cable.ends.map(|end| topology.tier(end.node));

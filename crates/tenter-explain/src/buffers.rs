@@ -1,4 +1,4 @@
-//! The buffer of the switches: the resulting pools, thresholds and headroom.
+//! The switches' buffer: resulting pools, thresholds and headroom.
 
 use std::collections::BTreeSet;
 
@@ -12,118 +12,118 @@ use tenter_units::{Bytes, Rate};
 
 use crate::fabric::tier_name;
 
-/// The model of the switches, with derived values.
+/// A switch model with its derived values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SwitchFacts {
-    /// The device profile, if one is named.
+    /// Name of the device profile, if there is one.
     pub profile: Option<String>,
-    /// `cut-through` or `store-and-forward`.
+    /// Forwarding: `cut-through` or `store-and-forward`.
     pub forwarding: String,
-    /// From the input to the output of an idle switch.
+    /// Latency from input to output of an idle switch.
     pub pipeline_ns: f64,
-    /// The pools that queues share.
+    /// Pools that queues and priority groups share.
     pub pools: Vec<PoolFacts>,
-    /// Headroom that all ports share; missing where each has its own.
+    /// Headroom that all ports share; missing if each port has its own.
     pub headroom_pool_bytes: Option<u64>,
-    /// The number of equal parts of pools and shared headroom.
+    /// Number of equal partitions of pools and shared headroom.
     pub partitions: u16,
-    /// The classes that have a queue.
+    /// Classes that have a queue.
     pub classes: Vec<ClassFacts>,
 }
 
-/// The model of the switches of one tier.
+/// Switch model of one tier.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TierSwitchFacts {
-    /// The name of the tier.
+    /// Name of the tier, such as `spine`.
     pub tier: String,
-    /// The model of its switches.
+    /// Model of the tier's switches.
     #[serde(flatten)]
     pub switch: SwitchFacts,
 }
 
-/// A pool of shared space.
+/// A pool of a shared buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PoolFacts {
-    /// Its size; missing for one that never runs out.
+    /// Pool size; missing for a pool without limit.
     pub bytes: Option<u64>,
 }
 
-/// One class at every port of every switch.
+/// One class, alike at every port of every switch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassFacts {
-    /// The class, 0 to 7.
+    /// Number of the class, 0 to 7.
     pub class: u8,
-    /// The traffic of the jobs in it: `data`, `control`, `data and control` or `nothing`; `signals`
-    /// if switches signal long queues to senders in it.
+    /// Traffic of the jobs in the class: `data`, `control`, `data and control` or `nothing`;
+    /// `signals` if switches signal long queues to senders in it.
     pub carries: String,
-    /// `strict`, or the bytes of a round.
+    /// Scheduling: `strict`, or the bytes of a round.
     pub scheduling: String,
-    /// Number of its pool.
+    /// Index of the pool that its frames take space from.
     pub pool: u8,
-    /// Reserved bytes of each account.
+    /// Reserved bytes of each queue or priority group.
     pub reserved_bytes: u64,
-    /// The most shared bytes of an account.
+    /// Threshold of each queue or priority group.
     pub threshold: Threshold,
-    /// The pauses of senders.
+    /// Pauses of senders; missing for a lossy class.
     pub lossless: Option<LosslessFacts>,
-    /// The marking of frames.
+    /// ECN thresholds; missing if the class is not marked.
     pub ecn: Option<EcnFacts>,
 }
 
-/// The most shared bytes of an account (an output queue, or a lossless input).
+/// Most shared bytes of a queue (lossy class) or priority group (lossless class).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Threshold {
-    /// `alpha 1/8`, `static`, `2 levels of the pool` or `none`.
+    /// Kind of threshold: `alpha 1/8`, `static`, `2 levels of the pool` or `none`.
     pub kind: String,
-    /// For an empty pool; missing without a limit.
+    /// Threshold while the pool is empty; missing without a limit.
     pub empty_bytes: Option<u64>,
-    /// The bytes that an account alone in the pool comes to hold: a dynamic threshold falls while
-    /// it fills the pool.
+    /// Bytes that a queue or group alone in the pool comes to hold: a dynamic threshold falls while
+    /// the pool fills.
     pub alone_bytes: Option<u64>,
 }
 
 /// Priority flow control of a class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LosslessFacts {
-    /// `ingress`, `egress`, `pool`, or `pool, hosts only`.
+    /// Trigger of pauses: `ingress`, `egress`, `pool`, or `pool, hosts only`.
     pub trigger: String,
-    /// Senders resume this far below the threshold.
+    /// Distance below the threshold at which senders resume.
     pub xon_offset_bytes: u64,
-    /// The least headroom of a port.
+    /// Least headroom of any port.
     pub headroom_min_bytes: u64,
-    /// The greatest.
+    /// Greatest headroom of any port.
     pub headroom_max_bytes: u64,
-    /// A port with the greatest.
+    /// Name of a port with the greatest headroom.
     pub headroom_max_port: String,
     /// Headroom of all ports of the switch that reserves most.
     pub headroom_switch_max_bytes: u64,
 }
 
-/// Marking of a class.
+/// ECN thresholds of a class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EcnFacts {
-    /// Up to this queue length nothing is marked, at the ports of the highest rate.
+    /// Queue length up to which nothing is marked, at ports of the highest rate.
     pub kmin_bytes: u64,
-    /// Beyond this queue length everything is, at these ports.
+    /// Queue length above which everything is marked, at these ports.
     pub kmax_bytes: u64,
-    /// Probability at `kmax`.
+    /// Marking probability at `kmax`, 0 to 1.
     pub pmax: f64,
-    /// The same for ports of each present rate, ascending.
+    /// Thresholds at ports of each rate in the fabric, ascending.
     pub at_rates: Vec<EcnAtRate>,
 }
 
-/// Marking at the ports of one rate.
+/// ECN thresholds at ports of one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EcnAtRate {
-    /// The rate of the ports.
+    /// Line rate of the ports.
     pub rate_gbps: f64,
-    /// Up to this queue length nothing is marked.
+    /// Queue length up to which nothing is marked.
     pub kmin_bytes: u64,
-    /// Beyond this queue length everything is.
+    /// Queue length above which everything is marked.
     pub kmax_bytes: u64,
 }
 
-/// The switches of all tiers that have no model of their own.
+/// Describes the switches of all tiers without a model of their own.
 pub(crate) fn switch_facts(plan: &Plan) -> SwitchFacts {
     let own = |tier| plan.switches.tiers.iter().any(|(own, _)| *own == tier);
     facts(
@@ -134,7 +134,7 @@ pub(crate) fn switch_facts(plan: &Plan) -> SwitchFacts {
     )
 }
 
-/// The switches of the tiers that have one, with the names of these.
+/// Describes the switches of each tier with a model of its own.
 pub(crate) fn tier_facts(plan: &Plan) -> Vec<TierSwitchFacts> {
     let tiers = plan.switches.tiers.iter();
     let of_tier = |(tier, spec): &(u8, SwitchSpec)| TierSwitchFacts {
@@ -181,7 +181,7 @@ fn facts(
     }
 }
 
-/// The queues of the packets of the jobs: one bit each.
+/// Queues that packets of the jobs use, one bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UsedQueues {
     pub(crate) data: u8,
@@ -199,18 +199,18 @@ impl UsedQueues {
         }
     }
 
-    /// Whether all packets are in one queue.
+    /// Returns true if all packets are in one queue.
     pub(crate) fn is_one(self) -> bool {
         (self.data | self.control).is_power_of_two()
     }
 
-    /// Whether a queue has any packets.
+    /// Returns true if a queue has packets.
     pub(crate) fn uses(self, queue: usize) -> bool {
         (self.data | self.control) & (1 << queue) != 0
     }
 }
 
-/// The queues of the NICs that take part in a job.
+/// Returns the queues used by packets of all jobs.
 pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
     let queue_of = plan.switches.usual.queue_of_class();
     let queues = |class: u8| {
@@ -236,7 +236,7 @@ pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
             used.control |= queues(notification.class);
         }
     }
-    // Frames of data go on in the class that they are trimmed to.
+    // Trimmed data goes on in another class, and counts as control packets.
     for spec in plan.switches.iter() {
         let trimmed = spec.classes.iter().enumerate();
         let trimmed = trimmed.filter(|(queue, _)| used.data & (1 << queue) != 0);
@@ -331,7 +331,7 @@ fn threshold(limit: Limit, pool: u64) -> Threshold {
             } else {
                 format!("alpha {n}/{d}")
             };
-            // It settles where fill = alpha · (pool − fill).
+            // A queue alone fills the pool until its fill is alpha · (pool − fill).
             Threshold {
                 kind,
                 empty_bytes: limited(pool).map(|_| share(d)),
@@ -385,6 +385,7 @@ fn lossless_facts(
         }
         facts.headroom_switch_max_bytes = facts.headroom_switch_max_bytes.max(whole);
     }
+    // Without any port the initial `u64::MAX` is left.
     facts.headroom_min_bytes = facts.headroom_min_bytes.min(facts.headroom_max_bytes);
     Some(facts)
 }

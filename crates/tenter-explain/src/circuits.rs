@@ -1,4 +1,4 @@
-//! Optical circuit switches: their initial circuits, and the changes with their times.
+//! Optical circuit switches: initial circuits, and changes with their times.
 
 use serde::Serialize;
 use tenter_plan::{CircuitPlan, OnChange, Plan, SteeringDemand};
@@ -8,25 +8,25 @@ use tenter_units::Time;
 /// The optical circuit switches of a fabric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CircuitFacts {
-    /// Their number.
+    /// Number of optical switches.
     pub optical_switches: u64,
-    /// The most ports that one of them uses.
+    /// Greatest number of ports in use at one of them.
     pub ports_max: u64,
-    /// Delay of light through one, in ns.
+    /// Delay of light through an optical switch, in ns.
     pub delay_ns: f64,
     /// Time for which ports are dark when their circuits change, in ns.
     pub reconfiguration_ns: f64,
-    /// `drain` or `lose`.
+    /// Treatment of waiting frames at a change: `drain` or `lose`.
     pub on_change: String,
-    /// Time after circuits have come up until routing knows, in ns.
+    /// Time from new circuits until routing knows them, in ns.
     pub convergence_ns: f64,
-    /// The wait at circuits beyond which packets take the tree, in ns; missing if they do not.
+    /// Wait at direct circuits beyond which packets take the tree, in ns; missing if they do not.
     pub spill_ns: Option<f64>,
-    /// The basis of steering, `jobs` or `counters`; missing without steering.
+    /// Demand that steering uses, `jobs` or `counters`; missing without steering.
     pub steering: Option<String>,
-    /// The ports of all of them, and their initial partners.
+    /// Ports of all optical switches, with their initial partners.
     pub ports: Vec<OpticalPortFacts>,
-    /// The changes and their times.
+    /// Changes in the order of time.
     pub changes: Vec<CircuitChangeFacts>,
 }
 
@@ -35,24 +35,24 @@ pub struct CircuitFacts {
 pub struct OpticalPortFacts {
     /// Name of the optical switch.
     pub switch: String,
-    /// Its port.
+    /// Number of the port on it.
     pub port: u16,
-    /// The port of an electrical switch at the other end of its fibre.
+    /// Port of an electrical switch at the other end of its fibre.
     pub device: String,
-    /// The optical port with which it is joined; missing for a dark one.
+    /// Optical port that it is joined with; missing for a dark port.
     pub peer: Option<u16>,
-    /// The port of an electrical switch there.
+    /// Electrical port at the end of that circuit.
     pub peer_device: Option<String>,
 }
 
-/// New circuits of an optical switch.
+/// New circuits of one optical switch at one time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CircuitChangeFacts {
-    /// When they are announced, in ns.
+    /// Time of the announcement, in ns.
     pub at_ns: f64,
     /// Name of the optical switch.
     pub switch: String,
-    /// Ports that are joined.
+    /// Pairs of ports that are joined.
     pub pairs: Vec<(u16, u16)>,
     /// Ports that are dark from then on.
     pub dark: Vec<u16>,

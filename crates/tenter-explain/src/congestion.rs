@@ -1,19 +1,19 @@
-//! How senders recover from congestion.
+//! Recovery of senders from congestion.
 
 use serde::Serialize;
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::Plan;
 use tenter_topology::HostId;
 
-/// What one notification does to a flow under DCQCN that has its line alone, if no other follows;
-/// bytes that it sends may bring it back earlier.
+/// Effect of one notification on a DCQCN flow that has its line alone, if no other follows. Bytes
+/// that the flow sends may raise its rate earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RecoveryFacts {
-    /// The share of the line to which its rate falls, in percent.
+    /// Rate after the cut, in percent of the line.
     pub cut_to_percent: f64,
-    /// From the notification until it is back at nine tenths of the line, in ns.
+    /// Time from the notification until the rate is nine tenths of the line, in ns.
     pub nine_tenths_after_ns: f64,
-    /// Until it is back at the line, in ns.
+    /// Time from the notification until the rate is that of the line, in ns.
     pub line_after_ns: f64,
 }
 

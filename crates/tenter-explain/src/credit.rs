@@ -1,42 +1,41 @@
-//! The values of a fabric that sends by credit: lanes, input buffers, and the round trips that they
-//! cover.
+//! Values of a credit-based fabric: lanes, input buffers, and the round trips that they cover.
 
 use serde::Serialize;
 use tenter_net::headroom::PausedLink;
 use tenter_net::{CREDIT_BLOCK_BYTES, DATA_OVERHEAD_BYTES, credit_blocks};
 use tenter_plan::Plan;
 
-/// A fabric that sends by credit in numbers.
+/// A credit-based fabric in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CreditFacts {
-    /// The lanes, which are the classes with their own queues in switches.
+    /// Lanes: the classes with queues of their own in switches.
     pub lanes: Vec<u8>,
-    /// Input buffer of each port and lane, in whole blocks.
+    /// Input buffer of each port and lane, in bytes of whole blocks.
     pub lane_bytes: u64,
     /// The same in blocks of 64 bytes: the credit of an idle link.
     pub lane_blocks: u32,
     /// Input buffers of all lanes of a port.
     pub port_bytes: u64,
-    /// Freed bytes after which a flow-control packet goes out.
+    /// Freed bytes after which a flow-control packet is sent.
     pub update_bytes: u64,
-    /// The link that needs the largest buffer, by its receiving port.
+    /// Receiving port of the link that needs the largest buffer.
     pub link: String,
-    /// Its rate.
+    /// Line rate of that link.
     pub link_gbps: f64,
-    /// From the start of its longest frame until the credit for it is back, if the frame leaves at
-    /// once and the flow-control packet waits for a frame on the way back.
+    /// Time from the start of its longest frame until the credit for it is back, if the frame
+    /// leaves at once and the flow-control packet waits for a frame on the way back.
     pub round_trip_ns: f64,
     /// Bytes that the link carries in that time.
     pub round_trip_bytes: u64,
-    /// The input buffer with which it is sure to keep its rate.
+    /// Input buffer with which the link always keeps its rate.
     pub needed_bytes: u64,
     /// Links that need more than they have.
     pub short_links: u64,
-    /// All links.
+    /// Links of the fabric, one for each direction of a cable.
     pub links: u64,
 }
 
-/// The values of a fabric that sends by credit, if it is one.
+/// Returns the values of a credit-based fabric; `None` for any other.
 pub(crate) fn credit_facts(plan: &Plan) -> Option<CreditFacts> {
     let spec = plan.credit.as_ref()?;
     let links = plan.links.all();
@@ -66,12 +65,13 @@ pub(crate) fn credit_facts(plan: &Plan) -> Option<CreditFacts> {
     })
 }
 
-/// Flow-control packets for a number of data frames and other frames that cross a link.
+/// Estimates the flow-control packets for `data` data frames and `control` other frames on a link.
 pub(crate) fn updates(plan: &Plan, data: f64, control: f64) -> f64 {
     let Some(spec) = &plan.credit else {
         return 0.0;
     };
     let update = f64::from(spec.update_blocks());
+    // A frame frees at most one update's worth at a time, so it causes one packet at most.
     let each = |frame_bytes| (f64::from(credit_blocks(frame_bytes)) / update).min(1.0);
     let full = plan.nic.mtu_bytes + DATA_OVERHEAD_BYTES;
     data * each(full) + control * each(u32::from(tenter_net::ACK_FRAME_BYTES))

@@ -1,17 +1,17 @@
-//! How NICs spread the packets of a queue pair, or of a connection, over source ports.
+//! Source ports over which NICs spread packets of a queue pair or connection.
 
 use serde::Serialize;
 
 use tenter_plan::Plan;
 
-/// How NICs choose source ports.
+/// Choice of source ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EntropyFacts {
-    /// The word of the choice: `random`, `oblivious`, `bitmap`, `reps` or `mixed`.
+    /// Kind of choice: `random`, `oblivious`, `bitmap`, `reps` or `mixed`.
     pub kind: &'static str,
-    /// Source ports of a queue pair or connection.
+    /// Source ports of each queue pair or connection.
     pub values: u64,
-    /// Whether senders go by what becomes of their packets.
+    /// True if senders learn from the outcome of their packets.
     pub learns: bool,
 }
 

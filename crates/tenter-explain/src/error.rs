@@ -1,19 +1,19 @@
-//! The reason why a plan cannot be explained.
+//! Errors of explanations.
 
 use tenter_topology::RoutingError;
 use tenter_units::OverBudget;
 use tenter_workload::WorkloadError;
 
-/// The reason why a plan cannot be explained, nor run.
+/// Reason why a plan can be neither explained nor run.
 #[derive(Debug, thiserror::Error)]
 pub enum ExplainError {
     /// Some hosts cannot reach each other.
     #[error(transparent)]
     Routing(#[from] RoutingError),
-    /// It would take more than the request may.
+    /// The explanation would exceed the request's budget.
     #[error(transparent)]
     OverBudget(#[from] OverBudget),
-    /// A collective cannot be run by its ranks.
+    /// The ranks of a job cannot run its collective.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
 }

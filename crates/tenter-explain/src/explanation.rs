@@ -1,4 +1,4 @@
-//! The whole explanation of a plan.
+//! Complete explanation of a plan.
 
 use serde::Serialize;
 use tenter_plan::Plan;
@@ -20,58 +20,57 @@ use crate::idle::idle_settings_on;
 use crate::paths::{PathClass, longest_detour, path_classes};
 use crate::scheduled::{ScheduledFacts, scheduled_facts};
 
-/// The whole explanation of a plan, without running it.
+/// Explanation of a plan, without running it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// Name of the scenario.
     pub scenario: String,
-    /// Seed of every random stream.
+    /// Seed of all random streams.
     pub seed: u64,
-    /// Tiers and links.
+    /// Tiers and links of the fabric.
     pub fabric: FabricFacts,
     /// Kinds of paths between hosts, the shortest first.
     pub paths: Vec<PathClass>,
-    /// Switches on the longest detour, a shortest way into a region and the path on from there,
-    /// where load balancing sends packets on detours; `paths` has none of these.
+    /// Switches on the longest detour: a shortest path into a region and the path on from there.
+    /// Missing unless load balancing sends packets on detours; `paths` has none of these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_detour: Option<u32>,
-    /// Buffer and classes of the switches.
+    /// Model of switches in tiers without one of their own.
     pub switch: SwitchFacts,
-    /// Those of tiers with a model of their own.
+    /// Models of tiers that differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tier_switches: Vec<TierSwitchFacts>,
     /// Memory, credits and speed-up of a scheduled fabric; missing for any other.
     pub scheduled: Option<ScheduledFacts>,
-    /// Lanes, input buffers and round trips of a fabric that sends by credit; missing for any
-    /// other.
+    /// Lanes, input buffers and round trips of a credit-based fabric; missing for any other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credit: Option<CreditFacts>,
-    /// Optical circuit switches, where there are any.
+    /// Optical circuit switches, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub circuits: Option<CircuitFacts>,
-    /// PCIe between NICs and host memory, where there is any.
+    /// PCIe between NICs and host memory, if it is modelled.
     pub pcie: Option<PcieFacts>,
-    /// How a flow recovers from a notification, where rates follow notifications.
+    /// Recovery of a flow from one notification, if rates follow notifications.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryFacts>,
-    /// Source ports, where NICs change them from packet to packet.
+    /// Source ports, if NICs change them from packet to packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entropy: Option<EntropyFacts>,
-    /// The times of the collectives without any waiting.
+    /// Times of collectives without any waiting.
     pub jobs: Vec<JobFacts>,
-    /// The cost of a run.
+    /// Packet-hops, memory and time of a run.
     pub cost: Cost,
-    /// The parts to buy.
+    /// Parts to buy.
     pub bill: Bill,
-    /// Settings that have no effect, each a sentence.
+    /// Settings without effect, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// Explains a plan. `given` are the keys that its scenario gives itself, as `Loaded::given` of the
-/// scenario lists them.
+/// Explains a plan. `given` has the keys that its scenario sets itself, as `Loaded::given` lists
+/// them.
 ///
 /// # Errors
-/// When hosts cannot reach each other, or a collective cannot be run.
+/// Hosts that cannot reach each other, or a collective that cannot be run.
 pub fn explain(
     plan: &Plan,
     given: &[String],
@@ -85,10 +84,10 @@ pub fn explain(
     )
 }
 
-/// The same over routes that were built for its fabric.
+/// Explains a plan over routes that were built for its fabric.
 ///
 /// # Errors
-/// When a collective cannot be run, or explaining would take more than the budget has.
+/// A collective that cannot be run, or an explanation beyond the budget.
 pub fn explain_on(
     plan: &Plan,
     routing: &Routing,

@@ -6,70 +6,70 @@ use serde::Serialize;
 use tenter_plan::Plan;
 use tenter_topology::{NodeId, Topology};
 
-/// The fabric in numbers.
+/// Counts, tiers and capacity of the fabric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FabricFacts {
-    /// The kind of topology.
+    /// Kind of topology, as `fabric.kind` names it.
     pub kind: String,
-    /// NICs.
+    /// Number of NICs.
     pub hosts: u64,
-    /// Switches of all tiers.
+    /// Switches of all tiers, without optical ones.
     pub switches: u64,
-    /// Cables, each with both directions.
+    /// Cables; each has both directions.
     pub cables: u64,
-    /// Planes, each with a port of every NIC, where there are several.
+    /// Planes, each with a port of every NIC; missing for a single plane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planes: Option<u16>,
-    /// The tiers, lowest first.
+    /// Tiers of switches, lowest first.
     pub tiers: Vec<TierFacts>,
     /// Pairs of tiers with cables between them.
     pub pairs: Vec<PairFacts>,
-    /// The rate from one half of the hosts to the other; missing if half of the narrowest tier is
-    /// not the answer.
+    /// Rate from one half of the hosts to the other; missing if half of the narrowest tier is not
+    /// the answer.
     pub bisection_gbps: Option<f64>,
-    /// Whether it is exact; otherwise, where links are unequal, it is at most that.
+    /// True if the bisection is exact; with unequal links it is an upper bound.
     pub bisection_exact: bool,
 }
 
 /// One tier of switches.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TierFacts {
-    /// The name of its switches.
+    /// Name of its switches, such as `leaf`.
     pub name: String,
-    /// Their number.
+    /// Number of its switches.
     pub switches: u64,
-    /// The most ports one of them uses.
+    /// Greatest number of ports in use at one of them.
     pub ports_max: u64,
-    /// Line rate of all its cables to hosts and lower tiers.
+    /// Line rate of all cables to hosts and lower tiers.
     pub down_gbps: f64,
-    /// Line rate of all its cables to higher tiers; 0 for the highest.
+    /// Line rate of all cables to higher tiers; 0 for the highest tier.
     pub up_gbps: f64,
-    /// The least of its switches' ratios of down to up; missing where nothing goes up.
+    /// Least ratio of down to up over its switches; missing if nothing leads up.
     pub oversubscription_min: Option<f64>,
-    /// The greatest of them.
+    /// Greatest ratio of down to up over its switches.
     pub oversubscription_max: Option<f64>,
 }
 
 /// Cables between the switches of two tiers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairFacts {
-    /// The lower tier.
+    /// Name of the lower tier.
     pub lower: String,
-    /// The higher tier, or the same.
+    /// Name of the higher tier, or of the same.
     pub upper: String,
     /// Pairs of switches with at least one cable.
     pub pairs: u64,
-    /// The fewest parallel cables of such a pair.
+    /// Fewest parallel cables of such a pair.
     pub links_min: u64,
-    /// The most.
+    /// Most parallel cables of such a pair.
     pub links_max: u64,
-    /// The least line rate of one of these cables.
+    /// Least line rate among these cables.
     pub rate_min_gbps: f64,
-    /// The greatest.
+    /// Greatest line rate among these cables.
     pub rate_max_gbps: f64,
 }
 
-/// The name of the switches of a tier in a fabric with a number of tiers.
+/// Returns the name of a tier's switches: `leaf`, `spine` and so on, by number in deeper fabrics.
 pub(crate) fn tier_name(topology: &Topology, tier: u8) -> String {
     match (tier, topology.top_tier()) {
         (0, _) => "leaf".to_owned(),
@@ -120,7 +120,7 @@ fn tiers(topology: &Topology) -> Vec<TierFacts> {
 fn pairs(topology: &Topology) -> Vec<PairFacts> {
     let mut cables: BTreeMap<(NodeId, NodeId), u64> = BTreeMap::new();
     let mut found: BTreeMap<(u8, u8), PairFacts> = BTreeMap::new();
-    // A circuit is two fibres, of which one is taken; a dark port leads to itself.
+    // A circuit is two fibres, of which one counts; a dark port leads to itself.
     let once = topology.cables.iter();
     let once = once.filter(|cable| cable.ends[0] < cable.ends[1]);
     let between = once.filter_map(|cable| {

@@ -1,4 +1,4 @@
-//! The memory that a fabric takes before a packet is sent, and what its switches keep of flows.
+//! Memory of a fabric before any packet is sent, and of its switches' flow tables.
 
 use std::collections::BTreeSet;
 
@@ -6,20 +6,20 @@ use tenter_net::load_balancing::TableSizes;
 use tenter_plan::Plan;
 use tenter_topology::{NodeId, Size};
 
-/// A host: its NIC, its cable, addresses, names and inboxes.
+/// Bytes of a host: its NIC, cable, addresses, names and inboxes.
 const HOST: u64 = 900;
-/// A port of a switch without its queues, with its half of the cable and its inboxes.
+/// Bytes of a switch port without its queues, with half of its cable and inboxes.
 const SWITCH_PORT: u64 = 250;
-/// A queue of a port, and the account of its class.
+/// Bytes of a port's queue and of its class's priority group.
 const QUEUE: u64 = 150;
-/// One end of a lane.
+/// Bytes of one end of a lane.
 const LANE_END: u64 = 40;
-/// A virtual output queue of a leaf, and its part in the other leaf.
+/// Bytes of a virtual output queue, at its own leaf and at the other.
 const VOQ: u64 = 130;
-/// A port's row in `ports.parquet`, with its names, twice while it is written.
+/// Bytes of a port's row in `ports.parquet`, with names, twice while it is written.
 const PORT_ROW: u64 = 600;
 
-/// Nodes, links and routes, and the tables of switches.
+/// Estimates the bytes of nodes, links, routes and switch tables.
 pub(crate) fn fabric_bytes(plan: &Plan) -> u64 {
     let topology = &plan.topology;
     let hosts = topology.hosts as u64;
@@ -33,7 +33,7 @@ pub(crate) fn fabric_bytes(plan: &Plan) -> u64 {
         .scheduled
         .as_ref()
         .map_or(0, |_| groups * hosts * queues * VOQ);
-    // Both ends of each lane: their counters.
+    // Each lane has counters at both ends; NICs keep all eight lanes.
     let lanes = plan
         .credit
         .map_or(0, |_| (16 * hosts + 2 * ports * queues) * LANE_END);
@@ -46,7 +46,7 @@ pub(crate) fn fabric_bytes(plan: &Plan) -> u64 {
         + switch_tables(plan)
 }
 
-/// Crossbars, and the tables of flows that load balancers keep.
+/// Estimates the bytes of crossbars, and of the flow tables of load balancers.
 fn switch_tables(plan: &Plan) -> u64 {
     let topology = &plan.topology;
     let (used, leaves) = (used_leaves(plan), topology.leaves().len() as u64);
@@ -67,15 +67,16 @@ fn switch_tables(plan: &Plan) -> u64 {
     bytes.fold(0, u64::saturating_add)
 }
 
-/// Number of leaves with ranks of a job.
+/// Counts the leaves that have ranks of a job.
 fn used_leaves(plan: &Plan) -> u64 {
     let hosts = plan.jobs.iter().flat_map(|job| job.hosts.iter());
     let leaves = hosts.map(|&host| plan.topology.neighbour(host, 0).node);
     leaves.collect::<BTreeSet<_>>().len() as u64
 }
 
-/// The most lists of equal ports that a switch may choose from. In a tree that is one upwards, and
-/// one to each switch below with several cables to it; elsewhere each leaf may have its own.
+/// Returns an upper bound for the lists of equal-cost ports that a switch chooses from. In a tree
+/// there is one upwards, and one to each switch below with several cables; elsewhere each leaf may
+/// have its own.
 fn equal_ports(plan: &Plan, switch: NodeId) -> u64 {
     let topology = &plan.topology;
     let tier = topology.tier(switch);

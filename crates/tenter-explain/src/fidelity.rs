@@ -1,25 +1,25 @@
-//! How far flow level was off on trials that were run at packet level too.
+//! Known errors of flow level, from trials that were run at packet level too.
 //!
-//! `fidelity.csv` has the errors of a corpus of trials by what decides them: how the fabric shares
-//! its links, and what the jobs send. `tenter calibrate-fidelity` measures them, and a test of the
-//! project looks whether the file still has what it finds.
+//! `fidelity.csv` has the errors of a corpus of trials by class: how the fabric shares its links,
+//! and what the jobs send. `tenter calibrate-fidelity` measures them, and a test checks that the
+//! file is up to date.
 
 use std::fmt;
 
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::Plan;
 
-/// What decides how exact flow level is.
+/// Class of trials within which flow level is about equally exact.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FidelityClass {
-    /// How the fabric shares its links, as a word.
+    /// Mechanism by which the fabric shares its links, as a word.
     pub fabric: String,
-    /// What the jobs send, as a word.
+    /// Traffic of the jobs, as a word.
     pub load: String,
 }
 
 impl FidelityClass {
-    /// That of a plan.
+    /// Returns the class of a plan.
     #[must_use]
     pub fn of(plan: &Plan) -> FidelityClass {
         FidelityClass {
@@ -35,9 +35,9 @@ impl fmt::Display for FidelityClass {
     }
 }
 
-/// What decides how links are shared: a mechanism that outweighs the load balancer, or else the
-/// load balancer by its own name, with the pauses that lossless classes add. Kinds that share in
-/// another way never lend each other their error.
+/// Names the mechanism that decides how links are shared: one that outweighs the load balancer, or
+/// else the load balancer, with `-pfc` if lossless classes add pauses. Each has errors of its own,
+/// because none predicts those of another.
 fn fabric(plan: &Plan) -> String {
     let control = plan.nic.reacting().map(CongestionControl::word);
     let mechanisms = [
@@ -75,8 +75,8 @@ fn fabric(plan: &Plan) -> String {
     }
 }
 
-/// What is sent. Jobs beside each other share links in proportions that no single job has: with PFC
-/// by ingress port, where flow level shares by flow. So several jobs are a kind of their own.
+/// Names the traffic. Several jobs are a class of their own: they share links in proportions that
+/// no single job has, since PFC shares by ingress port and flow level by flow.
 fn load(plan: &Plan) -> &'static str {
     let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
     if plan.jobs.len() > 1 {
@@ -90,42 +90,42 @@ fn load(plan: &Plan) -> &'static str {
     }
 }
 
-/// By how much flow level was off, in percent of what packets gave; negative where it said less.
+/// Errors of flow level in one trial, in percent of packet level; negative if flow level gave less.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LevelErrors {
-    /// The completion time of each job under test.
+    /// Errors of each measured job's completion time.
     pub jct: Vec<f64>,
-    /// The median flow completion time of each collective.
+    /// Errors of each collective's median flow completion time.
     pub fct_p50: Vec<f64>,
-    /// The 99th percentile of the flow completion times of each collective.
+    /// Errors of the 99th percentile of each collective's flow completion times.
     pub fct_p99: Vec<f64>,
 }
 
-/// The errors of many trials of a class.
+/// Errors over all trials of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FidelityRow {
-    /// The class.
+    /// Class of the trials.
     pub class: FidelityClass,
-    /// Trials.
+    /// Number of trials in the class.
     pub trials: u32,
-    /// Of the completion times of jobs.
+    /// Errors of job completion times.
     pub jct: ErrorOf,
-    /// Of median flow completion times.
+    /// Errors of median flow completion times.
     pub fct_p50: ErrorOf,
-    /// Of 99th percentiles of flow completion times.
+    /// Errors of 99th percentiles of flow completion times.
     pub fct_p99: ErrorOf,
 }
 
-/// The errors of one quantity, in percent.
+/// Errors of one quantity, in percent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ErrorOf {
-    /// Mean with its sign.
+    /// Mean error with its sign.
     pub bias: f64,
-    /// Mean of the magnitude.
+    /// Mean magnitude of the errors.
     pub mean: f64,
     /// 95th percentile of the magnitude (nearest rank).
     pub p95: f64,
-    /// The greatest magnitude.
+    /// Greatest magnitude of an error.
     pub worst: f64,
 }
 
@@ -147,10 +147,10 @@ impl ErrorOf {
     }
 }
 
-/// The errors of trials, class by class.
+/// Summarises the errors of trials, class by class.
 #[must_use]
 pub fn fidelity_rows(trials: &[(FidelityClass, LevelErrors)]) -> Vec<FidelityRow> {
-    // Of a trial whose jobs did not end at both levels nothing is known.
+    // A trial whose jobs did not end at both levels gives no error.
     let trials = trials.iter().filter(|(_, errors)| !errors.jct.is_empty());
     let trials: Vec<_> = trials.collect();
     let mut classes: Vec<&FidelityClass> = trials.iter().map(|(class, _)| class).collect();
@@ -180,7 +180,7 @@ pub fn fidelity_rows(trials: &[(FidelityClass, LevelErrors)]) -> Vec<FidelityRow
     classes.into_iter().map(row).collect()
 }
 
-/// The names of the columns of the table.
+/// Column names of the table.
 pub const FIDELITY_COLUMNS: [&str; 15] = [
     "fabric",
     "load",
@@ -200,7 +200,7 @@ pub const FIDELITY_COLUMNS: [&str; 15] = [
 ];
 
 impl FidelityRow {
-    /// Its cells, in the order of [`FIDELITY_COLUMNS`]; percents with two decimals.
+    /// Returns the row's cells in the order of [`FIDELITY_COLUMNS`]; percentages have two decimals.
     #[must_use]
     pub fn cells(&self) -> Vec<String> {
         let class = [&self.class.fabric, &self.class.load].map(Clone::clone);
@@ -214,7 +214,7 @@ impl FidelityRow {
     }
 }
 
-/// Rows as a table of comma-separated values.
+/// Writes rows as comma-separated values, with a heading.
 #[must_use]
 pub fn fidelity_csv(rows: &[FidelityRow]) -> String {
     let lines = rows.iter().map(|row| row.cells().join(","));
@@ -222,17 +222,17 @@ pub fn fidelity_csv(rows: &[FidelityRow]) -> String {
     lines.map(|line| line + "\n").collect()
 }
 
-/// The errors that are known, as a table of comma-separated values.
+/// Known errors, as comma-separated values.
 pub const KNOWN: &str = include_str!("fidelity.csv");
 
-/// What is known of the error of the class of a plan.
+/// Known error of flow level for the class of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownError {
-    /// The class.
+    /// Class of the plan.
     pub class: FidelityClass,
-    /// Trials that it is known from.
+    /// Number of trials behind the figures.
     pub trials: u32,
-    /// Of the completion times of jobs, in percent.
+    /// Errors of job completion times, in percent.
     pub jct: ErrorOf,
 }
 
@@ -253,8 +253,8 @@ impl fmt::Display for KnownError {
     }
 }
 
-/// What is known of the error of flow level for the class of a plan; `None` for one that no trial
-/// of the corpus has.
+/// Looks up the error of flow level for the class of a plan; `None` for a class without trials in
+/// the corpus.
 #[must_use]
 pub fn known_error(plan: &Plan) -> Option<KnownError> {
     let class = FidelityClass::of(plan);

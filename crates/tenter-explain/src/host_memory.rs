@@ -1,4 +1,4 @@
-//! PCIe to host memory: the payload rate of DMA, and the NICs that it slows down.
+//! PCIe to host memory: payload rates of DMA, and the NICs that it slows down.
 
 use std::collections::BTreeMap;
 
@@ -8,48 +8,48 @@ use tenter_plan::Plan;
 use tenter_topology::HostId;
 use tenter_units::Rate;
 
-/// PCIe of all NICs, and the share of each kind of them.
+/// PCIe of all NICs, grouped by their share of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PcieFacts {
-    /// Bytes of transaction layer packets that the link carries, each way.
+    /// Rate of transaction layer packets that the link carries, each way.
     pub peak_gbps: f64,
     /// Most payload of a transaction layer packet.
     pub max_payload_bytes: u32,
-    /// Bytes of such a packet beyond its payload.
+    /// Bytes of such a packet beside its payload.
     pub tlp_overhead_bytes: u32,
-    /// NICs by their share of it, those with least first.
+    /// Groups of NICs, those with the least share first.
     pub nics: Vec<DmaFacts>,
 }
 
-/// NICs with the same line and the same shares of PCIe.
+/// NICs with the same line rate and the same shares of PCIe.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DmaFacts {
-    /// Their number.
+    /// Number of such NICs.
     pub count: u64,
-    /// One of them.
+    /// Name of one of them.
     pub example: String,
-    /// Payload that full packets bring over the line.
+    /// Payload rate of the line in full packets.
     pub line_payload_gbps: f64,
-    /// Into host memory.
+    /// DMA into host memory, which limits what the NIC receives.
     pub write: DirectionFacts,
-    /// Out of host memory.
+    /// DMA out of host memory, which limits what the NIC sends.
     pub read: DirectionFacts,
 }
 
 /// One direction of DMA.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DirectionFacts {
-    /// Bytes on the PCIe link.
+    /// Rate on the PCIe link, with the overhead of its packets.
     pub link_gbps: f64,
-    /// Payload, in full packets.
+    /// Payload rate in full packets.
     pub payload_gbps: f64,
-    /// The share of the line with which host memory keeps up, in percent, at most 100.
+    /// Share of the line's payload rate that DMA keeps up with, in percent, at most 100.
     pub line_percent: f64,
-    /// Whether the line is ever faster.
+    /// True if the line is faster than DMA for some payload size.
     pub limits: bool,
 }
 
-/// `None` without PCIe.
+/// Returns the facts of PCIe; `None` if it is not modelled.
 pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
     let pcie = plan.nic.pcie?;
     let mtu = plan.nic.mtu_bytes;
@@ -87,7 +87,7 @@ pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
     })
 }
 
-/// Whether host memory is ever slower than the line of any NIC.
+/// Returns true if the line of any NIC can be faster than its DMA.
 pub(crate) fn limits_any(plan: &Plan) -> bool {
     plan.dma.numbered().any(|(host, rates)| {
         let line = plan.topology.line_rate(host);

@@ -1,4 +1,4 @@
-//! The times of collectives without any waiting for other traffic.
+//! Ideal times of collectives, without waiting for other traffic.
 
 use serde::Serialize;
 use tenter_plan::Plan;
@@ -10,60 +10,59 @@ use tenter_workload::{CollectiveRun, Job, JobId, Traffic, WorkloadError};
 
 use crate::flow_workload::transfers;
 
-/// A job, and the times of its collectives.
+/// A job with the ideal times of its collectives.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobFacts {
-    /// Its name.
+    /// Name of the job.
     pub name: String,
-    /// Number of its ranks.
+    /// Number of ranks.
     pub ranks: u32,
-    /// The hosts of its ranks in their order: `3`, or `8-15` for hosts that follow each other;
-    /// ranks that follow each other on the same host count once.
+    /// Hosts in rank order: `3`, or `8-15` for consecutive ones. Consecutive ranks on one host
+    /// count once.
     pub hosts: Vec<String>,
-    /// Leaves that its hosts span.
+    /// Leaves that the job's hosts span.
     pub leaves: u32,
-    /// The fewest leaves that could hold as many.
+    /// Fewest leaves that could hold its hosts.
     pub fewest_leaves: u32,
-    /// Pods that its hosts span: what stays connected without the highest tier.
+    /// Pods that its hosts span; a pod stays connected without the highest tier.
     pub pods: u32,
-    /// The fewest pods that could hold as many.
+    /// Fewest pods that could hold its hosts.
     pub fewest_pods: u32,
-    /// Number of rounds of its list of collectives, warm-up included.
+    /// Rounds of the list of collectives, warm-up included.
     pub rounds: u64,
-    /// Whether it is load for the others; it then runs its list as often as it can.
+    /// True for load on the other jobs, which repeats its list as long as they run.
     pub background: bool,
-    /// The job for whose end it waits.
+    /// Name of the job whose end this one waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// When it starts: from 0, or from that end on.
+    /// Start time: from 0, or from the end of the other job.
     pub start_ns: f64,
-    /// Number of its streams that never end.
+    /// Number of endless streams.
     pub flows: u64,
-    /// The computing of its ranks in one round of the list.
+    /// Mean computing time of the ranks in one round of the list.
     pub compute_ns: f64,
-    /// One entry for each collective and size.
+    /// Ideal times, one for each collective and size.
     pub collectives: Vec<IdealTime>,
 }
 
 /// A collective of one size on an ideal switch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IdealTime {
-    /// The operation.
+    /// Operation, such as `all-reduce`.
     pub collective: String,
-    /// The algorithm.
+    /// Algorithm, such as `ring`.
     pub algorithm: String,
-    /// The size as nccl-tests counts it; of a workload of flows their approximate total.
+    /// Size as nccl-tests counts it; for a workload of flows their approximate total.
     pub size_bytes: u64,
-    /// Number of its transfers; of a workload of flows the approximate number for which there is
-    /// time.
+    /// Number of transfers; for a workload of flows the approximate number that its duration
+    /// allows.
     pub transfers: u64,
-    /// The closed form, with the ports of the NICs and the shortest path among the ranks; no run in
-    /// which all bytes arrive is faster. Of a graph of operations what its busiest port sends or
-    /// its busiest stream computes: a lower bound without what ranks wait for each other, such as
-    /// the bubble of a pipeline.
+    /// Closed form with the ports of the NICs and the shortest path among the ranks; no run in
+    /// which all bytes arrive is faster. For a graph of operations, the time of its busiest port or
+    /// stream: a lower bound that ignores waiting, such as a pipeline's bubble.
     pub ideal_ns: f64,
-    /// The bus bandwidth that goes with it; missing of workloads of flows and graphs of
-    /// operations, which have none.
+    /// Bus bandwidth at the ideal time; missing for workloads of flows and graphs of operations,
+    /// which have none.
     pub ideal_busbw_gbytes_per_s: Option<f64>,
 }
 
@@ -111,14 +110,14 @@ pub(crate) fn job_facts(
     })
 }
 
-/// The hosts of ranks, where those that follow each other on one host count once.
+/// Returns the hosts of ranks, consecutive ranks on one host once.
 fn nics_in_order(hosts: &[HostId]) -> Vec<HostId> {
     let mut nics = hosts.to_vec();
     nics.dedup();
     nics
 }
 
-/// When the last measured job ends and background jobs are cut off, if nothing ever waits.
+/// Returns when the last measured job ends and background jobs are cut off, if nothing waits.
 pub(crate) fn end_of_all(plan: &Plan) -> Time {
     let jobs = plan.jobs.iter().zip(starts(plan));
     let judged = jobs.filter(|(job, _)| !job.background);
@@ -128,11 +127,12 @@ pub(crate) fn end_of_all(plan: &Plan) -> Time {
     plan.time_limit.map_or(end, |limit| limit.min(end))
 }
 
-/// When each job starts, if nothing ever waits and no frame takes any time on its way.
+/// Returns the start of each job, if nothing waits and frames take no time on their paths.
 pub(crate) fn starts(plan: &Plan) -> Vec<Time> {
     let mut starts: Vec<Option<Time>> = vec![None; plan.jobs.len()];
     for index in 0..plan.jobs.len() {
-        // From the job back to one whose start is known, and forth again.
+        // Follow the chain to a job whose start is known, then resolve it backwards; recursion
+        // would be as deep as the chain.
         let mut chain = vec![index];
         while let Some(&job) = chain.last() {
             let Job { after, start, .. } = plan.jobs[job];
@@ -156,20 +156,21 @@ pub(crate) fn starts(plan: &Plan) -> Vec<Time> {
     starts.into_iter().flatten().collect()
 }
 
-/// The product of rounds and items, rounded to the nearest.
+/// Multiplies a count by `rounds`, and rounds to the nearest integer.
 pub(crate) fn in_rounds(count: u64, rounds: f64) -> u64 {
     (count as f64 * rounds).round() as u64
 }
 
-/// Number of times that a job from `start` runs its list of collectives. A measured one would end
-/// by itself at `own_end`, and makes the same progress all the time until then or until the limit;
-/// a background job runs it as often as it can until all others have ended, if nothing ever waits.
+/// Returns how often a job that starts at `start` runs its list of collectives, if nothing waits. A
+/// measured job makes steady progress until `own_end` or the time limit; a background job repeats
+/// its list until `end_of_all`.
 pub(crate) fn rounds(plan: &Plan, job: &Job, start: Time, own_end: Time, end_of_all: Time) -> f64 {
     let span = |end: Time| end.saturating_sub(start).ps();
     if !job.background {
         let rounds = f64::from(job.iterations) + f64::from(job.warm_up);
         return match plan.time_limit {
-            // A job that takes no time has done nothing before it starts, and then everything.
+            // A job without any time has done nothing before its start, and everything at it; 1 ps
+            // avoids 0 / 0.
             Some(limit) if limit < own_end => {
                 rounds * span(limit) as f64 / span(own_end).max(1) as f64
             }

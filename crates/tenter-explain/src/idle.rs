@@ -1,8 +1,8 @@
 //! Settings of a scenario that cannot change anything in it.
 //!
 //! A threshold that is never reached, a timeout that never expires or a buffer that never fills is
-//! not among them: that it was not needed is a result. Only settings that nothing in the plan could
-//! use are here.
+//! not among them: that it was not needed is a result of the run. Listed are settings that nothing
+//! in the plan could use.
 
 mod arrangements;
 
@@ -19,23 +19,23 @@ use crate::buffers::{UsedQueues, used_queues};
 use crate::error::ExplainError;
 use crate::host_memory::limits_any;
 
-/// With more kinds of hosts, every pair of neighbours in their order is checked for a choice of
-/// paths, and not every pair.
+/// Number of host kinds up to which all pairs of kinds are checked for a choice of paths; beyond it
+/// only neighbours in their order are.
 const ALL_PAIRS_MAX: usize = 256;
 
-/// A setting that has no effect: the same scenario without it runs alike.
+/// A setting without effect: the scenario runs alike without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdleSetting {
-    /// Its path, as in an override: `jobs[0].gap`.
+    /// Path of the setting as in an override: `jobs[0].gap`.
     pub path: String,
-    /// The part without effect, and the reason, in a sentence without its end.
+    /// Setting and reason, a sentence without its full stop.
     pub note: String,
 }
 
-/// The settings among `given` that have no effect in a plan, in the order of the scenario.
+/// Returns the settings among `given` without effect in a plan, in the scenario's order.
 ///
 /// # Errors
-/// When hosts cannot reach each other.
+/// Hosts that cannot reach each other.
 pub fn idle_settings(
     plan: &Plan,
     given: &[String],
@@ -45,10 +45,10 @@ pub fn idle_settings(
     idle_settings_on(plan, &routing, given, budget)
 }
 
-/// The same over routes that were built for the fabric of the plan.
+/// Returns the same over routes that were built for the plan's fabric.
 ///
 /// # Errors
-/// When seeing it would take more than the budget has.
+/// Checks beyond the budget.
 pub fn idle_settings_on(
     plan: &Plan,
     routing: &Routing,
@@ -72,18 +72,18 @@ pub fn idle_settings_on(
     Ok(notes)
 }
 
-/// The inputs of the rules about a plan.
+/// Inputs of the rules.
 struct Facts<'a> {
     plan: &'a Plan,
-    /// Whether packets of any job have more than one path.
+    /// True if packets of any job have more than one path.
     choice: bool,
-    /// Whether switches draw the packets that they mark; draws depend on the hash of a packet.
+    /// True if switches draw which packets they mark; draws depend on a packet's hash.
     drawn_marks: bool,
-    /// Whether the scenario sets how ranks are spread, which may be at random.
+    /// True if the scenario sets a placement, which may be random.
     placed: bool,
-    /// The queues of packets.
+    /// Queues that packets use.
     used: UsedQueues,
-    /// Routes that lead where packets would go without them.
+    /// Indices of routes that equal the default.
     idle_routes: Vec<usize>,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// The reason why a setting has no effect, if it has none.
+    /// Returns the reason why a setting has no effect; `None` if it may have one.
     fn reason(&self, path: &str) -> Option<&'static str> {
         if let Some((index, rest)) = item(path, "jobs") {
             return of_job(self.plan.jobs.get(index)?, rest, self.has_one_queue());
@@ -130,14 +130,14 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether load balancing, or a draw of marks, depends on addresses.
+    /// Returns true if load balancing or drawn marks depend on addresses.
     fn addresses_matter(&self) -> bool {
         self.drawn_marks || self.choice && reads_addresses(&self.plan.switches.usual)
     }
 
     fn of_entropy(&self) -> Option<&'static str> {
         let entropy = self.plan.port_changes.entropy.as_ref()?;
-        // Where it learns, receivers answer packets that come out of order.
+        // Learning also changes the receivers, which answer packets out of order.
         if self.drawn_marks || entropy.kind().learns() {
             return None;
         }
@@ -152,8 +152,8 @@ impl<'a> Facts<'a> {
         idle.then_some("switches do not look at the hash of a packet")
     }
 
-    /// Why a time of pauses has no effect: those of NICs act only where switches pause NICs, that
-    /// of switches also where these speak to each other.
+    /// Checks a time of pauses. NICs' times act only if switches pause NICs; switches' times act
+    /// also between switches.
     fn of_pauses(&self, path: &str, lossless: bool) -> Option<&'static str> {
         let plan = self.plan;
         let signals = plan.signals.as_ref().filter(|_| plan.credit.is_none());
@@ -236,7 +236,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Seeds of draws that the plan does not have.
+    /// Checks a seed: its draws may not exist in the plan.
     fn of_seeds(&self, path: &str) -> Option<&'static str> {
         match path {
             "seeds.placement" => (!self.placed).then_some("no job is placed at random"),
@@ -247,7 +247,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Settings that input-queued switches do not use.
+    /// Checks a setting of input-queued switches.
     fn of_switching(&self, key: &str) -> Option<&'static str> {
         let queues = self.plan.input_queued?.queues;
         match key {
@@ -259,13 +259,13 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether switches put all packets that NICs send into one queue.
+    /// Returns true if switches put all packets that NICs send into one queue.
     fn has_one_queue(&self) -> bool {
         let of_signals = usize::from(self.plan.signals.is_some());
         self.plan.switches.usual.classes.len() == 1 + of_signals
     }
 
-    /// Settings that optical switches do not use.
+    /// Checks a setting of optical switches.
     fn of_circuits(&self, key: &str) -> Option<&'static str> {
         let circuits = self.plan.circuits.as_ref()?;
         let above_leaves = matches!(self.plan.topology_spec, TopologySpec::FatTree(_));
@@ -323,7 +323,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether anything is drawn at random: a path or a mark, a place, what jobs do, a clock.
+    /// Returns true if anything is random: a path or mark, a placement, the jobs, a clock.
     fn random(&self) -> bool {
         self.random_paths()
             || self.placed
@@ -331,14 +331,14 @@ impl<'a> Facts<'a> {
             || self.plan.nic.clock_offset_max_ppm > 0
     }
 
-    /// Whether a path or a mark is drawn, or hashed with a seed.
+    /// Returns true if a path or mark is drawn, or hashed with a seed.
     fn random_paths(&self) -> bool {
         let marks = |class: &ClassSpec| class.ecn.is_some();
         let hashed = self.choice && self.plan.switches.usual.load_balancing.reads_seed();
         hashed || self.plan.switches.any_class(marks)
     }
 
-    /// Whether jobs draw anything: a permutation, a size, a time.
+    /// Returns true if jobs draw anything: a permutation, a size, a time.
     fn random_jobs(&self) -> bool {
         let runs = self.plan.jobs.iter().flat_map(|job| &job.sequence);
         let draws =
@@ -351,18 +351,18 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Whether a collective depends on a draw.
+/// Returns true if a collective depends on a draw.
 fn draws_collective(run: &CollectiveRun) -> bool {
     run.traffic.collective().is_some_and(CollectiveKind::draws)
 }
 
-/// Whether flows have random sizes or start at random times.
+/// Returns true if flows have random sizes or random start times.
 fn draws_flows(run: &CollectiveRun) -> bool {
     let flows = run.traffic.flow_workload();
     flows.is_some_and(|flows| flows.is_open() || flows.sizes.points().len() > 1)
 }
 
-/// Whether neighbours or volumes of an application are random.
+/// Returns true if an application's neighbours or volumes are random.
 fn draws_pattern(run: &CollectiveRun) -> bool {
     let pattern = run.traffic.pattern();
     pattern.is_some_and(|pattern| pattern.kind().draws())
@@ -376,20 +376,21 @@ fn of_job(job: &Job, key: &str, one_queue: bool) -> Option<&'static str> {
     (key == "gap" && once).then_some("the job runs one collective, once")
 }
 
-/// The index and the rest of a path into a list: `jobs[2].gap` is item 2 of `jobs` and `gap`.
+/// Splits a path into a list: `jobs[2].gap` is item 2 of `jobs` and `gap`.
 fn item<'p>(path: &'p str, list: &str) -> Option<(usize, &'p str)> {
     let rest = path.strip_prefix(list)?.strip_prefix('[')?;
     let (index, rest) = rest.split_once(']')?;
     Some((index.parse().ok()?, rest.strip_prefix('.').unwrap_or(rest)))
 }
 
-/// Whether packets may leave the shortest paths: there is a region beside those of a source and its
-/// destination.
+/// Returns true if packets may leave the shortest paths: load balancing sends detours, and there is
+/// a region beside those of source and destination.
 fn has_detours(plan: &Plan, routing: &Routing) -> bool {
     plan.switches.usual.load_balancing.detours().is_some() && routing.regions() > 2
 }
 
-/// Whether packets between any two hosts of a job find more than one way at some switch.
+/// Returns true if packets between any two hosts of a job find several equal-cost ports at some
+/// switch.
 fn has_choice(plan: &Plan, routing: &Routing, job: &Job) -> bool {
     let kinds = host_kinds(plan, job.hosts.iter().copied());
     let hosts: Vec<HostId> = kinds.iter().map(|kind| kind.hosts.0).collect();
@@ -416,12 +417,13 @@ fn has_choice(plan: &Plan, routing: &Routing, job: &Job) -> bool {
 fn reads_addresses(switch: &SwitchSpec) -> bool {
     match switch.load_balancing.ecmp() {
         Some(ecmp) => ecmp.fields.source_address || ecmp.fields.destination_address,
-        // The hash of all fields picks the entry of a table, or is an input of random draws.
+        // Other load balancers use the hash of all fields, as index of a table or input of random
+        // draws.
         None => switch.load_balancing.reads_hash(),
     }
 }
 
-/// Whether hosts are cabled leaf by leaf although their leaves are listed.
+/// Returns true if listed leaves equal the regular cabling, host by host.
 fn regular(spec: &TopologySpec) -> bool {
     let (cabling, per_leaf) = match spec {
         TopologySpec::LeafSpine(spec) => (&spec.cabling, spec.hosts_per_leaf),
@@ -436,7 +438,7 @@ fn regular(spec: &TopologySpec) -> bool {
     matches!(cabling, Cabling::Leaves(leaves) if in_order(leaves))
 }
 
-/// Settings of the simulator.
+/// Checks a setting of the simulator.
 fn of_engine(plan: &Plan, key: &str) -> Option<&'static str> {
     match key {
         "packets_time" | "packets_memory" => plan
@@ -453,7 +455,7 @@ fn of_engine(plan: &Plan, key: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether no other override is of the same pair.
+/// Returns true if no other override names the same pair of switches.
 fn is_alone(spec: &LeafSpine, index: usize) -> bool {
     let place = |link: &LinkOverride| (link.leaf, link.spine);
     let own = spec.overrides.get(index).map(place);
@@ -465,7 +467,7 @@ fn is_alone(spec: &LeafSpine, index: usize) -> bool {
     same.count() == 1
 }
 
-/// Routes that state the default.
+/// Returns the indices of routes that equal the default.
 fn idle_routes(plan: &Plan, budget: &Budget) -> Result<Vec<usize>, ExplainError> {
     let topology = &plan.topology;
     if topology.routes.is_empty() {
@@ -490,8 +492,7 @@ fn idle_routes(plan: &Plan, budget: &Budget) -> Result<Vec<usize>, ExplainError>
     Ok(idle.map(|(index, _)| index).collect())
 }
 
-/// Listed classes without packets, and settings of a class that only acknowledgements have that do
-/// not apply to these.
+/// Lists classes without packets, and ECN thresholds of classes without data.
 fn class_notes(plan: &Plan, given: &[String]) -> Vec<IdleSetting> {
     let listed = |key: &str| given.iter().any(|path| path == key);
     if !listed("fabric.switch.classes") {
@@ -505,7 +506,7 @@ fn class_notes(plan: &Plan, given: &[String]) -> Vec<IdleSetting> {
         if of_signals == Some(number) {
             continue;
         }
-        // Its reserved bytes are missing in the pools.
+        // Reserved bytes and headroom of an unused class still shrink the pools.
         let keeps = class.reserved_bytes > 0 || class.lossless.is_some();
         if !used.uses(queue) && !keeps {
             notes.push(IdleSetting {

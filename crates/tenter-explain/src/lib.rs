@@ -1,4 +1,4 @@
-//! The meaning of a plan and the cost of running it, without running it.
+//! Meaning of a plan and cost of running it, without running it.
 //!
 //! ```text
 //!   Plan ─▶ fabric   tiers, links per switch pair, oversubscription
@@ -10,12 +10,13 @@
 //!        ─▶ ideal    the closed form of every collective and size
 //!        ─▶ cost     packet-hops, memory, wall time
 //!        ─▶ bill     the parts to buy, and their power
-//!        ─▶ fidelity  how exact flow level is for it
+//!        ─▶ fidelity  known errors of flow level for plans like this
 //!        ─▶ idle     settings that have no effect
 //! ```
 //!
 //! Everything is arithmetic on the plan: no packet moves. Latencies, ideal times and headroom are
-//! those of the model, to the picosecond; the cost is an estimate, checked against real runs.
+//! those of the model, to the picosecond. The cost is an estimate, which tests compare with real
+//! runs.
 //!
 //! **Architecture invariant.** Nothing here reads a file, a clock or the environment: the same plan
 //! gives the same explanation on any machine.

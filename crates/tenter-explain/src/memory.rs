@@ -1,6 +1,7 @@
-//! The memory a run takes at its peak.
+//! Memory of a run at its peak.
 //!
-//! Constants are bytes measured on x86-64 Linux; `docs/explain.md` compares them with real runs.
+//! Constants are bytes measured on x86-64 Linux; `docs/explain.md` compares the sums with real
+//! runs.
 
 use std::sync::Arc;
 
@@ -19,27 +20,27 @@ use crate::ideal::{end_of_all, in_rounds, rounds, starts};
 use crate::queues::{Crowd, crowd};
 use crate::traffic::ranks_looked_at;
 
-/// The parts of the memory of a run.
+/// Parts of a run's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct MemoryParts {
-    /// The program.
+    /// Program code and its own data.
     pub process_bytes: u64,
-    /// Nodes, links, routes, their counters, and the tables of switches.
+    /// Nodes, links, routes, their counters, and switch tables.
     pub fabric_bytes: u64,
-    /// Queue pairs.
+    /// Both ends of all queue pairs.
     pub queue_pairs_bytes: u64,
-    /// Flows under way, and the records of all flows.
+    /// Flows under way, and records of all flows.
     pub flows_bytes: u64,
-    /// Packets in queues.
+    /// Packets that wait in queues.
     pub packets_bytes: u64,
-    /// Rows that wait to be written, and those of all collectives.
+    /// Rows that wait to be written, and rows of all collectives.
     pub tables_bytes: u64,
-    /// Graphs of operations, and what is recorded of them.
+    /// Graphs of operations, and records of their runs.
     pub operations_bytes: u64,
 }
 
 impl MemoryParts {
-    /// All of it.
+    /// Returns the sum of all parts.
     pub fn total(&self) -> u64 {
         let parts = [
             self.fabric_bytes,
@@ -55,54 +56,54 @@ impl MemoryParts {
     }
 }
 
-/// The program itself, before it has read anything.
+/// Bytes of the program before it has read anything.
 const PROCESS: u64 = 12_900_000;
-/// Both ends of a queue pair.
+/// Bytes of a queue pair, at both ends.
 const QUEUE_PAIR: u64 = 160;
-/// A flow that waits to be sent: its work request and its timer.
+/// Bytes of a flow that waits to be sent: its work request and timer.
 const FLOW: u64 = 120;
-/// At flow level, a message that is sent or waits: its flow, and its places in lists.
+/// Bytes of a message at flow level, sent or waiting: its flow and its places in lists.
 const MESSAGE_AS_FLOW: u64 = 168;
-/// At flow level, a queue pair.
+/// Bytes of a queue pair at flow level.
 const QUEUE_PAIR_OF_FLOWS: u64 = 24;
-/// At flow level, what a port has in addition as a link.
+/// Bytes that a port adds at flow level, as a link.
 const LINK_OF_FLOWS: u64 = 210;
-/// At flow level, a finished flow until its row is made, and the most that wait for that.
+/// Bytes of a finished flow at flow level until its row is made, and the limit of such flows.
 const FLOW_DONE_OF_FLOWS: u64 = 56;
 const DONE_OF_FLOWS_MAX: u64 = 1 << 18;
-/// The further memory of a finished flow, until its row is made: both halves of its record and
-/// their places.
+/// Further bytes of a finished flow until its row is made: both halves of its record and their
+/// places.
 const FLOW_DONE: u64 = 120;
-/// The memory of a flow to the end of the trial: its completion time, and its ratio to the ideal.
+/// Bytes of a flow until the end of the trial: its completion time and ideal ratio.
 const FLOW_KEPT: u64 = 16;
-/// The memory of a workload of flows, whatever their number: histograms of the completion times and
-/// slowdowns of each tenth of its sizes, and of all.
+/// Bytes of a workload of flows, whatever their number: histograms of completion times and
+/// slowdowns for each tenth of the sizes, and for all.
 const FLOW_HISTOGRAMS: u64 = 6_000_000;
-/// A collective of one iteration: its records and its row, which is in the summary, in its table
-/// and in the text that is written of it.
+/// Bytes of one collective in one iteration: its records, and its row in the summary, in its table
+/// and in the text written of it.
 const TURN: u64 = 3_000;
-/// A packet in a queue, whose ring is half full on average when it has just grown.
+/// Bytes of a packet in a queue, whose ring is half full on average after it has grown.
 const PACKET: u64 = 48;
-/// The same at an input, with its place in the order of arrival.
+/// Bytes of a packet at an input, with its place in the order of arrival.
 const PACKET_AT_INPUT: u64 = 96;
 /// Rows of a table that are kept until they are written together.
 const ROW_GROUP: u64 = 65_536;
-/// The share of the rows of a group that their columns take while they are written, in percent.
+/// Size of a row group's columns while they are written, in percent of its rows.
 const COLUMNS_PERCENT: u64 = 30;
-/// Bytes a rank pair takes in the tables of queue pairs, unless every rank sends to every other.
+/// Bytes of a rank pair in tables of queue pairs, unless every rank sends to every other.
 const PAIR_ENTRY: u64 = 16;
 
-/// An operation in Tenter's format, as it is kept beside the trial.
+/// Bytes of an operation in Tenter's file format, which is kept beside the trial.
 const OPERATION_FILE: u64 = 8;
-/// What the meter of a training or an inference keeps of an operation.
+/// Bytes that the meter of a training or inference keeps for an operation.
 const OPERATION_METERED: u64 = 12;
-/// The text in the row of an operation.
+/// Bytes of text in an operation's row.
 const OPERATION_TEXT: u64 = 32;
 
-/// The memory a run of a plan takes at its peak, in bytes.
+/// Estimates the memory of a run at its peak, in bytes.
 ///
 /// # Errors
-/// When a collective cannot be run by its ranks.
+/// A collective that its ranks cannot run.
 pub fn memory_bytes(plan: &Plan) -> Result<u64, WorkloadError> {
     Ok(memory(plan)?.total())
 }
@@ -115,7 +116,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         ..MemoryParts::default()
     };
     let is_of_flows = plan.fidelity == Fidelity::Flow;
-    // Where planes are chosen by hash each port has a NIC of its own.
+    // If planes are chosen by hash, each port has a NIC of its own.
     let nics = u64::from(plan.topology.nic_ports / plan.sprayed_planes());
     if is_of_flows {
         parts.fabric_bytes += 2 * plan.topology.cables.len() as u64 * LINK_OF_FLOWS;
@@ -177,7 +178,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
     Ok(parts)
 }
 
-/// A packet in a queue.
+/// Returns the bytes of a packet in a queue.
 fn packet_bytes(plan: &Plan) -> u64 {
     match plan.input_queued {
         Some(_) => PACKET_AT_INPUT,
@@ -185,7 +186,7 @@ fn packet_bytes(plan: &Plan) -> u64 {
     }
 }
 
-/// The graphs of all jobs, each once, and what is recorded of each job's.
+/// Estimates the bytes of all graphs, each once, and of each job's records.
 fn operations(plan: &Plan) -> u64 {
     let recorded = size_of::<OperationLog>() + size_of::<OperationRow>();
     let recorded = recorded as u64 + OPERATION_TEXT;
@@ -214,20 +215,20 @@ fn operations(plan: &Plan) -> u64 {
     bytes
 }
 
-/// The workload of a job whose flows are forgotten once their rows are written.
+/// Returns a job's workload of flows, whose flows are forgotten once their rows are written.
 fn flow_workload(job: &Job) -> Option<&FlowWorkload> {
     let mut runs = job.sequence.iter();
     runs.find_map(|run| run.traffic.flow_workload())
 }
 
-/// Flows of all turns of a job.
+/// Estimates the flows of a job over all of its rounds.
 fn flows(plan: &Plan, job: &Job, rounds: f64) -> Result<u64, WorkloadError> {
     let mut flows = 0_u64;
-    // Flows that never end leave no records.
+    // Endless streams leave no records.
     for run in job.sequence.iter().filter(|run| !run.traffic.is_endless()) {
         let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
-        // Rings that are run as a whole at flow level leave no rows. Whether small ones share
-        // links, and are run one by one, is known only once their ways are.
+        // Rings that flow level runs as a whole leave no rows. Small ones that share links run one
+        // by one, but that shows only once their paths are known.
         if plan.fidelity == Fidelity::Flow && schedule.rings().is_some() {
             continue;
         }
@@ -238,7 +239,7 @@ fn flows(plan: &Plan, job: &Job, rounds: f64) -> Result<u64, WorkloadError> {
     Ok(flows)
 }
 
-/// The greatest peaks of any collective of a job.
+/// Returns the greatest peak of any collective of a job.
 fn greatest_crowd(plan: &Plan, job: &Job) -> Result<Crowd, WorkloadError> {
     let mut greatest = Crowd::default();
     for run in largest_runs(job) {
@@ -252,9 +253,9 @@ fn greatest_crowd(plan: &Plan, job: &Job) -> Result<Crowd, WorkloadError> {
     Ok(greatest)
 }
 
-/// The number of flows of a peak that end at about the same time. A NIC serves its queue pairs in
-/// turn, so flows of many packets all end in the last round, and flows of one packet one after the
-/// other, unless their packets wait in queues together.
+/// Estimates how many flows of a peak end at about the same time. A NIC serves its queue pairs in
+/// turn, so flows of many packets all end in the last round. Flows of one packet end one after
+/// another, unless their packets wait in queues together.
 fn done_together(crowd: &Crowd) -> u64 {
     let once = u128::from(crowd.flows) * u128::from(crowd.flows);
     let single = (once / u128::from(crowd.packets.max(1))) as u64;
@@ -263,10 +264,10 @@ fn done_together(crowd: &Crowd) -> u64 {
         .saturating_sub(single.saturating_sub(crowd.waiting))
 }
 
-/// The ways between ranks that a job uses: rank pairs, or more if lanes are kept apart.
+/// Rank pairs that a job uses, counted once for each lane of theirs.
 pub(crate) struct Entries {
     pub(crate) count: u64,
-    /// Whether every rank sends to every other on one lane: then no table is needed.
+    /// True if every rank sends to every other on one lane: no table is needed then.
     dense: bool,
 }
 
@@ -308,7 +309,7 @@ impl Entries {
     }
 }
 
-/// Of each kind of collective that a job runs, the run of the largest size.
+/// Returns, for each kind of collective in a job, the run of the largest size.
 fn largest_runs(job: &Job) -> Vec<&CollectiveRun> {
     let mut largest: Vec<&CollectiveRun> = Vec::new();
     for run in &job.sequence {
@@ -324,7 +325,7 @@ fn largest_runs(job: &Job) -> Vec<&CollectiveRun> {
     largest
 }
 
-/// Rows of a table that wait to be written, and their columns while they are.
+/// Estimates the bytes of rows that wait to be written, and of their columns during the writing.
 fn table(rows: u64, row_bytes: u64) -> u64 {
     let kept = rows.min(ROW_GROUP);
     // The list of rows doubles when it is full.

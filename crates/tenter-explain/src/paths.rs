@@ -1,4 +1,4 @@
-//! Classes of paths: host pairs whose links are alike, and the times of messages there.
+//! Path classes: host pairs with like links, and the times of messages between them.
 
 use std::collections::BTreeMap;
 
@@ -13,43 +13,43 @@ use tenter_units::{Rate, Time};
 use crate::scheduled::scheduled_time;
 use crate::unloaded::{REQUEST_MAX, request_alone};
 
-/// Host pairs whose paths have the same links, one after the other.
+/// Host pairs whose paths have the same links in the same order.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PathClass {
-    /// Switches on the way.
+    /// Number of switches on the path.
     pub switches: u32,
     /// Ordered pairs of hosts; missing in fabrics with more than 512 kinds of hosts, of which only
     /// some are examined.
     pub host_pairs: Option<u64>,
-    /// One of the pairs: the name of the sender.
+    /// Sender of one such pair, by name.
     pub from: String,
-    /// The name of the receiver.
+    /// Receiver of that pair, by name.
     pub to: String,
-    /// The slowest link on the way, on all planes that packets of one queue pair take.
+    /// Rate of the slowest link, over all planes that packets of one queue pair take.
     pub bottleneck_gbps: f64,
-    /// From the first bit of the longest frame to its last at the receiver.
+    /// Time from the first bit of the longest frame to its last bit at the receiver.
     pub frame_ns: f64,
-    /// That time, and the time of an acknowledgement on the way back.
+    /// That time plus the time of an acknowledgement on the path back.
     pub round_trip_ns: f64,
-    /// Bandwidth-delay product: the rate of the slowest link times the round trip.
+    /// Bandwidth-delay product: rate of the slowest link times the round trip.
     pub bdp_bytes: u64,
-    /// The times of requests of some sizes.
+    /// Times of requests of some sizes.
     pub messages: Vec<MessageTime>,
 }
 
 /// A request in an empty network.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MessageTime {
-    /// Payload bytes.
+    /// Payload of the request.
     pub bytes: u64,
-    /// From its posting to its last byte at the receiver.
+    /// Time from its posting to its last byte at the receiver.
     pub latency_ns: f64,
 }
 
-/// With more kinds of hosts not all pairs are examined.
+/// Number of host kinds up to which all pairs are examined.
 const KINDS_MAX: usize = 512;
 
-/// The classes of all paths between hosts, the shortest first.
+/// Returns the classes of all paths between hosts, the shortest first.
 pub(crate) fn path_classes(plan: &Plan, routing: &Routing) -> Vec<PathClass> {
     let mut kinds = host_kinds(plan, plan.topology.host_ids());
     let all = kinds.len() <= KINDS_MAX;
@@ -81,8 +81,8 @@ pub(crate) fn path_classes(plan: &Plan, routing: &Routing) -> Vec<PathClass> {
     classes.collect()
 }
 
-/// Switches on the longest detour, a shortest way into a region and the path on from there, if
-/// packets are sent on detours.
+/// Returns the switches on the longest detour, a shortest path into a region and the path on from
+/// there; `None` if load balancing sends no detours.
 pub(crate) fn longest_detour(plan: &Plan, routing: &Routing) -> Option<u32> {
     plan.switches.usual.load_balancing.detours()?;
     routing.longest_detour(&plan.topology)
@@ -126,13 +126,13 @@ fn path_class(
     }
 }
 
-/// Bytes that a link carries in a time, headers and gaps included.
+/// Returns the bytes that a link carries in `time`, headers and gaps included.
 fn carried(rate: Rate, time: Time) -> u64 {
     let bits = u128::from(rate.bits_per_second()) * u128::from(time.ps());
     (bits / 8_000_000_000_000) as u64
 }
 
-/// The smallest size, a full packet, a full message, and a mebibyte.
+/// Lists the message sizes to show: a byte, a full packet, a full message and a mebibyte.
 fn message_sizes(plan: &Plan) -> Vec<u64> {
     let mut sizes = vec![
         1,

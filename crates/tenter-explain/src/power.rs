@@ -1,41 +1,41 @@
-//! The greatest power of a fabric, by a power profile.
+//! Greatest power of a fabric, by a power profile.
 //!
 //! Static power is that of existing parts, independent of traffic: switches, their ports with
 //! cables, and both ends of each cable. Dynamic power is energy per bit and element passed. The
-//! distinction, and power per unit throughput, are those of "Bandwidth Steering in HPC Using
-//! Silicon Nanophotonics" (SC19). Here all NICs send at line rate; the summary of a run has the
-//! power of its traffic.
+//! distinction, and power per unit of throughput, follow "Bandwidth Steering in HPC Using Silicon
+//! Nanophotonics" (SC19). Here all NICs send at line rate; a run's summary has the power of its
+//! traffic.
 
 use serde::Serialize;
 use tenter_plan::{Plan, PowerProfile, PoweredParts};
 
-/// The power of switches and cables.
+/// Power of switches and cables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PowerFacts {
-    /// The profile.
+    /// Name of the power profile.
     pub profile: String,
-    /// Switches without their ports.
+    /// Static power of switches without their ports.
     pub switches_watts: f64,
-    /// Ports of switches with cables.
+    /// Static power of switch ports with cables.
     pub ports_watts: f64,
-    /// Both ends of all cables, those in NICs too.
+    /// Static power of both ends of all cables, those in NICs too.
     pub cable_ends_watts: f64,
-    /// Optical switches, which hold their circuits.
+    /// Static power of optical switches, which hold their circuits.
     pub optical_switches_watts: f64,
-    /// All of these.
+    /// Sum of these static powers.
     pub static_watts: f64,
     /// Static power over the total line rate of all NICs.
     pub static_watts_per_gbps: f64,
-    /// Energy of a bit on the shortest way between two hosts, through one switch.
+    /// Energy of a bit on the shortest path between two hosts, through one switch.
     pub least_pj_per_bit: f64,
-    /// The same on a way up to the highest tier and down again.
+    /// Energy of a bit on a path up to the highest tier and down again.
     pub most_pj_per_bit: f64,
-    /// Dynamic power if all NICs send at line rate over the highest tier; a tapered fabric does not
-    /// carry as much.
+    /// Dynamic power if all NICs send at line rate over the highest tier; a tapered fabric carries
+    /// less.
     pub dynamic_watts_at_most: f64,
 }
 
-/// The power of the fabric of a plan.
+/// Computes the power of a plan's fabric.
 pub(crate) fn power_facts(plan: &Plan, profile: &PowerProfile) -> PowerFacts {
     let topology = &plan.topology;
     let power = profile.constants.static_power(&PoweredParts::of(topology));

@@ -1,4 +1,4 @@
-//! A rough number of packets that wait in queues at the worst moment.
+//! Rough estimate of the packets in queues at the worst moment.
 
 use std::collections::BTreeMap;
 
@@ -10,37 +10,37 @@ use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
 use crate::traffic;
 
-/// The share of the packets that wait at the worst moment if every link has one flow on average,
-/// measured for random permutations; with λ flows a link it falls with λ to the power of 3/4.
+/// Share of packets that wait at the worst moment if each link has one flow on average, measured
+/// for random permutations. With λ flows a link it falls with λ^(3/4).
 const UNEVEN: f64 = 0.6;
-/// The share of the packets that wait at inputs in the order of arrival behind one whose output is
-/// busy: such a switch carries 2 - √2 of what arrives evenly spread (Karol, Hluchyj and Morgan,
-/// "Input Versus Output Queueing on a Space-Division Packet Switch", 1987).
+/// Share of packets that wait at FIFO inputs behind one whose output is busy: such a switch carries
+/// 2 - √2 of evenly spread arrivals (Karol, Hluchyj and Morgan, "Input Versus Output Queueing on a
+/// Space-Division Packet Switch", 1987).
 const HEAD_OF_LINE: f64 = 0.41;
 
-/// The data that may be under way at once in one job, and the part that has to wait.
+/// Data of one job that may be under way at once, and the part that waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Crowd {
     /// Flows that start together.
     pub(crate) flows: u64,
-    /// Their packets.
+    /// Packets of these flows.
     pub(crate) packets: u64,
     /// Packets that wait in switches.
     pub(crate) waiting: u64,
 }
 
-/// Payload that starts together, by host.
+/// Payload that one host sends and receives at the start, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     sent: u64,
     received: u64,
 }
 
-/// The peak of a collective at its start: transfers that wait for nothing.
+/// Estimates the peak of a collective at its start, from the transfers that wait for nothing.
 ///
 /// A NIC that receives more than its rate while the senders send has a queue of the difference.
-/// Hashing puts more of the traffic across the fabric on some links than on others, the less the
-/// more flows share a link.
+/// Hashing puts more of the traffic across the fabric on some links than on others; the difference
+/// shrinks with the flows that share a link.
 pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd, WorkloadError> {
     let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
     let mut shares: BTreeMap<HostId, Share> = BTreeMap::new();
@@ -60,7 +60,8 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
         let [from, to] = job.ends(&transfer);
         let bytes = transfer.bytes.min(window);
         transfers += 1;
-        // Without an end the sender stays busy; with a window only that is ever on its way.
+        // A sender is busy with all of its bytes, but at most its window is under way to the
+        // receiver.
         shares.entry(from).or_default().sent += transfer.bytes;
         shares.entry(to).or_default().received += bytes;
         let leaf = |host| plan.topology.neighbour(host, 0).node;
@@ -77,7 +78,7 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
     let (transfers, crossing) = (all(transfers), all(crossing));
     let (crossing_bytes, bytes_of_all) = (all(crossing_bytes), all(bytes_of_all));
     for share in shares.values_mut() {
-        // Each examined rank has sent all of its own, and has received a part of its share.
+        // Each examined rank has sent all of its own bytes, but received from examined ranks only.
         share.received = all(share.received);
     }
     let sending = longest_sending(plan, &shares);
@@ -101,7 +102,8 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
     })
 }
 
-/// The seconds times eight in which the busiest host sends all of its share.
+/// Returns the time in which the busiest host sends its share, in units of 8 s: bytes over bits per
+/// second.
 fn longest_sending(plan: &Plan, shares: &BTreeMap<HostId, Share>) -> f64 {
     let times = shares
         .iter()
@@ -113,7 +115,7 @@ fn bits_per_second(plan: &Plan, host: HostId) -> f64 {
     plan.topology.line_rate(host).bits_per_second() as f64
 }
 
-/// Bytes that wait in front of the links from leaves upwards, or of those between regions, because
+/// Estimates bytes that wait before the links from leaves upwards, or between regions, because
 /// these carry less than the hosts send.
 fn waiting_at_borders(plan: &Plan, sending: f64, crossing: u64, between_regions: u64) -> u64 {
     let topology = &plan.topology;
@@ -124,6 +126,7 @@ fn waiting_at_borders(plan: &Plan, sending: f64, crossing: u64, between_regions:
         let [one, other] = cable.ends.map(|end| topology.region(end.node));
         one.is_some() && other.is_some() && one != other
     });
+    // A cable carries its rate in both directions.
     let of_borders = borders.map(|cable| 2.0 * cable.rate.bits_per_second() as f64);
     let beyond = |bytes: u64, rate: f64| {
         let carried = (sending * rate) as u64;
@@ -138,7 +141,7 @@ fn waiting_at_borders(plan: &Plan, sending: f64, crossing: u64, between_regions:
     waiting.min(limit)
 }
 
-/// Bytes that wait at the last switch because more is sent to a host than its link takes.
+/// Estimates bytes that wait at the last switch, because a host's link is slower than its senders.
 fn waiting_for_hosts(plan: &Plan, shares: &BTreeMap<HostId, Share>, sending: f64) -> u64 {
     let waiting = shares.iter().map(|(&host, share)| {
         let taken = (sending * bits_per_second(plan, host)) as u64;
@@ -147,7 +150,7 @@ fn waiting_for_hosts(plan: &Plan, shares: &BTreeMap<HostId, Share>, sending: f64
     waiting.sum()
 }
 
-/// Bytes that wait between the switches because hashing spreads flows unevenly.
+/// Estimates bytes that wait between switches, because hashing spreads flows unevenly.
 fn waiting_between(plan: &Plan, flows: u64, bytes: u64) -> u64 {
     let topology = &plan.topology;
     let of_switches = topology.cables.iter();
@@ -157,14 +160,15 @@ fn waiting_between(plan: &Plan, flows: u64, bytes: u64) -> u64 {
     if links == 0 || flows == 0 {
         return 0;
     }
-    // Each flow takes about two links between switches, one up and one down.
+    // A flow takes about two links between switches, up and down, and `links` counts cables, which
+    // have two links each.
     let on_a_link = (flows as f64 / links as f64).max(1.0);
     let share = UNEVEN / on_a_link.powf(0.75);
     let limit = port_limit(plan).saturating_mul(2 * links);
     ((bytes as f64 * share) as u64).min(limit)
 }
 
-/// The most that waits at one port.
+/// Returns the most bytes that may wait at one port.
 fn port_limit(plan: &Plan) -> u64 {
     let specs = plan.switches.iter();
     let classes = specs.flat_map(|spec| spec.classes.iter().map(move |class| (spec, class)));

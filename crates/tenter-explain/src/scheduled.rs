@@ -1,5 +1,5 @@
-//! The values of a scheduled fabric: memory, credits, speed-up, and the times of packets that wait
-//! for nothing but credit.
+//! Values of a scheduled fabric: memory, credits, speed-up, and times of packets that wait for
+//! credit only.
 
 use std::collections::VecDeque;
 
@@ -14,35 +14,35 @@ use tenter_units::{Rate, SerialisationTime, Time};
 /// A scheduled fabric in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScheduledFacts {
-    /// The capacity of all virtual output queues of a leaf together; missing without a limit.
+    /// Capacity of all virtual output queues of a leaf together; missing without a limit.
     pub leaf_bytes: Option<u64>,
-    /// The capacity of one of them if each has memory of its own; missing if they share, or without
-    /// a limit.
+    /// Capacity of one virtual output queue with memory of its own; missing if they share memory or
+    /// have no limit.
     pub voq_bytes: Option<u64>,
-    /// The bytes of a credit.
+    /// Bytes of a credit.
     pub credit_bytes: u64,
-    /// The interval at which the fastest port of a NIC grants one.
+    /// Interval of credits from the fastest port to a NIC.
     pub credit_ns: f64,
-    /// The rate at which it does.
+    /// Rate of that port's credits, with its over-speed.
     pub credit_gbps: f64,
-    /// The waiting bytes at which a port grants none.
+    /// Waiting bytes at which a port grants no credit.
     pub egress_buffer_bytes: u64,
-    /// The time of the longest packet on a link of the fabric, in percent of that on a link of a
-    /// NIC.
+    /// Time of the longest packet on a fabric link, in percent of its time on a NIC's link of that
+    /// rate.
     pub fabric_percent: f64,
-    /// The least ratio, over all leaves, of the rate of links into the fabric to that of NICs, with
-    /// the overhead of cells.
+    /// Least ratio, over all leaves, of the rate into the fabric to that of NICs, with the overhead
+    /// of cells.
     pub speed_up: f64,
-    /// The time of a request or a credit between the first two leaves; missing with one leaf.
+    /// Time of a request or credit between the first two leaves; missing with one leaf.
     pub control_ns: Option<f64>,
-    /// From the first bit of the longest packet to its last at the other NIC, between these leaves,
-    /// when its virtual output queue has no credit.
+    /// Time from the first bit of the longest packet to its last bit at the other NIC, between
+    /// these leaves, if its virtual output queue has no credit.
     pub cold_ns: Option<f64>,
-    /// The same when it has.
+    /// The same time if the queue has credit.
     pub warm_ns: Option<f64>,
 }
 
-/// The values of a scheduled fabric, if the fabric is one.
+/// Returns the values of a scheduled fabric; `None` for any other.
 pub(crate) fn scheduled_facts(plan: &Plan, routing: &Routing) -> Option<ScheduledFacts> {
     let spec = plan.scheduled.as_ref()?;
     let topology = &plan.topology;
@@ -93,7 +93,7 @@ fn pace(spec: &ScheduledSpec, rate: Rate) -> SerialisationTime {
     rate.serialisation(spec.over_speed_ppm.cast_signed())
 }
 
-/// The least ratio of up to down of all leaves.
+/// Returns the least ratio of up to down over all leaves.
 fn speed_up(plan: &Plan) -> f64 {
     let topology = &plan.topology;
     let switches = topology.switch_nodes();
@@ -112,9 +112,9 @@ fn speed_up(plan: &Plan) -> f64 {
     ratios.fold(f64::INFINITY, f64::min)
 }
 
-/// The times of requests between NICs at different leaves: `None` if the fabric is not scheduled,
-/// or they are at one leaf. `frames` are the frames of the request, each with the gap that the
-/// sender leaves behind it.
+/// Returns the time of a request between NICs at different leaves; `None` at one leaf, or if the
+/// fabric is not scheduled. `frames` has each frame's length and the gap that the sender leaves
+/// after it.
 pub(crate) fn scheduled_time(
     plan: &Plan,
     routing: &Routing,
@@ -130,14 +130,14 @@ pub(crate) fn scheduled_time(
     Some(Way::between(plan, spec, routing, from, to).pass(frames))
 }
 
-/// The way from one NIC to another at another leaf.
+/// The path between two NICs at different leaves.
 struct Way<'a> {
     spec: &'a ScheduledSpec,
     first: Wire,
-    /// For each link out of the leaf, that and one of its spine to the other leaf.
+    /// For each link out of the leaf, this link and one from its spine to the other leaf.
     lanes: Vec<[Wire; 2]>,
     last: Wire,
-    /// The time of a request or a credit.
+    /// Delay of a request or credit between the leaves.
     control: Time,
     pace: SerialisationTime,
 }
@@ -158,6 +158,7 @@ impl<'a> Way<'a> {
         for (place, &port) in up.iter().enumerate() {
             let node = topology.neighbour(leaf.node, port).node;
             let down = routing.candidates(topology.switch(node), to);
+            // Parallel links to one spine take its links down in turn.
             let before = up[..place].iter();
             let same = |&&port: &&u16| topology.neighbour(leaf.node, port).node == node;
             let port_down = down[before.filter(same).count() % down.len()];
@@ -181,7 +182,7 @@ impl<'a> Way<'a> {
         }
     }
 
-    /// When the last of some frames, the first of which is ready at zero, is at its NIC.
+    /// Simulates frames, the first of which is ready at 0, and returns the arrival of the last.
     fn pass(mut self, frames: &[(u32, Time)]) -> Time {
         let mut arrivals = VecDeque::new();
         for &(frame, gap) in frames {
@@ -205,10 +206,13 @@ impl<'a> Way<'a> {
                 What::Request => flow.hear(),
                 What::Grant => flow.grant(now, self.spec.credit_bytes, self.pace, self.control),
             }
+            // Any credit left lets a packet go, so a queue overdraws its credit by a packet at
+            // most.
             while flow.granted > flow.sent
                 && let Some(frame) = flow.waiting.pop_front()
             {
                 flow.sent += u64::from(frame + WIRE_OVERHEAD_BYTES);
+                // Packets leave reassembly in order: none is whole before its predecessor.
                 flow.whole = flow
                     .whole
                     .max(self.cross(frame as u16, now, &mut flow.turn));
@@ -218,7 +222,7 @@ impl<'a> Way<'a> {
         end
     }
 
-    /// When all cells of a packet that leaves at `now` are at the other leaf.
+    /// Returns when all cells of a packet that leaves at `now` are at the other leaf.
     fn cross(&mut self, frame: u16, now: Time, turn: &mut usize) -> Time {
         let mut whole = now;
         for number in 0..self.spec.cells(frame) {
@@ -233,7 +237,7 @@ impl<'a> Way<'a> {
     }
 }
 
-/// The next event.
+/// Kind of the next event.
 enum What {
     Arrival,
     Credit,
@@ -241,7 +245,7 @@ enum What {
     Grant,
 }
 
-/// One virtual output queue and its scheduler.
+/// One virtual output queue with its scheduler.
 #[derive(Default)]
 struct Flow {
     waiting: VecDeque<u32>,
@@ -256,7 +260,7 @@ struct Flow {
     next_at: Time,
     carried: u32,
     turn: usize,
-    /// When the last packet was whole at the other leaf.
+    /// Instant at which the last packet was whole at the other leaf.
     whole: Time,
 }
 
@@ -272,6 +276,7 @@ impl Flow {
             (self.due, What::Grant),
         ];
         let all = all.into_iter().filter_map(|(at, what)| Some((at?, what)));
+        // At one instant the first kind in this list comes first.
         all.min_by_key(|(at, _)| *at)
     }
 

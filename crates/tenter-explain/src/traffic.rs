@@ -1,4 +1,4 @@
-//! The number of packets of a collective and of the links that they cross.
+//! Packet counts of a collective, and the links that they cross.
 
 use num_integer::gcd;
 use tenter_endpoint::{AckPolicy, MessageCut};
@@ -8,30 +8,30 @@ use tenter_workload::{CollectiveRun, Job, Schedule, WorkloadError, split};
 
 use crate::flow_workload::transfers;
 
-/// Packets of one collective, counted once per link they cross, without losses and pauses.
+/// Packets of one collective, once for each link they cross, without losses and pauses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Traffic {
     pub(crate) transfers: u64,
     pub(crate) data_hops: f64,
     pub(crate) control_hops: f64,
-    /// Links that a packet crosses on average, weighted by transfers.
+    /// Links that a transfer's packets cross, on average.
     pub(crate) links: f64,
-    /// Whether every transfer was looked at.
+    /// True if every transfer was counted.
     pub(crate) exact: bool,
 }
 
-/// What one transfer takes; transfers of a collective come in few sizes.
+/// Packets of one transfer; transfers of a collective have few sizes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
     bytes: u64,
     packets: u64,
     acknowledgements: f64,
-    /// Cells, or bundles of them, beyond one for each packet.
+    /// Cells, or bundles of cells, beyond one for each packet.
     cut: f64,
 }
 
-/// Counts the packets of a collective. Of more transfers than `most`, that many are looked at,
-/// spread evenly.
+/// Counts the packets of a collective. Of more than `most` transfers only that many are counted,
+/// evenly spread.
 pub(crate) fn traffic(
     plan: &Plan,
     routing: &Routing,
@@ -50,7 +50,7 @@ pub(crate) fn traffic(
     let looked_at = transfers.min(most.max(1));
     let mut sum = Traffic {
         transfers,
-        // Sizes of flows are known; how many there is time for is an estimate.
+        // Sizes of flows are known, but the number that fits the duration is an estimate.
         exact: looked_at == transfers && run.traffic.flow_workload().is_none(),
         ..Traffic::default()
     };
@@ -74,7 +74,7 @@ pub(crate) fn traffic(
             continue;
         }
         let links = f64::from(routing.distance(from, to) + 1);
-        // Within a leaf nothing is cut.
+        // A packet that stays at its leaf is not cut into cells.
         let cut = if links > 2.0 { load.cut } else { 0.0 };
         sum.data_hops += links * load.packets as f64 + (links - 2.0) * cut;
         sum.control_hops += links * load.acknowledgements;
@@ -87,26 +87,26 @@ pub(crate) fn traffic(
     Ok(sum)
 }
 
-/// The `number`-th of evenly spread ids below `count`.
+/// Returns the `number`-th of evenly spread ids below `count`.
 fn spread(number: u64, count: u64) -> u32 {
     ((u128::from(golden(number)) * u128::from(count)) >> 64) as u32
 }
 
-/// The `number`-th of evenly spread places out of 2⁶⁴: multiples of the golden ratio leave no large
-/// gap and no pattern.
+/// Returns the `number`-th of evenly spread places out of 2⁶⁴. Multiples of the golden ratio leave
+/// neither a large gap nor a pattern.
 fn golden(number: u64) -> u64 {
     number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Packets and acknowledgements of a transfer over all queue pairs of its job; each of them sends
-/// at least one packet.
+/// Counts packets and acknowledgements of a transfer over all queue pairs of its job, each of which
+/// sends at least one packet.
 fn load(plan: &Plan, job: &Job, bytes: u64) -> Load {
     let cut = plan.nic.cut();
     let mut load = Load {
         bytes,
         ..Load::default()
     };
-    // The first queue pairs have a byte more; there are two sizes at most.
+    // The first queue pairs have a byte more, so there are two sizes at most.
     let pairs = job.queue_pairs;
     let longer = (bytes % u64::from(pairs)) as u16;
     for (index, count) in [(0, longer), (longer, pairs - longer)] {
@@ -122,7 +122,7 @@ fn load(plan: &Plan, job: &Job, bytes: u64) -> Load {
     load
 }
 
-/// How many cells the packets of a request are cut into in a scheduled fabric, less one for each.
+/// Returns how many cells a scheduled fabric cuts a request's packets into, beyond one for each.
 fn cells_beyond(plan: &Plan, cut: MessageCut, bytes: u64, packets: u64) -> f64 {
     let Some(spec) = &plan.scheduled else {
         return 0.0;
@@ -142,15 +142,16 @@ fn cells_beyond(plan: &Plan, cut: MessageCut, bytes: u64, packets: u64) -> f64 {
     message(0, long.min(packets)) * full as f64 + message(full * long, rest)
 }
 
-/// Acknowledgements for a request of so many packets: for the last of each message, and for every
-/// so many packets, which are counted over all requests of a queue pair; so this is a mean.
+/// Returns the mean number of acknowledgements for a request of `packets` packets: one for the last
+/// of each message, and one every few packets. The latter are counted over all requests of a queue
+/// pair, hence a mean.
 fn acknowledgements(plan: &Plan, cut: MessageCut, bytes: u64, packets: u64) -> f64 {
     let messages = split::messages(bytes, plan.nic.message_bytes).count;
     match plan.nic.acknowledge {
         AckPolicy::PerMessage => messages as f64,
         AckPolicy::EveryPackets(every) => {
             let (every, per_message) = (u64::from(every), cut.packets_per_message());
-            // Ends of messages that would be acknowledged anyway.
+            // Ends of messages at which the packet count asks for an acknowledgement anyway.
             let full = packets / per_message;
             let distance = (every / gcd(every, per_message)).saturating_mul(per_message);
             let ragged = u64::from(!packets.is_multiple_of(per_message));
@@ -160,12 +161,12 @@ fn acknowledgements(plan: &Plan, cut: MessageCut, bytes: u64, packets: u64) -> f
     }
 }
 
-/// So many transfers are looked at one by one; of more, those of some ranks stand for all.
+/// Transfer count up to which all transfers are examined; beyond it some ranks stand for all.
 const ONE_BY_ONE: u64 = 8 << 20;
-/// Ranks that stand for all.
+/// Number of ranks that stand for all.
 const RANKS_LOOKED_AT: u32 = 64;
 
-/// Ranks whose transfers are looked at, and how many ranks each of them stands for.
+/// Returns the ranks whose transfers are examined, and how many ranks each stands for.
 pub(crate) fn ranks_looked_at(schedule: &dyn Schedule) -> (Vec<u32>, f64) {
     let ranks = schedule.ranks();
     if u64::from(schedule.transfer_count()) <= ONE_BY_ONE {
@@ -176,7 +177,8 @@ pub(crate) fn ranks_looked_at(schedule: &dyn Schedule) -> (Vec<u32>, f64) {
     (spread.collect(), f64::from(ranks) / f64::from(count))
 }
 
-/// The transfers of some ranks that may all be under way at once: those that wait for nothing.
+/// Calls `each` for the transfers of `ranks` that wait for nothing, and may all be under way at
+/// once.
 pub(crate) fn initial(
     schedule: &dyn Schedule,
     ranks: &[u32],

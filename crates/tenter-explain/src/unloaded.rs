@@ -1,4 +1,4 @@
-//! How long requests take between any two NICs of a plan while nobody else sends.
+//! Unloaded times: requests between any two NICs of a plan without other traffic.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use tenter_units::{Budget, Time};
 use crate::error::ExplainError;
 use crate::scheduled::scheduled_time;
 
-/// No longer request is followed frame by frame.
+/// Longest request that is followed frame by frame, in bytes.
 pub(crate) const REQUEST_MAX: u64 = 4 << 20;
 
-/// The times of requests in the empty network of a plan.
+/// Times of requests in the empty network of a plan.
 #[derive(Clone)]
 pub struct UnloadedTimes {
     plan: Plan,
@@ -29,18 +29,18 @@ impl fmt::Debug for UnloadedTimes {
 }
 
 impl UnloadedTimes {
-    /// Those of a plan.
+    /// Builds the routes of a plan.
     ///
     /// # Errors
-    /// When hosts cannot reach each other, or the routes would take more than the budget has.
+    /// Hosts that cannot reach each other, or routes beyond the budget.
     pub fn new(plan: Plan, budget: &Budget) -> Result<UnloadedTimes, ExplainError> {
         let routing = Routing::build(&plan.topology, budget)?;
         Ok(UnloadedTimes { plan, routing })
     }
 
-    /// From the first bit of a request of `bytes` that NIC `from` sends to its last at NIC `to`,
-    /// both by their node numbers. `None` for what no network carries: requests of a NIC to itself
-    /// or within a scale-up domain, and between NICs that no path joins. Beyond 4 MiB, time grows
+    /// Returns the time from the first bit of a request of `bytes` at NIC `from` to its last bit at
+    /// NIC `to`, both by node number. `None` for requests that no network carries: of a NIC to
+    /// itself, within a scale-up domain, or between NICs without a path. Beyond 4 MiB, time grows
     /// with bytes as it does from 2 to 4 MiB.
     pub fn of(&self, from: u32, to: u32, bytes: u64) -> Option<Time> {
         let topology = &self.plan.topology;
@@ -64,7 +64,7 @@ impl UnloadedTimes {
     }
 }
 
-/// The time of a request over the links between two NICs, on all planes that its packets take.
+/// Returns the time of a request over `links`, on all planes that its packets take.
 pub(crate) fn request_alone(
     plan: &Plan,
     routing: &Routing,

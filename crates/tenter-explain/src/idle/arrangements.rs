@@ -1,11 +1,11 @@
-//! Settings of dragonflies and grids that these do not use.
+//! Settings without effect in dragonflies and grids.
 
 use tenter_topology::{Dragonfly, TopologySpec};
 
 const ONE_GROUP: &str = "there is one group";
 const ONE_SWITCH: &str = "there is one switch";
 
-/// Why a setting of a fabric has no effect, if it has none.
+/// Returns the reason why a setting of the fabric has no effect; `None` if it may have one.
 pub(super) fn idle(spec: &TopologySpec, path: &str) -> Option<&'static str> {
     let key = path.strip_prefix("fabric.")?;
     match spec {
