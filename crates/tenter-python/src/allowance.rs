@@ -1,4 +1,4 @@
-//! What a call may take.
+//! Limits of a call's time and memory.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -9,16 +9,16 @@ use tenter::{Budget, Error, Limits, check_budget, check_limits, way_to_more};
 
 use crate::error::{raised_with, wrong};
 
-/// How to allow more of what a call was refused for.
+/// End of a message that refuses a call: the keyword that allows more time or memory.
 pub(crate) const MORE_TIME: &str = "; `max_time=\"60s\"` allows more";
 pub(crate) const MORE_MEMORY: &str = "; `max_memory=\"64GiB\"` allows more";
 
-/// What a call may take: the keywords `max_time` and `max_memory`, or what a check may take.
+/// Limits of a call, by the keywords `max_time` and `max_memory`, else those of a check.
 #[derive(Clone, Copy)]
 pub(crate) struct Allowance(Limits);
 
 impl Allowance {
-    /// Reads the keywords: a time and a size, each with its unit.
+    /// Reads the keywords, a time and a size with their units.
     pub(crate) fn read(
         py: Python<'_>,
         max_time: Option<&str>,
@@ -32,12 +32,13 @@ impl Allowance {
         }))
     }
 
-    /// The limits.
+    /// Returns the limits.
     pub(crate) fn limits(self) -> Limits {
         self.0
     }
 
-    /// Works within the budget; a refusal for its sake says which keyword allows more.
+    /// Runs `work` within the budget, without the interpreter's lock; a refusal names the keyword
+    /// that allows more.
     pub(crate) fn within<T: Send>(
         self,
         py: Python<'_>,
@@ -50,7 +51,7 @@ impl Allowance {
         result.map_err(|error| raised_with(py, &error, way.unwrap_or_default()))
     }
 
-    /// A budget of the thread that calls, whose time counts from now on.
+    /// Makes a budget of the calling thread, whose time counts from now.
     pub(crate) fn budget(self) -> Budget {
         check_budget(self.0, Arc::default())
     }

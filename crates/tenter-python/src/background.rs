@@ -9,11 +9,12 @@ use pyo3::prelude::*;
 
 use crate::error::internal;
 
-/// Signals are looked for this often.
+/// Interval between checks for signals.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Does work without the interpreter's lock. `tick` is called while it lasts; where a signal came,
-/// or `tick` raises, `cancelled` tells the work to end, and the exception goes on when it has.
+/// Runs `work` on a thread, without the interpreter's lock, and calls `tick` meanwhile. If a signal
+/// arrives or `tick` raises, `cancelled` asks the work to end, and the exception is raised once it
+/// has.
 pub(crate) fn wait_for<T: Send + 'static>(
     py: Python<'_>,
     cancelled: &Arc<AtomicBool>,
@@ -27,6 +28,8 @@ pub(crate) fn wait_for<T: Send + 'static>(
     let mut raised = None;
     let done = loop {
         let heard;
+        // The receiver moves into the closure and back: it is not `Sync`, so a reference may not
+        // cross.
         (heard, receiver) = py.detach(move || (receiver.recv_timeout(TICK), receiver));
         match heard {
             Ok(done) => break Some(done),
@@ -37,6 +40,7 @@ pub(crate) fn wait_for<T: Send + 'static>(
                     raised = Some(error);
                 }
             }
+            // After an exception the thread only waits: a second one would hide the first.
             Err(RecvTimeoutError::Timeout) => {}
         }
     };

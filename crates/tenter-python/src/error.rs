@@ -4,12 +4,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tenter::{Error, Problem};
 
-/// The exception of an error; `tenter._errors` has the classes.
+/// Makes the exception of an error; `tenter._errors` has the classes.
 pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     raised_with(py, error, "")
 }
 
-/// The same with the end of its message.
+/// Makes the exception of an error, with `end` appended to its message.
 pub(crate) fn raised_with(py: Python<'_>, error: &Error, end: &str) -> PyErr {
     let kind = match error {
         Error::Scenario(_) => "ScenarioError",
@@ -30,12 +30,12 @@ pub(crate) fn raised_with(py: Python<'_>, error: &Error, end: &str) -> PyErr {
     )
 }
 
-/// The exception of a defect.
+/// Makes the exception of a defect in Tenter.
 pub(crate) fn internal(py: Python<'_>, message: &str) -> PyErr {
     raised(py, &Error::Internal(message.to_owned()))
 }
 
-/// The exception of a call that cannot be meant.
+/// Makes the exception of a wrong call.
 pub(crate) fn wrong(py: Python<'_>, message: &str) -> PyErr {
     raised(py, &Error::Asked(message.to_owned()))
 }
@@ -48,10 +48,11 @@ fn made(py: Python<'_>, kind: &str, message: &str, problems: &[Problem]) -> PyEr
         let error = class.call1((message.trim_end(), list))?;
         Ok(PyErr::from_value(error))
     };
+    // If the class cannot be made, the reason is raised in its place.
     make().unwrap_or_else(|error| error)
 }
 
-/// A problem as a mapping; lines and columns count from 1.
+/// Describes a problem as a mapping; lines and columns count from 1.
 fn described<'py>(py: Python<'py>, problem: &Problem) -> PyResult<Bound<'py, PyDict>> {
     let at = problem.position.as_ref();
     let described = PyDict::new(py);

@@ -1,9 +1,9 @@
-//! The native module of the Python package: scenarios, runs, tables and sweeps of the library, for
-//! `python/tenter` to dress.
+//! Native module of the Python package: the library's scenarios, runs, tables and sweeps, which
+//! `python/tenter` wraps for users.
 //!
-//! Calls that take long run on a thread of their own, without the interpreter's lock; the calling
-//! thread waits for them and looks for signals twenty times a second. Errors are raised as
-//! exceptions that `tenter._errors` makes. Tables go out as Arrow streams without a copy.
+//! Long calls run on a thread of their own, without the interpreter's lock; the calling thread
+//! waits and checks for signals twenty times a second. Errors become exceptions of
+//! `tenter._errors`. Tables are handed over as Arrow streams without a copy.
 
 mod allowance;
 mod background;

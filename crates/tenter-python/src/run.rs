@@ -18,31 +18,31 @@ use crate::error::{raised, wrong};
 use crate::scenario::Plan;
 use crate::table::Table;
 
-/// Rows become Arrow arrays so many at a time.
+/// Rows that become one batch of Arrow arrays.
 const BATCH_ROWS: usize = 1 << 16;
 
 /// A trial that was run or opened.
 #[pyclass(frozen, module = "tenter._core")]
 pub(crate) struct Trial {
     inner: tenter::Trial,
-    /// What each call about its plan may take.
+    /// Limits of each call about the trial's plan.
     allowance: Allowance,
     flows: Rows,
     samples: Rows,
 }
 
-/// Where the rows of a large table are.
+/// Storage of a large table's rows.
 enum Rows {
-    /// In memory.
+    /// In memory, as Arrow batches.
     Kept(Vec<RecordBatch>),
-    /// In the folder of the trial.
+    /// In the trial's folder.
     Stored,
-    /// Nowhere.
+    /// Not kept at all.
     None,
 }
 
 impl Rows {
-    /// Those that were kept, or else those in the folder of the trial, if it has one.
+    /// Chooses the kept rows, else the trial's folder, if it has one.
     fn of<R: Row + Clone>(kept: Option<Pending<R>>, names: &Names, trial: &tenter::Trial) -> Rows {
         match (kept, trial.folder()) {
             (Some(rows), _) => Rows::Kept(rows.finish(names)),
@@ -194,6 +194,7 @@ pub(crate) fn run(
     let expected = progress.as_ref().map(|_| {
         plan.plan
             .packet_hops_within(&plan.allowance.budget())
+            // A refused estimate must not refuse the run: progress then has no total.
             .unwrap_or(f64::NAN)
     });
     let cancelled = Arc::new(AtomicBool::new(false));
@@ -245,7 +246,7 @@ pub(crate) fn open(
     let allowance = Allowance::read(py, max_time, max_memory)?;
     let inner = allowance.within(py, |budget| {
         let trial = tenter::Trial::open_without_rows(folder, budget)?;
-        // A damaged folder is told now, and not when a table is asked for.
+        // A damaged folder is reported here, not when a table is read later.
         trial.stored::<FlowRow>()?;
         trial.stored::<SampleRow>()?;
         Ok(trial)
@@ -292,13 +293,13 @@ impl<R: Row + Clone> Pending<R> {
     }
 
     fn finish(mut self, names: &Names) -> Vec<RecordBatch> {
-        // Every row came through `record_batch` before, or would have.
+        // An error would have come with earlier rows already, since all have the same columns.
         let _ = self.flush(names);
         self.batches
     }
 }
 
-/// Takes the rows of a run, tells how far it is, and ends it when it is told to.
+/// Observer that keeps the rows of a run, shares its progress, and ends it once cancelled.
 struct Keeper {
     flows: Option<Pending<FlowRow>>,
     samples: Option<Pending<SampleRow>>,

@@ -64,7 +64,7 @@ impl Scenario {
     }
 }
 
-/// The format that a word names.
+/// Returns the format that a word names.
 pub(crate) fn format_of(py: Python<'_>, word: &str) -> PyResult<Format> {
     match word {
         "yaml" => Ok(Format::Yaml),
@@ -81,7 +81,7 @@ pub(crate) fn format_of(py: Python<'_>, word: &str) -> PyResult<Format> {
 #[pyclass(frozen, module = "tenter._core")]
 pub(crate) struct Plan {
     pub(crate) plan: tenter::Plan,
-    /// What each call about it may take: as much as making it.
+    /// Limits of each call about the plan: those it was made within.
     pub(crate) allowance: Allowance,
 }
 

@@ -1,4 +1,4 @@
-//! Sweeps: run here, or handed out trial by trial for others to run.
+//! Sweeps that run here, or whose trials are handed out for others to run.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -128,7 +128,8 @@ impl SweepRun {
 }
 
 impl SweepRun {
-    /// An error, with the keyword that allows more where a plan would have taken more than it may.
+    /// Makes the exception of an error, and names the keyword that allows more if a plan exceeded
+    /// its limits.
     fn refused(&self, py: Python<'_>, error: &Error) -> PyErr {
         let way = self.0.way_to_more(MORE_TIME, MORE_MEMORY);
         raised_with(py, error, way.unwrap_or_default())
@@ -242,7 +243,7 @@ pub(crate) fn carry_out<'py>(
     Ok(PyBytes::new(py, &text))
 }
 
-/// Ends a trial when it is told to.
+/// Observer that ends a trial once it is cancelled.
 struct End(Arc<AtomicBool>);
 
 impl tenter::Observer for End {
@@ -259,7 +260,7 @@ impl tenter::Observer for End {
     }
 }
 
-/// Hears how far a sweep is, and ends it when it is told to.
+/// Observer that shares the progress of a sweep, and ends it once cancelled.
 struct Watch {
     cancelled: Arc<AtomicBool>,
     at: Arc<Mutex<SweepProgress>>,
@@ -288,7 +289,7 @@ fn told<'py>(py: Python<'py>, at: &SweepProgress) -> PyResult<Bound<'py, PyDict>
     Ok(told)
 }
 
-/// The answer of a sweep.
+/// Writes the results of a sweep as JSON.
 fn document(results: &SweepResults) -> String {
     let failures = results.failures.iter();
     let variants = &results.answer.variants;

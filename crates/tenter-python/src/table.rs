@@ -18,18 +18,18 @@ use crate::error::{internal, raised, wrong};
 pub(crate) struct Table {
     source: Source,
     selection: Selection,
-    /// That of what is selected.
+    /// Schema of the selected columns.
     schema: SchemaRef,
 }
 
 #[derive(Clone)]
 enum Source {
-    /// In memory.
+    /// In memory, as Arrow batches.
     Kept {
         schema: SchemaRef,
         batches: Arc<[RecordBatch]>,
     },
-    /// In the folder of a trial.
+    /// In a trial's folder.
     Stored(StoredTable),
 }
 
@@ -57,7 +57,7 @@ impl Table {
         }
     }
 
-    /// The batches of some of its columns, one after the other.
+    /// Returns the batches of the selected columns and rows, in their order.
     fn batches(&self, py: Python<'_>, selection: &Selection) -> PyResult<Batches> {
         match &self.source {
             Source::Stored(table) => {
@@ -67,6 +67,7 @@ impl Table {
             }
             Source::Kept { schema, batches } => {
                 let own = selection.schema(schema);
+                // Whole batches are passed on without a copy.
                 if *selection == Selection::default() {
                     let batches: Vec<_> = batches.iter().cloned().map(Ok).collect();
                     return Ok(Box::new(RecordBatchIterator::new(batches, own)));
@@ -110,6 +111,8 @@ impl Table {
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
         if !self.selection.conditions.is_empty() {
             let counted = Selection {
+                // Only the columns of the conditions are read; the rows that fit are counted
+                // without columns.
                 columns: Some(Vec::new()),
                 ..self.selection.clone()
             };
@@ -211,13 +214,13 @@ pub(crate) struct Parts(Mutex<Reading>);
 
 struct Reading {
     batches: Batches,
-    /// The rows that are left of the batch that was read last.
+    /// Rows of the current batch that have not been returned yet.
     batch: Option<RecordBatch>,
     rows: usize,
 }
 
 impl Reading {
-    /// The next rows; `None` behind the last.
+    /// Returns the next rows; `None` after the last.
     fn next(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         loop {
             let Some(batch) = self
@@ -284,7 +287,7 @@ fn unreadable(py: Python<'_>, error: &ArrowError) -> PyErr {
     internal(py, &error.to_string())
 }
 
-/// What a value of a condition asks of a column.
+/// Returns the test that a condition's value stands for.
 fn test_of(
     py: Python<'_>,
     name: &str,
@@ -307,6 +310,7 @@ fn test_of(
     if value.is_instance_of::<PyString>() && *kind == DataType::Utf8 {
         return Ok(ColumnTest::Text(value.extract()?));
     }
+    // `True` is an `int` in Python, but no number that a user would compare with.
     if value.is_instance_of::<PyBool>() || !is_number {
         return Err(refused());
     }
@@ -324,7 +328,7 @@ fn test_of(
     Err(refused())
 }
 
-/// Appends the values of an array; missing ones are `None`.
+/// Appends the values of an array; missing ones become `None`.
 fn append(values: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<()> {
     match array.data_type() {
         DataType::Int64 => array
