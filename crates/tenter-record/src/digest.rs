@@ -8,8 +8,8 @@ use crate::column::{Cell, Row, TakeCell};
 ///
 /// Each record is hashed to two independent 64-bit lanes, and lanes of records are summed. Threads
 /// can therefore keep a digest each and [merge](Digest::merge) them at the end. The digest tells
-/// accidental differences apart; it is no defence against somebody who searches for a collision. A
-/// caller with several kinds of records starts each kind with a word of its own.
+/// accidental differences apart; it is no defence against a deliberate collision. A caller with
+/// several kinds of records starts each kind with a word of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest {
     lanes: [u64; 2],

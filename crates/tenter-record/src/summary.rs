@@ -1,4 +1,4 @@
-//! `summary.json`: a trial's own account of its results.
+//! `summary.json`: the results of a trial at a glance.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use tenter_units::Time;

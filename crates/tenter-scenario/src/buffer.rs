@@ -50,7 +50,7 @@ impl<'a> Around<'a> {
 
 /// One switch model, and the links into its switches.
 struct Model<'a> {
-    /// 0 for the usual model, then 1 for the first listed tier, and so on.
+    /// 0 for the base model, then 1 for the first listed tier, and so on.
     number: usize,
     switches: &'a Switches,
     links: &'a Links,

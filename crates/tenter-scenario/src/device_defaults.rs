@@ -177,7 +177,7 @@ pub(crate) fn fill_class(class: &mut Node, profile: &Profile, pool: Option<&str>
     }
 }
 
-/// Completes the switches of tiers: from the tier's own device, or else from the usual switch.
+/// Completes the switches of tiers: from the tier's own device, or else from the base model.
 fn fill_tiers(switch: &mut Node) {
     let Value::Map(entries) = &switch.value else {
         return;
@@ -191,7 +191,7 @@ fn fill_tiers(switch: &mut Node) {
         let device = usual.iter().filter(|entry| entry.key == "profile");
         tier.fill(&device.cloned().collect::<Vec<_>>());
         let profile = profile_of(tier);
-        // A tier's own device comes first; what it leaves open is as in the usual switch.
+        // A tier's own device comes first; what it leaves open is as in the base model.
         if own_device {
             fill_switch(tier, &profile.switch);
         }

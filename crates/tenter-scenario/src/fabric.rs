@@ -114,7 +114,7 @@ impl FabricParts {
         Some(own.clone().unwrap_or_default())
     }
 
-    /// Returns the switch models: the usual one, then those of tiers that differ.
+    /// Returns the switch models: the base model, then those of tiers that differ.
     pub(crate) fn models(&self) -> Option<Vec<SwitchDraft>> {
         let asked = self.flow_control?.unwrap_or(FlowControl::None);
         let switch = self.switch.as_ref()?.as_ref()?;

@@ -5,7 +5,8 @@ use tenter_notation::tree::{Node, Value};
 
 use crate::scenario::Scenario;
 
-/// Lists of a fabric's single parts: a hundred thousand paths in them would tell nobody anything.
+/// Lists of a fabric's single parts. They may have a hundred thousand entries, which would swamp
+/// any report.
 const LISTS_OF_PARTS: [&str; 2] = ["fabric.nodes", "fabric.links"];
 
 /// Returns the paths of keys written in the first `sources` texts, in their order and as overrides

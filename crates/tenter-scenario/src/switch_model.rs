@@ -26,7 +26,7 @@ pub(crate) struct SwitchDraft {
     flow_control: FlowControl,
 }
 
-/// Returns all models, the usual one first.
+/// Returns all models, the base model first.
 pub(crate) fn models(switch: &Switch, flow_control: FlowControl) -> Vec<SwitchDraft> {
     let model = |tier, path, keys| SwitchDraft {
         tier,
