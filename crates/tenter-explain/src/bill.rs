@@ -9,7 +9,7 @@ use tenter_units::{Rate, Time};
 use crate::fabric::tier_name;
 use crate::power::{PowerFacts, power_facts};
 
-/// Parts of the fabric and their power.
+/// Parts to buy for the fabric, and their power.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bill {
     /// NICs by line rate: Gb/s and count, ascending.
@@ -18,23 +18,23 @@ pub struct Bill {
     pub switches: Vec<SwitchLine>,
     /// Cables, grouped by the tiers they connect, rate and delay.
     pub cables: Vec<CableLine>,
-    /// Power of all switch chips together; missing if it is unknown for any device.
+    /// Power for all switch chips together; missing if it is unknown for any device.
     pub switch_chips_watts: Option<u64>,
-    /// That power divided by the NIC count.
+    /// Switch-chip power divided by the NIC count.
     pub watts_per_nic: Option<f64>,
-    /// Power of switches and cables, if the scenario names a power profile.
+    /// Switch and cable power, if the scenario names a power profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerFacts>,
-    /// Unknown figures, in words.
+    /// Figures that are not known, in words.
     pub not_known: Vec<String>,
 }
 
-/// Switches of one tier that use the same ports.
+/// Switches in one tier that use the same ports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SwitchLine {
-    /// Name of their tier, such as `leaf`.
+    /// Tier name, such as `leaf`.
     pub tier: String,
-    /// Number of such switches.
+    /// Number of such switches in the tier.
     pub count: u64,
     /// Ports that each switch uses: count and Gb/s.
     pub ports: Vec<(u64, f64)>,
@@ -48,9 +48,9 @@ pub struct SwitchLine {
 pub struct CableLine {
     /// Tiers that they connect: `NIC - leaf`.
     pub between: String,
-    /// Number of such cables.
+    /// Number of such cables in the fabric.
     pub count: u64,
-    /// Line rate of each direction.
+    /// Line rate in each direction.
     pub rate_gbps: f64,
     /// Propagation delay from end to end.
     pub delay_ns: f64,
@@ -58,7 +58,7 @@ pub struct CableLine {
     pub length_m: f64,
 }
 
-/// Metres per nanosecond of a signal, in copper and in fibre about.
+/// Metres that a signal travels per nanosecond, in copper and in fibre about.
 const METRES_PER_NS: f64 = 0.198;
 
 /// Lists the parts of a plan's fabric.
@@ -138,8 +138,8 @@ fn optical_lines(plan: &Plan) -> impl Iterator<Item = SwitchLine> {
     })
 }
 
-/// Returns the share of a device that ports take, in percent. A port takes one n-th if the device
-/// has n ports of the next listed rate; `None` for ports faster than all listed ones.
+/// Returns the device share that ports take, in percent. A port takes one n-th if the device has n
+/// ports at the next listed rate; `None` for ports faster than all listed ones.
 fn device_percent(device: &Device, ports: &BTreeMap<Rate, u64>) -> Option<f64> {
     if device.ports.is_empty() {
         return None;

@@ -17,63 +17,63 @@ use crate::fabric::tier_name;
 pub struct SwitchFacts {
     /// Name of the device profile, if there is one.
     pub profile: Option<String>,
-    /// Forwarding: `cut-through` or `store-and-forward`.
+    /// Forwarding mode: `cut-through` or `store-and-forward`.
     pub forwarding: String,
-    /// Latency from input to output of an idle switch.
+    /// Latency from input to output in an idle switch.
     pub pipeline_ns: f64,
     /// Pools that queues and priority groups share.
     pub pools: Vec<PoolFacts>,
     /// Headroom that all ports share; missing if each port has its own.
     pub headroom_pool_bytes: Option<u64>,
-    /// Number of equal partitions of pools and shared headroom.
+    /// Number of equal partitions for pools and shared headroom.
     pub partitions: u16,
     /// Classes that have a queue.
     pub classes: Vec<ClassFacts>,
 }
 
-/// Switch model of one tier.
+/// Switch model for one tier.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TierSwitchFacts {
-    /// Name of the tier, such as `spine`.
+    /// Tier name, such as `spine`.
     pub tier: String,
-    /// Model of the tier's switches.
+    /// Switch model in this tier.
     #[serde(flatten)]
     pub switch: SwitchFacts,
 }
 
-/// A pool of a shared buffer.
+/// A pool in a shared buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PoolFacts {
     /// Pool size; missing for a pool without limit.
     pub bytes: Option<u64>,
 }
 
-/// One class, alike at every port of every switch.
+/// One class, alike at every port and switch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassFacts {
-    /// Number of the class, 0 to 7.
+    /// Class number, 0 to 7.
     pub class: u8,
-    /// Traffic of the jobs in the class: `data`, `control`, `data and control` or `nothing`;
+    /// The jobs' traffic in the class: `data`, `control`, `data and control` or `nothing`;
     /// `signals` if switches signal long queues to senders in it.
     pub carries: String,
-    /// Scheduling: `strict`, or the bytes of a round.
+    /// Scheduling: `strict`, or the bytes per round.
     pub scheduling: String,
     /// Index of the pool that its frames take space from.
     pub pool: u8,
-    /// Reserved bytes of each queue or priority group.
+    /// Reserved bytes for each queue or priority group.
     pub reserved_bytes: u64,
-    /// Threshold of each queue or priority group.
+    /// Threshold for each queue or priority group.
     pub threshold: Threshold,
-    /// Pauses of senders; missing for a lossy class.
+    /// Pauses for senders; missing in a lossy class.
     pub lossless: Option<LosslessFacts>,
     /// ECN thresholds; missing if the class is not marked.
     pub ecn: Option<EcnFacts>,
 }
 
-/// Most shared bytes of a queue (lossy class) or priority group (lossless class).
+/// Most shared bytes that a queue (lossy class) or priority group (lossless class) may hold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Threshold {
-    /// Kind of threshold: `alpha 1/8`, `static`, `2 levels of the pool` or `none`.
+    /// Threshold kind: `alpha 1/8`, `static`, `2 levels of the pool` or `none`.
     pub kind: String,
     /// Threshold while the pool is empty; missing without a limit.
     pub empty_bytes: Option<u64>,
@@ -82,40 +82,40 @@ pub struct Threshold {
     pub alone_bytes: Option<u64>,
 }
 
-/// Priority flow control of a class.
+/// Priority flow control in one class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LosslessFacts {
-    /// Trigger of pauses: `ingress`, `egress`, `pool`, or `pool, hosts only`.
+    /// Pause trigger: `ingress`, `egress`, `pool`, or `pool, hosts only`.
     pub trigger: String,
     /// Distance below the threshold at which senders resume.
     pub xon_offset_bytes: u64,
-    /// Least headroom of any port.
+    /// Least headroom at any port.
     pub headroom_min_bytes: u64,
-    /// Greatest headroom of any port.
+    /// Greatest headroom at any port.
     pub headroom_max_bytes: u64,
     /// Name of a port with the greatest headroom.
     pub headroom_max_port: String,
-    /// Headroom of all ports of the switch that reserves most.
+    /// Headroom over all ports, at the switch that reserves most.
     pub headroom_switch_max_bytes: u64,
 }
 
-/// ECN thresholds of a class.
+/// ECN thresholds in one class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EcnFacts {
-    /// Queue length up to which nothing is marked, at ports of the highest rate.
+    /// Queue length up to which nothing is marked, at ports with the highest rate.
     pub kmin_bytes: u64,
     /// Queue length above which everything is marked, at these ports.
     pub kmax_bytes: u64,
     /// Marking probability at `kmax`, 0 to 1.
     pub pmax: f64,
-    /// Thresholds at ports of each rate in the fabric, ascending.
+    /// Thresholds for each port rate in the fabric, ascending.
     pub at_rates: Vec<EcnAtRate>,
 }
 
-/// ECN thresholds at ports of one rate.
+/// ECN thresholds at ports with one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EcnAtRate {
-    /// Line rate of the ports.
+    /// The ports' line rate.
     pub rate_gbps: f64,
     /// Queue length up to which nothing is marked.
     pub kmin_bytes: u64,
@@ -123,7 +123,7 @@ pub struct EcnAtRate {
     pub kmax_bytes: u64,
 }
 
-/// Describes the switches of all tiers without a model of their own.
+/// Describes the switches in all tiers without their own model.
 pub(crate) fn switch_facts(plan: &Plan) -> SwitchFacts {
     let own = |tier| plan.switches.tiers.iter().any(|(own, _)| *own == tier);
     facts(
@@ -134,7 +134,7 @@ pub(crate) fn switch_facts(plan: &Plan) -> SwitchFacts {
     )
 }
 
-/// Describes the switches of each tier with a model of its own.
+/// Describes the switches in each tier with its own model.
 pub(crate) fn tier_facts(plan: &Plan) -> Vec<TierSwitchFacts> {
     let tiers = plan.switches.tiers.iter();
     let of_tier = |(tier, spec): &(u8, SwitchSpec)| TierSwitchFacts {
@@ -181,7 +181,7 @@ fn facts(
     }
 }
 
-/// Queues that packets of the jobs use, one bit for each.
+/// Queues that the jobs' packets use, one bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UsedQueues {
     pub(crate) data: u8,
@@ -210,7 +210,7 @@ impl UsedQueues {
     }
 }
 
-/// Returns the queues used by packets of all jobs.
+/// Returns the queues that packets from all jobs use.
 pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
     let queue_of = plan.switches.usual.queue_of_class();
     let queues = |class: u8| {

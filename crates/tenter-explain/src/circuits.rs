@@ -5,18 +5,18 @@ use tenter_plan::{CircuitPlan, OnChange, Plan, SteeringDemand};
 use tenter_topology::{OpticalPlace, Topology};
 use tenter_units::Time;
 
-/// The optical circuit switches of a fabric.
+/// A fabric's optical circuit switches.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CircuitFacts {
-    /// Number of optical switches.
+    /// Number of optical switches in the fabric.
     pub optical_switches: u64,
-    /// Greatest number of ports in use at one of them.
+    /// Most ports in use at one such switch.
     pub ports_max: u64,
-    /// Delay of light through an optical switch, in ns.
+    /// Light's delay through an optical switch, in ns.
     pub delay_ns: f64,
     /// Time for which ports are dark when their circuits change, in ns.
     pub reconfiguration_ns: f64,
-    /// Treatment of waiting frames at a change: `drain` or `lose`.
+    /// Treatment for waiting frames at a change: `drain` or `lose`.
     pub on_change: String,
     /// Time from new circuits until routing knows them, in ns.
     pub convergence_ns: f64,
@@ -24,35 +24,35 @@ pub struct CircuitFacts {
     pub spill_ns: Option<f64>,
     /// Demand that steering uses, `jobs` or `counters`; missing without steering.
     pub steering: Option<String>,
-    /// Ports of all optical switches, with their initial partners.
+    /// Ports on all optical switches, with their initial partners.
     pub ports: Vec<OpticalPortFacts>,
-    /// Changes in the order of time.
+    /// Changes in time order.
     pub changes: Vec<CircuitChangeFacts>,
 }
 
-/// A port of an optical switch.
+/// A port on an optical switch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OpticalPortFacts {
     /// Name of the optical switch.
     pub switch: String,
-    /// Number of the port on it.
+    /// Port number on the optical switch.
     pub port: u16,
-    /// Port of an electrical switch at the other end of its fibre.
+    /// Electrical switch port at the other end of its fibre.
     pub device: String,
     /// Optical port that it is joined with; missing for a dark port.
     pub peer: Option<u16>,
-    /// Electrical port at the end of that circuit.
+    /// Electrical switch port at the end of that circuit.
     pub peer_device: Option<String>,
 }
 
-/// New circuits of one optical switch at one time.
+/// New circuits at one optical switch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CircuitChangeFacts {
-    /// Time of the announcement, in ns.
+    /// Time when they are announced, in ns.
     pub at_ns: f64,
     /// Name of the optical switch.
     pub switch: String,
-    /// Pairs of ports that are joined.
+    /// Port pairs that are joined from then on.
     pub pairs: Vec<(u16, u16)>,
     /// Ports that are dark from then on.
     pub dark: Vec<u16>,

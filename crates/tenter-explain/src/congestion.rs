@@ -1,19 +1,19 @@
-//! Recovery of senders from congestion.
+//! How senders recover from congestion.
 
 use serde::Serialize;
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::Plan;
 use tenter_topology::HostId;
 
-/// Effect of one notification on a DCQCN flow that has its line alone, if no other follows. Bytes
+/// Effect that one notification has on a DCQCN flow alone on its line, if no other follows. Bytes
 /// that the flow sends may raise its rate earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RecoveryFacts {
     /// Rate after the cut, in percent of the line.
     pub cut_to_percent: f64,
-    /// Time from the notification until the rate is nine tenths of the line, in ns.
+    /// Time from the notification until nine tenths of the line rate are back, in ns.
     pub nine_tenths_after_ns: f64,
-    /// Time from the notification until the rate is that of the line, in ns.
+    /// Time from the notification until the full line rate is back, in ns.
     pub line_after_ns: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Values of a credit-based fabric: lanes, input buffers, and the round trips that they cover.
+//! Credit-based fabrics: lanes, input buffers, and the round trips that they cover.
 
 use serde::Serialize;
 use tenter_net::headroom::PausedLink;
@@ -8,22 +8,22 @@ use tenter_plan::Plan;
 /// A credit-based fabric in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CreditFacts {
-    /// Lanes: the classes with queues of their own in switches.
+    /// Lanes: the classes with their own queues in switches.
     pub lanes: Vec<u8>,
-    /// Input buffer of each port and lane, in bytes of whole blocks.
+    /// Input buffer for each port and lane, in whole blocks.
     pub lane_bytes: u64,
-    /// The same in blocks of 64 bytes: the credit of an idle link.
+    /// Lane buffer in 64-byte blocks, which is also an idle link's credit.
     pub lane_blocks: u32,
-    /// Input buffers of all lanes of a port.
+    /// Input buffers for all lanes at one port.
     pub port_bytes: u64,
     /// Freed bytes after which a flow-control packet is sent.
     pub update_bytes: u64,
     /// Receiving port of the link that needs the largest buffer.
     pub link: String,
-    /// Line rate of that link.
+    /// That link's line rate.
     pub link_gbps: f64,
     /// Time from the start of its longest frame until the credit for it is back, if the frame
-    /// leaves at once and the flow-control packet waits for a frame on the way back.
+    /// leaves at once and the flow-control packet waits for a frame on the return path.
     pub round_trip_ns: f64,
     /// Bytes that the link carries in that time.
     pub round_trip_bytes: u64,
@@ -31,11 +31,11 @@ pub struct CreditFacts {
     pub needed_bytes: u64,
     /// Links that need more than they have.
     pub short_links: u64,
-    /// Links of the fabric, one for each direction of a cable.
+    /// Links in the fabric, one for each direction of a cable.
     pub links: u64,
 }
 
-/// Returns the values of a credit-based fabric; `None` for any other.
+/// Returns the values for a credit-based fabric; `None` for any other.
 pub(crate) fn credit_facts(plan: &Plan) -> Option<CreditFacts> {
     let spec = plan.credit.as_ref()?;
     let links = plan.links.all();

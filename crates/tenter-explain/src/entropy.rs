@@ -1,17 +1,17 @@
-//! Source ports over which NICs spread packets of a queue pair or connection.
+//! Source ports over which NICs spread a queue pair's or connection's packets.
 
 use serde::Serialize;
 
 use tenter_plan::Plan;
 
-/// Choice of source ports.
+/// How NICs choose source ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EntropyFacts {
     /// Kind of choice: `random`, `oblivious`, `bitmap`, `reps` or `mixed`.
     pub kind: &'static str,
-    /// Source ports of each queue pair or connection.
+    /// Source ports for each queue pair or connection.
     pub values: u64,
-    /// True if senders learn from the outcome of their packets.
+    /// True if senders learn from their packets' outcome.
     pub learns: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Errors of explanations.
+//! Errors while a plan is explained.
 
 use tenter_topology::RoutingError;
 use tenter_units::OverBudget;
@@ -13,7 +13,7 @@ pub enum ExplainError {
     /// The explanation would exceed the request's budget.
     #[error(transparent)]
     OverBudget(#[from] OverBudget),
-    /// The ranks of a job cannot run its collective.
+    /// A job's ranks cannot run its collective.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
 }

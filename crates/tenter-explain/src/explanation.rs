@@ -1,4 +1,4 @@
-//! Complete explanation of a plan.
+//! The complete explanation for a plan.
 
 use serde::Serialize;
 use tenter_plan::Plan;
@@ -20,29 +20,29 @@ use crate::idle::idle_settings_on;
 use crate::paths::{PathClass, longest_detour, path_classes};
 use crate::scheduled::{ScheduledFacts, scheduled_facts};
 
-/// Explanation of a plan, without running it.
+/// Everything that Tenter knows about a plan without running it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
-    /// Name of the scenario.
+    /// Scenario name, as its `name` key has it.
     pub scenario: String,
-    /// Seed of all random streams.
+    /// Seed for all random streams.
     pub seed: u64,
-    /// Tiers and links of the fabric.
+    /// The fabric's tiers and links.
     pub fabric: FabricFacts,
-    /// Kinds of paths between hosts, the shortest first.
+    /// Path classes between hosts, the shortest first.
     pub paths: Vec<PathClass>,
     /// Switches on the longest detour: a shortest path into a region and the path on from there.
-    /// Missing unless load balancing sends packets on detours; `paths` has none of these.
+    /// Missing unless load balancing sends packets on detours, which `paths` leaves out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_detour: Option<u32>,
-    /// Model of switches in tiers without one of their own.
+    /// Switch model in tiers without their own.
     pub switch: SwitchFacts,
-    /// Models of tiers that differ.
+    /// Switch models in tiers that differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tier_switches: Vec<TierSwitchFacts>,
-    /// Memory, credits and speed-up of a scheduled fabric; missing for any other.
+    /// Memory, credits and speed-up in a scheduled fabric; missing in any other.
     pub scheduled: Option<ScheduledFacts>,
-    /// Lanes, input buffers and round trips of a credit-based fabric; missing for any other.
+    /// Lanes, input buffers and round trips in a credit-based fabric; missing in any other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credit: Option<CreditFacts>,
     /// Optical circuit switches, if there are any.
@@ -50,17 +50,17 @@ pub struct Explanation {
     pub circuits: Option<CircuitFacts>,
     /// PCIe between NICs and host memory, if it is modelled.
     pub pcie: Option<PcieFacts>,
-    /// Recovery of a flow from one notification, if rates follow notifications.
+    /// How a flow recovers from one notification, if rates follow notifications.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryFacts>,
     /// Source ports, if NICs change them from packet to packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entropy: Option<EntropyFacts>,
-    /// Times of collectives without any waiting.
+    /// Ideal times for each job's collectives, without any waiting.
     pub jobs: Vec<JobFacts>,
-    /// Packet-hops, memory and time of a run.
+    /// Packet-hops, memory and time that a run takes.
     pub cost: Cost,
-    /// Parts to buy.
+    /// Parts to buy for the fabric.
     pub bill: Bill,
     /// Settings without effect, a sentence each.
     pub notes: Vec<String>,

@@ -6,62 +6,62 @@ use serde::Serialize;
 use tenter_plan::Plan;
 use tenter_topology::{NodeId, Topology};
 
-/// Counts, tiers and capacity of the fabric.
+/// The fabric's counts, tiers and capacity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FabricFacts {
-    /// Kind of topology, as `fabric.kind` names it.
+    /// Topology kind, as `fabric.kind` names it.
     pub kind: String,
-    /// Number of NICs.
+    /// NIC count over the whole fabric.
     pub hosts: u64,
-    /// Switches of all tiers, without optical ones.
+    /// Switches in all tiers, without optical ones.
     pub switches: u64,
     /// Cables; each has both directions.
     pub cables: u64,
-    /// Planes, each with a port of every NIC; missing for a single plane.
+    /// Planes, each with one port on every NIC; missing for a single plane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planes: Option<u16>,
-    /// Tiers of switches, lowest first.
+    /// Switch tiers, lowest first.
     pub tiers: Vec<TierFacts>,
-    /// Pairs of tiers with cables between them.
+    /// Tier pairs with cables between them.
     pub pairs: Vec<PairFacts>,
-    /// Rate from one half of the hosts to the other; missing if half of the narrowest tier is not
-    /// the answer.
+    /// Rate from one half of the hosts to the other; missing if half the narrowest tier is not the
+    /// answer.
     pub bisection_gbps: Option<f64>,
     /// True if the bisection is exact; with unequal links it is an upper bound.
     pub bisection_exact: bool,
 }
 
-/// One tier of switches.
+/// All switches in one tier.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TierFacts {
-    /// Name of its switches, such as `leaf`.
+    /// Tier name, such as `leaf`.
     pub name: String,
-    /// Number of its switches.
+    /// Number of switches in this tier.
     pub switches: u64,
-    /// Greatest number of ports in use at one of them.
+    /// Most ports in use at one such switch.
     pub ports_max: u64,
-    /// Line rate of all cables to hosts and lower tiers.
+    /// Line rate summed over all cables to hosts and lower tiers.
     pub down_gbps: f64,
-    /// Line rate of all cables to higher tiers; 0 for the highest tier.
+    /// Line rate summed over all cables to higher tiers; 0 in the highest tier.
     pub up_gbps: f64,
-    /// Least ratio of down to up over its switches; missing if nothing leads up.
+    /// Least down-to-up ratio among its switches; missing if nothing leads up.
     pub oversubscription_min: Option<f64>,
-    /// Greatest ratio of down to up over its switches.
+    /// Greatest down-to-up ratio among its switches.
     pub oversubscription_max: Option<f64>,
 }
 
-/// Cables between the switches of two tiers.
+/// Cables between switches in two tiers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairFacts {
     /// Name of the lower tier.
     pub lower: String,
-    /// Name of the higher tier, or of the same.
+    /// Name of the higher tier, or the same one.
     pub upper: String,
-    /// Pairs of switches with at least one cable.
+    /// Switch pairs with at least one cable.
     pub pairs: u64,
-    /// Fewest parallel cables of such a pair.
+    /// Fewest parallel cables in such a pair.
     pub links_min: u64,
-    /// Most parallel cables of such a pair.
+    /// Most parallel cables in such a pair.
     pub links_max: u64,
     /// Least line rate among these cables.
     pub rate_min_gbps: f64,
@@ -69,7 +69,7 @@ pub struct PairFacts {
     pub rate_max_gbps: f64,
 }
 
-/// Returns the name of a tier's switches: `leaf`, `spine` and so on, by number in deeper fabrics.
+/// Names a tier's switches: `leaf`, `spine` and so on, by number in deeper fabrics.
 pub(crate) fn tier_name(topology: &Topology, tier: u8) -> String {
     match (tier, topology.top_tier()) {
         (0, _) => "leaf".to_owned(),

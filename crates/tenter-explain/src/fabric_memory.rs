@@ -1,4 +1,4 @@
-//! Memory of a fabric before any packet is sent, and of its switches' flow tables.
+//! Memory that a fabric takes before any packet is sent, with its switches' flow tables.
 
 use std::collections::BTreeSet;
 
@@ -6,20 +6,20 @@ use tenter_net::load_balancing::TableSizes;
 use tenter_plan::Plan;
 use tenter_topology::{NodeId, Size};
 
-/// Bytes of a host: its NIC, cable, addresses, names and inboxes.
+/// Bytes per host: NIC, cable, addresses, names and inboxes.
 const HOST: u64 = 900;
-/// Bytes of a switch port without its queues, with half of its cable and inboxes.
+/// Bytes per switch port without its queues, with half a cable and inboxes.
 const SWITCH_PORT: u64 = 250;
-/// Bytes of a port's queue and of its class's priority group.
+/// Bytes for a port's queue and its class's priority group.
 const QUEUE: u64 = 150;
-/// Bytes of one end of a lane.
+/// Bytes for a lane's end.
 const LANE_END: u64 = 40;
-/// Bytes of a virtual output queue, at its own leaf and at the other.
+/// Bytes for a virtual output queue, at its own leaf and at the other.
 const VOQ: u64 = 130;
-/// Bytes of a port's row in `ports.parquet`, with names, twice while it is written.
+/// Bytes for a port's row in `ports.parquet`, with names, twice while it is written.
 const PORT_ROW: u64 = 600;
 
-/// Estimates the bytes of nodes, links, routes and switch tables.
+/// Estimates the bytes for nodes, links, routes and switch tables.
 pub(crate) fn fabric_bytes(plan: &Plan) -> u64 {
     let topology = &plan.topology;
     let hosts = topology.hosts as u64;
@@ -46,7 +46,7 @@ pub(crate) fn fabric_bytes(plan: &Plan) -> u64 {
         + switch_tables(plan)
 }
 
-/// Estimates the bytes of crossbars, and of the flow tables of load balancers.
+/// Estimates the bytes for crossbars, and for load balancers' flow tables.
 fn switch_tables(plan: &Plan) -> u64 {
     let topology = &plan.topology;
     let (used, leaves) = (used_leaves(plan), topology.leaves().len() as u64);
@@ -67,16 +67,16 @@ fn switch_tables(plan: &Plan) -> u64 {
     bytes.fold(0, u64::saturating_add)
 }
 
-/// Counts the leaves that have ranks of a job.
+/// Counts the leaves that have job ranks.
 fn used_leaves(plan: &Plan) -> u64 {
     let hosts = plan.jobs.iter().flat_map(|job| job.hosts.iter());
     let leaves = hosts.map(|&host| plan.topology.neighbour(host, 0).node);
     leaves.collect::<BTreeSet<_>>().len() as u64
 }
 
-/// Returns an upper bound for the lists of equal-cost ports that a switch chooses from. In a tree
-/// there is one upwards, and one to each switch below with several cables; elsewhere each leaf may
-/// have its own.
+/// Returns an upper bound for the equal-cost port lists that a switch chooses from. In a tree there
+/// is one upwards, and one to each switch below with several cables; elsewhere each leaf may have
+/// its own.
 fn equal_ports(plan: &Plan, switch: NodeId) -> u64 {
     let topology = &plan.topology;
     let tier = topology.tier(switch);

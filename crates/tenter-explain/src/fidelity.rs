@@ -1,25 +1,25 @@
-//! Known errors of flow level, from trials that were run at packet level too.
+//! Known errors of flow level, from trials that ran at packet level too.
 //!
-//! `fidelity.csv` has the errors of a corpus of trials by class: how the fabric shares its links,
-//! and what the jobs send. `tenter calibrate-fidelity` measures them, and a test checks that the
-//! file is up to date.
+//! `fidelity.csv` has these errors by trial class: how the fabric shares its links, and what the
+//! jobs send. `tenter calibrate-fidelity` measures them, and a test checks that the file is up to
+//! date.
 
 use std::fmt;
 
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::Plan;
 
-/// Class of trials within which flow level is about equally exact.
+/// Trial class within which flow level is about equally exact.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FidelityClass {
     /// Mechanism by which the fabric shares its links, as a word.
     pub fabric: String,
-    /// Traffic of the jobs, as a word.
+    /// The jobs' traffic, as a word.
     pub load: String,
 }
 
 impl FidelityClass {
-    /// Returns the class of a plan.
+    /// Returns a plan's class.
     #[must_use]
     pub fn of(plan: &Plan) -> FidelityClass {
         FidelityClass {
@@ -36,8 +36,8 @@ impl fmt::Display for FidelityClass {
 }
 
 /// Names the mechanism that decides how links are shared: one that outweighs the load balancer, or
-/// else the load balancer, with `-pfc` if lossless classes add pauses. Each has errors of its own,
-/// because none predicts those of another.
+/// else the load balancer, with `-pfc` if lossless classes add pauses. Each has its own errors,
+/// because none predicts another's.
 fn fabric(plan: &Plan) -> String {
     let control = plan.nic.reacting().map(CongestionControl::word);
     let mechanisms = [
@@ -75,8 +75,8 @@ fn fabric(plan: &Plan) -> String {
     }
 }
 
-/// Names the traffic. Several jobs are a class of their own: they share links in proportions that
-/// no single job has, since PFC shares by ingress port and flow level by flow.
+/// Names the traffic. Several jobs are a separate class: they share links in proportions that no
+/// single job has, since PFC shares by ingress port and flow level by flow.
 fn load(plan: &Plan) -> &'static str {
     let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
     if plan.jobs.len() > 1 {
@@ -90,42 +90,42 @@ fn load(plan: &Plan) -> &'static str {
     }
 }
 
-/// Errors of flow level in one trial, in percent of packet level; negative if flow level gave less.
+/// Flow-level errors in one trial, in percent of packet level; negative if flow level gave less.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LevelErrors {
-    /// Errors of each measured job's completion time.
+    /// Error in each measured job's completion time.
     pub jct: Vec<f64>,
-    /// Errors of each collective's median flow completion time.
+    /// Error in each collective's median flow completion time.
     pub fct_p50: Vec<f64>,
-    /// Errors of the 99th percentile of each collective's flow completion times.
+    /// Error in each collective's 99th percentile flow completion time.
     pub fct_p99: Vec<f64>,
 }
 
-/// Errors over all trials of a class.
+/// Errors over all trials in a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FidelityRow {
-    /// Class of the trials.
+    /// Class that these trials share.
     pub class: FidelityClass,
     /// Number of trials in the class.
     pub trials: u32,
-    /// Errors of job completion times.
+    /// Errors in job completion times.
     pub jct: ErrorOf,
-    /// Errors of median flow completion times.
+    /// Errors in median flow completion times.
     pub fct_p50: ErrorOf,
-    /// Errors of 99th percentiles of flow completion times.
+    /// Errors in 99th percentile flow completion times.
     pub fct_p99: ErrorOf,
 }
 
-/// Errors of one quantity, in percent.
+/// Errors in one quantity, in percent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ErrorOf {
     /// Mean error with its sign.
     pub bias: f64,
-    /// Mean magnitude of the errors.
+    /// Mean error without its sign.
     pub mean: f64,
-    /// 95th percentile of the magnitude (nearest rank).
+    /// 95th percentile of the error without its sign (nearest rank).
     pub p95: f64,
-    /// Greatest magnitude of an error.
+    /// Greatest error without its sign.
     pub worst: f64,
 }
 
@@ -147,7 +147,7 @@ impl ErrorOf {
     }
 }
 
-/// Summarises the errors of trials, class by class.
+/// Summarises trial errors, class by class.
 #[must_use]
 pub fn fidelity_rows(trials: &[(FidelityClass, LevelErrors)]) -> Vec<FidelityRow> {
     // A trial whose jobs did not end at both levels gives no error.
@@ -180,7 +180,7 @@ pub fn fidelity_rows(trials: &[(FidelityClass, LevelErrors)]) -> Vec<FidelityRow
     classes.into_iter().map(row).collect()
 }
 
-/// Column names of the table.
+/// Column names in the table.
 pub const FIDELITY_COLUMNS: [&str; 15] = [
     "fabric",
     "load",
@@ -200,7 +200,7 @@ pub const FIDELITY_COLUMNS: [&str; 15] = [
 ];
 
 impl FidelityRow {
-    /// Returns the row's cells in the order of [`FIDELITY_COLUMNS`]; percentages have two decimals.
+    /// Returns the row's cells in [`FIDELITY_COLUMNS`] order; percentages have two decimals.
     #[must_use]
     pub fn cells(&self) -> Vec<String> {
         let class = [&self.class.fabric, &self.class.load].map(Clone::clone);
@@ -225,14 +225,14 @@ pub fn fidelity_csv(rows: &[FidelityRow]) -> String {
 /// Known errors, as comma-separated values.
 pub const KNOWN: &str = include_str!("fidelity.csv");
 
-/// Known error of flow level for the class of a plan.
+/// Known flow-level error for a plan's class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownError {
-    /// Class of the plan.
+    /// The plan's class, whose trials were measured.
     pub class: FidelityClass,
     /// Number of trials behind the figures.
     pub trials: u32,
-    /// Errors of job completion times, in percent.
+    /// Errors in job completion times, in percent.
     pub jct: ErrorOf,
 }
 
@@ -253,8 +253,7 @@ impl fmt::Display for KnownError {
     }
 }
 
-/// Looks up the error of flow level for the class of a plan; `None` for a class without trials in
-/// the corpus.
+/// Looks up the flow-level error for a plan's class; `None` for a class that no measured trial has.
 #[must_use]
 pub fn known_error(plan: &Plan) -> Option<KnownError> {
     let class = FidelityClass::of(plan);

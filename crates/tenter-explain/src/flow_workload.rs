@@ -1,4 +1,4 @@
-//! Number of flows of a workload, if its duration decides.
+//! Flow count of a workload whose duration decides it.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use tenter_topology::Routing;
 use tenter_workload::flow_workload::{Arrivals, FlowWay, FlowWorkload};
 use tenter_workload::{CollectiveRun, Job, RankId, Schedule};
 
-/// Returns the transfer count of a collective, or the approximate flow count of a workload. Without
-/// routes, paths between hosts count as taking no time.
+/// Returns a collective's transfer count, or a workload's approximate flow count. Without routes,
+/// paths between hosts count as taking no time.
 pub(crate) fn transfers(
     plan: &Plan,
     routing: Option<&Routing>,
@@ -38,8 +38,8 @@ pub(crate) fn transfers(
     started.saturating_add(workload.slots()).min(count)
 }
 
-/// Estimates the flow rate per second of a closed loop, if ports are shared evenly among slots: no
-/// port carries more than its rate, and each slot has one flow under way.
+/// Estimates a closed loop's flows per second, if ports are shared evenly among slots: no port
+/// carries more than its rate, and each slot has one flow under way.
 fn flows_per_second(plan: &Plan, job: &Job, workload: &FlowWorkload, latency_s: f64) -> f64 {
     let bits = mean_bits(plan, workload);
     let line = |rank: u32| line_rate(plan, job, rank);
@@ -55,8 +55,8 @@ fn flows_per_second(plan: &Plan, job: &Job, workload: &FlowWorkload, latency_s: 
     workload.ways.iter().map(of_way).sum()
 }
 
-/// Estimates the flows of an open loop that wait when the last one arrives: for each receiver,
-/// those beyond its port's rate.
+/// Estimates the open-loop flows that wait when the last one arrives: for each receiver, those
+/// beyond its port's rate.
 pub(crate) fn waiting(plan: &Plan, job: &Job, workload: &FlowWorkload, flows: u64) -> u64 {
     let Some(all) = workload.arrivals_per_second() else {
         return 0;
@@ -73,7 +73,7 @@ pub(crate) fn waiting(plan: &Plan, job: &Job, workload: &FlowWorkload, flows: u6
     (flows as f64 * beyond / all) as u64
 }
 
-/// Returns the flow rate to each receiver of an open loop, per second; `all` is their sum.
+/// Returns open-loop flows per second to each receiver; `all` is their sum.
 fn arrivals_by_receiver(workload: &FlowWorkload, all: f64) -> BTreeMap<u32, f64> {
     let ways = &workload.ways;
     let count = |rank: &dyn Fn(&FlowWay) -> u32| {
@@ -103,7 +103,7 @@ fn arrivals_by_receiver(workload: &FlowWorkload, all: f64) -> BTreeMap<u32, f64>
     arrivals
 }
 
-/// Returns the mean length of a flow on the wire, in bits.
+/// Returns a flow's mean length on the wire, in bits.
 fn mean_bits(plan: &Plan, workload: &FlowWorkload) -> f64 {
     let mean = workload.sizes.mean();
     let packets = (mean / f64::from(plan.nic.mtu_bytes)).ceil().max(1.0);

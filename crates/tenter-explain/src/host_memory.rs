@@ -1,4 +1,4 @@
-//! PCIe to host memory: payload rates of DMA, and the NICs that it slows down.
+//! PCIe to host memory: DMA payload rates, and the NICs that it slows down.
 
 use std::collections::BTreeMap;
 
@@ -8,38 +8,38 @@ use tenter_plan::Plan;
 use tenter_topology::HostId;
 use tenter_units::Rate;
 
-/// PCIe of all NICs, grouped by their share of it.
+/// PCIe at all NICs, grouped by their share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PcieFacts {
-    /// Rate of transaction layer packets that the link carries, each way.
+    /// Rate that the link carries in transaction layer packets, each way.
     pub peak_gbps: f64,
-    /// Most payload of a transaction layer packet.
+    /// Most payload in a transaction layer packet.
     pub max_payload_bytes: u32,
-    /// Bytes of such a packet beside its payload.
+    /// Bytes beside the payload in such a packet.
     pub tlp_overhead_bytes: u32,
-    /// Groups of NICs, those with the least share first.
+    /// NIC groups, those with the least share first.
     pub nics: Vec<DmaFacts>,
 }
 
-/// NICs with the same line rate and the same shares of PCIe.
+/// NICs with the same line rate and PCIe shares.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DmaFacts {
-    /// Number of such NICs.
+    /// Number of NICs in this group.
     pub count: u64,
-    /// Name of one of them.
+    /// Name of one NIC in the group.
     pub example: String,
-    /// Payload rate of the line in full packets.
+    /// Payload rate on the line in full packets.
     pub line_payload_gbps: f64,
     /// DMA into host memory, which limits what the NIC receives.
     pub write: DirectionFacts,
-    /// DMA out of host memory, which limits what the NIC sends.
+    /// DMA from host memory, which limits what the NIC sends.
     pub read: DirectionFacts,
 }
 
-/// One direction of DMA.
+/// DMA in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DirectionFacts {
-    /// Rate on the PCIe link, with the overhead of its packets.
+    /// Rate on the PCIe link, packet overhead included.
     pub link_gbps: f64,
     /// Payload rate in full packets.
     pub payload_gbps: f64,
@@ -49,7 +49,7 @@ pub struct DirectionFacts {
     pub limits: bool,
 }
 
-/// Returns the facts of PCIe; `None` if it is not modelled.
+/// Returns the PCIe facts; `None` if PCIe is not modelled.
 pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
     let pcie = plan.nic.pcie?;
     let mtu = plan.nic.mtu_bytes;
@@ -87,7 +87,7 @@ pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
     })
 }
 
-/// Returns true if the line of any NIC can be faster than its DMA.
+/// Returns true if any NIC's line can be faster than its DMA.
 pub(crate) fn limits_any(plan: &Plan) -> bool {
     plan.dma.numbered().any(|(host, rates)| {
         let line = plan.topology.line_rate(host);

@@ -1,4 +1,4 @@
-//! Ideal times of collectives, without waiting for other traffic.
+//! Ideal times for collectives, without waiting for other traffic.
 
 use serde::Serialize;
 use tenter_plan::Plan;
@@ -10,12 +10,12 @@ use tenter_workload::{CollectiveRun, Job, JobId, Traffic, WorkloadError};
 
 use crate::flow_workload::transfers;
 
-/// A job with the ideal times of its collectives.
+/// A job with its collectives' ideal times.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobFacts {
-    /// Name of the job.
+    /// Job name in the scenario.
     pub name: String,
-    /// Number of ranks.
+    /// Rank count of the job.
     pub ranks: u32,
     /// Hosts in rank order: `3`, or `8-15` for consecutive ones. Consecutive ranks on one host
     /// count once.
@@ -28,41 +28,40 @@ pub struct JobFacts {
     pub pods: u32,
     /// Fewest pods that could hold its hosts.
     pub fewest_pods: u32,
-    /// Rounds of the list of collectives, warm-up included.
+    /// Rounds through the collective list, warm-up included.
     pub rounds: u64,
     /// True for load on the other jobs, which repeats its list as long as they run.
     pub background: bool,
     /// Name of the job whose end this one waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// Start time: from 0, or from the end of the other job.
+    /// Start time: from 0, or from the other job's end.
     pub start_ns: f64,
-    /// Number of endless streams.
+    /// Number of streams that never end.
     pub flows: u64,
-    /// Mean computing time of the ranks in one round of the list.
+    /// Mean computing time per rank in one round through the list.
     pub compute_ns: f64,
     /// Ideal times, one for each collective and size.
     pub collectives: Vec<IdealTime>,
 }
 
-/// A collective of one size on an ideal switch.
+/// A collective with one size on an ideal switch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IdealTime {
-    /// Operation, such as `all-reduce`.
+    /// Operation name, such as `all-reduce`.
     pub collective: String,
-    /// Algorithm, such as `ring`.
+    /// Algorithm name, such as `ring`.
     pub algorithm: String,
-    /// Size as nccl-tests counts it; for a workload of flows their approximate total.
+    /// Size as nccl-tests counts it; for a flow workload the approximate total.
     pub size_bytes: u64,
-    /// Number of transfers; for a workload of flows the approximate number that its duration
-    /// allows.
+    /// Transfer count; for a flow workload the approximate count that its duration allows.
     pub transfers: u64,
-    /// Closed form with the ports of the NICs and the shortest path among the ranks; no run in
-    /// which all bytes arrive is faster. For a graph of operations, the time of its busiest port or
-    /// stream: a lower bound that ignores waiting, such as a pipeline's bubble.
+    /// Closed form with the NICs' ports and the shortest path among the ranks; no run in which all
+    /// bytes arrive is faster. For an operation graph, the time of its busiest port or stream: a
+    /// lower bound that ignores waiting, such as a pipeline's bubble.
     pub ideal_ns: f64,
-    /// Bus bandwidth at the ideal time; missing for workloads of flows and graphs of operations,
-    /// which have none.
+    /// Bus bandwidth at the ideal time; missing for flow workloads and operation graphs, which have
+    /// none.
     pub ideal_busbw_gbytes_per_s: Option<f64>,
 }
 
@@ -110,7 +109,7 @@ pub(crate) fn job_facts(
     })
 }
 
-/// Returns the hosts of ranks, consecutive ranks on one host once.
+/// Returns the ranks' hosts, consecutive ranks on one host once.
 fn nics_in_order(hosts: &[HostId]) -> Vec<HostId> {
     let mut nics = hosts.to_vec();
     nics.dedup();
@@ -127,7 +126,7 @@ pub(crate) fn end_of_all(plan: &Plan) -> Time {
     plan.time_limit.map_or(end, |limit| limit.min(end))
 }
 
-/// Returns the start of each job, if nothing waits and frames take no time on their paths.
+/// Returns each job's start, if nothing waits and frames take no time on their paths.
 pub(crate) fn starts(plan: &Plan) -> Vec<Time> {
     let mut starts: Vec<Option<Time>> = vec![None; plan.jobs.len()];
     for index in 0..plan.jobs.len() {
@@ -161,7 +160,7 @@ pub(crate) fn in_rounds(count: u64, rounds: f64) -> u64 {
     (count as f64 * rounds).round() as u64
 }
 
-/// Returns how often a job that starts at `start` runs its list of collectives, if nothing waits. A
+/// Returns how often a job that starts at `start` runs its collective list, if nothing waits. A
 /// measured job makes steady progress until `own_end` or the time limit; a background job repeats
 /// its list until `end_of_all`.
 pub(crate) fn rounds(plan: &Plan, job: &Job, start: Time, own_end: Time, end_of_all: Time) -> f64 {

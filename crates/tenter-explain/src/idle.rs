@@ -1,8 +1,8 @@
-//! Settings of a scenario that cannot change anything in it.
+//! Scenario settings that cannot change anything.
 //!
 //! A threshold that is never reached, a timeout that never expires or a buffer that never fills is
-//! not among them: that it was not needed is a result of the run. Listed are settings that nothing
-//! in the plan could use.
+//! not among them: that it was not needed is a result. Listed are settings that nothing in the plan
+//! could use.
 
 mod arrangements;
 
@@ -19,14 +19,14 @@ use crate::buffers::{UsedQueues, used_queues};
 use crate::error::ExplainError;
 use crate::host_memory::limits_any;
 
-/// Number of host kinds up to which all pairs of kinds are checked for a choice of paths; beyond it
-/// only neighbours in their order are.
+/// Limit on host kinds for checking a path choice between all pairs; beyond it only neighbours in
+/// their order are checked.
 const ALL_PAIRS_MAX: usize = 256;
 
 /// A setting without effect: the scenario runs alike without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdleSetting {
-    /// Path of the setting as in an override: `jobs[0].gap`.
+    /// The setting's path as in an override: `jobs[0].gap`.
     pub path: String,
     /// Setting and reason, a sentence without its full stop.
     pub note: String,
@@ -72,16 +72,16 @@ pub fn idle_settings_on(
     Ok(notes)
 }
 
-/// Inputs of the rules.
+/// Inputs that all rules share.
 struct Facts<'a> {
     plan: &'a Plan,
-    /// True if packets of any job have more than one path.
+    /// True if any job's packets have more than one path.
     choice: bool,
     /// True if switches draw which packets they mark; draws depend on a packet's hash.
     drawn_marks: bool,
     /// True if the scenario sets a placement, which may be random.
     placed: bool,
-    /// Queues that packets use.
+    /// Queues that any packets use.
     used: UsedQueues,
     /// Indices of routes that equal the default.
     idle_routes: Vec<usize>,
@@ -152,8 +152,8 @@ impl<'a> Facts<'a> {
         idle.then_some("switches do not look at the hash of a packet")
     }
 
-    /// Checks a time of pauses. NICs' times act only if switches pause NICs; switches' times act
-    /// also between switches.
+    /// Checks a pause time. NICs' times act only if switches pause NICs; switches' times act also
+    /// between switches.
     fn of_pauses(&self, path: &str, lossless: bool) -> Option<&'static str> {
         let plan = self.plan;
         let signals = plan.signals.as_ref().filter(|_| plan.credit.is_none());
@@ -247,7 +247,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Checks a setting of input-queued switches.
+    /// Checks an input-queued switch setting.
     fn of_switching(&self, key: &str) -> Option<&'static str> {
         let queues = self.plan.input_queued?.queues;
         match key {
@@ -265,7 +265,7 @@ impl<'a> Facts<'a> {
         self.plan.switches.usual.classes.len() == 1 + of_signals
     }
 
-    /// Checks a setting of optical switches.
+    /// Checks an optical switch setting.
     fn of_circuits(&self, key: &str) -> Option<&'static str> {
         let circuits = self.plan.circuits.as_ref()?;
         let above_leaves = matches!(self.plan.topology_spec, TopologySpec::FatTree(_));
@@ -376,7 +376,7 @@ fn of_job(job: &Job, key: &str, one_queue: bool) -> Option<&'static str> {
     (key == "gap" && once).then_some("the job runs one collective, once")
 }
 
-/// Splits a path into a list: `jobs[2].gap` is item 2 of `jobs` and `gap`.
+/// Splits a path into a list: `jobs[2].gap` gives index 2 in `jobs` and `gap`.
 fn item<'p>(path: &'p str, list: &str) -> Option<(usize, &'p str)> {
     let rest = path.strip_prefix(list)?.strip_prefix('[')?;
     let (index, rest) = rest.split_once(']')?;
@@ -384,12 +384,12 @@ fn item<'p>(path: &'p str, list: &str) -> Option<(usize, &'p str)> {
 }
 
 /// Returns true if packets may leave the shortest paths: load balancing sends detours, and there is
-/// a region beside those of source and destination.
+/// a region besides the source's and destination's.
 fn has_detours(plan: &Plan, routing: &Routing) -> bool {
     plan.switches.usual.load_balancing.detours().is_some() && routing.regions() > 2
 }
 
-/// Returns true if packets between any two hosts of a job find several equal-cost ports at some
+/// Returns true if packets between any two hosts in a job find several equal-cost ports at some
 /// switch.
 fn has_choice(plan: &Plan, routing: &Routing, job: &Job) -> bool {
     let kinds = host_kinds(plan, job.hosts.iter().copied());
@@ -438,7 +438,7 @@ fn regular(spec: &TopologySpec) -> bool {
     matches!(cabling, Cabling::Leaves(leaves) if in_order(leaves))
 }
 
-/// Checks a setting of the simulator.
+/// Checks a simulator setting.
 fn of_engine(plan: &Plan, key: &str) -> Option<&'static str> {
     match key {
         "packets_time" | "packets_memory" => plan
@@ -455,7 +455,7 @@ fn of_engine(plan: &Plan, key: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns true if no other override names the same pair of switches.
+/// Returns true if no other override names the same switch pair.
 fn is_alone(spec: &LeafSpine, index: usize) -> bool {
     let place = |link: &LinkOverride| (link.leaf, link.spine);
     let own = spec.overrides.get(index).map(place);
@@ -492,7 +492,7 @@ fn idle_routes(plan: &Plan, budget: &Budget) -> Result<Vec<usize>, ExplainError>
     Ok(idle.map(|(index, _)| index).collect())
 }
 
-/// Lists classes without packets, and ECN thresholds of classes without data.
+/// Lists classes without packets, and ECN thresholds on classes without data.
 fn class_notes(plan: &Plan, given: &[String]) -> Vec<IdleSetting> {
     let listed = |key: &str| given.iter().any(|path| path == key);
     if !listed("fabric.switch.classes") {

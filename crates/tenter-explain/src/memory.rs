@@ -1,4 +1,4 @@
-//! Memory of a run at its peak.
+//! Peak memory for a run.
 //!
 //! Constants are bytes measured on x86-64 Linux; `docs/explain.md` compares the sums with real
 //! runs.
@@ -27,20 +27,20 @@ pub struct MemoryParts {
     pub process_bytes: u64,
     /// Nodes, links, routes, their counters, and switch tables.
     pub fabric_bytes: u64,
-    /// Both ends of all queue pairs.
+    /// Queue pairs, both ends.
     pub queue_pairs_bytes: u64,
-    /// Flows under way, and records of all flows.
+    /// Flows under way, and records for all flows.
     pub flows_bytes: u64,
     /// Packets that wait in queues.
     pub packets_bytes: u64,
-    /// Rows that wait to be written, and rows of all collectives.
+    /// Rows that wait to be written, and rows for all collectives.
     pub tables_bytes: u64,
-    /// Graphs of operations, and records of their runs.
+    /// Operation graphs, and records of their runs.
     pub operations_bytes: u64,
 }
 
 impl MemoryParts {
-    /// Returns the sum of all parts.
+    /// Returns the sum over all parts.
     pub fn total(&self) -> u64 {
         let parts = [
             self.fabric_bytes,
@@ -56,51 +56,50 @@ impl MemoryParts {
     }
 }
 
-/// Bytes of the program before it has read anything.
+/// Bytes for the program before it has read anything.
 const PROCESS: u64 = 12_900_000;
-/// Bytes of a queue pair, at both ends.
+/// Bytes per queue pair, at both ends.
 const QUEUE_PAIR: u64 = 160;
-/// Bytes of a flow that waits to be sent: its work request and timer.
+/// Bytes per flow that waits to be sent: work request and timer.
 const FLOW: u64 = 120;
-/// Bytes of a message at flow level, sent or waiting: its flow and its places in lists.
+/// Bytes per flow-level message, sent or waiting: its flow and its places in lists.
 const MESSAGE_AS_FLOW: u64 = 168;
-/// Bytes of a queue pair at flow level.
+/// Bytes per queue pair at flow level.
 const QUEUE_PAIR_OF_FLOWS: u64 = 24;
 /// Bytes that a port adds at flow level, as a link.
 const LINK_OF_FLOWS: u64 = 210;
-/// Bytes of a finished flow at flow level until its row is made, and the limit of such flows.
+/// Bytes per finished flow at flow level until its row is made, and the most such flows.
 const FLOW_DONE_OF_FLOWS: u64 = 56;
 const DONE_OF_FLOWS_MAX: u64 = 1 << 18;
-/// Further bytes of a finished flow until its row is made: both halves of its record and their
-/// places.
+/// Further bytes per finished flow until its row is made: both record halves and their places.
 const FLOW_DONE: u64 = 120;
-/// Bytes of a flow until the end of the trial: its completion time and ideal ratio.
+/// Bytes per flow until the trial ends: completion time and ideal ratio.
 const FLOW_KEPT: u64 = 16;
-/// Bytes of a workload of flows, whatever their number: histograms of completion times and
+/// Bytes per flow workload, however many flows it has: histograms with completion times and
 /// slowdowns for each tenth of the sizes, and for all.
 const FLOW_HISTOGRAMS: u64 = 6_000_000;
-/// Bytes of one collective in one iteration: its records, and its row in the summary, in its table
-/// and in the text written of it.
+/// Bytes per collective and iteration: its records, and its row in the summary, in its table and in
+/// the text written from it.
 const TURN: u64 = 3_000;
-/// Bytes of a packet in a queue, whose ring is half full on average after it has grown.
+/// Bytes per packet in a queue, whose ring is half full on average after it has grown.
 const PACKET: u64 = 48;
-/// Bytes of a packet at an input, with its place in the order of arrival.
+/// Bytes per packet at an input, with its place in arrival order.
 const PACKET_AT_INPUT: u64 = 96;
-/// Rows of a table that are kept until they are written together.
+/// Table rows that are kept until they are written together.
 const ROW_GROUP: u64 = 65_536;
 /// Size of a row group's columns while they are written, in percent of its rows.
 const COLUMNS_PERCENT: u64 = 30;
-/// Bytes of a rank pair in tables of queue pairs, unless every rank sends to every other.
+/// Bytes per rank pair in queue-pair tables, unless every rank sends to every other.
 const PAIR_ENTRY: u64 = 16;
 
-/// Bytes of an operation in Tenter's file format, which is kept beside the trial.
+/// Bytes per operation in Tenter's file format, which is kept beside the trial.
 const OPERATION_FILE: u64 = 8;
-/// Bytes that the meter of a training or inference keeps for an operation.
+/// Bytes per operation that a training's or inference's meter keeps.
 const OPERATION_METERED: u64 = 12;
-/// Bytes of text in an operation's row.
+/// Bytes per operation for texts in its row.
 const OPERATION_TEXT: u64 = 32;
 
-/// Estimates the memory of a run at its peak, in bytes.
+/// Estimates a run's peak memory, in bytes.
 ///
 /// # Errors
 /// A collective that its ranks cannot run.
@@ -178,7 +177,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
     Ok(parts)
 }
 
-/// Returns the bytes of a packet in a queue.
+/// Returns the bytes that a packet in a queue takes.
 fn packet_bytes(plan: &Plan) -> u64 {
     match plan.input_queued {
         Some(_) => PACKET_AT_INPUT,
@@ -186,7 +185,7 @@ fn packet_bytes(plan: &Plan) -> u64 {
     }
 }
 
-/// Estimates the bytes of all graphs, each once, and of each job's records.
+/// Estimates the bytes for all graphs, each once, and for each job's records.
 fn operations(plan: &Plan) -> u64 {
     let recorded = size_of::<OperationLog>() + size_of::<OperationRow>();
     let recorded = recorded as u64 + OPERATION_TEXT;
@@ -215,13 +214,13 @@ fn operations(plan: &Plan) -> u64 {
     bytes
 }
 
-/// Returns a job's workload of flows, whose flows are forgotten once their rows are written.
+/// Returns a job's flow workload, whose flows are forgotten once their rows are written.
 fn flow_workload(job: &Job) -> Option<&FlowWorkload> {
     let mut runs = job.sequence.iter();
     runs.find_map(|run| run.traffic.flow_workload())
 }
 
-/// Estimates the flows of a job over all of its rounds.
+/// Estimates a job's flows over all its rounds.
 fn flows(plan: &Plan, job: &Job, rounds: f64) -> Result<u64, WorkloadError> {
     let mut flows = 0_u64;
     // Endless streams leave no records.
@@ -239,7 +238,7 @@ fn flows(plan: &Plan, job: &Job, rounds: f64) -> Result<u64, WorkloadError> {
     Ok(flows)
 }
 
-/// Returns the greatest peak of any collective of a job.
+/// Returns the greatest peak among a job's collectives.
 fn greatest_crowd(plan: &Plan, job: &Job) -> Result<Crowd, WorkloadError> {
     let mut greatest = Crowd::default();
     for run in largest_runs(job) {
@@ -253,8 +252,8 @@ fn greatest_crowd(plan: &Plan, job: &Job) -> Result<Crowd, WorkloadError> {
     Ok(greatest)
 }
 
-/// Estimates how many flows of a peak end at about the same time. A NIC serves its queue pairs in
-/// turn, so flows of many packets all end in the last round. Flows of one packet end one after
+/// Estimates how many flows in a peak end at about the same time. A NIC serves its queue pairs in
+/// turn, so flows with many packets all end in the last round. Flows with one packet end one after
 /// another, unless their packets wait in queues together.
 fn done_together(crowd: &Crowd) -> u64 {
     let once = u128::from(crowd.flows) * u128::from(crowd.flows);
@@ -264,7 +263,7 @@ fn done_together(crowd: &Crowd) -> u64 {
         .saturating_sub(single.saturating_sub(crowd.waiting))
 }
 
-/// Rank pairs that a job uses, counted once for each lane of theirs.
+/// Rank pairs that a job uses, counted once per lane.
 pub(crate) struct Entries {
     pub(crate) count: u64,
     /// True if every rank sends to every other on one lane: no table is needed then.
@@ -309,7 +308,7 @@ impl Entries {
     }
 }
 
-/// Returns, for each kind of collective in a job, the run of the largest size.
+/// Returns the run with the largest size for each kind of collective in a job.
 fn largest_runs(job: &Job) -> Vec<&CollectiveRun> {
     let mut largest: Vec<&CollectiveRun> = Vec::new();
     for run in &job.sequence {
@@ -325,7 +324,7 @@ fn largest_runs(job: &Job) -> Vec<&CollectiveRun> {
     largest
 }
 
-/// Estimates the bytes of rows that wait to be written, and of their columns during the writing.
+/// Estimates the bytes for rows that wait to be written, and for their columns during the writing.
 fn table(rows: u64, row_bytes: u64) -> u64 {
     let kept = rows.min(ROW_GROUP);
     // The list of rows doubles when it is full.

@@ -1,4 +1,4 @@
-//! Path classes: host pairs with like links, and the times of messages between them.
+//! Path classes: host pairs with like links, and message times between them.
 
 use std::collections::BTreeMap;
 
@@ -18,38 +18,38 @@ use crate::unloaded::{REQUEST_MAX, request_alone};
 pub struct PathClass {
     /// Number of switches on the path.
     pub switches: u32,
-    /// Ordered pairs of hosts; missing in fabrics with more than 512 kinds of hosts, of which only
-    /// some are examined.
+    /// Ordered host pairs; missing in fabrics with more than 512 host kinds, of which only some are
+    /// examined.
     pub host_pairs: Option<u64>,
-    /// Sender of one such pair, by name.
+    /// One such sender, by name.
     pub from: String,
-    /// Receiver of that pair, by name.
+    /// The receiver paired with it, by name.
     pub to: String,
-    /// Rate of the slowest link, over all planes that packets of one queue pair take.
+    /// Rate on the slowest link, over all planes that a queue pair's packets take.
     pub bottleneck_gbps: f64,
-    /// Time from the first bit of the longest frame to its last bit at the receiver.
+    /// Time from the longest frame's first bit to its last bit at the receiver.
     pub frame_ns: f64,
-    /// That time plus the time of an acknowledgement on the path back.
+    /// Frame time plus an acknowledgement's time on the path back.
     pub round_trip_ns: f64,
-    /// Bandwidth-delay product: rate of the slowest link times the round trip.
+    /// Bandwidth-delay product: slowest link rate times round trip.
     pub bdp_bytes: u64,
-    /// Times of requests of some sizes.
+    /// Request times for some sizes.
     pub messages: Vec<MessageTime>,
 }
 
 /// A request in an empty network.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MessageTime {
-    /// Payload of the request.
+    /// Payload that the request carries.
     pub bytes: u64,
     /// Time from its posting to its last byte at the receiver.
     pub latency_ns: f64,
 }
 
-/// Number of host kinds up to which all pairs are examined.
+/// Limit on host kinds for examining all pairs.
 const KINDS_MAX: usize = 512;
 
-/// Returns the classes of all paths between hosts, the shortest first.
+/// Returns all path classes between hosts, the shortest first.
 pub(crate) fn path_classes(plan: &Plan, routing: &Routing) -> Vec<PathClass> {
     let mut kinds = host_kinds(plan, plan.topology.host_ids());
     let all = kinds.len() <= KINDS_MAX;

@@ -1,41 +1,40 @@
-//! Greatest power of a fabric, by a power profile.
+//! A fabric's greatest power, by a power profile.
 //!
-//! Static power is that of existing parts, independent of traffic: switches, their ports with
-//! cables, and both ends of each cable. Dynamic power is energy per bit and element passed. The
-//! distinction, and power per unit of throughput, follow "Bandwidth Steering in HPC Using Silicon
-//! Nanophotonics" (SC19). Here all NICs send at line rate; a run's summary has the power of its
-//! traffic.
+//! Existing parts draw static power, whatever the traffic: switches, their ports with cables, and
+//! both ends of each cable. Dynamic power is energy per bit and element passed. The distinction,
+//! and power per unit throughput, follow "Bandwidth Steering in HPC Using Silicon Nanophotonics"
+//! (SC19). Here all NICs send at line rate; a run's summary has the power for its traffic.
 
 use serde::Serialize;
 use tenter_plan::{Plan, PowerProfile, PoweredParts};
 
-/// Power of switches and cables.
+/// Power that switches and cables draw.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PowerFacts {
     /// Name of the power profile.
     pub profile: String,
-    /// Static power of switches without their ports.
+    /// Static power in switches without their ports.
     pub switches_watts: f64,
-    /// Static power of switch ports with cables.
+    /// Static power in switch ports with cables.
     pub ports_watts: f64,
-    /// Static power of both ends of all cables, those in NICs too.
+    /// Static power in both ends of all cables, those in NICs too.
     pub cable_ends_watts: f64,
-    /// Static power of optical switches, which hold their circuits.
+    /// Static power in optical switches, which hold their circuits.
     pub optical_switches_watts: f64,
-    /// Sum of these static powers.
+    /// Sum over these static powers.
     pub static_watts: f64,
-    /// Static power over the total line rate of all NICs.
+    /// Static power over all NICs' total line rate.
     pub static_watts_per_gbps: f64,
-    /// Energy of a bit on the shortest path between two hosts, through one switch.
+    /// Energy per bit on the shortest path between two hosts, through one switch.
     pub least_pj_per_bit: f64,
-    /// Energy of a bit on a path up to the highest tier and down again.
+    /// Energy per bit on a path up to the highest tier and down again.
     pub most_pj_per_bit: f64,
     /// Dynamic power if all NICs send at line rate over the highest tier; a tapered fabric carries
     /// less.
     pub dynamic_watts_at_most: f64,
 }
 
-/// Computes the power of a plan's fabric.
+/// Computes the power that a plan's fabric draws.
 pub(crate) fn power_facts(plan: &Plan, profile: &PowerProfile) -> PowerFacts {
     let topology = &plan.topology;
     let power = profile.constants.static_power(&PoweredParts::of(topology));

@@ -1,4 +1,4 @@
-//! Rough estimate of the packets in queues at the worst moment.
+//! Rough estimate of packets in queues at the worst moment.
 
 use std::collections::BTreeMap;
 
@@ -10,20 +10,20 @@ use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
 use crate::traffic;
 
-/// Share of packets that wait at the worst moment if each link has one flow on average, measured
-/// for random permutations. With λ flows a link it falls with λ^(3/4).
+/// Packet share that waits at the worst moment if each link has one flow on average, measured for
+/// random permutations. With λ flows per link it falls with λ^(3/4).
 const UNEVEN: f64 = 0.6;
-/// Share of packets that wait at FIFO inputs behind one whose output is busy: such a switch carries
-/// 2 - √2 of evenly spread arrivals (Karol, Hluchyj and Morgan, "Input Versus Output Queueing on a
+/// Packet share that waits at FIFO inputs behind one whose output is busy: such a switch carries 2
+/// - √2 of evenly spread arrivals (Karol, Hluchyj and Morgan, "Input Versus Output Queueing on a
 /// Space-Division Packet Switch", 1987).
 const HEAD_OF_LINE: f64 = 0.41;
 
-/// Data of one job that may be under way at once, and the part that waits.
+/// Data in one job that may be under way at once, and the part that waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Crowd {
-    /// Flows that start together.
+    /// Flows that all start together.
     pub(crate) flows: u64,
-    /// Packets of these flows.
+    /// Packets in these flows, all together.
     pub(crate) packets: u64,
     /// Packets that wait in switches.
     pub(crate) waiting: u64,
@@ -36,11 +36,11 @@ struct Share {
     received: u64,
 }
 
-/// Estimates the peak of a collective at its start, from the transfers that wait for nothing.
+/// Estimates a collective's peak at its start, from the transfers that wait for nothing.
 ///
-/// A NIC that receives more than its rate while the senders send has a queue of the difference.
-/// Hashing puts more of the traffic across the fabric on some links than on others; the difference
-/// shrinks with the flows that share a link.
+/// A NIC that receives more than its rate while the senders send has a queue as long as the
+/// difference. Hashing puts more traffic on some links across the fabric than on others, but less
+/// so with more flows per link.
 pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd, WorkloadError> {
     let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
     let mut shares: BTreeMap<HostId, Share> = BTreeMap::new();

@@ -1,5 +1,4 @@
-//! Values of a scheduled fabric: memory, credits, speed-up, and times of packets that wait for
-//! credit only.
+//! Scheduled fabrics: memory, credits, speed-up, and times for packets that wait for credit only.
 
 use std::collections::VecDeque;
 
@@ -14,35 +13,35 @@ use tenter_units::{Rate, SerialisationTime, Time};
 /// A scheduled fabric in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScheduledFacts {
-    /// Capacity of all virtual output queues of a leaf together; missing without a limit.
+    /// Capacity that all virtual output queues in a leaf share; missing without a limit.
     pub leaf_bytes: Option<u64>,
-    /// Capacity of one virtual output queue with memory of its own; missing if they share memory or
+    /// Capacity for one virtual output queue with separate memory; missing if they share memory or
     /// have no limit.
     pub voq_bytes: Option<u64>,
-    /// Bytes of a credit.
+    /// Bytes that one credit allows.
     pub credit_bytes: u64,
-    /// Interval of credits from the fastest port to a NIC.
+    /// Interval between credits from the fastest port to a NIC.
     pub credit_ns: f64,
-    /// Rate of that port's credits, with its over-speed.
+    /// Rate at which that port grants credit, over-speed included.
     pub credit_gbps: f64,
     /// Waiting bytes at which a port grants no credit.
     pub egress_buffer_bytes: u64,
-    /// Time of the longest packet on a fabric link, in percent of its time on a NIC's link of that
+    /// Time that the longest packet takes on a fabric link, in percent of a NIC's link with that
     /// rate.
     pub fabric_percent: f64,
-    /// Least ratio, over all leaves, of the rate into the fabric to that of NICs, with the overhead
-    /// of cells.
+    /// Least ratio, over all leaves, between the rates into the fabric and to NICs, cell overhead
+    /// included.
     pub speed_up: f64,
-    /// Time of a request or credit between the first two leaves; missing with one leaf.
+    /// Delay for a request or credit between the first two leaves; missing with one leaf.
     pub control_ns: Option<f64>,
-    /// Time from the first bit of the longest packet to its last bit at the other NIC, between
-    /// these leaves, if its virtual output queue has no credit.
+    /// Time from the longest packet's first bit to its last bit at the other NIC, between these
+    /// leaves, if its virtual output queue has no credit.
     pub cold_ns: Option<f64>,
-    /// The same time if the queue has credit.
+    /// Cold time less the wait for credit, as for a queue that has some.
     pub warm_ns: Option<f64>,
 }
 
-/// Returns the values of a scheduled fabric; `None` for any other.
+/// Returns the values for a scheduled fabric; `None` for any other.
 pub(crate) fn scheduled_facts(plan: &Plan, routing: &Routing) -> Option<ScheduledFacts> {
     let spec = plan.scheduled.as_ref()?;
     let topology = &plan.topology;
@@ -93,7 +92,7 @@ fn pace(spec: &ScheduledSpec, rate: Rate) -> SerialisationTime {
     rate.serialisation(spec.over_speed_ppm.cast_signed())
 }
 
-/// Returns the least ratio of up to down over all leaves.
+/// Returns the least up-to-down ratio over all leaves.
 fn speed_up(plan: &Plan) -> f64 {
     let topology = &plan.topology;
     let switches = topology.switch_nodes();
@@ -112,9 +111,8 @@ fn speed_up(plan: &Plan) -> f64 {
     ratios.fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the time of a request between NICs at different leaves; `None` at one leaf, or if the
-/// fabric is not scheduled. `frames` has each frame's length and the gap that the sender leaves
-/// after it.
+/// Returns a request's time between NICs at different leaves; `None` at one leaf, or if the fabric
+/// is not scheduled. `frames` has each frame's length and the gap that the sender leaves after it.
 pub(crate) fn scheduled_time(
     plan: &Plan,
     routing: &Routing,
@@ -134,10 +132,10 @@ pub(crate) fn scheduled_time(
 struct Way<'a> {
     spec: &'a ScheduledSpec,
     first: Wire,
-    /// For each link out of the leaf, this link and one from its spine to the other leaf.
+    /// For each link from the leaf, this link and one from its spine to the other leaf.
     lanes: Vec<[Wire; 2]>,
     last: Wire,
-    /// Delay of a request or credit between the leaves.
+    /// Delay for a request or credit between the leaves.
     control: Time,
     pace: SerialisationTime,
 }
@@ -182,7 +180,7 @@ impl<'a> Way<'a> {
         }
     }
 
-    /// Simulates frames, the first of which is ready at 0, and returns the arrival of the last.
+    /// Simulates frames, the first ready at 0, and returns when the last arrives.
     fn pass(mut self, frames: &[(u32, Time)]) -> Time {
         let mut arrivals = VecDeque::new();
         for &(frame, gap) in frames {
@@ -237,7 +235,7 @@ impl<'a> Way<'a> {
     }
 }
 
-/// Kind of the next event.
+/// Kind of event that comes next.
 enum What {
     Arrival,
     Credit,

@@ -1,4 +1,4 @@
-//! Packet counts of a collective, and the links that they cross.
+//! Packet counts for a collective, and the links that its packets cross.
 
 use num_integer::gcd;
 use tenter_endpoint::{AckPolicy, MessageCut};
@@ -8,7 +8,7 @@ use tenter_workload::{CollectiveRun, Job, Schedule, WorkloadError, split};
 
 use crate::flow_workload::transfers;
 
-/// Packets of one collective, once for each link they cross, without losses and pauses.
+/// Packets in one collective, once for each link they cross, without losses and pauses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Traffic {
     pub(crate) transfers: u64,
@@ -20,18 +20,18 @@ pub(crate) struct Traffic {
     pub(crate) exact: bool,
 }
 
-/// Packets of one transfer; transfers of a collective have few sizes.
+/// Packets in one transfer; a collective's transfers have few sizes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
     bytes: u64,
     packets: u64,
     acknowledgements: f64,
-    /// Cells, or bundles of cells, beyond one for each packet.
+    /// Cells or cell bundles beyond one for each packet.
     cut: f64,
 }
 
-/// Counts the packets of a collective. Of more than `most` transfers only that many are counted,
-/// evenly spread.
+/// Counts a collective's packets. Beyond `most` transfers only that many are counted, evenly
+/// spread.
 pub(crate) fn traffic(
     plan: &Plan,
     routing: &Routing,
@@ -87,18 +87,18 @@ pub(crate) fn traffic(
     Ok(sum)
 }
 
-/// Returns the `number`-th of evenly spread ids below `count`.
+/// Returns the `number`-th id in an even spread below `count`.
 fn spread(number: u64, count: u64) -> u32 {
     ((u128::from(golden(number)) * u128::from(count)) >> 64) as u32
 }
 
-/// Returns the `number`-th of evenly spread places out of 2⁶⁴. Multiples of the golden ratio leave
+/// Returns the `number`-th place in an even spread over 2⁶⁴. Multiples of the golden ratio leave
 /// neither a large gap nor a pattern.
 fn golden(number: u64) -> u64 {
     number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Counts packets and acknowledgements of a transfer over all queue pairs of its job, each of which
+/// Counts a transfer's packets and acknowledgements over all its job's queue pairs, each of which
 /// sends at least one packet.
 fn load(plan: &Plan, job: &Job, bytes: u64) -> Load {
     let cut = plan.nic.cut();
@@ -142,9 +142,9 @@ fn cells_beyond(plan: &Plan, cut: MessageCut, bytes: u64, packets: u64) -> f64 {
     message(0, long.min(packets)) * full as f64 + message(full * long, rest)
 }
 
-/// Returns the mean number of acknowledgements for a request of `packets` packets: one for the last
-/// of each message, and one every few packets. The latter are counted over all requests of a queue
-/// pair, hence a mean.
+/// Returns the mean acknowledgement count for a request with `packets` packets: one for each
+/// message's last packet, and one every few packets. The latter are counted over all requests on a
+/// queue pair, hence a mean.
 fn acknowledgements(plan: &Plan, cut: MessageCut, bytes: u64, packets: u64) -> f64 {
     let messages = split::messages(bytes, plan.nic.message_bytes).count;
     match plan.nic.acknowledge {
@@ -177,7 +177,7 @@ pub(crate) fn ranks_looked_at(schedule: &dyn Schedule) -> (Vec<u32>, f64) {
     (spread.collect(), f64::from(ranks) / f64::from(count))
 }
 
-/// Calls `each` for the transfers of `ranks` that wait for nothing, and may all be under way at
+/// Calls `each` for those transfers of `ranks` that wait for nothing, and may all be under way at
 /// once.
 pub(crate) fn initial(
     schedule: &dyn Schedule,

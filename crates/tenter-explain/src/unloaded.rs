@@ -1,4 +1,4 @@
-//! Unloaded times: requests between any two NICs of a plan without other traffic.
+//! Unloaded times: requests between any two NICs in a plan without other traffic.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::scheduled::scheduled_time;
 /// Longest request that is followed frame by frame, in bytes.
 pub(crate) const REQUEST_MAX: u64 = 4 << 20;
 
-/// Times of requests in the empty network of a plan.
+/// Request times in a plan's empty network.
 #[derive(Clone)]
 pub struct UnloadedTimes {
     plan: Plan,
@@ -29,7 +29,7 @@ impl fmt::Debug for UnloadedTimes {
 }
 
 impl UnloadedTimes {
-    /// Builds the routes of a plan.
+    /// Builds a plan's routes.
     ///
     /// # Errors
     /// Hosts that cannot reach each other, or routes beyond the budget.
@@ -38,10 +38,10 @@ impl UnloadedTimes {
         Ok(UnloadedTimes { plan, routing })
     }
 
-    /// Returns the time from the first bit of a request of `bytes` at NIC `from` to its last bit at
-    /// NIC `to`, both by node number. `None` for requests that no network carries: of a NIC to
-    /// itself, within a scale-up domain, or between NICs without a path. Beyond 4 MiB, time grows
-    /// with bytes as it does from 2 to 4 MiB.
+    /// Returns the time from a request's first bit at NIC `from` to its last bit at NIC `to`, both
+    /// by node number. `None` for requests that no network carries: from a NIC to itself, within a
+    /// scale-up domain, or between NICs without a path. Beyond 4 MiB, time grows with `bytes` as it
+    /// does from 2 to 4 MiB.
     pub fn of(&self, from: u32, to: u32, bytes: u64) -> Option<Time> {
         let topology = &self.plan.topology;
         let is_host = |node: u32| node < topology.hosts as u32;
@@ -64,7 +64,7 @@ impl UnloadedTimes {
     }
 }
 
-/// Returns the time of a request over `links`, on all planes that its packets take.
+/// Returns a request's time over `links`, on all planes that its packets take.
 pub(crate) fn request_alone(
     plan: &Plan,
     routing: &Routing,

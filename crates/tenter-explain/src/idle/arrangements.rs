@@ -5,7 +5,7 @@ use tenter_topology::{Dragonfly, TopologySpec};
 const ONE_GROUP: &str = "there is one group";
 const ONE_SWITCH: &str = "there is one switch";
 
-/// Returns the reason why a setting of the fabric has no effect; `None` if it may have one.
+/// Returns the reason why a fabric setting has no effect; `None` if it may have one.
 pub(super) fn idle(spec: &TopologySpec, path: &str) -> Option<&'static str> {
     let key = path.strip_prefix("fabric.")?;
     match spec {
