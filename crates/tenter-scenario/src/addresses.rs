@@ -90,7 +90,7 @@ parsed!(Pool {
     "write for example `10.0.0.0/8`, without address bits behind the prefix"
 });
 
-/// Path of the section in a scenario.
+/// The section's path in a scenario.
 const PATH: &str = "endpoint.addresses";
 
 impl Addresses {
@@ -129,7 +129,7 @@ impl Addresses {
         Some(addresses)
     }
 
-    /// Returns the place to report when the address of `host` is at fault: its override, else the
+    /// Returns the place to report when `host`'s address is at fault: its override, else the
     /// section.
     pub(crate) fn place_of(&self, host: HostId, names: &HostNames<'_>) -> Option<Location> {
         let mut changes = self.overrides.iter().enumerate();
@@ -205,11 +205,11 @@ fn place(index: usize, names: &HostNames<'_>) -> Option<Location> {
 
 /// Hosts grouped by their leaf; each group gets a subnet.
 struct Groups {
-    /// Leaves that have hosts.
+    /// Leaves to which hosts are attached.
     count: u32,
-    /// Host count of the largest group.
+    /// Host count in the largest group.
     largest: u32,
-    /// For each host, the index of its group and its own index within that group.
+    /// For each host, its group's index and its own index within that group.
     places: Vec<(u32, u32)>,
 }
 

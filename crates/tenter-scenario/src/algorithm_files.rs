@@ -8,10 +8,10 @@ use tenter_workload::collective::write_program;
 use crate::files::{Files, bytes_of, tell};
 use crate::findings::Findings;
 
-/// Byte limit for the programs of one algorithm in a scenario; longer ones become files.
+/// Byte limit for one algorithm's programs in a scenario; longer ones become files.
 const WRITTEN_OUT: usize = 2 << 10;
 
-/// Replaces `file` or `files` of each algorithm by its `programs`, and notes problems and warnings.
+/// Replaces each algorithm's `file` or `files` by its `programs`, and notes problems and warnings.
 pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, findings: Findings<'_>) {
     each(root, &mut |mapping, key| {
         write_out_of(mapping, key, files, findings);
@@ -46,7 +46,7 @@ pub(crate) fn take_out(root: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
     });
 }
 
-/// Calls `act` for each algorithm of a scenario that is a mapping, with its parent and its key.
+/// Calls `act` for each algorithm in a scenario that is a mapping, with its parent and its key.
 fn each(root: &mut Node, act: &mut dyn FnMut(&mut Node, &str)) {
     for job in root.items_mut("jobs") {
         for collective in job.items_mut("collectives") {
@@ -60,7 +60,7 @@ fn each(root: &mut Node, act: &mut dyn FnMut(&mut Node, &str)) {
     }
 }
 
-/// Does the same as [`each`] for the algorithms of one workload.
+/// Does the same as [`each`] for the algorithms in one workload.
 fn each_of_workload(workload: &mut Node, act: &mut dyn FnMut(&mut Node, &str)) {
     let Some(algorithms) = workload.entry_mut("algorithms") else {
         return;
@@ -81,7 +81,7 @@ fn is_mapping(node: &Node, key: &str) -> bool {
     node.entry(key).is_some_and(|entry| entry.node.is_map())
 }
 
-/// Returns the words of a node that is a text or a list of texts.
+/// Returns the words in a node that is a text or a list.
 fn names(node: &Node) -> Vec<String> {
     let word = |node: &Node| match &node.value {
         Value::Scalar { text, .. } => Some(text.clone()),
@@ -95,8 +95,7 @@ fn text(text: String) -> Node {
     Node::unplaced(Value::Scalar { text, quoted: true })
 }
 
-/// Reads the files of one algorithm into its `programs`; returns false if a file is missing or
-/// wrong.
+/// Reads one algorithm's files into its `programs`; returns false if a file is missing or wrong.
 fn write_out_programs(algorithm: &mut Node, files: &Files<'_>, findings: Findings<'_>) -> bool {
     let Findings {
         problems, warnings, ..

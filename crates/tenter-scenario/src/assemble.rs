@@ -149,7 +149,7 @@ impl Draft {
     }
 }
 
-/// Computes the lookahead of a plan without problems, in a pass over the whole fabric.
+/// Computes the lookahead for a plan without problems, in a pass over the whole fabric.
 fn with_lookahead(plan: Plan, findings: Findings<'_>) -> Option<Plan> {
     findings.go_over(&plan.topology)?;
     let is_good = findings.problems.is_empty();
@@ -167,7 +167,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Inputs beside the sections.
+/// Inputs that no section contains.
 struct Given<'a> {
     seed: u64,
     seeds: Seeds,
@@ -227,7 +227,7 @@ impl Bound {
 }
 
 impl Bound {
-    /// Puts control packets into the class of trimmed frames if `flow_control: trim` lays out
+    /// Puts control packets into the trimmed frames' class if `flow_control: trim` lays out
     /// classes.
     fn place_control(
         &self,

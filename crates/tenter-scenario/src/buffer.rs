@@ -22,7 +22,7 @@ use crate::switch_model::{SwitchDraft, section_of};
 use tenter_notation::diagnostics::{Problems, quote};
 use tenter_notation::tree::{Node, Value};
 
-/// Path of the receive buffer in a scenario.
+/// The receive buffer's path in a scenario.
 const RECEIVE_BUFFER: &str = "endpoint.nic.receive_buffer";
 
 /// Inputs that complete a switch model.
@@ -70,7 +70,7 @@ impl Model<'_> {
     }
 }
 
-/// Moves `tiers` behind the derived classes: the reader has it as the last key of a switch.
+/// Moves `tiers` behind the derived classes: the reader has it as a switch's last key.
 fn keep_last(effective: &mut Node) {
     let switch = section_of(effective, "fabric.switch");
     if let Some(tiers) = switch.and_then(|switch| switch.entry_mut("tiers")).cloned() {
@@ -126,7 +126,7 @@ fn check_capacity(draft: &SwitchDraft, frame: u64, problems: &Problems) {
     }
 }
 
-/// Classes of packets that NICs send, each list ascending without repetition.
+/// Packet classes that NICs send, each list ascending without repetition.
 struct UsedClasses {
     data: Vec<u8>,
     control: Vec<u8>,
@@ -139,8 +139,8 @@ struct Parts {
 }
 
 impl Around<'_> {
-    /// Completes the models of all switches, and the links between them. Returns `None` after
-    /// noting what does not fit.
+    /// Completes all switch models and the links between switches. Returns `None` after noting what
+    /// does not fit.
     ///
     /// Writes derived values into the effective configuration.
     pub(crate) fn complete(
@@ -189,7 +189,7 @@ impl Around<'_> {
         Some((switches, links))
     }
 
-    /// Sizes the pools of model `number`, and checks its thresholds and pauses.
+    /// Sizes the pools in model `number`, and checks its thresholds and pauses.
     fn fit(
         &self,
         number: usize,
@@ -249,12 +249,12 @@ impl Around<'_> {
         UsedClasses { data, control }
     }
 
-    /// Returns the classes of data that NICs send.
+    /// Returns the data classes that NICs send.
     pub(crate) fn data_classes(&self) -> Vec<u8> {
         self.used_classes().data
     }
 
-    /// Returns the classes of all packets that NICs send.
+    /// Returns all packet classes that NICs send.
     pub(crate) fn all_classes(&self) -> Vec<u8> {
         let UsedClasses { data, control } = self.used_classes();
         [data, control].concat()
@@ -324,8 +324,8 @@ impl Around<'_> {
             .note("endpoint.nic.congestion_control", message, help);
     }
 
-    /// Returns the need of the switch with the most reserved bytes and headroom; `None` if no
-    /// switch is of this model.
+    /// Returns the need at the switch with the most reserved bytes and headroom; `None` if no
+    /// switch has this model.
     fn need(&self, of: &Model<'_>) -> Option<Need> {
         let needs = of.nodes(self.topology).map(|node| self.need_of(node, of));
         // `max_by_key` takes the last of equal ones; reversed, that is the lowest in the fabric.
@@ -348,7 +348,7 @@ impl Around<'_> {
         }
     }
 
-    /// Returns the headroom that the ports of each buffer partition need at most, in bytes.
+    /// Returns the headroom that the ports in each buffer partition need at most, in bytes.
     fn headroom_of_parts(&self, node: NodeId, of: &Model<'_>) -> Vec<u64> {
         let sharing = of.spec().sharing;
         let ports = self.topology.nodes[node].ports.len();
@@ -442,7 +442,7 @@ impl Around<'_> {
         self.warnings.push(at, message, Some(help));
     }
 
-    /// Returns the pool sizes in bytes: the given ones, or a single pool of the remaining memory.
+    /// Returns the pool sizes in bytes: the given ones, or a single pool with the remaining memory.
     fn pools(
         &self,
         buffer: &Buffer,
@@ -598,7 +598,7 @@ impl Around<'_> {
         }
     }
 
-    /// Refuses pauses whose repetitions would fill more than half of the wire.
+    /// Refuses pauses whose repetitions would fill more than half the wire.
     fn check_refresh(&self, class: &ClassDraft, lossless: &LosslessSpec, spec: &SwitchSpec) {
         let least = seldom_quanta(spec, lossless.refresh_percent);
         if u64::from(lossless.quanta) >= least {
@@ -664,7 +664,7 @@ impl Around<'_> {
     }
 }
 
-/// Length of a pause frame on the wire, in bytes.
+/// A pause frame's length on the wire, in bytes.
 const PAUSE_WIRE: u64 = headroom::PAUSE_WIRE_BYTES as u64;
 
 /// Returns the least `quanta` that outlast a delayed repetition: it waits for a frame on the wire
@@ -682,7 +682,7 @@ fn outlasting_quanta(wire_bytes: u64, refresh_percent: u8) -> u64 {
     bits.div_ceil(headroom::QUANTUM_BITS * u64::from(100 - refresh_percent))
 }
 
-/// Returns the least `quanta` at which pauses take at most half of the wire: until a pause is
+/// Returns the least `quanta` at which pauses take at most half the wire: until a pause is
 /// repeated, two pause frames fit for each lossless class.
 fn seldom_quanta(spec: &SwitchSpec, refresh_percent: u8) -> u64 {
     let bits = lossless_classes(spec) * 2 * PAUSE_WIRE * 8 * 100;

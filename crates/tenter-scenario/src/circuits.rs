@@ -92,7 +92,7 @@ fn check_reach(
     None
 }
 
-/// Refuses kinds of switching that need fixed links.
+/// Refuses switching kinds that need fixed links.
 pub(crate) fn check(switching: &Switching, reader: &mut dyn Reader) {
     let what = match switching {
         Switching::Scheduled(_) => {

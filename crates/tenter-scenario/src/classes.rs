@@ -1,4 +1,4 @@
-//! The classes of a switch: how each is scheduled, limited, paused and marked.
+//! A switch's classes: how each is scheduled, limited, paused and marked.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -189,7 +189,7 @@ impl Marking {
     }
 }
 
-/// Factor of a dynamic threshold: a fraction of a pool's free bytes.
+/// A dynamic threshold's factor: a fraction of the pool's free bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alpha {
     numerator: u32,
@@ -298,7 +298,7 @@ impl Class {
         })
     }
 
-    /// Returns the threshold of a queue or priority group; without a key for it, `queue_capacity`
+    /// Returns the threshold for a queue or priority group; without a key for it, `queue_capacity`
     /// bytes.
     fn limit(&self, queue_capacity: u64) -> Limit {
         let levels = self.levels.as_ref().and_then(|list| Levels::new(list));
@@ -319,8 +319,8 @@ impl Class {
     }
 }
 
-/// Refuses classes that do not go together, or not with their buffer; `pools` has the names of a
-/// shared buffer's pools.
+/// Refuses classes that do not go together, or not with their buffer; `pools` has a shared buffer's
+/// pool names.
 pub(crate) fn check(classes: &[Class], pools: Option<&[String]>, reader: &mut dyn Reader) -> bool {
     if classes.is_empty() {
         reader.refuse(
@@ -443,7 +443,7 @@ impl Class {
     }
 }
 
-/// A class of one switch model, with its derived settings.
+/// A class in one switch model, with its derived settings.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassDraft {
     pub(crate) keys: Class,
@@ -454,7 +454,7 @@ pub(crate) struct ClassDraft {
 }
 
 impl ClassDraft {
-    /// Takes item `index` of the list at path `list`; `queue_capacity` limits queues without a
+    /// Takes item `index` from the list at path `list`; `queue_capacity` limits queues without a
     /// shared buffer.
     pub(crate) fn new(index: usize, keys: Class, list: &str, queue_capacity: u64) -> ClassDraft {
         ClassDraft {
@@ -465,8 +465,8 @@ impl ClassDraft {
         }
     }
 
-    /// Returns the switch's settings for the class, with frames of at most `frame` bytes and pools
-    /// of these names.
+    /// Returns the switch's settings for the class, with frames up to `frame` bytes and these pool
+    /// names.
     pub(crate) fn spec(&self, frame: u64, pools: &[String]) -> ClassSpec {
         let name = self.keys.pool.as_ref();
         let pool = pools.iter().position(|pool| Some(pool) == name);
@@ -489,7 +489,7 @@ impl ClassDraft {
         }
     }
 
-    /// Returns the place of its threshold, or else of the class, if either was written.
+    /// Returns the place where its threshold was written, or else the class.
     pub(crate) fn limit_at(&self, problems: &Problems) -> Option<Location> {
         let keys = ["alpha", "limit", "levels"];
         let mut keys = keys.map(|key| problems.written(&format!("{}.{key}", self.path)));
@@ -497,7 +497,7 @@ impl ClassDraft {
         of_limit.or_else(|| self.at(problems))
     }
 
-    /// Returns the place of the class, if it was written.
+    /// Returns the place where the class was written, if it was.
     pub(crate) fn at(&self, problems: &Problems) -> Option<Location> {
         problems.written(&self.path)
     }

@@ -1,11 +1,11 @@
-//! `copies` of a job: equal jobs in its place, each with its own name and hosts.
+//! `copies` in a job: equal jobs in its place, each with its own name and hosts.
 
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::{Entry, Node, VALUES_MAX, Value};
 use tenter_workload::spec::JOBS_MAX;
 
-/// Replaces each job that has `copies` by that number of jobs. A value that is no count stays for
-/// the reader to refuse.
+/// Replaces each job that has `copies` by that many jobs. A value that is no count stays for the
+/// reader to refuse.
 pub(crate) fn write_out(root: &mut Node, problems: &Problems) {
     let Some(Value::List(jobs)) = root.entry_mut("jobs").map(|jobs| &mut jobs.value) else {
         return;
@@ -56,7 +56,7 @@ fn count(job: &mut Node) -> Option<usize> {
     }
 }
 
-/// Returns true if each copy takes hosts of its own, because the job does not name its hosts.
+/// Returns true if each copy takes separate hosts, because the job does not name its hosts.
 fn has_own_hosts(job: &Node) -> bool {
     let is_list = |node: &Node| matches!(node.value, Value::List(_));
     let listed = job.entry("ranks").is_some_and(|ranks| is_list(&ranks.node));
@@ -88,7 +88,7 @@ fn copy(job: &Node, number: usize, of: usize) -> Node {
     copy
 }
 
-/// Counts the values of a tree, containers included.
+/// Counts the values in a tree, containers included.
 fn values_in(node: &Node) -> usize {
     match &node.value {
         Value::Scalar { .. } => 1,

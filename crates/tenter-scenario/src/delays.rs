@@ -14,7 +14,7 @@ const TIMELY_LINE: Rate = Rate::from_gbps(10);
 /// Fastest line in Swift's paper.
 const SWIFT_LINE: Rate = Rate::from_gbps(100);
 
-/// Path of the congestion control in a scenario.
+/// The congestion control's path in a scenario.
 pub(crate) const CONTROL: &str = "endpoint.nic.congestion_control";
 
 /// Warns of default delays that were chosen for other line rates.
@@ -117,7 +117,7 @@ fn check_steps(around: &Around<'_>, dcqcn: &Dcqcn, line: Rate) {
         .push(around.warnings.written(CONTROL), message, Some(help));
 }
 
-/// Refuses a fixed window of DCQCN that is full before the first acknowledgement is due.
+/// Refuses a fixed DCQCN window that is full before the first acknowledgement is due.
 fn check_fixed_window(around: &Around<'_>, slowest: Rate) {
     let nic = &around.endpoint.nic;
     let Some(CongestionControl::Dcqcn(control)) = nic.reacting() else {

@@ -1,5 +1,5 @@
-//! Defaults of switches by their device and by the kind of fabric: keys are added to the tree
-//! beneath those that were written, before anything reads it.
+//! Switch defaults by device and fabric kind: keys are added to the tree beneath those that were
+//! written, before anything reads it.
 //!
 //! ```text
 //!   device ──▶ fabric.switch ──▶ fabric.switch.tiers[]
@@ -14,10 +14,10 @@ use crate::profiles::{self, Profile};
 use crate::switch::{SHARED, SwitchKeys, Tier};
 use crate::switching::Switching;
 
-/// Default queue capacity of a switch without a shared buffer.
+/// Default queue capacity in a switch without a shared buffer.
 const QUEUE_CAPACITY: &str = "64MiB";
 
-/// Adds the keys that a scenario leaves out of its switches.
+/// Adds the keys that a scenario leaves out for its switches.
 pub(crate) fn fill_in(scenario: &mut Node) {
     let Some(fabric) = scenario.entry_mut("fabric").filter(|node| node.is_map()) else {
         return;
@@ -80,7 +80,7 @@ fn fill_word(node: &mut Node, key: &str, word: &str) {
     node.fill(&[Entry::unplaced(key, Node::plain(word))]);
 }
 
-/// Adds the profile's keys of `switching` that a fabric of this kind has.
+/// Adds the profile's `switching` keys that a fabric of this kind has.
 fn fill_switching(fabric: &mut Node, kind: &str, profile: &Profile) {
     let mut members = Switching::VARIANTS.members.iter();
     let found = members.find(|(word, _)| *word == kind);
@@ -91,8 +91,8 @@ fn fill_switching(fabric: &mut Node, kind: &str, profile: &Profile) {
     }
 }
 
-/// Adds missing keys of a switch. `buffer` and `queue_capacity` exclude each other, so neither is
-/// added beside the other.
+/// Adds missing switch keys. `buffer` and `queue_capacity` exclude each other, so neither is added
+/// beside the other.
 fn fill_switch(switch: &mut Node, parts: &[Entry]) {
     let buffer = switch.entry("buffer").map(|entry| &entry.node);
     let capacity = switch.entry("queue_capacity").is_some();
@@ -118,7 +118,7 @@ fn fill_capacity(switch: &mut Node) {
     }
 }
 
-/// Adds to each class of a switch what its profile says of lossless or lossy classes.
+/// Adds to each switch class what its profile says about lossless or lossy classes.
 fn fill_classes(switch: &mut Node, profile: &Profile) {
     let buffer = switch.entry("buffer").map(|entry| &entry.node);
     let pool = buffer.filter(|buffer| buffer.is_map()).map(first_pool);
@@ -136,7 +136,7 @@ fn first_pool(buffer: &Node) -> String {
         .to_owned()
 }
 
-/// Completes one class; `pool` is the first pool of a shared buffer.
+/// Completes one class; `pool` is a shared buffer's first pool.
 pub(crate) fn fill_class(class: &mut Node, profile: &Profile, pool: Option<&str>) {
     let lossless = class.entry("lossless").map(|entry| &entry.node);
     let is_lossless = lossless.is_some_and(|node| match &node.value {
@@ -177,7 +177,7 @@ pub(crate) fn fill_class(class: &mut Node, profile: &Profile, pool: Option<&str>
     }
 }
 
-/// Completes the switches of tiers: from the tier's own device, or else from the base model.
+/// Completes the switches in tiers: from the tier's own device, or else from the base model.
 fn fill_tiers(switch: &mut Node) {
     let Value::Map(entries) = &switch.value else {
         return;
@@ -207,7 +207,7 @@ fn fill_tiers(switch: &mut Node) {
     }
 }
 
-/// Writes out the defaults of a class, so that another device's profile does not replace them.
+/// Writes out a class's defaults, so that another device's profile does not replace them.
 fn complete(class: &mut Node) {
     fill_defaults(class, Class::KEYS);
     if let Some(lossless) = class.entry_mut("lossless") {

@@ -17,10 +17,10 @@ use crate::findings::Findings;
 use crate::jobs;
 use crate::load::{Format, parse, source};
 
-/// Reads a document that is a component of type `T`.
+/// Reads a document whose component is `T`.
 ///
 /// # Errors
-/// All problems of the text together.
+/// All problems in the text together.
 pub fn read_document<T: Component>(
     text: &str,
     source_name: &str,
@@ -41,11 +41,11 @@ pub fn read_document<T: Component>(
     }
 }
 
-/// Reads a workload of `kind` from `file`, with `settings` of the form `PATH=VALUE`. Returns it
-/// with notes, a sentence each, on the algorithm files that settings name.
+/// Reads a `kind` workload from `file`, with `settings` in the form `PATH=VALUE`. Returns it with
+/// notes, a sentence each, on the algorithm files that settings name.
 ///
 /// # Errors
-/// All problems of the settings and those files together.
+/// All problems in the settings and those files together.
 pub fn read_workload(
     kind: &str,
     file: &str,

@@ -24,7 +24,7 @@ component! {
     }
 }
 
-/// Entry limit, above the NIC count of any fabric.
+/// Entry limit, above any fabric's NIC count.
 const IMPAIRMENTS_MAX: usize = 100_000;
 
 fn impairments_are_of_pcie(endpoint: &Endpoint, reader: &mut dyn Reader) -> bool {

@@ -8,7 +8,7 @@ use crate::buffer::Around;
 use crate::load_balancing::Reordering;
 use tenter_plan::LinkImpairment;
 
-/// Path of the section in a scenario.
+/// The section's path in a scenario.
 const PATH: &str = "endpoint.nic.entropy";
 
 /// Refuses changing source ports for NICs that need packets in order, if these ports cause the
@@ -55,8 +55,8 @@ fn warn_of_learning(around: &Around<'_>, kind: EntropyKind, chooses: bool, switc
     }
 }
 
-/// Refuses rules for frames of one host: rules tell hosts apart by a hash that the source port is
-/// part of.
+/// Refuses rules for one host's frames: rules tell hosts apart by a hash that includes the source
+/// port.
 pub(crate) fn check_impairments(around: &Around<'_>, impaired: Option<&[LinkImpairment]>) {
     if around.endpoint.nic.entropy.is_none() {
         return;

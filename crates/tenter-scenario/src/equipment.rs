@@ -14,7 +14,7 @@ use crate::findings::Findings;
 const KEY: &str = "equipment";
 /// Sections that the file may have; topology, workload and records belong to scenarios.
 const SECTIONS: [&str; 2] = ["fabric", "endpoint"];
-/// Longest chain of files that build on each other.
+/// Longest file chain in which each builds on the next.
 const CHAIN_MAX: usize = 8;
 
 /// Returns true if an override, `PATH=VALUE`, names the file. Such overrides apply first, so that
@@ -137,7 +137,7 @@ fn read(
     Some(entries)
 }
 
-/// Adds entries whose keys are missing, mapping by mapping. A mapping of another `kind` has other
+/// Adds entries whose keys are missing, mapping by mapping. A mapping with another `kind` has other
 /// keys, so nothing is added to it.
 fn fill(given: &mut Vec<Entry>, equipment: Vec<Entry>) {
     // A file may have a million keys: a search for each would take quadratic time.

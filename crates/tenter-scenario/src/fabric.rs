@@ -43,7 +43,7 @@ component! {
 }
 
 impl Fabric {
-    /// Creates a fabric of this topology; all other keys have their defaults.
+    /// Creates a fabric with this topology; all other keys have their defaults.
     pub fn new(topology: impl Into<TopologySpec>) -> Fabric {
         Fabric {
             topology: topology.into(),
@@ -114,7 +114,7 @@ impl FabricParts {
         Some(own.clone().unwrap_or_default())
     }
 
-    /// Returns the switch models: the base model, then those of tiers that differ.
+    /// Returns the switch models: the base model, then those for tiers that differ.
     pub(crate) fn models(&self) -> Option<Vec<SwitchDraft>> {
         let asked = self.flow_control?.unwrap_or(FlowControl::None);
         let switch = self.switch.as_ref()?.as_ref()?;

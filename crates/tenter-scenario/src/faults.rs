@@ -158,9 +158,9 @@ component! {
 /// Links from which a random fault draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// All links.
+    /// All links in the fabric.
     All,
-    /// Links between switches.
+    /// Links from switch to switch.
     Fabric,
     /// Links between hosts and leaves.
     Hosts,
@@ -231,7 +231,7 @@ fn to_is_not_before_from(own: &Random, reader: &mut dyn Reader) -> bool {
 }
 
 impl Faults {
-    /// Turns the faults into events on cable and host numbers, in the order of time.
+    /// Turns the faults into events on cable and host numbers, in time order.
     pub(crate) fn bind(
         &self,
         topology: &Topology,

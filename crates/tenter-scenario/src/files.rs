@@ -10,8 +10,8 @@ use tenter_units::Bytes;
 
 use crate::findings::Findings;
 
-/// Longest text that is read as a scenario, in bytes: a hundred times what a list of a thousand
-/// hosts takes.
+/// Longest text that is read as a scenario, in bytes: a hundred times what a thousand listed hosts
+/// take.
 pub const MAX_SOURCE_BYTES: usize = 8 << 20;
 
 /// Opens a file by the path in a scenario, or returns a remedy if it cannot be read. Relative paths
@@ -144,7 +144,7 @@ fn write_out_sends(pattern: &mut Node, files: &Files<'_>, findings: Findings<'_>
     }
 }
 
-/// Replaces the `file` of a collective by the steps in it.
+/// Replaces a collective's `file` by the steps in it.
 fn write_out_steps(collective: &mut Node, files: &Files<'_>, findings: Findings<'_>) {
     if collective.word("collective") != Some("steps") {
         return;
@@ -234,7 +234,7 @@ fn take_out_steps(collective: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
     taken.push((name, text.into_bytes()));
 }
 
-/// Replaces a file name by the points of the size distribution in it; a list of points stays.
+/// Replaces a file name by the points in its size distribution; a point list stays.
 fn write_out_points(points: &mut Node, files: &Files<'_>, findings: Findings<'_>) {
     let Value::Scalar { text: name, .. } = &points.value else {
         return;
@@ -257,7 +257,7 @@ fn write_out_points(points: &mut Node, files: &Files<'_>, findings: Findings<'_>
     points.value = Value::List(found.into_iter().map(point).collect());
 }
 
-/// Reads the bytes of a file that a scenario names.
+/// Reads the bytes in a file that a scenario names.
 pub(crate) fn bytes_of(
     name: &str,
     at: Option<Location>,
@@ -269,7 +269,7 @@ pub(crate) fn bytes_of(
         .ok()
 }
 
-/// Reads the UTF-8 text of a file that a scenario names.
+/// Reads the UTF-8 text in a file that a scenario names.
 pub(crate) fn text_of(
     name: &str,
     at: Option<Location>,
@@ -295,7 +295,7 @@ pub(crate) fn tell(name: &str, at: Option<Location>, error: &ImportError, findin
         .push(at, message, Some(error.remedy.clone()));
 }
 
-/// Reads the sends of a matrix file, summed by pairs of ranks.
+/// Reads a matrix file's sends, summed by rank pair.
 fn read(
     name: &str,
     at: Option<Location>,

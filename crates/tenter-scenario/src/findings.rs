@@ -6,7 +6,7 @@ use tenter_notation::diagnostics::Problems;
 use tenter_topology::Topology;
 use tenter_units::Budget;
 
-/// Receivers of problems and warnings, and the budget.
+/// Receivers for problems and warnings, and the budget.
 #[derive(Clone, Copy)]
 pub(crate) struct Findings<'a> {
     /// Any problem rules out a plan.
@@ -48,7 +48,7 @@ impl<'b> Found<'b> {
 const CABLE_UNITS: u64 = 20;
 
 impl Findings<'_> {
-    /// Takes the work of one pass over the fabric from the budget; notes a problem and returns
+    /// Takes the work for one pass over the fabric from the budget; notes a problem and returns
     /// `None` if too little is left.
     pub(crate) fn go_over(self, topology: &Topology) -> Read<()> {
         let nodes = topology.nodes.len() + topology.cables.len();

@@ -5,7 +5,7 @@ use tenter_notation::tree::{Node, Value};
 
 use crate::scenario::Scenario;
 
-/// Lists of a fabric's single parts. They may have a hundred thousand entries, which would swamp
+/// Lists with a fabric's single parts. They may have a hundred thousand entries, which would swamp
 /// any report.
 const LISTS_OF_PARTS: [&str; 2] = ["fabric.nodes", "fabric.links"];
 
@@ -26,7 +26,8 @@ pub(crate) fn unusual_paths(root: &Node) -> Vec<String> {
     found
 }
 
-/// Collects such keys below `path`: a mapping's by `tables`, a list's by the shape of its `items`.
+/// Collects such keys below `path`: in a mapping by `tables`, in a list by the shape of its
+/// `items`.
 fn walk_unusual(
     value: &Written,
     path: &str,
@@ -66,7 +67,7 @@ fn walk_unusual(
     }
 }
 
-/// Returns the key tables of a mapping with this shape, or of one in a list with this shape.
+/// Returns the key tables for a mapping with this shape, or for one in a list with this shape.
 fn tables_of(shape: &Shape, value: &Written) -> Vec<&'static KeyTable> {
     match value {
         Written::Map(entries) => shape.tables_of(entries),

@@ -19,20 +19,20 @@ use crate::operations::read_operations;
 
 /// The graph that one job runs.
 struct OfJob {
-    /// Index among all graphs.
+    /// Index among the scenario's graphs.
     graph: usize,
     timing: OperationTiming,
 }
 
-/// Graphs of a scenario; each is read or built once, however many jobs run it.
+/// A scenario's graphs; each is read or built once, however many jobs run it.
 pub(crate) struct Graphs<'f> {
     files: &'f Files<'f>,
     findings: Findings<'f>,
     found: RefCell<Found>,
 }
 
-/// Inputs that decide an inference's graph: keys of the job, rank count, seed, and the speed
-/// between ranks.
+/// Inputs that decide an inference's graph: the job's keys, rank count, seed, and the speed between
+/// ranks.
 #[derive(PartialEq)]
 struct InferenceKey {
     spec: InferenceSpec,
@@ -44,17 +44,17 @@ struct InferenceKey {
 #[derive(Default)]
 struct Found {
     graphs: Vec<Arc<Graph>>,
-    /// Index of each graph by the job's keys for it; `None` if it could not be read.
+    /// Each graph's index by the job's keys for it; `None` if it could not be read.
     places: BTreeMap<String, Option<usize>>,
     jobs: BTreeMap<usize, OfJob>,
     /// Training steps, by the job's keys and its rank count.
     steps: Vec<(TrainingSpec, Option<u32>, Operations)>,
-    /// Inferences by their inputs.
+    /// Inferences by their deciding inputs.
     inferences: Vec<(InferenceKey, Operations)>,
 }
 
 impl<'f> Graphs<'f> {
-    /// Starts without graphs. `findings` receives problems and warnings of files.
+    /// Starts without graphs. `findings` receives problems and warnings about files.
     pub(crate) fn new(files: &'f Files<'f>, findings: Findings<'f>) -> Graphs<'f> {
         Graphs {
             files,
@@ -63,7 +63,7 @@ impl<'f> Graphs<'f> {
         }
     }
 
-    /// Returns the graph of a job from files, with its timing; `None` if it could not be read.
+    /// Returns a job's graph from files, with its timing; `None` if it could not be read.
     pub(crate) fn operations(&self, job: usize, kind: &WorkloadKind) -> Option<Operations> {
         let timing = kind.timing()?;
         let mut found = self.found.borrow_mut();
@@ -87,7 +87,7 @@ impl<'f> Graphs<'f> {
         })
     }
 
-    /// Builds the step of a training on `ranks` ranks, if that number is known; notes a problem and
+    /// Builds a training step on `ranks` ranks, if that number is known; notes a problem and
     /// returns `None` if its numbers do not fit together.
     pub(crate) fn step(
         &self,
@@ -171,7 +171,7 @@ impl<'f> Graphs<'f> {
         problems.push(problems.place(&path), what, Some(error.remedy));
     }
 
-    /// Reads the files of a job, and passes their notes on as warnings.
+    /// Reads a job's files, and passes their notes on as warnings.
     fn read(&self, job: usize, kind: &WorkloadKind) -> Option<Graph> {
         let Findings {
             problems,
@@ -198,8 +198,8 @@ impl<'f> Graphs<'f> {
         }
     }
 
-    /// Makes each job of the tree refer to a file of its graph in Tenter's format, and returns file
-    /// names and graphs.
+    /// Makes each job in the tree refer to a file with its graph in Tenter's format, and returns
+    /// file names and graphs.
     pub(crate) fn take_out(self, root: &mut Node) -> Vec<(String, Arc<Graph>)> {
         let found = self.found.into_inner();
         let own = |graph: usize| format!("operations-{graph}.tenter");

@@ -59,7 +59,7 @@ impl Host {
         }
     }
 
-    /// Returns true if the NPUs of two NICs share a scale-up domain.
+    /// Returns true if two NICs' NPUs share a scale-up domain.
     pub(crate) fn joins(&self, a: HostId, b: HostId) -> bool {
         self.scale_up
             .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))

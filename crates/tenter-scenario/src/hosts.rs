@@ -1,4 +1,4 @@
-//! Hosts of a fabric by name and number.
+//! A fabric's hosts by name and number.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use tenter_workload::{AtHost, ScaleUp, Site};
 
 use tenter_notation::diagnostics::{Location, Problems, quote};
 
-/// Host names of a fabric, and the receiver of problems about unknown ones.
+/// A fabric's host names, and the receiver for problems about unknown ones.
 pub(crate) struct HostNames<'t> {
     topology: &'t Topology,
     npus: u32,
@@ -21,7 +21,7 @@ pub(crate) struct HostNames<'t> {
 }
 
 impl<'t> HostNames<'t> {
-    /// Lists the hosts of `topology`; each NIC has `npus` NPUs, in domains of `scale_up`.
+    /// Lists the hosts in `topology`; each NIC has `npus` NPUs, in `scale_up` domains.
     pub(crate) fn of(
         topology: &'t Topology,
         npus: u32,
@@ -39,7 +39,7 @@ impl<'t> HostNames<'t> {
         }
     }
 
-    /// Counts the hosts.
+    /// Returns the fabric's host count.
     pub(crate) fn count(&self) -> u32 {
         self.topology.hosts as u32
     }
@@ -49,7 +49,7 @@ impl<'t> HostNames<'t> {
         self.topology.host_ids()
     }
 
-    /// Returns the NPU count of each NIC, which limits the ranks of one job there.
+    /// Returns each NIC's NPU count, which limits one job's ranks there.
     pub(crate) fn npus(&self) -> u32 {
         self.npus
     }
@@ -80,8 +80,8 @@ impl<'t> HostNames<'t> {
         }
     }
 
-    /// Describes the hosts of some `ranks` of a graph's job on `nics`. Without a scale-up domain,
-    /// ranks fill hosts of the size that the collective states.
+    /// Describes the hosts for some `ranks` in a graph's job on `nics`. Without a scale-up domain,
+    /// ranks fill hosts as large as the collective states.
     pub(crate) fn site_of_group(
         &self,
         nics: &[HostId],
@@ -114,12 +114,12 @@ impl<'t> HostNames<'t> {
         self.topology.joins(a, b) || self.scale_up.is_some_and(in_domain)
     }
 
-    /// Returns the leaf of a host.
+    /// Returns a host's leaf.
     pub(crate) fn leaf(&self, host: HostId) -> NodeId {
         self.topology.neighbour(host, 0).node
     }
 
-    /// Returns the rate of the link between a host and its leaf.
+    /// Returns the rate on the link between a host and its leaf.
     pub(crate) fn rate(&self, host: HostId) -> Rate {
         self.topology.line_rate(host)
     }
@@ -234,7 +234,7 @@ impl<'t> HostNames<'t> {
         );
     }
 
-    /// Returns the place of the value at `path`.
+    /// Returns the place that the value at `path` has.
     pub(crate) fn place(&self, path: &str) -> Option<Location> {
         self.problems.place(path)
     }
@@ -244,7 +244,7 @@ impl<'t> HostNames<'t> {
         self.problems.note(path, message, help);
     }
 
-    /// Notes a problem of the value at `path`, which the message begins with.
+    /// Notes a problem about the value at `path`, which the message begins with.
     pub(crate) fn push_at(&self, path: &str, what: &str, help: &str) {
         self.problems.push_at(path, what, help);
     }

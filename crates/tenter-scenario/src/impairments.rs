@@ -61,15 +61,15 @@ component! {
     }
 }
 
-/// Longest name of a link or node, in characters.
+/// Longest link or node name, in characters.
 const WORD_MAX: usize = 200;
-/// Entry limit of a scenario.
+/// Most entries that a scenario may have.
 const ENTRIES_MAX: usize = 10_000;
 
 /// A tester's action on a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Loses the frame.
+    /// Loses the frame without replacement.
     Drop,
     /// Holds the frame back until others have passed.
     Reorder,
@@ -197,7 +197,7 @@ pub(crate) fn check(entries: &[Impairment], scenario: &mut dyn Reader) {
     }
 }
 
-/// Turns the entries into impairments of link directions; `None` after noting a problem.
+/// Turns the entries into impairments by link direction; `None` after noting a problem.
 pub(crate) fn bind(
     entries: Read<&[Impairment]>,
     topology: &Topology,
@@ -227,8 +227,8 @@ pub(crate) fn bind(
 }
 
 impl Impairment {
-    /// Marks the directions of the links that this entry names with its `index`, over those of
-    /// earlier entries.
+    /// Marks each direction on the links that this entry names with its `index`, over earlier
+    /// entries.
     fn mark(
         &self,
         topology: &Topology,

@@ -64,7 +64,7 @@ pub(crate) fn fill_in(root: &mut Node, seed: Option<u64>, problems: &Problems) {
     }
 }
 
-/// Returns true if hosts name their NPU generation, so that NCCL's choice of algorithm is known.
+/// Returns true if hosts name their NPU generation, so that NCCL's algorithm choice is known.
 fn says_generation(root: &Node) -> bool {
     let path = ["endpoint", "host", "scale_up"];
     let domain = path
@@ -81,9 +81,9 @@ fn as_nccl(collective: &mut Node) {
     }
 }
 
-/// Recordings of workloads that ran on NCCL.
+/// Recorded workloads that ran on NCCL.
 const OF_NCCL: [&str; 4] = ["kineto", "pytorch-et", "flight-recorder", "nccl-log"];
-/// Workloads that do not state the algorithm of their collectives.
+/// Workloads that do not state their collectives' algorithm.
 const OF_ANY: [&str; 5] = ["chakra", "simai", "aicb", "training", "inference"];
 
 /// Gives a workload's collectives NCCL's algorithms if it ran on NCCL, or if hosts name their NPU

@@ -6,10 +6,10 @@ use tenter_config::word_or;
 use tenter_notation::diagnostics::Path;
 use tenter_units::suggestion;
 
-/// Choice among parallel cables.
+/// Choice between a link's parallel cables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cable {
-    /// All cables of the link.
+    /// All cables on the link.
     All,
     /// One cable by its number, counted from 0.
     Number(u32),
@@ -26,7 +26,7 @@ pub(crate) struct LinkName<'p> {
 }
 
 impl<'p> LinkName<'p> {
-    /// Takes the link of a mapping from its keys `link` and `cable`.
+    /// Takes a mapping's link from its keys `link` and `cable`.
     pub(crate) fn new(word: &str, cable: Cable, mapping: &Path<'p>) -> LinkName<'p> {
         LinkName {
             word: word.to_owned(),
@@ -36,7 +36,7 @@ impl<'p> LinkName<'p> {
         }
     }
 
-    /// Returns the cable numbers of the link; `None` after noting a problem.
+    /// Returns the link's cable numbers; `None` after noting a problem.
     pub(crate) fn cables(&self, topology: &Topology) -> Option<Vec<u32>> {
         let (a, b) = self.nodes(topology)?;
         let cables = (0..).zip(&topology.cables);
@@ -74,8 +74,8 @@ impl<'p> LinkName<'p> {
         found
     }
 
-    /// Returns the two nodes of the link. Names may contain hyphens, so every hyphen is tried as
-    /// the separator.
+    /// Returns the link's two nodes. Names may contain hyphens, so every hyphen is tried as the
+    /// separator.
     fn nodes(&self, topology: &Topology) -> Option<(NodeId, NodeId)> {
         let word = self.word.as_str();
         let splits = word.match_indices('-');
@@ -124,7 +124,7 @@ impl<'p> LinkName<'p> {
     }
 }
 
-/// Returns the node of a switch by name.
+/// Returns a switch's node by name.
 pub(crate) fn find_switch(word: &str, path: &Path<'_>, topology: &Topology) -> Option<NodeId> {
     find(word, path, topology, false)
 }

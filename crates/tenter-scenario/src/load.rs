@@ -1,4 +1,4 @@
-//! Entry of the crate: text and overrides become a plan, or a list of all their problems.
+//! The crate's entry: text and overrides become a plan, or a list with all their problems.
 
 use crate::files::{self, Files, MAX_SOURCE_BYTES};
 use crate::findings::{Findings, Found};
@@ -17,17 +17,17 @@ use tenter_plan::Plan;
 use tenter_units::Budget;
 use tenter_workload::graph::Graph;
 
-/// Longest override, in bytes.
+/// Longest override that is accepted, in bytes.
 const MAX_OVERRIDE_BYTES: usize = 64 << 10;
 
-/// The notation of a scenario.
+/// A scenario's notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// YAML 1.2, of which JSON is a part.
+    /// YAML 1.2, which includes JSON.
     Yaml,
-    /// JSON, read as YAML.
+    /// JSON, which the YAML parser reads.
     Json,
-    /// TOML 1.1.
+    /// TOML in its version 1.1.
     Toml,
 }
 
@@ -45,17 +45,17 @@ impl Format {
     }
 }
 
-/// A scenario without errors.
+/// A scenario that has no errors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
-    /// Complete input of the simulation.
+    /// Everything that the simulation takes.
     pub plan: Plan,
     /// The scenario as YAML, with overrides applied and every default filled in. Read again beside
     /// the files of [`Loaded::files_beside`], it gives the same plan.
     pub effective: String,
     /// Files with lists that are too long for it; it names them.
     lists: Vec<(String, Vec<u8>)>,
-    /// Operation graphs of files that it names.
+    /// Operation graphs in files that it names.
     graphs: Vec<(String, Arc<Graph>)>,
     /// Paths of the keys that the file or overrides have, in their order and as overrides write
     /// them (`jobs[0].gap`). For a typed scenario, keys that differ from their defaults. Parts of
@@ -123,16 +123,16 @@ impl FileBeside<'_> {
     }
 }
 
-/// Keys that a command lays over a scenario, such as the jobs of a benchmark over any fabric.
+/// Keys that a command lays over a scenario, such as a benchmark's jobs over any fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlay<'a> {
-    /// Name of the text in messages.
+    /// The text's name in messages.
     pub source_name: &'a str,
     /// A mapping in YAML; each of its keys replaces the scenario's as a whole.
     pub text: &'a str,
 }
 
-/// Decodes the bytes of a file as text.
+/// Decodes a file's bytes as text.
 ///
 /// # Errors
 /// More than [`MAX_SOURCE_BYTES`], or bytes that are not UTF-8.
@@ -146,14 +146,13 @@ pub fn text_of<'b>(bytes: &'b [u8], source_name: &str) -> Result<&'b str, Diagno
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// Reads a scenario of the program itself, or of a test, and resolves it into a plan without a
-/// budget.
+/// Reads the program's own scenario, or a test's, and resolves it into a plan without a budget.
 ///
-/// Messages call the text `source_name`. Each of `overrides` is `PATH=VALUE`, applied in order.
-/// `seed` replaces the scenario's seed.
+/// Messages call the text `source_name`. Each override is `PATH=VALUE`; they apply in order. `seed`
+/// replaces the scenario's seed.
 ///
 /// # Errors
-/// All problems of the text and the overrides together.
+/// All problems in the text and the overrides together.
 pub fn load(
     text: &str,
     source_name: &str,
@@ -181,7 +180,7 @@ fn no_files(_: &str) -> Result<Content<'static>, String> {
 /// Does the same as [`load`] within a budget; `files` opens the files that the scenario names.
 ///
 /// # Errors
-/// All problems of the text, the overrides and the files together, or the first need beyond the
+/// All problems in the text, the overrides and the files together, or the first need beyond the
 /// budget.
 pub fn load_beside(
     text: &str,
@@ -196,21 +195,21 @@ pub fn load_beside(
     load_overlaid(input, source_name, &[], overrides, seed, files, budget)
 }
 
-/// Source of a scenario.
+/// Form in which a scenario is given.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
-    /// Text in a notation.
+    /// Text in one of the notations.
     Text(&'a str, Format),
-    /// A typed value of any size; problems point into the YAML that it is written as.
+    /// A typed value, however large; problems point into the YAML that it is written as.
     Typed(&'a Scenario),
 }
 
-/// Does the same as [`load_beside`] for any [`Input`]. Keys of `overlay` replace the scenario's,
+/// Does the same as [`load_beside`] for any [`Input`]. Keys in `overlay` replace the scenario's,
 /// later ones replace earlier ones, and overrides come last. Everything that is read or built is
 /// first taken from `budget`.
 ///
 /// # Errors
-/// All problems of the scenario, the overlays, the overrides and the files together.
+/// All problems in the scenario, the overlays, the overrides and the files together.
 pub fn load_overlaid(
     input: Input<'_>,
     source_name: &str,
@@ -233,7 +232,7 @@ pub fn load_overlaid(
 /// difference shows what the setting does. Returns `None` if there is nothing at that path.
 ///
 /// # Errors
-/// All problems of the text, the overrides and the rest together.
+/// All problems in the text, the overrides and the rest together.
 pub fn load_without(
     text: &str,
     source_name: &str,
@@ -254,7 +253,7 @@ pub fn load_without(
     (found || loaded.is_err()).then_some(loaded)
 }
 
-/// Inputs beside the texts of a scenario.
+/// Inputs beside a scenario's texts.
 #[derive(Clone, Copy)]
 struct Given<'a> {
     seed: Option<u64>,
@@ -330,7 +329,7 @@ fn warn_of_length(length: usize, warnings: &Problems) {
 /// [`load_overlaid`]. Defaults are filled in; sections are not checked against each other.
 ///
 /// # Errors
-/// All problems of single sections together.
+/// All problems in single sections together.
 pub fn load_typed(
     input: Input<'_>,
     source_name: &str,
@@ -353,17 +352,16 @@ pub fn load_typed(
 /// Paths of a scenario's keys, as overrides write them, by their origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WrittenPaths {
-    /// Keys of the scenario itself.
+    /// Keys that the scenario itself has.
     pub own: Vec<String>,
     /// Keys that its equipment adds.
     pub of_equipment: Vec<String>,
 }
 
-/// Tells the keys of a scenario from those of its equipment, which `files` opens as in
-/// [`load_beside`].
+/// Tells a scenario's keys from its equipment's, which `files` opens as in [`load_beside`].
 ///
 /// # Errors
-/// All problems of the notation of these texts together.
+/// All problems in the notation of these texts together.
 pub fn written_paths(
     text: &str,
     source_name: &str,
@@ -390,7 +388,7 @@ pub fn written_paths(
 /// Reads the typed scenario from values.
 ///
 /// # Errors
-/// All problems of single sections together.
+/// All problems in single sections together.
 pub(crate) fn typed_of(values: Written) -> Result<Scenario, Diagnostics> {
     let problems = Problems::default();
     let mut root = Node::written(values);
@@ -408,8 +406,8 @@ fn typed(root: Node, problems: &Problems) -> Option<Scenario> {
     assemble::typed(root, problems)
 }
 
-/// Returns the tree of a scenario with equipment, overlays and overrides, and the texts that
-/// problems point into; no tree if a text is no mapping.
+/// Returns a scenario's tree with equipment, overlays and overrides, and the texts that problems
+/// point into; no tree if a text is no mapping.
 fn overlaid(
     input: Input<'_>,
     source_name: &str,
@@ -469,7 +467,7 @@ pub(crate) fn parse(text: &str, format: Format, problems: &Problems) -> Option<N
     }
 }
 
-/// Replaces keys of the scenario by those of a text.
+/// Replaces keys in the scenario by those in a text.
 fn lay(root: &mut Node, text: &str, source: usize, problems: &Problems) {
     let Some(node) = yaml::parse(text, source, 0, problems) else {
         return;
@@ -515,7 +513,7 @@ fn sources(
     Ok(sources)
 }
 
-/// Makes a source of a text, so that problems can point into it.
+/// Makes a source from a text, so that problems can point into it.
 ///
 /// # Errors
 /// A text that is too long.

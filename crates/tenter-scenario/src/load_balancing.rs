@@ -1,4 +1,4 @@
-//! The `fabric.load_balancing` section.
+//! The `fabric.load_balancing` section: its reading and its checks.
 
 use tenter_endpoint::NicSpec;
 use tenter_endpoint::loss_recovery::LossRecovery;
@@ -10,7 +10,7 @@ use crate::endpoint::Endpoint;
 use crate::findings::Findings;
 use tenter_config::{Component, Reader, Shape, Value, Written};
 
-/// Path of the section in a scenario.
+/// The section's path in a scenario.
 const PATH: &str = "fabric.load_balancing";
 
 /// A load balancer, and whether it may be used with NICs that need packets in order.
@@ -23,7 +23,7 @@ pub struct Balancing {
     pub order: Option<Order>,
 }
 
-/// ECMP by a hash of the 5-tuple.
+/// ECMP by a hash over the 5-tuple.
 impl Default for Balancing {
     fn default() -> Balancing {
         Balancing::from(LoadBalancing::Ecmp(Ecmp::default()))
@@ -129,8 +129,8 @@ impl Balancing {
         spray.check(&nic.loss_recovery, findings);
     }
 
-    /// Warns of flowlet gaps shorter than the delay differences of paths, for NICs that need
-    /// packets in order.
+    /// Warns of flowlet gaps shorter than the paths' delay differences, for NICs that need packets
+    /// in order.
     fn check_gap(&self, nic: &NicSpec, topology: &Topology, findings: Findings<'_>) {
         let Some(gap) = self.spec.gap() else {
             return;
@@ -157,9 +157,9 @@ impl Balancing {
     }
 }
 
-/// A cause by which packets of a queue pair overtake each other.
+/// A cause by which a queue pair's packets overtake each other.
 pub(crate) struct Reordering {
-    /// Path of the key that is the cause.
+    /// Path at which this cause is set.
     pub(crate) path: &'static str,
     /// True if NICs that need packets in order are allowed nevertheless.
     pub(crate) in_order_nics: bool,

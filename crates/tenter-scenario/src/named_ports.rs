@@ -8,9 +8,9 @@ use tenter_units::suggestion;
 /// Nodes whose ports may be named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nodes {
-    /// Switches alone.
+    /// Switch ports, without NICs.
     Switches,
-    /// Switches and NICs; the name of a NIC with one port also names that port.
+    /// Switches and NICs; a NIC's name also names its port if it has only one.
     All,
 }
 

@@ -1,4 +1,4 @@
-//! NICs that cannot use the full rate of their PCIe.
+//! NICs that cannot use their PCIe's full rate.
 
 use std::fmt;
 use std::str::FromStr;
@@ -67,10 +67,10 @@ parsed!(PeakShare {
 /// The whole peak, in parts per million.
 const WHOLE: u64 = 1_000_000;
 
-/// Path of the list in a scenario.
+/// The list's path in a scenario.
 const PATH: &str = "endpoint.nic_impairments";
 
-/// Returns the DMA rates of each NIC, by host; empty without PCIe.
+/// Returns each NIC's DMA rates, by host; empty without PCIe.
 pub(crate) fn bind(
     pcie: Option<Pcie>,
     impairments: &[NicImpairment],

@@ -1,5 +1,4 @@
-//! The sections `observe`, `limits` and `engine`: recordings, the end of the trial, simulator
-//! settings.
+//! The sections `observe`, `limits` and `engine`: recordings, the trial's end, simulator settings.
 
 use std::ops::RangeInclusive;
 
@@ -49,7 +48,7 @@ component! {
     }
 }
 
-/// Samples only, without changes of queues or captured frames.
+/// Samples only, without queue changes or captured frames.
 impl Default for Observe {
     fn default() -> Observe {
         default_of()
@@ -79,7 +78,7 @@ pub enum Recording {
     Auto,
     /// Recorded if there are any.
     On,
-    /// Not recorded.
+    /// Not recorded in any case.
     Off,
 }
 
@@ -93,7 +92,7 @@ choice!(Recording {
 const OPERATIONS_RECORDED: u64 = 1_000_000;
 
 impl Observe {
-    /// Returns true if the operations of these jobs are recorded.
+    /// Returns true if these jobs' operations are recorded.
     pub(crate) fn records_operations(&self, jobs: &[Job]) -> bool {
         let of_job = |job: &Job| {
             let graphs = job
@@ -112,12 +111,12 @@ impl Observe {
     }
 }
 
-/// Choice of the sampling interval.
+/// Choice for the sampling interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
-    /// An interval that suits the length of the run.
+    /// An interval that suits the run's length.
     Auto,
-    /// A given interval.
+    /// An interval that the scenario gives.
     Every(Time),
 }
 
@@ -165,7 +164,7 @@ const TIMES: RangeInclusive<Time> = Time::from_ns(1)..=SIMULATED_MAX;
 const MEMORY: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1 << 50);
 
 impl Engine {
-    /// Returns the level of the simulation; flows for `auto`, until the cost of packets is known.
+    /// Returns the simulation level; flows for `auto`, until the packet level's cost is known.
     pub(crate) fn fidelity(self) -> Fidelity {
         match self.fidelity {
             AskedFidelity::Packet => Fidelity::Packet,

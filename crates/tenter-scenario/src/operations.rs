@@ -1,4 +1,4 @@
-//! Operation graphs from other programs' files, by the keys of a job.
+//! Operation graphs from other programs' files, by a job's keys.
 
 use std::cell::RefCell;
 use std::iter;
@@ -13,12 +13,12 @@ use tenter_workload::spec::WorkloadKind;
 
 use crate::files::Files;
 
-/// An error in the files of a graph.
+/// An error in a graph's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationsError {
     /// The fault, and its place.
     pub what: String,
-    /// Advice to the user.
+    /// Advice on what to change.
     pub remedy: String,
 }
 
@@ -39,7 +39,7 @@ impl OperationsError {
     }
 }
 
-/// Reads the graph of a workload from its files; `None` if it names no file.
+/// Reads a workload's graph from its files; `None` if it names no file.
 ///
 /// # Errors
 /// A file that cannot be read, or the first error in it.
@@ -67,14 +67,14 @@ pub fn read_operations(
     Ok(Some(read))
 }
 
-/// The files of a workload, and the budget for reading them.
+/// A workload's files, and the budget for reading them.
 struct Sources<'a> {
     name: &'a str,
     files: &'a Files<'a>,
     budget: &'a Budget,
 }
 
-/// A reader's result; `None` if the workload is of another kind.
+/// A reader's result; `None` if the workload has another kind.
 type Read = Result<Option<Result<Imported, ImportError>>, OperationsError>;
 
 impl Sources<'_> {
@@ -139,7 +139,7 @@ impl Sources<'_> {
         }))
     }
 
-    /// Finds the file of communicators beside the ranks' files: `tenter export chakra` writes
+    /// Finds the communicator file beside the ranks' files: `tenter export chakra` writes
     /// `NAME.groups.json`, generators for ASTRA-sim `NAME.json`.
     fn communicators_beside(&self) -> Option<NamedFile> {
         let names = [".groups.json", ".json"].map(|ending| format!("{}{ending}", self.name));
@@ -170,7 +170,7 @@ fn without_notes(graph: Graph) -> Imported {
     }
 }
 
-/// One of the files that make up a graph.
+/// One file among those that make up a graph.
 struct NamedFile {
     name: String,
     bytes: Vec<u8>,
@@ -190,7 +190,7 @@ impl NamedFile {
     }
 }
 
-/// Endings of file names in the formats with a file for each rank, tried in this order.
+/// File-name endings in the formats with a file for each rank, tried in this order.
 const ENDINGS: [&str; 9] = [
     ".{rank}.et",
     ".{rank}.json",
@@ -205,12 +205,12 @@ const ENDINGS: [&str; 9] = [
 /// Placeholder for the rank number.
 const RANK: &str = "{rank}";
 
-/// The file with exactly this name, or the files of ranks 0, 1, … up to the first that cannot be
+/// The file with exactly this name, or the rank files 0, 1, … up to the first that cannot be
 /// opened.
 struct OneByOne<'f> {
     names: Vec<String>,
     files: &'f Files<'f>,
-    /// Contents of the first file until they are used: a pipe can be opened only once.
+    /// The first file's contents until they are used: a pipe can be opened only once.
     first: RefCell<Option<Content<'static>>>,
 }
 

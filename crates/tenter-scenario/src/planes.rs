@@ -9,7 +9,7 @@ use tenter_topology::TopologySpec;
 use crate::buffer::Around;
 use crate::switching::Switching;
 
-/// Path of the plane count.
+/// The plane count's path in a scenario.
 pub(crate) const PLANES: &str = "fabric.planes";
 /// Path of a NIC's choice among planes.
 const CHOICE: &str = "endpoint.nic.planes";
@@ -24,7 +24,7 @@ pub(crate) fn has_several(spec: &TopologySpec) -> bool {
 }
 
 /// Refuses what excludes planes, and warns of a choice among planes in a fabric with one. Returns
-/// false if the kind of switching excludes them.
+/// false if the switching kind excludes them.
 pub(crate) fn check(
     around: &Around<'_>,
     switching: &Switching,

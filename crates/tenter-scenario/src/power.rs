@@ -1,4 +1,4 @@
-//! `fabric.power`: constants for the power of switches, cables and optical elements. They change no
+//! `fabric.power`: power constants for switches, cables and optical elements. They change no
 //! result.
 
 use tenter_config::{Component, Reader, WordOr, Words as _, choice, component};
@@ -18,10 +18,10 @@ component! {
     }
 }
 
-/// Power profiles by name.
+/// Power profiles that have a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileName {
-    /// InfiniBand EDR, 100 Gb/s.
+    /// InfiniBand EDR at 100 Gb/s.
     Edr100g,
 }
 
@@ -79,8 +79,8 @@ pub(crate) fn profile(power: &Power) -> PowerProfile {
     PowerProfile { name, constants }
 }
 
-/// Returns the power unchanged, after a warning of links faster than the profile's parts. Changed
-/// constants draw no warning: their author has looked at the parts.
+/// Returns the power unchanged, after a warning about links faster than the profile's parts.
+/// Changed constants draw no warning: their author has looked at the parts.
 pub(crate) fn checked(
     power: Option<PowerProfile>,
     topology: &Topology,

@@ -9,7 +9,7 @@ pub struct Preset {
     pub text: &'static str,
 }
 
-/// Makes a preset of the file with its name.
+/// Makes a preset from the file with its name.
 macro_rules! preset {
     ($name:literal) => {
         Preset {

@@ -1,5 +1,5 @@
-//! Device profiles: constants of switch devices, as defaults of the scenario. The folder
-//! `profiles/` has the data.
+//! Device profiles: switch devices' constants, as defaults in the scenario. The folder `profiles/`
+//! has the data.
 
 use tenter_config::{self as config, Reader, Shape, Written};
 use tenter_notation::diagnostics::Problems;
@@ -39,7 +39,7 @@ const NAMES: [&str; PROFILES.len() + 1] = {
     names
 };
 
-/// Name of a profile, or `none`.
+/// A profile's name, or `none`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProfileName(&'static str);
 
@@ -70,17 +70,17 @@ impl ProfileName {
 /// A device: keys and values that a scenario leaves out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Profile {
-    /// Keys of `fabric.switch`.
+    /// Keys that belong to `fabric.switch`.
     pub(crate) switch: Vec<Entry>,
     /// Keys of `fabric.switching`, applied if it is of the device's kind.
     pub(crate) switching: Vec<Entry>,
-    /// Keys of a lossless class.
+    /// Keys for a lossless class.
     pub(crate) lossless: Vec<Entry>,
-    /// Keys of a lossy class.
+    /// Keys for a lossy class.
     pub(crate) lossy: Vec<Entry>,
-    /// ECN thresholds of the data class, applied if `flow_control` asks for marks.
+    /// ECN thresholds for the data class, applied if `flow_control` asks for marks.
     pub(crate) ecn: Option<Node>,
-    /// Ports and power of the device.
+    /// The device's ports and power.
     pub(crate) device: Option<Device>,
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn find(name: &str) -> Option<Profile> {
         .then(|| profile(name))
 }
 
-/// Returns the profile of a name that the list has; panics for any other.
+/// Returns the profile with a name from the list; panics for any other.
 pub(crate) fn profile(name: &str) -> Profile {
     let found = PROFILES.iter().find(|(known, _)| *known == name);
     let (_, text) = found.expect("the name was chosen from the list");

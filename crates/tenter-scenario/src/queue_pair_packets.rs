@@ -1,4 +1,4 @@
-//! Packet count of a collective on one queue pair, which its sequence numbers must tell apart.
+//! A collective's packet count on one queue pair, which its sequence numbers must tell apart.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use tenter_workload::graph::Graph;
 use tenter_workload::pattern::PatternSchedule;
 use tenter_workload::{Job, QueuePairScope, Schedule, Traffic, WorkloadError, split};
 
-/// Limit for the packets of one collective on a queue pair. Sequence numbers have 32 bits and are
+/// Limit on one collective's packets on a queue pair. Sequence numbers have 32 bits and are
 /// compared over half their range, so two collectives in a row stay within it even if the first is
 /// not acknowledged yet.
 pub(crate) const PACKETS_END: u64 = 1 << 30;
@@ -95,7 +95,7 @@ fn of_operations(
     crowds.find(|crowd| crowd.packets >= PACKETS_END)
 }
 
-/// Counts the packets on the first queue pair from `src` to each of its peers.
+/// Counts the packets on the first queue pair from `src` to each peer.
 fn ways(
     schedule: &dyn Schedule,
     src: u32,

@@ -1,4 +1,4 @@
-//! Checks that ranks of a job reach each other, by the fabric's cables and by addresses.
+//! Checks that a job's ranks reach each other, by the fabric's cables and by addresses.
 
 use std::net::Ipv4Addr;
 
@@ -10,8 +10,8 @@ use tenter_workload::{Destination, Job, RankId, Traffic};
 use crate::addresses::Addresses;
 use crate::hosts::HostNames;
 
-/// Refuses jobs in which a rank sends outside the prefix of its NIC while the NIC's gateway is
-/// outside it too. Both ranks of a pair send: one data, the other acknowledgements.
+/// Refuses jobs in which a rank sends outside its NIC's prefix while the NIC's gateway is outside
+/// it too. Both ranks in a pair send: one data, the other acknowledgements.
 pub(crate) fn check(
     jobs: &[Job],
     addresses: &ById<HostId, NicAddress>,
@@ -37,7 +37,7 @@ fn within(nic: &NicAddress, address: u32) -> bool {
     (nic.address ^ address) >> (32 - u32::from(nic.prefix)) == 0
 }
 
-/// Returns the first pair of ranks in which the first sends to the second and cannot reach it.
+/// Returns the first rank pair in which the first sends to the second and cannot reach it.
 fn first_unreachable(job: &Job, addresses: &ById<HostId, NicAddress>) -> Option<(u32, u32)> {
     let nic = |rank: u32| &addresses[job.hosts[RankId::new(rank)]];
     if (0..job.ranks()).all(|rank| has_gateway(nic(rank))) {
@@ -48,7 +48,7 @@ fn first_unreachable(job: &Job, addresses: &ById<HostId, NicAddress>) -> Option<
     })
 }
 
-/// Returns the first pair, sender first, for which `holds` is true. Both ranks of a pair send: one
+/// Returns the first pair, sender first, for which `holds` is true. Both ranks in a pair send: one
 /// data, the other acknowledgements.
 fn first_pair(job: &Job, holds: impl Fn(u32, u32) -> bool) -> Option<(u32, u32)> {
     let mut kinds: Vec<&Traffic> = Vec::new();

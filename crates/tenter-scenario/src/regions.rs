@@ -7,7 +7,7 @@ use tenter_topology::Topology;
 
 const PATH: &str = "fabric.switch.classes";
 
-/// Inputs of the checks.
+/// Inputs that the checks need.
 pub(crate) struct Around<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) by_credit: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Around<'a> {
 }
 
 /// Refuses changing classes where they cannot work. Warns of pause cycles because classes change
-/// too seldom, and of a next class that drops frames of a lossless one.
+/// too seldom, and of lossless classes whose packets go on in a lossy one.
 pub(crate) fn check(switches: &Switches, around: &Around<'_>) {
     if switches.any_class(|class| class.next_region.is_some()) {
         check_changes(around);
@@ -49,7 +49,7 @@ fn check_changes(around: &Around<'_>) {
     }
 }
 
-/// Returns how many successive classes rule out a cycle of pauses; `None` if no number does.
+/// Returns how many successive classes rule out a pause cycle; `None` if no number does.
 fn needed(switches: &Switches, topology: &Topology) -> Option<u32> {
     let safe = topology.safe_classes;
     let detours = switches.usual.load_balancing.detours();
@@ -60,7 +60,7 @@ fn needed(switches: &Switches, topology: &Topology) -> Option<u32> {
     }
 }
 
-/// Checks the successive classes that packets of each lossless class take.
+/// Checks the successive classes that each lossless class's packets take.
 fn check_chains(switches: &Switches, around: &Around<'_>) {
     let needed = needed(switches, around.topology);
     let classes = &switches.usual.classes;

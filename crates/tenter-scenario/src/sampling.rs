@@ -1,4 +1,4 @@
-//! Sampling interval of queues and rates, if the scenario leaves it to the length of the run.
+//! Sampling interval for queues and rates, if the scenario leaves it to the run's length.
 
 use tenter_endpoint::NicSpec;
 use tenter_net::Switches;
@@ -10,13 +10,13 @@ use tenter_workload::{Job, JobId};
 use crate::observe::{Observe, Sampling};
 use tenter_notation::tree::Node;
 
-/// Sample count of a run without waiting; a real run lasts longer and has more.
+/// Sample count in a run without waiting; a real run lasts longer and has more.
 const SAMPLES: u64 = 500;
 const SHORTEST: Time = Time::from_us(1);
 const LONGEST: Time = Time::from_us(1_000_000_000);
-/// Interval for a run of unknown length.
+/// Interval for a run with unknown length.
 const UNKNOWN: Time = Time::from_us(100);
-/// Switches between two hosts, assumed for the latency of a step.
+/// Switches between two hosts, assumed for a step's latency.
 const SWITCHES: u64 = 3;
 
 impl Observe {
@@ -54,7 +54,7 @@ fn interval(length: Time) -> Time {
     Time::from_ps(exact.div_ceil(digit) * digit).clamp(SHORTEST, LONGEST)
 }
 
-/// Estimates the time of a run without waiting: until the last measured job ends, or the limit.
+/// Estimates a run's time without waiting: until the last measured job ends, or the limit.
 pub(crate) fn length(
     jobs: &[Job],
     topology: &Topology,

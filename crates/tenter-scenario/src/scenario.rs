@@ -78,7 +78,7 @@ fn holds(own: &ScenarioParts, reader: &mut dyn Reader) {
 }
 
 impl Scenario {
-    /// Creates a scenario of this topology without jobs; all other keys have their defaults.
+    /// Creates a scenario with this topology and without jobs; all other keys have their defaults.
     pub fn new(topology: impl Into<TopologySpec>) -> Scenario {
         Scenario {
             schema_version: 1,
@@ -99,7 +99,7 @@ impl Scenario {
     }
 }
 
-/// Writes every key of the format into Markdown tables, for the reference.
+/// Writes every key in the format into Markdown tables, for the reference.
 pub fn key_reference() -> String {
     all_tables()
         .into_iter()
@@ -109,7 +109,7 @@ pub fn key_reference() -> String {
         .join("\n")
 }
 
-/// Returns every key table, in the order of the reference.
+/// Returns every key table, in the reference's order.
 pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
     let topologies = TopologySpec::VARIANTS.members.iter();
     let of_topologies = topologies.flat_map(|(_, table)| table.with_inner());

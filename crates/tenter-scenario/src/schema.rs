@@ -25,7 +25,7 @@ use crate::switching::Switching;
 use object::{Object, of_shape, one_of};
 use tenter_config::{Component, KeyTable, Value as _};
 
-/// Returns the JSON Schema (draft 2020-12) of a scenario, as indented text.
+/// Returns a scenario's JSON Schema (draft 2020-12), as indented text.
 pub fn schema() -> String {
     let mut document = root();
     document["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
@@ -46,7 +46,7 @@ pub fn schema() -> String {
     format!("{document:#}\n")
 }
 
-/// Describes a decimal number with one of `units`.
+/// Describes a decimal number with a unit from `units`.
 fn quantity(units: impl Iterator<Item = &'static str>, example: &str) -> Value {
     let units: Vec<&str> = units.collect();
     json!({

@@ -1,4 +1,4 @@
-//! The section `seeds`: seeds of single kinds of draws.
+//! The section `seeds`: seeds for single kinds of draws.
 
 use tenter_config::component;
 use tenter_plan::Seeds;

@@ -1,4 +1,4 @@
-//! `fabric.source_flow_control`: signals of switches to senders whose packets wait in a long queue.
+//! `fabric.source_flow_control`: switches' signals to senders whose packets wait in a long queue.
 
 use tenter_net::{
     Limit, PlaceOfSignals, SignalMode, SignalSpec, SwitchSpec, Switches, UNLIMITED_POOL,
@@ -42,9 +42,9 @@ component! {
 /// Condition for another signal to a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// Its pause has passed, or has become too short.
+    /// When its pause has passed, or has become too short.
     WhenLonger,
-    /// Its pause has passed.
+    /// Only when its pause has passed.
     AfterPause,
 }
 
@@ -69,10 +69,10 @@ fn queues_have_something_to_drain(own: &SourceFlowControl, reader: &mut dyn Read
     target < threshold
 }
 
-/// Path of the section in a scenario.
+/// The section's path in a scenario.
 const PATH: &str = "fabric.source_flow_control";
 
-/// Upper limit of both thresholds: 1 GiB.
+/// Upper limit for both thresholds: 1 GiB.
 const SIZE_MAX: Bytes = Bytes::new(1 << 30);
 
 /// Signals as the section describes them, before the switches have their class.
@@ -103,9 +103,9 @@ impl Default for SourceFlowControl {
     }
 }
 
-/// Inputs of the checks.
+/// Inputs that the checks need.
 pub(crate) struct Around<'a> {
-    /// Classes of all packets that NICs send.
+    /// All packet classes that NICs send.
     pub(crate) used: Vec<u8>,
     pub(crate) scheduled: bool,
     pub(crate) by_credit: bool,

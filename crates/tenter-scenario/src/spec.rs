@@ -96,7 +96,7 @@ impl Scenario {
 }
 
 impl Switch {
-    /// Returns the switches of a device with all its constants; `None` for an unknown name.
+    /// Returns a device's switches with all its constants; `None` for an unknown name.
     pub fn of_device(name: &str) -> Option<Switch> {
         let switch = Node::mapping([("profile", Node::plain(name))]);
         let mut root = Node::mapping([("fabric", Node::mapping([("switch", switch)]))]);

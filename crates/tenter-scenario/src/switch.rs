@@ -1,5 +1,4 @@
-//! The `fabric.switch` section: forwarding, buffer and classes of the switches, and tiers that
-//! differ.
+//! The `fabric.switch` section: switches' forwarding, buffer and classes, and tiers that differ.
 
 use std::ops::RangeInclusive;
 
@@ -91,10 +90,10 @@ component! {
     }
 }
 
-/// Capacity of an output queue.
+/// An output queue's capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capacity {
-    /// Never drops.
+    /// Never drops a frame.
     Unlimited,
     /// Drops the tail above this many frame bytes.
     Bytes(Bytes),
@@ -212,7 +211,7 @@ impl Buffer {
         }
     }
 
-    /// Returns the pool sizes in bytes; `None` for a single pool of the remaining memory.
+    /// Returns the pool sizes in bytes; `None` for a single pool with the remaining memory.
     pub(crate) fn pools(&self) -> Option<Vec<u64>> {
         let sizes = self.pools.iter().map(|pool| pool.size.count());
         (!self.pools.is_empty()).then(|| sizes.collect())
@@ -249,12 +248,12 @@ impl FlowControl {
     }
 }
 
-/// The switches of a fabric.
+/// A fabric's switches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Switch {
-    /// Switches of all tiers without a model of their own.
+    /// Switches in all tiers without their own model.
     pub usual: SwitchKeys,
-    /// Tiers that differ.
+    /// Tiers that have their own model.
     pub tiers: Vec<Tier>,
 }
 

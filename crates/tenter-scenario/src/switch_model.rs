@@ -16,7 +16,7 @@ use tenter_notation::decode::Field;
 use tenter_notation::diagnostics::{Location, Problems};
 use tenter_notation::tree::{Node, Value};
 
-/// The switches of one tier, or of all tiers without a model of their own.
+/// The switches in one tier, or in all tiers without their own model.
 pub(crate) struct SwitchDraft {
     /// The tier; `None` for all others.
     pub(crate) tier: Option<u8>,
@@ -64,7 +64,7 @@ impl SwitchDraft {
         self.keys.classes.is_none() && self.flow_control != FlowControl::None
     }
 
-    /// Returns the ports and power of the profile's device.
+    /// Returns the ports and power that the profile's device has.
     pub(crate) fn device(&self) -> Option<Device> {
         self.keys.profile.profile().device
     }
@@ -81,15 +81,15 @@ impl SwitchDraft {
         device.or_else(asked).or_else(own)
     }
 
-    /// Returns the place of its buffer, else of the model.
+    /// Returns the place where its buffer was written, else the model's.
     pub(crate) fn buffer_at(&self, problems: &Problems) -> Option<Location> {
         let own = problems.written(&format!("{}.buffer", self.path));
         own.or_else(|| self.at(problems))
     }
 
-    /// Returns the classes in ascending order; `data` and `control` are the classes of packets.
+    /// Returns the classes in ascending order; `data` and `control` are packet classes.
     ///
-    /// Writes classes that were not listed into the model's section of the effective configuration.
+    /// Writes classes that were not listed into the model's section in the effective configuration.
     pub(crate) fn classes(
         &self,
         data: &[u8],
@@ -149,7 +149,7 @@ impl SwitchDraft {
         read
     }
 
-    /// Returns the model for frames of at most `frame` bytes, with provisional pools.
+    /// Returns the model for frames up to `frame` bytes, with provisional pools.
     pub(crate) fn spec(
         &self,
         classes: &[ClassDraft],
@@ -183,8 +183,8 @@ impl SwitchDraft {
     }
 }
 
-/// Lays out the classes that `flow_control` stands for: those of data, and of control packets if
-/// they differ.
+/// Lays out the classes that `flow_control` stands for: those with data, and those with control
+/// packets if they differ.
 fn controlled(asked: FlowControl, profile: &Profile, data: &[u8], control: &[u8]) -> Vec<Node> {
     let generic = || profiles::profile(profiles::GENERIC).ecn;
     let marking = profile.ecn.clone().or_else(generic);
@@ -202,7 +202,7 @@ fn controlled(asked: FlowControl, profile: &Profile, data: &[u8], control: &[u8]
     of_data.chain(others.map(|&number| class(number))).collect()
 }
 
-/// Returns the class of trimmed packets, above the highest data class and at least 6, so that they
+/// Returns the class for trimmed packets, above the highest data class and at least 6, so that they
 /// overtake data.
 pub(crate) fn trimmed_class(highest: u8) -> u8 {
     highest.max(5) + 1
@@ -211,7 +211,7 @@ pub(crate) fn trimmed_class(highest: u8) -> u8 {
 /// Lays out classes with trimming, as in the Ultra Ethernet Consortium's simulator at 400G with
 /// packets of 4,160 bytes: a queue holds 100 of them, is marked from 25 on and always above 75.
 /// Limits scale with the rate, but no queue is smaller than the simulator's usual 150 kB at 100G.
-/// The queue of trimmed packets has twice the size.
+/// The queue for trimmed packets has twice the size.
 fn trimming(data: &[u8], control: &[u8]) -> Vec<Node> {
     let mapping = |keys: &[(&'static str, &str)]| {
         Node::mapping(keys.iter().map(|&(key, text)| (key, Node::plain(text))))
@@ -248,7 +248,7 @@ fn class(number: u8) -> Node {
     Node::mapping([("class", Node::plain(number.to_string()))])
 }
 
-/// Refuses a model for a tier that no switch of the fabric is in.
+/// Refuses a model for a tier that has no switch in the fabric.
 pub(crate) fn check_tiers(
     models: Option<&[SwitchDraft]>,
     topology: &Topology,
@@ -269,7 +269,7 @@ pub(crate) fn check_tiers(
     }
 }
 
-/// Returns the section of the model at `path` in the effective configuration.
+/// Returns the model's section at `path` in the effective configuration.
 pub(crate) fn section_of<'n>(effective: &'n mut Node, path: &str) -> Option<&'n mut Node> {
     let switch = effective.entry_mut("fabric")?.entry_mut("switch")?;
     match path.split_once('[') {

@@ -22,7 +22,7 @@ use around::PATH;
 use tenter_config::variants;
 use tenter_notation::diagnostics::{Problems, quote};
 
-/// Leaf limit of a scheduled fabric: with more, a leaf's control links would exceed its inputs.
+/// A scheduled fabric's leaf limit: with more, a leaf's control links would exceed its inputs.
 const LEAVES_MAX: usize = 4_096;
 variants! {
     /// Where frames wait.
@@ -43,7 +43,7 @@ variants! {
 }
 
 impl Switching {
-    /// Returns the settings of a scheduled fabric.
+    /// Returns a scheduled fabric's settings.
     pub(crate) fn scheduled(&self) -> Option<&ScheduledSpec> {
         match self {
             Switching::Scheduled(spec) => Some(spec),
@@ -51,7 +51,7 @@ impl Switching {
         }
     }
 
-    /// Returns the NIC settings that suit this kind of switching.
+    /// Returns the NIC settings that suit this switching kind.
     pub(crate) fn adapted(&self, mut nic: NicSpec) -> NicSpec {
         if self.credit().is_some() {
             credit::widen_receive_buffer(&mut nic);
@@ -59,7 +59,7 @@ impl Switching {
         nic
     }
 
-    /// Returns the settings of input-queued switches.
+    /// Returns the settings for input-queued switches.
     pub(crate) fn input_queued(&self) -> Option<InputQueuedSpec> {
         match self {
             Switching::InputQueued(keys) => Some(keys.spec()),
@@ -67,7 +67,7 @@ impl Switching {
         }
     }
 
-    /// Returns the settings of a credit-based fabric.
+    /// Returns a credit-based fabric's settings.
     pub(crate) fn credit(&self) -> Option<CreditSpec> {
         match self {
             Switching::CreditBased(spec) => Some(*spec),
@@ -77,7 +77,7 @@ impl Switching {
 }
 
 impl Switching {
-    /// Refuses and warns of what excludes this kind of switching.
+    /// Refuses and warns of what excludes this switching kind.
     pub(crate) fn check(&self, around: &Around<'_>, findings: Findings<'_>) {
         match self {
             Switching::OutputQueued => {}

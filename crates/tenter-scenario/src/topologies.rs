@@ -1,4 +1,4 @@
-//! The topology part of the `fabric` section, and errors that show when the graph is built.
+//! The topology part in the `fabric` section, and errors that show when the graph is built.
 
 use tenter_notation::decode::split_remedy;
 use tenter_topology::{Cabling, RoutingError, Topology, TopologyError, TopologySpec};
@@ -22,7 +22,7 @@ pub(crate) fn build(spec: &TopologySpec, findings: Findings<'_>) -> Option<Topol
     None
 }
 
-/// Returns the path of the key that caused an error.
+/// Returns the path to the key that caused an error.
 fn blamed(spec: &TopologySpec, error: &TopologyError) -> String {
     let part = match (error, spec) {
         (TopologyError::UnknownNode { link, .. }, _) => return format!("fabric.links[{link}]"),

@@ -16,11 +16,11 @@ const CONTROL: &str = "endpoint.nic.control_dscp";
 const TRANSPORT: &str = "endpoint.nic.transport";
 const CLASSES: &str = "fabric.switch.classes";
 
-/// Drain time of a queue from which a warning says that trimming comes late: five times the longest
-/// of the published settings, whose queues drain in 8 to 41 µs.
+/// Drain time above which a warning says that a queue's trimming comes late: five times the longest
+/// in published settings, whose queues drain in 8 to 41 µs.
 const DRAIN_MAX: Time = Time::from_us(200);
 
-/// Puts acknowledgements, reports and grants into the class of trimmed packets under `flow_control:
+/// Puts acknowledgements, reports and grants into the trimmed packets' class under `flow_control:
 /// trim`, as in the consortium's simulator, unless their class is given. In the data's queues they
 /// would be dropped wherever data are trimmed.
 pub(crate) fn place_control(

@@ -6,9 +6,9 @@ use tenter_plan::{Fault, FaultPlan};
 use crate::buffer::Around;
 use crate::switching::Switching;
 
-/// Path of the transport.
+/// The transport's path in a scenario.
 const TRANSPORT: &str = "endpoint.nic.transport";
-/// Path of the classes.
+/// The classes' path in a scenario.
 const CLASSES: &str = "fabric.switch.classes";
 
 /// Refuses combinations that exclude each other.
@@ -69,7 +69,7 @@ pub(crate) fn check(
     }
 }
 
-/// Refuses congestion signals to senders, which pause queue pairs of `RoCEv2`.
+/// Refuses congestion signals to senders, which pause `RoCEv2` queue pairs.
 pub(crate) fn check_signals(around: &Around<'_>, signals: bool) {
     if signals && around.endpoint.nic.ultra_ethernet().is_some() {
         around.problems.note(

@@ -1,4 +1,4 @@
-//! Binds the ranks of jobs to hosts, and checks what depends on the rank count.
+//! Binds jobs' ranks to hosts, and checks what depends on the rank count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,9 +24,9 @@ use tenter_notation::decode::split_remedy;
 use tenter_notation::diagnostics::{Location, quote};
 use tenter_notation::tree::{Node, Value};
 
-/// Limit for the ranks of all jobs together.
+/// Rank limit over all jobs together.
 const RANKS_MAX: u64 = 1 << 22;
-/// Wrong entries of a host list that are reported; later ones are skipped.
+/// Wrong entries in a host list that are reported; later ones are skipped.
 const MISTAKES_MAX: u32 = 20;
 
 /// A job as written, at its path, with everything that it is bound to.
@@ -41,12 +41,12 @@ struct Binding<'a> {
     index: usize,
 }
 
-/// Returns the job's workload of flows, if it has one.
+/// Returns the job's flow workload, if it has one.
 fn flows_of(spec: &JobSpec) -> Option<&WorkloadSpec> {
     spec.workload.as_ref().and_then(WorkloadKind::flows)
 }
 
-/// Makes a job of its written form, without hosts, and with listed collectives only.
+/// Makes a job from its written form, without hosts, and with listed collectives only.
 fn job_of(spec: &JobSpec) -> Job {
     let collectives = spec.collectives.iter().flatten();
     Job {
@@ -141,8 +141,8 @@ impl Binding<'_> {
         Some(job)
     }
 
-    /// Returns the ranks of a training or inference; `None` inside if the workload itself states
-    /// their number (`says`). The error has been noted.
+    /// Returns the rank count for a training or inference; `None` inside if the workload itself
+    /// states it (`says`). The error has been noted.
     fn ranks_of_model(&self, says: bool) -> Result<Option<u32>, ()> {
         let names = self.names;
         Ok(match &self.spec.ranks {
@@ -156,8 +156,7 @@ impl Binding<'_> {
         })
     }
 
-    /// Fits the graph's collectives to the hosts of the job; warns of algorithms that were
-    /// replaced.
+    /// Fits the graph's collectives to the job's hosts; warns of algorithms that were replaced.
     fn operations_at(&self, operations: Operations, hosts: &[HostId]) -> Option<Operations> {
         if operations.graph.ranks() as usize != hosts.len() {
             // The binding of the graph reports this.
@@ -238,7 +237,7 @@ impl Binding<'_> {
         }
     }
 
-    /// Returns the site that a collective's groups share, and the ranks of each group.
+    /// Returns the site that a collective's groups share, and each group's rank count.
     fn site(&self, spec: &CollectiveSpec, hosts: &[HostId]) -> (Site, u32) {
         let whole = self.names.site(hosts);
         let ranks = hosts.len() as u32;
@@ -357,9 +356,9 @@ impl Binding<'_> {
         self.names.place(&format!("{}.ranks", self.path))
     }
 
-    /// Returns the host of each rank by the job's placement. `wanted` is the rank count of a graph,
-    /// for jobs whose `ranks` give no number. The placement chooses NPUs, which are numbered host
-    /// after host; ranks take a host's NPUs in order.
+    /// Returns each rank's host by the job's placement. `wanted` is a graph's rank count, for jobs
+    /// whose `ranks` give no number. The placement chooses NPUs, which are numbered host after
+    /// host; ranks take a host's NPUs in order.
     fn placed_hosts(
         &self,
         job: &str,
@@ -438,7 +437,7 @@ impl Binding<'_> {
     }
 }
 
-/// Returns the hosts of a list; each may occur as often as it has NPUs.
+/// Returns a list's hosts; each may occur as often as it has NPUs.
 fn listed_hosts(list: &[HostRef], path: &str, names: &HostNames<'_>) -> Option<Vec<HostId>> {
     let mut hosts = Vec::new();
     let mut ranks_on: BTreeMap<HostId, Vec<usize>> = BTreeMap::new();
@@ -495,7 +494,7 @@ fn report_full(host: HostId, ranks: &[usize], at: Option<Location>, names: &Host
     names.problem(at, message, Some(help.to_owned()));
 }
 
-/// Binds all jobs, and notes the problems of each. Derived and chosen values go into the effective
+/// Binds all jobs, and notes the problems in each. Derived and chosen values go into the effective
 /// configuration.
 pub(crate) fn bind(
     specs: Option<Vec<JobSpec>>,
@@ -565,7 +564,7 @@ fn refuse_equal_names(jobs: &[Job], names: &HostNames<'_>) {
 }
 
 /// Writes choices into the effective configuration: hosts instead of a placement, a pattern's step
-/// count, and the queue pairs of pairs.
+/// count, and the queue-pair count of pairs.
 fn write_chosen(effective: Option<&mut Node>, spec: &JobSpec, job: &Job) {
     let Some(effective) = effective else {
         return;

@@ -11,7 +11,7 @@ pub(super) struct Entry {
     pub(super) path: String,
 }
 
-/// The workload of flows at a path, and the seed of its draws.
+/// The flow workload at a path, and the seed for its draws.
 #[derive(Clone, Copy)]
 pub(super) struct Workload<'a> {
     pub(super) spec: &'a WorkloadSpec,

@@ -1,4 +1,4 @@
-//! Binding the streams of a background job to hosts.
+//! Binding a background job's streams to hosts.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use tenter_workload::{CollectiveRun, Compute, Flow, Job, Traffic};
 
 use crate::hosts::HostNames;
 
-/// Stream limit of a job, above that of any traffic generator.
+/// A job's stream limit, above that of any traffic generator.
 const FLOWS_MAX: usize = 65_536;
 
-/// Binds the streams of the job at `path` to hosts. These become its ranks in the order of their
-/// names; its only run is endless, in messages of `message_bytes`.
+/// Binds the streams in the job at `path` to hosts, which become its ranks in the order of their
+/// names. The job's only run is endless, in messages of `message_bytes`.
 pub(super) fn bind(
     specs: &[FlowSpec],
     names: &HostNames<'_>,
@@ -61,7 +61,7 @@ pub(super) fn bind(
     Some(())
 }
 
-/// Returns the rank of a host, and adds the host to the job if it has none.
+/// Returns a host's rank, and adds the host to the job if it has none.
 pub(super) fn rank_of(host: HostId, ranks: &mut BTreeMap<HostId, u32>, job: &mut Job) -> u32 {
     *ranks.entry(host).or_insert_with(|| {
         job.hosts.push(host);
@@ -69,7 +69,7 @@ pub(super) fn rank_of(host: HostId, ranks: &mut BTreeMap<HostId, u32>, job: &mut
     })
 }
 
-/// Returns the hosts of a list in the order in which they are written.
+/// Returns a list's hosts in the order in which they are written.
 pub(super) fn expand(hosts: &HostList, path: &str, names: &HostNames<'_>) -> Option<Vec<HostId>> {
     let mut found = Vec::new();
     for (index, host) in hosts.0.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Graphs of operations, bound once the ranks of their job are known.
+//! Operation graphs, bound once their job's ranks are known.
 
 use tenter_plan::SIMULATED_MAX;
 use tenter_workload::{CollectiveRun, Compute, Job, Operations, QueuePairScope, Traffic};

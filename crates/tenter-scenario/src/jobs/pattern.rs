@@ -1,4 +1,4 @@
-//! Steps of a parallel application, bound once the ranks of the job are known.
+//! A parallel application's steps, bound once the job's ranks are known.
 
 use tenter_engine::Draws;
 use tenter_notation::decode::split_remedy;
@@ -9,7 +9,7 @@ use tenter_workload::{CollectiveRun, Job, Traffic};
 use super::draft::{Entry, starts_too_late};
 use crate::hosts::HostNames;
 
-/// Returns the random draws of a job's pattern, from a stream with the job's name.
+/// Returns the random draws for a job's pattern, from a stream with the job's name.
 pub(super) fn draws_of(seed: u64, job: &str) -> Draws {
     Draws::new(seed, job, "pattern")
 }

@@ -1,4 +1,4 @@
-//! Binds a workload of flows to hosts.
+//! Binds a flow workload to hosts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use super::workload_pattern::{Demand, Offered};
 use crate::hosts::HostNames;
 
 impl Workload<'_> {
-    /// Binds the workload to hosts. The hosts of its pairs become the job's ranks, in the order of
-    /// their names; with a pattern the job has its ranks already.
+    /// Binds the workload to hosts. Its pairs' hosts become the job's ranks, in the order of their
+    /// names; with a pattern the job has its ranks already.
     pub(super) fn bind(self, names: &HostNames<'_>, nic: &NicSpec, job: &mut Job) -> Option<()> {
         let sizes = self.spec.distribution()?.ok()?;
         let demand = self.spec.pattern.as_ref().map(|pattern| Demand {
@@ -62,7 +62,7 @@ impl Workload<'_> {
         Some(())
     }
 
-    /// Returns the pairs of ranks that send, and adds their hosts to the job in the order of their
+    /// Returns the rank pairs that send, and adds their hosts to the job in the order of their
     /// names.
     fn ways(
         self,
@@ -167,8 +167,8 @@ impl Workload<'_> {
     }
 }
 
-/// Returns a flow's mean length on the wire, in bits. Telemetry of a congestion control is left
-/// out, so that all congestion controls get the same flows.
+/// Returns a flow's mean length on the wire, in bits. A congestion control's telemetry is left out,
+/// so that all congestion controls get the same flows.
 fn mean_wire_bits(sizes: &SizeDistribution, nic: &NicSpec) -> f64 {
     let cut = MessageCut::new(nic.message_bytes, nic.mtu_bytes);
     let wire_bytes = |bytes| {

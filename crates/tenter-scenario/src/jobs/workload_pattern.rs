@@ -1,4 +1,4 @@
-//! The `pattern` of a workload: pairs and frequencies of flows, as in an application.
+//! A workload's `pattern`: pairs and frequencies of flows, as in an application.
 
 use std::collections::BTreeMap;
 
@@ -18,17 +18,17 @@ use tenter_notation::decode::split_remedy;
 /// then fit into 64 bits.
 const SUM_BITS: u32 = 40;
 
-/// Half of the 32-bit range of flow numbers: random arrivals may exceed their expected count.
+/// Half the 32-bit range for flow numbers: random arrivals may exceed their expected count.
 const NUMBERS_MAX: f64 = (1_u64 << 31) as f64;
 
-/// A pattern that decides the pairs of a workload.
+/// A pattern that decides a workload's pairs.
 pub(super) struct Demand<'a> {
     pub(super) pattern: &'a PatternSpec,
     pub(super) workload: Workload<'a>,
 }
 
 impl Demand<'_> {
-    /// Returns the pairs of ranks that send, and how often flows choose each.
+    /// Returns the rank pairs that send, and how often flows choose each.
     pub(super) fn ways(&self, names: &HostNames<'_>, job: &Job) -> Option<(Vec<FlowWay>, Weights)> {
         let draws = pattern::draws_of(self.workload.seed, &job.name);
         let kind = self.pattern.kind.clone();
@@ -102,7 +102,7 @@ impl Demand<'_> {
     }
 }
 
-/// Scales the bytes of each sender to the same sum; `sends` ascend by sender.
+/// Scales each sender's bytes to the same sum; `sends` ascend by sender.
 fn levelled(sends: &[(u32, u32, u64)]) -> Vec<u64> {
     let rows = sends.chunk_by(|one, other| one.0 == other.0);
     let scaled = rows.flat_map(|row| {
@@ -117,19 +117,19 @@ fn levelled(sends: &[(u32, u32, u64)]) -> Vec<u64> {
 /// Load that flows offer, and how they offer it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offered {
-    /// Distribution of the times between flows.
+    /// Distribution that gives the times between flows.
     pub(super) gaps: GapLaw,
     pub(super) senders: Senders,
     /// Share of the busiest NIC's rate, above 0.
     pub(super) load: f64,
-    /// Mean length of a flow on the wire, in bits.
+    /// A flow's mean length on the wire, in bits.
     pub(super) mean_bits: f64,
 }
 
 impl Offered {
     /// Returns arrivals that load the busiest NIC to its share: the larger of its sent and received
-    /// bits, or with `senders: alike` the sent ones. `hosts` and `rates` have the NIC of each rank
-    /// and its rate in bit/s; ranks may share a NIC.
+    /// bits, or with `senders: alike` the sent ones. `hosts` and `rates` have each rank's NIC and
+    /// its rate in bit/s; ranks may share a NIC.
     pub(super) fn arrivals(
         self,
         ways: &[FlowWay],

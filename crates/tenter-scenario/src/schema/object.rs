@@ -1,9 +1,9 @@
-//! Mappings of the format as objects of the schema, and the schema of each key by its type.
+//! The format's mappings as objects in the schema, and each key's schema by its type.
 
 use serde_json::{Map, Value, json};
 use tenter_config::{Key, KeyTable, Presence, Shape, Variants};
 
-/// A mapping of the format: the keys of some tables, with schemas for mappings and lists in them.
+/// A mapping in the format: the keys from some tables, with schemas for mappings and lists in them.
 pub(super) struct Object {
     tables: Vec<&'static KeyTable>,
     inner: Vec<(&'static str, Value)>,
@@ -12,7 +12,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// Starts a mapping with the keys of `tables`.
+    /// Starts a mapping with the keys in `tables`.
     pub(super) fn of(tables: &[&'static KeyTable]) -> Object {
         Object {
             tables: tables.to_vec(),
@@ -21,7 +21,7 @@ impl Object {
         }
     }
 
-    /// Sets the schema of the mapping under `key`, or of its list's items.
+    /// Sets the schema for the mapping under `key`, or for its list's items.
     pub(super) fn with(mut self, key: &'static str, schema: Value) -> Object {
         self.inner.push((key, schema));
         self
@@ -93,17 +93,17 @@ fn described(mut schema: Value, key: &Key) -> Value {
     schema
 }
 
-/// Accepts exactly one of `alternatives`.
+/// Accepts exactly one alternative.
 pub(super) fn one_of(alternatives: impl IntoIterator<Item = Value>) -> Value {
     json!({ "oneOf": alternatives.into_iter().collect::<Vec<Value>>() })
 }
 
-/// Accepts a list of `items`.
+/// Accepts a list with such items.
 pub(super) fn list(items: &Value) -> Value {
     json!({"type": "array", "items": items})
 }
 
-/// Returns the schema of a type; `inner` replaces that of a mapping in it.
+/// Returns a type's schema; `inner` replaces that of a mapping in it.
 pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
     match shape {
         Shape::Time { .. } => json!({"$ref": "#/$defs/time"}),
@@ -151,7 +151,7 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
     }
 }
 
-/// Returns the schema of a mapping in which one key chooses the others.
+/// Returns the schema for a mapping in which one key chooses the others.
 fn of_variants(variants: &Variants) -> Value {
     let choice = &variants.own.keys[0];
     one_of(variants.members.iter().map(|(word, table)| {

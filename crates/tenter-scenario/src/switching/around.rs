@@ -1,14 +1,14 @@
-//! Inputs of the section's checks, and its name in messages.
+//! Inputs for the section's checks, and its name in messages.
 
 use tenter_endpoint::NicSpec;
 use tenter_net::Switches;
 use tenter_plan::Links;
 use tenter_topology::Topology;
 
-/// Path of the section in a scenario.
+/// The section's path in a scenario.
 pub(super) const PATH: &str = "fabric.switching";
 
-/// Inputs of the section's checks.
+/// Inputs for the section's checks.
 pub(crate) struct Around<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) switches: &'a Switches,

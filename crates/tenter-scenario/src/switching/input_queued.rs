@@ -22,10 +22,10 @@ component! {
     }
 }
 
-/// Order in which frames of a class wait at an input.
+/// Order in which a class's frames wait at an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueKind {
-    /// In the order of arrival.
+    /// In arrival order, whatever their output.
     Fifo,
     /// In a queue for each output.
     PerOutput,
