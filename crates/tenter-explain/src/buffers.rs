@@ -51,7 +51,7 @@ pub struct PoolFacts {
 /// One class, alike at every port and switch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassFacts {
-    /// Class number, 0 to 7.
+    /// Class number (priority), 0 to 7.
     pub class: u8,
     /// The jobs' traffic in the class: `data`, `control`, `data and control` or `nothing`;
     /// `signals` if switches signal long queues to senders in it.
@@ -115,7 +115,7 @@ pub struct EcnFacts {
 /// ECN thresholds at ports with one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EcnAtRate {
-    /// The ports' line rate.
+    /// Line rate that these ports have.
     pub rate_gbps: f64,
     /// Queue length up to which nothing is marked.
     pub kmin_bytes: u64,

@@ -26,7 +26,7 @@ pub struct CircuitFacts {
     pub steering: Option<String>,
     /// Ports on all optical switches, with their initial partners.
     pub ports: Vec<OpticalPortFacts>,
-    /// Changes in time order.
+    /// Changes to circuits, in time order.
     pub changes: Vec<CircuitChangeFacts>,
 }
 

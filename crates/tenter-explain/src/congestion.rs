@@ -1,4 +1,4 @@
-//! How senders recover from congestion.
+//! Recovery from congestion at the sender.
 
 use serde::Serialize;
 use tenter_endpoint::congestion_control::CongestionControl;

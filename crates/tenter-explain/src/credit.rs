@@ -20,7 +20,7 @@ pub struct CreditFacts {
     pub update_bytes: u64,
     /// Receiving port of the link that needs the largest buffer.
     pub link: String,
-    /// That link's line rate.
+    /// Line rate that this link has.
     pub link_gbps: f64,
     /// Time from the start of its longest frame until the credit for it is back, if the frame
     /// leaves at once and the flow-control packet waits for a frame on the return path.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use tenter_plan::Plan;
 
-/// How NICs choose source ports.
+/// Choice between source ports at the NICs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EntropyFacts {
     /// Kind of choice: `random`, `oblivious`, `bitmap`, `reps` or `mixed`.

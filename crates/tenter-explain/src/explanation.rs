@@ -50,7 +50,7 @@ pub struct Explanation {
     pub circuits: Option<CircuitFacts>,
     /// PCIe between NICs and host memory, if it is modelled.
     pub pcie: Option<PcieFacts>,
-    /// How a flow recovers from one notification, if rates follow notifications.
+    /// Recovery from one notification, if rates follow notifications.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryFacts>,
     /// Source ports, if NICs change them from packet to packet.

@@ -20,7 +20,7 @@ pub struct FabricFacts {
     /// Planes, each with one port on every NIC; missing for a single plane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planes: Option<u16>,
-    /// Switch tiers, lowest first.
+    /// Tiers that switches form, lowest first.
     pub tiers: Vec<TierFacts>,
     /// Tier pairs with cables between them.
     pub pairs: Vec<PairFacts>,

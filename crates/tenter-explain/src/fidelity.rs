@@ -19,7 +19,7 @@ pub struct FidelityClass {
 }
 
 impl FidelityClass {
-    /// Returns a plan's class.
+    /// Returns the class that a plan is in.
     #[must_use]
     pub fn of(plan: &Plan) -> FidelityClass {
         FidelityClass {

@@ -36,7 +36,7 @@ pub struct DmaFacts {
     pub read: DirectionFacts,
 }
 
-/// DMA in one direction.
+/// DMA in one direction, seen from the NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DirectionFacts {
     /// Rate on the PCIe link, packet overhead included.

@@ -438,7 +438,7 @@ fn regular(spec: &TopologySpec) -> bool {
     matches!(cabling, Cabling::Leaves(leaves) if in_order(leaves))
 }
 
-/// Checks a simulator setting.
+/// Checks a setting that the simulator has.
 fn of_engine(plan: &Plan, key: &str) -> Option<&'static str> {
     match key {
         "packets_time" | "packets_memory" => plan

@@ -27,7 +27,7 @@ pub struct MemoryParts {
     pub process_bytes: u64,
     /// Nodes, links, routes, their counters, and switch tables.
     pub fabric_bytes: u64,
-    /// Queue pairs, both ends.
+    /// Queue pairs, each with both of its ends.
     pub queue_pairs_bytes: u64,
     /// Flows under way, and records for all flows.
     pub flows_bytes: u64,

@@ -32,7 +32,7 @@ impl Allowance {
         }))
     }
 
-    /// Returns the limits.
+    /// Returns the time and memory limits.
     pub(crate) fn limits(self) -> Limits {
         self.0
     }

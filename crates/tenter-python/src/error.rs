@@ -30,12 +30,12 @@ pub(crate) fn raised_with(py: Python<'_>, error: &Error, end: &str) -> PyErr {
     )
 }
 
-/// Makes the exception of a defect in Tenter.
+/// Makes the exception for a defect in Tenter.
 pub(crate) fn internal(py: Python<'_>, message: &str) -> PyErr {
     raised(py, &Error::Internal(message.to_owned()))
 }
 
-/// Makes the exception of a wrong call.
+/// Makes the exception for a wrong call.
 pub(crate) fn wrong(py: Python<'_>, message: &str) -> PyErr {
     raised(py, &Error::Asked(message.to_owned()))
 }

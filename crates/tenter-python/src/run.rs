@@ -1,4 +1,4 @@
-//! Runs and trials.
+//! Runs, and the trials that they leave.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,26 +18,26 @@ use crate::error::{raised, wrong};
 use crate::scenario::Plan;
 use crate::table::Table;
 
-/// Rows that become one batch of Arrow arrays.
+/// Rows that become one Arrow batch.
 const BATCH_ROWS: usize = 1 << 16;
 
 /// A trial that was run or opened.
 #[pyclass(frozen, module = "tenter._core")]
 pub(crate) struct Trial {
     inner: tenter::Trial,
-    /// Limits of each call about the trial's plan.
+    /// Limits for each call about the trial's plan.
     allowance: Allowance,
     flows: Rows,
     samples: Rows,
 }
 
-/// Storage of a large table's rows.
+/// Storage for a large table's rows.
 enum Rows {
     /// In memory, as Arrow batches.
     Kept(Vec<RecordBatch>),
-    /// In the trial's folder.
+    /// In files within the trial's folder.
     Stored,
-    /// Not kept at all.
+    /// Not kept at all, neither in memory nor on disk.
     None,
 }
 
@@ -299,7 +299,7 @@ impl<R: Row + Clone> Pending<R> {
     }
 }
 
-/// Observer that keeps the rows of a run, shares its progress, and ends it once cancelled.
+/// Observer that keeps a run's rows, shares its progress, and ends it once cancelled.
 struct Keeper {
     flows: Option<Pending<FlowRow>>,
     samples: Option<Pending<SampleRow>>,

@@ -1,4 +1,4 @@
-//! Scenarios and plans.
+//! Scenarios, and the plans that they resolve to.
 
 use std::path::PathBuf;
 
@@ -81,7 +81,7 @@ pub(crate) fn format_of(py: Python<'_>, word: &str) -> PyResult<Format> {
 #[pyclass(frozen, module = "tenter._core")]
 pub(crate) struct Plan {
     pub(crate) plan: tenter::Plan,
-    /// Limits of each call about the plan: those it was made within.
+    /// Limits for each call about the plan: those it was made within.
     pub(crate) allowance: Allowance,
 }
 

@@ -128,7 +128,7 @@ impl SweepRun {
 }
 
 impl SweepRun {
-    /// Makes the exception of an error, and names the keyword that allows more if a plan exceeded
+    /// Makes the exception for an error, and names the keyword that allows more if a plan exceeded
     /// its limits.
     fn refused(&self, py: Python<'_>, error: &Error) -> PyErr {
         let way = self.0.way_to_more(MORE_TIME, MORE_MEMORY);
@@ -260,7 +260,7 @@ impl tenter::Observer for End {
     }
 }
 
-/// Observer that shares the progress of a sweep, and ends it once cancelled.
+/// Observer that shares a sweep's progress, and ends it once cancelled.
 struct Watch {
     cancelled: Arc<AtomicBool>,
     at: Arc<Mutex<SweepProgress>>,
@@ -289,7 +289,7 @@ fn told<'py>(py: Python<'py>, at: &SweepProgress) -> PyResult<Bound<'py, PyDict>
     Ok(told)
 }
 
-/// Writes the results of a sweep as JSON.
+/// Writes a sweep's results as JSON.
 fn document(results: &SweepResults) -> String {
     let failures = results.failures.iter();
     let variants = &results.answer.variants;

@@ -1,4 +1,4 @@
-//! Tables as Arrow streams.
+//! Tables, handed over as Arrow streams.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,7 +18,7 @@ use crate::error::{internal, raised, wrong};
 pub(crate) struct Table {
     source: Source,
     selection: Selection,
-    /// Schema of the selected columns.
+    /// Schema that the selected columns have.
     schema: SchemaRef,
 }
 
@@ -29,7 +29,7 @@ enum Source {
         schema: SchemaRef,
         batches: Arc<[RecordBatch]>,
     },
-    /// In a trial's folder.
+    /// In a file within a trial's folder.
     Stored(StoredTable),
 }
 
@@ -57,7 +57,7 @@ impl Table {
         }
     }
 
-    /// Returns the batches of the selected columns and rows, in their order.
+    /// Returns batches with the selected columns and rows, in their order.
     fn batches(&self, py: Python<'_>, selection: &Selection) -> PyResult<Batches> {
         match &self.source {
             Source::Stored(table) => {
@@ -214,7 +214,7 @@ pub(crate) struct Parts(Mutex<Reading>);
 
 struct Reading {
     batches: Batches,
-    /// Rows of the current batch that have not been returned yet.
+    /// Rows in the current batch that have not been returned yet.
     batch: Option<RecordBatch>,
     rows: usize,
 }
@@ -328,7 +328,7 @@ fn test_of(
     Err(refused())
 }
 
-/// Appends the values of an array; missing ones become `None`.
+/// Appends an array's values; missing ones become `None`.
 fn append(values: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<()> {
     match array.data_type() {
         DataType::Int64 => array

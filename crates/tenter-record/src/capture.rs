@@ -2,31 +2,31 @@
 
 use tenter_units::Time;
 
-/// Frames captured at some ports, in the order of time.
+/// Frames captured at some ports, in time order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
-    /// Bytes kept of each frame.
+    /// Bytes kept for each frame.
     pub snap_bytes: u32,
     /// Ports at which frames were captured, in ascending order.
     pub ports: Vec<CapturedPort>,
-    /// Captured frames of all ports, in the order of time.
+    /// Captured frames from all ports, in time order.
     pub frames: Vec<CapturedFrame>,
 }
 
 /// A port at which frames were captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedPort {
-    /// Name of the port, such as `leaf0:8`.
+    /// Port name, such as `leaf0:8`.
     pub name: String,
     /// Line rate in bits per second.
     pub bits_per_second: u64,
-    /// MAC address of the port.
+    /// MAC address that the port has.
     pub address: MacAddress,
-    /// Port at the other end of the cable, or `an optical switch`.
+    /// Port at the cable's other end, or `an optical switch`.
     pub peer: String,
 }
 
-/// A MAC address in the order of transmission.
+/// A MAC address in transmission order.
 pub type MacAddress = [u8; 6];
 
 /// A frame that a port sent or received.
@@ -34,28 +34,28 @@ pub type MacAddress = [u8; 6];
 pub struct CapturedFrame {
     /// Instant at which its first bit was at the port.
     pub at: Time,
-    /// Index of the port in [`Capture::ports`].
+    /// The port's index in [`Capture::ports`].
     pub port: u32,
     /// True if the port sent the frame, false if it received it.
     pub is_outbound: bool,
     /// Frame length with FCS, without preamble and gap.
     pub frame_bytes: u16,
-    /// MAC address of the sending port.
+    /// MAC address that sent the frame.
     pub sender: MacAddress,
-    /// MAC address of the receiving port.
+    /// MAC address that the frame was sent to.
     pub receiver: MacAddress,
-    /// Headers of the frame.
+    /// Headers and payload of the frame.
     pub content: FrameContent,
 }
 
-/// Headers of a captured frame.
+/// Headers that a captured frame has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FrameContent {
-    /// Packet of `RoCEv2`.
+    /// A `RoCEv2` packet with its header fields.
     Roce(RocePacket),
     /// Pause frame for one class (priority); zero quanta resume the class.
     Pause {
-        /// Paused class, 0 to 7.
+        /// Paused class by priority, 0 to 7.
         class: u8,
         /// Pause time in units of 512 bit times.
         quanta: u16,
@@ -64,22 +64,22 @@ pub enum FrameContent {
     Other(String),
 }
 
-/// Header fields of a `RoCEv2` packet.
+/// A `RoCEv2` packet's header fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RocePacket {
-    /// Source IPv4 address.
+    /// IPv4 address that the packet comes from.
     pub source: u32,
-    /// Destination IPv4 address.
+    /// IPv4 address that the packet goes to.
     pub destination: u32,
-    /// DSCP of the IP header, 0 to 63.
+    /// DSCP in the IP header, 0 to 63.
     pub dscp: u8,
-    /// The ECN field of the IP header: 0 is not ECN-capable, 2 is ECT(0), 3 is CE.
+    /// ECN field in the IP header: 0 is not ECN-capable, 2 is ECT(0), 3 is CE.
     pub ecn: u8,
-    /// UDP source port, the entropy of the path.
+    /// UDP source port, the path's entropy.
     pub source_port: u16,
     /// Queue pair at the destination (24 bits).
     pub queue_pair: u32,
-    /// Packet sequence number (24 bits).
+    /// Packet sequence number (PSN, 24 bits).
     pub sequence: u32,
     /// True if the receiver must acknowledge the packet.
     pub asks_for_ack: bool,
@@ -94,22 +94,22 @@ pub struct RocePacket {
 /// Headers and payload after the base transport header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoceBody {
-    /// Payload of an RDMA write.
+    /// RDMA write with its payload.
     Write {
-        /// True in the first packet of a message.
+        /// True in a message's first packet.
         is_first: bool,
-        /// True in the last packet of a message.
+        /// True in a message's last packet.
         is_last: bool,
         /// Message length in bytes in a first packet; in others the packet's own payload.
         message_bytes: u32,
     },
-    /// Acknowledgement of all packets up to the sequence number.
+    /// Acknowledgement for all packets up to the sequence number.
     Ack,
     /// NAK for a packet out of sequence.
     Nak,
-    /// Congestion notification packet (CNP).
+    /// Congestion notification packet, a CNP.
     Cnp,
-    /// Request or reply of the connection manager.
+    /// The connection manager's request or reply.
     Connect {
         /// True for a reply, false for a request.
         is_reply: bool,

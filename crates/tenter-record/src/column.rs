@@ -1,38 +1,38 @@
-//! Columns: they turn a row's fields into named, typed values of a file.
+//! Columns: they turn a row's fields into named, typed values in a file.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tenter_units::Time;
 
 use crate::unread::Unread;
 
-/// Type of a column's values, the same in Parquet, JSON and CSV.
+/// Type that a column's values have, the same in Parquet, JSON and CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Signed 64-bit integer. Every count, size and index is signed, so that differences of columns
+    /// Signed 64-bit integer. Every count, size and index is signed, so that column differences
     /// cannot wrap around.
     Integer,
     /// Unsigned 64-bit integer: a seed, which is no count and may have any 64 bits.
     Unsigned,
     /// 64-bit float: times in nanoseconds, and every ratio.
     Float,
-    /// Text in UTF-8.
+    /// Text of any length, encoded in UTF-8.
     Text,
-    /// True or false.
+    /// A flag, true or false.
     Flag,
 }
 
-/// Value of one column in one row.
+/// Value in one column and row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'a> {
-    /// Value of a column of [`Kind::Integer`].
+    /// Value in a column with [`Kind::Integer`].
     Integer(i64),
-    /// Value of a column of [`Kind::Unsigned`].
+    /// Value in a column with [`Kind::Unsigned`].
     Unsigned(u64),
-    /// Value of a column of [`Kind::Float`].
+    /// Value in a column with [`Kind::Float`].
     Float(f64),
-    /// Value of a column of [`Kind::Text`].
+    /// Value in a column with [`Kind::Text`].
     Text(&'a str),
-    /// Value of a column of [`Kind::Flag`].
+    /// Value in a column with [`Kind::Flag`].
     Flag(bool),
     /// No value, in an optional column.
     Missing,
@@ -52,7 +52,7 @@ impl Cell<'_> {
 }
 
 impl<'a> Cell<'a> {
-    /// Returns the value of an integer cell.
+    /// Returns an integer cell's value.
     pub fn integer(self) -> Option<i64> {
         if let Cell::Integer(value) = self {
             Some(value)
@@ -61,7 +61,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Returns the value of an unsigned cell.
+    /// Returns an unsigned cell's value.
     pub fn unsigned(self) -> Option<u64> {
         if let Cell::Unsigned(value) = self {
             Some(value)
@@ -70,7 +70,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Returns the value of a float cell.
+    /// Returns a float cell's value.
     pub fn float(self) -> Option<f64> {
         if let Cell::Float(value) = self {
             Some(value)
@@ -79,7 +79,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Returns the value of a text cell.
+    /// Returns a text cell's value.
     pub fn text(self) -> Option<&'a str> {
         if let Cell::Text(value) = self {
             Some(value)
@@ -88,7 +88,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Returns the value of a flag cell.
+    /// Returns a flag cell's value.
     pub fn flag(self) -> Option<bool> {
         if let Cell::Flag(value) = self {
             Some(value)
@@ -111,7 +111,7 @@ impl Serialize for Cell<'_> {
     }
 }
 
-/// Column of the table of `R`: its entry in the data dictionary, and the function that fills it.
+/// Column in `R`'s table: its entry in the data dictionary, and the function that fills it.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a property by itself"
@@ -119,45 +119,45 @@ impl Serialize for Cell<'_> {
 pub struct Column<R: 'static> {
     /// Name in every file; ends with the unit, if there is one.
     pub name: &'static str,
-    /// Type of the column's values.
+    /// Type that the column's values have.
     pub kind: Kind,
     /// True if a row may lack a value here.
     pub optional: bool,
     /// True for a counter that a row may lack, as [`Row::unread`] says; the row's field is then 0.
     pub may_be_unread: bool,
-    /// Unit of the values; empty for a count, an index, a name or a flag.
+    /// Unit in which values are; empty for a count, an index, a name or a flag.
     pub unit: &'static str,
-    /// Meaning of the value, in a sentence.
+    /// Meaning in a sentence, for the data dictionary.
     pub meaning: &'static str,
-    /// True if trials of earlier versions may lack the column: it was added later, so the digest
+    /// True if trials from earlier versions may lack the column: it was added later, so the digest
     /// does not cover it.
     pub may_be_absent: bool,
     /// True if the value is looked up in [`Names`]; such a column is in tables but not in a row's
     /// JSON.
     pub joined: bool,
-    /// Returns the value of one row.
+    /// Returns the column's value in one row.
     pub cell: for<'a> fn(&'a R, &'a Names) -> Cell<'a>,
 }
 
-/// Column without the type of its rows.
+/// Column without its rows' type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnInfo {
-    /// Name in every file.
+    /// Column name in every file.
     pub name: &'static str,
-    /// Type of the column's values.
+    /// Type that the column's values have.
     pub kind: Kind,
     /// True if a row may lack a value here.
     pub optional: bool,
-    /// Unit of the values; empty for a count, an index, a name or a flag.
+    /// Unit in which values are; empty for a count, an index, a name or a flag.
     pub unit: &'static str,
-    /// Meaning of a value, in a sentence.
+    /// Meaning in a sentence, for the data dictionary.
     pub meaning: &'static str,
-    /// True if trials of earlier versions may lack the column.
+    /// True if trials from earlier versions may lack the column.
     pub may_be_absent: bool,
 }
 
 impl<R> Column<R> {
-    /// Returns the column without the type of its rows.
+    /// Returns the column without its rows' type.
     pub fn info(&self) -> ColumnInfo {
         ColumnInfo {
             name: self.name,
@@ -173,17 +173,17 @@ impl<R> Column<R> {
 /// Receiver of a row's values, one by one. A trait instead of a closure, because its method can be
 /// inlined for each column, whose kind is then known.
 pub trait TakeCell {
-    /// Receives the value of the next column.
+    /// Receives the next column's value.
     fn take(&mut self, cell: Cell<'_>);
 }
 
 /// A row type: table name, description and columns in order.
 pub trait Row: Sized + 'static {
-    /// Table name, also the stem of the file's name.
+    /// Table name, also the stem of the file name.
     const TABLE: &'static str;
-    /// Meaning of one row, in a sentence.
+    /// Meaning that one row has, in a sentence.
     const ABOUT: &'static str;
-    /// Columns in the order of the file.
+    /// Columns in the file's order, left to right.
     const COLUMNS: &'static [Column<Self>];
 
     /// Passes the values that the digest covers to `taker`, in column order: the row's own fields
@@ -191,7 +191,7 @@ pub trait Row: Sized + 'static {
     /// up.
     fn cells(&self, taker: &mut impl TakeCell);
 
-    /// Returns the counters that were not read, if rows of this type may lack some.
+    /// Returns the counters that were not read, if such rows may lack some.
     fn unread(&mut self) -> Option<&mut Unread> {
         None
     }
@@ -200,19 +200,19 @@ pub trait Row: Sized + 'static {
 /// Names that rows refer to by index; they are joined in when a table is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    /// Names of the jobs, by job index.
+    /// Job names by job index.
     pub jobs: Vec<String>,
-    /// Names of the nodes (NICs first, then switches), by node index.
+    /// Node names (NICs first, then switches) by node index.
     pub nodes: Vec<String>,
 }
 
 impl Names {
-    /// Returns the name of a job; empty for an unknown index.
+    /// Returns a job's name; empty for an unknown index.
     pub fn job(&self, job: u32) -> &str {
         self.jobs.get(job as usize).map_or("", String::as_str)
     }
 
-    /// Returns the name of a node; empty for an unknown index.
+    /// Returns a node's name; empty for an unknown index.
     pub fn node(&self, node: u32) -> &str {
         self.nodes.get(node as usize).map_or("", String::as_str)
     }
@@ -220,16 +220,16 @@ impl Names {
 
 /// A type that a row's field may have.
 pub trait Value: Sized {
-    /// Kind of the column that a field of this type becomes.
+    /// Column kind that such a field becomes.
     const KIND: Kind;
-    /// True if a value of this type may be missing.
+    /// True if such a value may be missing.
     const OPTIONAL: bool = false;
     /// Returns the value as a cell.
     fn cell(&self) -> Cell<'_>;
     /// Reads a value from the form in which its cell is serialised.
     ///
     /// # Errors
-    /// Errors of the deserializer: another type, or a number out of range.
+    /// The deserializer's errors: another type, or a number out of range.
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
 }
 
@@ -272,7 +272,7 @@ plain_value!(
     String => Text, value, value
 );
 
-/// Seed of a trial, in a column with room for all 64 bits.
+/// A trial's seed, in a column with room for all 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seed(pub u64);
 
@@ -327,7 +327,7 @@ pub(crate) const fn is_marked(marks: &[&str]) -> bool {
     !marks.is_empty()
 }
 
-/// Returns the value of `column`, or a missing one if any of `unread` names the column.
+/// Returns `value` as the cell in `column`, or a missing one if any of `unread` names the column.
 #[inline]
 pub(crate) fn cell<'a, T: Value>(unread: &[&Unread], column: &str, value: &'a T) -> Cell<'a> {
     if unread.iter().any(|unread| unread.lacks(column)) {
@@ -339,10 +339,10 @@ pub(crate) fn cell<'a, T: Value>(unread: &[&Unread], column: &str, value: &'a T)
 /// Declares a row type once: the struct, its columns, its dictionary entries and its JSON.
 ///
 /// A field's doc comment is its meaning in the data dictionary, so no column can lack one. A row
-/// `without` some counters has a field of that name, which lists them; such counters repeat the
+/// `without` some counters has a field with that name, which lists them; such counters repeat the
 /// name after their unit. `undigested` columns are ordinary fields that the digest ignores, so that
 /// it stays comparable with versions that had no such column. `derived` columns are computed from
-/// the row, and are methods of it; `joined` ones are looked up in [`Names`].
+/// the row, and are methods on it; `joined` ones are looked up in [`Names`].
 macro_rules! rows {
     (
         $(#[doc = $about:literal])+

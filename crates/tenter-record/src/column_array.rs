@@ -1,41 +1,41 @@
-//! A column of many rows as one array, in memory or read from a file.
+//! A column over many rows as one array, in memory or read from a file.
 
 use std::borrow::Cow;
 
 use crate::column::{Cell, Column, Kind, Names};
 
-/// Values of a column, one per row; rows without a value have an arbitrary one.
+/// A column's values, one per row; rows without a value have an arbitrary one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColumnValues {
-    /// Values of a column of [`Kind::Integer`].
+    /// Values in a column with [`Kind::Integer`].
     Integer(Vec<i64>),
-    /// Values of a column of [`Kind::Unsigned`].
+    /// Values in a column with [`Kind::Unsigned`].
     Unsigned(Vec<u64>),
-    /// Values of a column of [`Kind::Float`].
+    /// Values in a column with [`Kind::Float`].
     Float(Vec<f64>),
-    /// Values of a column of [`Kind::Text`].
+    /// Values in a column with [`Kind::Text`].
     Text(Vec<String>),
-    /// Values of a column of [`Kind::Flag`].
+    /// Values in a column with [`Kind::Flag`].
     Flag(Vec<bool>),
 }
 
-/// One column of several rows.
+/// One column over several rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnArray {
-    /// Values by row, also of rows without one.
+    /// Values by row, also for rows without one.
     pub values: ColumnValues,
     /// For each row, true if it has a value; `None` if all have one.
     pub valid: Option<Vec<bool>>,
 }
 
 impl ColumnArray {
-    /// Collects a column of rows in memory.
+    /// Collects a column from rows in memory.
     pub fn of<R>(column: &Column<R>, rows: &[R], names: &Names) -> ColumnArray {
         let cells = rows.iter().map(|row| (column.cell)(row, names));
         ColumnArray::of_cells(column.kind, cells)
     }
 
-    /// Collects cells into a column of `kind`; cells of another kind count as missing.
+    /// Collects cells into a `kind` column; cells with another kind count as missing.
     pub fn of_cells<'a>(kind: Kind, cells: impl Iterator<Item = Cell<'a>>) -> ColumnArray {
         macro_rules! values {
             ($values:ident, $take:expr) => {{
@@ -57,7 +57,7 @@ impl ColumnArray {
         }
     }
 
-    /// Returns the row count.
+    /// Returns how many rows there are.
     pub fn len(&self) -> usize {
         match &self.values {
             ColumnValues::Integer(values) => values.len(),
@@ -73,7 +73,7 @@ impl ColumnArray {
         self.len() == 0
     }
 
-    /// Appends the rows of another array of the same column.
+    /// Appends another array's rows to this one; both are the same column.
     pub fn append(&mut self, other: &ColumnArray) {
         let before = self.len();
         if self.valid.is_some() || other.valid.is_some() {
@@ -95,7 +95,7 @@ impl ColumnArray {
         }
     }
 
-    /// Returns the value of one row; panics beyond the last row.
+    /// Returns one row's value; panics beyond the last row.
     pub fn cell(&self, row: usize) -> Cell<'_> {
         if self.valid.as_ref().is_some_and(|valid| !valid[row]) {
             return Cell::Missing;

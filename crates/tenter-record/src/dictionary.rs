@@ -1,4 +1,4 @@
-//! The data dictionary: every column that a trial writes, from the declarations of the rows.
+//! The data dictionary: every column that a trial writes, from the row declarations.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::paired::PairedRow;
 use crate::seeds::SeedRow;
 use crate::tables::{EachTable, Kept, Table, each_table};
 
-/// A table without the type of its rows.
+/// A table without its rows' type.
 struct TableEntry {
     table: &'static str,
     about: &'static str,
@@ -37,7 +37,7 @@ fn tables_of_trials() -> [(&'static str, TableEntry); 4] {
     ]
 }
 
-/// A table of one trial: its file or place in the summary, introduction and columns.
+/// A trial's table: its file or place in the summary, introduction and columns.
 struct OfTrial {
     kept: Kept,
     introduction: &'static str,

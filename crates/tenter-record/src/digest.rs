@@ -1,22 +1,22 @@
-//! A digest of records that does not depend on the order in which they are added.
+//! A digest over records that does not depend on the order in which they are added.
 
 use std::fmt;
 
 use crate::column::{Cell, Row, TakeCell};
 
-/// 128-bit digest of a multiset of records, such as the rows of tables.
+/// 128-bit digest over a multiset of records, such as table rows.
 ///
-/// Each record is hashed to two independent 64-bit lanes, and lanes of records are summed. Threads
+/// Each record is hashed to two independent 64-bit lanes, and records' lanes are summed. Threads
 /// can therefore keep a digest each and [merge](Digest::merge) them at the end. The digest tells
 /// accidental differences apart; it is no defence against a deliberate collision. A caller with
-/// several kinds of records starts each kind with a word of its own.
+/// several kinds of records starts each kind with a distinct word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest {
     lanes: [u64; 2],
 }
 
 impl Digest {
-    /// Returns the digest of no records.
+    /// Returns the digest for no records.
     pub const fn new() -> Digest {
         Digest { lanes: [0; 2] }
     }
@@ -34,13 +34,13 @@ impl Digest {
         self.lanes[1] = self.lanes[1].wrapping_add(second);
     }
 
-    /// Adds the cells of one row as a record of its table.
+    /// Adds one row's cells as a record of its table.
     #[inline]
     pub fn add_row<R: Row>(&mut self, row: &R) {
         self.add_rows(std::slice::from_ref(row));
     }
 
-    /// Adds all `rows` of one table.
+    /// Adds all `rows` in one table.
     pub fn add_rows<R: Row>(&mut self, rows: &[R]) {
         // The table's name is hashed once, for all of its rows.
         let table = RowHash::new(R::TABLE);
@@ -51,7 +51,7 @@ impl Digest {
         }
     }
 
-    /// Adds all records of another digest.
+    /// Adds all records in another digest.
     pub fn merge(&mut self, other: Digest) {
         for (lane, added) in self.lanes.iter_mut().zip(other.lanes) {
             *lane = lane.wrapping_add(added);
@@ -70,7 +70,7 @@ impl fmt::Display for Digest {
     }
 }
 
-/// Hash of one row, cell by cell.
+/// Hash over one row, cell by cell.
 ///
 /// There is a row for each flow, and rows have more words than other records. A word therefore
 /// costs one multiplication to 128 bits, whose halves are folded, and the mixers run only at the
@@ -86,9 +86,9 @@ struct RowHash {
 
 /// Word that stands for a missing value.
 const MISSING: u64 = 0x6d69_7373_696e_6720;
-/// Factor of the first lane: 64 further bits of π, made odd.
+/// The first lane's factor: 64 further bits of π, made odd.
 const FIRST_FACTOR: u64 = 0xA409_3822_299F_31D1;
-/// Factor of the second lane: 64 further bits of π, made odd.
+/// The second lane's factor: 64 further bits of π, made odd.
 const SECOND_FACTOR: u64 = 0x082E_FA98_EC4E_6C89;
 
 impl RowHash {
@@ -153,14 +153,14 @@ const fn folded_product(a: u64, b: u64) -> u64 {
 /// point.
 const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Finaliser of `SplitMix64` (Steele, Lea, Flood 2014; constants "variant 13" by David Stafford).
+/// Finaliser from `SplitMix64` (Steele, Lea, Flood 2014; constants "variant 13" by David Stafford).
 const fn stafford_mix(mut word: u64) -> u64 {
     word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     word ^ (word >> 31)
 }
 
-/// 64-bit finaliser of `MurmurHash3` (Austin Appleby, public domain).
+/// 64-bit finaliser from `MurmurHash3` (Austin Appleby, public domain).
 const fn murmur_mix(mut word: u64) -> u64 {
     word = (word ^ (word >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
     word = (word ^ (word >> 33)).wrapping_mul(0xC4CE_B9FE_1A85_EC53);

@@ -1,4 +1,4 @@
-//! Completion times of a workload of flows by flow size.
+//! A flow workload's completion times by flow size.
 
 use tenter_units::Time;
 

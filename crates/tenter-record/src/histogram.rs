@@ -1,8 +1,8 @@
-//! Percentiles of any number of values, in bounded memory.
+//! Percentiles over any number of values, in bounded memory.
 
 use crate::percentile::rank;
 
-/// Counts of values in cells, each at most 1/1,024 as wide as its values.
+/// Value counts in cells, each at most 1/1,024 as wide as its values.
 ///
 /// A cell holds the values whose eleven leading binary digits agree; smaller values have a cell
 /// each. Greatest value, count and sum are exact.
@@ -24,7 +24,7 @@ fn cell_of(value: u128) -> usize {
     ((u128::from(shift) << DIGITS) + (value >> shift)) as usize
 }
 
-/// Returns the greatest value of a cell.
+/// Returns a cell's greatest value.
 fn end_of(cell: usize) -> u128 {
     let shift = (cell >> DIGITS).saturating_sub(1);
     let last = (cell - (shift << DIGITS)) as u128;
@@ -45,7 +45,7 @@ impl Histogram {
         self.greatest = self.greatest.max(value);
     }
 
-    /// Adds all values of another histogram.
+    /// Adds all values in another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         let cells = self.cells.len().max(other.cells.len());
         self.cells.resize(cells, 0);
@@ -57,7 +57,7 @@ impl Histogram {
         self.greatest = self.greatest.max(other.greatest);
     }
 
-    /// Returns the number of values.
+    /// Returns how many values were added.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -1,4 +1,4 @@
-//! Inference: times of requests, and how ranks spent their time.
+//! Inference: request times, and how ranks spent their time.
 
 use tenter_units::Time;
 

@@ -1,4 +1,4 @@
-//! Slowdown of jobs by other jobs.
+//! Slowdown that jobs cause each other.
 
 use tenter_units::Time;
 

@@ -1,4 +1,4 @@
-//! Records of a trial: rows with their columns and dictionary, digests, percentiles, queries, and
+//! A trial's records: rows with their columns and dictionary, digests, percentiles, queries, and
 //! the sink that takes them.
 //!
 //! This crate does no I/O. The simulation fills rows and hands them to the caller's [`Sink`]. A row

@@ -1,4 +1,4 @@
-//! Notes: facts that a reader of a trial's numbers must know.
+//! Notes: facts that must be known beside a trial's numbers.
 
 use std::ops::{Deref, DerefMut};
 
@@ -24,7 +24,7 @@ rows! {
     }
 }
 
-/// Weight of a note.
+/// Weight that a note has for its reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
@@ -55,10 +55,10 @@ impl Value for Severity {
     }
 }
 
-/// Declares the kinds of notes once: variant, word, weight and meaning.
+/// Declares the note kinds once: variant, word, weight and meaning.
 macro_rules! codes {
     ($( $(#[doc = $meaning:literal])+ $code:ident => $word:literal, $severity:ident; )+) => {
-        /// Kind of a note.
+        /// Kind of fact that a note states.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
         pub enum NoteCode {
             $( $(#[doc = $meaning])+ $code, )+
@@ -80,7 +80,7 @@ macro_rules! codes {
                 }
             }
 
-            /// Returns the weight of notes of this kind.
+            /// Returns the weight that such notes have.
             pub const fn severity(self) -> Severity {
                 match self {
                     $( NoteCode::$code => Severity::$severity, )+
@@ -154,7 +154,7 @@ impl NoteRow {
         }
     }
 
-    /// Refers the note to a key of the scenario.
+    /// Refers the note to a scenario key.
     #[must_use]
     pub fn at(self, place: impl Into<String>) -> NoteRow {
         NoteRow {
@@ -169,7 +169,7 @@ impl NoteRow {
     }
 }
 
-/// Notes on a trial. A summary has them as rows in `notes`, and the texts of warnings again in
+/// A trial's notes. A summary has them as rows in `notes`, and the texts of warnings again in
 /// `warnings`, for people who read it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Notes(pub Vec<NoteRow>);
@@ -180,7 +180,7 @@ impl Notes {
         self.0.push(NoteRow::new(code, text));
     }
 
-    /// Returns the texts of the warnings.
+    /// Returns the texts of all warnings among them.
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
         let warnings = self
             .0
@@ -189,7 +189,7 @@ impl Notes {
         warnings.map(|note| note.text.as_str())
     }
 
-    /// Merges the notes of several trials in their order, equal notes once.
+    /// Merges several trials' notes in their order, equal notes once.
     pub fn of_all<'a>(trials: impl IntoIterator<Item = &'a Notes>) -> Notes {
         let mut seen: Vec<NoteRow> = Vec::new();
         for note in trials.into_iter().flat_map(|notes| &notes.0) {
@@ -232,7 +232,7 @@ impl Serialize for Notes {
 
 impl<'de> Deserialize<'de> for Notes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// Entry of `notes`: a row, or a text in summaries of earlier versions.
+        /// Entry in `notes`: a row, or a text in summaries from earlier versions.
         #[derive(Deserialize)]
         #[serde(untagged)]
         enum Note {

@@ -1,4 +1,4 @@
-//! Times of a graph's operations, and the critical path of its run.
+//! Start and end of a graph's operations, and the critical path through them.
 
 use tenter_units::Time;
 

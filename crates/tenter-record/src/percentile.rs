@@ -1,4 +1,4 @@
-//! Exact percentiles of completion times.
+//! Exact percentiles for completion times.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ pub fn nearest_rank<T: Copy>(sorted: &[T], per_mille: u32) -> Option<T> {
     sorted.get(rank as usize - 1).copied()
 }
 
-/// Returns the nearest rank, from 1, of the percentile `share` / `whole` among `count` values.
+/// Returns the percentile's nearest rank, from 1: `share` / `whole` among `count` values.
 pub fn rank(count: u64, share: u64, whole: u64) -> u64 {
     let below = u128::from(count) * u128::from(share.min(whole));
     (below.div_ceil(u128::from(whole)) as u64).max(1)
 }
 
-/// Returns the median. Of an even number of times it is the mean of the middle two, rounded down to
-/// a picosecond.
+/// Returns the median. Among an even number it is the mean of the middle two, rounded down to a
+/// picosecond.
 pub fn median_time(mut times: Vec<Time>) -> Option<Time> {
     times.sort_unstable();
     let below = *times.get(times.len().checked_sub(1)? / 2)?;
@@ -30,12 +30,12 @@ pub fn median_time(mut times: Vec<Time>) -> Option<Time> {
     Some(below + Time::from_ps((above.ps() - below.ps()) / 2))
 }
 
-/// The six statistics of completion times that every table shows.
+/// The six completion-time statistics that every table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Distribution {
     /// Least time, in ps like the others.
     pub min: Time,
-    /// Median by nearest rank.
+    /// 50th percentile by nearest rank.
     pub p50: Time,
     /// 95th percentile by nearest rank.
     pub p95: Time,
@@ -43,7 +43,7 @@ pub struct Distribution {
     pub p99: Time,
     /// 99.9th percentile by nearest rank.
     pub p999: Time,
-    /// Greatest time of all.
+    /// Greatest time among all of them.
     pub max: Time,
 }
 
@@ -66,7 +66,7 @@ impl Distribution {
         Distribution::by(|per_mille| nearest_rank(times, per_mille))
     }
 
-    /// Takes the statistics of times with their counts; `None` without times.
+    /// Takes the statistics over times with their counts; `None` without times.
     pub fn of_counts(times: &BTreeMap<Time, u64>) -> Option<Distribution> {
         let count = times.values().sum();
         Distribution::by(|per_mille| {

@@ -46,8 +46,8 @@ rows! {
 
 impl PowerRow {
     /// Computes means over the duration (W, Gbit/s) and over the received payload (W per Gbit/s,
-    /// pJ/bit), and replaces earlier ones. Leaves out all of them without a duration, and the
-    /// latter without payload.
+    /// pJ/bit), and replaces earlier ones. Leaves out all without a duration, and the latter
+    /// without payload.
     pub fn add_means(&mut self) {
         (self.dynamic_power, self.throughput_gbps) = (None, None);
         (self.static_per_gbps, self.dynamic_per_gbps) = (None, None);

@@ -1,4 +1,4 @@
-//! Rows of a trial, one type for each table.
+//! A trial's rows, one type for each table.
 //!
 //! Times are exact [`Time`]s here, and become `_ns` columns in files. Frame bytes are Ethernet
 //! frames with their FCS, without preamble and inter-frame gap.

@@ -1,4 +1,4 @@
-//! The table of trials of one scenario with several seeds.
+//! The table over trials that run one scenario with several seeds.
 
 use crate::column::{Seed, rows};
 

@@ -1,4 +1,4 @@
-//! Congestion signals of switches to senders, and the time until they take effect.
+//! Congestion signals from switches to senders, and the time until they take effect.
 
 use tenter_units::Time;
 

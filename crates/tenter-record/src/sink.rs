@@ -6,19 +6,19 @@ use tenter_units::Time;
 
 use crate::rows::{FlowRow, SampleRow};
 
-/// Receiver of a running trial's rows; the caller decides whether they go to a file, to memory or
+/// Receiver for a running trial's rows; the caller decides whether they go to a file, to memory or
 /// nowhere.
 ///
-/// All calls come from one thread, at sync points of the engine. An error ends the trial.
+/// All calls come from one thread, between windows of the engine. An error ends the trial.
 pub trait Sink {
-    /// Receives the flows that ended since the last call, in an order that is the same on any
-    /// number of threads.
+    /// Receives the flows that ended since the last call, in an order that does not depend on the
+    /// thread count.
     ///
     /// # Errors
     /// Rows that cannot be stored.
     fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError>;
 
-    /// Receives the port samples of one or more sampling instants.
+    /// Receives the port samples from one or more sampling instants.
     ///
     /// # Errors
     /// Rows that cannot be stored.
@@ -31,7 +31,7 @@ pub trait Sink {
     fn progress(&mut self, progress: &Progress) -> Result<Control, SinkError>;
 }
 
-/// Passes all calls on, so that one function serves sinks of any type.
+/// Passes all calls on, so that one function serves any type of sink.
 impl<S: Sink + ?Sized> Sink for &mut S {
     fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
         (**self).flows(rows)
@@ -46,30 +46,30 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     }
 }
 
-/// Progress of a trial.
+/// Progress that a trial has made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Simulated time so far.
+    /// Simulated time that has passed.
     pub simulated: Time,
     /// Packets carried so far, once for each link.
     pub packet_hops: u64,
     /// Flows (data chunks on queue pairs) completed so far.
     pub flows_done: u64,
-    /// Flows of the whole trial, if it completes.
+    /// Flows that the whole trial will have.
     pub flows_total: u64,
 }
 
-/// Request of a sink to the trial.
+/// A sink's request to the trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Control {
-    /// Simulate on.
+    /// Simulate on, as without a sink.
     #[default]
     Continue,
     /// Stop at this instant and keep the results so far as a partial trial.
     Stop,
 }
 
-/// Error of a sink: a sentence with the place and the remedy.
+/// A sink's error: a sentence with the place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SinkError(pub String);
 
@@ -81,7 +81,7 @@ impl fmt::Display for SinkError {
 
 impl std::error::Error for SinkError {}
 
-/// Discards everything.
+/// Sink that discards everything it receives.
 impl Sink for () {
     fn flows(&mut self, _: &[FlowRow]) -> Result<(), SinkError> {
         Ok(())
@@ -99,11 +99,11 @@ impl Sink for () {
 /// Sink that keeps everything in memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemorySink {
-    /// Flow rows in the order of their arrival.
+    /// Flow rows in arrival order.
     pub flows: Vec<FlowRow>,
-    /// Sample rows in the order of their arrival.
+    /// Sample rows in arrival order.
     pub samples: Vec<SampleRow>,
-    /// Progress of the last call.
+    /// Progress at the last call.
     pub progress: Progress,
 }
 

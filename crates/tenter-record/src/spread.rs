@@ -1,6 +1,6 @@
-//! Mean of a few values, with its confidence interval.
+//! Mean over a few values, with its confidence interval.
 
-/// 0.975 quantile of Student's t distribution for 1 to 30 degrees of freedom.
+/// 0.975 quantile in Student's t distribution for 1 to 30 degrees of freedom.
 const T_975: [f64; 30] = [
     12.706_205, 4.302_653, 3.182_446, 2.776_445, 2.570_582, 2.446_912, 2.364_624, 2.306_004,
     2.262_157, 2.228_139, 2.200_985, 2.178_813, 2.160_369, 2.144_787, 2.131_450, 2.119_905,
@@ -13,7 +13,7 @@ const T_975: [f64; 30] = [
 /// Beyond the table it is the expansion in powers of 1/n about the normal quantile. Three terms are
 /// exact to six digits there (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5).
 fn t_975(degrees: usize) -> f64 {
-    /// 0.975 quantile of the normal distribution.
+    /// 0.975 quantile in the normal distribution.
     const Z: f64 = 1.959_963_985;
     if let Some(&quantile) = T_975.get(degrees - 1) {
         return quantile;
@@ -26,16 +26,16 @@ fn t_975(degrees: usize) -> f64 {
     Z + first / n + second / n.powi(2) + third / n.powi(3)
 }
 
-/// Mean, confidence interval and extremes of marked values.
+/// Mean, confidence interval and extremes over marked values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// Arithmetic mean of the values.
+    /// Arithmetic mean over all values.
     pub mean: f64,
     /// Half the width of the mean's 95 % confidence interval; `None` for a single value.
     pub ci95: Option<f64>,
-    /// Least value with its mark; of equal values the first.
+    /// Least value with its mark; among equal values the first.
     pub least: (f64, u64),
-    /// Greatest value with its mark; of equal values the first.
+    /// Greatest value with its mark; among equal values the first.
     pub greatest: (f64, u64),
 }
 

@@ -1,7 +1,7 @@
-//! Statistics of several values: the rows of a trial, or the trials of several seeds.
+//! Statistics over several values: a trial's rows, or trials with several seeds.
 //!
-//! `percentile.rs` has percentiles and the median of exact times, `spread.rs` the confidence
-//! intervals of means over seeds.
+//! `percentile.rs` has percentiles and the median for exact times, `spread.rs` the confidence
+//! intervals for means over seeds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,20 +13,20 @@ use crate::percentile::rank;
 /// A statistic that turns several values into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistic {
-    /// The smallest of all values.
+    /// The smallest value among all.
     Min,
-    /// The arithmetic mean of all values.
+    /// The arithmetic mean over all values.
     Mean,
-    /// The value in the middle; of an even number of values, the mean of the middle two.
+    /// The value in the middle; among an even number, the mean of the middle two.
     Median,
-    /// The smallest value that this many of 100,000 values do not exceed (nearest rank). It is
+    /// The smallest value that this many out of 100,000 values do not exceed (nearest rank). It is
     /// always a value that occurred.
     Percentile(u32),
-    /// The greatest of all values.
+    /// The greatest value among all.
     Max,
-    /// The sum of all values.
+    /// The sum over all values.
     Sum,
-    /// The number of values.
+    /// Number of values, whatever they are.
     Count,
     /// The standard deviation of a sample; 0 for a single value.
     StdDev,
@@ -40,7 +40,7 @@ parsed!(Statistic {
     "choose from min, mean, median, p95, p99.9 or any other percentile, max, sum, count, stddev, range"
 });
 
-/// Denominator of percentiles: three decimals of a percent.
+/// Denominator in percentiles: three decimals of a percent.
 const WHOLE: u32 = 100_000;
 
 impl Statistic {
@@ -55,7 +55,7 @@ impl Statistic {
         ("range", Statistic::Range),
     ];
 
-    /// Returns the words of all statistics, with one example of a percentile.
+    /// Returns the words for all statistics, with one percentile as an example.
     pub(crate) fn words() -> impl Iterator<Item = &'static str> + Clone {
         let words = Statistic::WORDS.iter().map(|(word, _)| *word);
         words.chain(std::iter::once("p99"))
@@ -69,7 +69,7 @@ impl Statistic {
         )
     }
 
-    /// Returns the statistic of `values`; `None` without values, except for a count of 0.
+    /// Returns the statistic over `values`; `None` without values, except for a count of 0.
     pub fn of(self, mut values: Vec<f64>) -> Option<f64> {
         if self == Statistic::Count {
             return Some(values.len() as f64);

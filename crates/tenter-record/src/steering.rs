@@ -1,4 +1,4 @@
-//! Decisions of steering about optical circuits.
+//! Steering's decisions about optical circuits.
 
 use tenter_units::Time;
 

@@ -1,4 +1,4 @@
-//! `summary.json`: the results of a trial at a glance.
+//! `summary.json`: a trial's results at a glance.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use tenter_units::Time;
@@ -13,37 +13,37 @@ use crate::power::PowerRow;
 use crate::rows::{CollectiveRow, JobRow};
 use crate::training::TrainingStepRow;
 
-/// Results of a trial: jobs, totals, notes, and the engine's run.
+/// A trial's results: jobs, totals, notes, and the engine's run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Version of Tenter that ran the trial.
+    /// Tenter version that ran the trial.
     pub tenter_version: String,
-    /// Name of the scenario that was run.
+    /// Scenario name; may be empty.
     pub scenario: String,
-    /// Seed of all random streams.
+    /// Seed for all random streams.
     pub seed: u64,
     /// True if every job completed.
     pub complete: bool,
     /// Reason why the trial ended early; `None` if it did not.
     pub stopped: Option<String>,
-    /// Cause of an early end; also missing in trials of earlier versions.
+    /// Cause for an early end; also missing in trials from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<StopKind>,
     /// Jobs in the scenario's order.
     pub jobs: Vec<JobSummary>,
-    /// Slowdown of jobs by other jobs, if the run measured it.
+    /// Slowdown that jobs cause each other, if the run measured it.
     #[serde(default)]
     pub interference: Vec<InterferenceRow>,
-    /// Completion times of flow workloads: for each such job all flows, then flows by size.
+    /// Flow workloads' completion times: for each such job all flows, then flows by size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow_sizes: Vec<FlowSizeRow>,
-    /// Critical paths of operation graphs, if operations are recorded.
+    /// Operation graphs' critical paths, if operations are recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub critical_shares: Vec<CriticalShareRow>,
-    /// Steps of trainings, if there are any.
+    /// Training steps, if there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub training_steps: Vec<TrainingStepRow>,
-    /// Inferences, if there are any: all requests of an iteration together.
+    /// Inferences, if there are any: an iteration's requests together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inference: Vec<InferenceRow>,
     /// Pools of these inferences, one row for each iteration.
@@ -51,13 +51,13 @@ pub struct Summary {
     pub inference_pools: Vec<InferencePoolRow>,
     /// Sums over the whole fabric.
     pub totals: Totals,
-    /// Power of the fabric, if the scenario has a power profile.
+    /// The fabric's power, if the scenario has a power profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerRow>,
-    /// Notes that a reader of the numbers must know.
+    /// Notes that belong to the numbers.
     #[serde(flatten)]
     pub notes: Notes,
-    /// Statistics of the engine's run.
+    /// Statistics on the engine's run.
     pub engine: EngineStats,
 }
 
@@ -67,15 +67,15 @@ impl Summary {
         self.jobs.iter().filter(|job| !job.job.background)
     }
 
-    /// Returns the measured job with the longest completion time, the last of equal ones; `None` if
-    /// none completed.
+    /// Returns the measured job with the longest completion time, the last among equal ones; `None`
+    /// if none completed.
     pub fn longest_job(&self) -> Option<&JobSummary> {
         let done = self.measured_jobs().filter(|job| job.job.jct.is_some());
         done.max_by_key(|job| job.job.jct)
     }
 
-    /// Returns the measured iterations of collectives in run order, each with its measured job.
-    /// Collectives that the end of the trial cut off are among them.
+    /// Returns collectives' measured iterations in run order, each with its measured job.
+    /// Collectives that the trial's end cut off are among them.
     pub fn measured_collectives(&self) -> impl Iterator<Item = (&JobSummary, &CollectiveRow)> {
         self.measured_jobs().flat_map(|job| {
             let rows = job.collectives.iter().filter(|row| !row.warm_up);
@@ -83,8 +83,8 @@ impl Summary {
         })
     }
 
-    /// Returns the measured collective with the lowest share of its ideal time, the first of equal
-    /// ones; `None` if no collective has an ideal time.
+    /// Returns the measured collective whose share of its ideal time is lowest, the first among
+    /// equal ones; `None` if no collective has an ideal time.
     pub fn lowest_ideal(&self) -> Option<(&JobSummary, &CollectiveRow)> {
         let share = |row: &CollectiveRow| row.percent_of_ideal.unwrap_or(f64::INFINITY);
         let rated = |(_, row): &(&JobSummary, &CollectiveRow)| row.percent_of_ideal.is_some();
@@ -96,7 +96,7 @@ impl Summary {
 /// A job with its collectives.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobSummary {
-    /// Columns of the job's row, beside `collectives` in the same object.
+    /// The job row's columns, beside `collectives` in the same object.
     #[serde(flatten)]
     pub job: JobRow,
     /// Collectives in run order, one row per iteration.
@@ -207,7 +207,7 @@ rows! {
 }
 
 impl Totals {
-    /// Computes the share of marked frames among all that arrived, by the counts so far.
+    /// Computes the share that marked frames have among all that arrived, by the counts so far.
     pub fn take_share_of_marks(&mut self) {
         let arrived = self.rx_frames + self.discarded_frames + self.duplicate_frames;
         if arrived > 0 {
@@ -258,7 +258,7 @@ rows! {
     }
 }
 
-/// Cause of an early end.
+/// Cause for an early end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopKind {
@@ -268,20 +268,20 @@ pub enum StopKind {
     TimeLimit,
     /// Frames that wait for each other in a cycle.
     Deadlock,
-    /// A host or link of a lab that was lost.
+    /// A lab lost a host or link.
     Lab,
 }
 
-/// An early end of a trial.
+/// A trial's early end, with its cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// Cause of the end.
+    /// Cause by which the trial ended.
     pub by: StopKind,
     /// Reason and time, a sentence without its full stop.
     pub why: String,
 }
 
-/// Driver of the trial's nodes.
+/// Driver that carried the trial's nodes through time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineKind {
@@ -292,7 +292,7 @@ pub enum EngineKind {
     Central,
     /// Flows at max–min fair rates, without packets.
     Flow,
-    /// Hosts of a lab in real time, without simulation.
+    /// Lab hosts in real time, without simulation.
     Lab,
 }
 

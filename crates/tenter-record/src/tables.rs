@@ -1,4 +1,4 @@
-//! Tables of a trial, each named once.
+//! A trial's tables, each named once.
 //!
 //! ```text
 //!   rows! ── columns of a row        tables! ── origin of a table's rows
@@ -34,20 +34,20 @@ use crate::summary::{EngineStats, Summary, Totals};
 use crate::tiers::Tiers;
 use crate::training::{TrainingRankRow, TrainingStepRow};
 
-/// All results of a trial, from which its tables are made.
+/// Everything that a trial has left, from which its tables are made.
 #[derive(Clone, Copy, Debug)]
 pub struct Results<'t> {
     /// The trial's summary, with the tables in it.
     pub summary: &'t Summary,
     /// Tables that are complete when the trial has ended.
     pub counts: &'t Counts,
-    /// Flows of the trial, if they were kept in memory.
+    /// The trial's flows, if they were kept in memory.
     pub flows: &'t [FlowRow],
-    /// Samples of the trial, if they were kept in memory.
+    /// The trial's samples, if they were kept in memory.
     pub samples: &'t [SampleRow],
 }
 
-/// Place of a table in a trial's folder.
+/// A table's place in a trial's folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// A file, even without rows.
@@ -56,13 +56,13 @@ pub enum Kept {
     Streamed,
     /// A file, if there are rows.
     IfAny,
-    /// A block of `summary.json`, without a file.
+    /// A block in `summary.json`, without a file.
     InSummary,
 }
 
-/// A table of trials: its place, introduction and rows.
+/// A table that trials have: its place, introduction and rows.
 pub trait Table: Row + Clone + Serialize + DeserializeOwned {
-    /// Place of the table in a trial's folder.
+    /// The table's place in a trial's folder.
     const KEPT: Kept;
     /// Condition under which a trial has the table, and further remarks, as Markdown; may be empty.
     const INTRODUCTION: &'static str;
@@ -73,17 +73,17 @@ pub trait Table: Row + Clone + Serialize + DeserializeOwned {
 
 /// A function over tables, generic in their row types.
 pub trait EachTable {
-    /// Result for one table.
+    /// Result that handling one table returns.
     type Out;
-    /// Handles one table.
+    /// Handles one table by its row type.
     fn of<R: Table>(&mut self) -> Self::Out;
 }
 
-/// Reader of tables, wherever their rows are stored.
+/// Reader for tables, wherever their rows are stored.
 pub trait ReadTable {
-    /// Error of reading a table.
+    /// Error while a table is read.
     type Error;
-    /// Reads all rows of a table.
+    /// Reads all rows in a table.
     ///
     /// # Errors
     /// A table that cannot be read.
@@ -96,7 +96,7 @@ pub fn with_table<E: EachTable>(name: &str, mut each: E) -> Option<E::Out> {
     Some(nth(place, &mut each))
 }
 
-/// Returns the columns of the table called `name`; `None` if there is no such table.
+/// Returns the columns in the table called `name`; `None` if there is no such table.
 pub fn columns_of(name: &str) -> Option<Vec<ColumnInfo>> {
     struct Columns;
     impl EachTable for Columns {
@@ -108,15 +108,15 @@ pub fn columns_of(name: &str) -> Option<Vec<ColumnInfo>> {
     with_table(name, Columns)
 }
 
-/// Returns the names of all tables, in the order in which they are shown.
+/// Returns all table names, in the order in which they are shown.
 pub fn table_names() -> impl Iterator<Item = &'static str> + Clone {
     NAMES.iter().copied()
 }
 
-/// Declares all tables of trials, in the order in which they are shown.
+/// Declares all tables that trials have, in the order in which they are shown.
 ///
-/// A doc comment is the table's introduction in the data dictionary. Tables of `struct Counts`
-/// become the fields of [`Counts`]. Those marked `digested` add to a trial's digest; the others are
+/// A doc comment is the table's introduction in the data dictionary. Tables in `struct Counts`
+/// become [`Counts`] fields. Tables marked `digested` add to a trial's digest; the others are
 /// recorded on request, and must not change it.
 macro_rules! tables {
     (
@@ -133,7 +133,7 @@ macro_rules! tables {
             $(<$b_row>::TABLE,)+ $(<$c_row>::TABLE,)+ $(<$a_row>::TABLE,)+
         ];
 
-        /// Counters and records of ports, queues, switches, ranks and requests: a field for each
+        /// Counters and records for ports, queues, switches, ranks and requests: a field for each
         /// table, with its name.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Counts {
@@ -143,7 +143,7 @@ macro_rules! tables {
         }
 
         impl Counts {
-            /// Adds the rows of tables that every trial has to `digest`; tables recorded on request
+            /// Adds the rows in tables that every trial has to `digest`; tables recorded on request
             /// must not change it.
             pub fn add_to(&self, digest: &mut Digest) {
                 $($(tables!(@$digested digest, &self.$field);)?)+

@@ -1,4 +1,4 @@
-//! Tiers of a fabric, computed from its cables.
+//! A fabric's tiers, computed from its cables.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use tenter_units::Time;
 use crate::rows::{PortRow, SwitchRow, TierRow};
 use crate::unread::Unread;
 
-/// Distance of each node from the nearest NIC.
+/// Each node's distance from the nearest NIC.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tiers {
     /// Tier by node index: 0 for NICs, 1 for the switches they are cabled to, and so on.
@@ -18,9 +18,9 @@ pub struct Tiers {
 /// Tiers between which a port sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Direction {
-    /// Tier of the sender, 0 for NICs.
+    /// The sender's tier, 0 for NICs.
     pub from: u32,
-    /// Tier of the receiver, 0 for NICs.
+    /// The receiver's tier, 0 for NICs.
     pub to: u32,
 }
 
@@ -32,7 +32,7 @@ impl Direction {
 }
 
 impl Tiers {
-    /// Computes the tiers of all nodes from the ports' neighbours.
+    /// Computes all nodes' tiers from the ports' neighbours.
     pub fn of(ports: &[PortRow], switches: &[SwitchRow]) -> Tiers {
         Tiers::by(ports, switches, |port| Some(&port.peer_name))
     }
@@ -74,7 +74,7 @@ impl Tiers {
         tiers
     }
 
-    /// Returns the tier of a node; a number above all tiers if it reaches no NIC.
+    /// Returns a node's tier; a number above all tiers if it reaches no NIC.
     pub fn tier(&self, node: u32) -> u32 {
         self.of_node.get(&node).copied().unwrap_or(u32::MAX)
     }
@@ -146,7 +146,7 @@ impl Tiers {
         }
     }
 
-    /// Returns the name of a tier: `leaf`, `spine` and so on, by number in deeper fabrics.
+    /// Returns a tier's name: `leaf`, `spine` and so on, by number in deeper fabrics.
     pub fn name(&self, tier: u32) -> String {
         let top = self
             .of_node
@@ -165,7 +165,7 @@ impl Tiers {
     }
 }
 
-/// Columns of tiers, each after the column of ports that it summarises.
+/// Columns in the tier table, each after the port column that it summarises.
 const SUMS: [(&str, &str); 13] = [
     ("tx_bytes", "tx_min_bytes"),
     ("tx_bytes", "tx_mean_bytes"),
@@ -182,14 +182,14 @@ const SUMS: [(&str, &str); 13] = [
     ("dropped_frames", "dropped_frames"),
 ];
 
-/// Returns the columns of tiers that cannot be computed, because a port lacks their counter.
+/// Returns the tier columns that cannot be computed, because a port lacks their counter.
 fn unread(ports: &[&PortRow]) -> Unread {
     let lacks = |column: &str| ports.iter().any(|port| port.unread.lacks(column));
     let columns = SUMS.iter().filter(|sum| lacks(sum.0));
     Unread::all(columns.map(|sum| sum.1))
 }
 
-/// Spread of a value over at least one port.
+/// A value's spread over at least one port.
 struct Spread {
     min: u64,
     mean: f64,

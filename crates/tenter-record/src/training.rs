@@ -76,7 +76,7 @@ rows! {
 }
 
 impl TrainingStepRow {
-    /// Returns the communication that computing waited for, of all parallelisms together.
+    /// Returns the communication that computing waited for, summed over all kinds of parallelism.
     pub fn exposed(&self) -> Time {
         [
             self.tensor,

@@ -3,7 +3,7 @@
 //! A simulated node counts everything. A real one lacks some counters or may be out of reach; then
 //! a counter is unknown, which is not 0.
 
-/// Counters of a row that were not read, by column name.
+/// A row's counters that were not read, by column name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unread(Vec<&'static str>);
 
@@ -13,19 +13,19 @@ impl Unread {
         Unread(columns.into_iter().collect())
     }
 
-    /// Returns true if the counter of `column` was not read.
+    /// Returns true if `column`'s counter was not read.
     pub fn lacks(&self, column: &str) -> bool {
         self.0.contains(&column)
     }
 
-    /// Marks the counter of `column` as not read.
+    /// Marks `column`'s counter as not read.
     pub fn add(&mut self, column: &'static str) {
         if !self.lacks(column) {
             self.0.push(column);
         }
     }
 
-    /// Marks the counter of `column` as read after all.
+    /// Marks `column`'s counter as read after all.
     pub fn remove(&mut self, column: &str) {
         self.0.retain(|other| *other != column);
     }

@@ -114,7 +114,7 @@ impl<'t> HostNames<'t> {
         self.topology.joins(a, b) || self.scale_up.is_some_and(in_domain)
     }
 
-    /// Returns a host's leaf.
+    /// Returns the leaf that a host is cabled to.
     pub(crate) fn leaf(&self, host: HostId) -> NodeId {
         self.topology.neighbour(host, 0).node
     }

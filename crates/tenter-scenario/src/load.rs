@@ -20,14 +20,14 @@ use tenter_workload::graph::Graph;
 /// Longest override that is accepted, in bytes.
 const MAX_OVERRIDE_BYTES: usize = 64 << 10;
 
-/// A scenario's notation.
+/// Notation in which a scenario is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// YAML 1.2, which includes JSON.
+    /// YAML 1.2, which includes JSON as a part.
     Yaml,
     /// JSON, which the YAML parser reads.
     Json,
-    /// TOML in its version 1.1.
+    /// TOML in its current version 1.1.
     Toml,
 }
 

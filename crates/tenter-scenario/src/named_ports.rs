@@ -8,7 +8,7 @@ use tenter_units::suggestion;
 /// Nodes whose ports may be named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nodes {
-    /// Switch ports, without NICs.
+    /// Ports on switches, but not on NICs.
     Switches,
     /// Switches and NICs; a NIC's name also names its port if it has only one.
     All,

@@ -42,7 +42,7 @@ component! {
 /// Condition for another signal to a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// When its pause has passed, or has become too short.
+    /// Also before its pause has passed, if that has become too short.
     WhenLonger,
     /// Only when its pause has passed.
     AfterPause,

@@ -90,10 +90,10 @@ component! {
     }
 }
 
-/// An output queue's capacity.
+/// Most bytes that an output queue holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capacity {
-    /// Never drops a frame.
+    /// Holds everything: the queue never drops.
     Unlimited,
     /// Drops the tail above this many frame bytes.
     Bytes(Bytes),
@@ -248,7 +248,7 @@ impl FlowControl {
     }
 }
 
-/// A fabric's switches.
+/// Models for all switches in a fabric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Switch {
     /// Switches in all tiers without their own model.

@@ -1,14 +1,14 @@
-//! Answers to queries.
+//! Answers that queries return, row by row.
 
 use std::cmp::Ordering;
 
 use crate::column::{Cell, Kind};
 
-/// Answer to a query: a row for each group, in the order of the columns in `by`; a single row
-/// without `by`.
+/// Answer to a query: a row for each group, ordered by the columns in `by`; a single row without
+/// `by`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// Columns of `by`, in their order.
+    /// Columns in `by`, in their order.
     pub keys: Vec<AnswerColumn>,
     /// Requested values, in their order.
     pub values: Vec<AnswerColumn>,
@@ -16,40 +16,40 @@ pub struct Answer {
     pub rows: Vec<AnswerRow>,
 }
 
-/// Name, type and unit of an answer's column.
+/// Name, type and unit in an answer's column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerColumn {
-    /// Name of a table's column, or a value as the query writes it.
+    /// A table column's name, or a value as the query writes it.
     pub name: String,
-    /// Type of the column's cells.
+    /// Type that the column's cells have.
     pub kind: Kind,
-    /// Unit of the values; empty if they have none.
+    /// Unit in which values are; empty if they have none.
     pub unit: String,
 }
 
-/// One group of rows.
+/// A group with equal keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerRow {
-    /// The group's value in each column of `by`.
+    /// The group's value in each `by` column.
     pub key: Vec<KeyCell>,
     /// The group's values; `None` if no row has one.
     pub values: Vec<Option<f64>>,
 }
 
-/// Value of a column of `by`, ordered and comparable.
+/// Value in a `by` column, ordered and comparable.
 #[derive(Clone, Debug)]
 pub enum KeyCell {
     /// No value; comes first in the order.
     Missing,
-    /// Value of a column of [`Kind::Flag`].
+    /// Value in a column with [`Kind::Flag`].
     Flag(bool),
-    /// Value of a column of [`Kind::Integer`].
+    /// Value in a column with [`Kind::Integer`].
     Integer(i64),
-    /// Value of a column of [`Kind::Unsigned`].
+    /// Value in a column with [`Kind::Unsigned`].
     Unsigned(u64),
-    /// Value of a column of [`Kind::Float`].
+    /// Value in a column with [`Kind::Float`].
     Float(f64),
-    /// Value of a column of [`Kind::Text`].
+    /// Value in a column with [`Kind::Text`].
     Text(String),
 }
 

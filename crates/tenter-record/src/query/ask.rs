@@ -1,4 +1,4 @@
-//! Evaluation of a query over the rows of a trial.
+//! Evaluates a query over a trial's rows.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use crate::column::Kind;
 use crate::column_array::ColumnArray;
 use crate::statistic::Statistic;
 
-/// Values of each aggregate, by group.
+/// Each aggregate's values, by group.
 type Groups = BTreeMap<Vec<KeyCell>, Vec<Values>>;
 
 /// Values that an aggregate has collected in one group.
@@ -23,13 +23,13 @@ enum Values {
     Listed(Vec<f64>),
 }
 
-/// Memory for each part of a group's key and for each aggregate, beside texts and values.
+/// Memory for each part in a group's key and for each aggregate, beside texts and values.
 const PART_BYTES: usize = 128;
 
 impl Query {
     /// Evaluates the query for a trial.
     ///
-    /// Without `by` the answer has one row, even if no row of the table counts.
+    /// Without `by` the answer has one row, even if no table row counts.
     ///
     /// # Errors
     /// A trial that cannot be read, or values that do not fit into the budget.
@@ -78,7 +78,7 @@ impl Query {
         self.aggregates.iter().map(of).collect()
     }
 
-    /// Returns the first value of a trial in memory; `None` if no row has one.
+    /// Returns the first value for a trial in memory; `None` if no row has one.
     pub fn number(&self, trial: &Held<'_>) -> Option<f64> {
         let Ok(answer) = self.answer_within(trial, None) else {
             return None;

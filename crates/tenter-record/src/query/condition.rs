@@ -1,4 +1,4 @@
-//! Conditions: they select rows.
+//! Conditions: they select the rows that count.
 
 use std::cmp::Ordering;
 
@@ -13,14 +13,14 @@ pub(super) enum Condition {
     Not(Box<Condition>),
     /// Two numbers compare so; false if one is missing.
     Numbers(Expression, Comparison, Expression),
-    /// A text or flag equals one of these.
+    /// A text or flag equals one in the list.
     OneOf(usize, Vec<String>),
     /// A text contains this, ignoring case.
     Contains(usize, String),
     Missing(usize),
 }
 
-/// Orders of two numbers that satisfy a comparison.
+/// Orders between two numbers that satisfy a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Comparison {
     pub(super) less: bool,

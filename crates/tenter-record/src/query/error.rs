@@ -1,4 +1,4 @@
-//! Errors of queries on a trial.
+//! Errors while a query reads a trial.
 
 use std::fmt;
 

@@ -50,7 +50,7 @@ impl Expression {
 }
 
 impl Operator {
-    /// Returns the unit of the result, or an error if the two units do not add up.
+    /// Returns the result's unit, or an error if the two units do not add up.
     pub(super) fn unit(self, left: &str, right: &str) -> Result<String, String> {
         Ok(match (self, left, right) {
             (Operator::Plus | Operator::Minus, left, right) if left == right => left.to_owned(),

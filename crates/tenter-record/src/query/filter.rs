@@ -1,4 +1,4 @@
-//! Filters: a condition by itself that selects rows of a table.
+//! Filters: a condition by itself that selects table rows.
 
 use tenter_units::Budget;
 
@@ -10,7 +10,7 @@ use super::reader::Reader;
 use super::source::Source;
 use crate::column_array::ColumnArray;
 
-/// Selection of rows by the condition of a query; all rows without a condition.
+/// Row selection by a query's condition; all rows without a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
     table: &'static str,
@@ -25,7 +25,7 @@ pub struct ReadyFilter {
 }
 
 impl Filter {
-    /// Parses a condition on the rows of `table`.
+    /// Parses a condition on `table`'s rows.
     ///
     /// # Errors
     /// A text that is no condition, or names an unknown column.
@@ -72,7 +72,7 @@ impl ReadyFilter {
         self.reader.places()
     }
 
-    /// Returns for each row of a group whether it is selected; `arrays` has the columns of
+    /// Returns for each row in a group whether it is selected; `arrays` has the columns in
     /// [`places`](ReadyFilter::places).
     pub fn fits(&self, arrays: &[ColumnArray]) -> Vec<bool> {
         let count = arrays.first().map_or(0, ColumnArray::len);

@@ -1,11 +1,11 @@
-//! Tokens of a query: words, numbers and signs.
+//! A query's tokens: words, numbers and signs.
 
 use tenter_units::{Bytes, Rate, Time};
 
-/// Longest query, in bytes.
+/// Longest query that is accepted, in bytes.
 pub(super) const LENGTH_MAX: usize = 4_096;
 
-/// Token of a query, with the bytes at which it begins and ends.
+/// A query's token, with the bytes at which it begins and ends.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
     pub(super) at: usize,
@@ -80,7 +80,7 @@ fn length_of(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|c| !belongs(c)).unwrap_or(text.len())
 }
 
-/// Returns the length of a number with its exponent and unit.
+/// Returns a number's length with its exponent and unit.
 fn number_length(text: &str) -> usize {
     let belongs = |c: char| c.is_ascii_alphanumeric() || ".%µμ".contains(c);
     let length = length_of(text, belongs);
@@ -96,7 +96,7 @@ fn number_length(text: &str) -> usize {
     length + 1 + exponent
 }
 
-/// Reads a number, and converts one with a unit to the unit of columns.
+/// Reads a number, and converts one with a unit to the columns' unit.
 fn number(text: &str) -> Result<TokenKind, String> {
     let plain = text.parse::<f64>().ok().filter(|value| value.is_finite());
     let time = || text.parse::<Time>().ok().map(|of| (of.as_ns(), "ns"));

@@ -14,7 +14,7 @@ use crate::rows::{CollectiveRow, JobRow};
 use crate::summary::{EngineStats, Totals};
 use crate::tables::columns_of;
 
-/// A table whose rows own rows of other tables.
+/// A table whose rows own rows in other tables.
 struct Owner {
     table: &'static str,
     /// Columns that refer to the owner, by the same names in both tables; none for a trial's single
@@ -22,7 +22,7 @@ struct Owner {
     keys: &'static [&'static str],
 }
 
-/// All owners, nearest first.
+/// All tables that own rows, nearest first.
 const OWNERS: [Owner; 4] = [
     Owner {
         table: CollectiveRow::TABLE,
@@ -53,12 +53,12 @@ fn owners(table: &str) -> impl Iterator<Item = usize> {
     (0..OWNERS.len()).filter(move |place| owns[*place])
 }
 
-/// Returns true if rows of `table` belong to rows of `owner`.
+/// Returns true if `table`'s rows belong to `owner`'s rows.
 pub(super) fn belongs(table: &str, owner: &str) -> bool {
     owners(table).any(|place| OWNERS[place].table == owner)
 }
 
-/// Finds a column of the owner with this table.
+/// Finds a column in the owner with this table.
 pub(super) fn of_owner(table: &str, name: &str) -> Result<Asked, String> {
     let owner = OWNERS.iter().position(|owner| owner.table == table);
     let asked = owner.map_or(Ok(None), |owner| column(owner, name))?;
@@ -73,7 +73,7 @@ pub(super) fn no_column(table: &str, name: &str) -> String {
     format!("the table `{table}` has no column `{name}`; {help}")
 }
 
-/// Finds a column of this name in the nearest owner that has one; a trial's columns need their
+/// Finds a column with this name in the nearest owner that has one; a trial's columns need their
 /// table's name.
 pub(super) fn of_any(table: &str, name: &str) -> Result<Option<Asked>, String> {
     for owner in owners(table).filter(|place| !OWNERS[*place].keys.is_empty()) {
@@ -101,13 +101,13 @@ fn places(table: &str, names: &[&str]) -> Vec<usize> {
     names.iter().filter_map(place).collect()
 }
 
-/// Rows of owners that the query needs, by index of the owner.
+/// Owners' rows that the query needs, by the owner's index.
 pub(super) struct LookedUp([Found; OWNERS.len()]);
 
-/// Memory for each value of an owner, keys included.
+/// Memory for each value in an owner's row, keys included.
 const CELL_BYTES: usize = 64;
 
-/// Requested columns of an owner, and its row indices by key.
+/// An owner's requested columns, and its row indices by key.
 #[derive(Default)]
 struct Found {
     columns: HashMap<usize, ColumnArray>,
@@ -134,8 +134,8 @@ impl LookedUp {
         Ok(all)
     }
 
-    /// Returns the indices of a table's columns that refer to owners: the keys of the owner with
-    /// most, since the keys of others begin them.
+    /// Returns the indices of the table's columns that refer to owners: the keys for the owner with
+    /// most, since other owners' keys begin them.
     pub(super) fn keys(&self, table: &str) -> Vec<usize> {
         let used = OWNERS.iter().zip(&self.0);
         let used = used.filter(|(_, found)| !found.columns.is_empty());
@@ -145,7 +145,7 @@ impl LookedUp {
         places(table, keys.unwrap_or_default())
     }
 
-    /// Returns the value of an owner's column for a row with these keys.
+    /// Returns the value in an owner's column for a row with these keys.
     pub(super) fn cell(&self, owner: usize, place: usize, keys: &[i64]) -> Cell<'_> {
         let found = &self.0[owner];
         // Keys of a nearer owner are longer; the first ones refer to this owner.

@@ -1,4 +1,4 @@
-//! Queries on the tables of trials, in one language for all surfaces.
+//! Queries on trials' tables, in one language for all surfaces.
 //!
 //! ```text
 //!   p99(flows.fct_ns) by job_name where size_bytes >= 1MiB
@@ -26,10 +26,10 @@
 //! ```
 //!
 //! An expression has columns where a value has statistics. A column is written `table.column`;
-//! after the first one the table may be left out, and so may a unit at the end of the name. A
-//! number may have a unit, as in scenarios: `1MiB`, `10us`, `400Gbps`. A text has single quotes,
-//! which a plain word does not need. Rows that belong to a collective or a job, such as flows, have
-//! its columns too.
+//! after the first one the table may be left out, and so may a unit at the name's end. A number may
+//! have a unit, as in scenarios: `1MiB`, `10us`, `400Gbps`. A text has single quotes, which a plain
+//! word does not need. Rows that belong to a collective or a job, such as flows, have its columns
+//! too.
 
 mod answer;
 mod ask;

@@ -1,4 +1,4 @@
-//! Parser: it turns the tokens of a query into a checked question.
+//! Parser: it turns a query's tokens into a checked question.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use crate::column::Kind;
 use crate::statistic::Statistic;
 use crate::tables::{columns_of, table_names};
 
-/// Greatest depth of nested brackets and signs, which bounds the parser's recursion.
+/// Greatest nesting depth for brackets and signs, which bounds the parser's recursion.
 const DEPTH_MAX: usize = 32;
 
 /// An error in a query, with its place.
@@ -148,10 +148,10 @@ fn is_counted(before: &[Token]) -> bool {
     is_count && bracket.kind == TokenKind::Sign("(")
 }
 
-/// Byte offset and description of an error.
+/// An error's byte offset and description.
 type Problem = (usize, String);
 
-/// Expression with the unit of its value.
+/// Expression with its value's unit.
 type Measured = (Expression, String);
 
 /// Leaves that an expression may have.
@@ -416,7 +416,7 @@ impl<'q> Parser<'q> {
         Ok(Condition::Numbers(left, comparison, right))
     }
 
-    /// Parses the numbers of `column in (…)`.
+    /// Parses the numbers in `column in (…)`.
     fn one_of_numbers(&mut self, column: usize) -> Result<Condition, Problem> {
         let mut any = Vec::new();
         loop {
@@ -466,7 +466,7 @@ impl<'q> Parser<'q> {
         self.peek().kind == TokenKind::Sign("(")
     }
 
-    /// Parses a test of one column; `None` if numbers are compared instead.
+    /// Parses a test on one column; `None` if numbers are compared instead.
     fn test_of_column(&mut self, column: usize) -> Result<Option<Condition>, Problem> {
         let kind = self.columns[column].info.kind;
         if self.takes_word("is") {
@@ -572,7 +572,7 @@ impl<'q> Parser<'q> {
     }
 }
 
-/// Finds a column of the table that the query asks.
+/// Finds a column in the table that the query asks.
 fn of_row(table: &'static str, name: &str) -> Result<Asked, String> {
     let columns = columns_of(table).unwrap_or_default();
     let place = place(&columns, name)?;
@@ -584,7 +584,7 @@ fn of_row(table: &'static str, name: &str) -> Result<Asked, String> {
     })
 }
 
-/// Finds a column of the table that the query asks, or of an owner of its rows.
+/// Finds a column in the table that the query asks, or in an owner of its rows.
 fn of_row_or_owner(table: &'static str, name: &str) -> Result<Asked, String> {
     let columns = columns_of(table).unwrap_or_default();
     if place(&columns, name)?.is_some() {

@@ -14,7 +14,7 @@ pub struct Query {
     pub(super) values: Vec<NamedValue>,
     pub(super) aggregates: Vec<Aggregate>,
     pub(super) condition: Option<Condition>,
-    /// Indices into `columns`.
+    /// Indices into `columns`, in order.
     pub(super) by: Vec<usize>,
 }
 
@@ -22,7 +22,7 @@ pub struct Query {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Asked {
     pub(super) from: From,
-    /// Index in the columns of its table.
+    /// Index among its table's columns.
     pub(super) place: usize,
     pub(super) info: ColumnInfo,
 }
@@ -30,9 +30,9 @@ pub(super) struct Asked {
 /// Table in which a column is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum From {
-    /// The row's own table.
+    /// The table that the row itself is in.
     Row,
-    /// An owner of the row, as index into `looked_up::OWNERS`.
+    /// A table that owns the row, as index into `looked_up::OWNERS`.
     Owner(usize),
 }
 
@@ -46,7 +46,7 @@ pub(super) struct NamedValue {
     pub(super) value: Expression,
 }
 
-/// A statistic over rows.
+/// A statistic over a group's rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Aggregate {
     pub(super) statistic: Statistic,
@@ -61,7 +61,7 @@ impl Query {
         self.table
     }
 
-    /// Returns the unit of the first value; empty if it has none.
+    /// Returns the first value's unit; empty if it has none.
     pub fn unit(&self) -> &str {
         self.values.first().map_or("", |value| &value.unit)
     }

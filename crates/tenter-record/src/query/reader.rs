@@ -1,4 +1,4 @@
-//! Reader of a query's columns, one group of rows after another.
+//! Reader for a query's columns, one group of rows after another.
 
 use tenter_units::Budget;
 
@@ -9,18 +9,18 @@ use super::source::Source;
 use crate::column::Cell;
 use crate::column_array::ColumnArray;
 
-/// Columns of a query, with the values looked up for them.
+/// A query's columns, with the values looked up for them.
 pub(super) struct Reader {
     columns: Vec<Asked>,
     looked_up: LookedUp,
     /// Columns to read from each group, by their index in the table.
     places: Vec<usize>,
-    /// For each column of the query its index in `places`; unused for owners' columns.
+    /// For each column in the query its index in `places`; unused for owners' columns.
     own: Vec<usize>,
     keys: Vec<usize>,
 }
 
-/// One row of a group; `arrays` are the columns of the reader's `places`.
+/// One row in a group; `arrays` are the columns in the reader's `places`.
 pub(super) struct ReadRow<'a> {
     reader: &'a Reader,
     arrays: &'a [ColumnArray],
@@ -70,7 +70,7 @@ impl Reader {
         &self.places
     }
 
-    /// Returns one row of a group.
+    /// Returns one row in a group.
     pub(super) fn row<'a>(&'a self, arrays: &'a [ColumnArray], row: usize) -> ReadRow<'a> {
         let keys = self.keys.iter();
         let keys = keys.filter_map(|place| arrays[*place].cell(row).integer());
@@ -84,7 +84,7 @@ impl Reader {
 }
 
 impl<'a> ReadRow<'a> {
-    /// Returns the value of one of the query's columns.
+    /// Returns the value in one of the query's columns.
     pub(super) fn cell(&self, column: usize) -> Cell<'a> {
         let asked = &self.reader.columns[column];
         match asked.from {

@@ -1,4 +1,4 @@
-//! Sources of a query's columns.
+//! Sources for a query's columns.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -9,10 +9,10 @@ use crate::tables::{EachTable, Results, Table, with_table};
 
 /// A trial whose tables are read column by column.
 pub trait Source {
-    /// Error of reading the trial.
+    /// Error while the trial is read.
     type Error;
 
-    /// Passes columns of a table, by index, to `each`, one group of rows after another, until it
+    /// Passes a table's columns, by index, to `each`, one group of rows after another, until it
     /// returns a break. A table that the trial lacks has no groups.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ const GROUP: usize = 65_536;
 /// A trial's results in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Held<'t> {
-    /// Results of the trial, from which its tables are made.
+    /// The trial's results, from which its tables are made.
     pub results: Results<'t>,
     /// Names that rows refer to by index.
     pub names: &'t Names,

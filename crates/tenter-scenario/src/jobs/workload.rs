@@ -20,8 +20,8 @@ use super::workload_pattern::{Demand, Offered};
 use crate::hosts::HostNames;
 
 impl Workload<'_> {
-    /// Binds the workload to hosts. Its pairs' hosts become the job's ranks, in the order of their
-    /// names; with a pattern the job has its ranks already.
+    /// Binds the workload to hosts. The hosts in its pairs become the job's ranks, in the order of
+    /// their names; with a pattern the job has its ranks already.
     pub(super) fn bind(self, names: &HostNames<'_>, nic: &NicSpec, job: &mut Job) -> Option<()> {
         let sizes = self.spec.distribution()?.ok()?;
         let demand = self.spec.pattern.as_ref().map(|pattern| Demand {

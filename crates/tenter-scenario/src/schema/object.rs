@@ -93,7 +93,7 @@ fn described(mut schema: Value, key: &Key) -> Value {
     schema
 }
 
-/// Accepts exactly one alternative.
+/// Accepts values that fit exactly one alternative.
 pub(super) fn one_of(alternatives: impl IntoIterator<Item = Value>) -> Value {
     json!({ "oneOf": alternatives.into_iter().collect::<Vec<Value>>() })
 }
