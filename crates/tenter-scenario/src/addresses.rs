@@ -107,6 +107,7 @@ impl Addresses {
             .places
             .iter()
             .map(|&(group, within)| {
+                // `subnet_prefix` has checked that the pool holds all groups, so nothing overflows.
                 let subnet = u32::from(self.pool.address) + (group << (32 - u32::from(prefix)));
                 // .0 is the subnet itself and .1 its gateway.
                 NicAddress {
@@ -183,6 +184,8 @@ impl Addresses {
                     name(host),
                     Ipv4Addr::from(nic.address)
                 );
+                // Which override set an address is not recorded; the first that sets any stands for
+                // it.
                 let culprit = self
                     .overrides
                     .iter()
@@ -220,6 +223,7 @@ impl Groups {
         let places = topology
             .host_ids()
             .map(|host| {
+                // A NIC has one address on all of its planes; the first plane's leaf decides.
                 let peer = topology.neighbour(host, 0).node;
                 let group = *number_of.entry(peer).or_insert_with(|| {
                     sizes.push(0);

@@ -171,6 +171,7 @@ fn take_out_programs(algorithm: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
     }
     let mut names = Vec::new();
     for program in programs {
+        // In YAML a program is one line; in a file each statement has its own.
         let bytes = program.replace(';', "\n").into_bytes();
         // Collectives with the same algorithm share its file.
         let known = taken.iter().find(|(_, of)| *of == bytes);

@@ -84,6 +84,7 @@ impl Draft {
         // on.
         let (mut own, seed, problems) = (self.parts, self.seed.unwrap_or(0), findings.problems);
         if let Some(endpoint) = &mut own.endpoint {
+            // The checks read the keys of RoCEv2, whatever the transport.
             endpoint.nic.adopt_transport();
         }
         let (models, balancing) = (own.fabric.models(), own.fabric.balancing());
@@ -204,6 +205,7 @@ impl Bound {
         let (topology, circuits) = build(described, circuits, models, findings)?;
         let endpoint = own.endpoint.as_ref();
         load_balancing::check(balancing, endpoint, &topology, findings);
+        // A fabric may fit into memory and still be too large to pass over in the time left.
         findings.go_over(&topology)?;
         let (npus, scale_up) = npus(endpoint);
         let names = HostNames::of(&topology, npus, scale_up, problems);
@@ -221,6 +223,7 @@ impl Bound {
             faults,
             impaired,
         };
+        // This needs the data's classes, which addresses and jobs decide.
         bound.place_control(models, own.endpoint.as_mut(), effective);
         Some(bound)
     }
@@ -347,6 +350,7 @@ fn place(
         effective,
     );
     if let Some(jobs) = &jobs {
+        // Planes are apart whatever the addresses, so this needs no endpoint.
         reach::check_planes(jobs, names);
     }
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
@@ -413,6 +417,7 @@ fn check_together(
     delays::check(around);
     let nic = &around.endpoint.nic;
     telemetry_room::check(nic, switches, around.topology, around.findings());
+    // A scheduled fabric reorders only cells, and reassembly restores the order of packets.
     if switching.scheduled().is_none() {
         entropy::check(around, switches);
     }
@@ -424,6 +429,7 @@ fn check_together(
         return;
     }
     let by_credit = switching.credit().is_some();
+    // A credit-based fabric has checks of its own for storms and watchdogs.
     if !by_credit {
         warn_of_pauses(switches, has_watchdog, faults, around.warnings);
     }

@@ -166,6 +166,7 @@ impl Around<'_> {
             effective.remove(&["fabric", "flow_control"]);
         }
         keep_last(effective);
+        // `models` has the base model first.
         let usual = specs.remove(0);
         let tiers = numbers.into_iter().zip(specs).collect();
         let mut switches = Switches {
@@ -210,6 +211,7 @@ impl Around<'_> {
                     self.check_sharing(draft, &of)?;
                     self.pools(buffer, draft, &need, frame)?
                 }
+                // No switch has the base model if every tier has its own; nothing must fit then.
                 None => draft.pools_before(),
             };
             let section = section_of(effective, &draft.path)?;
@@ -335,6 +337,7 @@ impl Around<'_> {
     fn need_of(&self, node: NodeId, of: &Model<'_>) -> Need {
         let ports = u64::from(self.topology.ports(node));
         let classes = of.spec().classes.iter();
+        // Sizes up to 1 TiB overflow when summed over ports; a saturated need fits no buffer.
         let reserved = classes.fold(0_u64, |sum, class| sum.saturating_add(class.reserved_bytes));
         let parts = self.headroom_of_parts(node, of).into_iter();
         let headroom = parts.fold(0, u64::saturating_add);
@@ -371,6 +374,7 @@ impl Around<'_> {
             lossless.is_some_and(|lossless| lossless.trigger == PfcTrigger::Egress)
         };
         let divided = of.spec().sharing.partitions > 1;
+        // An output queue holds frames of several inputs, which lie in different partitions.
         if divided && (of.spec().classes.iter().any(by_queue) || of.switches.leaves_take_whole) {
             let message = format!(
                 "{} is divided, and `trigger: egress` and scheduled fabrics have queues whose frames lie in several parts",
@@ -457,6 +461,7 @@ impl Around<'_> {
         let left = size.saturating_sub(need.bytes());
         let fits = match pools {
             Some(_) => needed <= size,
+            // A pool that takes no frame would be of no use.
             None => left >= frame,
         };
         if fits {
@@ -496,6 +501,7 @@ impl Around<'_> {
         if !class.lossless.as_ref().is_some_and(by_pool) {
             return;
         }
+        // The frame that crosses the limit must still fit into the pool.
         let most = pool.saturating_sub(frame);
         let message = match class.limit {
             Limit::Levels(_) => format!(
@@ -531,6 +537,7 @@ impl Around<'_> {
                 numerator,
                 denominator,
             } => {
+                // With alpha above 1 the threshold may exceed the pool, which bounds it then.
                 let most = u128::from(pool) * u128::from(numerator) / u128::from(denominator);
                 ("alpha", u64::try_from(most).unwrap_or(pool).min(pool))
             }
@@ -627,6 +634,7 @@ impl Around<'_> {
         let refresh = ReceiveBufferSpec::REFRESH_PERCENT;
         // A repetition may wait for a full frame and for the pause frames of all other classes.
         let waits = frame + u64::from(WIRE_OVERHEAD_BYTES) + classes * PAUSE_WIRE;
+        // A pause must outlast a late repetition, and leave half the wire to data.
         let least = outlasting_quanta(waits, refresh).max(seldom_quanta(spec, refresh));
         if u64::from(buffer.quanta) < least {
             let message = format!(

@@ -79,6 +79,7 @@ fn check_reach(
     let name = |node: NodeId| topology.name(node);
     // The last rewiring completes the set of circuits, so the problem is reported there.
     let path = match rewirings.len() {
+        // Without listed circuits the section as a whole is at fault.
         0 => whole.clone(),
         count => list.item(count - 1),
     };

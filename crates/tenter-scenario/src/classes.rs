@@ -183,6 +183,7 @@ impl Marking {
             Marking::Sonic => EcnSpec {
                 max_probability_ppm: 50_000,
                 scale_from: None,
+                // The rate 0 is overwritten above: these thresholds are the same at any rate.
                 ..at(0, 1 << 20, 2 << 20)
             },
         })
@@ -201,6 +202,7 @@ impl FromStr for Alpha {
 
     fn from_str(word: &str) -> Result<Alpha, ()> {
         let part = |text: &str| {
+            // `parse` alone would accept `+8`.
             let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             let number = digits.then(|| text.parse::<u32>().ok()).flatten();
             number
@@ -341,6 +343,7 @@ pub(crate) fn check(classes: &[Class], pools: Option<&[String]>, reader: &mut dy
             reader.refuse(&format!("classes[{index}]"), &what, "keep one of them");
             holds = false;
         }
+        // Only classes that rise along a path keep pauses from a cycle.
         if let Some(next) = class.next_region
             && (next <= number || classes.iter().all(|other| other.number != next))
         {

@@ -13,6 +13,7 @@ pub(crate) fn write_out(root: &mut Node, problems: &Problems) {
     if !jobs.iter_mut().any(|job| job.entry_mut("copies").is_some()) {
         return;
     }
+    // Copies multiply a tree that the parser has limited, so its limit applies again here.
     let mut room = VALUES_MAX;
     let mut expanded = Vec::with_capacity(jobs.len());
     for mut job in std::mem::take(jobs) {
@@ -51,6 +52,7 @@ fn count(job: &mut Node) -> Option<usize> {
         Value::Scalar {
             text,
             quoted: false,
+            // A quoted number is a text, which the reader refuses.
         } => text.parse().ok().filter(|&count| count > 0),
         _ => None,
     }

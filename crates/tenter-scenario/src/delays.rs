@@ -22,16 +22,19 @@ pub(crate) fn check(around: &Around<'_>) {
     let nic = &around.endpoint.nic;
     let hosts = around.topology.host_ids();
     let rates = hosts.map(|host| around.topology.line_rate(host));
+    // The fastest line is farthest from the papers', which were slower.
     let Some(line) = rates.clone().max_by_key(|rate| rate.bits_per_second()) else {
         return;
     };
     if let Some(slowest) = rates.min_by_key(|rate| rate.bits_per_second()) {
+        // On the slowest line the window has the fewest packets.
         check_fixed_window(around, slowest);
     }
     let at = around.warnings.written(CONTROL);
     let warn = |message: String, help: &str| {
         around.warnings.push(at, message, Some(help.to_owned()));
     };
+    // A smaller difference in rate is no reason for a warning.
     let is_far = |from: Rate| line.bits_per_second() >= 2 * from.bits_per_second();
     let waits = |time: Time| Bytes::new(carried(line, time));
     let delays = ["low", "high", "base_target"];

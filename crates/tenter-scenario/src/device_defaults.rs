@@ -197,10 +197,12 @@ fn fill_tiers(switch: &mut Node) {
         }
         let (own_classes, own_buffer) = (has(tier, "classes"), has(tier, "buffer"));
         let from = usual.iter();
+        // A tier with its own buffer takes nothing from that of the base model.
         let from = from.filter(|entry| !(own_buffer && entry.key == "buffer"));
         fill_switch(tier, &from.cloned().collect::<Vec<_>>());
         fill_capacity(tier);
         if !own_classes {
+            // Copied classes keep the base model's defaults, whatever this tier's device says.
             tier.items_mut("classes").iter_mut().for_each(complete);
         }
         fill_classes(tier, &profile);

@@ -70,6 +70,7 @@ pub fn read_workload(
         warnings: &warnings,
         budget,
     };
+    // No scenario is at hand that could name the NPUs of hosts.
     jobs::fill_algorithms(&mut root, false);
     algorithm_files::write_out_workload(&mut root, files, findings);
     problems.know(&Rc::new(root.clone()));

@@ -19,6 +19,7 @@ pub(crate) fn check(around: &Around<'_>, switches: &Switches) {
     };
     let load_balancing = &switches.usual.load_balancing;
     let looks = load_balancing.follows_hash() && load_balancing.hashes_source_port();
+    // A single switch has one port to each host, and nothing to choose.
     let chooses = around.topology.switches() > 1 && looks;
     if around.endpoint.nic.ultra_ethernet().is_none() && draft.kind.learns() {
         warn_of_learning(around, draft.kind, chooses, switches);

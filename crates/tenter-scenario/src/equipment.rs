@@ -33,6 +33,7 @@ pub(crate) fn fill_in(
     sources: &mut Vec<Source>,
 ) {
     let problems = findings.problems;
+    // If two keys exclude each other, the scenario's own wins over one from a file.
     problems.fill_in_from(sources.len());
     let mut folder = String::new();
     for _ in 0..CHAIN_MAX {
@@ -54,6 +55,7 @@ pub(crate) fn fill_in(
             fill(given, entries);
         }
     }
+    // The last file of the chain names yet another one.
     if let Some((_, at)) = take_name(root, problems) {
         let message = format!("more than {CHAIN_MAX} files of equipment begin with each other");
         let help = "put what they share into one file".to_owned();

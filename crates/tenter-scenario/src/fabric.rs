@@ -66,6 +66,7 @@ fn parts_go_together(own: &FabricParts, reader: &mut dyn Reader) {
     if let Some(kind) = own.unscheduled_kind() {
         refuse_other_kinds(kind, reader);
     }
+    // Classes that were filled in do not contradict `flow_control`; written ones do.
     if own.asks_for_classes() && reader.was_given("switch.classes") {
         let what = "and `fabric.flow_control` exclude each other";
         let help = "keep one of them; `flow_control` stands for a list with the class of the data";

@@ -357,6 +357,7 @@ impl Degraded {
         for &cable in cables {
             push(events, self.at, Fault::LinkRate(cable, self.rate));
             if let Some(until) = self.until {
+                // Degradations that overlap end together: the first `until` restores the full rate.
                 let full = topology.cables[cable as usize].rate;
                 push(events, until, Fault::LinkRate(cable, full));
             }

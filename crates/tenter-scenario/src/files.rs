@@ -98,6 +98,7 @@ fn take_out_sends(pattern: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
         return;
     }
     let name = format!("sends-{}.csv", taken.len());
+    // `sends` has `source destination bytes` for each pair, with semicolons between.
     let sends = text.split(';').map(|send| {
         let words: Vec<&str> = send.split_whitespace().collect();
         format!("{}\n", words.join(","))
@@ -186,6 +187,7 @@ fn write_out_steps(collective: &mut Node, files: &Files<'_>, findings: Findings<
             ("bytes", Node::plain(format!("{}B", step.bytes))),
             ("after", after),
         ]);
+        // Problems of a step point to the key that names the file, where users can act.
         node.at = at;
         node
     });

@@ -116,6 +116,7 @@ pub(crate) fn remove(root: &mut Node, path: &str) -> bool {
         let (step, after) = rest.split_at(end);
         let after = after.strip_prefix('.').unwrap_or(after);
         let place = match &node.value {
+            // `end.max(2)` keeps the range valid for a path that ends in `[`.
             Value::List(items) if is_index => step[1..end.max(2) - 1]
                 .parse()
                 .ok()

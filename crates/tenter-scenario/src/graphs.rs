@@ -67,6 +67,7 @@ impl<'f> Graphs<'f> {
     pub(crate) fn operations(&self, job: usize, kind: &WorkloadKind) -> Option<Operations> {
         let timing = kind.timing()?;
         let mut found = self.found.borrow_mut();
+        // The keys' text identifies the files and how they are read.
         let key = format!("{:?}", without_timing(kind));
         // A failure is kept too, so that a file that several jobs name is reported once.
         if !found.places.contains_key(&key) {

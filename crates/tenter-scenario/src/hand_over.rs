@@ -17,6 +17,7 @@ pub(crate) fn check(around: &Around<'_>) {
         let mut sizes = collectives.filter_map(hosts_of);
         let apart = |npus: u32| {
             let joined = |a: HostId, b: HostId| around.endpoint.host.joins(a, b);
+            // The algorithm takes consecutive ranks for the NPUs of one host.
             let mut hosts = job.hosts.chunks(npus as usize);
             !hosts.all(|npus| npus.iter().all(|&npu| joined(npu, npus[0])))
         };

@@ -70,6 +70,7 @@ impl<'t> HostNames<'t> {
             let host = move |nic: &HostId| nic.number() * self.npus / npus;
             AtHost::of(nics.iter().map(|nic| (host(nic), nic.number())))
         };
+        // The slowest NIC holds a collective up, so its rate decides.
         let rates = nics.iter().map(|&nic| self.rate(nic));
         Site {
             at_each: npus_per_host.and_then(spread),
@@ -208,6 +209,7 @@ impl<'t> HostNames<'t> {
     }
 
     fn absent(&self, host: &str, at: Option<Location>, prelude: &str) {
+        // Every fabric has at least one host.
         let last = self.count() - 1;
         let range = format!(
             "hosts are 0 to {last}, `{}` to `{}`",

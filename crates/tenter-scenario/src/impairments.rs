@@ -212,6 +212,7 @@ pub(crate) fn bind(
         let path = path.item(index);
         complete &= entry.mark(topology, index, &path, &mut by_sender).is_some();
     }
+    // Rules are read even if a link is wrong, so that problems of both show at once.
     let of_entry = |(index, entry): (usize, &Impairment)| entry.plan(topology, &path.item(index));
     let rules: Option<Vec<Vec<RulePlan>>> = entries.iter().enumerate().map(of_entry).collect();
     let rules = rules.filter(|_| complete)?;
@@ -287,6 +288,7 @@ impl Rule {
         let (from, to) = (host(&self.from, "from"), host(&self.to, "to"));
         let kinds = self.opcodes.iter().flat_map(|opcode| opcode.kinds());
         Some(RulePlan {
+            // One bit for each kind: the simulation then matches frames with a mask.
             kinds: kinds.fold(0, |bits, kind| bits | 1 << *kind as u8),
             from: from?,
             to: to?,
@@ -307,6 +309,7 @@ impl Rule {
         });
         let of = |Sequences(first, last)| Strikes::Sequences { first, last, most };
         let chance = |of: Chance| Strikes::Chance(of.probability());
+        // `strikes_in_one_way` has checked that exactly one is given.
         every.or(self.psn.map(of)).or(self.probability.map(chance))
     }
 }

@@ -91,6 +91,7 @@ const OF_ANY: [&str; 5] = ["chakra", "simai", "aicb", "training", "inference"];
 pub(crate) fn fill_algorithms(workload: &mut Node, says_npus: bool) {
     let kind = workload.word("kind").unwrap_or_default();
     let recorded = OF_NCCL.contains(&kind);
+    // NCCL itself ran a recording, whatever NPUs the simulated hosts name.
     let chooses = recorded || says_npus && OF_ANY.contains(&kind);
     if !chooses {
         return;

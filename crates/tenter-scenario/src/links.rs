@@ -56,6 +56,7 @@ impl<'p> LinkName<'p> {
         if between.is_empty() {
             let peers = topology.neighbours(a).map(|peer| peer.node);
             let names = peers.map(|node| topology.name(node));
+            // A switch may have hundreds of neighbours; some are help enough.
             let mut names: Vec<&str> = names.take(8).collect();
             names.dedup();
             let name = topology.name(a);

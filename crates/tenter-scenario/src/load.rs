@@ -250,6 +250,7 @@ pub fn load_without(
         budget,
     };
     let loaded = load_changed(input, source_name, &[], overrides, given, change);
+    // A text with errors may not have reached the removal; its problems are the answer then.
     (found || loaded.is_err()).then_some(loaded)
 }
 
@@ -392,6 +393,7 @@ pub fn written_paths(
 pub(crate) fn typed_of(values: Written) -> Result<Scenario, Diagnostics> {
     let problems = Problems::default();
     let mut root = Node::written(values);
+    // Parsers refuse duplicate keys of texts; values from serde have passed none.
     for path in root.take_duplicates() {
         let message = format!("the key {} is given twice", quote(&path));
         problems.push(None, message, Some("keep one of them".to_owned()));
@@ -462,6 +464,7 @@ fn overlaid(
 pub(crate) fn parse(text: &str, format: Format, problems: &Problems) -> Option<Node> {
     match format {
         Format::Yaml => yaml::parse(text, 0, 0, problems),
+        // JSON is a part of YAML 1.2, but messages should name JSON.
         Format::Json => yaml::parse_as("JSON", text, 0, 0, problems),
         Format::Toml => toml::parse(text, problems),
     }

@@ -90,6 +90,7 @@ impl Balancing {
         let (_, table) = LoadBalancing::VARIANTS.members[place];
         reader.extend(table);
         let spec = LoadBalancing::read(place, reader);
+        // Only load balancers that may reorder packets have these keys.
         let is_asked = Order::KEYS.iter().all(|key| table.get(key.name).is_some());
         let order = is_asked.then(|| <Order as Component>::read(reader));
         Some(Balancing {

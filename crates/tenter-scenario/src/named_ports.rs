@@ -27,6 +27,7 @@ pub(crate) fn bind(
         .map(|(index, word)| port(word, &path.item(index), topology, nodes))
         .collect();
     let mut ports = bound.into_iter().collect::<Option<Vec<CableEnd>>>()?;
+    // Recordings go port after port, whatever order the scenario has.
     ports.sort_unstable();
     ports.dedup();
     Some(ports)

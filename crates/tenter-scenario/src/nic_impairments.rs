@@ -107,6 +107,7 @@ pub(crate) fn bind(
             hosts.extend(names.all());
         }
         for host in hosts {
+            // A later entry replaces an earlier one in both directions.
             rates[host] = DmaRates {
                 write: of_peak(impairment.dma_write.0),
                 read: of_peak(impairment.dma_read.0),

@@ -104,6 +104,7 @@ impl Observe {
         };
         let operations = jobs.iter().map(of_job).fold(0, u64::saturating_add);
         match self.operations {
+            // Without operations the tables would be empty.
             Recording::Auto => (1..=OPERATIONS_RECORDED).contains(&operations),
             Recording::On => operations > 0,
             Recording::Off => false,

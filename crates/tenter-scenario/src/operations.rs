@@ -146,6 +146,7 @@ impl Sources<'_> {
         let mut read = names
             .into_iter()
             .filter_map(|name| NamedFile::read(name, self).ok());
+        // `NAME.json` may be any file, so its contents decide.
         read.find(|file| chakra::is_communicators(&file.bytes))
     }
 
@@ -232,6 +233,7 @@ impl<'f> OneByOne<'f> {
             found.next().ok_or(unreadable)?
         };
         let further = (1..).map(|rank| of_rank(&pattern, rank));
+        // `files` has no list of names: only opening a file shows whether it is there.
         let further = further.take_while(|name| files(name).is_ok());
         let names = iter::once(of_rank(&pattern, 0)).chain(further).collect();
         Ok(OneByOne::new(names, first, files))

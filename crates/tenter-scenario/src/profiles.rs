@@ -32,6 +32,7 @@ pub(crate) const SCHEDULED: &str = "jericho3-ramon3";
 const NAMES: [&str; PROFILES.len() + 1] = {
     let mut names = ["none"; PROFILES.len() + 1];
     let mut place = 0;
+    // Iterators do not run in constants.
     while place < PROFILES.len() {
         names[place + 1] = PROFILES[place].0;
         place += 1;
@@ -102,6 +103,7 @@ pub(crate) fn profile(name: &str) -> Profile {
     let found = PROFILES.iter().find(|(known, _)| *known == name);
     let (_, text) = found.expect("the name was chosen from the list");
     let problems = Problems::default();
+    // Profiles are part of the program, and tests read each of them.
     let root = yaml::parse(text, 0, 0, &problems).expect("profiles are valid YAML");
     let mut profile = Profile::default();
     for entry in entries(decode::unplaced(root)) {

@@ -34,12 +34,14 @@ fn has_gateway(nic: &NicAddress) -> bool {
 }
 
 fn within(nic: &NicAddress, address: u32) -> bool {
+    // `prefix` is 1 to 30, so the shift is always defined.
     (nic.address ^ address) >> (32 - u32::from(nic.prefix)) == 0
 }
 
 /// Returns the first rank pair in which the first sends to the second and cannot reach it.
 fn first_unreachable(job: &Job, addresses: &ById<HostId, NicAddress>) -> Option<(u32, u32)> {
     let nic = |rank: u32| &addresses[job.hosts[RankId::new(rank)]];
+    // A NIC with its gateway in reach can send anywhere; this spares the search over pairs.
     if (0..job.ranks()).all(|rank| has_gateway(nic(rank))) {
         return None;
     }

@@ -74,6 +74,7 @@ pub(crate) fn length(
         .iter()
         .map(|job| of_job(job, topology, latency))
         .collect();
+    // Background jobs end with the others and lengthen no run.
     let judged = (0..jobs.len()).filter(|&job| !jobs[job].background);
     let ends = judged.map(|job| {
         // Jobs that wait for each other run in sequence. A circle of them is refused later; `take`
@@ -84,6 +85,7 @@ pub(crate) fn length(
     });
     let end = ends.max().unwrap_or_default();
     match limit {
+        // Endless load gives no length, but a limit does.
         Some(limit) if end.is_zero() => limit,
         Some(limit) => end.min(limit),
         None => end,
@@ -95,6 +97,7 @@ fn of_job(job: &Job, topology: &Topology, latency: Time) -> Time {
     let rates = job.hosts.iter().map(|&host| topology.line_rate(host));
     let rate = rates.min().unwrap_or_default();
     let port_time = |bytes: u64| rate.time_of_bits(u128::from(bytes) * 8);
+    // Long jobs may exceed 64 bits of picoseconds.
     let round = job.sequence.iter().fold(0_u128, |sum, run| {
         let time = run.traffic.ideal_completion(&IdealSwitch {
             ranks: job.ranks(),

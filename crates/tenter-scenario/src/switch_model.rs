@@ -106,6 +106,8 @@ impl SwitchDraft {
         let drafts =
             drafts.map(|(index, keys)| ClassDraft::new(index, keys, &list, self.queue_capacity()));
         let mut drafts: Vec<ClassDraft> = drafts.collect();
+        // A class that is not listed shares the queue of the next lower one, which needs this
+        // order.
         drafts.sort_unstable_by_key(|draft| draft.keys.number);
         Some(drafts)
     }
@@ -137,6 +139,7 @@ impl SwitchDraft {
         }
         let list = Node::unplaced(Value::List(nodes));
         let keys = Node::mapping([("classes", list)]);
+        // Derived classes are read like listed ones, with the same defaults and checks.
         let field = Field::derived(&self.path, self.at(problems), keys, problems);
         let mut section = field.section(&SwitchKeys::TABLE);
         let read = Vec::<Class>::read(&mut section, "classes", ());

@@ -28,6 +28,7 @@ fn blamed(spec: &TopologySpec, error: &TopologyError) -> String {
         (TopologyError::UnknownNode { link, .. }, _) => return format!("fabric.links[{link}]"),
         (TopologyError::Route { index, .. }, _) => return format!("fabric.routes[{index}]"),
         (TopologyError::Parameter { parameter, .. }, _) => parameter,
+        // A loop takes several routes; the first stands for all of them.
         (TopologyError::Routing(RoutingError::Loop { .. }), _) => "routes[0]",
         (TopologyError::OverBudget { .. } | TopologyError::Routing(_), _) => "kind",
         (_, TopologySpec::Explicit(_)) => "links",

@@ -42,6 +42,7 @@ pub(crate) fn check(
             }
         }
     }
+    // Trimming has been checked; the rest is about the transport.
     if !is_there {
         return;
     }

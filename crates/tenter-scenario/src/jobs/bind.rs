@@ -241,6 +241,7 @@ impl Binding<'_> {
     fn site(&self, spec: &CollectiveSpec, hosts: &[HostId]) -> (Site, u32) {
         let whole = self.names.site(hosts);
         let ranks = hosts.len() as u32;
+        // Groups that do not divide the ranks are refused elsewhere.
         let groups = spec.groups.filter(|of| of.count("", ranks).is_ok());
         let Some(groups) = groups else {
             return (whole, ranks);
@@ -298,6 +299,7 @@ impl Binding<'_> {
                 .and_then(CollectiveKind::chunk_bytes);
             let size_bytes = chunk_bytes.map_or(1, |_| entry.largest_bytes);
             let kind = (&entry.traffic, size_bytes);
+            // A list of sizes repeats one algorithm many times.
             if checked.contains(&kind) {
                 continue;
             }
@@ -370,6 +372,7 @@ impl Binding<'_> {
         let all = u64::from(names.count()) * u64::from(npus);
         let all = u32::try_from(all)
             .ok()
+            // With one NPU on each host, the list of free NPUs is no longer than that of hosts.
             .filter(|&all| npus == 1 || u64::from(all) <= RANKS_MAX);
         let Some(all) = all else {
             let message = format!("the fabric has more than {RANKS_MAX} NPUs to place ranks on");
@@ -510,6 +513,7 @@ pub(crate) fn bind(
     refuse_equal_names(&jobs, names);
     start::bind(&specs, &mut jobs, names);
     let (mut bound, mut ranks, mut complete) = (Vec::new(), 0, true);
+    // Free hosts depend on the jobs before, so jobs are bound in the order of the list.
     let mut taken: ById<HostId, u32> = vec![0; names.count() as usize].into();
     for (index, (spec, job)) in specs.iter().zip(jobs).enumerate() {
         let binding = Binding {
@@ -540,6 +544,7 @@ pub(crate) fn bind(
         write_chosen(effective.item_mut("jobs", index), spec, &job);
         bound.push(job);
     }
+    // Only among all jobs: one that could not be bound may be the measured one.
     if complete && bound.iter().all(|job| job.background) {
         let help = "leave `background` out of those to be judged";
         let message = "all jobs are background load, and none is under test";

@@ -23,6 +23,7 @@ pub(super) struct Workload<'a> {
 /// even if none took any time.
 pub(super) fn starts_too_late(job: &Job) -> Option<u64> {
     let turns = job.turns()?;
+    // Counts times picoseconds may exceed 64 bits.
     let gaps = u128::from(turns.saturating_sub(1)) * u128::from(job.gap.ps());
     let compute = job.sequence.iter().map(|run| run.compute);
     let compute = compute.map(|compute| u128::from(compute.mean.ps() + compute.spread.ps()));

@@ -31,6 +31,8 @@ pub(super) fn bind(
             .iter()
             .flat_map(|src| to.iter().map(move |dst| (src, dst)))
         {
+            // `from` and `to` may list the same hosts; an entry without any other pair is refused
+            // below.
             if src == dst {
                 continue;
             }
@@ -38,6 +40,7 @@ pub(super) fn bind(
             flows.push(Flow {
                 src: src_rank,
                 dst: dst_rank,
+                // A stream without a rate fills its sender's line.
                 rate: spec.rate.unwrap_or_else(|| names.rate(src)),
             });
             if flows.len() > FLOWS_MAX {

@@ -152,6 +152,7 @@ impl Workload<'_> {
         let mut rate = BTreeMap::new();
         for way in ways {
             *senders.entry(way.dst).or_default() += 1;
+            // A sender's rate counts once, however many receivers it has.
             rate.insert(way.src, rates[RankId::new(way.src)]);
         }
         if let Some((&rank, fewest)) = senders.iter().find(|(_, senders)| **senders < degree) {

@@ -42,6 +42,7 @@ impl Object {
     pub(super) fn schema(self) -> Value {
         let keys = || self.tables.iter().flat_map(|table| table.keys);
         for (name, _) in &self.inner {
+            // A misspelt key would lose its schema without notice.
             assert!(
                 keys().any(|key| key.name == *name),
                 "no table has the key `{name}`"
@@ -135,6 +136,7 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
         Shape::Parsed("IPv4 address") => pattern("^[0-9]+(\\.[0-9]+){3}$"),
         Shape::Parsed("IPv4 prefix") => pattern("^[0-9]+(\\.[0-9]+){3}/[0-9]+$"),
         Shape::Parsed(_) => json!({"type": ["number", "string"]}),
+        // YAML reads an unquoted `42` or `true` as no string, but the reader takes it as text.
         Shape::Text => json!({"type": ["string", "number", "boolean"]}),
         Shape::Mapping(table) => inner.map_or_else(|| Object::of(&[table]).schema(), Value::clone),
         Shape::List(shape) => list(&of_shape(*shape, inner)),

@@ -50,6 +50,7 @@ pub(super) fn check(around: &Around<'_>, problems: &Problems) {
     let refuse = |what: &str, help: &str| {
         problems.note(PATH, what, help);
     };
+    // A single class has nothing to share, so its weight does no harm.
     let several = around.switches.usual.classes.len() > 1;
     if several
         && around
