@@ -43,6 +43,7 @@ impl Cell<'_> {
     pub fn number(self) -> Option<f64> {
         match self {
             Cell::Integer(value) => Some(value as f64),
+            // Above 2⁵³ low digits are lost, which no statistic shows.
             Cell::Unsigned(value) => Some(value as f64),
             Cell::Float(value) => Some(value),
             Cell::Flag(value) => Some(f64::from(u8::from(value))),
@@ -164,6 +165,7 @@ impl<R> Column<R> {
             kind: self.kind,
             optional: self.optional,
             unit: self.unit,
+            // The text of a doc comment begins with a blank.
             meaning: self.meaning.trim_ascii(),
             may_be_absent: self.may_be_absent,
         }
@@ -318,6 +320,7 @@ impl<T: Value> Value for Option<T> {
         self.as_ref().map_or(Cell::Missing, T::cell)
     }
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // serde tells null from a value, and `Present` reads the value.
         Ok(Option::<Present<T>>::deserialize(deserializer)?.map(|present| present.0))
     }
 }
@@ -494,6 +497,7 @@ impl From<i64> for Cell<'_> {
 
 /// Writes a row as a map from column name to value, without joined columns.
 pub(crate) fn serialise<R: Row, S: Serializer>(row: &R, serializer: S) -> Result<S::Ok, S::Error> {
+    // Only joined columns read names, and those are left out.
     let names = Names::default();
     serializer.collect_map(
         R::COLUMNS

@@ -53,6 +53,7 @@ impl ColumnArray {
         let is_full = valid.iter().all(|there| *there);
         ColumnArray {
             values,
+            // Most columns are full; without a list they need less memory and no test per cell.
             valid: (!is_full).then_some(valid),
         }
     }
@@ -77,6 +78,7 @@ impl ColumnArray {
     pub fn append(&mut self, other: &ColumnArray) {
         let before = self.len();
         if self.valid.is_some() || other.valid.is_some() {
+            // Without a list all rows so far have values.
             let valid = self.valid.get_or_insert_with(|| vec![true; before]);
             match &other.valid {
                 Some(more) => valid.extend(more),

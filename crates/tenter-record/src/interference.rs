@@ -28,6 +28,7 @@ impl InterferenceRow {
     /// Sets both times and their ratio; a job without any time alone has no ratio.
     #[must_use]
     pub fn timed(self, alone: Option<Time>, together: Option<Time>) -> InterferenceRow {
+        // A job that takes no time alone has no slowdown: the ratio would be infinite.
         let divisor = alone.filter(|time| !time.is_zero());
         let slow_down = divisor.zip(together);
         InterferenceRow {

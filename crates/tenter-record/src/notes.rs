@@ -193,6 +193,7 @@ impl Notes {
     pub fn of_all<'a>(trials: impl IntoIterator<Item = &'a Notes>) -> Notes {
         let mut seen: Vec<NoteRow> = Vec::new();
         for note in trials.into_iter().flat_map(|notes| &notes.0) {
+            // Trials have few notes, so a search is fast enough.
             if !seen.contains(note) {
                 seen.push(note.clone());
             }

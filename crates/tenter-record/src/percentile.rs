@@ -17,6 +17,7 @@ pub fn nearest_rank<T: Copy>(sorted: &[T], per_mille: u32) -> Option<T> {
 
 /// Returns the percentile's nearest rank, from 1: `share` / `whole` among `count` values.
 pub fn rank(count: u64, share: u64, whole: u64) -> u64 {
+    // The product may exceed 64 bits.
     let below = u128::from(count) * u128::from(share.min(whole));
     (below.div_ceil(u128::from(whole)) as u64).max(1)
 }
@@ -25,6 +26,7 @@ pub fn rank(count: u64, share: u64, whole: u64) -> u64 {
 /// picosecond.
 pub fn median_time(mut times: Vec<Time>) -> Option<Time> {
     times.sort_unstable();
+    // Without times the subtraction fails, which returns `None`.
     let below = *times.get(times.len().checked_sub(1)? / 2)?;
     let above = times[times.len() / 2];
     Some(below + Time::from_ps((above.ps() - below.ps()) / 2))
@@ -70,6 +72,7 @@ impl Distribution {
     pub fn of_counts(times: &BTreeMap<Time, u64>) -> Option<Distribution> {
         let count = times.values().sum();
         Distribution::by(|per_mille| {
+            // The rank counts down by each time's count until the time that holds it.
             let mut before = rank(count, u64::from(per_mille), 1_000);
             let mut times = times.iter();
             let found = times.find(|(_, often)| {

@@ -47,6 +47,7 @@ impl Spread {
         let mean = values.iter().map(|(value, _)| value).sum::<f64>() / n;
         let ci95 = (values.len() > 1).then(|| {
             let squares: f64 = values.iter().map(|(value, _)| (value - mean).powi(2)).sum();
+            // The mean's standard error, from the sample's deviation with n - 1 degrees of freedom.
             t_975(values.len() - 1) * (squares / (n - 1.0) / n).sqrt()
         });
         let (mut least, mut greatest) = (first, first);

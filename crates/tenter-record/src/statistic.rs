@@ -84,6 +84,7 @@ impl Statistic {
             Statistic::Mean => sum() / count as f64,
             Statistic::Median => {
                 let (below, above) = (values[(count - 1) / 2], values[count / 2]);
+                // The sum of both could overflow; half of their difference cannot.
                 below + (above - below) / 2.0
             }
             Statistic::Percentile(share) => {
@@ -120,6 +121,7 @@ impl FromStr for Statistic {
         if whole.is_empty() || decimals.len() > 3 || !digits(whole) || !digits(decimals) {
             return Err(());
         }
+        // Padded to three decimals, the digits count thousandths of a percent.
         let share: u32 = format!("{whole}{decimals:0<3}").parse().map_err(drop)?;
         (share <= WHOLE)
             .then_some(Statistic::Percentile(share))

@@ -86,6 +86,7 @@ impl Summary {
     /// Returns the measured collective whose share of its ideal time is lowest, the first among
     /// equal ones; `None` if no collective has an ideal time.
     pub fn lowest_ideal(&self) -> Option<(&JobSummary, &CollectiveRow)> {
+        // Rows without a share are filtered out below.
         let share = |row: &CollectiveRow| row.percent_of_ideal.unwrap_or(f64::INFINITY);
         let rated = |(_, row): &(&JobSummary, &CollectiveRow)| row.percent_of_ideal.is_some();
         let rated = self.measured_collectives().filter(rated);

@@ -130,6 +130,7 @@ impl Tiers {
             tx_min_bytes: bytes.min,
             tx_mean_bytes: bytes.mean,
             tx_max_bytes: bytes.max,
+            // Missing rather than wrong if any counter was not read.
             tx_max_over_mean: (bytes.max > 0 && unread(ports).is_empty())
                 .then(|| bytes.max as f64 / bytes.mean),
             utilisation_min: busy().fold(f64::INFINITY, f64::min),
@@ -198,6 +199,7 @@ struct Spread {
 
 fn spread(ports: &[&PortRow], value: impl Fn(&PortRow) -> u64) -> Spread {
     let values = || ports.iter().map(|port| value(port));
+    // Bytes over all links may exceed 64 bits.
     let sum: u128 = values().map(u128::from).sum();
     Spread {
         min: values().min().unwrap_or(0),

@@ -105,6 +105,7 @@ impl Query {
                 continue;
             }
             let key: Vec<KeyCell> = self.by.iter().map(|by| KeyCell::of(cell(*by))).collect();
+            // Memory is taken before a group is stored, so that a refused query has stored little.
             if !groups.contains_key(&key) {
                 let texts = key.iter().map(|part| part.cell().to_text().len());
                 let parts = key.len() + self.aggregates.len();

@@ -77,6 +77,7 @@ impl Condition {
             }
             Condition::OneOf(column, texts) => {
                 let cell = cell(*column);
+                // A missing cell's text is empty, and so may be the text that a query asks for.
                 cell != Cell::Missing && texts.iter().any(|text| *text == cell.to_text())
             }
             Condition::Contains(column, text) => {

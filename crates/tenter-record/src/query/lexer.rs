@@ -57,6 +57,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, (usize, String)> {
             let length = number_length(rest);
             (number(&rest[..length]).map_err(|what| (at, what))?, length)
         } else if first.is_alphabetic() || first == '_' {
+            // Names of jobs may have dots and hyphens, so a minus needs a blank before it.
             let length = length_of(rest, |c| c.is_alphanumeric() || "_.-".contains(c));
             (TokenKind::Word(rest[..length].to_owned()), length)
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {

@@ -110,6 +110,7 @@ const CELL_BYTES: usize = 64;
 /// An owner's requested columns, and its row indices by key.
 #[derive(Default)]
 struct Found {
+    // Both maps are only looked up: their order reaches no answer.
     columns: HashMap<usize, ColumnArray>,
     rows: HashMap<Vec<i64>, usize>,
 }

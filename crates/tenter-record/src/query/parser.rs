@@ -105,6 +105,7 @@ fn parsed<T>(
 
 /// Returns the table that a query asks: the first to whose rows all other named tables belong.
 fn asked_table(tokens: &[Token]) -> Result<Option<&'static str>, Problem> {
+    // Tables are found before parsing, since a column may stand before the first one named.
     let named = tokens.iter().enumerate().filter_map(|(place, token)| {
         let TokenKind::Word(word) = &token.kind else {
             return None;
@@ -177,6 +178,7 @@ impl<'q> Parser<'q> {
         loop {
             let from = self.peek().at;
             let (value, unit) = self.expression(Level::Statistics)?;
+            // The expression has consumed at least one token.
             let to = self.tokens[self.next - 1].end;
             let text = self.text[from..to].to_owned();
             values.push(NamedValue { text, unit, value });
@@ -218,6 +220,7 @@ impl<'q> Parser<'q> {
     }
 
     fn peek(&self) -> &'q Token {
+        // The last token is the end; nothing consumes it, so it repeats.
         &self.tokens[self.next.min(self.tokens.len() - 1)]
     }
 
@@ -629,6 +632,7 @@ fn alike(left: Measured, right: Measured) -> Result<[Expression; 2], String> {
     let worths = worths.filter(|((_, left), (_, right))| left == right);
     let ((of_left, _), (of_right, _)) = worths
         .ok_or_else(|| format!("{} and {} do not compare", named(&left.1), named(&right.1)))?;
+    // The right side is converted: the column on the left is compared exactly as stored.
     let factor = Expression::Number(of_right / of_left);
     let right = Expression::Of(Operator::Times, Box::new([right.0, factor]));
     Ok([left.0, right])

@@ -47,6 +47,7 @@ impl Reader {
         };
         let own = columns.iter().map(|column| match column.from {
             From::Row => place_of(column.place),
+            // Never used: `cell` asks the owner for these columns.
             From::Owner(_) => usize::MAX,
         });
         let own = own.collect();

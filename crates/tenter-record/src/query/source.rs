@@ -51,6 +51,7 @@ impl Source for Held<'_> {
             type Out = ();
             fn of<R: Table>(&mut self) {
                 let Groups(held, columns, each) = self;
+                // Groups bound the memory that arrays take beside the rows.
                 for rows in R::rows(&held.results).chunks(GROUP) {
                     let array =
                         |place: &usize| ColumnArray::of(&R::COLUMNS[*place], rows, held.names);
