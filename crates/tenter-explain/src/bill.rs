@@ -145,6 +145,7 @@ fn device_percent(device: &Device, ports: &BTreeMap<Rate, u64>) -> Option<f64> {
         return None;
     }
     let share = ports.iter().fold(0.0, |sum, (&rate, &count)| {
+        // A port also runs at a lower rate than its own.
         let at_least = device.ports.iter().filter(|(_, listed)| *listed >= rate);
         let most = at_least.map(|(count, _)| *count).max();
         sum + most.map_or(f64::INFINITY, |most| count as f64 / f64::from(most))

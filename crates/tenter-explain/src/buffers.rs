@@ -325,6 +325,7 @@ fn threshold(limit: Limit, pool: u64) -> Threshold {
             denominator,
         } => {
             let (n, d) = (u128::from(numerator), u128::from(denominator));
+            // With alpha above 1 the threshold exceeds the pool, which bounds it.
             let share = |parts: u128| (u128::from(pool) * n / parts).min(u128::from(pool)) as u64;
             let kind = if d == 1 {
                 format!("alpha {n}")

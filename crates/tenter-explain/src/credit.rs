@@ -58,6 +58,7 @@ pub(crate) fn credit_facts(plan: &Plan) -> Option<CreditFacts> {
         link: plan.topology.port_name(end.node, end.port),
         link_gbps: link.rate.as_gbps(),
         round_trip_ns: round_trip.as_ns(),
+        // Bits per second times picoseconds, over 8 bits a byte and 10¹² ps a second.
         round_trip_bytes: (bits / 8_000_000_000_000) as u64,
         needed_bytes: needed(link),
         short_links: short.count() as u64,

@@ -24,6 +24,7 @@ pub(crate) fn fabric_bytes(plan: &Plan) -> u64 {
     let topology = &plan.topology;
     let hosts = topology.hosts as u64;
     let planes = u64::from(topology.nic_ports);
+    // A NIC's first port is part of `HOST`.
     let further_ports = hosts * (planes - 1);
     let switches = topology.nodes.iter().skip(topology.hosts);
     let ports: u64 = switches.map(|node| node.ports.len() as u64).sum();
@@ -84,6 +85,7 @@ fn equal_ports(plan: &Plan, switch: NodeId) -> u64 {
     for peer in topology.neighbours(switch) {
         let other = topology.tier(peer.node);
         if other == tier {
+            // A link within a tier: this is no tree.
             return u64::MAX;
         }
         if other.is_some() && other < tier {

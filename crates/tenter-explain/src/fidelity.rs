@@ -40,6 +40,7 @@ impl fmt::Display for FidelityClass {
 /// because none predicts another's.
 fn fabric(plan: &Plan) -> String {
     let control = plan.nic.reacting().map(CongestionControl::word);
+    // The first that applies names the class.
     let mechanisms = [
         (plan.circuits.is_some(), "circuits"),
         (!plan.faults.events.is_empty(), "faults"),
@@ -137,6 +138,7 @@ impl ErrorOf {
         let count = errors.len() as f64;
         let mut sizes: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
         sizes.sort_by(f64::total_cmp);
+        // Nearest rank, as for all percentiles of trials.
         let rank = (0.95 * count).ceil() as usize;
         ErrorOf {
             bias: errors.iter().sum::<f64>() / count,

@@ -54,6 +54,7 @@ pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
     let pcie = plan.nic.pcie?;
     let mtu = plan.nic.mtu_bytes;
     let headers = plan.nic.header_bytes() + WIRE_OVERHEAD_BYTES;
+    // Sorted by rates, which puts the slowest NICs first.
     let mut kinds: BTreeMap<(Rate, Rate, Rate), (u64, HostId)> = BTreeMap::new();
     for (host, rates) in plan.dma.numbered() {
         let line = plan.topology.line_rate(host);

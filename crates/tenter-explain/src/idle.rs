@@ -393,6 +393,7 @@ fn has_detours(plan: &Plan, routing: &Routing) -> bool {
 /// switch.
 fn has_choice(plan: &Plan, routing: &Routing, job: &Job) -> bool {
     let kinds = host_kinds(plan, job.hosts.iter().copied());
+    // Hosts of a kind have like links, so one stands for all.
     let hosts: Vec<HostId> = kinds.iter().map(|kind| kind.hosts.0).collect();
     let chooses = |from: HostId, to: HostId| {
         let mut path = routing.path(&plan.topology, from, to);
@@ -473,6 +474,7 @@ fn idle_routes(plan: &Plan, budget: &Budget) -> Result<Vec<usize>, ExplainError>
     if topology.routes.is_empty() {
         return Ok(Vec::new());
     }
+    // A route is idle if the fabric without routes chooses the same ports.
     let mut without = topology.clone();
     without.routes.clear();
     let routing = Routing::build(&without, budget)?;

@@ -166,6 +166,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
             .jobs
             .iter()
             .zip(&starts)
+            // Samples end with the last measured job.
             .filter(|(job, _)| !job.background)
             .map(|(job, &start)| Ideal::without_latency(plan, job).end(start));
         let end = ends.max().unwrap_or_default();
@@ -200,6 +201,7 @@ fn operations(plan: &Plan) -> u64 {
             let count = graph.operations();
             let metered = known.as_ref().map_or(0, |_| count * OPERATION_METERED);
             bytes = bytes.saturating_add(metered);
+            // Jobs may share a graph, which is in memory once.
             if !graphs.iter().any(|known| Arc::ptr_eq(known, graph)) {
                 graphs.push(graph);
                 bytes = bytes.saturating_add(graph.memory_bytes() + count * OPERATION_FILE);
@@ -293,6 +295,7 @@ impl Entries {
             }
             row.sort_unstable();
             row.dedup();
+            // Two lanes to one rank are two entries, and need a table.
             let apart = row.windows(2).all(|pair| pair[0].dst != pair[1].dst);
             entries.dense &= apart && row.len() as u64 == u64::from(job.ranks()) - 1;
             entries.count += row.len() as u64;

@@ -54,6 +54,7 @@ pub(crate) fn path_classes(plan: &Plan, routing: &Routing) -> Vec<PathClass> {
     let mut kinds = host_kinds(plan, plan.topology.host_ids());
     let all = kinds.len() <= KINDS_MAX;
     if !all {
+        // Evenly spaced kinds keep every part of the fabric in the sample.
         let step = kinds.len().div_ceil(KINDS_MAX);
         kinds = kinds.into_iter().step_by(step).collect();
     }
@@ -99,6 +100,7 @@ fn path_class(
     let name = |host: HostId| plan.topology.name(host).to_owned();
     let planes = plan.sprayed_planes();
     let slowest = links.iter().map(|link| link.rate.bits_per_second()).min();
+    // Packets of a queue pair are sprayed over all these planes at once.
     let slowest = slowest.unwrap_or_default().saturating_mul(planes.into());
     let slowest = Rate::from_bits_per_second(slowest);
     let one = |from: HostId, to: HostId, links: &[Link], bytes: u32| {
@@ -114,6 +116,7 @@ fn path_class(
         latency_ns: request_alone(plan, routing, links, [from, to], bytes).as_ns(),
     };
     PathClass {
+        // Between two NICs n links join n - 1 switches.
         switches: links.len() as u32 - 1,
         host_pairs,
         from: name(from),
@@ -129,6 +132,7 @@ fn path_class(
 /// Returns the bytes that a link carries in `time`, headers and gaps included.
 fn carried(rate: Rate, time: Time) -> u64 {
     let bits = u128::from(rate.bits_per_second()) * u128::from(time.ps());
+    // Bits per second times picoseconds, over 8 bits a byte and 10¹² ps a second.
     (bits / 8_000_000_000_000) as u64
 }
 

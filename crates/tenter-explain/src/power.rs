@@ -45,6 +45,7 @@ pub(crate) fn power_facts(plan: &Plan, profile: &PowerProfile) -> PowerFacts {
     let picojoules =
         |switches: u64| profile.constants.dynamic_joules(switches, switches + 1) * 1e12;
     let tiers = u64::from(topology.top_tier().unwrap_or(0));
+    // Up through all tiers and down again, with the top one once.
     let most = picojoules(2 * tiers + 1);
     PowerFacts {
         profile: profile.name.clone(),

@@ -85,9 +85,11 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
     let at_hosts = waiting_for_hosts(plan, &shares, sending);
     let uneven = waiting_between(plan, crossing * u64::from(job.queue_pairs), crossing_bytes);
     let narrow = waiting_at_borders(plan, sending, crossing_bytes, all(between_regions));
+    // Both estimate the same queues, so the greater one counts, and not their sum.
     let between = uneven.max(narrow);
     let flows = transfers * u64::from(job.queue_pairs);
     let packets = bytes_of_all.div_ceil(u64::from(plan.nic.mtu_bytes).max(1));
+    // Each flow has at least one packet.
     let packets = packets.max(flows);
     let bytes_of_one = (bytes_of_all / packets.max(1)).max(1);
     let mut waiting = (at_hosts + between) / bytes_of_one;
@@ -176,6 +178,7 @@ fn port_limit(plan: &Plan) -> u64 {
         let pool = spec.pool_of(class.pool);
         let bytes = match class.limit {
             Limit::Static(bytes) | Limit::AtRate { bytes, .. } => bytes.min(pool),
+            // A queue alone may come close to holding the whole pool.
             Limit::Dynamic { .. } | Limit::Levels(_) => pool,
         };
         bytes.min(UNLIMITED_POOL)

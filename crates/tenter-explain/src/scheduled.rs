@@ -84,6 +84,7 @@ pub(crate) fn scheduled_facts(plan: &Plan, routing: &Routing) -> Option<Schedule
         cold_ns: cold.map(Time::as_ns),
         warm_ns: cold
             .zip(control)
+            // A request and a credit cross between the leaves first if the queue is cold.
             .map(|(cold, control)| (cold - control * 2).as_ns()),
     })
 }

@@ -66,10 +66,12 @@ pub(crate) fn traffic(
             }
         });
         let transfer = schedule.transfer(id);
+        // Successive transfers mostly have the same size.
         let known = last.filter(|load| load.bytes == transfer.bytes);
         let load = known.unwrap_or_else(|| load(plan, job, transfer.bytes));
         last = Some(load);
         let [from, to] = job.ends(&transfer);
+        // A scale-up domain carries these past the fabric.
         if plan.is_within_domain(from, to) {
             continue;
         }

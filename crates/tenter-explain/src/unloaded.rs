@@ -58,6 +58,7 @@ impl UnloadedTimes {
             return Some(time(bytes));
         }
         let (half, whole) = (time(REQUEST_MAX / 2), time(REQUEST_MAX));
+        // Beyond the limit each byte takes as long as those between 2 and 4 MiB.
         let rest = u128::from((whole - half).ps()) * u128::from(bytes - REQUEST_MAX);
         let rest = rest / u128::from(REQUEST_MAX / 2);
         Some(whole.saturating_add(Time::from_ps(rest as u64)))
