@@ -23,6 +23,7 @@ pub(crate) fn wait_for<T: Send + 'static>(
 ) -> PyResult<T> {
     let (sender, mut receiver) = channel();
     let thread = std::thread::Builder::new().name("tenter".to_owned());
+    // The receiver waits until the work has ended, so sending does not fail.
     let thread = thread.spawn(move || drop(sender.send(work())));
     let thread = thread.map_err(|error| internal(py, &format!("no thread can start: {error}")))?;
     let mut raised = None;
@@ -33,6 +34,7 @@ pub(crate) fn wait_for<T: Send + 'static>(
         (heard, receiver) = py.detach(move || (receiver.recv_timeout(TICK), receiver));
         match heard {
             Ok(done) => break Some(done),
+            // The work has dropped the sender without a value: it panicked.
             Err(RecvTimeoutError::Disconnected) => break None,
             Err(RecvTimeoutError::Timeout) if raised.is_none() => {
                 if let Err(error) = py.check_signals().and_then(|()| tick(py)) {

@@ -98,6 +98,7 @@ impl Trial {
             (FlowRow::TABLE, &self.flows),
             (SampleRow::TABLE, &self.samples),
         ] {
+            // Without rows the answer would be that of an empty table.
             if query.table() == table && matches!(rows, Rows::None) {
                 return Err(not_kept(py, table));
             }
@@ -277,6 +278,7 @@ impl<R> Default for Pending<R> {
 impl<R: Row + Clone> Pending<R> {
     fn take(&mut self, rows: &[R], names: &Names) -> Result<(), SinkError> {
         self.pending.extend_from_slice(rows);
+        // Full batches are converted at once, so that a table is never in memory twice.
         if self.pending.len() >= BATCH_ROWS {
             self.flush(names)
                 .map_err(|error| SinkError(error.to_string()))?;
@@ -324,6 +326,7 @@ impl Observer for Keeper {
     }
 
     fn progress(&mut self, at: &Running<'_>) -> Control {
+        // A thread that panicked has left a whole progress behind, so the lock still serves.
         *self.at.lock().unwrap_or_else(PoisonError::into_inner) = at.progress;
         if self.cancelled.load(Ordering::Relaxed) {
             Control::Stop

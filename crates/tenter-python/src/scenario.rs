@@ -25,6 +25,7 @@ impl Scenario {
     #[staticmethod]
     fn parse(py: Python<'_>, text: String, format: &str, name: &str) -> PyResult<Scenario> {
         let scenario = tenter::Scenario::parse(name, text, format_of(py, format)?);
+        // A text has no folder: paths in it count from the current one.
         Ok(Scenario(scenario.beside("")))
     }
 

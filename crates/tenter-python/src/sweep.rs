@@ -190,6 +190,7 @@ impl SweepSession {
 
     /// Writes the results, and gives the answer as JSON.
     fn end(&self, py: Python<'_>) -> PyResult<String> {
+        // Later calls find no session, and are refused.
         let session = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let session = session.ok_or_else(|| wrong(py, "the sweep has ended"))?;
         let results = py.detach(|| session.end());
@@ -234,6 +235,7 @@ pub(crate) fn carry_out<'py>(
     let tick = |_: Python<'_>| {
         let is_over = stopped.map(|stopped| stopped.call0()?.is_truthy());
         if is_over.transpose()?.unwrap_or(false) {
+            // Nothing is raised: the answer of a stopped trial is wanted, too.
             cancelled.store(true, Ordering::Relaxed);
         }
         Ok(())

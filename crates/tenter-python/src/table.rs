@@ -73,6 +73,7 @@ impl Table {
                     return Ok(Box::new(RecordBatchIterator::new(batches, own)));
                 }
                 let (schema, selection) = (Arc::clone(schema), selection.clone());
+                // The stream may outlive this table, so both share the batches.
                 let batches = Arc::clone(batches);
                 let selected = (0..batches.len()).map(move |at| {
                     let batch = &batches[at];
@@ -103,6 +104,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The interface lets a producer ignore the request.
         let _ = requested_schema;
         let stream = FFI_ArrowArrayStream::new(self.batches(py, &self.selection)?);
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
@@ -235,6 +237,7 @@ impl Reading {
             if batch.num_rows() > rows {
                 self.batch = Some(batch.slice(rows, batch.num_rows() - rows));
             }
+            // Batches without rows are passed over.
             if rows > 0 {
                 return Ok(Some(batch.slice(0, rows)));
             }
@@ -323,6 +326,7 @@ fn test_of(
     }
     if value.is_instance_of::<PyInt>() || value.extract::<f64>().is_ok() {
         let number: f64 = value.extract().map_err(|_| refused())?;
+        // Equality is a range with one value.
         return Ok(ColumnTest::Between(number, number));
     }
     Err(refused())
