@@ -46,7 +46,7 @@ pub(crate) fn take_out(root: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
     });
 }
 
-/// Calls `act` for each algorithm in a scenario that is a mapping, with its parent and its key.
+/// Calls `act` for each algorithm that a scenario writes as a mapping, with its parent and key.
 fn each(root: &mut Node, act: &mut dyn FnMut(&mut Node, &str)) {
     for job in root.items_mut("jobs") {
         for collective in job.items_mut("collectives") {

@@ -337,7 +337,6 @@ impl Around<'_> {
     fn need_of(&self, node: NodeId, of: &Model<'_>) -> Need {
         let ports = u64::from(self.topology.ports(node));
         let classes = of.spec().classes.iter();
-        // Sizes up to 1 TiB overflow when summed over ports; a saturated need fits no buffer.
         let reserved = classes.fold(0_u64, |sum, class| sum.saturating_add(class.reserved_bytes));
         let parts = self.headroom_of_parts(node, of).into_iter();
         let headroom = parts.fold(0, u64::saturating_add);

@@ -97,7 +97,7 @@ pub(crate) fn check_signals(around: &Around<'_>, signals: bool) {
     }
 }
 
-/// Refuses planes that NICs spray over but that need packets in order.
+/// Refuses NICs that spray over planes but need packets in order.
 fn check_order(around: &Around<'_>, nic: &NicSpec) {
     let in_order = !matches!(nic.loss_recovery, LossRecovery::SelectiveRepeat(_));
     let sprays = nic.plane_choice() == PlaneChoice::Spray;

@@ -16,7 +16,7 @@ impl Serialize for Scenario {
 impl<'de> Deserialize<'de> for Scenario {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Scenario, D::Error> {
         let read = typed_of(Written::deserialize(from)?);
-        // Formats put an error of serde into a line of their own.
+        // A format quotes this text within its own message, so it takes one line.
         read.map_err(|problems| D::Error::custom(problems.on_one_line()))
     }
 }

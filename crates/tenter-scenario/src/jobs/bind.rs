@@ -372,7 +372,7 @@ impl Binding<'_> {
         let all = u64::from(names.count()) * u64::from(npus);
         let all = u32::try_from(all)
             .ok()
-            // With one NPU on each host, the list of free NPUs is no longer than that of hosts.
+            // With one NPU per host the list of NPUs is no longer than the fabric's list of hosts.
             .filter(|&all| npus == 1 || u64::from(all) <= RANKS_MAX);
         let Some(all) = all else {
             let message = format!("the fabric has more than {RANKS_MAX} NPUs to place ranks on");
