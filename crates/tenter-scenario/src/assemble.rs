@@ -35,7 +35,8 @@ use tenter_plan::{
 /// A scenario whose sections were read, each by itself.
 struct Draft {
     parts: ScenarioParts,
-    /// The caller's seed, or else the scenario's; `None` if the latter is wrong.
+    /// The caller's seed, or else the scenario's. `None` if the latter is wrong: then there is no
+    /// plan, but other checks go on with 0.
     seed: Option<u64>,
 }
 
@@ -80,11 +81,8 @@ impl Draft {
         findings: Findings<'_>,
         effective: &mut Node,
     ) -> Option<Plan> {
-        // Without a valid seed there is no plan (`self.seed?` below); 0 lets the other checks go
-        // on.
         let (mut own, seed, problems) = (self.parts, self.seed.unwrap_or(0), findings.problems);
         if let Some(endpoint) = &mut own.endpoint {
-            // The checks read the keys of RoCEv2, whatever the transport.
             endpoint.nic.adopt_transport();
         }
         let (models, balancing) = (own.fabric.models(), own.fabric.balancing());
@@ -102,7 +100,6 @@ impl Draft {
             pcie: endpoint.nic.pcie.map(Pcie::complete),
             ..endpoint.nic
         });
-        // Only `sample_interval: auto` needs the estimate, which goes over all cables and jobs.
         let length = || sampling::length(&jobs, &topology, &switches, &nic, limits.time);
         let sample_interval = observe.interval(length, effective);
         let plan = Plan {
