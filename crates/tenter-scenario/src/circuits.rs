@@ -34,6 +34,7 @@ pub(crate) fn bind(
     let mut order: Vec<usize> = (0..circuits.changes.len()).collect();
     // A change must be valid on the circuits that the earlier ones leave, so checks follow time.
     order.sort_by_key(|change| circuits.changes[*change].at);
+    // The plan's fabric keeps its initial circuits; changes are tried on a copy.
     let mut later = topology.clone();
     for change in order {
         let rewirings = &circuits.changes[change].rewirings;

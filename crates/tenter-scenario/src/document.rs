@@ -53,6 +53,7 @@ pub fn read_workload(
     files: &Files<'_>,
     budget: &Budget,
 ) -> Result<(WorkloadKind, Vec<String>), Diagnostics> {
+    // Kind and file come from the command, which has no text to point into.
     let mut sources = vec![source("", "the import")?];
     for setting in settings {
         sources.push(source(setting, "--set")?);

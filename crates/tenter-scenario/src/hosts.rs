@@ -112,6 +112,7 @@ impl<'t> HostNames<'t> {
     /// Returns true if two hosts can exchange data: over the fabric, or in one scale-up domain.
     pub(crate) fn joins(&self, a: HostId, b: HostId) -> bool {
         let in_domain = |domain: ScaleUp| domain.joins_nics(self.npus, a, b);
+        // Data within a domain enter no fabric, so planes do not matter to them.
         self.topology.joins(a, b) || self.scale_up.is_some_and(in_domain)
     }
 

@@ -54,6 +54,7 @@ fn warn(around: &Around<'_>, class: u8, room: u64, slowest: Rate, frame: u64) {
 
 /// Returns the lowest rate that faults degrade each cable to.
 fn degraded(faults: Option<&FaultPlan>) -> HashMap<u32, Rate> {
+    // Only looked up by cable, so that no order of a hash map matters.
     let mut rates: HashMap<u32, Rate> = HashMap::new();
     for event in faults.into_iter().flat_map(|faults| &faults.events) {
         if let Fault::LinkRate(cable, rate) = event.fault {

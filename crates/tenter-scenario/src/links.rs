@@ -142,6 +142,7 @@ fn find(word: &str, path: &Path<'_>, topology: &Topology, is_host: bool) -> Opti
         .filter(|node| topology.is_host(*node) == is_host);
     if found.is_none() {
         let nodes = if is_host {
+            // Hosts come first among the nodes.
             &topology.nodes.as_slice()[..topology.hosts]
         } else {
             &topology.nodes.as_slice()[topology.hosts..]

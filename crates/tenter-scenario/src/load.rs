@@ -143,6 +143,7 @@ pub fn text_of<'b>(bytes: &'b [u8], source_name: &str) -> Result<&'b str, Diagno
         let message = format!("the text is not UTF-8: byte {at} does not belong to any character");
         Diagnostics::of_input(source_name, message, "save the file with UTF-8 encoding")
     })?;
+    // Some editors put a byte order mark in front of UTF-8.
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
@@ -478,6 +479,7 @@ fn lay(root: &mut Node, text: &str, source: usize, problems: &Problems) {
     let what = node.describe();
     if let Value::Map(entries) = node.value {
         for entry in entries {
+            // Replaced as a whole: a mixture of both values would mean neither.
             root.remove(&[&entry.key]);
             root.add(entry);
         }

@@ -56,6 +56,7 @@ fn port(word: &str, path: &Path<'_>, topology: &Topology, nodes: Nodes) -> Read<
         return None;
     };
     let hosts = topology.hosts;
+    // Switches follow the hosts in the order of nodes.
     let first = if nodes == Nodes::All { 0 } else { hosts };
     let mut candidates = topology.node_ids().skip(first);
     let names = candidates.clone().map(|node| topology.name(node));

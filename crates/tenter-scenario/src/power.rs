@@ -31,6 +31,7 @@ choice!(ProfileName { "edr-100g" => Edr100g });
 pub type Power = WordOr<ProfileName, OwnPower>;
 
 fn constants_of_the_profile(reader: &mut dyn Reader) {
+    // The profile must be known before the keys that it fills in are read.
     let said = reader.peek_word("profile");
     if let Some(name) = said.and_then(|word| ProfileName::of_word(&word)) {
         for (key, value) in Component::written(&name.constants()) {

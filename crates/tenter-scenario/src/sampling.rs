@@ -43,6 +43,7 @@ impl Sampling {
 
 /// Divides a length by [`SAMPLES`], and rounds up to two digits.
 fn interval(length: Time) -> Time {
+    // `Time::MAX` is a sum that has saturated, and no length.
     if length.is_zero() || length == Time::MAX {
         return UNKNOWN;
     }

@@ -175,6 +175,7 @@ fn check_parts(
         );
     }
     let pools = buffer.map(Buffer::names);
+    // Both checks run, so that problems of both show at once.
     let go = listed.is_none_or(|listed| classes::check(listed, pools.as_deref(), reader));
     go && !two
 }

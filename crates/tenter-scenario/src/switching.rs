@@ -105,6 +105,7 @@ fn check_scheduled(around: &Around<'_>, problems: &Problems) {
                 "leave out `ecn`; `fabric.flow_control: pfc` pauses NICs when the memory of their leaf runs out",
             );
     }
+    // Only NICs may be paused here, each for what it has sent itself.
     let by_others = |class: &ClassSpec| {
         let lossless = class.lossless.as_ref();
         lossless.is_some_and(|lossless| lossless.trigger != PfcTrigger::Ingress)

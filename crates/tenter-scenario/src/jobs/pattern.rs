@@ -52,6 +52,7 @@ pub(super) fn bind(
             compute: spec.compute(),
         });
     }
+    // `differing` is 1 or `steps`, so the division is exact.
     job.iterations = steps / differing;
     if let Some(turns) = starts_too_late(job) {
         let message = format!("the last of {turns} steps is beyond the longest simulation");
