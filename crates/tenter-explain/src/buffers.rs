@@ -213,6 +213,7 @@ impl UsedQueues {
 /// Returns the queues that packets from all jobs use.
 pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
     let queue_of = plan.switches.usual.queue_of_class();
+    // Packets change their class from region to region; each class's queue counts.
     let queues = |class: u8| {
         let classes = plan.switches.classes_in_regions(class);
         classes.fold(0, |bits, class| {
@@ -379,6 +380,7 @@ fn lossless_facts(
             let bytes = link.headroom[usize::from(class.class)];
             whole = whole.saturating_add(bytes);
             facts.headroom_min_bytes = facts.headroom_min_bytes.min(bytes);
+            // Among equal ports the first is named.
             if bytes > facts.headroom_max_bytes {
                 facts.headroom_max_bytes = bytes;
                 facts.headroom_max_port = topology.port_name(node, port);

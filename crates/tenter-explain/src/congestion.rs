@@ -21,6 +21,7 @@ pub(crate) fn recovery_facts(plan: &Plan) -> Option<RecoveryFacts> {
     let Some(CongestionControl::Dcqcn(control)) = plan.nic.reacting() else {
         return None;
     };
+    // The first host's line stands for all.
     let cut = control.recovery(plan.topology.line_rate(HostId::new(0)))?;
     Some(RecoveryFacts {
         cut_to_percent: cut.share * 100.0,

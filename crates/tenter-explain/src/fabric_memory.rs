@@ -58,6 +58,7 @@ fn switch_tables(plan: &Plan) -> u64 {
             .input_queued
             .map_or(0, |of| of.memory_bytes(ports.into(), spec.classes.len()));
         let sizes = TableSizes {
+            // Tables grow with the leaves that packets go to: those that have ranks.
             lists: equal_ports(plan, switch).min(used),
             ports: ports.into(),
             leaves,

@@ -26,6 +26,7 @@ pub(crate) fn transfers(
         return count;
     };
     if let Some(rate) = workload.arrivals_per_second() {
+        // The duration may allow less than a flow, or more than the workload has numbers for.
         return ((rate * duration.as_s()) as u64).clamp(1, count);
     }
     let latency = routing.map_or(0, |routing| {
@@ -93,6 +94,7 @@ fn arrivals_by_receiver(workload: &FlowWorkload, all: f64) -> BTreeMap<u32, f64>
         let here = match (weights, &workload.arrivals) {
             (Some(weights), _) => all * weights.of(index) as f64 / sum.max(1.0),
             (None, Arrivals::EachSender { means, .. }) => {
+                // A mean of zero must not become a divisor.
                 let mean = means[way.src as usize].as_s().max(1e-12);
                 1.0 / (mean * of_sender[&way.src])
             }

@@ -152,6 +152,7 @@ pub(crate) fn starts(plan: &Plan) -> Vec<Time> {
             }
         }
     }
+    // Every start is known by now.
     starts.into_iter().flatten().collect()
 }
 

@@ -56,6 +56,7 @@ pub fn idle_settings_on(
     budget: &Budget,
 ) -> Result<Vec<IdleSetting>, ExplainError> {
     let mut facts = Facts::of(plan, routing, budget)?;
+    // Only the keys tell: a plan has hosts in place of their placement.
     facts.placed = given.iter().any(|path| {
         let of_job = item(path, "jobs");
         of_job.is_some_and(|(_, rest)| rest == "placement")
@@ -497,6 +498,7 @@ fn idle_routes(plan: &Plan, budget: &Budget) -> Result<Vec<usize>, ExplainError>
 /// Lists classes without packets, and ECN thresholds on classes without data.
 fn class_notes(plan: &Plan, given: &[String]) -> Vec<IdleSetting> {
     let listed = |key: &str| given.iter().any(|path| path == key);
+    // Classes that flow control laid out are no setting of the user.
     if !listed("fabric.switch.classes") {
         return Vec::new();
     }

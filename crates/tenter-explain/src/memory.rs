@@ -245,6 +245,7 @@ fn greatest_crowd(plan: &Plan, job: &Job) -> Result<Crowd, WorkloadError> {
     let mut greatest = Crowd::default();
     for run in largest_runs(job) {
         let crowd = crowd(plan, job, run)?;
+        // Packets are those of the collective with most flows; most may wait in another one.
         if crowd.flows >= greatest.flows {
             greatest.flows = crowd.flows;
             greatest.packets = crowd.packets;

@@ -53,6 +53,7 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
     let messages = plan.nic.outstanding_messages.map_or(u64::MAX, |messages| {
         u64::from(messages) * plan.nic.message_bytes * u64::from(job.queue_pairs)
     });
+    // Both limits hold, so the smaller one counts.
     let window = window.min(messages);
     let (ranks, each_for) = traffic::ranks_looked_at(&*schedule);
     traffic::initial(&*schedule, &ranks, |schedule, id| {

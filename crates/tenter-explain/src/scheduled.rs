@@ -280,6 +280,7 @@ impl Flow {
     }
 
     fn ask(&mut self, heard: Time) {
+        // Bytes that a credit or an earlier request covers are not requested again.
         if self.arrived > self.granted.max(self.asked) {
             self.requests.push_back((heard, self.arrived - self.asked));
             self.asked = self.arrived;
@@ -289,11 +290,13 @@ impl Flow {
     fn hear(&mut self) {
         if let Some((now, bytes)) = self.requests.pop_front() {
             self.debt += bytes.cast_signed();
+            // A port that has just granted keeps its pace, whoever asks.
             self.due = (self.debt > 0).then(|| self.next_at.max(now));
         }
     }
 
     fn grant(&mut self, now: Time, bytes: u32, pace: SerialisationTime, control: Time) {
+        // Fractions of a picosecond carry over only between credits without a gap.
         let carried = if now == self.next_at { self.carried } else { 0 };
         let (interval, carried) = pace.of(bytes, carried);
         self.carried = carried;
