@@ -83,6 +83,7 @@ pub fn markdown() -> String {
 }
 
 fn table_as_markdown(table: &OfTrial, page: &mut String) {
+    // The lines of a doc comment are one paragraph of the page.
     let lines = table.introduction.lines().map(str::trim);
     let introduction = lines.collect::<Vec<_>>().join(" ");
     if !introduction.is_empty() {

@@ -134,6 +134,7 @@ impl TakeCell for RowHash {
         match cell {
             Cell::Integer(value) => self.add_word(value.cast_unsigned()),
             Cell::Unsigned(value) => self.add_word(value),
+            // By bits: floats of equal trials are bit-identical.
             Cell::Float(value) => self.add_word(value.to_bits()),
             Cell::Flag(value) => self.add_word(u64::from(value)),
             Cell::Text(text) => self.add_text(text),

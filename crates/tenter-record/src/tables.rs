@@ -168,6 +168,7 @@ macro_rules! tables {
         }
 
         fn nth<E: EachTable>(place: usize, each: &mut E) -> E::Out {
+            // Row types differ, but the functions over them have one type.
             let all: &[fn(&mut E) -> E::Out] = &[
                 $(E::of::<$b_row>,)+ $(E::of::<$c_row>,)+ $(E::of::<$a_row>,)+
             ];

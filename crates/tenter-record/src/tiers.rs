@@ -61,6 +61,7 @@ impl Tiers {
             tier += 1;
             let mut next = Vec::new();
             for peer in reached.iter().filter_map(|node| peers.get(node)).flatten() {
+                // A port may lead to a node without rows, such as an optical switch.
                 let Some(&peer) = tiers.indices.get(*peer) else {
                     continue;
                 };

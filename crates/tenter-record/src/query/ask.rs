@@ -80,6 +80,7 @@ impl Query {
 
     /// Returns the first value for a trial in memory; `None` if no row has one.
     pub fn number(&self, trial: &Held<'_>) -> Option<f64> {
+        // Neither results in memory nor an absent budget can fail.
         let Ok(answer) = self.answer_within(trial, None) else {
             return None;
         };

@@ -52,6 +52,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, (usize, String)> {
                 let what = "a text begins here and does not end; write a quote behind it";
                 (at, what.to_owned())
             })?;
+            // `end` counts from behind the first quote, so it is the text's last byte.
             (TokenKind::Text(rest[1..=end].to_owned()), end + 2)
         } else if first.is_ascii_digit() {
             let length = number_length(rest);
@@ -83,6 +84,7 @@ fn length_of(text: &str, belongs: impl Fn(char) -> bool) -> usize {
 
 /// Returns a number's length with its exponent and unit.
 fn number_length(text: &str) -> usize {
+    // Texts have either of the two signs for micro.
     let belongs = |c: char| c.is_ascii_alphanumeric() || ".%µμ".contains(c);
     let length = length_of(text, belongs);
     let (number, rest) = text.split_at(length);

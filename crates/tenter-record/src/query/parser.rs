@@ -330,6 +330,7 @@ impl<'q> Parser<'q> {
         let word = self.word().unwrap_or_default().to_ascii_lowercase();
         let Ok(statistic) = word.parse::<Statistic>() else {
             let mut help = suggestion(&word, Statistic::words());
+            // Nothing is similar; the listed words leave out most percentiles.
             if help.starts_with("choose") {
                 help += " or any other percentile";
             }

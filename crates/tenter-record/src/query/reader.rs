@@ -38,6 +38,7 @@ impl Reader {
     ) -> Result<Reader, QueryError<S::Error>> {
         let looked_up = LookedUp::read(columns, source, budget)?;
         let mut places = Vec::new();
+        // A column is read once, however many parts of the query name it.
         let mut place_of = |place: usize| {
             let found = places.iter().position(|known| *known == place);
             found.unwrap_or_else(|| {
