@@ -42,6 +42,7 @@ impl SweepRun {
         let sweep = sweep.map_err(|error| raised(py, &error.into()))?;
         let run = match scenario {
             Some(scenario) => tenter::SweepRun::new(sweep, scenario.0.clone()),
+            // A text has no folder: paths in it count from the current one.
             None => tenter::SweepRun::beside(sweep, "").map_err(|error| raised(py, &error))?,
         };
         Ok(SweepRun(run))
@@ -204,6 +205,7 @@ impl SweepSession {
         py: Python<'_>,
         work: impl FnOnce(&tenter::SweepSession) -> Result<T, tenter::Error> + Send,
     ) -> PyResult<T> {
+        // Another thread may hold the session and need the interpreter, so this one waits without it.
         let done = py.detach(|| {
             let session = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             session.as_ref().map(work)

@@ -195,6 +195,7 @@ impl Table {
 
     /// The values of a column.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        // `select` knows every column of the source, also those that this selection left out.
         let own = self.select(py, Some(vec![name.to_owned()]), None)?;
         if !self.columns().iter().any(|known| known == name) {
             let known = self.columns().join(", ");
@@ -253,6 +254,7 @@ impl Parts {
 
     /// The values of the columns in the next rows.
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyList>>>> {
+        // Other threads of Python run while a file is read.
         let part = py.detach(|| {
             let mut reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             reading.next()
