@@ -9,7 +9,7 @@ use std::fmt;
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::Plan;
 
-/// Trial class within which flow level is about equally exact.
+/// Class of a trial by what decides how exact flow level is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FidelityClass {
     /// Mechanism by which the fabric shares its links, as a word.

@@ -205,7 +205,8 @@ impl SweepSession {
         py: Python<'_>,
         work: impl FnOnce(&tenter::SweepSession) -> Result<T, tenter::Error> + Send,
     ) -> PyResult<T> {
-        // Another thread may hold the session and need the interpreter, so this one waits without it.
+        // Another thread may hold the session and need the interpreter, so this one waits without
+        // its lock.
         let done = py.detach(|| {
             let session = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             session.as_ref().map(work)
