@@ -1,4 +1,4 @@
-//! `copies` in a job: equal jobs in its place, each with its own name and hosts.
+//! `copies` in a job: equal jobs in its place, each with its own name, and mostly its own hosts.
 
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::{Entry, Node, VALUES_MAX, Value};
@@ -58,7 +58,8 @@ fn count(job: &mut Node) -> Option<usize> {
     }
 }
 
-/// Returns true if each copy takes separate hosts, because the job does not name its hosts.
+/// Returns true if each copy takes separate hosts: not if the job lists hosts, has streams, or has
+/// a workload without a `pattern`.
 fn has_own_hosts(job: &Node) -> bool {
     let is_list = |node: &Node| matches!(node.value, Value::List(_));
     let listed = job.entry("ranks").is_some_and(|ranks| is_list(&ranks.node));
