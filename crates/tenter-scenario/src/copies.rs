@@ -59,12 +59,12 @@ fn count(job: &mut Node) -> Option<usize> {
 }
 
 /// Returns true if each copy takes separate hosts: not if the job lists hosts, has streams, or has
-/// a workload without a `pattern`.
+/// a workload whose pairs name them.
 fn has_own_hosts(job: &Node) -> bool {
     let is_list = |node: &Node| matches!(node.value, Value::List(_));
     let listed = job.entry("ranks").is_some_and(|ranks| is_list(&ranks.node));
     let workload = job.entry("workload").map(|workload| &workload.node);
-    let paired = workload.is_some_and(|workload| workload.entry("pattern").is_none());
+    let paired = workload.is_some_and(|workload| workload.entry("pairs").is_some());
     !listed && !paired && job.entry("flows").is_none()
 }
 
@@ -130,6 +130,16 @@ mod tests {
             ("train-3".to_owned(), vec![8, 9, 10, 11]),
         ];
         assert_eq!(names(jobs).expect("it holds"), expected);
+    }
+
+    #[test]
+    fn copies_of_a_training_have_hosts_of_their_own() {
+        let training = "{kind: training, tp: 2, batch: 16, model: {layers: 2, hidden: 128, \
+                        heads: 4, kv_heads: 2, ffn: 256, vocabulary: 1000, sequence: 64}}";
+        let jobs = format!("jobs:\n  - {{name: t, copies: 2, ranks: 4, workload: {training}}}\n");
+        let found = names(&jobs).expect("it holds");
+        let hosts: Vec<_> = found.iter().map(|(_, hosts)| hosts.as_slice()).collect();
+        assert_eq!(hosts, [[0, 1, 2, 3], [4, 5, 6, 7]]);
     }
 
     #[test]

@@ -321,6 +321,10 @@ impl Course {
             return;
         };
         for nth in 0..flap.count {
+            // The list is refused, so nothing more is counted.
+            if events.len() > EVENTS_MAX {
+                return;
+            }
             let after = flap.period.ps().saturating_mul(nth);
             let down = self.down.ps().saturating_add(after);
             let up = Time::from_ps(down.saturating_add(flap.down_time.ps()));
@@ -403,8 +407,9 @@ fn go_down(events: &mut Vec<FaultEvent>, cables: &[u32], down: Time, up: Option<
 }
 
 fn push(events: &mut Vec<FaultEvent>, at: Time, fault: Fault) {
-    // An event after the longest simulation never happens; without it the plan is shorter.
-    if at <= SIMULATED_MAX {
+    // An event after the longest simulation never happens; without it the plan is shorter. One more
+    // than the limit is enough for a refusal.
+    if at <= SIMULATED_MAX && events.len() <= EVENTS_MAX {
         events.push(FaultEvent { at, fault });
     }
 }

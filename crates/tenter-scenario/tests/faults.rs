@@ -236,6 +236,13 @@ fn what_cannot_be_is_refused() {
     );
     let flap = "{link: leaf0-spine0, down: 1us, flap: {period: 2us, down_time: 2us, count: 1}}";
     event(flap, "no shorter than `period`");
+    // Six cables go down and come up 100,000 times each: 1.2 M events an entry.
+    let often = "{switch: leaf0, down: 1us, flap: {period: 2us, down_time: 1us, count: 100000}}";
+    let four = [often; 4].join(", ");
+    refused(
+        &[&format!("faults={{events: [{four}]}}")],
+        "are more than 4194304 single events",
+    );
 }
 
 #[test]

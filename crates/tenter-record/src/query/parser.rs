@@ -190,7 +190,7 @@ impl<'q> Parser<'q> {
         let mut condition = None;
         loop {
             let at = self.peek().at;
-            if self.takes_word("by") && by.is_empty() {
+            if by.is_empty() && self.takes_word("by") {
                 by.push(self.named_column()?);
                 while self.takes(",") {
                     by.push(self.named_column()?);

@@ -293,6 +293,11 @@ const REFUSED: &[(&str, usize, &str)] = &[
         23,
         "write `where`, `by`, or nothing here",
     ),
+    (
+        "max(flows.fct) by job by",
+        23,
+        "write `where`, `by`, or nothing here",
+    ),
     ("max(flows.fct) where job = 5x", 28, "`5x` is no number"),
     (
         "max(flows.size_bytes)",

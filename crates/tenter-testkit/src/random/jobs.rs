@@ -301,8 +301,7 @@ fn collective(
         if transfers * queue_pairs <= share || transfers <= ranks {
             let pieces = is_cut.then_some(pieces);
             let weight = match (member.collective, member.algorithm) {
-                // Where several ranks send to one, frames are dropped, over which engines may
-                // differ.
+                // Frames are dropped where several ranks send to one: engines may differ there.
                 ("all-to-all" | "gather" | "incast", "parallel") | ("permutation", _) => 4,
                 // Few numbers of ranks are powers of two.
                 ("hypercube", _) => 3,
