@@ -20,6 +20,10 @@ impl FlowRate {
         FlowRate(units)
     }
 
+    pub(crate) const fn units(self) -> u64 {
+        self.0
+    }
+
     /// That of a line.
     #[must_use]
     pub fn of_line(rate: Rate) -> FlowRate {
@@ -60,12 +64,19 @@ impl Amount {
         (self.0 / BYTE) as u64
     }
 
-    /// What is left of it after some time at a rate.
-    pub(crate) fn after(self, rate: FlowRate, time: Time) -> Amount {
-        Amount(
-            self.0
-                .saturating_sub(u128::from(rate.0) * u128::from(time.ps())),
-        )
+    /// Together with what is sent in some time at a rate.
+    pub(crate) fn plus(self, rate: FlowRate, time: Time) -> Amount {
+        Amount(self.0 + u128::from(rate.0) * u128::from(time.ps()))
+    }
+
+    /// Together with another.
+    pub(crate) fn and(self, other: Amount) -> Amount {
+        Amount(self.0 + other.0)
+    }
+
+    /// By how much it is more than another.
+    pub(crate) fn less(self, other: Amount) -> Amount {
+        Amount(self.0.saturating_sub(other.0))
     }
 
     /// How long it takes at a rate, rounded up to a picosecond; `None` where it never ends. A

@@ -1,37 +1,54 @@
 //! Whether rates are the max–min fair ones.
 
-use crate::flow::Bottleneck;
+use crate::amounts::{FlowRate, Load};
+use crate::flow::{Flow, FlowId};
 use crate::links::Links;
 use crate::population::Population;
+use crate::shares::Shares;
 
 /// Looks for the bottleneck of every flow, and at the load of every link.
 ///
 /// # Errors
 /// A sentence about the first flow or link that should not be as it is.
-pub(crate) fn check(links: &Links, population: &Population) -> Result<(), String> {
+pub(crate) fn check(links: &Links, population: &Population, shares: &Shares) -> Result<(), String> {
+    // What each link gives at most, where it is full.
+    let mut highest = Vec::new();
     for (link, capacity) in links.capacities.numbered() {
-        let load = population.load(link);
-        if load > *capacity {
-            return Err(format!("link {link} carries {} of {}", load.0, capacity.0));
-        }
-        let of_flows = population.on(link).count();
-        if of_flows != population.count_on(link) as usize {
+        let mut on: Vec<(FlowId, &Flow)> = population.on(link).collect();
+        if on.len() != population.count_on(link) as usize {
             return Err(format!("link {link} does not list its flows"));
         }
+        // A link that a flow passes twice lists it twice.
+        on.sort_unstable_by_key(|(id, _)| *id);
+        on.dedup_by_key(|(id, _)| *id);
+        let (mut load, mut weights, mut most) = (0, 0, FlowRate::default());
+        for (_, flow) in on {
+            most = most.max(flow.rate);
+            for (_, weight) in flow.kind.hops(links).filter(|(hop, _)| *hop == link) {
+                load += Load::of(flow.rate, weight).0;
+                weights += weight.units();
+            }
+        }
+        let tolerance = shares.of(link).tolerance();
+        if load > capacity.0 + tolerance {
+            return Err(format!("link {link} carries {load} of {}", capacity.0));
+        }
+        let is_full = capacity.0.saturating_sub(load) < weights.max(tolerance);
+        highest.push(is_full.then_some(most));
     }
     for (id, flow) in population.alive() {
-        let is_held = if let Some(link) = flow.bottleneck.link() {
-            let mut others = population.on(link);
-            population.is_full(links, link) && others.all(|(_, other)| other.rate <= flow.rate)
+        let link = flow.bottleneck;
+        let limit = links.terms(flow.kind.terms).limit;
+        let is_held = if links.limit(flow.kind.terms) == Some(link) {
+            flow.rate == limit
         } else {
-            let limit = links.terms(flow.kind.terms).limit;
-            flow.bottleneck == Bottleneck::OWN && flow.rate == limit
+            let highest = highest.get(link.index()).copied().flatten();
+            flow.rate <= limit && highest == Some(flow.rate)
         };
         if !is_held {
             return Err(format!(
-                "flow {id} has {} bit/s and might have more: {:?} does not hold it back",
+                "flow {id} has {} bit/s and might have more: {link} does not hold it back",
                 flow.rate.bits_per_second(),
-                flow.bottleneck
             ));
         }
     }

@@ -1,6 +1,6 @@
 //! One flow.
 
-use tenter_units::{Instant, id};
+use tenter_units::id;
 
 use crate::amounts::{Amount, FlowRate, Weight};
 use crate::links::{Kind, LinkId, Links, RouteId};
@@ -37,26 +37,6 @@ impl FlowSpec {
     }
 }
 
-/// What holds a flow back: a link that is full, or its own limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bottleneck(u32);
-
-impl Bottleneck {
-    /// Its own limit.
-    pub(crate) const OWN: Bottleneck = Bottleneck(u32::MAX);
-    /// Nothing yet: it has no rate.
-    pub(crate) const UNKNOWN: Bottleneck = Bottleneck(u32::MAX - 1);
-
-    pub(crate) const fn of_link(link: LinkId) -> Bottleneck {
-        Bottleneck(link.number())
-    }
-
-    pub(crate) fn link(self) -> Option<LinkId> {
-        let is_link = self != Bottleneck::OWN && self != Bottleneck::UNKNOWN;
-        is_link.then(|| LinkId::new(self.0))
-    }
-}
-
 /// Whether a place has a flow, how many flows it had before, and where that flow is in a repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Life(u32);
@@ -64,8 +44,7 @@ pub(crate) struct Life(u32);
 impl Life {
     const ALIVE: u32 = 1;
     const OPEN: u32 = 1 << 1;
-    const WAITING: u32 = 1 << 2;
-    const GENERATION: u32 = 1 << 3;
+    const GENERATION: u32 = 1 << 2;
 
     /// That of the first flow of a place.
     pub(crate) const FIRST: Life = Life(Life::ALIVE);
@@ -95,15 +74,6 @@ impl Life {
         self.0 = (self.0 & !Life::OPEN) | (u32::from(is_open) * Life::OPEN);
     }
 
-    /// Whether it has no rate yet, of those that are filled.
-    pub(crate) fn is_waiting(self) -> bool {
-        self.0 & Life::WAITING != 0
-    }
-
-    pub(crate) fn set_waiting(&mut self, is_waiting: bool) {
-        self.0 = (self.0 & !Life::WAITING) | (u32::from(is_waiting) * Life::WAITING);
-    }
-
     pub(crate) fn generation(self) -> u32 {
         self.0 / Life::GENERATION
     }
@@ -112,14 +82,15 @@ impl Life {
 /// A flow with its rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flow {
-    /// What was left when its rate last changed, and when that was.
-    pub(crate) left: Amount,
-    pub(crate) since: Instant,
-    pub(crate) rate: FlowRate,
-    /// When it ends at this rate.
-    pub(crate) end: Instant,
+    /// Where the link or limit that holds it back will be when it has sent everything (`held`);
+    /// what it has to send while nothing holds it.
+    pub(crate) mark: Amount,
     pub(crate) kind: Kind,
-    pub(crate) bottleneck: Bottleneck,
+    pub(crate) rate: FlowRate,
+    /// The link or limit that holds it back; [`NOTHING`](crate::links::NOTHING) until it has its first rate.
+    pub(crate) bottleneck: LinkId,
+    /// Its place among those that its bottleneck holds back.
+    pub(crate) place: u32,
     pub(crate) life: Life,
 }
 

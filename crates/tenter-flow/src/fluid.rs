@@ -4,9 +4,8 @@ use tenter_units::Instant;
 
 use crate::amounts::{Amount, FlowRate, Load, Weight};
 use crate::certificate;
-use crate::ends::Ends;
-use crate::flow::{Bottleneck, FlowId, FlowSpec};
-use crate::links::{Kind, LinkId, Links, RouteId, Terms};
+use crate::flow::{Flow, FlowId, FlowSpec};
+use crate::links::{Kind, LinkId, Links, NOTHING, RouteId, Terms};
 use crate::population::Population;
 use crate::repair::Repair;
 
@@ -25,7 +24,7 @@ use crate::repair::Repair;
 /// });
 /// let route = fluid.route(&[]);
 /// for from in [a, b] {
-///     fluid.begin(Instant::START, FlowSpec {
+///     fluid.begin(FlowSpec {
 ///         from: (from, Weight::WHOLE),
 ///         route,
 ///         to: out,
@@ -41,27 +40,34 @@ use crate::repair::Repair;
 pub struct Fluid {
     links: Links,
     population: Population,
-    ends: Ends,
     repair: Repair,
     /// Flows that have begun since the rates were last found.
     begun: Vec<FlowId>,
-    /// Those that have ended since. Their places still tell what rates they had.
-    ended: Vec<FlowId>,
-    /// Scratch space: both by their kinds.
-    kinds: [Vec<(Kind, FlowId)>; 2],
-    /// Links whose capacity has changed since.
-    changed: Vec<LinkId>,
 }
 
 /// The memory of a list of more flows is given back.
 const MANY: usize = 1 << 16;
 
 impl Fluid {
+    /// Flows over links which may carry more or less than they can, by so many millionths of it:
+    /// the rates are the max–min fair ones of links that are so much faster or slower. Among many
+    /// flows most ends then change the rates of few.
+    pub fn tolerating(ppm: u32) -> Fluid {
+        let mut fluid = Fluid::default();
+        fluid.repair.shares.tolerate(ppm);
+        fluid
+    }
+
     /// A further link with the rate at which it sends.
     pub fn add_link(&mut self, capacity: FlowRate) -> LinkId {
+        let link = self.links.add(capacity);
+        self.take_in(link);
+        link
+    }
+
+    fn take_in(&mut self, link: LinkId) {
         self.population.add_link();
-        self.repair.add_link();
-        self.links.add(capacity)
+        self.repair.add_link(self.links.capacities[link]);
     }
 
     /// The route over some links, which is made where it is not known.
@@ -81,16 +87,22 @@ impl Fluid {
     }
 
     /// Lets a flow begin.
-    pub fn begin(&mut self, now: Instant, spec: FlowSpec) -> FlowId {
+    pub fn begin(&mut self, spec: FlowSpec) -> FlowId {
         let (from, weight) = spec.from;
         let limit = spec.limit;
+        let terms = self.links.terms_id(Terms { weight, limit });
+        if let Some(limit) = self.links.limit(terms)
+            && limit.index() == self.population.links()
+        {
+            self.take_in(limit);
+        }
         let kind = Kind {
             from,
-            terms: self.links.terms_id(Terms { weight, limit }),
+            terms,
             route: spec.route,
             to: spec.to,
         };
-        let id = self.population.add(&self.links, kind, spec.amount, now);
+        let id = self.population.add(&self.links, kind, spec.amount);
         self.begun.push(id);
         id
     }
@@ -98,35 +110,26 @@ impl Fluid {
     /// Takes a flow out that has ended, or is given up. Of many that have just begun, the last are
     /// found soonest.
     pub fn withdraw(&mut self, id: FlowId) {
-        let flow = self.population.flows[id];
+        let Flow {
+            bottleneck, kind, ..
+        } = self.population.flows[id];
+        self.repair.withdraw(&self.links, &mut self.population, id);
         self.population.remove(&self.links, id);
-        let is_new = flow.bottleneck == Bottleneck::UNKNOWN;
-        if is_new && let Some(place) = self.begun.iter().rposition(|of| *of == id) {
+        if bottleneck == NOTHING
+            && let Some(place) = self.begun.iter().rposition(|of| *of == id)
+        {
             self.begun.remove(place);
         }
-        if Links::is_own(flow.kind.route) {
-            // Nobody takes its place.
-            self.touch(flow.kind);
-            self.links.drop_own(flow.kind.route);
-        }
-        if is_new || Links::is_own(flow.kind.route) {
-            self.population.free(id);
-        } else {
-            self.ended.push(id);
-        }
-    }
-
-    /// The links of a kind have lost or gained a flow.
-    fn touch(&mut self, kind: Kind) {
-        for (link, _) in kind.hops(&self.links) {
-            self.repair.touch(link);
+        if Links::is_own(kind.route) {
+            self.links.drop_own(kind.route);
         }
     }
 
     /// Gives a link another rate from `now` on.
     pub fn set_capacity(&mut self, link: LinkId, capacity: FlowRate) {
-        self.links.capacities[link] = Load::of_capacity(capacity);
-        self.changed.push(link);
+        let after = Load::of_capacity(capacity);
+        let before = std::mem::replace(&mut self.links.capacities[link], after);
+        self.repair.set_capacity(link, [before, after]);
     }
 
     /// Finds the rates at `now`.
@@ -136,106 +139,33 @@ impl Fluid {
 
     /// Finds the rates at `now`, and calls `changed` for each flow that then has another rate, with
     /// the rate before and after: none before where it has begun.
-    pub fn settle_and(&mut self, now: Instant, mut changed: impl FnMut(FlowId, [FlowRate; 2])) {
-        self.replace(now, &mut changed);
-        for link in std::mem::take(&mut self.changed) {
-            self.repair.open_all_on(&mut self.population, link);
-        }
-        self.repair.open_touched(&mut self.population);
-        let (links, ends) = (&self.links, &mut self.ends);
-        let changed = |flow, rates, end| {
-            ends.add(flow, end);
-            changed(flow, rates);
-        };
+    pub fn settle_and(&mut self, now: Instant, changed: impl FnMut(FlowId, [FlowRate; 2])) {
+        let (links, begun) = (&self.links, &self.begun);
         self.repair
-            .settle(links, &mut self.population, now, changed);
+            .settle(links, &mut self.population, begun, now, changed);
+        self.begun.clear();
+        if self.begun.capacity() > MANY {
+            self.begun = Vec::new();
+        }
         self.population.release();
     }
 
-    /// Lets flows that have begun take the places of others of their kind that have ended at the
-    /// same instant: nobody else's rate changes by that. The rest is opened.
-    fn replace(&mut self, now: Instant, changed: &mut impl FnMut(FlowId, [FlowRate; 2])) {
-        let begun = std::mem::take(&mut self.begun);
-        let ended = std::mem::take(&mut self.ended);
-        if begun.is_empty() || ended.is_empty() {
-            for &id in &begun {
-                self.open_new(id);
-            }
-            for &id in &ended {
-                self.free_ended(id);
-            }
-        } else {
-            self.match_kinds(&begun, &ended, now, changed);
-        }
-        for (list, kept) in [(begun, &mut self.begun), (ended, &mut self.ended)] {
-            if list.capacity() <= MANY {
-                *kept = list;
-                kept.clear();
-            }
-        }
-    }
-
-    /// Both lists by kinds: those of a kind that are in both are one flow that goes on.
-    fn match_kinds(
-        &mut self,
-        begun: &[FlowId],
-        ended: &[FlowId],
-        now: Instant,
-        changed: &mut impl FnMut(FlowId, [FlowRate; 2]),
-    ) {
-        let [mut new, mut old] = std::mem::take(&mut self.kinds);
-        for (ids, kinds) in [(begun, &mut new), (ended, &mut old)] {
-            kinds.clear();
-            kinds.extend(ids.iter().map(|&id| (self.population.flows[id].kind, id)));
-            kinds.sort_unstable();
-        }
-        let mut rest = old.iter().copied().peekable();
-        for &(kind, id) in &new {
-            while let Some((_, gone)) = rest.next_if(|&(of, _)| of < kind) {
-                self.free_ended(gone);
-            }
-            let Some((_, before)) = rest.next_if(|&(of, _)| of == kind) else {
-                self.open_new(id);
-                continue;
-            };
-            let flow = self.population.flows[before];
-            self.population
-                .set_rate(&self.links, id, flow.rate, flow.bottleneck, now);
-            self.ends.add(id, self.population.flows[id].end);
-            changed(id, [FlowRate::default(), flow.rate]);
-            self.population.free(before);
-        }
-        for (_, gone) in rest {
-            self.free_ended(gone);
-        }
-        if new.capacity().max(old.capacity()) <= MANY {
-            self.kinds = [new, old];
-        }
-    }
-
-    /// A flow has begun that takes nobody's place.
-    fn open_new(&mut self, id: FlowId) {
-        self.repair.open(&mut self.population, id);
-        self.touch(self.population.flows[id].kind);
-    }
-
-    /// A flow has ended whose place nobody takes.
-    fn free_ended(&mut self, id: FlowId) {
-        self.population.free(id);
-        if self.population.len() > 0 {
-            self.touch(self.population.flows[id].kind);
-        }
-    }
-
-    /// When the next flow ends, in ps.
-    pub fn next_end(&mut self) -> Option<Instant> {
-        self.ends.next(&self.population)
+    /// When the next flow ends.
+    pub fn next_end(&self) -> Option<Instant> {
+        let end = self.repair.holders.next_end();
+        (!end.is_never()).then_some(end)
     }
 
     /// The flows that end at an instant, in the order of their numbers. They must be
     /// [withdrawn](Fluid::withdraw).
-    pub fn ending(&mut self, at: Instant) -> Vec<FlowId> {
-        self.ends.take(&self.population, at)
+    pub fn ending(&self, at: Instant) -> Vec<FlowId> {
+        self.repair.holders.ending(&self.population.flows, at)
+    }
+
+    /// How many times flows have had their rates found since the start: each begin and each change
+    /// of a rate once, and flows whose rates turned out to be the same.
+    pub fn refilled(&self) -> u64 {
+        self.repair.refilled
     }
 
     pub(crate) fn links(&self) -> &Links {
@@ -247,9 +177,25 @@ impl Fluid {
         self.population.flows[id].rate
     }
 
-    /// A link that holds a flow back; `None` for one that has its own limit.
+    /// A link that holds a flow back, of several the one with the lowest number; `None` for one
+    /// that has its own limit.
     pub fn bottleneck(&self, id: FlowId) -> Option<LinkId> {
-        self.population.flows[id].bottleneck.link()
+        let Flow { kind, rate, .. } = self.population.flows[id];
+        if rate == self.links.terms(kind.terms).limit {
+            return None;
+        }
+        let hops = kind.hops(&self.links).map(|(link, _)| link);
+        hops.filter(|link| self.holds(*link, rate)).min()
+    }
+
+    /// Whether a link is full and gives nobody more than this rate.
+    fn holds(&self, link: LinkId, rate: FlowRate) -> bool {
+        let share = self.repair.shares.of(link);
+        if share.held > 0 {
+            return share.level == rate;
+        }
+        let mut on = self.population.on(link).map(|(_, flow)| flow);
+        share.may_be_full() && on.all(|flow| flow.rate <= rate)
     }
 
     /// The rate at which a link sends.
@@ -259,13 +205,14 @@ impl Fluid {
 
     /// What all flows of a link take of it.
     pub fn load(&self, link: LinkId) -> FlowRate {
-        self.population.load(link).whole_rate()
+        let spare = self.repair.shares.of(link).spare;
+        let load = self.links.capacities[link].0.cast_signed() - spare;
+        Load(load as u128).whole_rate()
     }
 
     /// What a flow has still to send at `now`.
     pub fn left(&self, id: FlowId, now: Instant) -> Amount {
-        let flow = &self.population.flows[id];
-        flow.left.after(flow.rate, now - flow.since)
+        self.repair.holders.left(&self.population.flows[id], now)
     }
 
     /// Looks whether the rates are the max–min fair ones.
@@ -273,6 +220,6 @@ impl Fluid {
     /// # Errors
     /// A sentence about the first flow or link where they are not: a defect of this crate.
     pub fn check(&self) -> Result<(), String> {
-        certificate::check(&self.links, &self.population)
+        certificate::check(&self.links, &self.population, &self.repair.shares)
     }
 }

@@ -8,9 +8,9 @@
 //! Rates are *max–min fair*: no flow can get more without taking from one that has no more. They
 //! are so if and only if each flow has a *bottleneck*: a link that is full and on which no flow has
 //! more, or a limit of its own (Bertsekas and Gallager, "Data Networks", section 6.5). There is
-//! only one such solution, so it does not matter how it is found: [`Fluid::settle`] solves anew
-//! what the changes since the last call touch, and goes on until every flow has its bottleneck.
-//! [`Fluid::check`] looks at all of them.
+//! only one such solution, so it does not matter how it is found: [`Fluid::settle`] goes through
+//! what the changes since the last call touch, from the lowest rates up (`repair`). [`Fluid::check`]
+//! looks at all flows.
 //!
 //! Nothing here knows packets, hosts or jobs. Numbers are integers: a rate is a multiple of 2⁻¹³
 //! bits per second, rounded down, so that rates of lines are exact and equal flows end at the same
@@ -20,16 +20,17 @@
 mod among;
 mod amounts;
 mod certificate;
-mod ends;
-mod fill;
 mod flow;
 mod fluid;
-mod limited;
+mod held;
+mod holders;
 mod links;
 mod members;
 mod population;
 mod queues;
 mod repair;
+mod shares;
+mod soonest;
 
 pub use among::Presence;
 pub use amounts::{Amount, FlowRate, Weight};

@@ -11,6 +11,9 @@ id! {
     pub struct LinkId(u32);
 }
 
+/// No link.
+pub(crate) const NOTHING: LinkId = LinkId::new(u32::MAX);
+
 id! {
     /// A list of links that flows pass, each with the part of the flow that it carries.
     pub struct RouteId(u32);
@@ -55,6 +58,18 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// Calls for each link that a flow of the kind loads: sooner done than [`hops`](Self::hops).
+    #[inline]
+    pub(crate) fn each_hop(&self, links: &Links, mut call: impl FnMut(LinkId, Weight)) {
+        call(self.from, links.terms[self.terms].weight);
+        for &(link, weight) in links.hops(self.route) {
+            call(link, weight);
+        }
+        call(self.to, Weight::WHOLE);
+    }
+}
+
 /// The links, without the flows on them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
@@ -69,6 +84,8 @@ pub(crate) struct Links {
     own: Vec<Box<[(LinkId, Weight)]>>,
     free: Vec<usize>,
     terms: ById<TermsId, Terms>,
+    /// Flows with the same limit are held back by it as by a link that none of them loads.
+    limits: ById<TermsId, LinkId>,
     /// Only looked up, never iterated.
     known_terms: HashMap<Terms, TermsId>,
     /// Those that were looked up last: most flows have the same.
@@ -141,6 +158,11 @@ impl Links {
         let id = *self.known_terms.entry(terms).or_insert(next);
         if id == next {
             self.terms.push(terms);
+            let limit = match terms.limit {
+                FlowRate::UNLIMITED => NOTHING,
+                limit => self.add(limit),
+            };
+            self.limits.push(limit);
         }
         self.last_terms = Some((terms, id));
         id
@@ -150,8 +172,9 @@ impl Links {
         self.terms[id]
     }
 
-    /// How many terms are known.
-    pub(crate) fn terms_count(&self) -> usize {
-        self.terms.len()
+    /// What stands for the limit of some terms, if they have one.
+    pub(crate) fn limit(&self, id: TermsId) -> Option<LinkId> {
+        let limit = self.limits[id];
+        (limit != NOTHING).then_some(limit)
     }
 }

@@ -3,7 +3,6 @@
 
 use tenter_units::ById;
 
-use crate::amounts::{FlowRate, Load};
 use crate::flow::FlowId;
 use crate::links::{Kind, LinkId, Links, RouteId};
 
@@ -44,12 +43,6 @@ pub(crate) struct OnLink {
     routes: Vec<RouteId>,
     /// How many flows there are, each as often as it loads the link.
     pub(crate) alive: u32,
-    /// How many it holds back, each once.
-    pub(crate) held: u32,
-    /// What they take.
-    pub(crate) load: Load,
-    /// The sum of their weights.
-    pub(crate) weight: u128,
 }
 
 /// A route's flows.
@@ -79,10 +72,8 @@ const FEW: usize = if cfg!(debug_assertions) { 1 } else { 64 };
 
 impl Members {
     pub(crate) fn add(&mut self, links: &Links, kind: Kind, member: Member) {
-        for (link, weight) in kind.hops(links) {
-            let on = &mut self.links[link];
-            on.alive += 1;
-            on.weight += weight.units();
+        for (link, _) in kind.hops(links) {
+            self.links[link].alive += 1;
         }
         self.links[kind.from].own.add(member);
         self.links[kind.to].own.add(member);
@@ -106,19 +97,10 @@ impl Members {
         }
     }
 
-    /// Takes out a flow that is not alive any more, with the rate that it had.
-    pub(crate) fn remove(
-        &mut self,
-        links: &Links,
-        kind: Kind,
-        rate: FlowRate,
-        is_alive: impl Fn(&Member) -> bool,
-    ) {
-        for (link, weight) in kind.hops(links) {
-            let on = &mut self.links[link];
-            on.alive -= 1;
-            on.weight -= weight.units();
-            on.load.0 -= Load::of(rate, weight).0;
+    /// Takes out a flow that is not alive any more.
+    pub(crate) fn remove(&mut self, links: &Links, kind: Kind, is_alive: impl Fn(&Member) -> bool) {
+        for (link, _) in kind.hops(links) {
+            self.links[link].alive -= 1;
         }
         self.links[kind.from].own.remove(&is_alive);
         self.links[kind.to].own.remove(&is_alive);

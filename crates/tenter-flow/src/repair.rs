@@ -1,161 +1,312 @@
-//! The rates after a change, solved anew for as few flows as have their rates changed by it.
+//! The rates after a change, found anew for as few flows as have their rates changed by it.
 //!
-//! At first those that have begun, and those whose bottleneck has lost or gained a flow, are
-//! *open*: they are filled beside all others, which keep their rates. A flow that then has no
-//! bottleneck any more is opened too: one with more than others at a link that holds them back, and
-//! one whose own bottleneck is no longer full or gives others more. When none is left, every flow
-//! has its bottleneck, so these are the rates.
+//! Rates are found in one pass from the lowest up, as in progressive filling: all open flows rise
+//! together, and the next link that is full gives its level to those on it. A flow that has a rate
+//! keeps it until the pass comes to a link that is at odds with it: one that would have more for
+//! the flows that it holds back, or less, or one on which it has more than the link can give. What
+//! happens below a level depends on nothing above it, so a rate that the pass has left behind is
+//! final, and a change costs what the flows have links whose rates it changes.
 
-use tenter_units::{ById, Instant};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-use crate::amounts::FlowRate;
-use crate::fill::Filling;
-use crate::flow::{Bottleneck, Flow, FlowId};
-use crate::links::{LinkId, Links};
-use crate::population::{Population, Which};
+use tenter_units::Instant;
 
-/// A repair under way.
+use crate::amounts::{FlowRate, Load, Weight};
+use crate::flow::FlowId;
+use crate::holders::Holders;
+use crate::links::{LinkId, Links, NOTHING};
+use crate::population::Population;
+use crate::shares::{Shares, VISITS};
+
+/// What a repair needs, kept from one to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repair {
-    pub(crate) filling: Filling,
+    pub(crate) shares: Shares,
+    pub(crate) holders: Holders,
+    /// Limits that open flows have, with these flows and some that are open no more.
+    limited: BTreeMap<(FlowRate, LinkId), Vec<FlowId>>,
+    /// Scratch space: the open flows of a link, and those that have more than it can give.
     open: Vec<FlowId>,
-    /// Links that have lost or gained flows, each once.
-    changed: Vec<LinkId>,
-    has_changed: ById<LinkId, bool>,
+    over: Vec<(Reverse<FlowRate>, FlowId)>,
+    /// How many flows have been open, or have had another rate from the link that holds them back.
+    pub(crate) refilled: u64,
 }
 
 /// The memory of a list of more flows is given back.
 const MANY: usize = 1 << 16;
 
+fn units(rate: FlowRate, weight: Weight) -> i128 {
+    Load::of(rate, weight).0.cast_signed()
+}
+
 impl Repair {
-    /// Opens a flow.
-    pub(crate) fn open(&mut self, population: &mut Population, id: FlowId) {
-        let flow = &mut population.flows[id];
-        if !flow.life.is_open() {
-            flow.life.set_open(true);
-            self.open.push(id);
+    pub(crate) fn add_link(&mut self, capacity: Load) {
+        self.shares.add_link(capacity);
+        self.holders.add_link();
+    }
+
+    /// A link has another capacity.
+    pub(crate) fn set_capacity(&mut self, link: LinkId, [before, after]: [Load; 2]) {
+        self.shares.set_capacity(link, [before, after]);
+    }
+
+    /// Takes a flow out: its rate is nobody's.
+    pub(crate) fn withdraw(&mut self, links: &Links, population: &mut Population, id: FlowId) {
+        let flow = population.flows[id];
+        if flow.bottleneck == NOTHING {
+            return;
         }
-    }
-
-    pub(crate) fn add_link(&mut self) {
-        self.filling.add_link();
-        self.has_changed.push(false);
-    }
-
-    /// A link has lost or gained a flow.
-    pub(crate) fn touch(&mut self, link: LinkId) {
-        if !std::mem::replace(&mut self.has_changed[link], true) {
-            self.changed.push(link);
+        for (link, weight) in flow.kind.hops(links) {
+            let share = self.shares.touch(link);
+            share.spare += units(flow.rate, weight);
+            if link == flow.bottleneck {
+                share.held -= weight.units() as u64;
+            }
         }
+        self.holders.release(&mut population.flows, id);
     }
 
-    /// Opens the flows that links hold back which have lost or gained others.
-    pub(crate) fn open_touched(&mut self, population: &mut Population) {
-        for link in std::mem::take(&mut self.changed) {
-            self.has_changed[link] = false;
-            self.open_held_by(population, link);
-        }
-    }
-
-    /// Opens the flows that a link holds back.
-    fn open_held_by(&mut self, population: &mut Population, link: LinkId) {
-        // Most links hold nobody back, and have many flows.
-        let held = population.held_by(link) as usize;
-        open_on(&mut self.open, population, link, held, |flow| {
-            flow.bottleneck == Bottleneck::of_link(link)
-        });
-    }
-
-    /// Opens all flows of a link.
-    pub(crate) fn open_all_on(&mut self, population: &mut Population, link: LinkId) {
-        open_on(&mut self.open, population, link, usize::MAX, |_| true);
-    }
-
-    /// Finds the rates at `now`, and calls `changed` for each flow whose rate or end has changed.
+    /// Finds the rates at `now`, with those of flows that have begun. Calls `changed` for each flow
+    /// whose rate has changed.
     pub(crate) fn settle(
         &mut self,
         links: &Links,
         population: &mut Population,
+        begun: &[FlowId],
         now: Instant,
-        mut changed: impl FnMut(FlowId, [FlowRate; 2], Instant),
+        changed: impl FnMut(FlowId, [FlowRate; 2]),
     ) {
-        while !self.open.is_empty() {
-            // Solving for all takes no longer than finding out that all must be solved for.
-            if self.open.len() * 4 > population.len() {
-                self.close(population);
-                self.filling
-                    .fill(links, population, Which::All, now, &mut changed);
-                return;
-            }
-            let which = Which::These(&self.open);
-            self.filling
-                .fill(links, population, which, now, &mut changed);
-            if !self.open_more(links, population) {
-                break;
+        let mut pass = Pass {
+            repair: self,
+            links,
+            population,
+            now,
+            changed,
+        };
+        for &id in begun {
+            pass.open(id);
+        }
+        while let Some((level, link)) = pass.repair.shares.next() {
+            if !pass.close_limited(level) {
+                pass.repair.shares.take(link);
+                pass.visit(link);
             }
         }
-        self.close(population);
-    }
-
-    /// No flow is open any more.
-    fn close(&mut self, population: &mut Population) {
-        for id in self.open.drain(..) {
-            population.flows[id].life.set_open(false);
-        }
+        self.limited.clear();
+        self.shares.close();
+        self.holders.find_ends(&population.flows);
         if self.open.capacity() > MANY {
             self.open = Vec::new();
         }
     }
-
-    /// Opens all that have lost their bottleneck; whether there are any.
-    fn open_more(&mut self, links: &Links, population: &mut Population) -> bool {
-        let first = self.open.len();
-        for &link in &self.filling.touched {
-            let is_full = population.is_full(links, link);
-            // The most that anybody has there, and the most that it lets somebody have.
-            let mut most = FlowRate::default();
-            let mut level = None;
-            for (_, flow) in population.on(link) {
-                most = most.max(flow.rate);
-                if flow.life.is_open() && flow.bottleneck == Bottleneck::of_link(link) {
-                    level = level.max(Some(flow.rate));
-                }
-            }
-            let may_stay = |rate: FlowRate, is_held: bool| {
-                let is_highest = level.is_none_or(|level| rate <= level);
-                is_highest && (!is_held || is_full && rate == most)
-            };
-            open_on(&mut self.open, population, link, usize::MAX, |flow| {
-                let is_held = flow.bottleneck == Bottleneck::of_link(link);
-                !may_stay(flow.rate, is_held)
-            });
-        }
-        self.open.len() > first
-    }
 }
 
-/// Opens some flows of a link, at most so many.
-fn open_on(
-    open: &mut Vec<FlowId>,
-    population: &mut Population,
-    link: LinkId,
-    most: usize,
-    is_concerned: impl Fn(&Flow) -> bool,
-) {
-    let first = open.len();
-    let found = population.on(link);
-    let found = found.filter(|(_, flow)| !flow.life.is_open() && is_concerned(flow));
-    open.extend(found.map(|(id, _)| id).take(most));
-    // A link that a flow passes twice lists it twice.
-    let mut kept = first;
-    for place in first..open.len() {
-        let id = open[place];
-        let life = &mut population.flows[id].life;
-        if !life.is_open() {
-            life.set_open(true);
-            open[kept] = id;
-            kept += 1;
+/// One pass from the lowest level up.
+struct Pass<'a, F> {
+    repair: &'a mut Repair,
+    links: &'a Links,
+    population: &'a mut Population,
+    now: Instant,
+    changed: F,
+}
+
+impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
+    /// Looks for the rate of a flow from now on.
+    fn open(&mut self, id: FlowId) {
+        let flow = &mut self.population.flows[id];
+        if flow.life.is_open() {
+            return;
+        }
+        flow.life.set_open(true);
+        self.repair.refilled += 1;
+        let shares = &mut self.repair.shares;
+        shares.open += 1;
+        flow.kind.each_hop(self.links, |link, weight| {
+            let share = shares.touch(link);
+            share.spare += units(flow.rate, weight);
+            share.open += weight.units() as u64;
+            if link == flow.bottleneck {
+                share.held -= weight.units() as u64;
+            }
+        });
+        if let Some(limit) = self.links.limit(flow.kind.terms) {
+            let rate = self.links.terms(flow.kind.terms).limit;
+            let limited = self.repair.limited.entry((rate, limit));
+            limited.or_default().push(id);
         }
     }
-    open.truncate(kept);
+
+    /// Gives an open flow the rate of what holds it back.
+    fn close(&mut self, id: FlowId, rate: FlowRate, holder: LinkId) {
+        let flow = &mut self.population.flows[id];
+        if !flow.life.is_open() {
+            return;
+        }
+        flow.life.set_open(false);
+        let shares = &mut self.repair.shares;
+        shares.open -= 1;
+        flow.kind.each_hop(self.links, |link, weight| {
+            let share = shares.of_mut(link);
+            share.spare -= units(rate, weight);
+            share.open -= weight.units() as u64;
+            if link == holder {
+                share.held += weight.units() as u64;
+            } else {
+                share.most = share.most.max(rate);
+            }
+        });
+        let before = std::mem::replace(&mut flow.rate, rate);
+        if flow.bottleneck != holder {
+            let flows = &mut self.population.flows;
+            self.repair.holders.hold(flows, id, holder, self.now);
+        }
+        if before != rate {
+            (self.changed)(id, [before, rate]);
+        }
+    }
+
+    /// Gives open flows their own limits, where the lowest is not above a level; whether it is not.
+    fn close_limited(&mut self, level: FlowRate) -> bool {
+        let Some(lowest) = self.repair.limited.first_entry() else {
+            return false;
+        };
+        let (rate, limit) = *lowest.key();
+        if rate > level {
+            return false;
+        }
+        let flows = lowest.remove();
+        self.repair.holders.set_rate(limit, rate, self.now);
+        for id in flows {
+            self.close(id, rate, limit);
+        }
+        true
+    }
+
+    /// The pass has come to the level up to which nothing changes at a link.
+    fn visit(&mut self, link: LinkId) {
+        let is_often = self.repair.shares.visit(link) >= VISITS;
+        let share = *self.repair.shares.of(link);
+        if share.has_more() {
+            let level = share.joint();
+            if !is_often && share.open == 0 && self.may_rise(link, level) {
+                self.shift(link, level);
+            } else {
+                self.open_held(link);
+            }
+            return;
+        }
+        let has_less = share.has_less();
+        let level = if share.held > 0 && !has_less {
+            share.level
+        } else {
+            share.joint()
+        };
+        self.repair.open.clear();
+        if share.open > 0 || share.most > level {
+            self.list(link, level);
+            if !self.repair.over.is_empty() {
+                self.open_over(link);
+                return;
+            }
+        }
+        if has_less {
+            self.shift(link, level);
+        } else if share.held == 0 {
+            self.set_level(link, level);
+        }
+        let open = std::mem::take(&mut self.repair.open);
+        for &id in &open {
+            self.close(id, level, link);
+        }
+        self.repair.open = open;
+    }
+
+    fn set_level(&mut self, link: LinkId, level: FlowRate) {
+        self.repair.shares.of_mut(link).level = level;
+        self.repair.holders.set_rate(link, level, self.now);
+    }
+
+    /// Whether nothing else is known to hold the flows back that a link does if they have this
+    /// level.
+    fn may_rise(&self, link: LinkId, level: FlowRate) -> bool {
+        let Repair {
+            shares, holders, ..
+        } = &*self.repair;
+        holders.held_by(link).iter().all(|id| {
+            let flow = &self.population.flows[*id];
+            let mut hops = flow.kind.hops(self.links);
+            self.links.terms(flow.kind.terms).limit >= level
+                && hops.all(|(hop, _)| {
+                    let share = shares.of(hop);
+                    share.held == 0 || share.level >= level || hop == link
+                })
+        })
+    }
+
+    /// Looks for the rates of all flows that a link holds back.
+    fn open_held(&mut self, link: LinkId) {
+        let held = self.repair.holders.take(link);
+        for &id in &held {
+            self.open(id);
+        }
+        self.repair.holders.put(link, held);
+    }
+
+    /// Lists the open flows of a link, and those that have more than its level.
+    fn list(&mut self, link: LinkId, level: FlowRate) {
+        let Repair { open, over, .. } = &mut *self.repair;
+        over.clear();
+        let mut most = FlowRate::default();
+        for (id, flow) in self.population.on(link) {
+            if flow.life.is_open() {
+                open.push(id);
+            } else if flow.bottleneck != link {
+                most = most.max(flow.rate);
+                if flow.rate > level {
+                    over.push((Reverse(flow.rate), id));
+                }
+            }
+        }
+        self.repair.shares.of_mut(link).most = most;
+    }
+
+    /// Opens those with the most of flows that have more than a link can give, until it can give
+    /// what the next one has.
+    fn open_over(&mut self, link: LinkId) {
+        let mut over = std::mem::take(&mut self.repair.over);
+        over.sort_unstable();
+        for &(Reverse(rate), id) in &over {
+            if rate <= self.repair.shares.of(link).joint() {
+                break;
+            }
+            self.open(id);
+        }
+        self.repair.over = over;
+        self.repair.shares.touch(link);
+    }
+
+    /// Gives the flows that a link holds back another rate.
+    fn shift(&mut self, link: LinkId, level: FlowRate) {
+        self.set_level(link, level);
+        let held = self.repair.holders.take(link);
+        let shares = &mut self.repair.shares;
+        for &id in &held {
+            let flow = &mut self.population.flows[id];
+            if flow.life.is_open() {
+                continue;
+            }
+            self.repair.refilled += 1;
+            let before = std::mem::replace(&mut flow.rate, level);
+            flow.kind.each_hop(self.links, |hop, weight| {
+                let share = shares.touch(hop);
+                share.spare += units(before, weight) - units(level, weight);
+                if hop != link {
+                    share.most = share.most.max(level);
+                }
+            });
+            (self.changed)(id, [before, level]);
+        }
+        self.repair.holders.put(link, held);
+    }
 }

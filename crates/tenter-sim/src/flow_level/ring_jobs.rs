@@ -81,7 +81,7 @@ pub(super) fn are_free(fluid: &mut Fluid, specs: &[FlowSpec]) -> bool {
 pub(super) fn rates_at_once(fluid: &mut Fluid, specs: &[FlowSpec]) -> Vec<FlowRate> {
     let flows: Vec<_> = specs
         .iter()
-        .map(|spec| fluid.begin(Instant::START, *spec))
+        .map(|spec| fluid.begin(*spec))
         .collect();
     fluid.settle(Instant::START);
     let rates = flows.iter().map(|flow| fluid.rate(*flow)).collect();

@@ -93,7 +93,7 @@ impl FlowDriver {
         };
         if let Some(spec) = spec {
             self.enter_queues(id);
-            let flow = self.fluid.begin(now, spec);
+            let flow = self.fluid.begin(spec);
             self.messages.begin(id, flow, now);
         }
     }
