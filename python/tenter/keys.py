@@ -650,10 +650,10 @@ class Engine(TypedDict, total=False):
     Default: 600s.
     """
     ring_transfers: int
-    """At flow level, in a trial of one job of rings that share links: the most transfers of a
-    collective that are simulated one by one. Where one has more, all are run as a whole, each
-    rank at its share of its links: with all that are in step with it, and with the others in
-    the mean. Default: 1000000.
+    """At flow level, in a trial of rings that share links: the most transfers of the largest
+    collectives of all jobs that are simulated one by one. Where they have more, all are run
+    as a whole, each rank at its share of its links: with all that are in step with it, and
+    with the others in the mean. Default: 1000000.
     """
     steady_state: Literal["simulate", "jump"]
     """Whether a steady state, in which all transfers are long under way and the network comes

@@ -184,13 +184,13 @@ fn flow_level_ns(plan: &Plan, flows: u64) -> f64 {
 }
 
 /// Whether all jobs are rings that flow level does not run transfer by transfer: their flows never
-/// meet, or there is one job with more transfers than `engine.ring_transfers`.
+/// meet, or their largest collectives have more transfers than `engine.ring_transfers`.
 fn runs_whole_rings(plan: &Plan, is_free: bool) -> bool {
     let has_changes = plan.circuits.is_some() || !plan.faults.events.is_empty();
     if has_changes || !plan.nic.start_skew_max.is_zero() {
         return false;
     }
-    let mut most = 0;
+    let mut all = 0_u64;
     for job in &plan.jobs {
         let schedules = job.schedules().unwrap_or_default();
         let are_rings = schedules.iter().all(|schedule| schedule.rings().is_some());
@@ -198,9 +198,9 @@ fn runs_whole_rings(plan: &Plan, is_free: bool) -> bool {
             return false;
         }
         let transfers = schedules.iter().map(|schedule| schedule.transfers());
-        most = transfers.fold(most, u64::max);
+        all = all.saturating_add(transfers.max().unwrap_or(0));
     }
-    is_free || (plan.jobs.len() == 1 && most > plan.ring_transfers)
+    is_free || all > plan.ring_transfers
 }
 
 /// The time of a packet-hop itself.

@@ -146,10 +146,10 @@ component! {
         packets_time: Time = "600s", in TIMES;
         /// With `fidelity: auto`: the most memory of packets, as estimated.
         packets_memory: Bytes = "8GB", in MEMORY;
-        /// At flow level, in a trial of one job of rings that share links: the most transfers of a
-        /// collective that are simulated one by one. Where one has more, all are run as a whole,
-        /// each rank at its share of its links: with all that are in step with it, and with the
-        /// others in the mean.
+        /// At flow level, in a trial of rings that share links: the most transfers of the largest
+        /// collectives of all jobs that are simulated one by one. Where they have more, all are run
+        /// as a whole, each rank at its share of its links: with all that are in step with it, and
+        /// with the others in the mean.
         ring_transfers: u64 = "1000000", in 0..=u64::MAX >> 1;
         /// Whether a steady state, in which all transfers are long under way and the network comes
         /// back to the same state again and again, is simulated, or whole periods of it are jumped

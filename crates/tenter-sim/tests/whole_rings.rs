@@ -175,19 +175,41 @@ fn rings_are_run_as_a_whole_where_a_collective_has_more_transfers_than_one_by_on
     assert_eq!(warns, [true, false]);
 }
 
+/// How much later the ends of jobs are whose rings are run as a whole, in percent.
+fn errors(plan: &Plan) -> Vec<f64> {
+    let [one_by_one, whole] = both(plan);
+    assert!(warns(&whole, "`engine.ring_transfers`"));
+    assert!(whole.summary.engine.node_visits < one_by_one.summary.engine.node_visits / 100);
+    let pairs = whole.jobs.iter().zip(&one_by_one.jobs);
+    let error = pairs.map(|(whole, single)| {
+        assert_eq!(whole.rx_bytes, single.rx_bytes);
+        let [whole, single] = [whole, single].map(|job| job.jct.expect("it ends").ps() as f64);
+        100.0 * (whole / single - 1.0)
+    });
+    error.collect()
+}
+
 #[test]
-fn rings_of_several_jobs_that_meet_are_run_one_by_one() {
-    let ring = "collectives: [{collective: all-reduce, algorithm: ring, size: 4MiB}]";
-    let job = |name| format!("{{name: {name}, ranks: 64, placement: random, {ring}}}");
-    let jobs = format!("jobs=[{}, {}]", job("a"), job("b"));
-    let [one_by_one, whole] = both(&plan(LEAVES, &[&jobs]));
-    assert_eq!(
-        one_by_one.summary.engine.digest,
-        whole.summary.engine.digest
-    );
-    // Each transfer has an event of its own.
-    assert!(whole.summary.engine.node_visits > 2 * 64 * 126);
-    assert!(!warns(&whole, "`engine.ring_transfers`"));
+fn rings_of_several_jobs_share_links() {
+    let job = |name, size, more| {
+        format!(
+            "{{name: {name}, ranks: 32, placement: random, {more}
+              collectives: [{{collective: all-reduce, algorithm: ring, size: {size}}}]}}"
+        )
+    };
+    for sizes in [["16MiB", "16MiB"], ["16MiB", "64MiB"]] {
+        for spines in ["fabric.spines=1", "fabric.spines=4"] {
+            let [first, second] = sizes;
+            let jobs = format!("jobs=[{}, {}]", job("a", first, ""), job("b", second, ""));
+            let found = errors(&plan(LEAVES, &[&jobs, spines]));
+            assert!(found.iter().all(|error| error.abs() < 1.0), "{found:?}");
+        }
+    }
+    // The second comes while the first is under way, and goes on when it is over.
+    let later = job("b", "16MiB", "start: 1ms, ");
+    let jobs = format!("jobs=[{}, {later}]", job("a", "16MiB", "iterations: 3, "));
+    let found = errors(&plan(LEAVES, &[&jobs]));
+    assert!(found.iter().all(|error| error.abs() < 1.0), "{found:?}");
 }
 
 /// Answers the first question whether to go on, and says yes to all others.

@@ -58,7 +58,7 @@ pub enum WorkloadError {
     #[error(
         "{collective}: {ranks} ranks make more transfers than can be simulated one by one, and they \
          cannot be run as a whole; use fewer ranks, or leave out what keeps rings from that: other \
-         collectives in the trial, other jobs on the same links, sprayed links that they share, \
+         collectives in the trial, sprayed links that they share, \
          faults, circuits, scale-up domains that they cross, a start skew, several queue pairs, a \
          library's latencies, sizes drawn at random or that are no multiple of the ranks, or an \
          `engine.ring_transfers` above its default"

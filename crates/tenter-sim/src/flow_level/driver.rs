@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::vec::IntoIter;
 
 use tenter_engine::{Control, Home, LocalNode, RunOutcome};
@@ -25,7 +26,7 @@ use super::instants::{Happens, Instants};
 use super::link_state::LinkState;
 use super::messages::{MessageId, Messages, PairId};
 use super::queues::OpenQueues;
-use super::ring_jobs::{self, RingsTaken};
+use super::ring_jobs::{self, AtRates, KnownRings, RingsTaken, RingsUnderWay};
 use super::ring_rates::WholeRings;
 use super::spray::Sprays;
 use super::ways::Ways;
@@ -60,9 +61,14 @@ pub struct FlowDriver {
     /// How rings are run as a whole, where nothing else runs.
     pub(super) whole_rings: Option<WholeRings>,
     /// The rings of jobs that are run as a whole now.
-    pub(super) running_rings: BTreeMap<JobId, Rings>,
-    /// What rings take that have been run, from the start. Only looked up.
-    pub(super) rings_taken: HashMap<(JobId, Rings), RingsTaken>,
+    pub(super) running_rings: BTreeMap<JobId, RingsUnderWay>,
+    /// What those took that have ended and have not been asked for.
+    pub(super) ended_rings: BTreeMap<JobId, RingsTaken>,
+    /// What is known of rings. Only looked up.
+    pub(super) known_rings: HashMap<(JobId, Rings), Arc<KnownRings>>,
+    /// What rings take that have been under way together; those with the same number have begun at
+    /// the same instant. Only looked up.
+    pub(super) rings_at_rates: HashMap<Vec<(JobId, Rings, usize)>, Vec<AtRates>>,
     /// When a timer of each node was last planned.
     pub(super) planned: Vec<Instant>,
     /// The nodes of the topology, as they are numbered here.
@@ -95,7 +101,9 @@ impl FlowDriver {
         let mut driver = FlowDriver {
             whole_rings: None,
             running_rings: BTreeMap::new(),
-            rings_taken: HashMap::new(),
+            ended_rings: BTreeMap::new(),
+            known_rings: HashMap::new(),
+            rings_at_rates: HashMap::new(),
             ways: Ways::new(
                 topology,
                 &mut fluid,
@@ -315,6 +323,10 @@ impl Driver for FlowDriver {
 
     fn runs_rings(&self, job: JobId) -> bool {
         self.running_rings.contains_key(&job)
+    }
+
+    fn take_rings(&mut self, job: JobId) -> Option<RingsTaken> {
+        self.ended_rings.remove(&job)
     }
 
     fn close(&mut self) {

@@ -15,7 +15,8 @@ pub struct RingsTaken {
     pub last: Instant,
     /// Its acknowledgement, in ps.
     pub acknowledged: Instant,
-    /// Completion times of transfers, with how many took each.
+    /// Completion times of transfers, with how many took each: where rates change because rings of
+    /// other jobs begin or end, those at the rates that they have had for longest.
     pub times: BTreeMap<Time, u64>,
     /// Data frames of all transfers.
     pub frames: u64,
@@ -30,16 +31,87 @@ pub struct RingsTaken {
 }
 
 impl RingsTaken {
-    /// The same, begun so much later.
-    pub(super) fn later(mut self, by: Time) -> RingsTaken {
-        self.last = self.last.saturating_add(by);
-        self.acknowledged = self.acknowledged.saturating_add(by);
-        self
-    }
-
     /// How many transfers there were.
     pub fn flows(&self) -> u64 {
         self.times.values().sum()
+    }
+}
+
+/// What is known of the rings of a job before they begin: the flow of each rank, with what comes
+/// behind it, what all of them move, and what the longest way back takes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownRings {
+    pub(super) flows: Vec<(FlowSpec, Time)>,
+    pub(super) taken: RingsTaken,
+    pub(super) back: Time,
+}
+
+/// What rings take from their begin to their last arrival at some rates, and how long their
+/// transfers take.
+#[derive(Clone, Debug)]
+pub(super) struct AtRates {
+    pub(super) whole: Time,
+    pub(super) times: BTreeMap<Time, u64>,
+}
+
+/// Rings of a job that are under way as a whole.
+#[derive(Clone, Debug)]
+pub(super) struct RingsUnderWay {
+    pub(super) rings: Rings,
+    pub(super) begin: Instant,
+    /// When they end at the present rates.
+    pub(super) end: Instant,
+    present: AtRates,
+    /// Since when they have had these rates.
+    since: Instant,
+    /// The times of transfers at those rates that they have had for longest until then, and for how
+    /// long that was.
+    longest: (Time, BTreeMap<Time, u64>),
+}
+
+impl RingsUnderWay {
+    pub(super) fn new(rings: Rings, begin: Instant, present: AtRates) -> RingsUnderWay {
+        RingsUnderWay {
+            rings,
+            begin,
+            end: begin.saturating_add(present.whole),
+            present,
+            since: begin,
+            longest: (Time::ZERO, BTreeMap::new()),
+        }
+    }
+
+    /// They have other rates from now on: what is left of them takes as much more or less time as
+    /// the whole of them would.
+    pub(super) fn go_on(&mut self, present: AtRates, now: Instant) {
+        let rest = u128::from(self.end.saturating_since(now).ps());
+        let rest = rest * u128::from(present.whole.ps());
+        let rest = rest.checked_div(u128::from(self.present.whole.ps()));
+        let rest = rest.and_then(|rest| u64::try_from(rest).ok());
+        let before = std::mem::replace(&mut self.present, present);
+        self.note(now, before.times);
+        self.end = now.saturating_add(Time::from_ps(rest.unwrap_or(0)));
+    }
+
+    /// Until now transfers have taken these times.
+    fn note(&mut self, now: Instant, times: BTreeMap<Time, u64>) {
+        let span = now.saturating_since(self.since);
+        if span >= self.longest.0 {
+            self.longest = (span, times);
+        }
+        self.since = now;
+    }
+
+    /// What they have taken when they end.
+    pub(super) fn taken(mut self, known: &KnownRings) -> RingsTaken {
+        let times = std::mem::take(&mut self.present.times);
+        self.note(self.end, times);
+        RingsTaken {
+            last: self.end,
+            acknowledged: self.end.saturating_add(known.back),
+            times: self.longest.1,
+            ..known.taken.clone()
+        }
     }
 }
 
@@ -79,10 +151,7 @@ pub(super) fn are_free(fluid: &mut Fluid, specs: &[FlowSpec]) -> bool {
 
 /// The rates of flows that are all under way, and no others.
 pub(super) fn rates_at_once(fluid: &mut Fluid, specs: &[FlowSpec]) -> Vec<FlowRate> {
-    let flows: Vec<_> = specs
-        .iter()
-        .map(|spec| fluid.begin(*spec))
-        .collect();
+    let flows: Vec<_> = specs.iter().map(|spec| fluid.begin(*spec)).collect();
     fluid.settle(Instant::START);
     let rates = flows.iter().map(|flow| fluid.rate(*flow)).collect();
     for flow in flows {

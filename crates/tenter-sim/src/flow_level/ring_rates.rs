@@ -6,7 +6,8 @@
 //! the ring takes for each rank in the mean. So where chunks are large, the ranks of the slowest
 //! ring have their max–min fair rates; where latencies are most of a step, ranks seldom meet.
 //! Ranks that begin at the same times and send for as long, as on a fabric that is the same for all
-//! of them, stay in step, and are there for each other all the time.
+//! of them, stay in step, and are there for each other all the time. Those of another job do where
+//! both have begun at the same instant.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -30,82 +31,98 @@ const STEPS_IN_PHASE: u32 = 64;
 pub(super) enum WholeRings {
     /// Their flows never meet.
     Alone,
-    /// They share links.
+    /// They share links, with those of other jobs too.
     Shared,
 }
 
+/// The rings of a job, with the flow of each rank and what comes behind it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RingFlows<'a> {
+    pub(super) rings: Rings,
+    pub(super) flows: &'a [(FlowSpec, Time)],
+    /// Jobs with the same number have begun at the same instant.
+    pub(super) start: usize,
+}
+
 impl WholeRings {
-    /// What ranks take for a transfer, with the flow of each and what comes behind it; from then to
-    /// the transfer that it lets go a step takes the delay. `None` where one never ends.
+    /// What the ranks of each job that is under way take for a transfer; from then to the transfer
+    /// that it lets go a step takes the delay. `None` where one never ends.
     pub(super) fn times(
         self,
-        rings: Rings,
+        jobs: &[RingFlows<'_>],
         step_delay: Time,
         fluid: &mut Fluid,
-        flows: &[(FlowSpec, Time)],
         goes_on: &mut dyn FnMut() -> ControlFlow<()>,
-    ) -> Option<Vec<RankTimes>> {
+    ) -> Option<Vec<Vec<RankTimes>>> {
         match self {
             WholeRings::Alone => {
-                let alone = flows.iter().map(|(spec, _)| fluid.rate_alone(spec));
-                times_at(flows, alone)
+                let flows = jobs.iter().flat_map(|job| job.flows);
+                let alone: Vec<FlowRate> = flows.map(|(spec, _)| fluid.rate_alone(spec)).collect();
+                times_at(jobs, &alone)
             }
-            WholeRings::Shared => shared_times(rings, step_delay, fluid, flows, goes_on),
+            WholeRings::Shared => shared_times(jobs, step_delay, fluid, goes_on),
         }
     }
 }
 
-/// What ranks take at these rates.
-fn times_at(
-    flows: &[(FlowSpec, Time)],
-    rates: impl IntoIterator<Item = FlowRate>,
-) -> Option<Vec<RankTimes>> {
-    let pairs = flows.iter().zip(rates);
-    let times = pairs.map(|((spec, rest), rate)| {
-        Some(RankTimes {
-            sending: spec.amount.time_at(rate)?.ps(),
-            rest: rest.ps(),
-        })
-    });
-    times.collect()
+/// What the ranks of each job take at these rates.
+fn times_at(jobs: &[RingFlows<'_>], rates: &[FlowRate]) -> Option<Vec<Vec<RankTimes>>> {
+    let mut rates = rates.iter();
+    let of_job = |job: &RingFlows<'_>| {
+        let pairs = job.flows.iter().zip(rates.by_ref());
+        let times = pairs.map(|((spec, rest), rate)| {
+            Some(RankTimes {
+                sending: spec.amount.time_at(*rate)?.ps(),
+                rest: rest.ps(),
+            })
+        });
+        times.collect()
+    };
+    jobs.iter().map(of_job).collect()
 }
 
 /// What ranks take that share links.
 fn shared_times(
-    rings: Rings,
+    jobs: &[RingFlows<'_>],
     step_delay: Time,
     fluid: &mut Fluid,
-    flows: &[(FlowSpec, Time)],
     goes_on: &mut dyn FnMut() -> ControlFlow<()>,
-) -> Option<Vec<RankTimes>> {
-    let specs: Vec<FlowSpec> = flows.iter().map(|(spec, _)| *spec).collect();
+) -> Option<Vec<Vec<RankTimes>>> {
+    let flows = jobs.iter().flat_map(|job| job.flows);
+    let specs: Vec<FlowSpec> = flows.map(|(spec, _)| *spec).collect();
     let least = rates_at_once(fluid, &specs);
-    let mut times = times_at(flows, least.iter().copied())?;
+    let mut times = times_at(jobs, &least)?;
     for _ in 0..ROUNDS {
         if goes_on().is_break() {
             break;
         }
-        let rates = fluid.rates_among(&specs, &presences(rings, step_delay, &times));
-        let rates = rates.into_iter().zip(&least);
-        times = times_at(flows, rates.map(|(rate, least)| rate.max(*least)))?;
+        let mut rates = fluid.rates_among(&specs, &presences(jobs, step_delay, &times));
+        for (rate, least) in rates.iter_mut().zip(&least) {
+            *rate = (*rate).max(*least);
+        }
+        times = times_at(jobs, &rates)?;
     }
     Some(times)
 }
 
-/// When each rank sends.
-fn presences(rings: Rings, step_delay: Time, ranks: &[RankTimes]) -> Vec<Presence> {
-    let parts = busy_parts(rings, step_delay, ranks);
-    let begins = Waves::new(rings, ranks, 0, step_delay.ps()).begins(STEPS_IN_PHASE);
+/// When each rank sends, job by job.
+fn presences(jobs: &[RingFlows<'_>], step_delay: Time, times: &[Vec<RankTimes>]) -> Vec<Presence> {
     // Only looked up.
-    let mut phases: HashMap<(u64, u64), u32> = HashMap::new();
-    let times = begins.into_iter().zip(ranks).map(|(begin, rank)| {
-        let next = phases.len() as u32;
-        *phases.entry((begin, rank.sending)).or_insert(next)
-    });
-    let pairs = parts.into_iter().zip(times);
-    pairs
-        .map(|(part, phase)| Presence { part, phase })
-        .collect()
+    let mut phases: HashMap<(usize, u64, u64), u32> = HashMap::new();
+    let of_job = |(job, ranks): (&RingFlows<'_>, &Vec<RankTimes>)| -> Vec<Presence> {
+        let parts = busy_parts(job.rings, step_delay, ranks);
+        let begins = Waves::new(job.rings, ranks, 0, step_delay.ps()).begins(STEPS_IN_PHASE);
+        let phases = begins.into_iter().zip(ranks).map(|(begin, rank)| {
+            let next = phases.len() as u32;
+            let phase = phases.entry((job.start, begin, rank.sending));
+            *phase.or_insert(next)
+        });
+        let pairs = parts.into_iter().zip(phases);
+        pairs
+            .map(|(part, phase)| Presence { part, phase })
+            .collect()
+    };
+    jobs.iter().zip(times).flat_map(of_job).collect()
 }
 
 /// For which part of the time each rank sends.

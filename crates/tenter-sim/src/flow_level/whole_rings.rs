@@ -13,8 +13,8 @@ use super::driver::FlowDriver;
 use super::instants::Happens;
 use super::limits::{LeftOut, note_no_queues};
 use super::messages::Message;
-use super::ring_jobs::{self, RingsTaken};
-use super::ring_rates::WholeRings;
+use super::ring_jobs::{self, AtRates, KnownRings, RingsTaken, RingsUnderWay};
+use super::ring_rates::{RingFlows, WholeRings};
 use super::waves::Waves;
 
 impl FlowDriver {
@@ -30,13 +30,13 @@ impl FlowDriver {
         if self.whole_rings == Some(WholeRings::Shared) {
             note_no_queues(found);
             found.push(LeftOut {
-                text: "rings that share links have too many transfers to be simulated one by one (`engine.ring_transfers`): each rank shares its links with all ranks that are in step with it, and with the others in the mean; there are no rows of flows, and no overflows of queues; in tests, times were up to 8 % off those one by one, most of them too low",
+                text: "rings that share links have too many transfers to be simulated one by one (`engine.ring_transfers`): each rank shares its links with all ranks that are in step with it, and with the others in the mean, those of other jobs among them; there are no rows of flows, and no overflows of queues; in tests, times were up to 8 % off those one by one, most of them too low",
             });
         }
     }
 
     /// How rings are run as a whole, where all jobs are rings: those whose flows never meet, and
-    /// those of one job whose flows do, where a collective has more transfers than are run one by
+    /// others where the largest collectives of all jobs have more transfers than are run one by
     /// one.
     pub(super) fn find_whole_rings(&mut self, one_by_one: u64) -> Option<WholeRings> {
         let context = Arc::clone(&self.fabric.context);
@@ -48,12 +48,9 @@ impl FlowDriver {
             .ids()
             .map(|job| (job, ring_jobs::rings_of(&context, job)))
             .collect();
-        // Of several jobs with several kinds of rings any may meet.
         let kinds = strides.iter().map(|(_, rings)| rings.len()).max();
-        if context.jobs.len() > 1 && kinds > Some(1) {
-            return None;
-        }
-        let mut are_free = true;
+        // Of several jobs with several kinds of rings any may meet.
+        let mut are_free = context.jobs.len() == 1 || kinds <= Some(1);
         for kind in 0..kinds.unwrap_or(0) {
             // A way that is found may change the links of those found before, so specs are made
             // once all are known.
@@ -64,10 +61,8 @@ impl FlowDriver {
         if are_free {
             return Some(WholeRings::Alone);
         }
-        let [plan] = context.jobs.as_slice() else {
-            return None;
-        };
-        let are_many = ring_jobs::most_transfers(plan) > one_by_one;
+        let transfers = context.jobs.iter().map(ring_jobs::most_transfers);
+        let are_many = transfers.fold(0, u64::saturating_add) > one_by_one;
         are_many.then_some(WholeRings::Shared)
     }
 
@@ -135,68 +130,150 @@ impl FlowDriver {
     ) -> Option<RingsTaken> {
         let whole_rings = self.whole_rings?;
         let rings = schedule.rings()?;
+        let known = self.known_rings(job, rings)?;
         let delays = self.fabric.context.host_delays;
         let begin = begin + delays.start_up + delays.step;
-        let from_start = match self.rings_taken.get(&(job, rings)) {
-            Some(known) => known.clone(),
-            None => self.taken_by(job, rings, whole_rings, goes_on)?,
-        };
-        let taken = from_start.later(begin.since_start());
-        self.running_rings.insert(job, rings);
-        self.instants.add(taken.last, Happens::Rings(job.number()));
-        Some(taken)
+        let others = self.running_rings.iter();
+        let others = others.filter(|_| whole_rings == WholeRings::Shared);
+        let mut running: Vec<(JobId, Rings, Instant)> = others
+            .filter(|(_, of)| of.end > begin)
+            .map(|(job, of)| (*job, of.rings, of.begin))
+            .collect();
+        running.push((job, rings, begin));
+        running.sort_unstable_by_key(|(job, ..)| *job);
+        let at_rates = self.at_rates(whole_rings, &running, goes_on)?;
+        for ((of, ..), present) in running.into_iter().zip(at_rates) {
+            if of == job {
+                let under_way = RingsUnderWay::new(rings, begin, present);
+                self.running_rings.insert(job, under_way);
+            } else if let Some(other) = self.running_rings.get_mut(&of) {
+                other.go_on(present, begin);
+            }
+            self.end_rings_later(of);
+        }
+        let under_way = self.running_rings.get(&job).cloned();
+        under_way.map(|under_way| under_way.taken(&known))
     }
 
-    /// What rings take that begin at the start.
-    fn taken_by(
+    /// The rings of a job end when they do at the present rates.
+    fn end_rings_later(&mut self, job: JobId) {
+        if let Some(under_way) = self.running_rings.get(&job) {
+            self.instants
+                .add(under_way.end, Happens::Rings(job.number()));
+        }
+    }
+
+    /// What rings take that are under way together, at rates that do not change.
+    fn at_rates(
         &mut self,
-        job: JobId,
-        rings: Rings,
         whole_rings: WholeRings,
+        running: &[(JobId, Rings, Instant)],
         goes_on: &mut dyn FnMut() -> ControlFlow<()>,
-    ) -> Option<RingsTaken> {
+    ) -> Option<Vec<AtRates>> {
+        let start = |begin: Instant| running.iter().position(|(.., other)| *other == begin);
+        let key = running.iter();
+        let key = key.map(|(job, rings, begin)| (*job, *rings, start(*begin).unwrap_or(0)));
+        let key: Vec<(JobId, Rings, usize)> = key.collect();
+        if let Some(found) = self.rings_at_rates.get(&key) {
+            return Some(found.clone());
+        }
+        let known = key
+            .iter()
+            .map(|(job, rings, _)| self.known_rings(*job, *rings));
+        let known: Vec<Arc<KnownRings>> = known.collect::<Option<_>>()?;
+        let jobs = key.iter().zip(&known);
+        let jobs: Vec<RingFlows<'_>> = jobs
+            .map(|((_, rings, start), known)| RingFlows {
+                rings: *rings,
+                flows: &known.flows,
+                start: *start,
+            })
+            .collect();
+        let step_delay = self.fabric.context.host_delays.step;
+        let ranks = whole_rings.times(&jobs, step_delay, &mut self.fluid, goes_on)?;
+        let mut is_cut = false;
+        let mut found = Vec::new();
+        for (job, ranks) in jobs.iter().zip(&ranks) {
+            let waves = Waves::new(job.rings, ranks, 0, step_delay.ps()).run(&mut *goes_on);
+            self.settled += u64::from(waves.computed);
+            is_cut |= waves.is_cut;
+            let times = waves.times.into_iter();
+            found.push(AtRates {
+                whole: Time::from_ps(waves.last),
+                times: times
+                    .map(|(time, count)| (Time::from_ps(time), count))
+                    .collect(),
+            });
+        }
+        if !is_cut {
+            self.rings_at_rates.insert(key, found.clone());
+        }
+        Some(found)
+    }
+
+    /// What is known of the rings of a job; `None` where some do not pass the fabric.
+    fn known_rings(&mut self, job: JobId, rings: Rings) -> Option<Arc<KnownRings>> {
+        if let Some(known) = self.known_rings.get(&(job, rings)) {
+            return Some(Arc::clone(known));
+        }
         let context = Arc::clone(&self.fabric.context);
-        let step_delay = context.host_delays.step;
-        let mut flows = Vec::with_capacity(context.jobs[job].job.hosts.len());
-        let mut taken = RingsTaken::default();
-        let mut back = Time::ZERO;
+        let mut known = KnownRings::default();
+        let taken = &mut known.taken;
         for rank in context.jobs[job].job.hosts.ids() {
             let (message, spec) = self.ring_spec(job, rank, rings)?;
-            flows.push((spec, self.rest(&message)));
+            known.flows.push((spec, self.rest(&message)));
             let steps = u64::from(rings.steps);
             taken.frames += u64::from(message.frames) * steps;
             taken.frame_bytes += self.frame_bytes(&message) * steps;
             taken.payload += rings.bytes * steps;
             let way = self.messages.way(message.pair)?.way;
-            back = back.max(self.ways.way(way).delays.back);
+            known.back = known.back.max(self.ways.way(way).delays.back);
         }
-        let ranks = whole_rings.times(rings, step_delay, &mut self.fluid, &flows, goes_on)?;
-        let waves = Waves::new(rings, &ranks, 0, step_delay.ps()).run(goes_on);
-        self.settled += u64::from(waves.computed);
-        let times = waves.times.into_iter();
-        taken.times = times
-            .map(|(time, count)| (Time::from_ps(time), count))
-            .collect();
-        taken.last = Instant::from_ps(waves.last);
-        taken.acknowledged = taken.last.saturating_add(back);
         taken.is_judged = !context.jobs[job].job.background;
         taken.mesh = ring_jobs::mesh(&context, job, rings);
-        if !waves.is_cut {
-            self.rings_taken.insert((job, rings), taken.clone());
-        }
-        Some(taken)
+        let known = Arc::new(known);
+        self.known_rings.insert((job, rings), Arc::clone(&known));
+        Some(known)
     }
 
-    /// The rings of a job are done: counts what they have loaded.
+    /// The rings of a job are done, unless they are by now to end at another instant: counts what
+    /// they have loaded, and lets those of other jobs go on without them.
     pub(super) fn rings_end(&mut self, job: JobId, now: Instant) {
+        if self.running_rings.get(&job).is_none_or(|of| of.end != now) {
+            return;
+        }
         let context = Arc::clone(&self.fabric.context);
-        if let Some(rings) = self.running_rings.remove(&job) {
+        if let Some(under_way) = self.running_rings.remove(&job) {
+            let rings = under_way.rings;
             for rank in context.jobs[job].job.hosts.ids() {
                 if let Some((message, _)) = self.ring_spec(job, rank, rings) {
                     self.count(&message, u64::from(rings.steps), &[]);
                 }
             }
+            if let Some(known) = self.known_rings(job, rings) {
+                self.ended_rings.insert(job, under_way.taken(&known));
+            }
         }
         context.progress.arrived(job, now);
+        if self.whole_rings == Some(WholeRings::Shared) {
+            self.go_on_without(now);
+        }
+    }
+
+    /// Rings of some job have ended: those that are under way have other rates from now on.
+    fn go_on_without(&mut self, now: Instant) {
+        let running = self.running_rings.iter();
+        let running: Vec<(JobId, Rings, Instant)> = running
+            .filter(|(_, of)| of.end > now)
+            .map(|(job, of)| (*job, of.rings, of.begin))
+            .collect();
+        let mut goes_on = || ControlFlow::Continue(());
+        let found = self.at_rates(WholeRings::Shared, &running, &mut goes_on);
+        for ((job, ..), present) in running.into_iter().zip(found.unwrap_or_default()) {
+            if let Some(under_way) = self.running_rings.get_mut(&job) {
+                under_way.go_on(present, now);
+            }
+            self.end_rings_later(job);
+        }
     }
 }

@@ -76,6 +76,12 @@ pub trait Driver {
         false
     }
 
+    /// Returns what a job's rings took that were run as a whole and have ended since the last call:
+    /// more or less than expected when they began, if others have begun or ended meanwhile.
+    fn take_rings(&mut self, _job: JobId) -> Option<RingsTaken> {
+        None
+    }
+
     /// Completes the counters at the trial's end.
     fn close(&mut self) {}
 

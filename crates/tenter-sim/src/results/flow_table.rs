@@ -252,6 +252,13 @@ impl FlowTable {
         });
     }
 
+    /// Replaces the statistics of a job's rings that are about to end.
+    pub(crate) fn set_rings(&mut self, job: JobId, taken: RingsTaken) {
+        if let Some(tally) = self.tallies[job].last_mut() {
+            tally.running_rings = Some(Box::new(taken));
+        }
+    }
+
     /// Returns true if every flow that the job ever posted is in the table.
     pub(crate) fn is_settled(&self, job: JobId) -> bool {
         let mut tallies = self.tallies[job].iter();

@@ -55,6 +55,9 @@ impl<D: Driver> EdgeActor<D> for Jobs {
                 continue;
             }
             state.running = false;
+            if let Some(taken) = world.driver.take_rings(index) {
+                world.flow_table.set_rings(index, taken);
+            }
             world.flow_table.end(index, state.turn as usize, end);
             if plan.has_turn(state.turn + 1) {
                 state.turn += 1;
