@@ -661,6 +661,11 @@ class Engine(TypedDict, total=False):
     over. It changes no result; a note says where nothing can be jumped over. Default:
     simulate.
     """
+    tolerance: float | str
+    """At flow level: the part of its rate by which a link may carry more or less than it can.
+    Rates are the max–min fair ones of links that are so much faster or slower; among
+    thousands of unequal flows `0.001` takes a fraction of the time. Default: 0.
+    """
     window: Quantity | Literal["none"]
     """The longest window; `none` is as long as the delays of the fabric allow, which is fastest.
     It changes no result. Default: none.

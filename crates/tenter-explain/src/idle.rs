@@ -447,7 +447,7 @@ fn of_engine(plan: &Plan, key: &str) -> Option<&'static str> {
             .packet_budget
             .is_none()
             .then_some("the level is not chosen: `engine.fidelity` is not `auto`"),
-        "ring_transfers" => (plan.fidelity == Fidelity::Packet)
+        "ring_transfers" | "tolerance" => (plan.fidelity == Fidelity::Packet)
             .then_some("packets are simulated, not flows: see `engine.fidelity`"),
         "window" => plan
             .window_cap

@@ -35,6 +35,8 @@ pub struct Plan {
     /// At flow level, the largest number of transfers up to which rings that share links are
     /// simulated transfer by transfer.
     pub ring_transfers: u64,
+    /// Share, in millionths, by which links may carry more or less than their rate at flow level.
+    pub tolerance: u32,
     /// Steady-state handling: whole periods may be jumped over, which changes no result.
     pub steady_state: SteadyState,
     /// The seed for every random stream.

@@ -108,6 +108,7 @@ impl Draft {
             fidelity: own.engine?.fidelity(),
             packet_budget: own.engine?.packet_budget(),
             ring_transfers: own.engine?.ring_transfers,
+            tolerance: own.engine?.tolerance.ppm(),
             steady_state: own.engine?.steady_state,
             seed: self.seed?,
             seeds: given.seeds,

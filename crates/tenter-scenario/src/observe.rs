@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{Reader, choice, component, default_of, word_or};
+use tenter_config::{Reader, Share, choice, component, default_of, word_or};
 use tenter_plan::{AskedFidelity, Fidelity, PacketBudget, SIMULATED_MAX, SteadyState, WINDOW_MAX};
 use tenter_units::{Bytes, Time};
 use tenter_workload::Job;
@@ -151,6 +151,10 @@ component! {
         /// as a whole, each rank at its share of its links: with all that are in step with it, and
         /// with the others in the mean.
         ring_transfers: u64 = "1000000", in 0..=u64::MAX >> 1;
+        /// At flow level: the part of its rate by which a link may carry more or less than it can.
+        /// Rates are the max–min fair ones of links that are so much faster or slower; among
+        /// thousands of unequal flows `0.001` takes a fraction of the time.
+        tolerance: Share = "0";
         /// Whether a steady state, in which all transfers are long under way and the network comes
         /// back to the same state again and again, is simulated, or whole periods of it are jumped
         /// over. It changes no result; a note says where nothing can be jumped over.

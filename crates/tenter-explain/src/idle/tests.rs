@@ -121,6 +121,7 @@ fn each_rule_finds_its_setting() {
         ("engine: {window: 5us}", "`engine.window`"),
         ("engine: {packets_time: 5s}", "`engine.packets_time`"),
         ("engine: {ring_transfers: 5}", "`engine.ring_transfers`"),
+        ("engine: {tolerance: 0.001}", "`engine.tolerance`"),
         (
             "observe: {samples: false, sample_interval: 5us}",
             "`observe.sample_interval`",

@@ -94,7 +94,7 @@ impl FlowDriver {
                 .collect()
         });
         let first_pairs = first_pairs.collect();
-        let mut fluid = Fluid::default();
+        let mut fluid = Fluid::tolerating(plan.tolerance);
         let topology = &fabric.context.topology;
         let host_rates = HostRates::new(plan);
         let may_change = plan.circuits.is_some() || !plan.faults.events.is_empty();

@@ -96,6 +96,8 @@ pub struct LeftOut {
 
 const PACKETS: &str = "set `engine.fidelity: packet`, or leave it out of the scenario";
 
+const TOLERANCE: &str = "links carry up to `engine.tolerance` more or less than they can: the rates of flows are the max–min fair ones of links that are so much faster or slower";
+
 /// What flow level leaves out of a plan.
 ///
 /// # Errors
@@ -138,6 +140,7 @@ pub fn left_out(plan: &Plan) -> Result<Vec<LeftOut>, FlowLevelRefusal> {
         return Err(FlowLevelRefusal { what, remedy });
     }
     let found = of_ways(plan).into_iter().chain(of_queues(plan));
+    let found = found.chain([(plan.tolerance > 0, TOLERANCE)]);
     let found = found.chain([(
         circuits.is_some() || faults().next().is_some(),
         "nothing is lost when a link goes down: flows over it wait for other routes, and go on without the timeouts of lost packets",
