@@ -13,6 +13,7 @@ use crate::error::ExplainError;
 use crate::ideal::{end_of_all, in_rounds, rounds, starts};
 use crate::memory::{Entries, MemoryParts, memory};
 use crate::traffic::traffic;
+use crate::unequal::rates_changed;
 
 /// The cost of a run, as an estimate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -91,6 +92,8 @@ const FLOW_LEVEL_NS: f64 = 1_500.0;
 const FLOW_LEVEL_HASHED_NS: f64 = 3_300.0;
 /// The same where a message takes several ways.
 const FLOW_LEVEL_SPRAYED_NS: f64 = 6_000.0;
+/// A rate that changes at the end of another flow.
+const FLOW_LEVEL_RATE_NS: f64 = 120.0;
 /// A rank of rings that are run as a whole, whatever they carry.
 const FLOW_LEVEL_RING_RANK_NS: f64 = 500_000.0;
 
@@ -172,7 +175,7 @@ fn flow_level_ns(plan: &Plan, flows: u64) -> f64 {
         let ranks: usize = plan.jobs.iter().map(|job| job.hosts.len()).sum();
         return FLOW_LEVEL_RING_RANK_NS * ranks as f64 / flows.max(1) as f64;
     }
-    if is_free {
+    let own = if is_free {
         FLOW_LEVEL_NS
     } else if balancers.all(tenter_net::load_balancing::LoadBalancing::keeps_ways)
         && plan.port_changes.entropy.is_none()
@@ -180,7 +183,8 @@ fn flow_level_ns(plan: &Plan, flows: u64) -> f64 {
         FLOW_LEVEL_HASHED_NS
     } else {
         FLOW_LEVEL_SPRAYED_NS
-    }
+    };
+    own + FLOW_LEVEL_RATE_NS * rates_changed(plan)
 }
 
 /// Whether all jobs are rings that flow level does not run transfer by transfer: their flows never

@@ -69,7 +69,7 @@ fn fabric(plan: &Plan) -> String {
         [one] => one,
         _ => "several-balancers",
     };
-    if plan.switches.any_class(|class| class.lossless.is_some()) {
+    if plan.is_lossless() {
         format!("{balancing}-pfc")
     } else {
         balancing.to_owned()

@@ -43,6 +43,7 @@ mod power;
 mod queues;
 mod scheduled;
 mod traffic;
+mod unequal;
 mod unloaded;
 
 pub use bill::{Bill, CableLine, SwitchLine, bill};

@@ -19,6 +19,7 @@ pub mod ideal;
 mod impairments;
 mod links;
 mod lookahead;
+mod open_queues;
 mod plan;
 mod power;
 mod seeds;

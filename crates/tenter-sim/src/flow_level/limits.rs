@@ -37,48 +37,6 @@ pub(super) fn of_windows(nic: &NicSpec, delays: &WayDelays) -> FlowRate {
     limits.min().unwrap_or(FlowRate::UNLIMITED)
 }
 
-/// Whether switches pause senders.
-fn is_lossless(plan: &Plan) -> bool {
-    plan.switches.any_class(|class| class.lossless.is_some())
-}
-
-/// Whether jobs have several traffic classes.
-fn has_classes(plan: &Plan) -> bool {
-    let mut pairs = plan.jobs.windows(2);
-    pairs.any(|pair| pair[0].class != pair[1].class)
-}
-
-/// Whether nothing but their NICs holds senders back.
-pub(super) fn queues_are_open(plan: &Plan) -> bool {
-    let changes = plan.circuits.is_some() || !plan.faults.events.is_empty();
-    let by_switches = is_lossless(plan)
-        || plan.scheduled.is_some()
-        || plan.credit.is_some()
-        || plan.input_queued.is_some()
-        || plan.signals.is_some();
-    let nic = &plan.nic;
-    let by_nics = nic.reacting().is_some()
-        || nic.ultra_ethernet().is_some()
-        || nic.window_packets.is_some()
-        || nic.outstanding_messages.is_some()
-        || nic.receive_buffer.is_some()
-        || !plan.dma.is_empty();
-    let is_free = !changes && !by_switches && !by_nics;
-    // Queues of several classes are served by their scheduling.
-    is_free && !has_classes(plan) && fit_into_window(plan)
-}
-
-/// Whether queue pairs never have more to send than what they may have unacknowledged, as far as
-/// sizes of collectives tell.
-fn fit_into_window(plan: &Plan) -> bool {
-    let LossRecovery::SelectiveRepeat(repeat) = &plan.nic.loss_recovery else {
-        return true;
-    };
-    let window = u64::from(repeat.window) * u64::from(plan.nic.mtu_bytes);
-    let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
-    runs.all(|run| run.traffic.collective().is_some() && run.size_bytes <= window)
-}
-
 /// Why a plan cannot be run at flow level.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} cannot be simulated at flow level: {remedy}")]
@@ -173,7 +131,7 @@ fn of_ways(plan: &Plan) -> [(bool, &'static str); 4] {
             "no packet takes a detour over another region: where shortest paths are full, the time may be several times too long",
         ),
         (
-            any(LoadBalancing::keeps_ways) && is_lossless(plan),
+            any(LoadBalancing::keeps_ways) && plan.is_lossless(),
             "pauses hold back no other flows than those that share the full link: where queue pairs collide, a lower bound of the time",
         ),
     ]
@@ -196,8 +154,8 @@ pub(super) fn note_no_queues(found: &mut [LeftOut]) {
 
 /// What it leaves out of queues and of reactions to them.
 fn of_queues(plan: &Plan) -> [(bool, &'static str); 7] {
-    let is_lossy = !is_lossless(plan) && plan.scheduled.is_none() && plan.credit.is_none();
-    let are_open = queues_are_open(plan);
+    let is_lossy = !plan.is_lossless() && plan.scheduled.is_none() && plan.credit.is_none();
+    let are_open = plan.queues_are_open();
     [
         (
             plan.input_queued.is_some(),
@@ -216,7 +174,7 @@ fn of_queues(plan: &Plan) -> [(bool, &'static str); 7] {
             "switches send no congestion signals, as there are no queues",
         ),
         (
-            has_classes(plan),
+            plan.has_several_classes(),
             "all traffic classes have the same weight, whatever their scheduling",
         ),
         (are_open, OPEN_QUEUES),

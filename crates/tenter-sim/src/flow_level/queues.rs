@@ -13,7 +13,6 @@ use tenter_plan::Plan;
 use tenter_topology::{HostId, Topology};
 use tenter_units::{ById, Instant, Rate, Time};
 
-use super::limits::queues_are_open;
 use super::messages::{MessageId, Messages};
 use super::ways::{Hop, Way, Ways};
 
@@ -62,7 +61,7 @@ impl OpenQueues {
     /// Those of a trial in which nothing but their NICs holds senders back.
     pub(super) fn new(plan: &Plan, fluid: &mut Fluid) -> Option<OpenQueues> {
         let hosts = plan.topology.host_ids();
-        queues_are_open(plan).then(|| OpenQueues {
+        plan.queues_are_open().then(|| OpenQueues {
             queues: Queues::default(),
             no_route: fluid.route(&[]),
             beyond: hosts

@@ -1,0 +1,107 @@
+//! What flows cost at flow level that are under way at once and unequal: each ends by itself, and
+//! its end changes the rates of others.
+
+use tenter_plan::Plan;
+use tenter_units::Rate;
+use tenter_workload::flow_workload::FlowWorkload;
+use tenter_workload::{Job, Schedule};
+
+use crate::traffic::initial;
+
+/// Ranks that stand for all.
+const RANKS: u32 = 16;
+/// Where an open loop offers more than this part of what NICs can send, flows under way are those
+/// of this part.
+const LOAD_MAX: f64 = 0.95;
+
+/// How many rates an end changes where each NIC has so many flows of its own, of so many in all:
+/// hardly any among few, and an eighth of all among many. Measured on drawn flows over 1,024 NICs,
+/// 4 to 32 for each (15, 140, 467, 940 and 3,634 for 4, 8, 12, 16 and 32).
+fn rates_of_an_end(per_nic: f64, flows: f64) -> f64 {
+    (15.0 * (per_nic / 4.0).powi(3)).min(flows / 8.0)
+}
+
+/// The same with a tolerance: a few links on either side (13, 84 and 212 for 4, 16 and 64).
+fn rates_within_tolerance(per_nic: f64) -> f64 {
+    5.0 * per_nic
+}
+
+/// How many rates the end of a flow of a plan changes.
+pub(crate) fn rates_changed(plan: &Plan) -> f64 {
+    let of_jobs = plan.jobs.iter().map(|job| at_once(plan, job));
+    let flows: f64 = of_jobs.sum();
+    let hosts = (plan.topology.hosts as f64).max(1.0);
+    let rates = rates_of_an_end(flows / hosts, flows);
+    if plan.queues_are_open() {
+        // Only the flows of one NIC share anything.
+        rates.min(flows / hosts)
+    } else if plan.tolerance > 0 {
+        rates.min(rates_within_tolerance(flows / hosts))
+    } else {
+        rates
+    }
+}
+
+/// Unequal flows of a job that are under way at once; 0 where all are equal.
+fn at_once(plan: &Plan, job: &Job) -> f64 {
+    let schedules = job.schedules().unwrap_or_default();
+    let of_schedules = schedules
+        .iter()
+        .map(|schedule| match schedule.flow_workload() {
+            Some(flows) => of_flow_workload(plan, job, flows.workload()),
+            None => first_of(&**schedule),
+        });
+    of_schedules.fold(0.0, f64::max)
+}
+
+/// Of a workload of flows: in a closed loop all that may be, in an open one as many as there are in
+/// the mean where all links are shared fairly (M/G/1 processor sharing).
+fn of_flow_workload(plan: &Plan, job: &Job, workload: &FlowWorkload) -> f64 {
+    if workload.sizes.quantile(1) == workload.sizes.largest() {
+        return 0.0;
+    }
+    let all = workload.flows.map_or(f64::INFINITY, f64::from);
+    let Some(per_second) = workload.arrivals_per_second() else {
+        return all.min(workload.slots() as f64);
+    };
+    let hosts = job
+        .hosts
+        .iter()
+        .map(|host| plan.topology.cable(*host, 0).rate);
+    let rate: f64 = hosts.map(Rate::bytes_per_second).sum();
+    let load = (per_second * workload.sizes.mean() / rate.max(1.0)).min(LOAD_MAX);
+    all.min(job.hosts.len() as f64 * load / (1.0 - load))
+}
+
+/// Those that wait for nothing, where their sizes differ.
+fn first_of(schedule: &dyn Schedule) -> f64 {
+    let ranks = schedule.ranks();
+    let step = ranks.div_ceil(RANKS).max(1);
+    let some: Vec<u32> = (0..ranks).step_by(step as usize).collect();
+    let (mut flows, mut first, mut differ) = (0_u64, None, false);
+    initial(schedule, &some, |schedule, id| {
+        let bytes = schedule.transfer(id).bytes;
+        flows += 1;
+        differ |= *first.get_or_insert(bytes) != bytes;
+    });
+    if differ {
+        flows as f64 * f64::from(ranks) / some.len().max(1) as f64
+    } else {
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_change_more_rates_the_more_flows_a_nic_has() {
+        for (per_nic, measured) in [(4.0, 15.0), (8.0, 140.0), (12.0, 467.0), (16.0, 940.0)] {
+            let found = rates_of_an_end(per_nic, 1_024.0 * per_nic);
+            assert!((found / measured - 1.0).abs() < 0.2, "{per_nic}: {found}");
+        }
+        assert!(rates_of_an_end(0.5, 512.0) < 0.1);
+        assert!(rates_within_tolerance(16.0) < 100.0);
+    }
+}
