@@ -1,5 +1,5 @@
 //! Makes the files of the built page, compressed by gzip, a table of the program; where the page
-//! was not built, the table is empty.
+//! was not built, the table is empty. The script of reports is compressed, too.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -27,14 +27,22 @@ fn main() -> io::Result<()> {
         let name = name.to_string_lossy().replace('\\', "/");
         // A copy: the page may be built anew before the program is compiled.
         let copy = format!("page-{number}.gz");
-        let mut packed = GzEncoder::new(File::create(out.join(&copy))?, Compression::best());
-        packed.write_all(&fs::read(file)?)?;
-        packed.finish()?;
+        pack(file, &out.join(&copy))?;
         let place = format!("concat!(env!(\"OUT_DIR\"), \"/{copy}\")");
         let _ = writeln!(table, "    ({name:?}, include_bytes!({place})),");
     }
     table.push_str("];\n");
-    fs::write(out.join("page.rs"), table)
+    fs::write(out.join("page.rs"), table)?;
+    let script = own.join("src/report/report.gen.js");
+    println!("cargo::rerun-if-changed={}", script.display());
+    pack(&script, &out.join("report.js.gz"))
+}
+
+fn pack(file: &Path, packed: &Path) -> io::Result<()> {
+    let mut packer = GzEncoder::new(File::create(packed)?, Compression::best());
+    packer.write_all(&fs::read(file)?)?;
+    packer.finish()?;
+    Ok(())
 }
 
 /// The files of a folder and of those below.

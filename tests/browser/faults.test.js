@@ -101,9 +101,9 @@ describe("the workspace where something goes wrong", { timeout: 170_000 }, () =>
     await heading("Workspace").waitFor();
     await link("Studies").click();
     await heading("Studies").waitFor();
-    await page.getByText("none required").first().waitFor();
+    await page.getByText("nothing required").first().waitFor();
     const vacuous = await cells("main table tbody tr");
-    assert.ok(vacuous.some((row) => row[0]?.endsWith("jct-4") && row[4] === "none required"), JSON.stringify(vacuous.slice(0, 3)));
+    assert.ok(vacuous.some((row) => row[0]?.endsWith("jct-4") && row[6] === "nothing required"), JSON.stringify(vacuous.slice(0, 3)));
   });
 
   it("lists both trials that run side by side as running", async () => {
@@ -134,7 +134,7 @@ describe("the workspace where something goes wrong", { timeout: 170_000 }, () =>
     await link("Run").click();
     await heading("Run").waitFor();
     await page.getByText("the server does not answer").first().waitFor();
-    await link("Sweeps").click();
+    await page.goto(`${server.url}/#/sweeps/new`);
     await page.getByText("This page could not be fetched").waitFor();
     await page.getByRole("button", { name: "Load again" }).click();
     await page.getByText("The server does not answer.").waitFor();
@@ -145,7 +145,7 @@ describe("the workspace where something goes wrong", { timeout: 170_000 }, () =>
     await entered.waitForURL(`${server.url}/`);
     await entered.close();
     await page.getByRole("button", { name: "Load again" }).click();
-    await heading("Sweeps").waitFor();
+    await heading("New sweep").waitFor();
     await link("Configure").click();
     await heading("Configure").waitFor();
   });

@@ -180,7 +180,7 @@ describe("the workspace", { timeout: 170_000 }, () => {
       await page.locator("main table tbody tr, main [role=table] [role=row], main canvas").first().waitFor();
       await page.waitForFunction(() => !document.querySelector("main")?.innerText.includes("Loading…"));
       if (tab === "Timeline") {
-        await button("Table").click();
+        await page.getByRole("region", { name: "Timeline", exact: true }).getByRole("button", { name: "Table" }).click();
         await page.getByRole("region", { name: "Numbers of the timeline, as it is shown" }).locator("tbody tr").nth(5).waitFor();
       }
       assert.deepEqual(await barriers(), [], tab);

@@ -55,6 +55,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/compare/measured": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Puts trials beside files of measurements. */
+        post: operations["measured"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/compare/pictures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The pictures of several trials on the same axes. */
+        get: operations["together"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -207,6 +241,23 @@ export interface paths {
         put?: never;
         /** Queues a sweep. */
         post: operations["sweep_queue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sweeps-together": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sweeps side by side. */
+        get: operations["sweep_together"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -430,7 +481,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The pictures of a trial beside those that its other routes give, as its report has them. */
+        /** The pictures of a trial beside those that its other routes give. */
         get: operations["pictures"];
         put?: never;
         post?: never;
@@ -1031,6 +1082,29 @@ export interface components {
             hosts: components["schemas"]["HostBody"][];
             jobs: components["schemas"]["JobMapping"][];
         };
+        /** @description Trials beside files of measurements, size by size. */
+        MeasuredBody: {
+            /** @description What raises doubts about the comparison, a sentence each. */
+            doubts: string[];
+            /** @description A picture and a table for each file and operation. */
+            group: components["schemas"]["PictureGroupBody"];
+        };
+        /** @description A file of measurements. */
+        MeasuredFile: {
+            name: string;
+            text: string;
+        };
+        /** @description Trials and the files that they are put beside. */
+        MeasuredQuery: {
+            /**
+             * @description The collective of files that do not name theirs, or the program of nccl-tests that wrote
+             *     them.
+             */
+            collective?: string | null;
+            files: components["schemas"]["MeasuredFile"][];
+            /** @description Numbers of trials. */
+            ids: number[];
+        };
         /**
          * @description What is drawn of a port.
          * @enum {string}
@@ -1074,6 +1148,28 @@ export interface components {
         };
         /** @enum {string} */
         NodeKindWord: "host" | "switch";
+        /** @description XOFF frames that the NICs of a variant received over all trials, and what a switch had to hold. */
+        PausesBody: {
+            /** @description Most bytes in the pools of one switch, in MB; a dash without pools. */
+            held_text: string;
+            /** @description The switch that held them. */
+            switch: string;
+            variant: string;
+            /**
+             * Format: double
+             * @description Jain's index: 1 where each NIC received as many.
+             */
+            xoff_evenness: number;
+            /** Format: int64 */
+            xoff_max_frames: number;
+            /** Format: double */
+            xoff_mean_frames: number;
+            /**
+             * Format: int64
+             * @description Of the NIC with the fewest, of all NICs in the mean, and of the NIC with the most.
+             */
+            xoff_min_frames: number;
+        };
         /** @description A picture with its words. */
         PictureBody: {
             /** @description How to read it; empty where its axes say enough. */
@@ -1085,10 +1181,12 @@ export interface components {
         };
         /** @description Pictures of one kind. */
         PictureGroupBody: {
-            /** @description The kind: `operations`, `links` or `circuits`. */
+            /** @description The kind, for instance `operations`. */
             name: string;
             pictures: components["schemas"]["PictureBody"][];
-            /** @description The heading of the pictures in a report. */
+            /** @description Answers that stand below them. */
+            sections: components["schemas"]["SectionBody"][];
+            /** @description The heading of the pictures. */
             title: string;
         };
         /** @description Whose a row is. */
@@ -1275,10 +1373,21 @@ export interface components {
         /** @description A study with its rows. */
         StudyBody: components["schemas"]["StudyRow"] & {
             cases: components["schemas"]["StudyCaseBody"][];
+            /**
+             * @description Charts that the study asks for; without any, its judged rows are drawn over their published
+             *     values.
+             */
+            charts: components["schemas"]["StudyChartBody"][];
             /** @description Digest of the recorded run; empty where its variants were run one by one. */
             digest: string;
+            /** @description What a reader of the values must know, a line for each note. */
+            notes: string[];
             /** @description The page of the study in Markdown: what the source says, and what is assumed. */
             page: string;
+            /** @description Variants in which NICs were paused. */
+            pauses: components["schemas"]["PausesBody"][];
+            /** @description What the trials recorded, as far as the study asks for it and their folders are there. */
+            recorded: components["schemas"]["PictureBody"][];
             /** @description The scenario that every variant starts from, in YAML. */
             scenario: string;
             variants: components["schemas"]["StudyVariantBody"][];
@@ -1289,6 +1398,8 @@ export interface components {
             band_high?: number | null;
             /** Format: double */
             band_low?: number | null;
+            /** @description The band in words; one without a lower end has an upper end alone. */
+            band_text?: string | null;
             /** @description Which of several things of that case it is. */
             bar?: string | null;
             case: string;
@@ -1300,6 +1411,13 @@ export interface components {
             /** @description `required`, `open` or `info`. */
             gate: string;
             /** Format: double */
+            greatest?: number | null;
+            /**
+             * Format: double
+             * @description The least and the greatest value over the seeds, and how many there are.
+             */
+            least?: number | null;
+            /** Format: double */
             measured?: number | null;
             measured_text?: string | null;
             /** @description The published column, which ends with its unit. */
@@ -1310,19 +1428,40 @@ export interface components {
             published?: number | null;
             /** @description The published value as text; several numbers may be one value. */
             published_text?: string | null;
+            seeds?: number | null;
             /** @description Of which trials the measured value is, where there are several. */
             statistic?: string | null;
             variant: string;
             /** @description `match`, `miss`, `info` or `not judged`. */
             verdict: string;
         };
+        /** @description A chart with a group of bars for each case. */
+        StudyChartBody: {
+            /** @description What its axis measures, with the unit. */
+            axis: string;
+            /** @description Names of its bars; all of these metrics where there is none. */
+            bars: string[];
+            /** @description The metrics whose values are its bars. */
+            metrics: string[];
+            title: string;
+        };
         /** @description A study in a list. */
         StudyRow: {
             judged: number;
+            /** @description Names of the variants that were left out. */
+            left_out: string[];
             /** @description Rows with a verdict `match`, of those that are judged. */
             matches: number;
             /** @description Its name, which is part of its address. */
             name: string;
+            /** @description Rows that the quick form cannot judge. */
+            not_judged: number;
+            /** @description Rows whose misses are only shown. */
+            open: number;
+            /** @description Those of them that match. */
+            open_matches: number;
+            /** @description Whether it was run in its quick form. */
+            quick: boolean;
             /**
              * @description Rows that must match for the study to hold; none where its bands are open, or for
              *     information.
@@ -1341,6 +1480,8 @@ export interface components {
             /** @description What it stands for. */
             about: string;
             name: string;
+            /** @description Trials that were run of it. */
+            trials: number;
         };
         Summary: {
             complete: boolean;
@@ -1600,21 +1741,53 @@ export interface components {
         SweepAxisBody: {
             /** @description What it is called where there is little room. */
             label: string;
+            /** @description Whether its values grow by a factor. */
+            log: boolean;
+            /**
+             * @description The same as numbers in their base unit; missing where one is a word, or they measure
+             *     different things.
+             */
+            numbers?: number[] | null;
             /** @description Path in the scenario. */
             path: string;
+            /** @description The unit of the numbers. */
+            unit: string;
             /** @description Its values in the order of the points. */
             values: string[];
         };
+        /** @description The best variant at a point beside the next best, paired by seed. */
+        SweepBestBody: {
+            /** @description The interval, the wins and the sign test, in words. */
+            confidence: string;
+            /** @description For instance `37.2 % less`. */
+            difference: string;
+            /** @description Place of the point. */
+            point: number;
+            runner_up: number;
+            significant: boolean;
+            /** @description Places of the variants. */
+            variant: number;
+        };
         /** @description A sweep with what it has left. */
         SweepBody: components["schemas"]["SweepRow"] & {
+            /** @description What it is about, in a sentence; may be empty. */
+            about: string;
             /**
              * @description Rows by reading, point and variant with their statistics over seeds, as `sweep.json` has
              *     them.
              */
             answer?: Record<string, never> | null;
             axes: components["schemas"]["SweepAxisBody"][];
+            /** @description Rows with a band or a published value, as studies have them. */
+            cases: components["schemas"]["StudyCaseBody"][];
+            /** @description Charts that the description names; without any, all are drawn that say something. */
+            charts: components["schemas"]["SweepChartBody"][];
+            /** @description The digest of all of its trials; empty before its end. */
+            digest: string;
             /** @description What a reader of the values must know, of all trials together, a line for each note. */
             notes: string[];
+            /** @description The points of the design: a value for each axis. */
+            points: string[][];
             readings: components["schemas"]["SweepReadingBody"][];
             /** @description Trials that have run, as they end. */
             rows: components["schemas"]["SweepTrialBody"][];
@@ -1625,11 +1798,55 @@ export interface components {
             /** @description What is compared; one without a name where there is one thing only. */
             variants: string[];
         };
+        /** @description A reading at a point for a variant. */
+        SweepCellBody: {
+            /** Format: double */
+            greatest?: number | null;
+            /**
+             * Format: double
+             * @description The least and the greatest of several seeds, where the statistic is a value like theirs.
+             */
+            least?: number | null;
+            /** @description Place of the point. */
+            point: number;
+            /** @description Seeds, in decimal, and their values. */
+            seeds: string[];
+            /**
+             * Format: double
+             * @description The statistic over the seeds.
+             */
+            value?: number | null;
+            values: number[];
+            /** @description Place of the variant. */
+            variant: number;
+        };
+        /** @description A chart. */
+        SweepChartBody: {
+            /** @description `bars`, `lines`, `heat` or `parallel`. */
+            kind: string;
+            /** @description Places of its readings. */
+            readings: number[];
+            title: string;
+            /** @description Place of the axis from left to right, and of that from top to bottom. */
+            x?: number | null;
+            y?: number | null;
+        };
         /** @description What is read of each trial. */
         SweepReadingBody: {
+            /** @description The best variant of each point where one is best. */
+            best: components["schemas"]["SweepBestBody"][];
+            /** @description Point by point, variant by variant. */
+            cells: components["schemas"]["SweepCellBody"][];
             /** @description Whether greater values are better. */
             more_is_better: boolean;
             name: string;
+            /** @description What is read. */
+            of: string;
+            /**
+             * @description The unit of the following cells, which are over those of another variant where the reading
+             *     is against one.
+             */
+            shown_unit: string;
             /** @description What is made of the values of several seeds. */
             statistic: string;
             /** @description Unit of the values; empty for counts and ratios. */
@@ -1686,6 +1903,11 @@ export interface components {
             /** @description A value for each reading. */
             values: (number | null)[];
             variant: string;
+        };
+        /** @description What sweeps have in common, seed by seed at equal settings. */
+        SweepsTogether: {
+            /** @description A section for each reading, as `tenter compare` prints it. */
+            sections: components["schemas"]["SectionBody"][];
         };
         /** @description A table of a trial. */
         TableBody: {
@@ -2030,6 +2252,143 @@ export interface operations {
                 };
             };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    measured: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MeasuredQuery"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeasuredBody"];
+                };
+            };
+            /** @description another site has sent it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body does not arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too long */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not said to be JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    together: {
+        parameters: {
+            query: {
+                /** @description Numbers of trials, parted by commas; differences are against the first. */
+                ids: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PictureGroupBody"][];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2419,6 +2778,44 @@ export interface operations {
                 };
             };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    sweep_together: {
+        parameters: {
+            query: {
+                /** @description Numbers of sweeps, parted by commas; differences are against the first. */
+                ids: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepsTogether"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3119,7 +3516,7 @@ export interface operations {
     pictures: {
         parameters: {
             query?: {
-                /** @description `operations`, `links` or `circuits`; all of them without it. */
+                /** @description `operations`, `links`, `circuits`, `fct`, `jobs` or `time`; all of them without it. */
                 group?: string;
             };
             header?: never;

@@ -1,33 +1,26 @@
-/** The shell: navigation, and the page that the address names. */
-import { Suspense, useEffect, useRef } from "react";
+/** The page of a server: its navigation, and the page that the address names. */
 import * as api from "./api/client";
 import { useConnected } from "./api/events";
 import { Compare } from "./pages/compare";
 import { FabricPage } from "./pages/fabric";
-import { Notebook } from "./pages/notebook";
+import { Markdown, Notebook } from "./pages/notebook";
 import { RunPage } from "./pages/run";
 import { Statistics } from "./pages/statistics";
 import { Studies } from "./pages/studies";
+import { Sweeps } from "./pages/sweeps";
 import { Workspace } from "./pages/workspace";
-import { Boundary } from "./ui/boundary";
 import { fetched } from "./ui/fetched";
 import { useLoad } from "./ui/load";
 import { Empty } from "./ui/parts";
 import { lastTrial, usePicked } from "./ui/picked";
 import { href, type Route, useRoute } from "./ui/router";
-import { choose, type Choice, useChoice } from "./ui/theme";
+import { type Links, Shell } from "./ui/shell";
 
 // The editor is as large as all else together, and needed on these pages alone.
 const Configure = fetched(() => import("./pages/configure").then((page) => page.Configure));
-const Sweeps = fetched(() => import("./pages/sweeps").then((page) => page.Sweeps));
+const NewSweep = fetched(() => import("./pages/new-sweep").then((page) => page.NewSweep));
 
-interface Entry {
-  label: string;
-  href: string;
-  on: boolean;
-}
-
-function entries(route: Route, compared: string[]): { title: string; list: Entry[] }[] {
+function entries(route: Route, compared: string[]): Links[] {
   const [first = "", , third = ""] = route.parts;
   const trial = first === "trials" ? route.parts[1] : lastTrial();
   const at = (page: string) => (trial ? href(["trials", trial, page]) : href(["trials"], { page }));
@@ -52,57 +45,12 @@ function entries(route: Route, compared: string[]): { title: string; list: Entry
     {
       title: "Many trials",
       list: [
-        { label: "Compare", href: href(["compare"], { ids: compared.join(",") }), on: first === "compare" },
+        { label: "Compare", href: href(["compare"], { ids: compared.join(",") }), on: first === "compare", count: compared.length },
         { label: "Sweeps", href: href(["sweeps"]), on: first === "sweeps" },
         { label: "Studies", href: href(["studies"]), on: first === "studies" },
       ],
     },
   ];
-}
-
-function Side({ route }: { route: Route }) {
-  const about = useLoad("about", api.about);
-  const choice = useChoice();
-  const connected = useConnected();
-  const picked = usePicked();
-  return (
-    <div className="side">
-      <div className="brand">
-        Tenter
-        <small title={about.data?.folder}>{about.data ? about.data.folder.split("/").slice(-2).join("/") : ""}</small>
-      </div>
-      {entries(route, picked).map((group) => (
-        <nav key={group.title} aria-label={group.title}>
-          <h2>{group.title}</h2>
-          {group.list.map((entry) => (
-            <a key={entry.label} href={entry.href} aria-current={entry.on ? "page" : undefined}>
-              {entry.label}
-              {entry.label === "Compare" && picked.length > 0 ? <small>{picked.length}</small> : null}
-            </a>
-          ))}
-        </nav>
-      ))}
-      <div className="foot">
-        {connected ? null : (
-          <p role="status" className="state failed">
-            no server
-          </p>
-        )}
-        <label>
-          <span className="hidden">Colours</span>
-          <select value={choice} onChange={(event) => choose(event.target.value as Choice)} aria-label="Colours">
-            <option value="auto">System colours</option>
-            <option value="light">Light</option>
-            <option value="dark">Dark</option>
-          </select>
-        </label>
-        <span className="version">
-          {about.data ? `Version ${about.data.version}, ` : ""}
-          <a href="third-party.txt">licences</a>
-        </span>
-      </div>
-    </div>
-  );
 }
 
 function CurrentPage({ route }: { route: Route }) {
@@ -111,8 +59,8 @@ function CurrentPage({ route }: { route: Route }) {
   if (first === "configure") return <Configure route={route} />;
   if (first === "run") return <RunPage id={second} />;
   if (first === "compare") return <Compare route={route} />;
-  if (first === "sweeps") return <Sweeps id={second} />;
-  if (first === "studies") return <Studies name={second} />;
+  if (first === "sweeps") return second === "new" ? <NewSweep /> : <Sweeps route={route} />;
+  if (first === "studies") return <Studies name={second} about={(text) => <Markdown text={text} />} />;
   if (first === "trials") {
     const page = third ?? route.query.get("page") ?? "statistics";
     if (page === "fabric") return <FabricPage id={second} route={route} />;
@@ -128,36 +76,31 @@ function CurrentPage({ route }: { route: Route }) {
 
 export function App() {
   const route = useRoute();
-  const main = useRef<HTMLElement>(null);
-  const page = route.parts.join("/");
-  const first = useRef(true);
-  // After a change of page the keyboard and screen readers start at its top.
-  useEffect(() => {
-    if (first.current) {
-      first.current = false;
-      return;
-    }
-    window.scrollTo(0, 0);
-    main.current?.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
-  }, [page]);
-  return (
+  const about = useLoad("about", api.about);
+  const connected = useConnected();
+  const picked = usePicked();
+  const brand = (
     <>
-      <a className="skip" href="#main" onClick={(event) => {
-        event.preventDefault();
-        main.current?.focus();
-      }}>
-        Skip to the page
-      </a>
-      <div className="shell">
-        <Side route={route} />
-        <main id="main" ref={main} tabIndex={-1}>
-          <Boundary what="page" of={[page, route.query.toString()]}>
-            <Suspense fallback={<p className="empty">Loading…</p>}>
-              <CurrentPage route={route} />
-            </Suspense>
-          </Boundary>
-        </main>
-      </div>
+      Tenter
+      <small title={about.data?.folder}>{about.data ? about.data.folder.split("/").slice(-2).join("/") : ""}</small>
     </>
+  );
+  const foot = (
+    <>
+      {connected ? null : (
+        <p role="status" className="state failed">
+          no server
+        </p>
+      )}
+      <span className="version">
+        {about.data ? `Version ${about.data.version}, ` : ""}
+        <a href="third-party.txt">licences</a>
+      </span>
+    </>
+  );
+  return (
+    <Shell route={route} brand={brand} links={entries(route, picked)} foot={foot}>
+      <CurrentPage route={route} />
+    </Shell>
   );
 }

@@ -10,7 +10,6 @@ mod lab;
 mod study;
 mod sweep;
 mod trials;
-#[cfg(feature = "ui")]
 mod ui;
 
 use std::path::PathBuf;
@@ -32,7 +31,6 @@ pub(crate) use lab::{Agent, Lab, LabCollect, LabCommand, LabCounters, LabRun, La
 pub(crate) use study::{Study, StudyCommand, StudyRun};
 pub(crate) use sweep::{Sweep, SweepCommand, SweepOf, SweepWorker};
 pub(crate) use trials::{Trials, TrialsCommand, TrialsList, WorkspaceFolder};
-#[cfg(feature = "ui")]
 pub(crate) use ui::Ui;
 
 /// The end of `tenter --help`; docs/exit-codes.md has more.
@@ -97,7 +95,6 @@ impl Arguments {
                 | LabCommand::Counters(_)
                 | LabCommand::Collect(_) => false,
             },
-            #[cfg(feature = "ui")]
             Some(Command::Ui(_)) => false,
             #[cfg(target_os = "linux")]
             Some(Command::Agent(_)) => false,
@@ -153,7 +150,6 @@ pub(crate) enum Command {
     #[cfg(target_os = "linux")]
     Agent(Box<Agent>),
     /// Open the workspace in a browser: configure, run, watch, compare and keep trials
-    #[cfg(feature = "ui")]
     Ui(Ui),
     /// Print the completions of a shell for this command, for its start-up file
     Completions {

@@ -8,12 +8,15 @@ use serde_json::json;
 use tenter_lab::{
     AgentOptions, Calibration, Constants, LabError, LabFile, LabTrial, Observed, Twin, twin_text,
 };
-use tenter_report::{TrialReport, claim_free_folder};
+use tenter_report::{
+    Beside, Measured, NamedSummary, TrialData, TrialReport, claim_free_folder, write_whole,
+};
 
 use crate::arguments::{Agent, Lab, LabCommand, LabRun, LabTwin, OutputFormat};
 use crate::exit::ExitCode;
 use crate::fabric_line::describe;
 use crate::failure::{Failure, print, print_tables, say};
+use crate::report::page_of;
 use crate::trial::{exit_code, say_failures};
 
 impl From<LabError> for Failure {
@@ -167,6 +170,7 @@ fn run_twin(arguments: &LabTwin) -> Result<ExitCode, Failure> {
 fn compare(arguments: &LabRun, constants: Constants) -> Result<ExitCode, Failure> {
     let (trial, options) = prepare(arguments)?;
     let twin = tenter_lab::twin(&trial, constants, &options, &mut Shown::new())?;
+    write_page(&twin)?;
     match arguments.format {
         OutputFormat::Table => print_tables(&twin_text(&twin)),
         OutputFormat::Json => print(&format!("{:#}\n", document(&twin))),
@@ -180,6 +184,22 @@ fn compare(arguments: &LabRun, constants: Constants) -> Result<ExitCode, Failure
     } else {
         ExitCode::NOT_COMPLETE
     })
+}
+
+/// Writes the page on which the simulations stand beside what was measured, if they have a size in
+/// common.
+fn write_page(twin: &Twin) -> Result<(), Failure> {
+    let of_trial = |error| Failure::of_trial(&error);
+    let trials = twin.simulated.iter().map(|folder| TrialData::read(folder));
+    let trials: Vec<TrialData> = trials.collect::<Result<_, _>>().map_err(of_trial)?;
+    let table = std::fs::read_to_string(&twin.table).unwrap_or_default();
+    let files = Measured::parse("lab", &table).unwrap_or_default();
+    let named: Vec<NamedSummary> = trials.iter().map(NamedSummary::of).collect();
+    if let Ok(beside) = Beside::of(&named, &files, None) {
+        let page = page_of(trials, Some(&beside))?;
+        write_whole(&twin.page, &page).map_err(of_trial)?;
+    }
+    Ok(())
 }
 
 fn document(twin: &Twin) -> serde_json::Value {

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use tenter::{StudyRun, machine_limits};
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::Plan;
-use tenter_report::{Measured, MeasuredRow, TextColumn, TextTable, html_study_report, write_whole};
+use tenter_report::{Measured, MeasuredRow, TextColumn, TextTable, write_whole};
+use tenter_server::report_of_studies;
 use tenter_study::{
     AnswerVariant, Answers, CaseAnswer, Extent, Study, StudyAnswer, Value, Verdict,
 };
@@ -213,7 +214,7 @@ pub(crate) fn collect(arguments: &LabCollect) -> Result<ExitCode, Failure> {
     let answers = Answers {
         studies: vec![answer],
     };
-    let page = html_study_report(&answers, &[Vec::new()]);
+    let page = report_of_studies(&answers, &[Vec::new()]);
     write_whole(&arguments.output, &page).map_err(|error| Failure::of_trial(&error))?;
     say(&format!(
         "{found} values of hardware; page {}\n",

@@ -46,7 +46,6 @@ mod sweep;
 mod text;
 mod trial;
 mod trials;
-#[cfg(feature = "ui")]
 mod ui;
 mod validate;
 mod watch;
@@ -111,7 +110,6 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::Lab(arguments)) => lab::lab(&arguments),
         #[cfg(target_os = "linux")]
         Some(Command::Agent(arguments)) => lab::agent(&arguments),
-        #[cfg(feature = "ui")]
         Some(Command::Ui(arguments)) => ui::ui(&arguments),
         Some(Command::Completions { shell }) => Ok(shell::completions(shell)),
         Some(Command::Man { folder }) => shell::manual(&folder),

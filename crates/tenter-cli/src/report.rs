@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tenter::{Budget, forced_budget};
 use tenter_report::{
-    Beside, Drawn, NamedSummary, available_memory_bytes, binary_size, html_measured_report,
-    html_report, html_study_report, html_sweep_report, read_answers, report_memory_bytes,
-    study_drawings, write_whole_with,
+    Beside, Drawn, NamedSummary, TrialData, available_memory_bytes, binary_size, read_answers,
+    report_memory_bytes, study_drawings, write_whole_with,
 };
+use tenter_server::{NamedTrial, report_of_studies, report_of_sweeps, report_of_trials};
 use tenter_study::{Answers, StudyAnswer};
 
 use crate::arguments::{Report, TextFormat};
@@ -22,10 +22,10 @@ use crate::measured;
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     let page = if let Some(several) = Several::read_for_report(&arguments.folders)? {
         only_beside_trials(arguments)?;
-        html_sweep_report(&several.0, &several.1, &rows(&arguments.folders)?)
+        report_of_sweeps(&several.0, &several.1, &rows(&arguments.folders)?)
     } else if let Some((answers, drawings)) = answers(&arguments.folders)? {
         only_beside_trials(arguments)?;
-        html_study_report(&answers, &drawings)
+        report_of_studies(&answers, &drawings)
     } else {
         check_memory(arguments)?;
         if arguments.force {
@@ -56,7 +56,7 @@ fn of_trials(arguments: &Report, budget: &Budget) -> Result<String, Failure> {
     let trials: Result<Vec<_>, _> = trials.collect();
     let trials = trials.map_err(|error| Failure::input(error.to_string()))?;
     if arguments.measured.is_empty() {
-        return Ok(html_report(&trials));
+        return page_of(trials, None);
     }
     let named: Vec<NamedSummary> = trials.iter().map(NamedSummary::of).collect();
     let files = measured::read(&arguments.measured)?;
@@ -67,7 +67,13 @@ fn of_trials(arguments: &Report, budget: &Budget) -> Result<String, Failure> {
             "no size is both in a trial and in a file of measurements; `tenter compare --measured` lists them",
         ));
     }
-    Ok(html_measured_report(&trials, &beside))
+    page_of(trials, Some(&beside))
+}
+
+/// The page of trials, each named after its folder.
+pub(crate) fn page_of(trials: Vec<TrialData>, beside: Option<&Beside>) -> Result<String, Failure> {
+    let named = trials.into_iter().map(NamedTrial::from);
+    Ok(report_of_trials(named.collect(), beside)?)
 }
 
 /// Refuses measurements beside what is no trial.

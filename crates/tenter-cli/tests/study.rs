@@ -1,9 +1,12 @@
 //! `tenter study` as a user types it.
 
+mod embedded;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use embedded::Embedded;
 use serde_json::Value;
 
 fn tenter(arguments: &[&str]) -> Output {
@@ -117,8 +120,14 @@ fn report_of(folder: &Folder) {
     let page_path = page.to_str().expect("a plain path");
     let report = tenter(&["report", path, "-o", page_path]);
     assert_eq!(report.status.code(), Some(0), "{report:?}");
-    let text = fs::read_to_string(&page).expect("the report");
-    assert!(text.contains("Measured over published") && text.contains("6 of 6"));
+    let report = Embedded::read(&page);
+    assert_eq!(report.document["home"], "#/studies/methodology%2Fjct-2");
+    let study = report.json("/api/v1/studies/methodology/jct-2");
+    assert_eq!(
+        (&study["required"], &study["required_matches"]),
+        (&6.into(), &6.into())
+    );
+    assert_eq!(study["charts"], Value::Array(Vec::new()));
     let trial = folder.0.join("methodology/jct-2/pure");
     let both = tenter(&["report", path, trial.to_str().expect("a plain path")]);
     assert_eq!(both.status.code(), Some(2));

@@ -1,9 +1,12 @@
 //! `tenter sweep` as a user types it.
 
+mod embedded;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use embedded::Embedded;
 use serde_json::Value;
 
 const SCENARIO: &str = "
@@ -413,13 +416,14 @@ fn charts_that_are_named_are_drawn_alone() {
     folder.json(&["sweep.yaml", "-o", "one"]);
     let output = tenter(&folder, "report one -o page.html");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let page = fs::read_to_string(folder.0.join("page.html")).expect("a page");
-    assert!(page.contains("<h2>Time by size</h2>"));
-    assert_eq!(page.matches("{\"kind\":\"lines\"").count(), 1);
-    assert_eq!(page.matches("{\"kind\":\"bars\"").count(), 0);
-    // The table behind each reading stays.
-    let tables = "<summary>Values by variant, point and seed: 4 rows";
-    assert_eq!(page.matches(tables).count(), 3);
+    let sweep = Embedded::read(&folder.0.join("page.html")).json("/api/v1/sweeps/1");
+    let charts = sweep["charts"].as_array().expect("charts");
+    assert_eq!(charts.len(), 1);
+    assert_eq!(
+        (&charts[0]["title"], &charts[0]["kind"]),
+        (&"Time by size".into(), &"lines".into())
+    );
+    assert_eq!(sweep["readings"].as_array().map(Vec::len), Some(3));
 }
 
 #[test]
@@ -430,11 +434,28 @@ fn a_report_of_a_sweep_has_a_picture_and_a_table_for_each_reading() {
     folder.json(&["sweep.yaml", "-o", "one"]);
     let output = tenter(&folder, "report one -o page.html");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let page = fs::read_to_string(folder.0.join("page.html")).expect("a page");
-    assert_eq!(page.matches("{\"kind\":\"bars\"").count(), 3);
-    assert_eq!(page.matches("{\"kind\":\"lines\"").count(), 3);
-    assert!(page.contains("</b> is best at "), "the winner is named");
-    assert!(page.contains("<summary>Values by variant, point and seed: 4 rows"));
+    let report = Embedded::read(&folder.0.join("page.html"));
+    assert_eq!(report.document["home"], "#/sweeps/1");
+    let sweep = report.json("/api/v1/sweeps/1");
+    let readings = sweep["readings"].as_array().expect("readings");
+    assert_eq!(readings.len(), 3);
+    for reading in readings {
+        // Two variants at two points, with all of their seeds.
+        let cells = reading["cells"].as_array().expect("cells");
+        assert_eq!(cells.len(), 4, "{reading}");
+        assert!(
+            cells
+                .iter()
+                .all(|cell| cell["values"].as_array().is_some_and(|of| !of.is_empty()))
+        );
+    }
+    let best = readings[0]["best"].as_array().expect("the best variants");
+    assert!(!best.is_empty(), "the winner is named");
+    assert!(best.iter().all(|best| best["confidence"].is_string()));
+    assert_eq!(
+        sweep["axes"][0]["numbers"].as_array().map(Vec::len),
+        Some(2)
+    );
     // A file of an earlier version has no values by seed.
     let file = folder.0.join("one/sweep.json");
     let text_of = fs::read_to_string(&file).expect("the answer");

@@ -1,7 +1,5 @@
 //! Simulated beside measured: trials beside files of measurements, size by size.
 
-use std::fmt::Write as _;
-
 use tenter_record::{ComparisonRow, DeviationRow};
 use tenter_units::Time;
 
@@ -9,6 +7,7 @@ use crate::compare::{NamedSummary, comparison_rows, differ, job_of};
 use crate::compare_tables::{difference, float, time, unit};
 use crate::measured::{Measured, MeasuredRow};
 use crate::numbers::binary_size;
+use crate::table::Section;
 use crate::text_table::{TextColumn, TextTable};
 
 /// Ranks or operations differ where the ratios of bandwidths differ by more than this.
@@ -321,26 +320,30 @@ pub(crate) fn by_trial(block: &[DeviationRow]) -> Vec<(&str, Vec<&DeviationRow>)
     trials
 }
 
-/// The rows as a table for people: a block for each file and operation.
-pub fn deviation_table(rows: &[DeviationRow]) -> String {
-    let mut text = String::new();
-    for block in blocks(rows) {
-        let Some(first) = block.first() else {
-            continue;
-        };
-        let table = block_table(block);
-        let (collective, file) = (&first.collective, &first.measured);
-        let _ = write!(
-            text,
-            "\nsimulated beside measured: {collective} of {file}\n{table}"
+/// The rows for people: a section for each file and operation.
+pub(crate) fn deviation_sections(rows: &[DeviationRow]) -> Vec<Section> {
+    let section = |block: &[DeviationRow]| {
+        let first = block.first()?;
+        let spreads = by_trial(block);
+        let spreads = spreads
+            .iter()
+            .filter_map(|(trial, rows)| Some(format!("{trial}: {}", Spread::of(rows)?.words())));
+        let title = format!(
+            "simulated beside measured: {} of {}",
+            first.collective, first.measured
         );
-        for (trial, rows) in by_trial(block) {
-            if let Some(spread) = Spread::of(&rows) {
-                let _ = writeln!(text, "{trial}: {}", spread.words());
-            }
-        }
-    }
-    text
+        Some(Section {
+            remark: spreads.collect::<Vec<_>>().join("\n"),
+            ..Section::of_table(title, block_table(block))
+        })
+    };
+    blocks(rows).filter_map(section).collect()
+}
+
+/// The same as text.
+pub fn deviation_table(rows: &[DeviationRow]) -> String {
+    let sections = deviation_sections(rows).into_iter();
+    sections.map(|section| section.to_string()).collect()
 }
 
 fn block_table(block: &[DeviationRow]) -> TextTable {

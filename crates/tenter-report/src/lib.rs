@@ -21,7 +21,6 @@ mod error;
 mod explanation;
 mod folder_tables;
 mod free_table;
-mod html;
 mod manifest;
 mod measured;
 mod memory;
@@ -31,6 +30,7 @@ mod own_file;
 mod paired_compare;
 mod pairing;
 mod parquet_table;
+mod pictures;
 #[cfg(test)]
 mod planted;
 mod quantity;
@@ -70,24 +70,26 @@ pub use error::TrialError;
 pub use explanation::{cost_text, explanation_text};
 pub use folder_tables::FolderTables;
 pub use free_table::{FreeColumn, FreeTable};
-pub use html::{
-    HeldUp, Picture, PictureGroup, held_up, html_measured_report, html_report, html_study_report,
-    html_sweep_report, pictures,
-};
 pub use manifest::{Machine, Manifest, RunIdentity, peak_rss_bytes};
 pub use measured::{Measured, MeasuredRow, collective_of_program};
 pub use memory::available_memory_bytes;
 pub use nccl_tests::{BenchDevice, BenchReport, BenchRow, BenchStep};
-pub use numbers::{band_text, binary_size, duration_s, grouped, si};
+pub use numbers::{band_text, binary_size, duration_s, grouped, has_lower_end, si};
 pub use own_file::{OWN_FILE_REMEDY, below, has_own, open_own};
-pub use paired_compare::{NamedRecord, paired_rows, paired_table};
+pub use paired_compare::{NamedRecord, paired_rows, paired_sections, paired_table};
 pub use parquet_table::{DIGEST_NOTE, ParquetTable, SEED_NOTE, UNIT_NOTE, VERSION_NOTE};
+pub use pictures::{
+    HeldUp, Picture, PictureGroup, held_up, measured_group, pictures, pictures_together,
+    recorded_picture,
+};
+pub use quantity::axis_numbers;
 pub use read::{finished_trial, read_counts, read_manifest, read_notes, read_rows, read_summary};
 pub use records::{SeedsFolder, read_seeds, read_sweep, seeds_record};
 pub use report_memory::report_memory_bytes;
 pub use seed_folder::{clear_seeds, seed_folder, seed_folders, takes_seeds};
 pub use seeds::{SEEDS_FILE, seed_rows, seed_table, write_seed_rows};
 pub use span::Span;
+pub use sweep_numbers::{BestVariant, ShownCell, ShownReading, shown_reading};
 pub use table::{
     CaptionedTable, Fact, Format, Section, Tile, TrialReport, facts, printed_time, sections, tiles,
 };

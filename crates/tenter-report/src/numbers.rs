@@ -72,7 +72,7 @@ pub fn band_text([low, high]: [f64; 2], number: impl Fn(f64) -> String) -> Strin
 }
 
 /// Whether a band has a lower end, of the two of [`band_text`].
-pub(crate) fn has_lower_end([low, _]: [f64; 2]) -> bool {
+pub fn has_lower_end([low, _]: [f64; 2]) -> bool {
     low > -1e6
 }
 

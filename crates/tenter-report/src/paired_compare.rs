@@ -1,13 +1,12 @@
 //! Folders of seeds and of sweeps beside each other: seed by seed, at equal settings.
 
-use std::fmt::Write as _;
-
 use tenter_record::PairedRow;
 use tenter_study::{SweepReading, SweepRecord};
 
 use crate::pairing::{Pairs, SIGNIFICANT, difference};
 use crate::quantity::is_same_value;
 use crate::sweep_numbers::{Numbers, paired, point_name, shown_unit};
+use crate::table::Section;
 use crate::text_table::{TextColumn, TextTable};
 
 /// A record with the name of its folder.
@@ -319,22 +318,19 @@ fn nothing_paired(first: &NamedRecord, other: &NamedRecord) -> String {
     )
 }
 
-/// The rows for people: a table for each reading.
-pub fn paired_table(rows: &[PairedRow]) -> String {
-    let mut text = String::new();
-    for of_reading in rows.chunk_by(|a, b| a.reading == b.reading) {
-        let (name, columns, rows) = paired_cells(of_reading);
-        let mut table = TextTable::new(columns);
-        for row in rows {
-            table.push(row);
-        }
-        let _ = write!(text, "\n{name}\n{table}");
-    }
-    text
+/// The rows for people: a section for each reading.
+pub fn paired_sections(rows: &[PairedRow]) -> Vec<Section> {
+    let of_readings = rows.chunk_by(|a, b| a.reading == b.reading);
+    of_readings.map(paired_section).collect()
 }
 
-/// The rows of one reading: its title, columns and texts.
-pub(crate) fn paired_cells(rows: &[PairedRow]) -> (String, Vec<TextColumn>, Vec<Vec<String>>) {
+/// The same as text.
+pub fn paired_table(rows: &[PairedRow]) -> String {
+    let sections = paired_sections(rows).into_iter();
+    sections.map(|section| section.to_string()).collect()
+}
+
+fn paired_section(rows: &[PairedRow]) -> Section {
     let first = &rows[0];
     let sizes = rows.iter().flat_map(|row| [row.value, row.against_value]);
     let (unit, factor) = shown_unit(&first.unit, sizes.map(f64::abs).fold(0.0, f64::max));
@@ -352,9 +348,11 @@ pub(crate) fn paired_cells(rows: &[PairedRow]) -> (String, Vec<TextColumn>, Vec<
         TextColumn::name("better with"),
         TextColumn::name("p"),
     ]);
-    let name = format!("{} ({better} is better)", first.reading);
-    let rows = rows.iter().map(|row| cells(row, varied, factor));
-    (name, columns, rows.collect())
+    let mut table = TextTable::new(columns);
+    for row in rows {
+        table.push(cells(row, varied, factor));
+    }
+    Section::of_table(format!("{} ({better} is better)", first.reading), table)
 }
 
 fn cells(row: &PairedRow, varied: bool, factor: f64) -> Vec<String> {

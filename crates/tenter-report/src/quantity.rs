@@ -51,6 +51,27 @@ pub(crate) fn quantity(text: &str) -> Option<(f64, Measure)> {
     Some((number * unit.1, unit.2))
 }
 
+/// The numbers of the values of an axis in their common base unit, and that unit; none where one of
+/// them is a word, or they measure different things.
+pub fn axis_numbers(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
+    let found: Option<Vec<_>> = values.iter().map(|text| quantity(text)).collect();
+    let found = found?;
+    // 0 is a number in any unit.
+    let mut measures = found.iter().filter(|(value, _)| *value != 0.0);
+    let (_, measure) = measures.next()?;
+    if measures.any(|(_, other)| other != measure) {
+        return None;
+    }
+    let unit = match measure {
+        Measure::Plain => "",
+        Measure::Percent => "%",
+        Measure::Time => "ns",
+        Measure::Size => "bytes",
+        Measure::Rate => "Gb/s",
+    };
+    Some((found.into_iter().map(|(value, _)| value).collect(), unit))
+}
+
 /// Whether two values of a setting are the same: `1024KiB` and `1MiB` are.
 pub(crate) fn is_same_value(a: &str, b: &str) -> bool {
     let equal = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs());

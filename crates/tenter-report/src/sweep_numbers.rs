@@ -2,7 +2,86 @@
 
 use tenter_study::{SweepReading, SweepRecord};
 
-use crate::pairing::Pairs;
+use crate::pairing::{Pairs, SIGNIFICANT};
+
+/// A reading as pages show it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShownReading {
+    /// The unit of its values, before one is chosen in which they are readable.
+    pub unit: String,
+    /// Point by point, variant by variant.
+    pub cells: Vec<ShownCell>,
+    /// The best variant of each point where one is best.
+    pub best: Vec<BestVariant>,
+}
+
+/// A reading at a point for a variant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShownCell {
+    /// Index of the point.
+    pub point: usize,
+    /// Index of the variant.
+    pub variant: usize,
+    /// The statistic over the seeds.
+    pub value: Option<f64>,
+    /// The least and the greatest of several seeds, where the statistic is a value like theirs.
+    pub spread: Option<(f64, f64)>,
+    /// Seeds and values.
+    pub seeds: Vec<(u64, f64)>,
+}
+
+/// The best variant at a point beside the next best, paired by seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BestVariant {
+    /// Index of the point.
+    pub point: usize,
+    /// Index of the variant.
+    pub variant: usize,
+    /// Index of the next best.
+    pub runner_up: usize,
+    /// For instance `37.2 % less`.
+    pub difference: String,
+    /// The interval, the wins and the sign test, in words.
+    pub confidence: String,
+    /// Whether the sign test calls it significant.
+    pub is_significant: bool,
+}
+
+/// A reading of a sweep, given by its place, as pages show it.
+pub fn shown_reading(record: &SweepRecord, place: usize) -> ShownReading {
+    let numbers = Numbers::of(record, place);
+    let variants = record.variants.len();
+    let cells = numbers
+        .shown
+        .iter()
+        .enumerate()
+        .map(|(at, cell)| ShownCell {
+            point: at / variants,
+            variant: at % variants,
+            value: cell.value,
+            spread: cell.spread(),
+            seeds: cell.seeds.clone(),
+        });
+    let best = (0..record.points.len()).filter_map(|point| {
+        let best = numbers.best(point)?;
+        Some(BestVariant {
+            point,
+            variant: best.variant,
+            runner_up: best.runner_up,
+            difference: best.pairs.difference(),
+            confidence: best.pairs.confidence(),
+            is_significant: best.pairs.p_value < SIGNIFICANT,
+        })
+    });
+    ShownReading {
+        unit: match numbers.reading.against.as_str() {
+            "" => numbers.reading.unit.clone(),
+            against => format!("times that of {against}"),
+        },
+        cells: cells.collect(),
+        best: best.collect(),
+    }
+}
 
 /// A reading at a point for a variant.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -99,19 +178,9 @@ impl<'r> Numbers<'r> {
         }
     }
 
-    /// As shown.
-    pub(crate) fn cell(&self, point: usize, variant: usize) -> &Cell {
-        &self.shown[point * self.record.variants.len() + variant]
-    }
-
     /// As read.
     pub(crate) fn raw(&self, point: usize, variant: usize) -> &Cell {
         &self.raw[point * self.record.variants.len() + variant]
-    }
-
-    /// All cells as shown.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = &Cell> {
-        self.shown.iter()
     }
 
     /// The best variant at a point, if several have values and one is alone in that.
@@ -141,26 +210,12 @@ impl<'r> Numbers<'r> {
         })
     }
 
-    /// The unit in which values are shown, and its number of units of the column.
-    pub(crate) fn unit(&self) -> (String, f64) {
-        if !self.reading.against.is_empty() {
-            return (format!("times that of {}", self.reading.against), 1.0);
-        }
-        let sizes = self.cells().filter_map(|cell| cell.value);
-        shown_unit(&self.reading.unit, sizes.map(f64::abs).fold(0.0, f64::max))
-    }
-
     /// The name of a variant; nothing if there is only one.
     pub(crate) fn variant(&self, variant: usize) -> &str {
         match self.record.variants[variant].as_str() {
             "" => "all trials",
             name => name,
         }
-    }
-
-    /// The name of a point: `spines=4, size=1MiB`.
-    pub(crate) fn point(&self, point: usize) -> String {
-        point_name(self.record, point)
     }
 }
 
@@ -192,4 +247,63 @@ fn over(reading: &SweepReading, cell: &Cell, other: &Cell) -> Cell {
         (found.1 != 0.0).then_some((seed, value / found.1))
     };
     Cell::of(reading, cell.seeds.iter().filter_map(ratio).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BestVariant, ShownCell, shown_reading};
+    use crate::planted;
+
+    /// Half of the first variant's time for the second; seeds add a tenth of a percent each.
+    fn value(point: usize, variant: usize, seed: u64) -> f64 {
+        1e6 * (point + 1) as f64 * [1.0, 0.5][variant] * (1.0 + seed as f64 / 1_000.0)
+    }
+
+    #[test]
+    fn the_best_is_named_with_its_confidence() {
+        let record = planted::record(&["a", "b"], &[], 1..=6, value);
+        let shown = shown_reading(&record, 0);
+        let expected = BestVariant {
+            point: 0,
+            variant: 1,
+            runner_up: 0,
+            difference: "50.0 % less".to_owned(),
+            confidence:
+                "95 % interval -50.0 to -50.0 %, better with 6 of 6 seeds, p = 0.031, significant"
+                    .to_owned(),
+            is_significant: true,
+        };
+        assert_eq!(shown.best, [expected]);
+        // Equal variants have no best.
+        let equal = planted::record(&["a", "b"], &[], 1..=6, |_, _, _| 1.0);
+        assert_eq!(shown_reading(&equal, 0).best, []);
+    }
+
+    #[test]
+    fn cells_have_the_median_between_the_least_and_the_greatest_of_their_seeds() {
+        let sizes: &[(&str, &[&str])] = &[("size", &["1MiB", "2MiB"])];
+        let record = planted::record(&["a", "b"], sizes, 1..=3, |point, variant, seed| {
+            (10 * point + variant) as f64 + seed as f64 / 4.0
+        });
+        let shown = shown_reading(&record, 0);
+        let expected = ShownCell {
+            point: 1,
+            variant: 0,
+            value: Some(10.5),
+            spread: Some((10.25, 10.75)),
+            seeds: vec![(1, 10.25), (2, 10.5), (3, 10.75)],
+        };
+        assert_eq!(shown.cells[2], expected);
+        assert_eq!((shown.cells.len(), shown.unit.as_str()), (4, "ns"));
+    }
+
+    #[test]
+    fn against_a_variant_values_are_multiples_of_its() {
+        let mut record = planted::record(&["a", "b"], &[], 1..=3, value);
+        record.readings[0].against = "a".to_owned();
+        let shown = shown_reading(&record, 0);
+        assert_eq!(shown.unit, "times that of a");
+        let values: Vec<Option<f64>> = shown.cells.iter().map(|cell| cell.value).collect();
+        assert_eq!(values, [Some(1.0), Some(0.5)]);
+    }
 }

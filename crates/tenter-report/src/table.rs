@@ -18,7 +18,6 @@ use std::path::Path;
 
 use tenter_record::{Names, NoteCode, Severity, Summary};
 
-pub(crate) use facts::pause_word;
 pub use jobs::printed_time;
 pub(crate) use jobs::{FLOWS, GRAPH, is_load_of_flows};
 pub use section::{CaptionedTable, Fact, Section};

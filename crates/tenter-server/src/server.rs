@@ -9,6 +9,7 @@ use std::time::Duration;
 use tenter::{Error, Workspace};
 
 use crate::options::Options;
+use crate::report::report_of;
 use crate::state::{App, Shared};
 use crate::token::{Entry, token};
 use crate::{connections, routes, runner, sweep_runner};
@@ -56,11 +57,12 @@ impl Server {
         let hosts = names(address);
         let port_of_any = address.ip().is_unspecified().then_some(address.port());
         let entry = token.map(|token| Entry::new(token, address.port()));
-        let app = Arc::new(App::new(workspace, options, entry, hosts, port_of_any));
+        let mut app = App::new(workspace, options, entry, hosts, port_of_any);
+        app.report_of = Some(report_of);
         Ok(Server {
             listener,
             address,
-            app,
+            app: Arc::new(app),
         })
     }
 

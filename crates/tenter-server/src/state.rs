@@ -1,12 +1,14 @@
 //! What all requests share.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use tenter::Workspace;
+use tenter_report::TrialData;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use utoipa::ToSchema;
 
@@ -15,6 +17,7 @@ use crate::cache::Cache;
 use crate::error::ApiError;
 use crate::events::Events;
 use crate::live::Live;
+use crate::named_trial::NamedTrial;
 use crate::options::Options;
 use crate::token::Entry;
 use crate::turns::Turns;
@@ -42,6 +45,10 @@ pub(crate) struct App {
     csv: Arc<Semaphore>,
     /// Held while a trace is written.
     pub(crate) traces: Mutex<()>,
+    /// Trials that are whole in memory, by their folders: those of a report.
+    pub(crate) read: BTreeMap<PathBuf, Arc<TrialData>>,
+    /// What writes reports; a report writes none itself.
+    pub(crate) report_of: Option<ReportOf>,
     running: Mutex<BTreeMap<i64, Arc<Running>>>,
     /// The sweep that this server runs, and whether it shall end.
     sweep: Mutex<Option<(i64, bool)>>,
@@ -52,6 +59,9 @@ pub(crate) struct App {
     /// When the folder was last searched for trials of other commands.
     searched: Mutex<Option<Instant>>,
 }
+
+/// Writes the report of trials as an HTML file.
+pub(crate) type ReportOf = fn(Vec<NamedTrial>) -> Result<String, tenter::Error>;
 
 /// Tables that are sent as text at once.
 const CSV_MAX: usize = 4;
@@ -118,6 +128,8 @@ impl App {
             large_bodies: Arc::new(Semaphore::new(1)),
             csv: Arc::new(Semaphore::new(CSV_MAX)),
             traces: Mutex::default(),
+            read: BTreeMap::new(),
+            report_of: None,
             running: Mutex::default(),
             sweep: Mutex::default(),
             queued: Condvar::new(),

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use tenter::WorkspaceSweep;
+use tenter_study::SweepRecord;
 use utoipa::ToSchema;
 
 use crate::state::App;
@@ -26,6 +27,24 @@ pub(crate) struct SweepRow {
     pub(crate) ended: Option<f64>,
     /// Why it failed.
     pub(crate) error: Option<String>,
+}
+
+impl SweepRow {
+    /// A sweep that has ended and is known by its record alone.
+    pub(crate) fn of_record(id: i64, name: String, record: &SweepRecord) -> SweepRow {
+        let trials = record.trials.len() as u64;
+        SweepRow {
+            id,
+            name,
+            state: StateWord::Done,
+            total: trials,
+            done: trials,
+            failed: 0,
+            created: 0.0,
+            ended: None,
+            error: None,
+        }
+    }
 }
 
 impl From<&WorkspaceSweep> for SweepRow {

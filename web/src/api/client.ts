@@ -1,12 +1,17 @@
 /** The requests of the page, one function for each route. */
 import createClient from "openapi-fetch";
 import type { paths } from "../api.gen";
+import { answered, embedded } from "../embedded";
 import { forPeople, type Problem, Refused } from "./problem";
 import type * as T from "./types";
 
 /** The server has one check at a time of each page: a newer one takes the place of an older one. */
 const page = Array.from(crypto.getRandomValues(new Uint32Array(2)), (word) => word.toString(16)).join("");
-const client = createClient<paths>({ baseUrl: "", headers: { "Content-Type": "application/json", "Tenter-Client": page } });
+// A report answers itself; the name of its server leads nowhere.
+const source = embedded
+  ? { baseUrl: "http://report", fetch: (request: Request) => answered(embedded?.answers ?? {}, request.url.slice("http://report".length)) }
+  : { baseUrl: "" };
+const client = createClient<paths>({ ...source, headers: { "Content-Type": "application/json", "Tenter-Client": page } });
 
 /** What a request gives, or why it was refused. */
 async function take<D>(request: Promise<{ data?: D; error?: unknown; response: Response }>): Promise<D> {
@@ -75,9 +80,14 @@ export const loads = (id: string, query: { time?: number }, signal?: AbortSignal
 export const live = (id: string, signal?: AbortSignal) => take(client.GET("/api/v1/trials/{id}/live", { params: of(id), ...aborted(signal) }));
 export const heldUp = (id: string) => take(client.GET("/api/v1/trials/{id}/held-up", { params: of(id) }));
 export const pictures = (id: string, group: string) => take(client.GET("/api/v1/trials/{id}/pictures", { params: { ...of(id), query: { group } } }));
+export const comparePictures = (ids: string[]) => take(client.GET("/api/v1/compare/pictures", { params: { query: { ids: ids.join(",") } } }));
+export type MeasuredQuery = paths["/api/v1/compare/measured"]["post"]["requestBody"]["content"]["application/json"];
+/** Trials beside files of measurements. */
+export const measured = (body: MeasuredQuery) => take(client.POST("/api/v1/compare/measured", { body }));
 export const compare = (ids: string[]) => take(client.GET("/api/v1/compare", { params: { query: { ids: ids.join(",") } } })) as Promise<T.Compare>;
 export const sweeps = () => take(client.GET("/api/v1/sweeps"));
 export const sweep = (id: string) => take(client.GET("/api/v1/sweeps/{id}", { params: of(id) }));
+export const sweepsTogether = (ids: string) => take(client.GET("/api/v1/sweeps-together", { params: { query: { ids } } }));
 export const startSweep = (body: { text: string; scenario?: string }) => take(client.POST("/api/v1/sweeps", { body }));
 export const cancelSweep = (id: string) => take(client.POST("/api/v1/sweeps/{id}/cancel", { params: of(id) }));
 export const studies = () => take(client.GET("/api/v1/studies"));

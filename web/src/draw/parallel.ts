@@ -7,16 +7,14 @@ export interface Axis {
   name: string;
   /** Words of an axis that has no numbers, in their order. */
   words?: string[];
-  /** Texts at shares of its height, where values are such shares already. */
-  texts?: [number, string][];
   unit?: string;
 }
 
 export interface Parallel {
   title: string;
   axes: Axis[];
-  /** The last lines are drawn over the others; `share` is a colour of its own. */
-  lines: { name: string; values: (number | null)[]; share?: number }[];
+  /** The last lines are drawn over the others. */
+  lines: { name: string; values: (number | null)[] }[];
   /** The axis whose values give the colours. */
   coloured?: number;
 }
@@ -25,7 +23,6 @@ export function parallel(data: Parallel, width: number, height: number, theme: T
   const [left, right, top, bottom] = [60, width - 70, 58, height - 24];
   const step = data.axes.length > 1 ? (right - left) / (data.axes.length - 1) : 0;
   const ranges = data.axes.map((axis, at) => {
-    if (axis.texts) return [0, 1] as const;
     if (axis.words) return [0, Math.max(axis.words.length - 1, 1)] as const;
     const values = data.lines.flatMap((one) => one.values[at] ?? []);
     const [low, high] = [Math.min(...values), Math.max(...values)];
@@ -39,10 +36,9 @@ export function parallel(data: Parallel, width: number, height: number, theme: T
   const axes = data.axes.map((axis, at) => {
     const x = left + at * step;
     const [low, high] = ranges[at] ?? [0, 1];
-    const own = axis.texts?.map(([part, word]) => text(x + 6, y(at, part) + 4, fit(word, Math.max(step - 12, 60), 11), { fill: theme.soft, size: 11 }));
-    const ends = own ?? (axis.words
+    const ends = axis.words
       ? axis.words.map((word, index) => text(x + 6, y(at, index) + 4, fit(word, Math.max(step - 12, 60), 11), { fill: theme.soft, size: 11 }))
-      : [text(x, bottom + 15, plain(low), { fill: theme.soft, anchor: "middle", size: 11 }), text(x, top - 7, plain(high), { fill: theme.soft, anchor: "middle", size: 11 })]);
+      : [text(x, bottom + 15, plain(low), { fill: theme.soft, anchor: "middle", size: 11 }), text(x, top - 7, plain(high), { fill: theme.soft, anchor: "middle", size: 11 })];
     const name = axis.unit ? `${axis.name} (${axis.unit})` : axis.name;
     const anchor = at === 0 ? "start" : at === data.axes.length - 1 ? "end" : "middle";
     const title = text(anchor === "start" ? 4 : anchor === "end" ? width - 4 : x, 14 + (at % 2) * 16, fit(name, Math.max(step * 1.8, 120)), { fill: theme.ink, anchor });
@@ -51,7 +47,7 @@ export function parallel(data: Parallel, width: number, height: number, theme: T
   const drawn = data.lines.map((one) => {
     const points = one.values.flatMap((value, at) => (value === null ? [] : [`${(left + at * step).toFixed(1)},${y(at, value).toFixed(1)}`]));
     const value = one.values[data.coloured ?? -1];
-    const part = one.share ?? (value === null || value === undefined ? 0 : share(data.coloured ?? -1, value));
+    const part = value === null || value === undefined ? 0 : share(data.coloured ?? -1, value);
     const colour = css(ramp(theme, 0.25 + 0.75 * part));
     return `<polyline points="${points.join(" ")}" fill="none" stroke="${colour}" stroke-width="1.6" stroke-opacity=".85"/>`;
   });
@@ -72,7 +68,6 @@ export function parallel(data: Parallel, width: number, height: number, theme: T
       });
       const one = data.lines[best];
       if (!one) return null;
-      if (one.share !== undefined) return { x: px, y: py, text: one.name };
       const values = data.axes.map((axis, index) => {
         const value = one.values[index];
         const shown = value === null || value === undefined ? "—" : (axis.words?.[value] ?? plain(value));

@@ -81,12 +81,14 @@ export const css = ([r, g, b]: Rgb): string => `rgb(${r} ${g} ${b})`;
 /** A colour of less weight than the same in full. */
 export const pale = (theme: Theme, colour: string): string => css(between(rgb(colour), rgb(theme.ground), 0.55));
 
+/** Kinds of dashes, by which lines of one colour are told apart. */
+export const DASHES = ["", "7 4", "2 3", "9 3 2 3"];
+
 /** Series 0, 1, … have a colour each; beyond the list they repeat it with another dash. */
 export function stroke(theme: Theme, series: number): { colour: string; dash: string } {
-  const dashes = ["", "7 4", "2 3", "9 3 2 3"];
   const count = theme.series.length;
   return {
     colour: theme.series[series % count] ?? theme.ink,
-    dash: dashes[Math.floor(series / count) % dashes.length] ?? "",
+    dash: DASHES[Math.floor(series / count) % DASHES.length] ?? "",
   };
 }

@@ -7,20 +7,23 @@ import { lineChart } from "../draw/lines";
 import { plain } from "../draw/numbers";
 import { parallel } from "../draw/parallel";
 import { csv, download } from "../draw/save";
+import { isReport } from "../embedded";
 import { count } from "../ui/format";
 import { useLoad } from "../ui/load";
 import { Empty, Page, Pending, Select } from "../ui/parts";
 import { pick, usePicked } from "../ui/picked";
+import { PictureGroupView } from "../ui/picture";
 import { Plot } from "../ui/plot";
 import { go, href, type Route } from "../ui/router";
 import { alike, comparedLines, signed } from "./compare-rows";
+import { MeasuredSection } from "./measured";
 import { HeatPlot, heatMetrics, type Metric } from "./plots";
 
 export function Compare({ route }: { route: Route }) {
   const picked = usePicked();
   const asked = route.query.get("ids")?.split(",").filter(Boolean) ?? [];
   const ids = [...new Set(asked.length > 0 ? asked : picked)];
-  const recent = useLoad("compare:recent", () => api.trials({ sort: "created", order: "desc", limit: 200, state: "done" }));
+  const recent = useLoad(isReport ? null : "compare:recent", () => api.trials({ sort: "created", order: "desc", limit: 200, state: "done" }));
   const compared = useLoad(ids.length > 1 ? `compare:${ids.join(",")}` : null, () => api.compare(ids));
   const set = (next: string[]) => {
     pick(next);
@@ -31,6 +34,7 @@ export function Compare({ route }: { route: Route }) {
   const others = (recent.data?.rows ?? []).filter((row) => !ids.includes(String(row.id)));
   return (
     <Page title="Compare" lead="The first trial is the baseline; differences are of the others to it.">
+      {isReport ? null : (
       <div className="controls">
         {ids.map((id, at) => (
           <span className="tag" key={id}>
@@ -57,6 +61,7 @@ export function Compare({ route }: { route: Route }) {
           />
         ) : null}
       </div>
+      )}
       {ids.length < 2 ? (
         <Empty title="Pick two trials or more">
           <p>Tick them in the workspace, or add them here.</p>
@@ -83,6 +88,8 @@ function Side({ data }: { data: Compared }) {
       <Bars data={data} />
       <Many trials={data.trials} />
       <Configurations data={data} />
+      <MeasuredSection ids={data.trials.map((trial) => String(trial.id))} />
+      <Together ids={data.trials.map((trial) => String(trial.id))} />
       <Heats trials={data.trials} />
     </>
   );
@@ -284,6 +291,32 @@ function Configurations({ data }: { data: Compared }) {
             </tbody>
           </table>
         </div>
+      )}
+    </section>
+  );
+}
+
+/** Pictures of all trials on the same axes, for which the server reads each trial as a whole. */
+function Together({ ids }: { ids: string[] }) {
+  const [open, setOpen] = useState(isReport);
+  const loaded = useLoad(open ? `together:${ids.join(",")}` : null, () => api.comparePictures(ids));
+  if (open && loaded.data) {
+    return loaded.data.map((group) => (
+      <section key={group.name}>
+        <h2>{group.title}</h2>
+        <PictureGroupView group={group} name="trials" />
+      </section>
+    ));
+  }
+  return (
+    <section>
+      <h2>Queues, jobs and tails of all trials</h2>
+      {open ? (
+        <Pending loading={loaded.loading} problem={loaded.problem} />
+      ) : (
+        <button type="button" onClick={() => setOpen(true)}>
+          Draw them
+        </button>
       )}
     </section>
   );

@@ -4,6 +4,7 @@ import * as api from "../api/client";
 import type { Load, LoadedFabric } from "../api/types";
 import { percent, plain, withUnit } from "../draw/numbers";
 import { csv, download } from "../draw/save";
+import { isReport } from "../embedded";
 import { useLoad, useSettled } from "../ui/load";
 import { Picture, type Shown, SHOWN } from "../ui/loads";
 import { Pending, Select } from "../ui/parts";
@@ -13,12 +14,13 @@ import { TrialPage } from "../ui/trial";
 export function FabricPage({ id, route }: { id: string | undefined; route: Route }) {
   return (
     <TrialPage id={id} page="fabric" title="Fabric">
-      {(trial) => <Body key={trial.id} id={String(trial.id)} route={route} />}
+      {(trial) => <FabricBody key={trial.id} id={String(trial.id)} route={route} />}
     </TrialPage>
   );
 }
 
-function Body({ id, route }: { id: string; route: Route }) {
+/** The fabric with what happened on it; a report has sums over the trial alone. */
+export function FabricBody({ id, route }: { id: string; route: Route }) {
   const shown = SHOWN.find((one) => one.value === route.query.get("show")) ?? SHOWN[0];
   const [chosen, setTime] = useState<number | null>(null);
   const whole = useLoad(`fabric:${id}`, (signal) => api.loads(id, {}, signal));
@@ -41,8 +43,8 @@ function Body({ id, route }: { id: string; route: Route }) {
     <>
       {cut ? <p className="note">The trial ended before sums over the whole of it were written; each instant until then can be shown.</p> : null}
       <div className="controls">
-        <Select label="Colour" value={shown.value} options={SHOWN.map(({ value, label }) => ({ value, label }))} onChange={(value) => go(["trials", id, "fabric"], { show: value }, true)} />
-        {times.length > 1 ? <Slider times={times} time={time} whole={!cut} playing={playing} onTime={setTime} onPlay={setPlaying} /> : null}
+        <Select label="Colour" value={shown.value} options={SHOWN.map(({ value, label }) => ({ value, label }))} onChange={(value) => go(route.parts, { show: value }, true)} />
+        {times.length > 1 && !isReport ? <Slider times={times} time={time} whole={!cut} playing={playing} onTime={setTime} onPlay={setPlaying} /> : null}
       </div>
       <Picture fabric={whole.data} loads={data.loads} shown={shown} when={time === null ? "the whole trial" : withUnit(times[time] ?? 0, "ns")} />
       <Links fabric={whole.data} loads={data.loads} shown={shown} />

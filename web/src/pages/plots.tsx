@@ -5,6 +5,7 @@ import { heatMap } from "../draw/heat";
 import { lineChart } from "../draw/lines";
 import { percent, plain, withUnit } from "../draw/numbers";
 import { useLoad } from "../ui/load";
+import { HEAT_COLUMNS, METRICS as METRIC_KEYS, PAIRS } from "../views";
 import { Pending } from "../ui/parts";
 import { Plot } from "../ui/plot";
 import { TimelineView } from "../ui/timeline-view";
@@ -72,10 +73,10 @@ function say(value: number, unit: string, metric: string): string {
   return unit === "bytes" ? withUnit(value, unit) : `${plain(value)} ${unit}`;
 }
 
-export const heatMetrics = Object.entries(METRICS).map(([value, label]) => ({ value: value as Metric, label }));
+export const heatMetrics = METRIC_KEYS.map((value) => ({ value, label: METRICS[value] }));
 
 export function HeatPlot({ id, metric, onPin }: PlotProps & { metric: Metric }) {
-  const heat = useLoad(`heat:${id}:${metric}`, () => api.heat(id, { metric, columns: 240 }));
+  const heat = useLoad(`heat:${id}:${metric}`, () => api.heat(id, { metric, columns: HEAT_COLUMNS }));
   if (!heat.data) return <Pending loading={heat.loading} problem={heat.problem} />;
   const { ports, times_ns: times, unit, max, total } = heat.data;
   const values = heat.data.values.map((row) => row.map((value) => value ?? 0));
@@ -117,8 +118,7 @@ export function PortPlot({ id, port, metric, onPin }: PlotProps & { port: string
 
 /** How evenly the hash spreads queue pairs over the cables between switches. */
 export function QueuePairs({ id, hosts, onPin }: PlotProps & { hosts: number }) {
-  const columns = "node,node_name,port,peer_name,queue_pairs";
-  const ports = useLoad(`pairs:${id}`, () => api.table(id, "ports", { columns, where: "queue_pairs > 0", limit: 2000 }));
+  const ports = useLoad(`pairs:${id}`, () => api.table(id, "ports", PAIRS));
   const rows = ports.data?.rows ?? [];
   const nics = new Set(rows.filter((row) => Number(row[0]) < hosts).map((row) => String(row[1])));
   const between = rows.filter((row) => Number(row[0]) >= hosts && !nics.has(String(row[3])));

@@ -1,10 +1,11 @@
 /** What came out of a trial, a tab for each kind of question. */
-import { useState } from "react";
+import { Fragment, type ReactNode, useState } from "react";
 import * as api from "../api/client";
 import { problemOf, type Problem } from "../api/problem";
 import type { Cell, HeldUpCollective, Trial } from "../api/types";
 import { withUnit } from "../draw/numbers";
 import { csv, download, fileName } from "../draw/save";
+import { isReport } from "../embedded";
 import { count } from "../ui/format";
 import { Answer } from "../ui/answers";
 import { useLoad } from "../ui/load";
@@ -12,54 +13,74 @@ import { Confirm, Empty, Pending, Problems, Select, Tabs, Tile } from "../ui/par
 import { forgetTrial, pick, usePicked } from "../ui/picked";
 import { pinPlot } from "../ui/pin";
 import { go, href, type Route } from "../ui/router";
-import { ReportPlot, ReportPlots } from "../ui/report-plot";
+import { PictureGroupView, PicturePlot } from "../ui/picture";
 import { TableView } from "../ui/table-view";
 import { TimelineView } from "../ui/timeline-view";
 import { TrialPage } from "../ui/trial";
+import { CHUNKS, type Group, PORTS, QUEUES } from "../views";
+import { FabricBody } from "./fabric";
+import { aboutTrial } from "./about-trial";
 import { difference, isHeld, lossRows } from "./held-up-rows";
-import { CdfPlot, HeatPlot, heatMetrics, type Metric, type Of, Percentiles, PortPlot, QueuePairs } from "./plots";
+import { CdfPlot, HeatPlot, heatMetrics, type Metric, type Of, Percentiles, type PlotProps, PortPlot, QueuePairs } from "./plots";
 
-const TABS = [
-  { id: "summary", label: "Summary" },
-  { id: "chunks", label: "Data chunks" },
-  { id: "cdf", label: "CDF and tail" },
-  { id: "flows", label: "Flows" },
-  { id: "ports", label: "Ports" },
-  { id: "timeline", label: "Timeline" },
-  { id: "queues", label: "Queues and pauses" },
-  { id: "links", label: "Links" },
-  { id: "held-up", label: "What held it up" },
+interface Given {
+  trial: Trial;
+  route: Route;
+  reload: () => void;
+  /** Pins a plot to the note; a report has none. */
+  onPin?: (title: string, query: string) => void;
+}
+
+interface Part {
+  id: string;
+  label: string;
+  /** The table without which a trial has no such part: graphs of operations, optical switches. */
+  table?: string;
+  /** Whether it is left out where all parts stand below each other: it has what another part has, or a page of its own. */
+  alone?: "everywhere" | "in the workspace";
+  draw: (given: Given) => ReactNode;
+}
+
+const idOf = (trial: Trial): string => String(trial.id);
+
+const PARTS: Part[] = [
+  { id: "summary", label: "Summary", draw: ({ trial, reload }) => <Summary trial={trial} reload={reload} /> },
+  { id: "operations", label: "Operations", table: "operations", draw: ({ trial }) => <Pictures id={idOf(trial)} group="operations" none="No operation of this trial takes time." /> },
+  { id: "cdf", label: "CDF and tail", draw: ({ trial, onPin }) => <Cdfs id={idOf(trial)} onPin={onPin} /> },
+  { id: "timeline", label: "Timeline", draw: (given) => <Timeline {...given} /> },
+  { id: "held-up", label: "What held it up", draw: ({ trial }) => <HeldUp id={idOf(trial)} /> },
+  { id: "fabric", label: "Fabric", alone: "in the workspace", draw: ({ trial, route }) => <FabricBody id={idOf(trial)} route={route} /> },
+  { id: "links", label: "Links", draw: ({ trial }) => <Pictures id={idOf(trial)} group="links" none="This trial has no links." /> },
+  { id: "circuits", label: "Circuits", table: "circuits", draw: ({ trial }) => <Pictures id={idOf(trial)} group="circuits" none="This trial has no optical switches." /> },
+  { id: "queues", label: "Queues and pauses", draw: ({ trial, onPin }) => <Queues id={idOf(trial)} name={trial.name} onPin={onPin} /> },
+  { id: "ports", label: "Ports", draw: ({ trial, onPin }) => <Ports id={idOf(trial)} name={trial.name} hosts={trial.hosts ?? 0} onPin={onPin} /> },
+  { id: "chunks", label: "Data chunks", draw: ({ trial }) => <Chunks trial={trial} /> },
+  { id: "flows", label: "Flows", alone: "everywhere", draw: ({ trial }) => <TableView id={idOf(trial)} name={trial.name} view={{ ...CHUNKS, columns: [] }} /> },
+  { id: "settings", label: "Settings", draw: ({ trial }) => <Settings trial={trial} /> },
 ];
-/** Of trials that have a table of that name: graphs of operations (trainings among them), optical switches. */
-const WITH_TABLE = [
-  { id: "operations", label: "Operations" },
-  { id: "circuits", label: "Circuits" },
-];
+/** All parts below each other: what a report begins with, and what is printed. */
+const ALL = { id: "all", label: "Everything" };
 
 export function Statistics({ id, route }: { id: string | undefined; route: Route }) {
-  const tab = route.parts[3] ?? "summary";
+  const tab = route.parts[3] ?? (isReport ? ALL.id : "summary");
   return (
     <TrialPage id={id} page="statistics" title="Statistics">
-      {(trial, reload) => (
-        <>
-          <TrialTabs trial={trial} tab={tab} />
-          <Body key={`${trial.id}/${tab}`} trial={trial} tab={tab} reload={reload} />
-        </>
-      )}
+      {(trial, reload) => <Body key={`${trial.id}/${tab}`} trial={trial} tab={tab} route={route} reload={reload} />}
     </TrialPage>
   );
 }
 
-function TrialTabs({ trial, tab }: { trial: Trial; tab: string }) {
-  const id = String(trial.id);
-  const tables = useLoad(trial.folder ? `tables:${id}:${trial.state}` : null, () => api.tables(id));
-  const names = new Set(tables.data?.map((table) => table.name));
-  const shown = [...TABS, ...WITH_TABLE.filter((one) => names.has(one.id) || one.id === tab)];
-  return <Tabs label="Statistics" current={tab} tabs={shown.map((one) => ({ ...one, href: href(["trials", id, "statistics", one.id]) }))} />;
+/** The parts that a trial has; those of the tab that is open in any case. */
+function partsOf(names: Set<string>, tab: string): Part[] {
+  const has = (part: Part) => part.table === undefined || names.has(part.table) || part.id === tab;
+  const shown = (part: Part) => !(isReport && part.alone === "everywhere") && !(!isReport && part.alone === "in the workspace");
+  return PARTS.filter((part) => has(part) && (shown(part) || part.id === tab));
 }
 
-function Body({ trial, tab, reload }: { trial: Trial; tab: string; reload: () => void }) {
+function Body({ trial, tab, route, reload }: { trial: Trial; tab: string; route: Route; reload: () => void }) {
   const [pinned, setPinned] = useState("");
+  const id = idOf(trial);
+  const tables = useLoad(trial.folder ? `tables:${id}:${trial.state}` : null, () => api.tables(id));
   const pin = (title: string, query: string) => {
     void pinPlot(trial, title, query).then(
       () => {
@@ -69,36 +90,42 @@ function Body({ trial, tab, reload }: { trial: Trial; tab: string; reload: () =>
       (error: unknown) => setPinned(problemOf(error).message),
     );
   };
-  const id = String(trial.id);
-  const { name } = trial;
+  const parts = partsOf(new Set(tables.data?.map((table) => table.name)), tab);
+  const tabs = isReport ? [ALL, ...parts] : [...parts, ALL];
+  const links = <Tabs label="Statistics" current={tab} tabs={tabs.map((one) => ({ id: one.id, label: one.label, href: href(["trials", id, "statistics", one.id]) }))} />;
   if (trial.state === "queued" || trial.state === "running") {
     return (
-      <Empty title={`The trial is ${trial.state}`}>
-        <a className="button" href={href(["run", id])}>
-          Watch it
-        </a>
-      </Empty>
+      <>
+        {links}
+        <Empty title={`The trial is ${trial.state}`}>
+          <a className="button" href={href(["run", id])}>
+            Watch it
+          </a>
+        </Empty>
+      </>
     );
   }
-  if (tab !== "summary" && !trial.folder) return <Empty title="The trial left no tables">{trial.error}</Empty>;
+  const given: Given = { trial, route, reload, ...(isReport ? {} : { onPin: pin }) };
+  const draw = (part: Part) =>
+    part.id === "summary" || part.id === "settings" || trial.folder ? part.draw(given) : <Empty title="The trial left no tables">{trial.error}</Empty>;
   return (
     <>
+      {links}
       {pinned ? (
         <p className="note" role="status">
           Pinned to the <a href={href(["trials", id, "notebook"])}>notebook</a>: {pinned}
         </p>
       ) : null}
-      {tab === "summary" ? <Summary trial={trial} reload={reload} /> : null}
-      {tab === "chunks" ? <Chunks trial={trial} /> : null}
-      {tab === "cdf" ? <Cdfs id={id} onPin={pin} /> : null}
-      {tab === "flows" ? <TableView id={id} name={name} table="flows" sort={{ key: "fct_ns", order: "desc" }} /> : null}
-      {tab === "ports" ? <Ports id={id} name={name} hosts={trial.hosts ?? 0} onPin={pin} /> : null}
-      {tab === "timeline" ? <TimelineView id={id} jobs={trial.summary?.jobs.map((job) => job.job_name) ?? []} onPin={(query) => pin("Timeline", query)} /> : null}
-      {tab === "queues" ? <Queues id={id} name={name} onPin={pin} /> : null}
-      {tab === "held-up" ? <HeldUp id={id} /> : null}
-      {tab === "links" ? <Pictures id={id} group="links" none="This trial has no links." /> : null}
-      {tab === "operations" ? <Pictures id={id} group="operations" none="No operation of this trial takes time." /> : null}
-      {tab === "circuits" ? <Pictures id={id} group="circuits" none="This trial has no optical switches." /> : null}
+      {tab === ALL.id
+        ? parts
+            .filter((part) => part.alone !== "everywhere" && (trial.folder || part.id === "summary"))
+            .map((part) => (
+              <section key={part.id} className="part" aria-labelledby={`part-${part.id}`}>
+                <h2 id={`part-${part.id}`}>{part.label}</h2>
+                {part.draw(given)}
+              </section>
+            ))
+        : parts.filter((part) => part.id === tab).map((part) => <Fragment key={part.id}>{draw(part)}</Fragment>)}
     </>
   );
 }
@@ -148,7 +175,7 @@ function Summary({ trial, reload }: { trial: Trial; reload: () => void }) {
       ) : (
         <Empty title="The trial left no summary">{trial.folder ? "A summary is written at the end of a trial; its flows and samples until then are under the other tabs." : null}</Empty>
       )}
-      <Actions trial={trial} reload={reload} />
+      {isReport ? null : <Actions trial={trial} reload={reload} />}
     </>
   );
 }
@@ -265,18 +292,16 @@ function Actions({ trial, reload }: { trial: Trial; reload: () => void }) {
   );
 }
 
-const CHUNK = ["job_name", "chunk", "src_rank", "dst_rank", "fct_ns", "posted_ns", "received_ns", "payload_bytes", "tx_frames", "rx_frames", "frames_delta", "latency_min_ns", "latency_avg_ns", "latency_max_ns", "rx_marked_frames", "cnp_frames"];
-
 function Chunks({ trial }: { trial: Trial }) {
   return (
     <>
       <p className="soft">One row for each data chunk on a queue pair, from posting to acknowledgement.</p>
-      <TableView id={String(trial.id)} name={trial.name} table="flows" first={CHUNK} sort={{ key: "fct_ns", order: "desc" }} />
+      <TableView id={String(trial.id)} name={trial.name} view={CHUNKS} />
     </>
   );
 }
 
-function Cdfs({ id, onPin }: { id: string; onPin: (title: string, query: string) => void }) {
+function Cdfs({ id, onPin }: PlotProps) {
   const [of, setOf] = useState<Of>("fct");
   return (
     <>
@@ -296,13 +321,12 @@ function Cdfs({ id, onPin }: { id: string; onPin: (title: string, query: string)
         <CdfPlot id={id} of={of} tail={false} onPin={onPin} />
         <CdfPlot id={id} of={of} tail onPin={onPin} />
       </div>
+      <Pictures id={id} group="fct" none="" />
     </>
   );
 }
 
-const PORT = ["node_name", "port", "peer_name", "rate_gbps", "utilisation", "queue_pairs", "tx_bytes", "rx_bytes", "queue_high_water_bytes", "marked_frames", "dropped_frames", "tx_xoff_frames", "rx_xoff_frames", "paused_ns", "tx_cnp_frames", "rx_cnp_frames"];
-
-function Ports({ id, name, hosts, onPin }: { id: string; name: string; hosts: number; onPin: (title: string, query: string) => void }) {
+function Ports({ id, name, hosts, onPin }: PlotProps & { name: string; hosts: number }) {
   const [port, setPort] = useState<string>();
   const [metric, setMetric] = useState<Metric>("queue_bytes");
   const link = (_: Cell, row: Cell[]) => {
@@ -325,18 +349,16 @@ function Ports({ id, name, hosts, onPin }: { id: string; name: string; hosts: nu
           </div>
           <PortPlot id={id} port={port} metric={metric} onPin={onPin} />
         </section>
-      ) : (
+      ) : isReport ? null : (
         <p className="soft">The name of a node plots that port over time.</p>
       )}
       <QueuePairs id={id} hosts={hosts} onPin={onPin} />
-      <TableView id={id} name={name} table="ports" first={PORT} sort={{ key: "utilisation", order: "desc" }} special={{ node_name: link }} />
+      <TableView id={id} name={name} view={PORTS} special={isReport ? {} : { node_name: link }} />
     </>
   );
 }
 
-const QUEUE = ["node_name", "port", "peer_name", "class", "lossless", "queue_high_water_bytes", "marked_frames", "dropped_frames", "rx_xoff_frames", "tx_xoff_frames", "paused_ns", "pausing_ns", "headroom_high_water_bytes"];
-
-function Queues({ id, name, onPin }: { id: string; name: string; onPin: (title: string, query: string) => void }) {
+function Queues({ id, name, onPin }: PlotProps & { name: string }) {
   const [metric, setMetric] = useState<Metric>("queue_high_water_bytes");
   return (
     <>
@@ -344,18 +366,54 @@ function Queues({ id, name, onPin }: { id: string; name: string; onPin: (title: 
         <Select label="Shown" value={metric} options={heatMetrics} onChange={setMetric} />
       </div>
       <HeatPlot id={id} metric={metric} onPin={onPin} />
-      <TableView id={id} name={name} table="queues" first={QUEUE} sort={{ key: "queue_high_water_bytes", order: "desc" }} />
+      <Pictures id={id} group="time" none="" />
+      <TableView id={id} name={name} view={QUEUES} />
     </>
   );
 }
 
-/** Pictures that a report has, too. */
-function Pictures({ id, group, none }: { id: string; group: string; none: string }) {
+/** Pictures that are given as data. Nothing is said where there are none, unless `none` says it. */
+function Pictures({ id, group, none }: { id: string; group: Group; none: string }) {
   const loaded = useLoad(`pictures:${id}:${group}`, () => api.pictures(id, group));
   if (!loaded.data) return <Pending loading={loaded.loading} problem={loaded.problem} />;
-  const pictures = loaded.data[0]?.pictures ?? [];
-  if (pictures.length === 0) return <Empty title="Nothing to draw">{none}</Empty>;
-  return <ReportPlots pictures={pictures} />;
+  const [found] = loaded.data;
+  if (!found) return none ? <Empty title="Nothing to draw">{none}</Empty> : null;
+  return <PictureGroupView group={found} name={found.name} />;
+}
+
+function Timeline({ trial, onPin }: Given) {
+  const jobs = trial.summary?.jobs.map((job) => job.job_name) ?? [];
+  return (
+    <>
+      <Pictures id={idOf(trial)} group="jobs" none="" />
+      <TimelineView id={idOf(trial)} jobs={jobs} {...(onPin ? { onPin: (query: string) => onPin("Timeline", query) } : {})} />
+    </>
+  );
+}
+
+/** The run, and the scenario as it ran. */
+function Settings({ trial }: { trial: Trial }) {
+  const config = useLoad(`config:${trial.id}`, () => api.config(idOf(trial)));
+  const facts = aboutTrial(trial);
+  return (
+    <>
+      <dl className="facts">
+        {facts.map(([name, text]) => (
+          <div key={name} style={{ display: "contents" }}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="soft">The scenario as it ran, with every default filled in. Saved as a file it runs again with the same results.</p>
+      {config.data === undefined ? <Pending loading={config.loading} problem={config.problem} /> : (
+        <details open={!isReport}>
+          <summary>config.yaml</summary>
+          <pre tabIndex={0}>{config.data}</pre>
+        </details>
+      )}
+    </>
+  );
 }
 
 function HeldUp({ id }: { id: string }) {
@@ -388,10 +446,10 @@ function Chain({ one, first }: { one: HeldUpCollective; first: boolean }) {
       <p>
         It took {withUnit(one.total_ns, "ns", 5)} over a chain of {count(one.chunks, "chunk")}.
       </p>
-      {parts ? <ReportPlot picture={parts} /> : null}
+      {parts ? <PicturePlot picture={parts} /> : null}
       <details open={first} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>{title}</summary>
-        {open ? over.map((picture) => <ReportPlot key={picture.title} picture={picture} />) : null}
+        {open ? over.map((picture) => <PicturePlot key={picture.title} picture={picture} />) : null}
         <div className="scroll" tabIndex={0} role="region" aria-label={`Chain of ${one.job_name}, ${one.operation}`} style={{ maxHeight: 420 }}>
           <table>
             <thead>

@@ -1,19 +1,23 @@
 /** Published studies: what was published, what Tenter measures, and the band that was stated before. */
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import * as api from "../api/client";
 import type { Study, StudyRow } from "../api/types";
 import { barChart } from "../draw/bars";
 import { plain } from "../draw/numbers";
-import { csv, download, fileName } from "../draw/save";
+import { isReport } from "../embedded";
+import { count } from "../ui/format";
 import { useLoad } from "../ui/load";
-import { Page, Pending, Search, Select } from "../ui/parts";
+import { Page, Pending, Search, Tile } from "../ui/parts";
+import { PicturePlots } from "../ui/picture";
 import { Plot } from "../ui/plot";
 import { href } from "../ui/router";
-import { Markdown } from "./notebook";
-import { caseName, metricName, metrics, requiredWords } from "./study-words";
+import { Cases } from "./study-cases";
+import { type Chart, chartsOf } from "./study-charts";
+import { caseName, outcome } from "./study-words";
 
-export function Studies({ name }: { name: string | undefined }) {
-  return name ? <OneStudy name={name} /> : <AllStudies />;
+/** A study; `about` shows its page in Markdown. */
+export function Studies({ name, about }: { name: string | undefined; about?: (text: string) => ReactNode }) {
+  return name ? <OneStudy name={name} about={about} /> : <AllStudies />;
 }
 
 function AllStudies() {
@@ -25,7 +29,7 @@ function AllStudies() {
     return words.every((word) => text.includes(word));
   });
   return (
-    <Page title="Studies" lead="Published results that Tenter repeats, with the recorded answers of this version.">
+    <Page title="Studies" lead={isReport ? "Published and measured values of each study." : "Published results that Tenter repeats, with the recorded answers of this version."}>
       <div className="controls">
         <Search label="Search studies" value={search} onChange={setSearch} />
       </div>
@@ -37,8 +41,10 @@ function AllStudies() {
               <th>Study</th>
               <th>What</th>
               <th>Source</th>
-              <th className="n">Rows that match</th>
-              <th>Required rows</th>
+              <th className="n">Required rows</th>
+              <th className="n">Open rows</th>
+              <th className="n">All that are judged</th>
+              <th>Outcome</th>
             </tr>
           </thead>
           <tbody>
@@ -49,9 +55,11 @@ function AllStudies() {
                 </td>
                 <td>{study.title}</td>
                 <td>{study.source}</td>
-                <td className="n">{study.judged > 0 ? `${study.matches} of ${study.judged}` : "—"}</td>
+                <td className="n">{tally(study.required_matches, study.required)}</td>
+                <td className="n">{tally(study.open_matches, study.open)}</td>
+                <td className="n">{tally(study.matches, study.judged)}</td>
                 <td>
-                  <Required study={study} />
+                  <Outcome study={study} />
                 </td>
               </tr>
             ))}
@@ -62,12 +70,17 @@ function AllStudies() {
   );
 }
 
-function Required({ study }: { study: StudyRow }) {
-  const { text, state } = requiredWords(study);
+const tally = (matches: number, rows: number): string => (rows > 0 ? `${matches} of ${rows}` : "—");
+
+function Outcome({ study }: { study: StudyRow }) {
+  const { text, state } = outcome(study);
   return <span className={`state ${state}`}>{text}</span>;
 }
 
-function OneStudy({ name }: { name: string }) {
+/** A title as a sentence: with a capital letter and a full stop. */
+const sentence = (title: string): string => `${title.charAt(0).toUpperCase()}${title.slice(1).replace(/\.$/, "")}.`;
+
+function OneStudy({ name, about }: { name: string; about: ((text: string) => ReactNode) | undefined }) {
   const study = useLoad(`study:${name}`, () => api.study(name));
   if (!study.data) {
     return (
@@ -80,120 +93,146 @@ function OneStudy({ name }: { name: string }) {
   return (
     <Page
       title={data.name}
-      lead={`${data.title}. ${data.source}.`}
+      lead={
+        <>
+          {sentence(data.title)} {sentence(data.source)} <Outcome study={data} />
+        </>
+      }
       actions={
-        <a className="button" href={href(["configure"], { preset: data.name })}>
-          Configure its scenario
-        </a>
+        isReport ? null : (
+          <a className="button" href={href(["configure"], { preset: data.name })}>
+            Configure its scenario
+          </a>
+        )
       }
     >
-      <dl className="facts">
-        {data.variants.map((variant) => (
-          <div key={variant.name} style={{ display: "contents" }}>
-            <dt>{variant.name}</dt>
-            <dd>{variant.about}</dd>
-          </div>
-        ))}
-      </dl>
-      {metrics(data.cases).map((metric) => (
-        <Metric key={metric} study={data} metric={metric} />
+      {data.notes.map((note) => (
+        <p className={note.startsWith("warning") ? "note warn" : "note"} key={note}>
+          {note}
+        </p>
       ))}
-      <Cases study={data} />
+      <Tiles study={data} />
+      <p className="soft">
+        {data.quick ? "Quick form" : "Full form"}
+        {data.digest ? (
+          <>
+            , digest <code>{data.digest}</code>
+          </>
+        ) : null}
+        .
+      </p>
+      {chartsOf(data).map((chart) => (
+        <ChartPlot key={chart.title} chart={chart} />
+      ))}
+      {data.recorded.length > 0 ? (
+        <section>
+          <h2>What the trials recorded</h2>
+          <PicturePlots pictures={data.recorded} />
+        </section>
+      ) : null}
+      <Cases title="Published and measured" name={data.name} cases={data.cases} />
+      <Pauses study={data} />
       <details>
-        <summary>About this study</summary>
-        <Markdown text={data.page} />
+        <summary>What was run</summary>
+        <div className="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th>Variant</th>
+                <th>Meaning</th>
+                <th className="n">Trials</th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.variants.map((variant) => (
+                <tr key={variant.name}>
+                  <td>{variant.name}</td>
+                  <td>{variant.about}</td>
+                  <td className="n">{variant.trials}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       </details>
+      {about && data.page ? (
+        <details>
+          <summary>About this study</summary>
+          {about(data.page)}
+        </details>
+      ) : null}
     </Page>
   );
 }
 
-const MOST_BARS = 40;
-
-function Metric({ study, metric }: { study: Study; metric: string }) {
-  const all = study.cases.filter((one) => one.metric === metric && (typeof one.measured === "number" || typeof one.published === "number"));
-  const variants = [...new Set(all.map((one) => one.variant))];
-  const judged = all.filter((one) => typeof one.band_low === "number").map((one) => one.variant);
-  const [variant, setVariant] = useState(judged[0] ?? variants[0] ?? "");
-  const cases = all.filter((one) => one.variant === variant);
-  if (cases.length === 0) return null;
-  const bars = cases.slice(0, MOST_BARS).map((one) => ({
-    name: caseName(one),
-    value: one.measured ?? Number.NaN,
-    text: typeof one.measured === "number" ? plain(one.measured, 4) : "not recorded",
-    colour: variants.indexOf(one.variant),
-    ...(typeof one.published === "number" ? { published: one.published } : {}),
-    ...(typeof one.band_low === "number" && typeof one.band_high === "number" ? { band: [one.band_low, one.band_high] as [number, number] } : {}),
-  }));
-  const title = `${metricName(metric)}: measured and published`;
+function Tiles({ study }: { study: Study }) {
+  const trials = study.variants.reduce((sum, variant) => sum + variant.trials, 0);
+  const misses = study.cases.filter((one) => one.verdict === "miss").map(caseName);
+  const inside = study.not_judged > 0 ? `${study.not_judged} rows are not judged by the quick form` : "every judged row is inside its band";
   return (
-    <section>
-      {variants.length > 1 ? (
-        <div className="controls">
-          <Select label={`Variant, ${metricName(metric)}`} value={variant} options={variants.map((value) => ({ value, label: value }))} onChange={setVariant} />
-        </div>
-      ) : null}
-      <Plot
-        title={title}
-        note={`bar: measured; diamond: published; grey: the band stated before the run${cases.length > MOST_BARS ? `; the first ${MOST_BARS} of ${cases.length} cases` : ""}`}
-        inputs={[study, metric, variant]}
-        draw={(width, theme) => barChart({ title, bars, value: { label: metricName(metric) } }, Math.min(width, 980), theme)}
-        numbers={{
-          columns: ["case", "variant", "measured", "published", "band_low", "band_high", "verdict"],
-          rows: cases.map((one) => [caseName(one), one.variant, one.measured ?? null, one.published ?? null, one.band_low ?? null, one.band_high ?? null, one.verdict]),
-        }}
-      />
-    </section>
+    <dl className="tiles">
+      <Tile label="Required rows that match" value={tally(study.required_matches, study.required)} note="a miss fails the study" />
+      <Tile label="Open rows that match" value={tally(study.open_matches, study.open)} note="a miss is only shown" />
+      <Tile label="Trials" value={plain(trials)} note={count(study.variants.length, "variant")} />
+      <Tile label="Misses" value={plain(misses.length)} note={misses.length > 0 ? misses.join("; ") : inside} />
+    </dl>
   );
 }
 
-const VERDICTS: Record<string, string> = { match: "done", miss: "failed" };
+/** More bars are in the table alone. */
+const MOST_BARS = 120;
 
-function Cases({ study }: { study: Study }) {
-  const columns = ["case", "variant", "metric", "published", "measured", "deviation_percent", "band_low", "band_high", "gate", "verdict"];
-  const show = (value: number | null | undefined) => (typeof value === "number" ? plain(value, 5) : "—");
-  const rows = study.cases.map((one) => [caseName(one), one.variant, one.metric, one.published, one.measured, one.deviation_percent, one.band_low, one.band_high, one.gate, one.verdict]);
+function ChartPlot({ chart }: { chart: Chart }) {
+  const { title, axis, bars } = chart;
+  const number = (value: number | null | undefined) => value ?? null;
   return (
-    <section>
-      <h2>Cases</h2>
-      <div className="tools">
-        <button type="button" onClick={() => download(`${fileName(study.name)}.csv`, csv(columns, rows))}>
-          CSV
-        </button>
-      </div>
-      <div className="scroll" tabIndex={0} role="region" aria-label="Cases of the study" style={{ maxHeight: 620 }}>
+    <Plot
+      title={title}
+      note={`bar: measured; whiskers: least to greatest over the seeds; diamond: published; dashed: the band stated before the run${bars.length > MOST_BARS ? `; the first ${MOST_BARS} of ${bars.length} bars` : ""}`}
+      inputs={[chart]}
+      draw={(width, theme) => barChart({ title, bars: bars.slice(0, MOST_BARS), value: { label: axis } }, Math.min(width, 980), theme)}
+      numbers={{
+        columns: ["case", "bar", axis, "least", "greatest", "published", "band_low", "band_high"],
+        rows: bars.map((bar) => [bar.group ?? "", bar.name, bar.value, number(bar.low), number(bar.high), number(bar.published), number(bar.band?.[0]), number(bar.band?.[1])]),
+      }}
+    />
+  );
+}
+
+/** Who was paused, by variant. */
+function Pauses({ study }: { study: Study }) {
+  if (study.pauses.length === 0) return null;
+  return (
+    <details>
+      <summary>Pauses of NICs, by variant</summary>
+      <div className="scroll">
         <table>
           <thead>
             <tr>
-              <th>Case</th>
               <th>Variant</th>
-              <th>Metric</th>
-              <th className="n">Published</th>
-              <th className="n">Measured</th>
-              <th className="n">Deviation</th>
-              <th className="n">Band</th>
-              <th>Gate</th>
-              <th>Verdict</th>
+              <th className="n">Least XOFF frames to a NIC</th>
+              <th className="n">Mean</th>
+              <th className="n">Most</th>
+              <th className="n">Evenness (Jain)</th>
+              <th className="n">Held in one switch, MB</th>
+              <th>Switch</th>
             </tr>
           </thead>
           <tbody>
-            {study.cases.slice(0, 2000).map((one, at) => (
-              <tr key={at}>
-                <td>{caseName(one)}</td>
+            {study.pauses.map((one) => (
+              <tr key={one.variant}>
                 <td>{one.variant}</td>
-                <td>{metricName(one.metric)}</td>
-                <td className="n">{one.published_text ?? show(one.published)}</td>
-                <td className="n">{one.measured_text ?? show(one.measured)}</td>
-                <td className="n">{typeof one.deviation_percent === "number" ? `${plain(one.deviation_percent, 3)} %` : "—"}</td>
-                <td className="n">{typeof one.band_low === "number" ? `${show(one.band_low)} to ${show(one.band_high)}` : "—"}</td>
-                <td>{one.gate}</td>
-                <td>
-                  <span className={`state ${VERDICTS[one.verdict] ?? ""}`}>{one.verdict}</span>
-                </td>
+                <td className="n">{plain(one.xoff_min_frames)}</td>
+                <td className="n">{plain(one.xoff_mean_frames)}</td>
+                <td className="n">{plain(one.xoff_max_frames)}</td>
+                <td className="n">{one.xoff_evenness.toFixed(3)}</td>
+                <td className="n">{one.held_text}</td>
+                <td>{one.switch}</td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
-    </section>
+    </details>
   );
 }

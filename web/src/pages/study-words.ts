@@ -1,11 +1,17 @@
 /** What lists of studies say of them. */
 import type { StudyCase, StudyRow } from "../api/types";
 
-/** Whether the required rows of a study match, and the look of the state that says so. */
-export function requiredWords({ required, required_matches }: Pick<StudyRow, "required" | "required_matches">): { text: string; state: "" | "done" | "failed" } {
-  if (required === 0) return { text: "none required", state: "" };
-  if (required_matches === required) return { text: required === 1 ? "matches" : `all ${required} match`, state: "done" };
-  return { text: `${required - required_matches} of ${required} miss`, state: "failed" };
+type Tally = Pick<StudyRow, "rows" | "required" | "required_matches" | "not_judged" | "quick" | "left_out">;
+
+/** The outcome of a study, and the look of the state that says so. */
+export function outcome(study: Tally): { text: string; state: "" | "done" | "failed" } {
+  const leftOut = study.left_out.length > 0 ? `; left out: ${study.left_out.join(", ")}` : "";
+  const missed = study.required - study.required_matches;
+  if (study.rows === 0 && !leftOut) return { text: "not run: no quick form", state: "" };
+  if (missed > 0) return { text: `${missed} of ${study.required} required missed${leftOut}`, state: "failed" };
+  if (study.required > 0) return { text: `holds${leftOut}`, state: "done" };
+  if (study.not_judged > 0) return { text: `not judged${study.quick ? ": quick form" : ""}${leftOut}`, state: "" };
+  return { text: `nothing required${leftOut}`, state: "" };
 }
 
 const UNITS: Record<string, string> = { ms: "ms", us: "µs", ns: "ns", s: "s", percent: "%", gbps: "Gb/s", bytes: "bytes" };
@@ -19,5 +25,5 @@ export function metricName(metric: string): string {
 
 export const caseName = (one: Pick<StudyCase, "case" | "bar">): string => [one.case, one.bar].filter(Boolean).join(", ");
 
-/** Every metric of a study, in the order of its cases. */
-export const metrics = (cases: Pick<StudyCase, "metric">[]): string[] => [...new Set(cases.map((one) => one.metric))];
+/** The name of the bar of a row. */
+export const seriesName = (one: Pick<StudyCase, "bar" | "variant">): string => one.bar ?? one.variant;

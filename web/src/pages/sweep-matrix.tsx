@@ -1,24 +1,31 @@
 /** The heat map of a sweep over two of its axes. */
 import { useState } from "react";
 import { matrix } from "../draw/matrix";
-import { numbersOf } from "../report/numbers";
+import { numbersOf } from "../pictures/numbers";
 import { Select } from "../ui/parts";
 import { Plot } from "../ui/plot";
-import { type Cut, labelOf, matrixOf, type Rows, sides } from "./sweep-rows";
+import { type Cut, labelOf, matrixOf, type Reading, type Rows, sides } from "./sweep-rows";
+
+interface Props {
+  sweep: Rows;
+  reading: Reading;
+  /** The axes from top to bottom and from left to right at first. */
+  sides?: readonly [number, number];
+}
 
 /** Nothing for a sweep without two axes that are varied. */
-export function SweepMatrix({ sweep, reading }: { sweep: Rows; reading: number }) {
+export function SweepMatrix({ sweep, reading, sides: first }: Props) {
   const found = sides(sweep);
   const [variant, setVariant] = useState(sweep.variants[0] ?? "");
-  const [axes, setAxes] = useState([found[0] ?? 0, found[1] ?? 0] as const);
+  const [axes, setAxes] = useState(first ?? ([found[0] ?? 0, found[1] ?? 0] as const));
   const [at, setAt] = useState(sweep.axes.map((axis) => axis.values[0] ?? ""));
   if (found.length < 2) return null;
   const [down, across] = axes;
   // The axis of the other side changes its place with one that is chosen twice.
   const setDown = (axis: number) => setAxes([axis, axis === across ? down : across]);
   const setAcross = (axis: number) => setAxes([axis === down ? across : down, axis]);
-  const cut: Cut = { reading, variant, down, across, at };
-  const made = matrixOf(sweep, cut);
+  const cut: Cut = { variant, down, across, at };
+  const made = matrixOf(sweep, reading, cut);
   const choices = found.map((axis) => ({ value: String(axis), label: nameOf(sweep, axis) }));
   return (
     <>
@@ -47,7 +54,7 @@ export function SweepMatrix({ sweep, reading }: { sweep: Rows; reading: number }
       {made ? (
         <Plot
           title={made.title}
-          note="median of the seeds; all variants have the same colours"
+          note={`${reading.statistic} of the seeds; all variants have the same colours`}
           inputs={[sweep, reading, variant, axes, at]}
           draw={(width, theme) => matrix(made, width, theme)}
           numbers={numbersOf(made)}

@@ -1,43 +1,118 @@
-/** What plots of a sweep are made of: its rows, by variant, point and axis. */
+/** What plots of a sweep are made of: the values of a reading by point and variant, as the server has computed them. */
 import type { Sweep } from "../api/types";
-import { plain, unitFor } from "../draw/numbers";
-import type { Matrix } from "../report/spec";
+import type { Bar } from "../draw/bars";
+import type { Series } from "../draw/lines";
+import { plain, type Unit, unitFor } from "../draw/numbers";
+import { DASHES, LIGHT } from "../draw/theme";
+import type { Matrix } from "../pictures/spec";
+
+export type Rows = Pick<Sweep, "axes" | "variants" | "points" | "readings">;
+export type Reading = Sweep["readings"][number];
+type Cell = Reading["cells"][number];
+
+export const labelOf = (axis: Sweep["axes"][number]): string => axis.label || axis.path;
+
+export const variantName = (sweep: Rows, variant: number): string => sweep.variants[variant] || "all trials";
+
+/** The values of a point by their axes: `spines=4, size=1MiB`. */
+export const pointName = (sweep: Rows, point: number): string =>
+  sweep.axes.map((axis, at) => `${labelOf(axis)}=${sweep.points[point]?.[at] ?? ""}`).join(", ");
+
+/** The unit in which the greatest value of a reading is a readable number. */
+export function shownUnit(reading: Reading): Unit {
+  return unitFor(reading.shown_unit, Math.max(...reading.cells.map((cell) => Math.abs(cell.value ?? 0)), 0));
+}
+
+/** The name of a reading with its unit. */
+export const headed = (reading: Reading, unit: Unit): string => (unit.name ? `${reading.name} (${unit.name})` : reading.name);
+
+const isNumber = (value: number | null | undefined): value is number => typeof value === "number";
+
+/** What is said of a cell under the pointer. */
+function say(sweep: Rows, cell: Cell, unit: Unit): string {
+  const number = (value: number) => plain(value / unit.size, 5);
+  const value = isNumber(cell.value) ? `${number(cell.value)} ${unit.name}`.trim() : "no value";
+  const spread = isNumber(cell.least) && isNumber(cell.greatest) ? `, ${number(cell.least)} to ${number(cell.greatest)} over ${cell.seeds.length} seeds` : "";
+  const name = sweep.variants.length > 1 ? variantName(sweep, cell.variant) : "";
+  return [name, ...sweep.axes.map((axis, at) => `${labelOf(axis)} = ${sweep.points[cell.point]?.[at] ?? ""}`), value + spread].filter(Boolean).join("\n");
+}
+
+/** A bar with more seeds has no dots. */
+const DOTS = 40;
+
+/** A group for each point and a bar for each variant, with a dot for each seed. */
+export function barsOf(sweep: Rows, reading: Reading): Bar[] {
+  const unit = shownUnit(reading);
+  const within = (value: number) => value / unit.size;
+  return reading.cells.map((cell) => ({
+    ...(sweep.axes.length > 0 ? { group: sweep.points[cell.point]?.join(" ") ?? "" } : {}),
+    name: variantName(sweep, cell.variant),
+    value: isNumber(cell.value) ? within(cell.value) : null,
+    colour: cell.variant,
+    text: isNumber(cell.value) ? plain(within(cell.value), 5) : "–",
+    say: say(sweep, cell, unit),
+    ...(isNumber(cell.least) && isNumber(cell.greatest) ? { low: within(cell.least), high: within(cell.greatest) } : {}),
+    ...(isNumber(cell.least) && cell.values.length <= DOTS ? { dots: cell.values.map(within) } : {}),
+  }));
+}
 
 /** The mean of the two in the middle where there are as many below as above. */
-export const median = (values: number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b);
+const median = (sorted: number[]): number => {
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 };
 
-export type Rows = Pick<Sweep, "axes" | "variants" | "readings" | "rows">;
-
-export const labelOf = (axis: Sweep["axes"][number]): string => axis.label || axis.path;
-
-/** The values of all seeds of one variant at one point. */
-export interface Group {
-  variant: string;
-  point: string[];
-  values: number[];
+export interface Lines {
+  series: Series[];
+  /** Whether the axis is logarithmic. */
+  log: boolean;
+  /** Whether each value is the median over points that differ in other axes. */
+  overPoints: boolean;
+  /** The values of the axis as numbers, ascending, with their texts. */
+  ticks: [number, string][];
 }
 
-/** Seeds of one variant at one point are one group. */
-export function grouped(sweep: Rows, reading: number): Group[] {
-  const groups = new Map<string, Group>();
-  for (const row of sweep.rows) {
-    const value = row.values[reading];
-    if (typeof value !== "number") continue;
-    const key = JSON.stringify([row.point, row.variant]);
-    const group = groups.get(key) ?? { variant: row.variant, point: row.point, values: [] };
-    groups.set(key, group);
-    group.values.push(value);
-  }
-  const place = (point: string[]) => sweep.axes.map((axis, at) => axis.values.indexOf(point[at] ?? ""));
-  return [...groups.values()].sort((a, b) => {
-    const [left, right] = [place(a.point), place(b.point)];
-    const at = left.findIndex((one, index) => one !== right[index]);
-    return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0);
-  });
+const isLog = (ticks: [number, string][], grows: boolean): boolean => {
+  const [least, most] = [ticks[0]?.[0] ?? 0, ticks.at(-1)?.[0] ?? 0];
+  return least > 0 && (grows || (ticks.length > 2 && most >= 8 * least));
+};
+
+/** A line for each variant over an axis of numbers; of two axes also for each value of the other. */
+export function linesOf(sweep: Rows, reading: Reading, place: number): Lines | null {
+  const axis = sweep.axes[place];
+  const numbers = axis?.numbers;
+  if (!axis || !numbers) return null;
+  const texts = new Map(numbers.map((value, at) => [value, axis.values[at] ?? ""]));
+  const ticks = [...texts].sort((a, b) => a[0] - b[0]);
+  if (ticks.length < 2) return null;
+  const unit = shownUnit(reading);
+  const other = sweep.axes.length === 2 ? sweep.axes[1 - place] : undefined;
+  // More dashes could not be told apart.
+  const words: (string | null)[] = other && other.values.length <= DASHES.length ? other.values : [null];
+  const overPoints = sweep.axes.length > 2 || (other !== undefined && words[0] === null);
+  const numberAt = (point: number) => numbers[axis.values.indexOf(sweep.points[point]?.[place] ?? "")];
+  const series = sweep.variants.flatMap((_, variant) =>
+    words.map((word, member) => {
+      const cells = reading.cells.filter((cell) => cell.variant === variant && isNumber(cell.value) && (word === null || sweep.points[cell.point]?.[1 - place] === word));
+      const marks = ticks.flatMap(([x]) => {
+        const here = cells.filter((cell) => numberAt(cell.point) === x);
+        const values = here.map((cell) => (cell.value ?? 0) / unit.size).sort((a, b) => a - b);
+        const [only] = here;
+        if (!only) return [];
+        const ends = values.length > 1 ? [values[0], values.at(-1)] : isNumber(only.least) && isNumber(only.greatest) ? [only.least / unit.size, only.greatest / unit.size] : [];
+        return [{ x, value: median(values), ends: ends as number[] }];
+      });
+      const colours = LIGHT.series.length;
+      return {
+        name: word === null || !other ? variantName(sweep, variant) : `${variantName(sweep, variant)}, ${labelOf(other)}=${word}`,
+        colour: (variant % colours) + colours * ((Math.floor(variant / colours) + member) % DASHES.length),
+        points: marks.map((mark) => [mark.x, mark.value] as const),
+        spread: marks.flatMap(({ x, ends: [least, most] }) => (least === undefined || most === undefined ? [] : [[x, least, most] as const])),
+        dots: true,
+      };
+    }),
+  );
+  return { series, log: isLog(ticks, axis.log), overPoints, ticks };
 }
 
 /** More rows or columns are too fine to see. */
@@ -49,7 +124,6 @@ export const sides = (sweep: Rows): number[] =>
 
 /** Which part of a sweep a heat map shows. */
 export interface Cut {
-  reading: number;
   variant: string;
   /** Places of the axes from top to bottom, and from left to right. */
   down: number;
@@ -58,27 +132,20 @@ export interface Cut {
   at: string[];
 }
 
-/** The medians of one variant over two axes, coloured as those of all variants; nothing without a value. */
-export function matrixOf(sweep: Rows, cut: Cut): Matrix | null {
+/** The values of one variant over two axes, coloured as those of all variants; nothing without a value. */
+export function matrixOf(sweep: Rows, reading: Reading, cut: Cut): Matrix | null {
   const [down, across] = [sweep.axes[cut.down], sweep.axes[cut.across]];
-  const reading = sweep.readings[cut.reading];
-  if (!down || !across || !reading || cut.down === cut.across) return null;
+  if (!down || !across || cut.down === cut.across) return null;
   const varied = (axis: number) => axis === cut.down || axis === cut.across;
-  const shown = grouped(sweep, cut.reading).filter((group) => group.point.every((value, axis) => varied(axis) || value === cut.at[axis]));
+  const isShown = (cell: Cell) => isNumber(cell.value) && (sweep.points[cell.point] ?? []).every((value, axis) => varied(axis) || value === cut.at[axis]);
+  const shown = reading.cells.filter(isShown);
   if (shown.length === 0) return null;
-  const medians = shown.map((group) => median(group.values));
-  const [low, high] = [Math.min(...medians), Math.max(...medians)];
-  const unit = unitFor(reading.unit, Math.max(Math.abs(low), Math.abs(high)));
-  const own = new Map(
-    shown.filter((group) => group.variant === cut.variant).map((group) => [JSON.stringify([group.point[cut.down], group.point[cut.across]]), group]),
-  );
+  const values = shown.map((cell) => cell.value ?? 0);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const unit = unitFor(reading.shown_unit, Math.max(Math.abs(low), Math.abs(high)));
+  const key = (cell: Cell) => JSON.stringify([sweep.points[cell.point]?.[cut.down], sweep.points[cell.point]?.[cut.across]]);
+  const own = new Map(shown.filter((cell) => sweep.variants[cell.variant] === cut.variant).map((cell) => [key(cell), cell]));
   const cells = down.values.map((row) => across.values.map((column) => own.get(JSON.stringify([row, column]))));
-  const say = ({ variant, point, values }: Group): string => {
-    const number = (value: number) => plain(value / unit.size, 5);
-    const where = sweep.axes.map((axis, at) => `${labelOf(axis)} = ${point[at] ?? ""}`);
-    const spread = values.length > 1 ? `, ${number(Math.min(...values))} to ${number(Math.max(...values))} over ${values.length} seeds` : "";
-    return [variant, ...where, `${number(median(values))} ${unit.name}`.trim() + spread].filter(Boolean).join("\n");
-  };
   return {
     kind: "matrix",
     title: [reading.name, cut.variant && `of ${cut.variant}`, `over ${labelOf(down)} and ${labelOf(across)}`].filter(Boolean).join(" "),
@@ -86,10 +153,25 @@ export function matrixOf(sweep: Rows, cut: Cut): Matrix | null {
     across: labelOf(across),
     rows: down.values,
     columns: across.values,
-    values: cells.map((row) => row.map((group) => (group ? median(group.values) / unit.size : null))),
+    values: cells.map((row) => row.map((cell) => (cell ? (cell.value ?? 0) / unit.size : null))),
     unit: unit.name,
     low: low / unit.size,
     high: high / unit.size,
-    says: cells.map((row) => row.map((group) => (group ? say(group) : ""))),
+    says: cells.map((row) => row.map((cell) => (cell ? say(sweep, cell, unit) : ""))),
   };
+}
+
+/** Which variants are best: in a sentence each, the most frequent first. */
+export function winners(sweep: Rows, reading: Reading): string[] {
+  const [only] = reading.best;
+  const name = (variant: number) => variantName(sweep, variant);
+  if (sweep.points.length === 1) {
+    return only ? [`${name(only.variant)} is best: ${only.difference} than ${name(only.runner_up)} (${only.confidence}).`] : [];
+  }
+  const wins = sweep.variants.map((_, variant) => reading.best.filter((best) => best.variant === variant));
+  return wins
+    .map((won, variant) => ({ won, variant }))
+    .filter(({ won }) => won.length > 0)
+    .sort((a, b) => b.won.length - a.won.length)
+    .map(({ won, variant }) => `${name(variant)} is best at ${won.length} of ${sweep.points.length} points, significantly at ${won.filter((best) => best.significant).length}.`);
 }

@@ -1,42 +1,23 @@
 /** Sweeps: many trials of one description. */
-import { useCallback, useState } from "react";
+import { useCallback } from "react";
 import * as api from "../api/client";
 import { useChanges } from "../api/events";
-import { problemOf, type Problem } from "../api/problem";
 import type { Sweep } from "../api/types";
-import { barChart } from "../draw/bars";
-import { lineChart } from "../draw/lines";
-import { plain, unitFor, withUnit } from "../draw/numbers";
-import { parallel } from "../draw/parallel";
-import { Editor } from "../scenario/editor";
-import { inDescription } from "../scenario/sweep-problems";
+import { plain, withUnit } from "../draw/numbers";
 import { csv, download, fileName } from "../draw/save";
+import { isReport } from "../embedded";
+import { Answer } from "../ui/answers";
 import { moment } from "../ui/format";
 import { useLoad } from "../ui/load";
-import { Empty, Meter, Page, Pending, Problems, Select, State } from "../ui/parts";
-import { Plot } from "../ui/plot";
-import { go, href } from "../ui/router";
-import { SweepMatrix } from "./sweep-matrix";
-import { grouped, type Group, labelOf, median } from "./sweep-rows";
+import { Empty, Meter, Page, Pending, Problems, State, Tile } from "../ui/parts";
+import { href, type Route } from "../ui/router";
+import { Cases } from "./study-cases";
+import { Readings } from "./sweep-readings";
+import { labelOf } from "./sweep-rows";
 
-const FIRST = `name: uplinks
-# The scenario is the one chosen above; \`scenario: preset:NAME\` names a preset.
-variants:                     # what is compared
-  ecmp: {}
-  spray:
-    fabric.load_balancing: {kind: random-spray}
-    endpoint.nic.loss_recovery: {kind: selective-repeat, reorder: 64}
-axes:                         # what is varied
-  fabric.uplink_rate: [200Gbps, 400Gbps]
-seeds: 3
-readings:                     # what is read of each trial
-  - {name: JCT, query: max(jobs.jct_ns)}
-`;
-
-const DRAFT = "tenter-draft";
-
-export function Sweeps({ id }: { id: string | undefined }) {
-  if (id === "new") return <NewSweep />;
+export function Sweeps({ route }: { route: Route }) {
+  const [, id] = route.parts;
+  if (id === "together") return <Together ids={route.query.get("ids") ?? ""} />;
   return id ? <OneSweep id={id} /> : <AllSweeps />;
 }
 
@@ -44,14 +25,22 @@ function AllSweeps() {
   const sweeps = useLoad("sweeps", api.sweeps);
   const { reload } = sweeps;
   useChanges("sweep", useCallback(() => reload(), [reload]));
+  const over = (sweeps.data ?? []).filter((sweep) => sweep.state === "done").map((sweep) => sweep.id);
   return (
     <Page
       title="Sweeps"
       lead="Many trials of one scenario, at the points of a design."
       actions={
-        <a className="button primary" href={href(["sweeps", "new"])}>
-          New sweep
-        </a>
+        <>
+          {over.length > 1 ? (
+            <a className="button" href={href(["sweeps", "together"], { ids: over.join(",") })}>
+              Put those that are done side by side
+            </a>
+          ) : null}
+          <a className="button primary" href={href(["sweeps", "new"])}>
+            New sweep
+          </a>
+        </>
       }
     >
       {!sweeps.data ? (
@@ -98,54 +87,6 @@ function AllSweeps() {
   );
 }
 
-function NewSweep() {
-  const [text, setText] = useState(FIRST);
-  const [from, setFrom] = useState(window.sessionStorage.getItem(DRAFT) ? "draft" : "preset:leaf-spine-64");
-  const [problem, setProblem] = useState<Problem>();
-  const [busy, setBusy] = useState(false);
-  const presets = useLoad("presets", api.presets);
-  const trials = useLoad("sweep:trials", () => api.trials({ sort: "created", order: "desc", limit: 50 }));
-  const start = async () => {
-    setBusy(true);
-    try {
-      const sweep = await api.startSweep({ text, scenario: await scenarioOf(from) });
-      go(["sweeps", String(sweep.id)]);
-    } catch (error) {
-      setProblem(inDescription(problemOf(error), text));
-    }
-    setBusy(false);
-  };
-  const options = [
-    ...(window.sessionStorage.getItem(DRAFT) ? [{ value: "draft", label: "The draft under Configure" }] : []),
-    ...(trials.data?.rows ?? []).map((row) => ({ value: `trial:${row.id}`, label: `Trial ${row.name}` })),
-    ...(presets.data ?? []).map((preset) => ({ value: `preset:${preset.name}`, label: `Preset ${preset.name}` })),
-  ];
-  return (
-    <Page
-      title="New sweep"
-      lead="What is compared, the keys that are varied, and what is read of each trial."
-      actions={
-        <button type="button" className="primary" disabled={busy} onClick={() => void start()}>
-          Run sweep
-        </button>
-      }
-    >
-      <div className="controls">
-        <Select label="Scenario" value={from} options={options} onChange={setFrom} />
-      </div>
-      {problem ? <Problems problems={[problem]} /> : null}
-      <Editor text={text} problems={problem?.problems ?? []} height={420} onText={setText} label="Sweep, YAML" />
-    </Page>
-  );
-}
-
-async function scenarioOf(from: string): Promise<string> {
-  const [kind = "", name = ""] = [from.slice(0, from.indexOf(":")), from.slice(from.indexOf(":") + 1)];
-  if (kind === "preset") return (await api.preset(name)).text;
-  if (kind === "trial") return api.config(name);
-  return window.sessionStorage.getItem(DRAFT) ?? "";
-}
-
 function OneSweep({ id }: { id: string }) {
   const sweep = useLoad(`sweep:${id}`, () => api.sweep(id));
   const { reload } = sweep;
@@ -165,7 +106,7 @@ function OneSweep({ id }: { id: string }) {
       title={data.name}
       lead={<>Sweep of {plain(data.total)} trials, {plain(data.done)} done <State state={data.state} /></>}
       actions={
-        isOver(data.state) ? null : (
+        isOver(data.state) || isReport ? null : (
           <button type="button" className="danger" onClick={() => void api.cancelSweep(id).then(reload, reload)}>
             Abort
           </button>
@@ -174,12 +115,16 @@ function OneSweep({ id }: { id: string }) {
     >
       {data.error ? <Problems problems={[{ message: data.error }]} /> : null}
       {!isOver(data.state) ? <Meter value={data.done / Math.max(data.total, 1)} label={`Progress of ${data.name}`} /> : null}
+      <Head sweep={data} />
+      {data.cases.length > 0 ? <Cases title="Published and measured" name={data.name} cases={data.cases} /> : null}
       {data.rows.some((row) => row.values.some((value) => value !== null)) ? <Readings sweep={data} /> : <p className="empty">{isOver(data.state) ? "The sweep has no results." : "No trial is done yet."}</p>}
       <Points sweep={data} />
-      <details>
-        <summary>Description of the sweep</summary>
-        <pre tabIndex={0}>{data.text}</pre>
-      </details>
+      {data.text ? (
+        <details>
+          <summary>Description of the sweep</summary>
+          <pre tabIndex={0}>{data.text}</pre>
+        </details>
+      ) : null}
     </Page>
   );
 }
@@ -191,120 +136,43 @@ type SweepPoint = Sweep["rows"][number];
 /** Times are read in nanoseconds; people read those in the unit that fits. */
 const say = (value: number, unit: string): string => withUnit(value, unit, 5);
 
-function Readings({ sweep }: { sweep: Sweep }) {
-  const [at, setAt] = useState(0);
-  const reading = sweep.readings[at] ?? { name: "", unit: "" };
-  const groups = grouped(sweep, at);
-  const variants = sweep.variants.length > 0 ? sweep.variants : [""];
-  const where = (point: string[]) => point.join(", ");
-  const unit = unitFor(reading.unit, Math.max(...groups.flatMap((group) => group.values), 0));
-  const bars = groups.map((group) => ({
-    name: [where(group.point), group.variant].filter(Boolean).join(", "),
-    value: median(group.values) / unit.size,
-    low: Math.min(...group.values) / unit.size,
-    high: Math.max(...group.values) / unit.size,
-    dots: group.values.length > 1 ? group.values.map((value) => value / unit.size) : [],
-    colour: Math.max(variants.indexOf(group.variant), 0),
-    text: plain(median(group.values) / unit.size, 5),
-  }));
-  const rows = groups.map((group) => [where(group.point), group.variant, median(group.values), Math.min(...group.values), Math.max(...group.values), group.values.length]);
-  const label = unit.name ? `${reading.name} (${unit.name})` : reading.name;
+/** What it is about, what must be known of its values, and how large it is. */
+function Head({ sweep }: { sweep: Sweep }) {
+  const seeds = [...new Set(sweep.rows.map((row) => row.seed))].sort((a, b) => Number(a) - Number(b));
+  const range = seeds.length > 1 ? `${seeds[0]} to ${seeds.at(-1)}` : seeds[0];
   return (
-    <section>
-      {sweep.readings.length > 1 ? (
-        <div className="controls">
-          <Select label="Reading" value={String(at)} options={sweep.readings.map((one, index) => ({ value: String(index), label: one.name }))} onChange={(value) => setAt(Number(value))} />
-        </div>
+    <>
+      {sweep.about ? <p>{sweep.about}</p> : null}
+      {sweep.notes.map((note) => (
+        <p className={note.startsWith("warning") ? "note warn" : "note"} key={note}>
+          {note}
+        </p>
+      ))}
+      <dl className="tiles">
+        <Tile label="Trials" value={plain(sweep.rows.length)} note="that have run" />
+        <Tile label="Points" value={plain(sweep.points.length)} note={sweep.axes.map(labelOf).join(", ") || "nothing is varied"} />
+        <Tile label="Variants" value={plain(sweep.variants.length)} note={sweep.variants.join(", ") || undefined} />
+        <Tile label="Seeds" value={plain(seeds.length)} note={range} />
+      </dl>
+      {sweep.digest ? (
+        <p className="soft">
+          Digest <code>{sweep.digest}</code>.
+        </p>
       ) : null}
-      <div className="pictures">
-        <Plot
-          title={`${reading.name} of each point`}
-          note="median of the seeds, with the least and the greatest; a dot for each seed"
-          inputs={[sweep, at]}
-          draw={(width, theme) => barChart({ title: reading.name, bars: bars.slice(0, 60), value: { label } }, width, theme)}
-          numbers={{ columns: ["point", "variant", "median", "least", "greatest", "seeds"], rows }}
-        />
-        {sweep.axes.map((axis) => (
-          <AxisLines key={axis.path} sweep={sweep} axis={axis} groups={groups} label={reading.name} unit={reading.unit} />
-        ))}
-      </div>
-      {sweep.axes.length > 1 ? <SweepMatrix sweep={sweep} reading={at} /> : null}
-      {sweep.axes.length > 0 ? <Lines sweep={sweep} reading={at} /> : null}
-    </section>
+    </>
   );
 }
 
-interface AxisProps {
-  sweep: Sweep;
-  axis: Sweep["axes"][number];
-  groups: Group[];
-  label: string;
-  unit: string;
-}
-
-function AxisLines({ sweep, axis, groups, label, unit }: AxisProps) {
-  if (axis.values.length < 3 || !axis.values.every((value) => Number.isFinite(magnitude(value)))) return null;
-  const variants = sweep.variants.length > 0 ? sweep.variants : [""];
-  const at = sweep.axes.indexOf(axis);
-  const series = variants.map((variant) => ({
-    name: variant || label,
-    points: axis.values.flatMap((value) => {
-      const values = groups.filter((group) => group.variant === variant && group.point[at] === value).flatMap((group) => group.values);
-      return values.length > 0 ? [[magnitude(value), median(values)] as const] : [];
-    }),
-  }));
-  const title = `${label} by ${labelOf(axis)}`;
-  const texts = new Map(axis.values.map((value) => [magnitude(value), value]));
+/** What sweeps have in common, seed by seed at equal settings. */
+function Together({ ids }: { ids: string }) {
+  const loaded = useLoad(`together:${ids}`, () => api.sweepsTogether(ids));
+  const sections = loaded.data?.sections;
   return (
-    <Plot
-      title={title}
-      note="median over all else"
-      inputs={[sweep, label]}
-      draw={(width, theme) =>
-        lineChart(
-          { title, series, x: { label: labelOf(axis), values: [...texts.keys()].slice(0, 12), format: (value) => texts.get(value) ?? plain(value) }, y: { label, unit, low: 0 } },
-          width,
-          300,
-          theme,
-        )
-      }
-      numbers={{ columns: ["variant", axis.path, label], rows: series.flatMap((one) => one.points.map(([x, y]) => [one.name, texts.get(x) ?? x, y])) }}
-    />
-  );
-}
-
-/** The number of a quantity such as `400Gbps` or `16MiB`, in its base unit. */
-export function magnitude(text: string): number {
-  const match = /^([\d.]+)\s*([A-Za-z/µ]*)$/.exec(text.trim());
-  if (!match) return Number.NaN;
-  const units: Record<string, number> = {
-    "": 1, bps: 1, kbps: 1e3, Mbps: 1e6, Gbps: 1e9, Tbps: 1e12, ps: 1e-12, ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1,
-    B: 1, kB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40,
-  };
-  return Number(match[1]) * (units[match[2] ?? ""] ?? Number.NaN);
-}
-
-function Lines({ sweep, reading }: { sweep: Sweep; reading: number }) {
-  const about = sweep.readings[reading] ?? { name: "", unit: "" };
-  const axes = [
-    ...(sweep.variants.length > 1 ? [{ name: "variant", words: sweep.variants, of: (row: SweepPoint) => sweep.variants.indexOf(row.variant) }] : []),
-    ...sweep.axes.map((axis, at) => ({ name: labelOf(axis), words: axis.values, of: (row: SweepPoint) => axis.values.indexOf(row.point[at] ?? "") })),
-  ];
-  const done = sweep.rows.filter((row) => typeof row.values[reading] === "number");
-  const unit = unitFor(about.unit, Math.max(...done.map((row) => row.values[reading] ?? 0), 0));
-  const lines = done.map((row) => ({
-    name: [row.variant, ...row.point, row.seed ? `seed ${row.seed}` : ""].filter(Boolean).join(", "),
-    values: [...axes.map((axis) => axis.of(row)), (row.values[reading] ?? 0) / unit.size],
-  }));
-  const title = `${about.name} over all axes`;
-  return (
-    <Plot
-      title={title}
-      note="a line for each trial"
-      inputs={[sweep, reading]}
-      draw={(width, theme) => parallel({ title, axes: [...axes.map(({ name, words }) => ({ name, words })), { name: about.name, unit: unit.name }], lines, coloured: axes.length }, width, 300, theme)}
-      numbers={{ columns: [...axes.map((axis) => axis.name), about.name], rows: done.map((row) => [...axes.map((axis) => axis.words[axis.of(row)] ?? ""), row.values[reading] ?? null]) }}
-    />
+    <Page title="Sweeps side by side" lead="What the sweeps have in common, seed by seed at equal settings; differences are against the first.">
+      {sections ? null : <Pending loading={loaded.loading} problem={loaded.problem} />}
+      {sections?.length === 0 ? <Empty title="They have nothing in common" /> : null}
+      {sections?.map((section, at) => <Answer key={at} section={section} trial="sweeps" />)}
+    </Page>
   );
 }
 
@@ -317,11 +185,6 @@ function Points({ sweep }: { sweep: Sweep }) {
   return (
     <section>
       <h2>Trials</h2>
-      {sweep.notes.map((note) => (
-        <p className={note.startsWith("warning") ? "note warn" : "note"} key={note}>
-          {note}
-        </p>
-      ))}
       <div className="tools">
         <button type="button" onClick={() => download(`${fileName(sweep.name)}.csv`, csv(heads, sweep.rows.map((row) => [...cells(row), ...row.values])))}>
           CSV

@@ -1,6 +1,8 @@
 /** The answers of a trial, as the command prints them. */
+import { useState } from "react";
 import type { AnswerTable, Section } from "../api/types";
 import { csv, download, fileName } from "../draw/save";
+import { arranged, clicked, type Sort } from "./sorting";
 
 export function Answer({ section, trial }: { section: Section; trial: string }) {
   return (
@@ -20,15 +22,22 @@ export function Answer({ section, trial }: { section: Section; trial: string }) 
           </p>
         ),
       )}
-      {section.remark ? <p className="soft">{section.remark}</p> : null}
+      {section.remark ? <p className="soft remarks">{section.remark}</p> : null}
     </section>
   );
 }
+
+/** Shorter tables need no filter. */
+const FILTERED = 8;
 
 function Rows({ table, title, trial }: { table: AnswerTable; title: string; trial: string }) {
   const heads = table.columns.map((column) => (column.unit ? `${column.name} (${column.unit})` : column.name));
   const align = (at: number) => (table.columns[at]?.number ? "n" : undefined);
   const name = table.caption || title;
+  const [sort, setSort] = useState<Sort>();
+  const [word, setWord] = useState("");
+  const rows = arranged(table.rows, sort, word);
+  const turned = (at: number) => (sort?.column !== at ? undefined : sort.direction === 1 ? "ascending" : "descending");
   return (
     <>
       {table.caption ? <h3>{table.caption}</h3> : null}
@@ -37,15 +46,14 @@ function Rows({ table, title, trial }: { table: AnswerTable; title: string; tria
           <thead>
             <tr>
               {table.columns.map((column, at) => (
-                <th key={at} scope="col" className={align(at)}>
-                  {column.name}
-                  <small>{column.unit}</small>
+                <th key={at} scope="col" className={align(at)} aria-sort={turned(at)}>
+                  <Head name={column.name} unit={column.unit} onClick={table.rows.length > 1 ? () => setSort(clicked(sort, at)) : undefined} />
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
-            {table.rows.map((row, at) => (
+            {rows.map((row, at) => (
               <tr key={at}>
                 {row.map((cell, column) => (
                   <td key={column} className={align(column)}>
@@ -58,10 +66,34 @@ function Rows({ table, title, trial }: { table: AnswerTable; title: string; tria
         </table>
       </div>
       <div className="tools">
-        <button type="button" onClick={() => download(`${fileName(`${trial}-${name}`)}.csv`, csv(heads, table.rows))}>
+        {table.rows.length >= FILTERED ? (
+          <>
+            <input type="search" value={word} placeholder="Filter rows" aria-label={`Filter the rows of ${name}`} onChange={(event) => setWord(event.target.value)} />
+            <span className="soft" role="status">
+              {word ? `${rows.length} of ${table.rows.length} rows` : ""}
+            </span>
+          </>
+        ) : null}
+        <button type="button" onClick={() => download(`${fileName(`${trial}-${name}`)}.csv`, csv(heads, rows))}>
           CSV
         </button>
       </div>
     </>
+  );
+}
+
+function Head({ name, unit, onClick }: { name: string; unit: string; onClick: (() => void) | undefined }) {
+  const words = (
+    <>
+      {name}
+      <small>{unit}</small>
+    </>
+  );
+  return onClick && name ? (
+    <button type="button" className="sorter" onClick={onClick}>
+      {words}
+    </button>
+  ) : (
+    words
   );
 }

@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { problemOf, type Problem } from "../api/problem";
-
-const SIZE = 200;
+import { ROWS as SIZE } from "../views";
 
 export interface Pages<R> {
   total: number | undefined;

@@ -1,5 +1,6 @@
 /** Trials that are picked for a comparison, and the one that was last looked at. */
 import { useSyncExternalStore } from "react";
+import { store, stored } from "./storage";
 
 const KEY = "tenter-picked";
 const LAST = "tenter-last";
@@ -7,7 +8,7 @@ const listeners = new Set<() => void>();
 
 function read(): string[] {
   try {
-    const value: unknown = JSON.parse(window.localStorage.getItem(KEY) ?? "[]");
+    const value: unknown = JSON.parse(stored(KEY) ?? "[]");
     return Array.isArray(value) ? value.map(String) : [];
   } catch {
     return [];
@@ -18,7 +19,7 @@ let picked = read();
 
 export function pick(ids: string[]): void {
   picked = ids;
-  window.localStorage.setItem(KEY, JSON.stringify(ids));
+  store(KEY, JSON.stringify(ids));
   for (const listener of listeners) listener();
 }
 
@@ -33,14 +34,14 @@ export function usePicked(): string[] {
 }
 
 export function lastTrial(): string | undefined {
-  return window.localStorage.getItem(LAST) ?? undefined;
+  return stored(LAST) ?? undefined;
 }
 
 export function rememberTrial(id: string): void {
-  window.localStorage.setItem(LAST, id);
+  store(LAST, id);
 }
 
 export function forgetTrial(id: string): void {
-  if (lastTrial() === id) window.localStorage.removeItem(LAST);
+  if (lastTrial() === id) store(LAST, null);
   if (picked.includes(id)) pick(picked.filter((other) => other !== id));
 }

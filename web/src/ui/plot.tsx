@@ -16,6 +16,10 @@ interface Props {
   title: string;
   note?: ReactNode;
   draw: (width: number, theme: Theme) => Drawing;
+  /** The drawing as a file, where that has in it what stands beside the drawing here. */
+  file?: ((width: number, theme: Theme) => Drawing) | undefined;
+  /** What stands below the drawing. */
+  below?: ReactNode;
   /** What `draw` depends on. */
   inputs: readonly unknown[];
   numbers: Numbers;
@@ -58,6 +62,15 @@ function Drawn(props: Props) {
     [width, theme, ...props.inputs],
   );
   const name = fileName(props.title);
+  const whole = () => (drawing ? (props.file ?? props.draw)(width, theme) : null);
+  const saveSvg = () => {
+    const made = whole();
+    if (made) download(`${name}.svg`, made.svg, "image/svg+xml");
+  };
+  const savePng = () => {
+    const made = whole();
+    if (made) toPng(made, `${name}.png`);
+  };
   // Where a reader is, which between two bars is beside what is said.
   const at = useRef<Place>({ x: 0, y: 0 });
   const move = (event: PointerEvent<HTMLDivElement>) => {
@@ -101,6 +114,7 @@ function Drawn(props: Props) {
         ) : null}
         {drawing && hover ? <Tip hover={hover} width={drawing.width} /> : null}
       </div>
+      {props.below}
       <div className="tools">
         <button type="button" onClick={() => setOpen(!open)} aria-expanded={open}>
           Table
@@ -108,10 +122,10 @@ function Drawn(props: Props) {
         <button type="button" onClick={() => download(`${name}.csv`, csv(props.numbers.columns, props.numbers.rows))}>
           CSV
         </button>
-        <button type="button" onClick={() => drawing && download(`${name}.svg`, drawing.svg, "image/svg+xml")}>
+        <button type="button" onClick={saveSvg}>
           SVG
         </button>
-        <button type="button" onClick={() => drawing && toPng(drawing, `${name}.png`)}>
+        <button type="button" onClick={savePng}>
           PNG
         </button>
         {props.onPin ? (

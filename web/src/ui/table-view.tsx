@@ -3,7 +3,9 @@ import { type ReactNode, useState } from "react";
 import * as api from "../api/client";
 import type { Cell, Column } from "../api/types";
 import { percent, plain } from "../draw/numbers";
-import { download, fileName } from "../draw/save";
+import { csv, download, fileName } from "../draw/save";
+import { isReport } from "../embedded";
+import { ROWS, type TableView as TableShown } from "../views";
 import { count } from "./format";
 import { Grid, type GridColumn } from "./grid";
 import { useLoad, useSettled } from "./load";
@@ -13,12 +15,9 @@ import { cellText, example, heading, numeric } from "./table-words";
 
 interface Props {
   id: string;
-  table: string;
   name: string;
-  /** Columns shown at first, in this order; all of them where it is empty. */
-  first?: string[];
-  sort?: { key: string; order: "asc" | "desc" };
-  where?: string;
+  /** The table, the columns shown at first, or all where there are none, and the order, the greatest first. */
+  view: TableShown;
   /** A cell that is more than its text. */
   special?: Record<string, (value: Cell, row: Cell[]) => ReactNode>;
 }
@@ -34,18 +33,19 @@ const widthOf = (column: Column): string => {
 };
 
 export function TableView(props: Props) {
-  const { id, table, name } = props;
-  const [where, setWhere] = useState(props.where ?? "");
-  const [sort, setSort] = useState(props.sort);
+  const { id, name } = props;
+  const { table } = props.view;
+  const [where, setWhere] = useState("");
+  const [sort, setSort] = useState<{ key: string; order: "asc" | "desc" }>({ key: props.view.sort, order: "desc" });
   const [chosen, setChosen] = useState<string[]>();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   const settled = useSettled(where, 300);
-  const query = { where: settled, ...(sort ? { sort: sort.key, order: sort.order } : {}) };
+  const query = { where: settled, sort: sort.key, order: sort.order };
   const info = useLoad(`tables:${id}`, () => api.tables(id));
   const about = info.data?.find((one) => one.name === table);
   const all = about?.columns ?? [];
-  const wanted = (chosen ?? props.first ?? []).filter((key) => all.some((column) => column.name === key));
+  const wanted = (chosen ?? props.view.columns).filter((key) => all.some((column) => column.name === key));
   const columns = wanted.length > 0 ? wanted.flatMap((key) => all.filter((column) => column.name === key)) : all;
   const names = columns.map((column) => column.name).join(",");
   const pages = usePages<Cell[]>(about ? JSON.stringify([id, table, query, names]) : "", async (offset, limit) =>
@@ -65,10 +65,30 @@ export function TableView(props: Props) {
       cell: (row) => props.special?.[column.name]?.(row[at] ?? null, row) ?? (isShare(column) ? percent(Number(row[at])) : cellText(row[at] ?? null)),
     }),
   );
+  const file = `${fileName(name)}-${table}.csv`;
+  if (isReport) {
+    // The first rows are all that a report has: they can be neither sorted nor filtered as if they were all.
+    const total = pages.total ?? 0;
+    const rows = Array.from({ length: Math.min(total, ROWS) }, (_, at) => pages.row(at)).filter((row) => row !== undefined);
+    const key = columns.find((column) => column.name === sort.key);
+    const order = key ? ` with the greatest ${heading(key)}` : "";
+    return (
+      <>
+        {pages.problem ? <Problems problems={[pages.problem]} /> : null}
+        {total > rows.length ? <p className="soft">{`The ${rows.length} of ${plain(total)} rows${order}; the folder of the trial has all.`}</p> : null}
+        <Grid label={`Table ${table}`} columns={grid.map((column) => ({ ...column, sortable: false }))} total={rows.length} row={(at) => rows[at]} height={420} />
+        <div className="tools">
+          <button type="button" onClick={() => download(file, csv(columns.map((column) => column.name), rows))}>
+            CSV
+          </button>
+        </div>
+      </>
+    );
+  }
   const save = async () => {
     setBusy(true);
     try {
-      download(`${fileName(name)}-${table}.csv`, await api.tableCsv(id, table, query));
+      download(file, await api.tableCsv(id, table, query));
       setProblem(undefined);
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));

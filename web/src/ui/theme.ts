@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { DARK, LIGHT, type Theme } from "../draw/theme";
+import { store, stored } from "./storage";
 
 export type Choice = "auto" | "light" | "dark";
 
@@ -8,12 +9,12 @@ const system = window.matchMedia("(prefers-color-scheme: dark)");
 const listeners = new Set<() => void>();
 let printing = false;
 
-function stored(): Choice {
-  const value = window.localStorage.getItem(KEY);
+function kept(): Choice {
+  const value = stored(KEY);
   return value === "light" || value === "dark" ? value : "auto";
 }
 
-let choice = stored();
+let choice = kept();
 
 function isDark(): boolean {
   return !printing && (choice === "dark" || (choice === "auto" && system.matches));
@@ -38,8 +39,7 @@ apply();
 
 export function choose(next: Choice): void {
   choice = next;
-  if (next === "auto") window.localStorage.removeItem(KEY);
-  else window.localStorage.setItem(KEY, next);
+  store(KEY, next === "auto" ? null : next);
   apply();
 }
 

@@ -6,6 +6,8 @@ import { canvasPen, svgPen } from "../draw/pen";
 import { document as svgDocument, type Hover } from "../draw/svg";
 import { AXIS, barAt, type Bars, drawTimeline, NAMES, sayBar, timeAt, timelineHeight } from "../draw/timeline";
 import { csv, download } from "../draw/save";
+import { isReport } from "../embedded";
+import { TIMELINE_WIDTH } from "../views";
 import { useLoad, useSettled } from "./load";
 import { Pending, Search, Select } from "./parts";
 import { NumbersTable, Tip, useWidth } from "./plot";
@@ -29,7 +31,8 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
   const settled = useSettled(JSON.stringify([range, search]), 120);
   const [asked, filter] = JSON.parse(settled) as [Range | null, string];
   const rank = /\d+/.exec(filter)?.[0];
-  const query = {
+  // A report has all chunks as they were when it was written, and enlarges what it has.
+  const query = isReport ? { width: TIMELINE_WIDTH } : {
     ...(asked ?? {}),
     ...(job ? { job: Number(job) } : {}),
     ...(rank ? { rank: Number(rank) } : {}),
@@ -126,8 +129,8 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
   return (
     <section aria-label="Timeline">
       <div className="controls">
-        <Search label="Filter by rank" placeholder="Rank that sends or receives" value={search} onChange={setSearch} />
-        {jobs.length > 1 ? (
+        {isReport ? null : <Search label="Filter by rank" placeholder="Rank that sends or receives" value={search} onChange={setSearch} />}
+        {jobs.length > 1 && !isReport ? (
           <Select label="Job" value={job} options={[{ value: "", label: "All" }, ...jobs.map((name, index) => ({ value: String(index), label: name }))]} onChange={setJob} />
         ) : null}
         <button type="button" onClick={() => zoom(0.6)} aria-label="Enlarge">

@@ -3,6 +3,8 @@ import { type ReactNode, useCallback, useEffect } from "react";
 import * as api from "../api/client";
 import { useChanges } from "../api/events";
 import type { Trial } from "../api/types";
+import { isReport } from "../embedded";
+import { RECENT } from "../views";
 import { useLoad } from "./load";
 import { Empty, Page, Pending, Select, State } from "./parts";
 import { rememberTrial } from "./picked";
@@ -16,7 +18,7 @@ interface Props {
 }
 
 export function TrialPage({ id, page, title, children }: Props) {
-  const others = useLoad("trials:recent", () => api.trials({ sort: "created", order: "desc", limit: 100 }));
+  const others = useLoad("trials:recent", () => api.trials(RECENT));
   const latest = others.data?.rows[0]?.id;
   const found = id ?? (latest === undefined ? undefined : String(latest));
   const trial = useLoad(found ? `trial:${found}` : null, (signal) => api.trial(found ?? "", signal));
@@ -49,12 +51,14 @@ export function TrialPage({ id, page, title, children }: Props) {
   const data = trial.data;
   const rows = others.data?.rows ?? [];
   const options = (rows.some((row) => row.id === data.id) ? rows : [data, ...rows]).map((row) => ({ value: String(row.id), label: row.name }));
+  // A report is about its trials, whatever is shown of them.
+  const heading = isReport ? data.summary?.scenario || data.name : title;
   return (
     <Page
-      title={title}
+      title={heading}
       lead={
         <>
-          {data.name} <State state={data.state} />
+          {heading === data.name ? "" : data.name} {isReport && data.seed ? `seed ${data.seed}` : ""} <State state={data.state} />
           {data.tags.map((tag) => (
             <a key={tag} className="tag" href={href([], { tag })}>
               {tag}
@@ -64,10 +68,12 @@ export function TrialPage({ id, page, title, children }: Props) {
       }
       actions={
         <>
-          <Select label="Trial" hideLabel value={String(data.id)} options={options} onChange={(next) => go(["trials", next, page])} />
-          <a className="button" href={href(["configure"], { trial: String(data.id) })}>
-            Change and run again
-          </a>
+          {options.length > 1 ? <Select label="Trial" hideLabel value={String(data.id)} options={options} onChange={(next) => go(["trials", next, page])} /> : null}
+          {isReport ? null : (
+            <a className="button" href={href(["configure"], { trial: String(data.id) })}>
+              Change and run again
+            </a>
+          )}
         </>
       }
     >

@@ -1,10 +1,9 @@
 //! Workloads of flows through the command: run, summary, rows, report and refusal.
 
-use std::fs;
-
 use tenter_record::FlowRow;
 use tenter_report::read_rows;
 
+use crate::embedded::Embedded;
 use crate::workplace::Workplace;
 
 const LOAD: &str = "
@@ -39,8 +38,9 @@ fn a_workload_leaves_rows_and_percentiles_by_size() {
     let flows: Vec<FlowRow> = read_rows(&workplace.path("trial")).expect("rows");
     assert_eq!(flows.len(), 2_000);
     workplace.words("report trial -o page.html").expect(0);
-    let page = fs::read_to_string(workplace.path("page.html")).expect("the report");
-    assert!(page.contains("Flow completion times of web: flows, open-loop"));
+    let report = Embedded::read(&workplace.path("page.html"));
+    let pictures = report.text("/api/v1/trials/1/pictures?group=fct");
+    assert!(pictures.contains("Flow completion times of web: flows, open-loop"));
     // What is written out runs again and means the same.
     let again = workplace.words("run trial/config.yaml -o again").expect(0);
     assert!(again.stdout.contains("2,000 flows"), "{}", again.stdout);

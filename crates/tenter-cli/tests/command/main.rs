@@ -5,6 +5,8 @@ mod broken;
 mod capture;
 mod credit;
 mod damaged;
+#[path = "../embedded/mod.rs"]
+mod embedded;
 mod explain;
 mod fabrics;
 mod flow_workloads;

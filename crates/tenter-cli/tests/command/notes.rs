@@ -5,6 +5,7 @@ use std::fs;
 use tenter_record::NoteRow;
 use tenter_report::read_rows;
 
+use crate::embedded::Embedded;
 use crate::workplace::Workplace;
 
 /// No class of the data is marked, so its congestion control does nothing.
@@ -41,10 +42,16 @@ fn place(name: &str) -> Workplace {
 
 /// Asserts that a text has all of these.
 fn has(what: &str, text: &str, parts: &[&str]) {
-    // HTML has other apostrophes and quotes than texts, but not within these parts.
+    // JSON has other quotes than texts, but not within these parts.
     for part in parts {
         assert!(text.contains(part), "{what} lacks {part:?}:\n{text}");
     }
+}
+
+/// All answers in a report, one after the other.
+fn answers(workplace: &Workplace, report: &str) -> String {
+    let report = Embedded::read(&workplace.path(report));
+    report.answers.into_values().collect()
 }
 
 #[test]
@@ -88,12 +95,12 @@ fn no_surface_of_a_trial_drops_a_note() {
     workplace
         .words("report packets flows -o report.html")
         .expect(0);
-    let report = fs::read_to_string(workplace.path("report.html")).expect("a report");
+    let report = answers(&workplace, "report.html");
     has("report", &report, &both);
     has(
         "report",
         &report,
-        &["flows at flow level beside packets with packets"],
+        &["flows (2) at flow level beside packets (1) with packets"],
     );
 
     let seeds = workplace
@@ -107,7 +114,7 @@ fn no_surface_of_a_trial_drops_a_note() {
         &both,
     );
     workplace.words("report seeds -o seeds.html").expect(0);
-    let report = fs::read_to_string(workplace.path("seeds.html")).expect("a report");
+    let report = answers(&workplace, "seeds.html");
     has("report of seeds", &report, &both);
 }
 
@@ -130,7 +137,7 @@ fn no_surface_of_a_sweep_drops_a_note() {
     let results = fs::read(workplace.path("out/results.parquet")).expect("a table");
     assert!(String::from_utf8_lossy(&results).contains("no class of the data"));
     workplace.words("report out -o out.html").expect(0);
-    let report = fs::read_to_string(workplace.path("out.html")).expect("a report");
+    let report = answers(&workplace, "out.html");
     has("report of the sweep", &report, &[NO_MARKS]);
 
     let flows = workplace
@@ -183,7 +190,7 @@ fn no_surface_of_a_study_drops_a_note() {
     assert_eq!(notes[0]["code"], "scenario");
     assert_eq!(notes[1]["code"], "no-effect");
     workplace.words("report out -o out.html").expect(0);
-    let report = fs::read_to_string(workplace.path("out.html")).expect("a report");
+    let report = answers(&workplace, "out.html");
     has("report of a study", &report, &both);
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 use tenter_report::read_rows;
 
+use crate::embedded::Embedded;
 use crate::workplace::Workplace;
 
 const INCAST: &str = "
@@ -41,22 +42,32 @@ fn a_report_is_one_file_and_the_same_each_time() {
         answer.stderr
     );
     let page = fs::read_to_string(workplace.path("out/page.html")).expect("the report");
-    for part in [
-        "&lt;b&gt;incast&lt;/b&gt;",
-        "What held it up",
-        "leaf → spine",
-        "Paused ports",
-        "host_rate: 200Gbps",
-    ] {
-        assert!(page.contains(part), "{part}");
-    }
     assert!(!page.contains("<b>incast"), "names are escaped");
-    // The script behind it has words of its own.
-    let (contents, _) = page.split_once("<div id=\"tip\"").expect("a script");
-    assert!(
-        !contents.contains("NaN"),
-        "every place in a drawing is a number"
-    );
+    let embedded = Embedded::of(&page);
+    assert_eq!(embedded.document["title"], "2 trials");
+    assert_eq!(embedded.document["home"], "#/compare?ids=1,2");
+    for (address, part) in [
+        ("compare?ids=1,2", "fabric.host_rate"),
+        ("trials/1", "<b>incast</b>"),
+        ("compare/pictures?ids=1,2", "Queues over time"),
+        ("trials/1", "\"name\":\"one\""),
+        ("trials/1/held-up", "Parts of the completion time"),
+        ("trials/2/pictures?group=links", "leaf → spine"),
+        ("trials/2/pictures?group=time", "When ports were paused"),
+        ("trials/2/config", "host_rate: 200Gbps"),
+        ("trials/2/fabric", "\"links\":["),
+    ] {
+        let text = embedded.text(&format!("/api/v1/{address}"));
+        assert!(text.contains(part), "{address}: {part}");
+    }
+    let workplace_name = workplace.path("one").display().to_string();
+    for (address, text) in &embedded.answers {
+        assert!(!text.contains("NaN"), "{address}: places are numbers");
+        assert!(
+            !text.contains(&workplace_name),
+            "{address}: no folder of this machine"
+        );
+    }
     workplace.words("report one two -o again.html").expect(0);
     let again = fs::read_to_string(workplace.path("again.html")).expect("the report");
     assert!(page == again, "the same trials give the same page");
@@ -197,13 +208,16 @@ fn deviations_of_several_files_stand_in_table_json_and_report() {
         .words(&format!("report bench {files} -o beside.html"))
         .expect(0);
     let page = fs::read_to_string(workplace.path("beside.html")).expect("the report");
+    let embedded = Embedded::of(&page);
+    let beside = embedded.text("/api/v1/compare/measured");
     for part in [
-        "<h2>Simulated beside measured</h2>",
+        "Simulated beside measured",
         "all-reduce of own.csv",
-        "{\"name\":\"measured\",",
+        "{\"colour\":0,\"name\":\"measured\",",
         "mean absolute deviation",
+        "columns that are not read: `host`",
     ] {
-        assert!(page.contains(part), "{part}");
+        assert!(beside.contains(part), "{part} in {beside}");
     }
 }
 
@@ -330,7 +344,7 @@ jobs: [{{collectives: [{{collective: incast, root: 0, algorithm: parallel, size:
         let report = format!("report {name} -o {name}.html");
         workplace.words(&report).expect(0);
         let page = fs::read_to_string(workplace.path(&format!("{name}.html")));
-        let page = page.expect("the report");
+        let page = Embedded::of(&page.expect("the report"));
         let trial = tenter::read_for_report(workplace.path(name), &tenter::Budget::unlimited())
             .expect("the trial");
         (page, tenter_report::held_up(&trial))
@@ -342,9 +356,16 @@ jobs: [{{collectives: [{{collective: incast, root: 0, algorithm: parallel, size:
     let received = found[0].chain.links[last].chunk.received;
     assert!((total - (received - found[0].start)).abs() < 1e-3);
     assert!(held > 0.5 * total && lost >= 0.0, "{held} of {total}");
-    assert!(text.contains("held by rates <b>"), "the cause is named");
-    assert!(text.contains("<th class=\"n\">held by its rate</th>"));
+    let told = text.json("/api/v1/trials/1/held-up");
+    let told = &told["collectives"][0];
+    assert!((told["held_by_rate_ns"].as_f64().expect("a time") - held).abs() < 1e-3);
+    let parts = told["pictures"][0]["plot"]["parts"].to_string();
+    assert!(
+        parts.contains("held by rates"),
+        "the cause is named: {parts}"
+    );
     let (text, found) = page("pauses", "");
     assert!(found[0].chain.sums()[2].abs() < f64::EPSILON);
-    assert!(!text.contains("held by"));
+    let parts = text.text("/api/v1/trials/1/held-up");
+    assert!(!parts.contains("held by"), "{parts}");
 }

@@ -3,6 +3,8 @@
 mod bad_requests;
 mod budgets;
 mod client;
+#[path = "../embedded/mod.rs"]
+mod embedded;
 mod ledger;
 mod limits;
 #[cfg(unix)]

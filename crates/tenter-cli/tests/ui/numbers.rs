@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::SCENARIO;
 use crate::client::{Folder, Server, printed};
+use crate::embedded::Embedded;
 
 /// What depends on the machine and not on the scenario.
 const OF_MACHINE: [&str; 4] = ["wall_s", "set_up_s", "peak_rss_bytes", "threads"];
@@ -73,17 +74,9 @@ fn page_and_report_have_what_the_command_prints_of_every_kind_of_trial() {
             &folder,
             &["report", &format!("trials/{kind}"), "-o", "report.html"],
         );
-        let report = fs::read_to_string(folder.path().join("report.html")).expect("a report");
-        let is_in_both = |text: &str| {
+        let report = Embedded::read(&folder.path().join("report.html")).json("/api/v1/trials/1");
+        let is_printed = |text: &str| {
             assert!(lines.contains(&words(text)), "{kind}: {text} in\n{table}");
-            let escaped = text
-                .replace('&', "&amp;")
-                .replace('<', "&lt;")
-                .replace('>', "&gt;");
-            assert!(
-                report.contains(escaped.trim()),
-                "{kind}: {text} in the report"
-            );
         };
         let server = Server::start(&folder, &[]);
         let found = server.json("/trials");
@@ -93,23 +86,20 @@ fn page_and_report_have_what_the_command_prints_of_every_kind_of_trial() {
             .expect("it is listed");
         let trial = server.json(&format!("/trials/{}", trial["id"]));
         for section in trial["sections"].as_array().expect("sections") {
-            is_in_both(section["title"].as_str().expect("a title"));
-            texts(&section["lines"]).into_iter().for_each(is_in_both);
+            is_printed(section["title"].as_str().expect("a title"));
+            texts(&section["lines"]).into_iter().for_each(is_printed);
             for answer in section["tables"].as_array().expect("tables") {
                 for row in answer["rows"].as_array().expect("rows") {
-                    let cells = texts(row);
-                    let line = words(&cells.join(" "));
-                    assert!(lines.contains(&line), "{kind}: {line} in\n{table}");
-                    for cell in cells {
-                        assert!(report.contains(&format!(">{cell}</td>")), "{kind}: {cell}");
-                    }
+                    is_printed(&texts(row).join(" "));
                 }
             }
         }
         for fact in trial["facts"].as_array().expect("facts") {
             let [label, text] = ["label", "text"].map(|key| fact[key].as_str().expect("a text"));
-            let line = words(&format!("{label} {text}"));
-            assert!(lines.contains(&line), "{kind}: {line} in\n{table}");
+            is_printed(&format!("{label} {text}"));
+        }
+        for key in ["tiles", "sections", "facts", "summary"] {
+            assert_eq!(report[key], trial[key], "{kind}: {key} of the report");
         }
     }
 }
@@ -432,7 +422,7 @@ jobs:
 ";
 
 #[test]
-fn pictures_are_those_of_the_report() {
+fn a_report_has_the_pictures_of_the_page() {
     let folder = Folder::new("pictures");
     let server = Server::start(&folder, &[]);
     let [plain, training] = [SCENARIO, TRAINING].map(|scenario| {
@@ -446,19 +436,16 @@ fn pictures_are_those_of_the_report() {
     assert_eq!(all[0]["name"], "links");
     assert_eq!(all[0]["pictures"][0]["plot"]["kind"], "cells");
     let report = server.get(&format!("/trials/{training}/report.html"));
-    let text = report.text();
-    let data = text.split("<script type=\"application/json\">").skip(1);
-    let plots: Vec<Value> = data
-        .filter_map(|data| serde_json::from_str(data.split_once("</script>")?.0).ok())
-        .collect();
+    let report = Embedded::of(&report.text());
+    assert_eq!(report.document["title"], "training");
+    assert!(report.answers.contains_key("/api/v1/trials/1/fabric"));
+    let of_report = |path: &str| report.json(&format!("/api/v1/trials/1/{path}"));
     let groups = server.json(&format!("/trials/{training}/pictures"));
     assert_eq!(groups[0]["name"], "operations");
     let picture = &groups[0]["pictures"][0];
     assert_eq!(picture["title"], "training, iteration 0");
-    let lead = picture["lead"].as_str().expect("words");
-    assert!(text.contains(lead), "{lead}");
     assert_eq!(picture["plot"]["kind"], "operations");
-    assert!(plots.contains(&picture["plot"]));
+    assert_eq!(of_report("pictures?group=operations"), json!([groups[0]]));
     let held = server.json(&format!("/trials/{training}/held-up"));
     let pictures = held["collectives"][0]["pictures"].as_array();
     let pictures = pictures.expect("pictures");
@@ -467,9 +454,5 @@ fn pictures_are_those_of_the_report() {
         .map(|picture| &picture["plot"]["kind"])
         .collect();
     assert_eq!(kinds, ["parts", "chain"]);
-    assert!(
-        pictures
-            .iter()
-            .all(|picture| plots.contains(&picture["plot"]))
-    );
+    assert_eq!(of_report("held-up"), held);
 }

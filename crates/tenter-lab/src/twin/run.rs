@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tenter::{Plan, Run};
 use tenter_record::{FlowRow, PortRow, Summary};
-use tenter_report::{
-    Beside, Measured, NamedSummary, TrialData, html_measured_report, read_rows, write_whole,
-};
+use tenter_report::{read_rows, write_whole};
 
 use super::calibrate::{Calibration, calibrate};
 use super::compare::{SizeRow, medians, times_of};
@@ -42,7 +40,11 @@ pub struct Twin {
     pub complete: bool,
     /// Summary of the measured trial, as in its folder.
     pub measured: Summary,
-    /// Path to the page with drawings.
+    /// Folders with the simulations: one with stated constants, maybe one with fitted ones.
+    pub simulated: Vec<PathBuf>,
+    /// Path to the table with the measured times.
+    pub table: PathBuf,
+    /// Path at which the caller writes the page that draws the simulations beside the table.
     pub page: PathBuf,
 }
 
@@ -74,7 +76,7 @@ pub fn twin(
     };
     // Measured first: a lab that is not up should fail before time is spent on simulations.
     let measured = run(trial, &on_lab, observer)?;
-    let simulated = simulate(&trial.simulated, &folder.join(STATED))?;
+    let stated = simulate(&trial.simulated, &folder.join(STATED))?;
     let calibration = match constants {
         Constants::Stated => None,
         Constants::Known(known) => Some(known),
@@ -93,7 +95,7 @@ pub fn twin(
     };
     let sizes = sizes(
         &measured.summary,
-        &simulated,
+        &stated,
         fitted.as_ref(),
         calibration.as_ref(),
     );
@@ -113,8 +115,9 @@ pub fn twin(
     } else {
         Vec::new()
     };
-    let has_fit = fitted.is_some();
-    let page = draw(folder, &sizes, has_fit)?;
+    let mut simulated = vec![folder.join(STATED)];
+    simulated.extend(fitted.is_some().then(|| folder.join(FITTED)));
+    let table = write_table(folder, &sizes)?;
     Ok(Twin {
         flows: (
             spread(&measured_flows, &stated_flows),
@@ -126,7 +129,9 @@ pub fn twin(
         sizes,
         paths,
         calibration,
-        page,
+        simulated,
+        table,
+        page: folder.join(PAGE),
     })
 }
 
@@ -161,9 +166,8 @@ fn sizes(
     rows.collect()
 }
 
-/// Writes the measured times as a table, and a page that draws the simulations beside them. Returns
-/// the page's path.
-fn draw(folder: &Path, sizes: &[SizeRow], has_fit: bool) -> Result<PathBuf, LabError> {
+/// Writes the measured times as a table, and returns its path.
+fn write_table(folder: &Path, sizes: &[SizeRow]) -> Result<PathBuf, LabError> {
     let mut table = "collective,size_bytes,time_us\n".to_owned();
     for row in sizes {
         let name = row.collective.split(' ').next().unwrap_or_default();
@@ -174,19 +178,8 @@ fn draw(folder: &Path, sizes: &[SizeRow], has_fit: bool) -> Result<PathBuf, LabE
             row.measured.as_ns() / 1e3
         );
     }
-    let of_trial = |error| LabError::Trial(tenter::Error::from(error));
-    write_whole(&folder.join(TABLE), &table).map_err(of_trial)?;
-    let files = Measured::parse("lab", &table).unwrap_or_default();
-    let mut names = vec![STATED];
-    names.extend(has_fit.then_some(FITTED));
-    let read = |name: &&str| TrialData::read(&folder.join(name)).map_err(of_trial);
-    let trials: Result<Vec<TrialData>, LabError> = names.iter().map(read).collect();
-    let trials = trials?;
-    let named: Vec<NamedSummary> = trials.iter().map(NamedSummary::of).collect();
-    let page = folder.join(PAGE);
-    if let Ok(beside) = Beside::of(&named, &files, None) {
-        let text = html_measured_report(&trials, &beside);
-        write_whole(&page, &text).map_err(of_trial)?;
-    }
-    Ok(page)
+    let path = folder.join(TABLE);
+    let written = write_whole(&path, &table);
+    written.map_err(|error| LabError::Trial(tenter::Error::from(error)))?;
+    Ok(path)
 }

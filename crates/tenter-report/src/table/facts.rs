@@ -123,7 +123,7 @@ fn wire(totals: &Totals) -> Option<Fact> {
 
 /// The name of the bytes of pauses on the wire: if frames are sent by credit, those of flow-control
 /// packets.
-pub(crate) fn pause_word(totals: &Totals) -> &'static str {
+fn pause_word(totals: &Totals) -> &'static str {
     let told = totals.xoff_frames + totals.notice_frames > 0;
     if told || totals.pause_wire <= 0.0 {
         "pauses"

@@ -31,6 +31,29 @@ pub(crate) struct CompareQuery {
     ids: String,
 }
 
+impl CompareQuery {
+    /// The numbers, each once and not too many.
+    pub(super) fn ids(&self, app: &App) -> Result<Vec<i64>, ApiError> {
+        let ids = self.ids.split(',').map(|id| id.trim().parse::<i64>());
+        let ids: Result<Vec<i64>, _> = ids.collect();
+        let ids = ids.map_err(|_| ApiError::bad("`ids` has what is no number; write `ids=1,2`"))?;
+        // A report has the trials that it has.
+        if ids.len() > TRIALS_MAX && app.read.is_empty() {
+            return Err(ApiError::bad(format!(
+                "there are {} trials; compare at most {TRIALS_MAX} at once",
+                ids.len()
+            )));
+        }
+        let mut all = ids.iter().enumerate();
+        match all.find(|(at, id)| ids[..*at].contains(id)) {
+            Some((_, id)) => Err(ApiError::bad(format!(
+                "trial {id} is named twice; name each once"
+            ))),
+            None => Ok(ids),
+        }
+    }
+}
+
 /// Trials side by side.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CompareBody {
@@ -91,24 +114,7 @@ pub(crate) async fn compare(
     State(app): State<Shared>,
     Asked(asked): Asked<CompareQuery>,
 ) -> Result<Json<CompareBody>, ApiError> {
-    let ids = asked.ids.split(',').map(|id| id.trim().parse::<i64>());
-    let ids: Result<Vec<i64>, _> = ids.collect();
-    let ids = ids.map_err(|_| ApiError::bad("`ids` has what is no number; write `ids=1,2`"))?;
-    if ids.len() > TRIALS_MAX {
-        return Err(ApiError::bad(format!(
-            "there are {} trials; compare at most {TRIALS_MAX} at once",
-            ids.len()
-        )));
-    }
-    let twice = ids
-        .iter()
-        .enumerate()
-        .find(|(at, id)| ids[..*at].contains(id));
-    if let Some((_, id)) = twice {
-        return Err(ApiError::bad(format!(
-            "trial {id} is named twice; name each once"
-        )));
-    }
+    let ids = asked.ids(&app)?;
     apart(move || Ok(Json(compared(&app, &ids)?))).await
 }
 

@@ -10,12 +10,14 @@ use axum::http::header::{
 };
 use axum::response::{IntoResponse, Response};
 use tenter::Budget;
-use tenter_report::{OWN_FILE_REMEDY, TRACE_FILE, has_own, html_report, open_own, write_trace};
+use tenter_report::{OWN_FILE_REMEDY, TRACE_FILE, has_own, open_own, write_trace};
 
 use super::held_up::whole_trial;
 use super::tables::folder_of;
+use super::trials::found;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::At;
+use crate::named_trial::NamedTrial;
 use crate::parts::in_parts;
 use crate::state::{Shared, apart};
 use crate::stored::named;
@@ -75,7 +77,7 @@ pub(crate) async fn trace(
             // A second request for it waits for the file of the first.
             let _one = app.traces.lock();
             if !has_own(&path) {
-                write_trace(&whole_trial(&folder, budget)?, &folder)?;
+                write_trace(&*whole_trial(&app, &folder, budget)?, &folder)?;
             }
         }
         sent(&path, &format!("trial-{id}-trace.json"), "application/json")
@@ -99,7 +101,12 @@ pub(crate) async fn report(
     let shared = Arc::clone(&app);
     let work = move |budget: &Budget| {
         let folder = folder_of(&app, id)?;
-        let page = html_report(&[whole_trial(&folder, budget)?]);
+        let data = Arc::unwrap_or_clone(whole_trial(&app, &folder, budget)?);
+        let name = found(&app, id)?.name;
+        let report_of = app
+            .report_of
+            .ok_or_else(|| ApiError::internal("no reports are written"))?;
+        let page = report_of(vec![NamedTrial { name, data }])?;
         let headers = [
             (CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
             (CONTENT_SECURITY_POLICY, REPORT_POLICY.to_owned()),

@@ -9,11 +9,12 @@ mod fabric;
 mod files;
 mod held_up;
 mod live;
-mod pictures;
+pub(crate) mod measured;
+pub(crate) mod pictures;
 mod ports;
 mod presets;
-mod studies;
-mod sweeps;
+pub(crate) mod studies;
+pub(crate) mod sweeps;
 mod tables;
 mod timeline;
 mod trial_fabric;
@@ -69,12 +70,15 @@ fn api() -> OpenApiRouter<Shared> {
         .routes(routes!(held_up::held_up))
         .routes(routes!(pictures::pictures))
         .routes(routes!(compare::compare))
+        .routes(routes!(pictures::together))
         .routes(routes!(files::parquet))
         .routes(routes!(files::trace))
         .routes(routes!(files::report))
         .routes(routes!(sweeps::list, sweeps::queue))
         .routes(routes!(sweeps::show))
         .routes(routes!(sweeps::cancel))
+        .routes(routes!(sweeps::together))
+        .routes(routes!(measured::measured))
         .routes(routes!(studies::studies))
         .routes(routes!(studies::study))
         .routes(routes!(events::events));
@@ -122,6 +126,12 @@ fn add(responses: &mut BTreeMap<String, RefOr<utoipa::openapi::Response>>, refus
             .content("application/json", body);
         responses.insert((*status).to_owned(), response.into());
     }
+}
+
+/// The interface alone, for this process.
+pub(crate) fn unguarded(app: Shared) -> Router {
+    let (routes, _) = api().split_for_parts();
+    routes.with_state(app)
 }
 
 /// Everything that is answered.

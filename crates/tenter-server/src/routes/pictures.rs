@@ -1,4 +1,4 @@
-//! The pictures of a trial that reports have and tables do not give.
+//! The pictures of trials that tables do not give.
 
 use std::sync::Arc;
 
@@ -6,24 +6,29 @@ use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use tenter::Budget;
-use tenter_report::PictureGroup;
+use tenter_report::{PictureGroup, TrialData};
 use utoipa::{IntoParams, ToSchema};
 
+use super::compare::CompareQuery;
 use super::held_up::whole_trial;
 use super::tables::folder_of;
+use super::trials::found;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Asked, At};
 use crate::picture_body::PictureBody;
+use crate::section_body::SectionBody;
 use crate::state::Shared;
 
 /// Pictures of one kind.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PictureGroupBody {
-    /// The kind: `operations`, `links` or `circuits`.
+    /// The kind, for instance `operations`.
     name: &'static str,
-    /// The heading of the pictures in a report.
+    /// The heading of the pictures.
     title: &'static str,
     pictures: Vec<PictureBody>,
+    /// Answers that stand below them.
+    sections: Vec<SectionBody>,
 }
 
 impl From<&PictureGroup> for PictureGroupBody {
@@ -32,6 +37,12 @@ impl From<&PictureGroup> for PictureGroupBody {
             name: group.name,
             title: group.title,
             pictures: group.pictures.iter().map(PictureBody::from).collect(),
+            sections: group
+                .sections
+                .iter()
+                .cloned()
+                .map(SectionBody::from)
+                .collect(),
         }
     }
 }
@@ -40,11 +51,11 @@ impl From<&PictureGroup> for PictureGroupBody {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PicturesQuery {
-    /// `operations`, `links` or `circuits`; all of them without it.
+    /// `operations`, `links`, `circuits`, `fct`, `jobs` or `time`; all of them without it.
     group: Option<String>,
 }
 
-/// The pictures of a trial beside those that its other routes give, as its report has them.
+/// The pictures of a trial beside those that its other routes give.
 #[utoipa::path(get, path = "/trials/{id}/pictures", tag = "statistics",
     params(
         ("id" = i64, Path, description = "Number of the trial"),
@@ -62,8 +73,42 @@ pub(crate) async fn pictures(
     let shared = Arc::clone(&app);
     let work = move |budget: &Budget| {
         let folder = folder_of(&app, id)?;
-        let trial = whole_trial(&folder, budget)?;
+        let trial = whole_trial(&app, &folder, budget)?;
         let groups = tenter_report::pictures(&trial, asked.group.as_deref());
+        Ok(Json(groups.iter().map(PictureGroupBody::from).collect()))
+    };
+    shared.whole_trials.take(None, work).await
+}
+
+/// The pictures of several trials on the same axes.
+#[utoipa::path(get, path = "/compare/pictures", tag = "statistics", params(CompareQuery),
+    responses(
+        (status = 200, body = Vec<PictureGroupBody>),
+        (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
+pub(crate) async fn together(
+    State(app): State<Shared>,
+    Asked(asked): Asked<CompareQuery>,
+) -> Result<Json<Vec<PictureGroupBody>>, ApiError> {
+    let ids = asked.ids(&app)?;
+    let shared = Arc::clone(&app);
+    let work = move |budget: &Budget| {
+        let (mut trials, mut names) = (Vec::new(), Vec::new());
+        for id in ids {
+            let folder = folder_of(&app, id)?;
+            trials.push(whole_trial(&app, &folder, budget)?);
+            let name = found(&app, id)?.name;
+            let is_taken = names.contains(&name);
+            names.push(if is_taken {
+                format!("{name} ({id})")
+            } else {
+                name
+            });
+        }
+        let trials: Vec<&TrialData> = trials.iter().map(|trial| &**trial).collect();
+        let groups = tenter_report::pictures_together(&trials, &names);
         Ok(Json(groups.iter().map(PictureGroupBody::from).collect()))
     };
     shared.whole_trials.take(None, work).await

@@ -1,5 +1,6 @@
 //! Samples of ports over time.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -74,8 +75,6 @@ impl Samples {
         let [times, nodes, ports, values] = app.cache.columns(folder, &table, names)?;
         let mut instants = times.to_vec();
         instants.dedup();
-        let of_port = |port: &PortRow| ((port.node, port.port), port.rate_gbps);
-        let rows = read_rows::<PortRow>(folder).unwrap_or_default();
         Ok(Samples {
             times,
             nodes,
@@ -83,7 +82,7 @@ impl Samples {
             values,
             metric,
             instants,
-            rates: rows.iter().map(of_port).collect(),
+            rates: rates(app, folder).unwrap_or_default(),
         })
     }
 
@@ -108,6 +107,23 @@ impl Samples {
             }
             _ => value,
         }
+    }
+}
+
+/// Rates of ports in Gb/s.
+fn rates(app: &App, folder: &Path) -> Result<HashMap<(u32, u16), f64>, ApiError> {
+    let table: TrialTable = named("ports")?;
+    let names = ["node", "port", "rate_gbps"];
+    let [nodes, ports, rates] = app.cache.columns(folder, &table, names)?;
+    let of_port = |row: usize| ((nodes[row] as u32, ports[row] as u16), rates[row]);
+    Ok((0..rates.len()).map(of_port).collect())
+}
+
+/// The rows of the table `ports`, which reports have read; none where a trial has no such table.
+pub(super) fn ports_of<'a>(app: &'a App, folder: &Path) -> Cow<'a, [PortRow]> {
+    match app.read.get(folder) {
+        Some(read) => Cow::Borrowed(&read.ports),
+        None => Cow::Owned(read_rows(folder).unwrap_or_default()),
     }
 }
 
@@ -157,7 +173,7 @@ pub(crate) async fn series(
     apart(move || {
         let folder = folder_of(&app, id)?;
         let metric = asked.metric.unwrap_or_default();
-        let of = port_of_name(&folder, &port)?;
+        let of = port_of_name(&ports_of(&app, &folder), &port)?;
         let samples = Samples::read(&app, &folder, metric)?;
         let (from, to) = (
             asked.from.unwrap_or(f64::NEG_INFINITY),
@@ -182,8 +198,7 @@ pub(crate) async fn series(
 }
 
 /// Node and port of a name.
-fn port_of_name(folder: &Path, name: &str) -> Result<(u32, u16), ApiError> {
-    let rows = read_rows::<PortRow>(folder)?;
+fn port_of_name(rows: &[PortRow], name: &str) -> Result<(u32, u16), ApiError> {
     let found = rows
         .iter()
         .find(|row| name_of(row) == name)
@@ -249,7 +264,7 @@ pub(crate) async fn heat(
         let folder = folder_of(&app, id)?;
         let metric = asked.metric.unwrap_or_default();
         let samples = Samples::read(&app, &folder, metric)?;
-        Ok(Json(heat_of(&folder, &samples, &asked)))
+        Ok(Json(heat_of(&ports_of(&app, &folder), &samples, &asked)))
     })
     .await
 }
@@ -257,7 +272,7 @@ pub(crate) async fn heat(
 /// The greatest value of a port, and its values by column.
 type HeatRow = (f64, Vec<Option<f64>>);
 
-fn heat_of(folder: &Path, samples: &Samples, asked: &HeatQuery) -> HeatBody {
+fn heat_of(rows_of_ports: &[PortRow], samples: &Samples, asked: &HeatQuery) -> HeatBody {
     let (from, to) = (
         asked.from.unwrap_or(f64::NEG_INFINITY),
         asked.to.unwrap_or(f64::INFINITY),
@@ -290,8 +305,7 @@ fn heat_of(folder: &Path, samples: &Samples, asked: &HeatQuery) -> HeatBody {
     shown.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(a.0.cmp(&b.0)));
     shown.truncate(asked.ports.unwrap_or(128).clamp(1, 2_048));
     shown.sort_by_key(|row| row.0);
-    let names: HashMap<(u32, u16), String> = read_rows::<PortRow>(folder)
-        .unwrap_or_default()
+    let names: HashMap<(u32, u16), String> = rows_of_ports
         .iter()
         .map(|row| ((row.node, row.port), name_of(row)))
         .collect();

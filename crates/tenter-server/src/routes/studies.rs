@@ -2,6 +2,7 @@
 
 use axum::Json;
 use serde::Serialize;
+use tenter_report::{Drawn, band_text, has_lower_end, recorded_picture};
 use tenter_study::{
     CaseAnswer, Gate, STUDIES, StudyAnswer, StudyTexts, Value, Verdict, recorded_answer,
 };
@@ -9,6 +10,7 @@ use utoipa::ToSchema;
 
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::At;
+use crate::picture_body::PictureBody;
 use crate::state::apart;
 
 /// A study in a list.
@@ -29,6 +31,16 @@ pub(crate) struct StudyRow {
     required: usize,
     /// Those of them that match.
     required_matches: usize,
+    /// Rows whose misses are only shown.
+    open: usize,
+    /// Those of them that match.
+    open_matches: usize,
+    /// Rows that the quick form cannot judge.
+    not_judged: usize,
+    /// Whether it was run in its quick form.
+    quick: bool,
+    /// Names of the variants that were left out.
+    left_out: Vec<String>,
 }
 
 /// A study with its rows.
@@ -40,6 +52,15 @@ pub(crate) struct StudyBody {
     digest: String,
     variants: Vec<StudyVariantBody>,
     cases: Vec<StudyCaseBody>,
+    /// Charts that the study asks for; without any, its judged rows are drawn over their published
+    /// values.
+    charts: Vec<StudyChartBody>,
+    /// What the trials recorded, as far as the study asks for it and their folders are there.
+    recorded: Vec<PictureBody>,
+    /// What a reader of the values must know, a line for each note.
+    notes: Vec<String>,
+    /// Variants in which NICs were paused.
+    pauses: Vec<PausesBody>,
     /// The page of the study in Markdown: what the source says, and what is assumed.
     page: String,
     /// The scenario that every variant starts from, in YAML.
@@ -52,6 +73,36 @@ pub(crate) struct StudyVariantBody {
     name: String,
     /// What it stands for.
     about: String,
+    /// Trials that were run of it.
+    trials: usize,
+}
+
+/// A chart with a group of bars for each case.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct StudyChartBody {
+    title: String,
+    /// The metrics whose values are its bars.
+    metrics: Vec<String>,
+    /// Names of its bars; all of these metrics where there is none.
+    bars: Vec<String>,
+    /// What its axis measures, with the unit.
+    axis: String,
+}
+
+/// XOFF frames that the NICs of a variant received over all trials, and what a switch had to hold.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PausesBody {
+    variant: String,
+    /// Of the NIC with the fewest, of all NICs in the mean, and of the NIC with the most.
+    xoff_min_frames: u64,
+    xoff_mean_frames: f64,
+    xoff_max_frames: u64,
+    /// Jain's index: 1 where each NIC received as many.
+    xoff_evenness: f64,
+    /// Most bytes in the pools of one switch, in MB; a dash without pools.
+    held_text: String,
+    /// The switch that held them.
+    switch: String,
 }
 
 /// A published value beside what one variant has measured.
@@ -70,8 +121,14 @@ pub(crate) struct StudyCaseBody {
     measured_text: Option<String>,
     /// Of which trials the measured value is, where there are several.
     statistic: Option<String>,
+    /// The least and the greatest value over the seeds, and how many there are.
+    least: Option<f64>,
+    greatest: Option<f64>,
+    seeds: Option<usize>,
     band_low: Option<f64>,
     band_high: Option<f64>,
+    /// The band in words; one without a lower end has an upper end alone.
+    band_text: Option<String>,
     /// `required`, `open` or `info`.
     gate: &'static str,
     /// Whose the row is: `published` or `own`.
@@ -100,8 +157,16 @@ impl From<&CaseAnswer> for StudyCaseBody {
             measured: number(&case.measured),
             measured_text: text(&case.measured),
             statistic: case.statistic.clone(),
-            band_low: case.band.map(|[low, _]| low),
+            least: case.spread.map(|spread| spread.least),
+            greatest: case.spread.map(|spread| spread.greatest),
+            seeds: case.spread.map(|spread| spread.values),
+            // An axis that reached an open end would show nothing else.
+            band_low: case
+                .band
+                .filter(|band| has_lower_end(*band))
+                .map(|[low, _]| low),
             band_high: case.band.map(|[_, high]| high),
+            band_text: case.band.map(|band| band_text(band, |end| end.to_string())),
             gate: case.gate.word(),
             origin: case.origin.word(),
             verdict: case.verdict.word(),
@@ -120,7 +185,7 @@ impl From<&StudyAnswer> for StudyRow {
                 .count()
         };
         let matches = count(Verdict::Match);
-        let required = answer.tally(Gate::Required);
+        let [required, open] = [Gate::Required, Gate::Open].map(|gate| answer.tally(gate));
         StudyRow {
             name: answer.study.clone(),
             title: answer.title.clone(),
@@ -130,6 +195,54 @@ impl From<&StudyAnswer> for StudyRow {
             rows: answer.cases.len(),
             required: required.rows,
             required_matches: required.matches,
+            open: open.rows,
+            open_matches: open.matches,
+            not_judged: answer.not_judged(),
+            quick: answer.quick,
+            left_out: answer.left_out.clone(),
+        }
+    }
+}
+
+impl StudyBody {
+    /// A study with what its trials recorded.
+    pub(crate) fn of(answer: &StudyAnswer, drawn: &[Drawn]) -> StudyBody {
+        let variants = answer.variants.iter().map(|variant| StudyVariantBody {
+            name: variant.name.clone(),
+            about: variant.about.clone(),
+            trials: variant.trials,
+        });
+        let charts = answer.charts.iter().map(|chart| StudyChartBody {
+            title: chart.title.clone(),
+            metrics: chart.metrics.clone(),
+            bars: chart.bars.clone(),
+            axis: chart.axis.clone(),
+        });
+        let pauses = answer.pauses.iter().map(|of| PausesBody {
+            variant: of.variant.clone(),
+            xoff_min_frames: of.nic_xoff_min_frames,
+            xoff_mean_frames: of.nic_xoff_mean_frames,
+            xoff_max_frames: of.nic_xoff_max_frames,
+            xoff_evenness: of.nic_xoff_evenness,
+            held_text: of.held(),
+            switch: of.switch.clone(),
+        });
+        let notes = answer.noted();
+        let notes = notes.iter().map(|note| note.line(answer.variants.len()));
+        let recorded = drawn.iter().map(recorded_picture);
+        StudyBody {
+            row: StudyRow::from(answer),
+            digest: answer.digest.clone(),
+            variants: variants.collect(),
+            cases: answer.cases.iter().map(StudyCaseBody::from).collect(),
+            charts: charts.collect(),
+            recorded: recorded
+                .map(|picture| PictureBody::from(&picture))
+                .collect(),
+            notes: notes.collect(),
+            pauses: pauses.collect(),
+            page: String::new(),
+            scenario: String::new(),
         }
     }
 }
@@ -163,17 +276,10 @@ pub(crate) async fn study(At(name): At<String>) -> Result<Json<StudyBody>, ApiEr
             ApiError::missing("there is no such study; /api/v1/studies lists them")
         })?;
         let answer = answer_of(texts)?;
-        let variants = answer.variants.iter().map(|variant| StudyVariantBody {
-            name: variant.name.clone(),
-            about: variant.about.clone(),
-        });
         Ok(Json(StudyBody {
-            row: StudyRow::from(&answer),
-            variants: variants.collect(),
-            cases: answer.cases.iter().map(StudyCaseBody::from).collect(),
-            digest: answer.digest,
             page: texts.readme.to_owned(),
             scenario: texts.scenario.to_owned(),
+            ..StudyBody::of(&answer, &[])
         }))
     })
     .await

@@ -9,12 +9,18 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tenter::{Budget, TrialState, WorkspaceSweep, sweep_of};
-use tenter_report::{read_answers, read_sweep};
-use tenter_study::{Measured, StudyAnswer, SweepRecord};
-use utoipa::ToSchema;
+use tenter_report::{
+    NamedRecord, ShownCell, ShownReading, axis_numbers, paired_rows, paired_sections, read_answers,
+    read_sweep, shown_reading,
+};
+use tenter_study::{CaseAnswer, Gate, Measured, StudyAnswer, SweepRecord};
+use utoipa::{IntoParams, ToSchema};
+
+use super::studies::StudyCaseBody;
 
 use crate::error::{ApiError, ErrorBody};
-use crate::extract::{At, Body};
+use crate::extract::{Asked, At, Body};
+use crate::section_body::SectionBody;
 use crate::state::{App, Shared, apart};
 use crate::sweep_body::{SweepRow, told_sweep};
 
@@ -40,7 +46,17 @@ pub(crate) struct SweepBody {
     /// What is compared; one without a name where there is one thing only.
     variants: Vec<String>,
     axes: Vec<SweepAxisBody>,
+    /// The points of the design: a value for each axis.
+    points: Vec<Vec<String>>,
     readings: Vec<SweepReadingBody>,
+    /// Charts that the description names; without any, all are drawn that say something.
+    charts: Vec<SweepChartBody>,
+    /// Rows with a band or a published value, as studies have them.
+    cases: Vec<StudyCaseBody>,
+    /// What it is about, in a sentence; may be empty.
+    about: String,
+    /// The digest of all of its trials; empty before its end.
+    digest: String,
     /// What a reader of the values must know, of all trials together, a line for each note.
     notes: Vec<String>,
     /// Trials that have run, as they end.
@@ -60,6 +76,26 @@ pub(crate) struct SweepAxisBody {
     label: String,
     /// Its values in the order of the points.
     values: Vec<String>,
+    /// The same as numbers in their base unit; missing where one is a word, or they measure
+    /// different things.
+    numbers: Option<Vec<f64>>,
+    /// The unit of the numbers.
+    unit: &'static str,
+    /// Whether its values grow by a factor.
+    log: bool,
+}
+
+/// A chart.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SweepChartBody {
+    title: String,
+    /// `bars`, `lines`, `heat` or `parallel`.
+    kind: String,
+    /// Places of its readings.
+    readings: Vec<usize>,
+    /// Place of the axis from left to right, and of that from top to bottom.
+    x: Option<usize>,
+    y: Option<usize>,
 }
 
 /// What is read of each trial.
@@ -72,6 +108,47 @@ pub(crate) struct SweepReadingBody {
     more_is_better: bool,
     /// What is made of the values of several seeds.
     statistic: String,
+    /// What is read.
+    of: String,
+    /// The unit of the following cells, which are over those of another variant where the reading
+    /// is against one.
+    shown_unit: String,
+    /// Point by point, variant by variant.
+    cells: Vec<SweepCellBody>,
+    /// The best variant of each point where one is best.
+    best: Vec<SweepBestBody>,
+}
+
+/// A reading at a point for a variant.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SweepCellBody {
+    /// Place of the point.
+    point: usize,
+    /// Place of the variant.
+    variant: usize,
+    /// The statistic over the seeds.
+    value: Option<f64>,
+    /// The least and the greatest of several seeds, where the statistic is a value like theirs.
+    least: Option<f64>,
+    greatest: Option<f64>,
+    /// Seeds, in decimal, and their values.
+    seeds: Vec<String>,
+    values: Vec<f64>,
+}
+
+/// The best variant at a point beside the next best, paired by seed.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SweepBestBody {
+    /// Place of the point.
+    point: usize,
+    /// Places of the variants.
+    variant: usize,
+    runner_up: usize,
+    /// For instance `37.2 % less`.
+    difference: String,
+    /// The interval, the wins and the sign test, in words.
+    confidence: String,
+    significant: bool,
 }
 
 /// A trial of a sweep.
@@ -169,45 +246,164 @@ fn body(app: &App, sweep: &WorkspaceSweep) -> Result<SweepBody, ApiError> {
     let ids: BTreeMap<(usize, usize, u64), i64> = ids.collect();
     let measured: Vec<Measured> = noted.into_iter().map(|(measured, _)| measured).collect();
     let (record, answer) = results(sweep, &measured);
-    let axis = |(place, axis): (usize, &tenter_study::SweepAxis)| {
-        let mut values: Vec<String> = Vec::new();
-        for point in &record.points {
-            if let Some(value) = point.get(place).filter(|value| !values.contains(value)) {
-                values.push(value.clone());
-            }
+    Ok(SweepBody {
+        text: sweep.description.clone(),
+        scenario: sweep.scenario.clone(),
+        ..SweepBody::of(sweep.into(), &record, answer.as_ref(), &ids)
+    })
+}
+
+impl SweepBody {
+    /// A sweep of which these values are known; `ids` are the numbers of its trials by variant,
+    /// point and seed.
+    pub(crate) fn of(
+        row: SweepRow,
+        record: &SweepRecord,
+        answer: Option<&StudyAnswer>,
+        ids: &BTreeMap<(usize, usize, u64), i64>,
+    ) -> SweepBody {
+        let rows = record.trials.iter().map(|trial| SweepTrialBody {
+            variant: record.variants[trial.variant].clone(),
+            point: record.points[trial.point].clone(),
+            seed: trial.seed.to_string(),
+            values: trial.values.clone(),
+            trial: ids.get(&(trial.variant, trial.point, trial.seed)).copied(),
+        });
+        let notes = record.noted();
+        let notes = notes.iter().map(|note| note.line(record.variants.len()));
+        let cases = answer.iter().flat_map(|answer| &answer.cases);
+        let says = |case: &&CaseAnswer| case.gate != Gate::Info || case.published.is_some();
+        let charts = record.charts.iter().map(|chart| SweepChartBody {
+            title: chart.title.clone(),
+            kind: chart.kind.clone(),
+            readings: chart.readings.clone(),
+            x: chart.x,
+            y: chart.y,
+        });
+        SweepBody {
+            notes: notes.collect(),
+            row,
+            text: String::new(),
+            scenario: String::new(),
+            axes: (0..record.axes.len()).map(|at| axis(record, at)).collect(),
+            points: record.points.clone(),
+            readings: (0..record.readings.len())
+                .map(|at| reading(record, at))
+                .collect(),
+            charts: charts.collect(),
+            cases: cases.filter(says).map(StudyCaseBody::from).collect(),
+            about: record.description.clone(),
+            digest: record.digest.clone(),
+            rows: rows.collect(),
+            answer: answer.and_then(|answer| serde_json::to_value(answer).ok()),
+            variants: record.variants.clone(),
         }
-        SweepAxisBody {
-            path: axis.path.clone(),
-            label: axis.name.clone(),
+    }
+}
+
+fn axis(record: &SweepRecord, place: usize) -> SweepAxisBody {
+    let axis = &record.axes[place];
+    let mut values: Vec<String> = Vec::new();
+    for point in &record.points {
+        if let Some(value) = point.get(place).filter(|value| !values.contains(value)) {
+            values.push(value.clone());
+        }
+    }
+    let (numbers, unit) = axis_numbers(&values).unzip();
+    SweepAxisBody {
+        path: axis.path.clone(),
+        label: axis.name.clone(),
+        values,
+        numbers,
+        unit: unit.unwrap_or_default(),
+        log: axis.log,
+    }
+}
+
+fn reading(record: &SweepRecord, place: usize) -> SweepReadingBody {
+    let reading = &record.readings[place];
+    let ShownReading { unit, cells, best } = shown_reading(record, place);
+    let cell = |cell: ShownCell| {
+        let (seeds, values) = cell
+            .seeds
+            .iter()
+            .map(|(seed, value)| (seed.to_string(), *value))
+            .unzip();
+        SweepCellBody {
+            point: cell.point,
+            variant: cell.variant,
+            value: cell.value,
+            least: cell.spread.map(|(least, _)| least),
+            greatest: cell.spread.map(|(_, greatest)| greatest),
+            seeds,
             values,
         }
     };
-    let readings = record.readings.iter().map(|reading| SweepReadingBody {
+    let best = best.into_iter().map(|best| SweepBestBody {
+        point: best.point,
+        variant: best.variant,
+        runner_up: best.runner_up,
+        difference: best.difference,
+        confidence: best.confidence,
+        significant: best.is_significant,
+    });
+    SweepReadingBody {
         name: reading.name.clone(),
         unit: reading.unit.clone(),
         more_is_better: reading.more_is_better,
         statistic: reading.statistic.clone(),
-    });
-    let rows = record.trials.iter().map(|trial| SweepTrialBody {
-        variant: record.variants[trial.variant].clone(),
-        point: record.points[trial.point].clone(),
-        seed: trial.seed.to_string(),
-        values: trial.values.clone(),
-        trial: ids.get(&(trial.variant, trial.point, trial.seed)).copied(),
-    });
-    let notes = record.noted();
-    let notes = notes.iter().map(|note| note.line(record.variants.len()));
-    Ok(SweepBody {
-        notes: notes.collect(),
-        row: sweep.into(),
-        text: sweep.description.clone(),
-        scenario: sweep.scenario.clone(),
-        axes: record.axes.iter().enumerate().map(axis).collect(),
-        readings: readings.collect(),
-        rows: rows.collect(),
-        answer: answer.and_then(|answer| serde_json::to_value(answer).ok()),
-        variants: record.variants,
+        // A reading of all rows does not mention rows.
+        of: reading.of.trim_end_matches(" where {}").to_owned(),
+        shown_unit: unit,
+        cells: cells.into_iter().map(cell).collect(),
+        best: best.collect(),
+    }
+}
+
+/// Which sweeps.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct TogetherQuery {
+    /// Numbers of sweeps, parted by commas; differences are against the first.
+    ids: String,
+}
+
+/// What sweeps have in common, seed by seed at equal settings.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SweepsTogether {
+    /// A section for each reading, as `tenter compare` prints it.
+    pub(crate) sections: Vec<SectionBody>,
+}
+
+/// Sweeps side by side.
+#[utoipa::path(get, path = "/sweeps-together", operation_id = "sweep_together", tag = "sweeps",
+    params(TogetherQuery),
+    responses(
+        (status = 200, body = SweepsTogether),
+        (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody)))]
+pub(crate) async fn together(
+    State(app): State<Shared>,
+    Asked(asked): Asked<TogetherQuery>,
+) -> Result<Json<SweepsTogether>, ApiError> {
+    apart(move || {
+        let mut records = Vec::new();
+        for id in asked.ids.split(',') {
+            let id = id.trim().parse();
+            let id =
+                id.map_err(|_| ApiError::bad("`ids` has what is no number; write `ids=1,2`"))?;
+            let sweep = found(&app, id)?;
+            let (record, _) = results(&sweep, &[]);
+            let name = format!("{} ({id})", sweep.name);
+            records.push(NamedRecord { name, record });
+        }
+        let rows = paired_rows(&records).map_err(ApiError::bad)?;
+        let sections = paired_sections(&rows).into_iter();
+        Ok(Json(SweepsTogether {
+            sections: sections.map(SectionBody::from).collect(),
+        }))
     })
+    .await
 }
 
 /// Cancels a sweep that waits or runs; trials that have run are kept.

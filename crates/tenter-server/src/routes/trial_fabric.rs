@@ -9,11 +9,10 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use tenter::{Budget, NodeId, Plan, Scenario};
 use tenter_record::PortRow;
-use tenter_report::read_rows;
 use utoipa::{IntoParams, ToSchema};
 
 use super::fabric::{FabricBody, fabric_of};
-use super::ports::{Metric, Samples};
+use super::ports::{Metric, Samples, ports_of};
 use super::tables::folder_of;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Asked, At};
@@ -118,7 +117,7 @@ fn loaded(
     });
     let loads = match at {
         Some(at) => at_instant(app, folder, plan, at)?,
-        None => of_trial(folder, plan),
+        None => of_trial(&ports_of(app, folder), plan),
     };
     let jobs = plan.resolved().jobs.iter().map(|job| JobHosts {
         name: job.name.clone(),
@@ -144,8 +143,7 @@ pub(super) fn link_of(plan: &Plan, node: u32, port: u16) -> Option<(u32, u32)> {
     Some((link / 2, link % 2))
 }
 
-fn of_trial(folder: &Path, plan: &Plan) -> Vec<LoadBody> {
-    let rows = read_rows::<PortRow>(folder).unwrap_or_default();
+fn of_trial(rows: &[PortRow], plan: &Plan) -> Vec<LoadBody> {
     let load = |row: &PortRow| {
         let (link, direction) = link_of(plan, row.node, row.port)?;
         let read = |column: &str| !row.unread.lacks(column);

@@ -13,14 +13,14 @@ use serde_json::Value;
 use tenter::{Budget, TrialOrderKey, TrialQuery, TrialState, WorkspaceTrial};
 use tenter_record::Summary;
 use tenter_report::{
-    Align, CaptionedTable, Fact, Format, Section, TextColumn, Tile, TrialReport, facts,
-    read_manifest, read_summary, sections, tiles,
+    Fact, Format, Tile, TrialReport, facts, read_manifest, read_summary, sections, tiles,
 };
 use utoipa::{IntoParams, ToSchema};
 
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Asked, At, Body};
 use crate::resolve::resolve;
+use crate::section_body::SectionBody;
 use crate::state::{App, ProgressBody, Shared, apart};
 use crate::trial_body::{TrialRow, told_trial};
 
@@ -201,37 +201,6 @@ pub(crate) struct FactBody {
     text: String,
 }
 
-/// An answer as `tenter run` prints it.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct SectionBody {
-    /// What it is about, with its main number.
-    title: String,
-    /// What else must be said of it, a sentence each.
-    lines: Vec<String>,
-    tables: Vec<PrintedTable>,
-    /// What the tables leave out; empty where they are whole.
-    remark: String,
-}
-
-/// A table of an answer.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct PrintedTable {
-    /// What its rows are of; empty where the section says it.
-    caption: String,
-    columns: Vec<PrintedColumn>,
-    /// Texts, cell by cell.
-    rows: Vec<Vec<String>>,
-}
-
-/// The head of a column.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct PrintedColumn {
-    name: String,
-    unit: String,
-    /// Whether its texts are numbers, which stand at the right.
-    number: bool,
-}
-
 impl From<Tile> for TileBody {
     fn from(Tile { label, value, note }: Tile) -> TileBody {
         TileBody { label, value, note }
@@ -241,32 +210,6 @@ impl From<Tile> for TileBody {
 impl From<Fact> for FactBody {
     fn from(Fact { label, text }: Fact) -> FactBody {
         FactBody { label, text }
-    }
-}
-
-impl From<Section> for SectionBody {
-    fn from(section: Section) -> SectionBody {
-        let table = |CaptionedTable { caption, table }: CaptionedTable| PrintedTable {
-            caption,
-            columns: table.columns().iter().map(PrintedColumn::from).collect(),
-            rows: table.rows().to_vec(),
-        };
-        SectionBody {
-            title: section.title,
-            lines: section.lines,
-            tables: section.tables.into_iter().map(table).collect(),
-            remark: section.remark,
-        }
-    }
-}
-
-impl From<&TextColumn> for PrintedColumn {
-    fn from(column: &TextColumn) -> PrintedColumn {
-        PrintedColumn {
-            name: column.name.clone(),
-            unit: column.unit.clone(),
-            number: column.align == Align::Right,
-        }
     }
 }
 

@@ -130,8 +130,9 @@ pub(crate) struct Ledger {
     connection: Connection,
     folder: PathBuf,
     worker: String,
-    /// Held until the process ends, however it ends.
-    _alive: File,
+    /// Held until the process ends, however it ends; nothing for a ledger that no other process
+    /// can see.
+    alive: Option<File>,
 }
 
 /// What a ledger knows of a trial when someone wants to run it.
@@ -187,7 +188,19 @@ impl Ledger {
             connection,
             folder: folder.to_owned(),
             worker,
-            _alive: alive,
+            alive: Some(alive),
+        })
+    }
+
+    /// A ledger of this process alone, which ends with it.
+    pub(crate) fn in_memory() -> Result<Ledger, Error> {
+        let connection = Connection::open_in_memory().map_err(broken)?;
+        layout(&connection).map_err(broken)?;
+        Ok(Ledger {
+            connection,
+            folder: PathBuf::new(),
+            worker: String::new(),
+            alive: None,
         })
     }
 
@@ -404,6 +417,9 @@ impl Ledger {
 
 impl Drop for Ledger {
     fn drop(&mut self) {
+        if self.alive.is_none() {
+            return;
+        }
         let _ = std::fs::remove_file(self.folder.join(WORKERS_FOLDER).join(&self.worker));
     }
 }

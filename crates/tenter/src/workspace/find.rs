@@ -42,7 +42,7 @@ impl Workspace {
             }
             let id = match known {
                 Some(found) => found.id,
-                None => self.add_found(&relative)?,
+                None => self.add_found(&relative, &relative, now())?,
             };
             if links.is_empty() {
                 self.note_found(id, &folder, stamp, limits)?;
@@ -103,12 +103,19 @@ impl Workspace {
         all().map_err(broken)
     }
 
-    fn add_found(&self, relative: &str) -> Result<i64, Error> {
+    /// Notes a trial that lies where its caller says.
+    pub(super) fn add_given(&self, name: &str, folder: &Path, limits: Limits) -> Result<(), Error> {
+        let stamp = stamp(folder);
+        let id = self.add_found(name, &folder.to_string_lossy(), stamp as f64 / 1e9)?;
+        self.note_found(id, folder, stamp, limits)
+    }
+
+    fn add_found(&self, name: &str, folder: &str, created: f64) -> Result<i64, Error> {
         let text = "INSERT INTO workspace_trials (name, state, scenario, folder, created)
-            VALUES (?1, 'interrupted', '', ?1, ?2)
+            VALUES (?1, 'interrupted', '', ?2, ?3)
             ON CONFLICT (folder) DO UPDATE SET folder = folder RETURNING id";
         let ledger = self.ledger();
-        let values = params![relative, now()];
+        let values = params![name, folder, created];
         let id = ledger
             .connection()
             .query_row(text, values, |row| row.get(0));
@@ -125,10 +132,10 @@ impl Workspace {
 
     /// Notes what a folder holds by now.
     fn note_found(&self, id: i64, folder: &Path, stamp: i64, limits: Limits) -> Result<(), Error> {
-        let (state, shown) = match read_summary(folder) {
-            Ok(summary) => (state_of(&summary), Headline::of(&summary)),
+        let (state, shown, stopped) = match read_summary(folder) {
+            Ok(summary) => (state_of(&summary), Headline::of(&summary), summary.stopped),
             // Another command runs it, or it was killed: a later look tells.
-            Err(_) => (TrialState::Interrupted, Headline::default()),
+            Err(_) => (TrialState::Interrupted, Headline::default(), None),
         };
         let config = Scenario::of_trial(folder);
         let budget = check_budget(limits, Arc::default());
@@ -141,7 +148,7 @@ impl Workspace {
         self.note_headline(id, state, &shown, stamp)?;
         let seconds = stamp as f64 / 1e9;
         let config = config.as_ref().ok().and_then(Scenario::text);
-        let text = "UPDATE workspace_trials SET ended = ?2, error = NULL, scenario = ?4,
+        let text = "UPDATE workspace_trials SET ended = ?2, error = ?5, scenario = ?4,
             created = coalesce(?3, created), started = coalesce(?3, started) WHERE id = ?1";
         let wall = read_manifest(folder)
             .ok()
@@ -149,7 +156,7 @@ impl Workspace {
         let began = wall.map(|wall| seconds - wall);
         self.write(
             text,
-            params![id, seconds, began, config.unwrap_or_default()],
+            params![id, seconds, began, config.unwrap_or_default(), stopped],
         )
         .map(drop)
     }

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tenter_report::below;
+use tenter_units::Limits;
 
 use crate::Error;
 use crate::sweep::ledger::Ledger;
@@ -32,6 +33,8 @@ pub use trial::{Headline, TrialState, WorkspaceTrial};
 pub struct Workspace {
     ledger: Mutex<Ledger>,
     folder: PathBuf,
+    /// Whether its trials lie anywhere, at the places that this process has given.
+    is_given: bool,
 }
 
 impl Workspace {
@@ -47,9 +50,31 @@ impl Workspace {
             ledger: Mutex::new(ledger),
             // Links in a request's way would lead elsewhere later.
             folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
+            is_given: false,
         };
         workspace.interrupt_lost()?;
         workspace.renew_headlines()?;
+        Ok(workspace)
+    }
+
+    /// A workspace of these trials, wherever their folders are, that leaves nothing behind. Each
+    /// has a name; their numbers count from 1 in this order. What is asked of a report is answered
+    /// by it as by a workspace on disk. The scenario of each may take what `limits` say.
+    ///
+    /// # Errors
+    /// When the ledger cannot be made in memory.
+    pub fn of_trials<'t>(
+        trials: impl IntoIterator<Item = (&'t str, &'t Path)>,
+        limits: Limits,
+    ) -> Result<Workspace, Error> {
+        let workspace = Workspace {
+            ledger: Mutex::new(Ledger::in_memory()?),
+            folder: PathBuf::new(),
+            is_given: true,
+        };
+        for (name, folder) in trials {
+            workspace.add_given(name, folder, limits)?;
+        }
         Ok(workspace)
     }
 
@@ -62,6 +87,9 @@ impl Workspace {
     /// stranger with the folder: a name that leads out of the workspace, or by way of a link, has
     /// none, and the reason.
     fn folder_of(&self, relative: Option<&str>) -> (Option<PathBuf>, Option<String>) {
+        if self.is_given {
+            return (relative.map(PathBuf::from), None);
+        }
         let found = relative.map(|name| (name, below(&self.folder, Path::new(name))));
         match found {
             None => (None, None),

@@ -1,0 +1,205 @@
+//! What is known of the chunks that held a collective up.
+
+use std::collections::HashMap;
+
+use tenter_record::PortRow;
+
+use super::held_up_pictures::{DRAWN, name, parts, strip};
+use super::plot::Picture;
+use super::runs::{runs, slowest, sorted_chunks};
+use super::text::{bytes, number, time};
+use crate::chain::{Chain, Link};
+use crate::trial_data::{PortSample, TrialData};
+use tenter_record::Tiers;
+
+/// Ports by their lookup keys.
+pub(super) struct Ports<'a> {
+    trial: &'a TrialData,
+    tiers: &'a Tiers,
+    of_node: HashMap<u32, Vec<&'a PortRow>>,
+}
+
+impl<'a> Ports<'a> {
+    pub(super) fn of(trial: &'a TrialData, tiers: &'a Tiers) -> Ports<'a> {
+        let mut of_node: HashMap<u32, Vec<&PortRow>> = HashMap::new();
+        for port in &trial.ports {
+            of_node.entry(port.node).or_default().push(port);
+        }
+        Ports {
+            trial,
+            tiers,
+            of_node,
+        }
+    }
+
+    fn node(&self, node: u32) -> &[&'a PortRow] {
+        self.of_node.get(&node).map_or(&[], Vec::as_slice)
+    }
+
+    /// The port of a NIC.
+    fn nic(&self, host: u32) -> Option<&'a PortRow> {
+        self.node(host).first().copied()
+    }
+
+    /// The port of the switch that leads to a NIC.
+    fn last_hop(&self, host: u32) -> Option<&'a PortRow> {
+        let nic = self.nic(host)?;
+        let ports = self.node(self.tiers.node(&nic.peer_name)?);
+        ports
+            .iter()
+            .find(|port| port.peer_name == nic.node_name)
+            .copied()
+    }
+
+    /// Samples within a span of time, or the first after it if it falls between two.
+    fn samples(&self, from: f64, to: f64) -> &'a [PortSample] {
+        let samples = &self.trial.samples;
+        let first = samples.partition_point(|sample| sample.time < from);
+        let mut last = samples.partition_point(|sample| sample.time <= to);
+        if let Some(next) = samples.get(last) {
+            let of_next = &samples[last..];
+            last += of_next.partition_point(|sample| sample.time <= next.time);
+        }
+        &samples[first..last]
+    }
+
+    /// The deepest sampled queue of some ports while a chunk was on its way, and its port with its
+    /// paused time.
+    fn deepest(&self, link: &Link, ports: &[&PortRow]) -> Option<(f64, String)> {
+        let samples = self.samples(link.chunk.first_sent, link.chunk.received);
+        let of = |sample: &PortSample| {
+            let is_it = |port: &&&PortRow| (port.node, port.port) == (sample.node, sample.port);
+            ports.iter().find(is_it).copied()
+        };
+        let here = samples
+            .iter()
+            .filter_map(|sample| Some((of(sample)?, sample.queue_high_water_bytes)));
+        let (port, queue) = here.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let paused = if port.paused.is_zero() {
+            String::new()
+        } else {
+            let total = time(port.paused.as_ns());
+            format!(" (paused for {total} of the trial)")
+        };
+        let place = format!("{}:{}{paused}", port.node_name, port.port);
+        (queue > 0.0).then_some((queue, place))
+    }
+
+    /// The known facts about the ports of a chunk.
+    pub(super) fn findings(&self, link: &Link) -> Vec<String> {
+        let mut findings = Vec::new();
+        let Some((nic, last)) = self
+            .nic(link.chunk.src_host)
+            .zip(self.last_hop(link.chunk.dst_host))
+        else {
+            return findings;
+        };
+        if !nic.paused.is_zero() {
+            findings.push(format!(
+                "{} paused for {} of the trial",
+                nic.node_name,
+                time(nic.paused.as_ns())
+            ));
+        }
+        if let Some((queue, name)) = self.deepest(link, &[last]) {
+            findings.push(format!("{} queued at the last hop {name}", bytes(queue)));
+        }
+        if let Some(leaf) = self.tiers.node(&nic.peer_name)
+            && self.tiers.node(&last.node_name) != Some(leaf)
+        {
+            let uplinks: Vec<&PortRow> = self
+                .node(leaf)
+                .iter()
+                .filter(|port| self.tiers.direction(port).is_upward())
+                .copied()
+                .collect();
+            if let Some((queue, name)) = self.deepest(link, &uplinks) {
+                findings.push(format!(
+                    "up to {} queued on the uplinks of {}, at {name}",
+                    bytes(queue),
+                    nic.peer_name
+                ));
+            }
+        }
+        if link.chunk.retransmitted_frames > 0.0 {
+            findings.push(format!(
+                "{} frames retransmitted",
+                number(link.chunk.retransmitted_frames, 9)
+            ));
+        }
+        findings
+    }
+}
+
+/// What held one collective up: the chain of chunks that ends with the last one to arrive, in the
+/// iteration that took longest.
+#[derive(Clone, Debug)]
+pub struct HeldUp {
+    /// Index of the job.
+    pub job: u32,
+    /// Its name.
+    pub job_name: String,
+    /// Index of the collective in the job's run order.
+    pub collective: u32,
+    /// The iteration.
+    pub iteration: u32,
+    /// The operation, its algorithm and its size.
+    pub operation: (String, String, u64),
+    /// When it began, in ns.
+    pub start: f64,
+    /// The chain.
+    pub chain: Chain,
+    /// Of each link what it is called, and what is known of the ports on its way; of those alone
+    /// that lost time, in long chains of those that lost most.
+    pub links: Vec<(String, Option<Vec<String>>)>,
+    /// The parts of its time, and where it has several links, the chain over time.
+    pub pictures: Vec<Picture>,
+}
+
+/// Links whose ports are looked at.
+const LOOKED_AT: usize = 64;
+/// About the most marks of the chains of all collectives together.
+const MARKS: usize = 20_000;
+
+/// What held up each collective of a trial, one after the other.
+pub fn held_up(trial: &TrialData) -> Vec<HeldUp> {
+    let tiers = Tiers::of(&trial.ports, &trial.switches);
+    let ports = Ports::of(trial, &tiers);
+    let chunks = sorted_chunks(trial);
+    let runs = runs(trial, &chunks);
+    let slowest = slowest(&runs);
+    let drawn = (MARKS / slowest.len().max(1)).clamp(20, DRAWN);
+    let of = |run: &&super::runs::Run<'_>| {
+        let row = run.row;
+        let chain = run.chain(trial);
+        let mut losses: Vec<f64> = chain.links.iter().map(Link::loss).collect();
+        losses.sort_by(|a, b| b.total_cmp(a));
+        let least = losses
+            .get(LOOKED_AT - 1)
+            .copied()
+            .unwrap_or(f64::NEG_INFINITY);
+        let links = chain.links.iter().map(|link| {
+            let findings =
+                (link.loss() > 0.0 && link.loss() >= least).then(|| ports.findings(link));
+            (name(link), findings)
+        });
+        let start = row.start.as_ns();
+        let pictures = std::iter::once(parts(&chain)).chain(strip(&chain, start, drawn));
+        HeldUp {
+            pictures: pictures.collect(),
+            job: row.job,
+            job_name: run.job_name.to_owned(),
+            collective: row.index,
+            iteration: row.iteration,
+            operation: (
+                row.collective.clone(),
+                row.algorithm.clone(),
+                row.size_bytes,
+            ),
+            start,
+            links: links.collect(),
+            chain,
+        }
+    };
+    slowest.iter().map(of).collect()
+}

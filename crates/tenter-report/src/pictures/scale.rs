@@ -1,0 +1,89 @@
+//! Axes: the values at their ends, and their units.
+
+use super::text::Unit;
+
+/// One axis of a drawing.
+#[derive(Clone, Debug)]
+pub(super) struct Scale {
+    /// Values at both ends.
+    pub(super) domain: (f64, f64),
+    /// Whether equal distances are equal factors.
+    pub(super) log: bool,
+    /// The unit of the numbers beside the axis.
+    pub(super) unit: Unit,
+}
+
+impl Scale {
+    /// A linear axis from 0, that ends with a round number at or above `max`.
+    pub(super) fn from_zero(max: f64, unit: Unit) -> Scale {
+        let max = if max > 0.0 { max } else { unit.factor };
+        let step = nice_step(max / unit.factor / 4.0) * unit.factor;
+        Scale {
+            domain: (0.0, (max / step).ceil() * step),
+            log: false,
+            unit,
+        }
+    }
+
+    /// An axis over exactly these values: logarithmic where the last is over eight times the
+    /// first.
+    pub(super) fn over(min: f64, max: f64, unit: Unit) -> Scale {
+        let log = min > 0.0 && max > 8.0 * min;
+        let (min, max) = if log {
+            (min / 1.05, max * 1.05)
+        } else {
+            let margin = ((max - min) * 0.03).max(max.abs() * 0.002).max(1e-9);
+            ((min - margin).max(0.0), max + margin)
+        };
+        Scale {
+            domain: (min, max),
+            log,
+            unit,
+        }
+    }
+
+    /// An axis over exactly this span of time.
+    pub(super) fn span(from: f64, to: f64) -> Scale {
+        Scale {
+            domain: (from, if to > from { to } else { from + 1.0 }),
+            log: false,
+            unit: Unit::time(to),
+        }
+    }
+}
+
+/// The least of 1, 2, 2.5 and 5 times a power of ten that is at least `step`.
+fn nice_step(step: f64) -> f64 {
+    let power = 10_f64.powf(step.log10().floor());
+    let factors = [1.0, 2.0, 2.5, 5.0, 10.0];
+    let found = factors
+        .iter()
+        .find(|&factor| factor * power >= step * 0.999_999);
+    found.unwrap_or(&10.0) * power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_round() {
+        // 7.3 MiB: steps of 2 MiB, hence 8 MiB.
+        let mib = f64::from(1 << 20);
+        let scale = Scale::from_zero(7.3 * mib, Unit::bytes(7.3 * mib));
+        assert_eq!(scale.domain, (0.0, 8.0 * mib));
+    }
+
+    #[test]
+    fn wide_spans_are_logarithmic() {
+        let scale = Scale::over(1e5, 1e7, Unit::time(1e7));
+        assert!(scale.log);
+    }
+
+    #[test]
+    fn values_without_span_still_have_an_axis() {
+        let scale = Scale::over(5.0, 5.0, Unit::of(""));
+        assert!(scale.domain.0 < 5.0 && scale.domain.1 > 5.0);
+        assert!(Scale::from_zero(0.0, Unit::of("")).domain.1 > 0.0);
+    }
+}

@@ -1,0 +1,102 @@
+//! Routes that are called without a connection.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::Request;
+use hyper::service::Service as _;
+use hyper_util::service::TowerToHyperService;
+use serde_json::Value;
+use tenter::{Error, TrialQuery};
+use tokio::runtime::Runtime;
+
+use crate::routes;
+use crate::state::{App, Shared};
+
+/// What a route answered.
+pub(super) struct Answered {
+    pub(super) status: u16,
+    pub(super) body: Vec<u8>,
+}
+
+/// The routes of a workspace, and what runs them.
+pub(super) struct Asking {
+    runtime: Runtime,
+    routes: TowerToHyperService<Router>,
+    app: Shared,
+}
+
+impl Asking {
+    pub(super) fn of(app: App) -> Result<Asking, Error> {
+        let app = Arc::new(app);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(Asking {
+            runtime,
+            routes: TowerToHyperService::new(routes::unguarded(Arc::clone(&app))),
+            app,
+        })
+    }
+
+    /// The numbers of the trials, in the order in which they were given.
+    pub(super) fn trials(&self) -> Result<Vec<i64>, Error> {
+        let all = self.app.workspace.trials(&TrialQuery::default())?;
+        Ok(all.trials.iter().map(|trial| trial.id).collect())
+    }
+
+    /// The answer to `GET` of an address, in which nothing is encoded.
+    pub(super) fn ask(&self, address: &str) -> Result<Answered, Error> {
+        let internal = |error: String| Error::Internal(format!("{address}: {error}"));
+        let request = Request::get(encoded(address)).body(Body::empty());
+        let request = request.map_err(|error| internal(error.to_string()))?;
+        self.runtime.block_on(async {
+            let Ok(answer) = self.routes.call(request).await;
+            let status = answer.status().as_u16();
+            let body = to_bytes(answer.into_body(), usize::MAX).await;
+            let body = body.map_err(|error| internal(error.to_string()))?.to_vec();
+            let number = address.strip_prefix("/api/v1/trials/").unwrap_or("-");
+            let is_of_trial = number.bytes().all(|byte| byte.is_ascii_digit());
+            let body = if is_of_trial { for_pages(body) } else { body };
+            Ok(Answered { status, body })
+        })
+    }
+}
+
+/// A trial without what programs alone read of it: its tables as text, which names a folder
+/// of this machine.
+fn for_pages(body: Vec<u8>) -> Vec<u8> {
+    let Ok(Value::Object(mut answer)) = serde_json::from_slice(&body) else {
+        return body;
+    };
+    for name in ["summary_text", "summary_csv"] {
+        answer.remove(name);
+    }
+    serde_json::to_vec(&answer).unwrap_or(body)
+}
+
+/// An address with what may not stand in one as `%20`.
+fn encoded(address: &str) -> String {
+    let stands = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./?=&,:".contains(&byte);
+    let parts = address.bytes().map(|byte| {
+        if stands(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    });
+    parts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn blanks_and_signs_are_encoded() {
+        assert_eq!(
+            super::encoded("/a?where=x > 0&b=1,2"),
+            "/a?where=x%20%3E%200&b=1,2"
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! Reports: the page of the workspace, with the answers to what it asks, in one file.
+//!
+//! ```text
+//!   trials ──▶ workspace in memory ──▶ routes, called in process ──▶ answers by address
+//!                                                                        │ compressed
+//!   the script of the page (`web/src/report.tsx`) ───────────────▶ one HTML file
+//! ```
+//!
+//! `web/src/views.ts` has the addresses, since the page asks for them; its build leaves them here.
+
+mod asking;
+mod document;
+mod policy;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use tenter::{Error, Limits, Workspace};
+use tenter_record::{EngineKind, PairedRow};
+use tenter_report::{Beside, Drawn, NamedRecord, TrialData, paired_sections};
+use tenter_study::{Answers, StudyAnswer};
+
+use crate::named_trial::NamedTrial;
+use crate::options::Options;
+use crate::routes::measured::MeasuredBody;
+use crate::routes::studies::{StudyBody, StudyRow};
+use crate::routes::sweeps::{SweepBody, SweepsTogether};
+use crate::section_body::SectionBody;
+use crate::state::App;
+use crate::sweep_body::SweepRow;
+use asking::Asking;
+use document::Document;
+
+/// What a reader of simulated trials must know.
+const REMARK: &str = "Times are simulated; percentiles are by nearest rank; GB are 10⁹ bytes, GiB 2³⁰. Every number is in the trial folder, and its data dictionary says what each column means.";
+/// The same of trials that were measured.
+const REMARK_OF_LABS: &str = "Times are measured on the hosts of a lab; percentiles are by nearest rank; GB are 10⁹ bytes, GiB 2³⁰. Every number is in the trial folder, and its data dictionary says what each column means.";
+
+const REMARK_OF_SWEEPS: &str = "Times are simulated. Whiskers reach from the least to the greatest value over the seeds. Confidence is paired by seed: the 95 % interval of the geometric mean of ratios by Student's t distribution, and the two-sided sign test.";
+const REMARK_OF_STUDIES: &str = "Whiskers reach from the least to the greatest value over the seeds. Published values and bands are those of the tables of the study, which are not edited to fit.";
+
+/// The addresses whose answers a report has, the most important first.
+#[derive(Deserialize)]
+struct Views {
+    /// Of all trials together.
+    workspace: Vec<String>,
+    /// Of each trial, whose number stands for `{id}`.
+    trial: Vec<String>,
+    /// Of several trials, whose numbers stand for `{ids}`.
+    several: Vec<String>,
+}
+
+/// The report of trials alone, which routes write.
+pub(crate) fn report_of(trials: Vec<NamedTrial>) -> Result<String, Error> {
+    report_of_trials(trials, None)
+}
+
+/// The report of these trials, beside files of measurements if there are any, as the text of an
+/// HTML file. Nothing in it is fetched from anywhere.
+///
+/// # Errors
+/// When the answers cannot be made: threads or memory are missing.
+pub fn report_of_trials(trials: Vec<NamedTrial>, beside: Option<&Beside>) -> Result<String, Error> {
+    let views: Views = serde_json::from_str(include_str!("report.gen.json"))
+        .map_err(|error| Error::Internal(error.to_string()))?;
+    let is_measured = |trial: &NamedTrial| trial.data.summary.engine.engine == EngineKind::Lab;
+    let remark = if trials.iter().all(is_measured) {
+        REMARK_OF_LABS
+    } else {
+        REMARK
+    };
+    let title = match trials.as_slice() {
+        [one] if one.data.summary.scenario.is_empty() => one.name.clone(),
+        [one] => one.data.summary.scenario.clone(),
+        several => format!("{} trials", several.len()),
+    };
+    let asking = Asking::of(reading(trials)?)?;
+    let ids: Vec<String> = asking.trials()?.iter().map(i64::to_string).collect();
+    let home = match ids.as_slice() {
+        _ if beside.is_some() => "#/measured".to_owned(),
+        [one] => format!("#/trials/{one}"),
+        several => format!("#/compare?ids={}", several.join(",")),
+    };
+    let mut document = Document::new(title, home, remark, ids.len());
+    if let Some(beside) = beside {
+        document.add_body("/api/v1/compare/measured", &MeasuredBody::from(beside));
+    }
+    for address in &views.workspace {
+        document.add(address, asking.ask(address)?);
+    }
+    if ids.len() > 1 {
+        for address in &views.several {
+            let address = address.replace("{ids}", &ids.join(","));
+            document.add(&address, asking.ask(&address)?);
+        }
+    }
+    for address in &views.trial {
+        for id in &ids {
+            let address = address.replace("{id}", id);
+            document.add(&address, asking.ask(&address)?);
+        }
+    }
+    Ok(document.text())
+}
+
+/// The report of these sweeps, or of folders of seeds; `paired` compares them if there are several,
+/// and `answers` has their rows, which may be published ones, in the same order.
+pub fn report_of_sweeps(
+    records: &[NamedRecord],
+    paired: &[PairedRow],
+    answers: &[Option<StudyAnswer>],
+) -> String {
+    let heading = |of: &NamedRecord| match of.record.name.as_str() {
+        "" => of.name.clone(),
+        name => name.to_owned(),
+    };
+    let ids: Vec<String> = (1..=records.len()).map(|id| id.to_string()).collect();
+    let (title, home) = match records {
+        [one] => (heading(one), "#/sweeps/1".to_owned()),
+        several => (
+            format!("{} sweeps", several.len()),
+            format!("#/sweeps/together?ids={}", ids.join(",")),
+        ),
+    };
+    let mut document = Document::new(title, home, REMARK_OF_SWEEPS, records.len());
+    let mut rows = Vec::new();
+    for ((number, of), place) in (1..).zip(records).zip(0..) {
+        let answer = answers.get(place).and_then(Option::as_ref);
+        let name = match records {
+            [_] => heading(of),
+            _ => of.name.clone(),
+        };
+        let row = SweepRow::of_record(number, name, &of.record);
+        rows.push(row.clone());
+        let body = SweepBody::of(row, &of.record, answer, &BTreeMap::new());
+        document.add_body(&format!("/api/v1/sweeps/{number}"), &body);
+    }
+    document.add_body("/api/v1/sweeps", &rows);
+    if records.len() > 1 {
+        let sections = paired_sections(paired).into_iter();
+        let sections = sections.map(SectionBody::from).collect();
+        let address = format!("/api/v1/sweeps-together?ids={}", ids.join(","));
+        document.add_body(&address, &SweepsTogether { sections });
+    }
+    document.text()
+}
+
+/// The report of these studies; `drawings` has what the trials of each recorded, in the same order.
+pub fn report_of_studies(answers: &Answers, drawings: &[Vec<Drawn>]) -> String {
+    let studies = answers.studies.as_slice();
+    let (title, home) = match studies {
+        [one] => (
+            one.title.clone(),
+            format!("#/studies/{}", one.study.replace('/', "%2F")),
+        ),
+        several => (format!("{} studies", several.len()), "#/studies".to_owned()),
+    };
+    let mut document = Document::new(title, home, REMARK_OF_STUDIES, studies.len());
+    let mut rows = Vec::new();
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    for (place, answer) in studies.iter().enumerate() {
+        // Folders of several runs may have the same study.
+        let count = names.entry(answer.study.clone()).or_default();
+        *count += 1;
+        let mut answer = answer.clone();
+        if *count > 1 {
+            answer.study = format!("{}, no. {count}", answer.study);
+        }
+        let drawn = drawings.get(place).map_or(&[][..], Vec::as_slice);
+        let address = format!("/api/v1/studies/{}", answer.study);
+        document.add_body(&address, &StudyBody::of(&answer, drawn));
+        rows.push(StudyRow::from(&answer));
+    }
+    document.add_body("/api/v1/studies", &rows);
+    document.text()
+}
+
+/// A workspace of trials that have been read.
+fn reading(trials: Vec<NamedTrial>) -> Result<App, Error> {
+    let mut read: BTreeMap<PathBuf, Arc<TrialData>> = BTreeMap::new();
+    let mut given = Vec::new();
+    for NamedTrial { name, data } in trials {
+        let folder = data.path.canonicalize();
+        let folder = folder.unwrap_or_else(|_| data.path.clone());
+        read.insert(folder.clone(), Arc::new(data));
+        given.push((name, folder));
+    }
+    let named = given.iter().map(|(name, folder)| (&**name, &**folder));
+    // What they take was held against the limits when they were read.
+    let workspace = Workspace::of_trials(named, Limits::NONE)?;
+    let options = Options {
+        check: Limits::NONE,
+        ..Options::default()
+    };
+    let mut app = App::new(workspace, options, None, Vec::new(), None);
+    app.read = read;
+    Ok(app)
+}

@@ -1,0 +1,84 @@
+/** A picture that the server gives as data. */
+import { useMemo, useState } from "react";
+import type { PictureBody, PictureGroup } from "../api/types";
+import { draw } from "../pictures/draw";
+import { numbersOf } from "../pictures/numbers";
+import type { Series } from "../draw/lines";
+import { stroke } from "../draw/theme";
+import type { Spec } from "../pictures/spec";
+import { Answer } from "./answers";
+import { Select } from "./parts";
+import { Plot } from "./plot";
+import { useTheme } from "./theme";
+
+const specOf = (picture: PictureBody): Spec => picture.plot as unknown as Spec;
+
+export function PicturePlot({ picture, metric = "" }: { picture: PictureBody; metric?: string }) {
+  const spec = specOf(picture);
+  const numbers = useMemo(() => numbersOf(spec), [spec]);
+  const [off, setOff] = useState<ReadonlySet<number>>(new Set());
+  const names = spec.kind === "lines" && spec.series.length > 1 ? spec.series : [];
+  const choice = { off, metric, legend: names.length === 0 };
+  const toggle = (at: number) => setOff(new Set(off.has(at) ? [...off].filter((one) => one !== at) : [...off, at]));
+  return (
+    <Plot
+      title={picture.title}
+      note={picture.lead}
+      draw={(width, theme) => draw(spec, width, theme, choice)}
+      file={(width, theme) => draw(spec, width, theme, { ...choice, legend: true })}
+      below={names.length > 0 ? <Legend series={names} off={off} onToggle={toggle} /> : null}
+      inputs={[spec, metric, off]}
+      numbers={numbers}
+    />
+  );
+}
+
+/** The names of lines, which switch them off and on. */
+function Legend({ series, off, onToggle }: { series: Series[]; off: ReadonlySet<number>; onToggle: (at: number) => void }) {
+  const theme = useTheme();
+  return (
+    <p className="legend">
+      {series.map((one, at) => {
+        const { colour, dash } = stroke(theme, one.colour ?? at);
+        return (
+          <button type="button" key={at} aria-pressed={!off.has(at)} onClick={() => onToggle(at)}>
+            <svg viewBox="0 0 22 8" aria-hidden="true">
+              <path d="M0 4H22" stroke={colour} strokeWidth="2.4" strokeDasharray={dash} />
+            </svg>
+            {one.name}
+          </button>
+        );
+      })}
+    </p>
+  );
+}
+
+/** Pictures below each other; where cells have several numbers, one choice for all of them. */
+export function PicturePlots({ pictures }: { pictures: PictureBody[] }) {
+  const cells = pictures.map(specOf).find((spec) => spec.kind === "cells");
+  const [metric, setMetric] = useState(cells?.metrics[0]?.key ?? "");
+  return (
+    <>
+      {cells ? (
+        <div className="controls">
+          <Select label="Colour" value={metric} options={cells.metrics.map(({ key, name }) => ({ value: key, label: name }))} onChange={setMetric} />
+        </div>
+      ) : null}
+      {pictures.map((picture, at) => (
+        <PicturePlot key={at} picture={picture} metric={metric} />
+      ))}
+    </>
+  );
+}
+
+/** The pictures of a group, and the answers below them. */
+export function PictureGroupView({ group, name }: { group: PictureGroup; name: string }) {
+  return (
+    <>
+      <PicturePlots pictures={group.pictures} />
+      {group.sections.map((section, at) => (
+        <Answer key={at} section={section} trial={name} />
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+/** The order of the texts in a table's cells. */
+
+/** What units count as, so that cells of one column may have several. */
+const SIZES: Record<string, number> = {
+  ns: 1, µs: 1e3, us: 1e3, ms: 1e6, s: 1e9,
+  B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12,
+};
+
+/** The number that a cell begins with; the text where it has none. */
+function valueOf(text: string): number | string {
+  const number = /^[+-]?[\d,]*\.?\d+(e[+-]?\d+)?/i.exec(text.replace("−", "-"));
+  if (!number) return text;
+  const value = Number(number[0].replaceAll(",", ""));
+  const unit = /^[\s\u00a0]*([a-zA-Zµ]+)/.exec(text.slice(number[0].length))?.[1] ?? "";
+  return Number.isFinite(value) ? value * (SIZES[unit] ?? 1) : text;
+}
+
+function compare(a: string, b: string, direction: 1 | -1): number {
+  const [one, other] = [valueOf(a.trim()), valueOf(b.trim())];
+  if (typeof one === "number" && typeof other === "number") return direction * (one - other);
+  // What has no number is at the end, whatever is asked for first.
+  if (typeof one === "number") return -1;
+  if (typeof other === "number") return 1;
+  return direction * one.localeCompare(other, "en", { numeric: true });
+}
+
+export interface Sort {
+  column: number;
+  direction: 1 | -1;
+}
+
+/** A click on a head: ascending, descending, and the order of the table again. */
+export function clicked(sort: Sort | undefined, column: number): Sort | undefined {
+  if (sort?.column !== column) return { column, direction: 1 };
+  return sort.direction === 1 ? { column, direction: -1 } : undefined;
+}
+
+/** The rows that have a word in any of their cells, in an order. */
+export function arranged(rows: string[][], sort: Sort | undefined, word: string): string[][] {
+  const wanted = word.trim().toLowerCase();
+  const shown = wanted ? rows.filter((row) => row.some((cell) => cell.toLowerCase().includes(wanted))) : rows;
+  if (!sort) return shown;
+  return [...shown].sort((a, b) => compare(a[sort.column] ?? "", b[sort.column] ?? "", sort.direction));
+}
