@@ -88,8 +88,7 @@ impl Draft {
         let (models, balancing) = (own.fabric.models(), own.fabric.balancing());
         let (told, power) = (own.fabric.signals(), own.fabric.power());
         buffer::check_capacities(models.as_deref(), own.endpoint.as_ref(), problems);
-        let of = balancing.as_ref();
-        let given = Given::of(&own, seed, graphs);
+        let (of, given) = (balancing.as_ref(), Given::of(&own, seed, graphs));
         let bound = Bound::new(&mut own, &given, models.as_deref(), of, findings, effective)?;
         let switched = Switched::new(&own, &bound, models, of, told, findings, effective)?;
         let (topology, switches) = (bound.topology, switched.switches);

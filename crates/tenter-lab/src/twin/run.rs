@@ -93,12 +93,8 @@ pub fn twin(
             Some(simulate(&scenario.resolve()?, &folder.join(FITTED))?)
         }
     };
-    let sizes = sizes(
-        &measured.summary,
-        &stated,
-        fitted.as_ref(),
-        calibration.as_ref(),
-    );
+    let fit = (fitted.as_ref(), calibration.as_ref());
+    let sizes = sizes(&measured.summary, &stated, fit);
     let flows_of = |name: &str| read_rows::<FlowRow>(&folder.join(name));
     let measured_flows = flows_of(MEASURED).map_err(tenter::Error::from)?;
     let stated_flows = flows_of(STATED).map_err(tenter::Error::from)?;
@@ -143,9 +139,9 @@ fn simulate(plan: &Plan, folder: &Path) -> Result<Summary, LabError> {
 fn sizes(
     measured: &Summary,
     stated: &Summary,
-    fitted: Option<&Summary>,
-    calibration: Option<&Calibration>,
+    fit: (Option<&Summary>, Option<&Calibration>),
 ) -> Vec<SizeRow> {
+    let (fitted, calibration) = fit;
     let all = medians(measured);
     let stated = times_of(&all, stated);
     let fitted = fitted.map(|fitted| times_of(&all, fitted));
