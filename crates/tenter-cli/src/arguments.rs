@@ -72,7 +72,9 @@ impl Arguments {
             Some(Command::Import(import)) => import.wants_json(),
             Some(Command::Export(export)) => text(export.format()),
             Some(Command::Study(study)) => match &study.command {
-                StudyCommand::List { format } | StudyCommand::Show { format, .. } => text(*format),
+                StudyCommand::List { format }
+                | StudyCommand::Show { format, .. }
+                | StudyCommand::Copy { format, .. } => text(*format),
                 StudyCommand::Run(run) => output(run.format),
             },
             Some(Command::Sweep(Sweep {

@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use tenter::{StudyRun, machine_limits};
+use tenter::{StudyRun, Sweep};
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::Plan;
 use tenter_report::{Measured, MeasuredRow, TextColumn, TextTable, write_whole};
 use tenter_server::report_of_studies;
-use tenter_study::{
-    AnswerVariant, Answers, CaseAnswer, Extent, Study, StudyAnswer, Value, Verdict,
-};
+use tenter_study::{AnswerVariant, Answers, CaseAnswer, StudyAnswer, Value, Verdict};
 use tenter_units::Bytes;
 
 use crate::arguments::LabCollect;
@@ -35,28 +33,25 @@ const HARDWARE: &str = "hardware";
 /// Prints the steps of a study for people with hardware.
 pub(crate) fn plan(name: &str) -> Result<ExitCode, Failure> {
     let mut text = String::new();
-    for study in study::read(&[name.to_owned()])? {
-        steps(&study, &mut text)?;
+    for run in study::read(&[name.to_owned()])? {
+        steps(&run, &mut text)?;
     }
     print(&text);
     Ok(ExitCode::SUCCESS)
 }
 
-fn steps(study: &Study, text: &mut String) -> Result<(), Failure> {
-    let Some(variant) = study.variants.first() else {
-        return Ok(());
-    };
-    let loaded = study.trials(variant, Extent::Full, machine_limits());
-    let loaded = loaded.map_err(|error| Failure::other(error.to_string()))?;
+fn steps(run: &StudyRun, text: &mut String) -> Result<(), Failure> {
+    let keys = &run.study.sweep.keys;
+    let plans = run.run(None).first_plans()?;
     let _ = writeln!(
         text,
         "{}: {}\nsource: {}\n",
-        study.name, study.title, study.source
+        keys.name, keys.title, keys.source
     );
-    let Some(first) = loaded.first() else {
+    let Some(first) = plans.first() else {
         return Ok(());
     };
-    let plan = &first.plan;
+    let plan = first.resolved();
     let _ = writeln!(
         text,
         "1. Hosts: {} NICs on {} switches, as `tenter explain` lists them; clocks by PTP or NTP.",
@@ -67,8 +62,8 @@ fn steps(study: &Study, text: &mut String) -> Result<(), Failure> {
     nics(plan, text);
     let _ = writeln!(text, "4. Run, and keep what each prints:");
     let mut seen = BTreeSet::new();
-    for loaded in &loaded {
-        for command in commands(&loaded.plan) {
+    for plan in &plans {
+        for command in commands(plan.resolved()) {
             if seen.insert(command.clone()) {
                 let _ = writeln!(text, "   {command}");
             }
@@ -80,7 +75,7 @@ fn steps(study: &Study, text: &mut String) -> Result<(), Failure> {
          on switches `show interfaces counters`, `show queue counters`, `show pfc counters`, `show priority-group watermark shared`, \
          `show queue watermark unicast`.\n\
          6. Bring the logs together: `tenter lab collect {} LOG…` puts them beside the simulated and published values.\n",
-        study.name
+        keys.name
     );
     Ok(())
 }
@@ -194,16 +189,19 @@ pub(crate) fn collect(arguments: &LabCollect) -> Result<ExitCode, Failure> {
             arguments.study
         )));
     };
-    let extent = if study.has(Extent::Quick) {
-        Extent::Quick
-    } else {
-        Extent::Full
+    let quick = |sweep: Sweep| {
+        Ok::<Sweep, Failure>(match sweep.has_quick() {
+            true => sweep.quick(),
+            false => sweep,
+        })
     };
-    let run = StudyRun::new(study.clone()).extent(extent);
+    let run = study.clone().part(quick)?.run(None).workers(1);
     let mut terminal = crate::sweep::Terminal::of(crate::progress::on_interrupt());
-    let Some(mut answer) = run.answer(&mut terminal)? else {
+    let results = run.run_with(&mut terminal)?;
+    if results.was_cancelled {
         return Ok(ExitCode::INTERRUPTED);
-    };
+    }
+    let mut answer = results.answer;
     let found = add_hardware(&mut answer, &logs);
     if found == 0 {
         return Err(Failure::input(

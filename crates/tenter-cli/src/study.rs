@@ -1,4 +1,4 @@
-//! `tenter study`: list, show and run published studies.
+//! `tenter study`: list, show, copy and run published studies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -7,15 +7,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::json;
-use tenter::{StudyEstimate, StudyRun, Summary};
-use tenter_report::{ANSWERS_FILE, duration_s, si, take_folder, write_whole};
-use tenter_study::{Answers, Extent, STUDIES, Study, StudyError, select};
+use tenter::{StudyRun, Summary, Sweep, SweepRun};
+use tenter_report::{ANSWERS_FILE, take_folder, write_whole};
+use tenter_study::{Answers, STUDIES, Study, StudyError, published_table, select};
 
 use crate::arguments::{
     OutputFormat, Study as Arguments, StudyCommand, StudyRun as Request, TextFormat,
 };
 use crate::exit::ExitCode;
-use crate::fabric_line::counted;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::on_interrupt;
 use crate::study_table;
@@ -26,6 +25,11 @@ pub(crate) fn study(arguments: &Arguments) -> Result<ExitCode, Failure> {
         StudyCommand::List { format } => list(*format),
         StudyCommand::Show { name, format } => show(name, *format),
         StudyCommand::Run(arguments) => run(arguments),
+        StudyCommand::Copy {
+            name,
+            folder,
+            format,
+        } => copy(name, folder.as_deref(), *format),
     }
 }
 
@@ -33,7 +37,7 @@ fn list(format: TextFormat) -> Result<ExitCode, Failure> {
     let studies: Result<Vec<Study>, StudyError> = STUDIES.iter().map(Study::embedded).collect();
     let studies = studies.map_err(|error| broken(&error))?;
     match format {
-        TextFormat::Text => print(&study_table::list(&studies)),
+        TextFormat::Text => print(&study_table::list(studies.iter())),
         TextFormat::Json => {
             let documents: Vec<_> = studies.iter().map(study_table::document).collect();
             print(&format!("{:#}\n", json!({ "studies": documents })));
@@ -46,14 +50,14 @@ fn show(name: &str, format: TextFormat) -> Result<ExitCode, Failure> {
     let studies = read(&[name.to_owned()])?;
     match format {
         TextFormat::Text => {
-            for study in &studies {
-                print_tables(&study_table::show(study));
+            for run in &studies {
+                print_tables(&study_table::show(&run.study));
             }
         }
         TextFormat::Json => {
-            let page = |study| {
-                let mut document = study_table::document(study);
-                document["page"] = json!(study.readme);
+            let page = |run: &StudyRun| {
+                let mut document = study_table::document(&run.study);
+                document["page"] = json!(run.study.readme);
                 document
             };
             let documents: Vec<_> = studies.iter().map(page).collect();
@@ -63,13 +67,57 @@ fn show(name: &str, format: TextFormat) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Copies a study into a folder, where it can be changed.
+fn copy(name: &str, folder: Option<&Path>, format: TextFormat) -> Result<ExitCode, Failure> {
+    let texts = select([name]).map_err(|error| Failure::input(error.to_string()))?;
+    let [texts] = texts.as_slice() else {
+        return Err(Failure::input(format!(
+            "`{name}` is a group of studies; name one of them"
+        )));
+    };
+    let last = texts.name.rsplit('/').next().unwrap_or(texts.name);
+    let folder = folder.unwrap_or(Path::new(last));
+    if folder.exists() {
+        return Err(Failure::input(format!(
+            "{} exists and is not overwritten; name another folder",
+            folder.display()
+        )));
+    }
+    let study = Study::embedded(texts).map_err(|error| broken(&error))?;
+    let tables = study.sweep.tables().into_iter();
+    let tables = tables.filter_map(|name| Some((format!("{name}.csv"), published_table(name)?)));
+    let files = [
+        ("README.md", texts.readme),
+        ("study.yaml", texts.description),
+        ("scenario.yaml", texts.scenario),
+    ];
+    let files = files
+        .into_iter()
+        .map(|(file, text)| (file.to_owned(), text));
+    std::fs::create_dir_all(folder).map_err(|error| cannot("make", folder, &error))?;
+    for (file, text) in files.chain(tables) {
+        let file = folder.join(file);
+        std::fs::write(&file, text).map_err(|error| cannot("write", &file, &error))?;
+    }
+    let shown = folder.display();
+    match format {
+        TextFormat::Text => print(&format!(
+            "{shown} is written; `tenter study run {shown}` runs it\n"
+        )),
+        TextFormat::Json => print(&format!("{:#}\n", json!({"folder": folder}))),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cannot(what: &str, path: &Path, error: &std::io::Error) -> Failure {
+    Failure::input(format!(
+        "cannot {what} {}: {error}; check the path",
+        path.display()
+    ))
+}
+
 fn run(arguments: &Request) -> Result<ExitCode, Failure> {
     let studies = asked(arguments)?;
-    let extent = if arguments.quick {
-        Extent::Quick
-    } else {
-        Extent::Full
-    };
     let interrupted = on_interrupt();
     let _lock = match &arguments.output {
         Some(folder) => begin(folder)?,
@@ -79,22 +127,28 @@ fn run(arguments: &Request) -> Result<ExitCode, Failure> {
     let mut text = String::new();
     for study in &studies {
         let started = Instant::now();
-        let mut run = StudyRun::new(study.clone())
-            .extent(extent)
+        let settings = arguments.settings.iter();
+        let run = settings.fold(study.run(arguments.output.clone()), SweepRun::with_setting);
+        let run = run
             .threads(arguments.threads.count)
             .workers(arguments.workers.unwrap_or(1).into());
-        if let Some(folder) = &arguments.output {
-            run = run.folder(folder);
-        }
-        say_cost(study, &run.estimate()?);
         let mut terminal = Terminal::of(Arc::clone(&interrupted)).remark(report);
-        let Some(answer) = run.answer(&mut terminal)? else {
+        let results = run.run_with(&mut terminal)?;
+        drop(terminal);
+        if results.was_cancelled {
             say("error: stopped by the user; no study is judged by a part of its trials\n");
             return Ok(ExitCode::INTERRUPTED);
-        };
+        }
+        if let Some((_, why)) = results.failures.first() {
+            return Err(Failure::input(format!("{}: {why}", study.study.name())));
+        }
         let wall_s = started.elapsed().as_secs_f64();
-        text.push_str(&study_table::answer(study, &answer, extent, wall_s));
-        answers.studies.push(answer);
+        text.push_str(&study_table::answer(
+            &results.sweep,
+            &results.answer,
+            wall_s,
+        ));
+        answers.studies.push(results.answer);
     }
     let json = serde_json::to_string_pretty(&answers)
         .map_err(|error| Failure::other(error.to_string()))?
@@ -117,59 +171,47 @@ fn run(arguments: &Request) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Shorter studies are over before anyone has read how long they take.
-const WORTH_SAYING_S: f64 = 10.0;
-
-/// Says how long a study will take.
-fn say_cost(study: &Study, cost: &StudyEstimate) {
-    if cost.wall_s < WORTH_SAYING_S {
-        return;
-    }
-    let trials = counted(cost.trials, "trial", "trials");
-    let hops = si(cost.packet_hops);
-    say(&format!(
-        "{}: {trials}, {} packet-hops, about {} on one thread\n",
-        study.name,
-        hops.trim_end(),
-        duration_s(cost.wall_s)
-    ));
-}
-
 /// The studies that are meant, with the seeds and the variants that are.
-fn asked(arguments: &Request) -> Result<Vec<Study>, Failure> {
-    let mut studies = read(&arguments.names)?;
-    if let Some(most) = arguments.seeds {
-        for seeds in studies.iter_mut().filter_map(|study| study.seeds.as_mut()) {
-            seeds.runs = seeds.runs.min(most as usize);
-            seeds.quick_runs = seeds.quick_runs.min(most as usize);
-        }
-    }
-    for study in &mut studies {
-        let kept = study.keep_variants(&arguments.variants);
+fn asked(arguments: &Request) -> Result<Vec<StudyRun>, Failure> {
+    let part = |mut sweep: Sweep| {
+        let names = &arguments.variants;
+        let kept = sweep.keep(names);
         kept.map_err(|error| Failure::input(error.to_string()))?;
-        if arguments.quick && study.has(Extent::Quick) && !study.has_variants(Extent::Quick) {
-            let names = arguments.variants.join("`, `");
-            let message = format!(
-                "{}: `{names}` has no quick form; leave out --quick",
-                study.name
-            );
-            return Err(Failure::input(message));
+        if !arguments.settings.is_empty() {
+            sweep = sweep.otherwise_set();
         }
-    }
-    Ok(studies)
+        if arguments.quick {
+            let has_quick = sweep.has_quick();
+            sweep = sweep.quick();
+            if has_quick && sweep.is_empty() {
+                return Err(Failure::input(format!(
+                    "{}: `{}` has no quick form; leave out --quick",
+                    sweep.keys.name,
+                    names.join("`, `")
+                )));
+            }
+        }
+        Ok(match arguments.seeds {
+            Some(most) => sweep.with_seeds(most as usize),
+            None => sweep,
+        })
+    };
+    let studies = read(&arguments.names)?.into_iter();
+    studies.map(|run| run.part(part)).collect()
 }
 
 /// The studies of these names or groups, and those in folders of the user's.
-pub(crate) fn read(names: &[String]) -> Result<Vec<Study>, Failure> {
-    let mut studies: Vec<Study> = Vec::new();
+pub(crate) fn read(names: &[String]) -> Result<Vec<StudyRun>, Failure> {
+    let mut studies: Vec<StudyRun> = Vec::new();
     // Folders of the user's, and what their studies are called.
     let mut folders: BTreeMap<PathBuf, String> = BTreeMap::new();
     for name in names {
         if StudyRun::is_folder(name) {
-            let study = StudyRun::of_folder(name)?.study().clone();
+            let run = StudyRun::of_folder(name)?;
             let folder = std::fs::canonicalize(name).unwrap_or_else(|_| name.into());
-            if folders.insert(folder, study.name.clone()).is_none() {
-                studies.push(study);
+            let name = run.study.name().to_owned();
+            if folders.insert(folder, name).is_none() {
+                studies.push(run);
             }
             continue;
         }
@@ -177,16 +219,21 @@ pub(crate) fn read(names: &[String]) -> Result<Vec<Study>, Failure> {
         let is_path = name.contains(['.', '\\']) || Path::new(name).is_absolute();
         if is_path && Path::new(name).exists() {
             return Err(Failure::input(format!(
-                "{name} is no folder of a study, which has a `study.toml`; `tenter sweep FILE` runs the description of a sweep, with published values, too"
+                "{name} is no folder of a study, which has a `study.yaml`; `tenter sweep FILE` runs the description of a sweep, with published values, too"
             )));
         }
         let texts = select([name]).map_err(|error| Failure::input(error.to_string()))?;
         for texts in texts {
-            studies.push(Study::embedded(texts).map_err(|error| broken(&error))?);
+            studies.push(StudyRun::embedded(texts)?);
         }
     }
     for name in folders.values() {
-        if studies.iter().filter(|study| study.name == *name).count() > 1 {
+        if studies
+            .iter()
+            .filter(|run| run.study.name() == name)
+            .count()
+            > 1
+        {
             return Err(Failure::input(format!(
                 "two studies are called `{name}`, and a study has the name of its folder; rename one, or run them one after the other"
             )));
@@ -194,7 +241,7 @@ pub(crate) fn read(names: &[String]) -> Result<Vec<Study>, Failure> {
     }
     // A group and its member may be named together.
     let mut seen = BTreeSet::new();
-    studies.retain(|study: &Study| seen.insert(study.name.clone()));
+    studies.retain(|run: &StudyRun| seen.insert(run.study.name().to_owned()));
     Ok(studies)
 }
 

@@ -58,7 +58,11 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let results = results.map_err(|error| refused(&run, error))?;
     match arguments.format {
         OutputFormat::Table => {
-            print_tables(&text(&results, started.elapsed().as_secs_f64()));
+            let wall_s = started.elapsed().as_secs_f64();
+            print_tables(&match results.sweep.is_study() {
+                true => study_table::answer(&results.sweep, &results.answer, wall_s),
+                false => text(&results, wall_s),
+            });
         }
         OutputFormat::Json => {
             let mut document = document(&results);
@@ -154,9 +158,7 @@ fn document(results: &SweepResults) -> serde_json::Value {
 fn name(sweep: &Sweep, trial: &tenter::SweepTrial) -> String {
     let variant = sweep.variants().nth(trial.variant).unwrap_or_default();
     let point = sweep.point_name(trial.point);
-    let parts = [variant, &point]
-        .into_iter()
-        .filter(|part| !part.is_empty());
+    let parts = [variant, point].into_iter().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join(", ")
 }
 
@@ -257,9 +259,9 @@ fn table(results: &SweepResults, reading: &ReadingKeys) -> String {
         }
         table.push(row);
     }
-    let against = match reading.against.as_str() {
-        "" => String::new(),
-        other => format!(", over that of {other} with the same seed"),
+    let against = match reading.divisor() {
+        None => String::new(),
+        Some(other) => format!(", over that of {other} with the same seed"),
     };
     format!("{}{against}\n{table}", reading.name)
 }
@@ -289,7 +291,7 @@ struct Scale {
 impl Scale {
     /// Times are shown in the largest unit of which the greatest has one.
     fn of(reading: &ReadingKeys, greatest: f64) -> Scale {
-        let unit = if reading.against.is_empty() {
+        let unit = if reading.divisor().is_none() {
             reading.unit()
         } else {
             String::new()

@@ -151,7 +151,7 @@ fn run_prints_tables_and_csv() {
     let table = tenter(&["study", "run", "methodology/jct-1", "--quick"]);
     assert_eq!(table.status.code(), Some(0), "{table:?}");
     let text = stdout(&table);
-    assert!(text.contains("2 of 2 required rows match; 4 for information only; 4 larger"));
+    assert!(text.contains("2 of 2 required rows match"));
     assert!(text.contains("calibration endpoint.host.step_delay=0.56ms, fitted to"));
 
     let csv = tenter(&[
@@ -212,7 +212,7 @@ fn a_path_without_a_study_names_what_runs_it() {
     assert_eq!(output.status.code(), Some(2));
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(
-        error.contains("study.toml") && error.contains("tenter sweep FILE"),
+        error.contains("study.yaml") && error.contains("tenter sweep FILE"),
         "{error}"
     );
 }
@@ -252,6 +252,31 @@ fn a_study_is_the_same_trial_by_trial_and_side_by_side() {
         stdout(&output)
     };
     assert_eq!(run(&[]), run(&["--workers", "2"]));
+}
+
+/// A copy runs as the study does, and other settings or tables are the user's.
+#[test]
+fn a_copy_of_a_study_is_the_users() {
+    let folder = Folder::new("d");
+    let path = folder.0.to_string_lossy().into_owned();
+    let copied = tenter(&["study", "copy", "methodology/jct-2", &path]);
+    assert_eq!(copied.status.code(), Some(0), "{copied:?}");
+    let again = tenter(&["study", "copy", "methodology/jct-2", &path]);
+    assert_eq!(again.status.code(), Some(2));
+    let run = |more: &[&str]| {
+        let words = ["study", "run", &path, "--quick", "--variant", "calibrated"];
+        tenter(&[&words, more].concat())
+    };
+    assert_eq!(run(&[]).status.code(), Some(0));
+    let other = run(&["--set", "fabric.host_rate=200Gbps"]);
+    assert_eq!(other.status.code(), Some(0), "{other:?}");
+    assert!(stdout(&other).contains("not judged by other settings: 6"));
+    // A measurement of one's own, and its band.
+    let table = folder.0.join("keysight-trials.csv");
+    let text = fs::read_to_string(&table).expect("the table");
+    let text = text.replace(",0.3036,0.3224,required,", ",0.1,0.2,required,");
+    fs::write(&table, text).expect("it can be written");
+    assert_eq!(run(&[]).status.code(), Some(1));
 }
 
 #[test]

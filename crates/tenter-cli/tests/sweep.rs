@@ -238,7 +238,7 @@ fn a_study_is_run_from_any_folder() {
     let table = "case,metric,published,band_low,band_high,gate,reason\na,completion_time_ms,0.05,0.001,10,required,wide\n";
     fs::write(study.join("measured.csv"), table).expect("a file");
     let description = "title = \"mine\"\nsource = \"none\"\n[published]\ntable = \"measured\"\nrows = {}\n\n[[variants]]\nname = \"pure\"\nabout = \"as it is\"\n\n[[readings]]\ncase = \"a\"\nrow = {case = \"a\"}\nreading = \"completion_time_ms\"\nvariant = \"pure\"\n";
-    fs::write(study.join("study.toml"), description).expect("a file");
+    fs::write(study.join("study.yaml"), description).expect("a file");
     let output = Command::new(env!("CARGO_BIN_EXE_tenter"))
         .args(["study", "run", "./mine"])
         .current_dir(&folder.0)
@@ -249,7 +249,7 @@ fn a_study_is_run_from_any_folder() {
     // The same folder twice is one study; two of one name would be taken for each other.
     let other = folder.0.join("other/mine");
     fs::create_dir_all(&other).expect("a folder");
-    for file in ["scenario.yaml", "measured.csv", "study.toml"] {
+    for file in ["scenario.yaml", "measured.csv", "study.yaml"] {
         fs::copy(study.join(file), other.join(file)).expect("a file");
     }
     let both = |second: &str| {
@@ -273,7 +273,7 @@ fn a_study_is_run_from_any_folder() {
     assert!(text(&output.stdout).contains("mine"), "{output:?}");
     fs::remove_file(study.join("measured.csv")).expect("it is there");
     let refused = text(&here(&study).stderr);
-    for expected in ["./study.toml: there is no table `measured`", "measured.csv"] {
+    for expected in ["./study.yaml: there is no table `measured`", "measured.csv"] {
         assert!(refused.contains(expected), "{refused}");
     }
 }
@@ -300,7 +300,7 @@ fn a_study_of_ones_own_may_have_tables_of_the_program() {
         env!("CARGO_MANIFEST_DIR"),
         "/../../studies/methodology/jct-2"
     );
-    for file in ["study.toml", "scenario.yaml"] {
+    for file in ["study.yaml", "scenario.yaml"] {
         fs::copy(Path::new(from).join(file), folder.0.join(file)).expect("a file");
     }
     let output = tenter(&folder, "study run . --quick --format json");

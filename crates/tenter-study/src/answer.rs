@@ -72,6 +72,24 @@ impl Spread {
     }
 }
 
+impl Spread {
+    /// How many values there are, the least and the greatest, to follow the name of a statistic.
+    pub(crate) fn words(self) -> String {
+        let text = |value: f64| {
+            if value.fract() == 0.0 {
+                format!("{value:.0}")
+            } else if value < 10.0 {
+                format!("{value:.2}")
+            } else {
+                format!("{value:.1}")
+            }
+        };
+        let (least, greatest) = (text(self.least), text(self.greatest));
+        let values = if self.values == 1 { "value" } else { "values" };
+        format!(": {} {values} from {least} to {greatest}", self.values)
+    }
+}
+
 /// One published value beside what one variant measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseAnswer {

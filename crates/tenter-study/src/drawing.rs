@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::reading::PortName;
+use tenter_config::Written;
+
+use crate::typed::typed;
 
 /// A drawing of a report: bars in groups, a group for each case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Chart {
     /// What it shows.
     pub title: String,
@@ -35,6 +36,55 @@ pub struct Drawing {
     /// The ports whose queues are drawn, a line for each variant; none for completion times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<PortName>,
+}
+
+/// Kinds of dashes that tell lines of a colour apart, and so the variants of a port.
+pub const DASHES: usize = 4;
+
+impl Drawing {
+    /// Those of a description, whose lines are of cells.
+    pub(crate) fn read_all(
+        written: &Written,
+        is_known: impl Fn(&str) -> bool,
+    ) -> Result<Vec<Drawing>, String> {
+        let drawings: Vec<Drawing> =
+            typed(written).map_err(|what| format!("`drawings`: {what}"))?;
+        drawings
+            .iter()
+            .try_for_each(|drawing| drawing.check(&is_known))?;
+        Ok(drawings)
+    }
+
+    fn check(&self, is_known: &impl Fn(&str) -> bool) -> Result<(), String> {
+        let title = &self.title;
+        let mut lines = self.lines.iter().map(|line| &line.variant);
+        if let Some(variant) = lines.find(|variant| !is_known(variant)) {
+            return Err(format!(
+                "the drawing `{title}` has the variant `{variant}`, which is not listed"
+            ));
+        }
+        if self.shows.is_of_ports() && self.lines.len() > DASHES {
+            return Err(format!(
+                "the drawing `{title}` has more than {DASHES} variants for each port, which nobody could tell apart"
+            ));
+        }
+        if self.shows.is_of_ports() == self.ports.is_empty() {
+            return Err(format!(
+                "the drawing `{title}` must name ports if it shows queues, and none otherwise"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A port by the nodes at both ends; of several links between them, all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortName {
+    /// The node that sends.
+    pub node: String,
+    /// The node that it sends to.
+    pub peer: String,
 }
 
 /// What a drawing shows.

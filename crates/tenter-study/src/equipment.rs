@@ -1,10 +1,8 @@
 //! The equipment of a source, which its studies inherit: a study adds topology, workload and what
 //! its test varies.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use tenter_formats::Content;
 use tenter_scenario::{Format, WrittenPaths, written_paths};
 use tenter_units::Budget;
 
@@ -18,42 +16,30 @@ const CONSTANTS: [&str; 5] = [
     "endpoint",
 ];
 
-/// The files that the scenario of a study names, with their texts.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Equipment(Vec<(String, String)>);
+/// The files that the scenario of a study inherits.
+pub(crate) struct Equipment;
 
 impl Equipment {
-    /// Reads the equipment that a scenario names, if it names any. `varies` are the keys that the
+    /// Checks the equipment that a scenario names, if it names any. `varies` are the keys that the
     /// test of the study varies, with reasons; `file` gives the text of a file.
     ///
     /// # Errors
     /// When a file is missing or is no equipment, or the scenario sets another constant.
-    pub(crate) fn read(
+    pub(crate) fn check(
         scenario: &str,
         source_name: &str,
         varies: &BTreeMap<String, String>,
         file: impl Fn(&str) -> Option<String>,
-    ) -> Result<Equipment, String> {
-        let read = RefCell::default();
+    ) -> Result<(), String> {
         let files = |name: &str| {
             let text = file(name).ok_or("paths count from the folder of the study")?;
-            let content = text.clone().into_bytes().into();
-            Vec::push(&mut *read.borrow_mut(), (name.to_owned(), text));
-            Ok(content)
+            Ok(text.into_bytes().into())
         };
         // Its texts are in memory already.
         let budget = Budget::unlimited();
         let written = written_paths(scenario, source_name, Format::Yaml, &files, &budget);
         let written = written.map_err(|problems| format!("\n{}", problems.render()))?;
-        check(&written, varies)?;
-        Ok(Equipment(read.into_inner()))
-    }
-
-    /// One of the files, as a scenario opens it.
-    pub(crate) fn open(&self, name: &str) -> Result<Content<'static>, String> {
-        let found = self.0.iter().find(|(of, _)| of == name);
-        let (_, text) = found.ok_or("write what it holds into the scenario")?;
-        Ok(text.clone().into_bytes().into())
+        check(&written, varies)
     }
 }
 
@@ -105,11 +91,10 @@ mod tests {
 
     const LAB: &str = "fabric: {switch: {pipeline_latency: 600ns}}\nendpoint: {nic: {mtu: 4096}}\n";
 
-    fn read(scenario: &str, varies: &[&str]) -> Result<usize, String> {
+    fn read(scenario: &str, varies: &[&str]) -> Result<(), String> {
         let varies = varies.iter().map(|key| ((*key).to_owned(), String::new()));
         let file = |name: &str| (name == "lab.yaml").then(|| LAB.to_owned());
-        let read = Equipment::read(scenario, "s.yaml", &varies.collect(), file);
-        read.map(|equipment| equipment.0.len())
+        Equipment::check(scenario, "s.yaml", &varies.collect(), file)
     }
 
     #[test]

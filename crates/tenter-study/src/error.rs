@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StudyError {
     /// Its description does not hold.
-    #[error("{folder}/study.toml: {message}")]
+    #[error("{folder}/study.yaml: {message}")]
     Description {
         /// Its folder.
         folder: String,
@@ -19,16 +19,6 @@ pub enum StudyError {
         /// The line, counted from 1, where one is at fault.
         line: Option<u64>,
         /// What is wrong, and the remedy.
-        message: String,
-    },
-    /// Its scenario does not hold, or not with the changes of a variant.
-    #[error("{folder}/scenario.yaml, variant `{variant}`: {message}")]
-    Scenario {
-        /// Its folder.
-        folder: String,
-        /// Name of the variant.
-        variant: String,
-        /// Everything that is wrong.
         message: String,
     },
 }

@@ -1,85 +1,69 @@
 //! Published studies: their cases, variants, published values, bands and verdicts.
 //!
 //! ```text
-//!   study.toml ┐
-//!   published table ├─▶ Study ──trial (per variant)──▶ Plan … simulated by the caller … Summary
-//!   scenario.yaml ┤      └──judge──▶ StudyAnswer: published, measured, band, verdict
-//!   equipment ┘
+//!   study.yaml ┐
+//!   published table ├─▶ Sweep ──trials──▶ settings and seeds … simulated by the caller … Measured
+//!                   ┘      └──answer──▶ StudyAnswer: published, measured, band, verdict ◀──┘
 //! ```
 //!
-//! A study is one folder under `studies/`: a page, a description, a scenario. The published values
-//! are tables beside them, and switches and NICs are the equipment of a source, which its studies
+//! A study is a [sweep](Sweep) whose readings are held against a table of published values: one
+//! folder under `studies/` with a page, a description and a scenario. The published values are
+//! tables beside them, and switches and NICs are the equipment of a source, which its studies
 //! inherit. All are part of the program, so that a study runs from any folder.
 //!
 //! **Architecture invariant.** Published values, bands and gates are read from the tables and
 //! nowhere else; nothing here knows a study by its name; no file, clock or environment is read.
 //!
 //! ```
-//! use tenter_study::{Extent, Study, select};
-//! use tenter_units::Limits;
+//! use tenter_study::{Study, select};
 //!
 //! let texts = select(["methodology/jct-2"])?[0];
-//! let study = Study::embedded(texts)?;
-//! let calibrated = study.variant("calibrated").expect("the study has it");
-//! let plan = &study.trials(calibrated, Extent::Quick, Limits::NONE)?[0].plan;
-//! assert_eq!(plan.jobs[0].ranks(), 8);
+//! let sweep = Study::embedded(texts)?.sweep.quick();
+//! let names: Vec<&str> = sweep.cells().iter().map(|cell| cell.name.as_str()).collect();
+//! assert_eq!(names, ["pure", "calibrated"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod against;
 mod answer;
-mod description;
+mod chosen;
 mod drawing;
 mod equipment;
 mod error;
-mod fct;
 mod gate;
-mod grid;
 mod leaf;
-#[cfg(test)]
-mod made_up;
-mod matrix;
 mod noted;
 mod number_query;
 mod pauses;
 mod power;
-mod published;
-mod reading;
-mod reading_of_row;
-mod readings;
+mod read;
 mod recorded;
 mod registry;
-mod seeds;
-mod sizes;
 mod study;
 mod sweep;
 mod throughput;
-mod trial;
+mod typed;
 mod unknown;
 mod value;
-mod variant;
 
+pub use against::Against;
 pub use answer::{AnswerVariant, Answers, CaseAnswer, Spread, StudyAnswer, Tally, Verdict};
-pub use description::Judged;
-pub use drawing::{Chart, Drawing, DrawnVariant, Shows};
+pub use chosen::ChosenSeeds;
+pub use drawing::{Chart, DASHES, Drawing, DrawnVariant, PortName, Shows};
 pub use error::StudyError;
 pub use gate::{Gate, Origin};
 pub use noted::{Noted, noted};
 pub use number_query::NumberQuery;
-pub use pauses::Pauses;
-pub use published::Case;
-pub use reading::{Against, Condition, PortName, Reading, Statistic};
-pub use readings::ReadingRow;
+pub use pauses::{Pauses, TrialPauses};
+pub use read::{Ended, Read, Word};
 pub use recorded::recorded_answer;
 pub use registry::{STUDIES, StudyTexts, equipment_text, published_table, select};
-pub use seeds::Seeds;
-pub use sizes::{Metric, Sizes};
-pub use study::{Comparison, DASHES, Study};
+pub use study::Study;
 pub use sweep::{
-    Better, ChartKeys, ChartKind, Design, Keep, Measured, PointValues, PublishedKeys, ReadingKeys,
-    SeedOf, Sweep, SweepAxis, SweepChart, SweepError, SweepKeys, SweepReading, SweepRecord,
-    SweepTrial, SweepValues, TrialSeed, Winner,
+    Better, ChartKeys, ChartKind, Design, Keep, LeftOutKeys, Measured, PointValues, PublishedKeys,
+    QuickKeys, ReadingKeys, SeedOf, Sharing, Sweep, SweepAxis, SweepCell, SweepChart, SweepError,
+    SweepKeys, SweepReading, SweepRecord, SweepRow, SweepTrial, SweepValues, TableKeys, TrialSeed,
+    Winner,
 };
-pub use trial::Trial;
 pub use unknown::{UnknownStudy, UnknownVariant};
-pub use value::Value;
-pub use variant::{Calibration, Extent, Variant};
+pub use value::{TrialValue, Value};

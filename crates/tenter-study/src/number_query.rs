@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use serde::Deserialize;
-use tenter_record::{Held, Query};
+use tenter_record::{Held, Query, Statistic};
 
 /// A query that asks for one number of a trial.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -24,6 +24,16 @@ impl NumberQuery {
     /// The number; nothing where no row has a value.
     pub fn of(&self, trial: Held<'_>) -> Option<f64> {
         self.0.number(&trial)
+    }
+
+    /// The statistic that the query is, where it is a single one of an expression of columns.
+    pub(crate) fn pooled(&self) -> Option<Statistic> {
+        self.0.pooled()
+    }
+
+    /// The values of which that statistic makes the number.
+    pub(crate) fn each(&self, trial: Held<'_>) -> Vec<f64> {
+        self.0.each(&trial)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::trial::Trial;
+use tenter_record::Counts;
+
+use crate::read::Ended;
 
 /// How evenly pauses fell on the NICs over all trials of a variant, and the buffer that it took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,23 +26,59 @@ pub struct Pauses {
     pub switch: String,
 }
 
-impl Pauses {
-    /// Of the trials of a variant; `None` where no NIC was ever paused.
-    pub(crate) fn of(variant: &str, trials: &[Trial]) -> Option<Pauses> {
-        let counts: Vec<Vec<u64>> = trials.iter().map(paused_nics).collect();
-        let all = || counts.iter().flatten().copied();
-        let most = all().max().filter(|&most| most > 0)?;
-        let evenness = counts.iter().map(|counts| jain(counts));
-        let switches = trials.iter().flat_map(|trial| &trial.counts.switches);
+/// The same of one trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialPauses {
+    least: u64,
+    most: u64,
+    sum: u64,
+    nics: u64,
+    evenness: f64,
+    /// The fullest pools of a switch, and its name.
+    held: Option<(u64, String)>,
+}
+
+impl TrialPauses {
+    /// Of a trial; the first nodes are the NICs.
+    pub fn of(trial: Ended<'_>) -> TrialPauses {
+        let counts = trial.held.results.counts;
+        let nics = trial.plan.topology.hosts;
+        let ports = counts.ports.iter();
+        let of_nics = ports.filter(|row| (row.node as usize) < nics);
+        TrialPauses::counted(of_nics.map(|row| row.rx_xoff_frames).collect(), counts)
+    }
+
+    fn counted(frames: Vec<u64>, counts: &Counts) -> TrialPauses {
+        let switches = counts.switches.iter();
         let held = switches.filter_map(|row| Some((row.pool_high_water_bytes?, &row.node_name)));
         let fullest = held.reduce(|a, b| if b.0 > a.0 { b } else { a });
+        TrialPauses {
+            least: frames.iter().copied().min().unwrap_or(0),
+            most: frames.iter().copied().max().unwrap_or(0),
+            sum: frames.iter().sum(),
+            nics: frames.len() as u64,
+            evenness: jain(&frames),
+            held: fullest.map(|(bytes, name)| (bytes, name.clone())),
+        }
+    }
+}
+
+impl Pauses {
+    /// Of the trials of a variant; `None` where no NIC was ever paused.
+    pub(crate) fn of(variant: &str, trials: &[&TrialPauses]) -> Option<Pauses> {
+        let most = trials.iter().map(|of| of.most).max();
+        let most = most.filter(|&most| most > 0)?;
+        let held = trials.iter().filter_map(|of| of.held.as_ref());
+        let fullest = held.reduce(|a, b| if b.0 > a.0 { b } else { a });
+        let sum: u64 = trials.iter().map(|of| of.sum).sum();
+        let nics: u64 = trials.iter().map(|of| of.nics).sum();
         Some(Pauses {
             variant: variant.to_owned(),
-            nic_xoff_min_frames: all().min().unwrap_or(0),
-            nic_xoff_mean_frames: all().sum::<u64>() as f64 / all().count() as f64,
+            nic_xoff_min_frames: trials.iter().map(|of| of.least).min().unwrap_or(0),
+            nic_xoff_mean_frames: sum as f64 / nics as f64,
             nic_xoff_max_frames: most,
-            nic_xoff_evenness: evenness.fold(1.0, f64::min),
-            switch_high_water_bytes: fullest.map(|(bytes, _)| bytes),
+            nic_xoff_evenness: trials.iter().map(|of| of.evenness).fold(1.0, f64::min),
+            switch_high_water_bytes: fullest.map(|(bytes, _)| *bytes),
             switch: fullest.map_or_else(String::new, |(_, name)| name.clone()),
         })
     }
@@ -57,11 +95,6 @@ impl Pauses {
     }
 }
 
-/// The XOFF frames that each NIC received.
-fn paused_nics(trial: &Trial) -> Vec<u64> {
-    trial.nics().map(|row| row.rx_xoff_frames).collect()
-}
-
 /// Jain's fairness index: the square of the sum over n times the sum of squares; 1 for zeros.
 fn jain(counts: &[u64]) -> f64 {
     let sum: f64 = counts.iter().map(|&count| count as f64).sum();
@@ -75,8 +108,6 @@ fn jain(counts: &[u64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use tenter_topology::{HostId, NodeId};
-
     use super::*;
 
     #[test]
@@ -89,33 +120,22 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_trials_without_pauses() {
-        assert_eq!(Pauses::of("pure", &[Trial::default()]), None);
-    }
-
-    #[test]
     fn what_is_held_is_known_of_pools_alone() {
-        use crate::leaf::Leaf;
-        use tenter_record::{PortRow, SwitchRow};
+        use tenter_record::SwitchRow;
 
         let of = |pool_high_water_bytes| {
-            let mut trial = Trial::default();
-            trial.counts.ports = vec![PortRow {
-                rx_xoff_frames: 3,
-                ..PortRow::default()
-            }];
-            trial.counts.switches = vec![SwitchRow {
-                node_name: "leaf0".to_owned(),
-                pool_high_water_bytes,
-                ..SwitchRow::default()
-            }];
-            trial.leaves = vec![Leaf {
-                name: "leaf0".to_owned(),
-                node: NodeId::new(1),
-                hosts: vec![HostId::new(0)],
-                uplinks: Vec::new(),
-            }];
-            let pauses = Pauses::of("pure", &[trial]).expect("a NIC was paused");
+            let counts = Counts {
+                switches: vec![SwitchRow {
+                    node_name: "leaf0".to_owned(),
+                    pool_high_water_bytes,
+                    ..SwitchRow::default()
+                }],
+                ..Counts::default()
+            };
+            let quiet = TrialPauses::counted(vec![0, 0], &counts);
+            assert_eq!(Pauses::of("pure", &[&quiet]), None);
+            let paused = TrialPauses::counted(vec![3, 0], &counts);
+            let pauses = Pauses::of("pure", &[&quiet, &paused]).expect("a NIC was paused");
             (pauses.held(), pauses.switch)
         };
         assert_eq!(of(Some(2_500_000)), ("2.5".to_owned(), "leaf0".to_owned()));

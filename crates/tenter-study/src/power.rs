@@ -5,38 +5,33 @@ use std::collections::BTreeMap;
 use tenter_plan::{Plan, PowerConstants, PoweredParts};
 use tenter_record::PowerRow;
 
-use crate::reading::Reading;
-
-/// What the power of a trial follows from, beside what was counted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Basis {
-    constants: PowerConstants,
-    parts: PoweredParts,
+/// What was counted, with the power that follows from other constants; nothing of a plan without a
+/// power profile.
+pub(crate) fn with(
+    constants: &BTreeMap<String, u64>,
+    plan: &Plan,
+    counted: &PowerRow,
+) -> Option<PowerRow> {
+    let own = plan.power.as_ref()?.constants;
+    changed(constants, own, &PoweredParts::of(&plan.topology), counted)
 }
 
-impl Basis {
-    /// That of a plan with a power profile.
-    pub(crate) fn of(plan: &Plan) -> Option<Basis> {
-        Some(Basis {
-            constants: plan.power.as_ref()?.constants,
-            parts: PoweredParts::of(&plan.topology),
-        })
+fn changed(
+    constants: &BTreeMap<String, u64>,
+    mut own: PowerConstants,
+    parts: &PoweredParts,
+    counted: &PowerRow,
+) -> Option<PowerRow> {
+    for (name, value) in constants {
+        *own.constant(name)? = *value;
     }
-
-    /// What was counted, with the power that follows from other constants.
-    fn with(&self, constants: &BTreeMap<String, u64>, counted: &PowerRow) -> Option<PowerRow> {
-        let mut own = self.constants;
-        for (name, value) in constants {
-            *own.constant(name)? = *value;
-        }
-        let mut row = PowerRow {
-            static_power: own.static_power(&self.parts).watts(),
-            dynamic_energy: own.dynamic_joules(counted.switched_bits, counted.cabled_bits),
-            ..counted.clone()
-        };
-        row.add_means();
-        Some(row)
-    }
+    let mut row = PowerRow {
+        static_power: own.static_power(parts).watts(),
+        dynamic_energy: own.dynamic_joules(counted.switched_bits, counted.cabled_bits),
+        ..counted.clone()
+    };
+    row.add_means();
+    Some(row)
 }
 
 /// Whether a power profile has all of these constants; else the first that it has not.
@@ -48,108 +43,57 @@ pub(crate) fn check(constants: &BTreeMap<String, u64>) -> Result<(), String> {
     }
 }
 
-/// What one of these readings says of a trial with other constants, by what its power follows from
-/// and what was counted; nothing of one without a power profile, or in which nothing was received.
-pub(crate) fn read(
-    reading: Reading,
-    constants: &BTreeMap<String, u64>,
-    basis: Option<&Basis>,
-    counted: Option<&PowerRow>,
-) -> Option<f64> {
-    let row = basis?.with(constants, counted?)?;
-    match reading {
-        Reading::StaticWPerGbps => row.static_per_gbps,
-        Reading::DynamicWPerGbps => row.dynamic_per_gbps,
-        Reading::PjPerBit => row.picojoules_per_bit,
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use tenter_units::Time;
 
     use super::*;
-    use crate::trial::Trial;
-
-    fn read_of(reading: Reading, constants: &BTreeMap<String, u64>, trial: &Trial) -> Option<f64> {
-        read(
-            reading,
-            constants,
-            trial.power.as_ref(),
-            trial.summary.power.as_ref(),
-        )
-    }
 
     /// A switch with two ports, two cables and 100 elements, which was idle for half of 1 us and
     /// delivered 100 Gb/s in the mean.
-    fn trial() -> Trial {
-        let mut trial = Trial::default();
-        trial.summary.power = Some(PowerRow {
+    fn read(constants: &[(&str, u64)]) -> Option<PowerRow> {
+        let counted = PowerRow {
             switched_bits: 100_000,
             cabled_bits: 200_000,
             duration: Time::from_us(1),
             rx_payload_bytes: 12_500,
             ..PowerRow::default()
-        });
-        trial.power = Some(Basis {
-            constants: PowerConstants {
-                switch_base_mw: 64_000,
-                switch_port_mw: 2_000,
-                cable_end_mw: 3_500,
-                optical_element_mw: 20,
-                switch_bit_fj: 3_800,
-                ..PowerConstants::default()
-            },
-            parts: PoweredParts {
-                switches: 1,
-                ports: 2,
-                cable_ends: 4,
-                optical_elements: 100,
-            },
-        });
-        trial
-    }
-
-    fn close(found: Option<f64>, expected: f64) {
-        let found = found.expect("it is read");
-        assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
+        };
+        let own = PowerConstants {
+            switch_base_mw: 64_000,
+            switch_port_mw: 2_000,
+            cable_end_mw: 3_500,
+            optical_element_mw: 20,
+            switch_bit_fj: 3_800,
+            ..PowerConstants::default()
+        };
+        let parts = PoweredParts {
+            switches: 1,
+            ports: 2,
+            cable_ends: 4,
+            optical_elements: 100,
+        };
+        let constants = constants
+            .iter()
+            .map(|&(name, value)| (name.to_owned(), value));
+        changed(&constants.collect(), own, &parts, &counted)
     }
 
     #[test]
     fn constants_change_what_is_read_and_not_what_was_counted() {
-        let trial = trial();
-        let with = |reading, constants: &[(&str, u64)]| {
-            let constants = constants
-                .iter()
-                .map(|&(name, value)| (name.to_owned(), value));
-            read_of(reading, &constants.collect(), &trial)
+        let close = |found: Option<f64>, expected: f64| {
+            let found = found.expect("it is read");
+            assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
         };
+        let with = |constants: &[(&str, u64)]| read(constants).expect("the profile has them");
         // 64 + 4 + 14 + 2 W; 0.38 W.
-        close(with(Reading::StaticWPerGbps, &[]), 0.84);
-        close(with(Reading::DynamicWPerGbps, &[]), 0.0038);
-        close(with(Reading::PjPerBit, &[]), 843.8);
-        close(with(Reading::StaticWPerGbps, &[("switch_base_mw", 0)]), 0.2);
+        close(with(&[]).static_per_gbps, 0.84);
+        close(with(&[]).dynamic_per_gbps, 0.0038);
+        close(with(&[]).picojoules_per_bit, 843.8);
+        close(with(&[("switch_base_mw", 0)]).static_per_gbps, 0.2);
         let dear = [("cable_end_mw", 7_000), ("optical_element_mw", 0)];
-        close(with(Reading::StaticWPerGbps, &dear), 0.96);
-        close(
-            with(Reading::DynamicWPerGbps, &[("cable_bit_fj", 1_000)]),
-            0.0058,
-        );
-        assert_eq!(with(Reading::PjPerBit, &[("fan_mw", 1)]), None);
-    }
-
-    #[test]
-    fn nothing_is_read_without_power_or_where_nothing_was_received() {
-        let mut trial = trial();
-        let of = |trial: &Trial| read_of(Reading::PjPerBit, &BTreeMap::new(), trial);
-        assert_eq!(of(&Trial::default()), None);
-        trial
-            .summary
-            .power
-            .as_mut()
-            .expect("it has one")
-            .rx_payload_bytes = 0;
-        assert_eq!(of(&trial), None);
+        close(with(&dear).static_per_gbps, 0.96);
+        close(with(&[("cable_bit_fj", 1_000)]).dynamic_per_gbps, 0.0058);
+        assert_eq!(read(&[("fan_mw", 1)]), None);
     }
 }

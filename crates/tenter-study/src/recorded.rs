@@ -7,7 +7,6 @@ use crate::answer::{StudyAnswer, Verdict};
 use crate::registry::{StudyTexts, recorded_table};
 use crate::study::Study;
 use crate::value::Value;
-use crate::variant::Extent;
 
 /// A row that was measured, or ended without a value.
 #[derive(Debug, Deserialize)]
@@ -34,8 +33,7 @@ pub fn recorded_answer(texts: &StudyTexts<'_>) -> Result<StudyAnswer, StudyError
         .comment(Some(b'#'))
         .from_reader(table.as_bytes());
     let rows: Vec<Row> = reader.deserialize().filter_map(Result::ok).collect();
-    let none = vec![Vec::new(); study.variants.len()];
-    let mut answer = study.judge(Extent::Full, &none);
+    let mut answer = study.sweep.answer(&[]);
     let first = table.lines().next().unwrap_or_default();
     let digest = first.strip_prefix("# digest ").unwrap_or_default();
     digest.clone_into(&mut answer.digest);

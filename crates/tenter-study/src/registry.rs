@@ -14,7 +14,7 @@ pub struct StudyTexts<'a> {
     pub folder: &'a str,
     /// `README.md`: what the source says, and what is assumed.
     pub readme: &'a str,
-    /// `study.toml`: published rows, variants and what is judged.
+    /// `study.yaml`: published rows, variants and what is judged.
     pub description: &'a str,
     /// `scenario.yaml`: what every variant starts from.
     pub scenario: &'a str,
@@ -34,7 +34,7 @@ macro_rules! studies {
             name: $name,
             folder: concat!("studies/", $name),
             readme: text!($name, "/README.md"),
-            description: text!($name, "/study.toml"),
+            description: text!($name, "/study.yaml"),
             scenario: text!($name, "/scenario.yaml"),
         }),+];
 

@@ -29,3 +29,29 @@ impl Value {
         }
     }
 }
+
+/// What was read of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum TrialValue {
+    /// A value.
+    One(Value),
+    /// A number for each row that a pooled query asks.
+    Several(Vec<f64>),
+}
+
+impl TrialValue {
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            TrialValue::One(value) => value.number(),
+            TrialValue::Several(_) => None,
+        }
+    }
+}
+
+impl From<f64> for TrialValue {
+    fn from(number: f64) -> TrialValue {
+        TrialValue::One(Value::Number(number))
+    }
+}

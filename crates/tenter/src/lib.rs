@@ -68,7 +68,6 @@ mod speed_up;
 #[cfg(feature = "arrow")]
 mod stored;
 mod study;
-mod study_pool;
 mod sweep;
 mod trial;
 mod workspace;
@@ -106,7 +105,7 @@ pub use simulation::Watch;
 pub use speed_up::SpeedUp;
 #[cfg(feature = "arrow")]
 pub use stored::{StoredBatches, StoredTable};
-pub use study::{StudyEstimate, StudyRun};
+pub use study::StudyRun;
 pub use sweep::{
     NextTrial, PATIENCE_MIN, RESULTS_FILE, SweepObserver, SweepProgress, SweepResults, SweepRun,
     SweepSession, SweepWorker, Swept, SweptOutcome, TrialAnswer, TrialOrder, WorkerResults,
@@ -134,8 +133,8 @@ pub use tenter_record::{
 pub use tenter_scenario::{Diagnostics, Format, Position, Problem, schema, spec};
 pub use tenter_sim::Interference;
 pub use tenter_study::{
-    Extent, Measured, NumberQuery, ReadingKeys, SeedOf, Study, StudyAnswer, Sweep, SweepTrial,
-    TrialSeed, Winner,
+    Measured, NumberQuery, ReadingKeys, SeedOf, Study, StudyAnswer, Sweep, SweepTrial, TrialSeed,
+    Winner,
 };
 pub use tenter_topology::{HostId, NodeId};
 pub use tenter_units::{Budget, Bytes, Limits, OverBudget, Rate, Resource, Time};

@@ -1,75 +1,56 @@
-//! A published study, run trial by trial.
+//! A published study, or one in a folder of the user's, as a sweep is run.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use tenter_explain::cost_of;
-use tenter_scenario::Loaded;
-use tenter_study::{Extent, Study, StudyTexts, Variant, equipment_text, published_table, select};
+use tenter_scenario::Format;
+use tenter_study::{Study, StudyTexts, Sweep, equipment_text, published_table, select};
 
-use crate::budget::{machine_limits, run_budget};
-use crate::{Error, Plan, Run, read_text, usual_threads};
+use crate::{Error, Scenario, SweepRun, read_text};
 
-/// A study and how it is run.
+/// A study with the scenario that it varies.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct StudyRun {
-    study: Study,
-    pub(crate) extent: Extent,
-    pub(crate) threads: u16,
-    pub(crate) workers: usize,
-    folder: Option<PathBuf>,
-}
-
-/// What a study is expected to take.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct StudyEstimate {
-    /// How many trials it has.
-    pub trials: usize,
-    /// Their packet-hops.
-    pub packet_hops: f64,
-    /// Their wall time on one thread, in seconds.
-    pub wall_s: f64,
+    /// The study.
+    pub study: Study,
+    base: Scenario,
 }
 
 /// The file that describes a study.
-const DESCRIPTION: &str = "study.toml";
-
-/// The tables of a folder, by their names.
-fn tables(folder: &Path) -> Result<Vec<(String, String)>, Error> {
-    let unreadable = |error: std::io::Error| Error::Unreadable {
-        path: folder.to_owned(),
-        remedy: format!("{error}; check the path and its permissions"),
-    };
-    let mut tables = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.extension().is_some_and(|ending| ending == "csv") {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            tables.push((name.into_owned(), read_text(&path)?));
-        }
-    }
-    Ok(tables)
-}
+const DESCRIPTION: &str = "study.yaml";
 
 impl StudyRun {
-    /// A run of the published study of that name, for instance `methodology/jct-2`.
+    /// The published study of that name, for instance `methodology/jct-2`.
     ///
     /// # Errors
     /// When there is no such study.
     pub fn of_name(name: &str) -> Result<StudyRun, Error> {
-        let texts = select(&[name.to_owned()]).map_err(|error| Error::Asked(error.to_string()))?;
+        let texts = select([name]).map_err(|error| Error::Asked(error.to_string()))?;
         match texts.as_slice() {
-            [texts] => Ok(StudyRun::new(Study::embedded(texts)?)),
+            [texts] => StudyRun::embedded(texts),
             _ => Err(Error::Asked(format!(
                 "`{name}` is a group of studies; name one of them"
             ))),
         }
     }
 
-    /// A run of the study in a folder of your own: `study.toml`, `scenario.yaml`, the tables of
-    /// published values as `NAME.csv` and the equipment that the scenario names unless they are
-    /// those of the program, and a `README.md` if you like.
+    /// A study of the program.
+    ///
+    /// # Errors
+    /// When it does not hold, which tests exclude.
+    pub fn embedded(texts: &StudyTexts<'_>) -> Result<StudyRun, Error> {
+        Ok(StudyRun::new(Study::embedded(texts)?, texts.folder))
+    }
+
+    fn new(study: Study, folder: &str) -> StudyRun {
+        let name = format!("{folder}/scenario.yaml");
+        let base = Scenario::parse(&name, study.scenario.clone(), Format::Yaml);
+        StudyRun { study, base }
+    }
+
+    /// The study in a folder of your own: `study.yaml`, `scenario.yaml`, the tables of published
+    /// values as `NAME.csv` and the equipment that the scenario names unless they are those of the
+    /// program, and a `README.md` if you like.
     ///
     /// # Errors
     /// When a file is missing or cannot be read, or the study does not hold.
@@ -81,27 +62,25 @@ impl StudyRun {
         let name = whole.file_name().unwrap_or(folder.as_os_str());
         let name = name.to_string_lossy();
         let place = folder.to_string_lossy();
+        let place = place.trim_end_matches('/');
         let text = |file: &str| read_text(&folder.join(file));
         let (description, scenario) = (text(DESCRIPTION)?, text("scenario.yaml")?);
         let readme = text("README.md").unwrap_or_default();
         let texts = StudyTexts {
             name: &name,
-            folder: place.trim_end_matches('/'),
+            folder: place,
             readme: &readme,
             description: &description,
             scenario: &scenario,
-        };
-        let tables = tables(folder)?;
-        let table = |name: &str| {
-            let own = tables.iter().find(|(of, _)| of == name);
-            let own = own.map(|(_, text)| text.as_str());
-            own.or_else(|| published_table(name))
         };
         let equipment = |path: &str| {
             let own = read_text(&folder.join(path)).ok();
             own.or_else(|| equipment_text(path).map(str::to_owned))
         };
-        Ok(StudyRun::new(Study::read(&texts, table, equipment)?))
+        let study = Study::read(&texts, &|name| table(folder, name), equipment)?;
+        let StudyRun { study, base } = StudyRun::new(study, place);
+        let base = base.beside(folder);
+        Ok(StudyRun { study, base })
     }
 
     /// Whether a folder has the description of a study.
@@ -109,90 +88,39 @@ impl StudyRun {
         folder.as_ref().join(DESCRIPTION).is_file()
     }
 
-    /// A run of all that a study has.
-    pub fn new(study: Study) -> StudyRun {
-        StudyRun {
-            study,
-            extent: Extent::Full,
-            threads: usual_threads(),
-            workers: 1,
-            folder: None,
-        }
+    /// A run of the study, which keeps no ledger. With a folder each trial lies in
+    /// `FOLDER/STUDY/VARIANT`, or in `seed-N` below that where the study names seeds; trials that
+    /// lie there whole, from a run that was stopped, are not run again. Studies are as large as
+    /// they are: none is refused for the memory it takes.
+    pub fn run(&self, folder: Option<PathBuf>) -> SweepRun {
+        let run = SweepRun::new(self.study.sweep.clone(), self.base.clone());
+        run.force(true).without_ledger(folder)
     }
 
-    /// Runs the study in full, or its quick form.
-    pub fn extent(mut self, extent: Extent) -> StudyRun {
-        self.extent = extent;
-        self
-    }
-
-    /// Runs at most so many trials side by side, as far as memory has room for them; one unless
-    /// told.
-    pub fn workers(mut self, workers: usize) -> StudyRun {
-        self.workers = workers.max(1);
-        self
-    }
-
-    /// Uses at most so many threads for each trial, where they run one after the other.
-    pub fn threads(mut self, threads: u16) -> StudyRun {
-        self.threads = threads;
-        self
-    }
-
-    /// Writes each trial to `FOLDER/STUDY/VARIANT`, or to `seed-N` below that where the study
-    /// names seeds. Trials that lie there whole, from a run that was stopped, are not run again.
-    pub fn folder(mut self, folder: impl Into<PathBuf>) -> StudyRun {
-        self.folder = Some(folder.into());
-        self
-    }
-
-    /// The study.
-    pub fn study(&self) -> &Study {
-        &self.study
-    }
-
-    /// What the run is expected to take, without running it; trials that lie in its folder count.
+    /// The same of other parts of the study: its quick form, or fewer seeds or variants.
     ///
     /// # Errors
-    /// When a scenario of the study does not hold.
-    pub fn estimate(&self) -> Result<StudyEstimate, Error> {
-        let mut estimate = StudyEstimate::default();
-        for variant in &self.study.variants {
-            let Some((loaded, trials)) =
-                self.study.example(variant, self.extent, machine_limits())?
-            else {
-                continue;
-            };
-            let cost = cost_of(&loaded.plan, &run_budget())?;
-            estimate.trials += trials;
-            estimate.packet_hops += cost.packet_hops * trials as f64;
-            estimate.wall_s += cost.wall_s * trials as f64;
-        }
-        Ok(estimate)
-    }
-
-    /// The run of a variant with one seed. Studies are as large as they are: none is refused for
-    /// the memory it takes.
-    pub(crate) fn run(&self, variant: &Variant, loaded: Loaded) -> Result<Run, Error> {
-        let mut title = format!("{} {}", self.study.name, variant.name);
-        let seed = self.study.seeds.as_ref().map(|_| loaded.plan.seed);
-        if let Some(seed) = seed {
-            let _ = write!(title, ", seed {seed}");
-        }
-        let mut run = Run::new(&Plan::new(loaded, &run_budget())?)
-            .title(title)
-            .threads(self.threads)
-            .force(true);
-        if self.study.needs_flows() {
-            run = run.keep_flows();
-        }
-        let Some(folder) = &self.folder else {
-            return Ok(run);
+    /// Those of `part`.
+    pub fn part<E>(self, part: impl FnOnce(Sweep) -> Result<Sweep, E>) -> Result<StudyRun, E> {
+        let Study {
+            sweep,
+            readme,
+            scenario,
+        } = self.study;
+        let study = Study {
+            sweep: part(sweep)?,
+            readme,
+            scenario,
         };
-        let mut path = folder.join(&self.study.name).join(&variant.name);
-        if let Some(seed) = seed {
-            path.push(format!("seed-{seed}"));
-        }
-        Ok(run.folder(path).reuse())
+        Ok(StudyRun {
+            study,
+            base: self.base,
+        })
     }
+}
+
+/// The text of a published table: that of a folder, or that of the program.
+pub(crate) fn table(folder: &Path, name: &str) -> Option<String> {
+    let own = read_text(&folder.join(format!("{name}.csv"))).ok();
+    own.or_else(|| published_table(name).map(str::to_owned))
 }

@@ -28,6 +28,16 @@ pub(crate) enum StudyCommand {
         #[arg(long, value_enum, default_value_t = TextFormat::Text)]
         format: TextFormat,
     },
+    /// Copy a study into a folder, to change it or to put measurements of your own in its tables
+    Copy {
+        /// Name of the study, for instance `methodology/jct-2`
+        name: String,
+        /// The folder, which must not exist; the last part of the name without this
+        folder: Option<PathBuf>,
+        /// What to print on standard output
+        #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+        format: TextFormat,
+    },
     /// Run studies; exit 1 when a required value is outside its band
     Run(StudyRun),
 }
@@ -35,7 +45,7 @@ pub(crate) enum StudyCommand {
 #[derive(Debug, Args)]
 pub(crate) struct StudyRun {
     /// Names of studies, of groups of them such as `methodology`, or `all`; or folders with a
-    /// `study.toml`
+    /// `study.yaml`
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,
     /// Only the smaller cases of each study
@@ -44,6 +54,10 @@ pub(crate) struct StudyRun {
     /// Only these variants, by their names; may be given several times
     #[arg(long = "variant", value_name = "NAME")]
     pub(crate) variants: Vec<String>,
+    /// Change a value of the scenario; published values are not judged then, and what variants set
+    /// counts before it
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) settings: Vec<String>,
     /// Run only the first N seeds of a study
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) seeds: Option<u32>,

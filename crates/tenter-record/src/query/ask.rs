@@ -7,6 +7,7 @@ use tenter_units::{Budget, OverBudget};
 
 use super::answer::{Answer, AnswerColumn, AnswerRow, KeyCell};
 use super::error::{QueryError, take};
+use super::expression::Expression;
 use super::question::{Aggregate, Query};
 use super::reader::Reader;
 use super::source::{Held, Source};
@@ -51,6 +52,14 @@ impl Query {
         source: &S,
         budget: Option<&Budget>,
     ) -> Result<Answer, QueryError<S::Error>> {
+        Ok(self.answer(self.groups(source, budget)?))
+    }
+
+    fn groups<S: Source>(
+        &self,
+        source: &S,
+        budget: Option<&Budget>,
+    ) -> Result<Groups, QueryError<S::Error>> {
         let reader = Reader::new(self.table, &self.columns, source, budget)?;
         let mut groups = Groups::new();
         // A query without `by` has one group, also if no row fits its condition.
@@ -67,7 +76,7 @@ impl Query {
         });
         read.map_err(QueryError::Source)?;
         over.map_err(QueryError::Budget)?;
-        Ok(self.answer(groups))
+        Ok(groups)
     }
 
     fn no_values(&self) -> Vec<Values> {
@@ -85,6 +94,26 @@ impl Query {
             return None;
         };
         *answer.rows.first()?.values.first()?
+    }
+
+    /// The statistic that the query is, where it is a single one of an expression of columns: its
+    /// values of several trials can be put together.
+    pub fn pooled(&self) -> Option<Statistic> {
+        let ([value], [aggregate]) = (self.values.as_slice(), self.aggregates.as_slice()) else {
+            return None;
+        };
+        let is_alone = value.value == Expression::Leaf(0) && self.by.is_empty();
+        (is_alone && aggregate.of.is_some()).then_some(aggregate.statistic)
+    }
+
+    /// The values of which that statistic is made, of a trial in memory.
+    pub fn each(&self, trial: &Held<'_>) -> Vec<f64> {
+        let groups = self.groups(trial, None).unwrap_or_default();
+        let first = groups.into_values().flatten().next();
+        match first {
+            Some(Values::Listed(values)) => values,
+            Some(Values::Counted(_)) | None => Vec::new(),
+        }
     }
 
     fn take(

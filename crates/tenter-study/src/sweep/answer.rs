@@ -1,15 +1,16 @@
-//! What a sweep answers: its readings by point and variant, and which variant is better.
+//! What a sweep answers: its rows, each with what was read of its cells, and verdicts.
 
-use serde::{Deserialize, Serialize};
-use tenter_record::{Notes, sign_test};
+use tenter_record::{Digest, Notes};
 
 use super::Sweep;
-use super::is_axis;
-use super::keys::{Better, PublishedKeys, ReadingKeys};
+use super::keys::{ReadingKeys, Sharing};
+use super::rows::{self, SweepRow};
 use crate::answer::{AnswerVariant, CaseAnswer, Spread, StudyAnswer, Verdict};
 use crate::drawing::Chart;
-use crate::gate::{Gate, Origin};
-use crate::value::Value;
+use crate::gate::Gate;
+use crate::pauses::{Pauses, TrialPauses};
+use crate::read::Read;
+use crate::value::{TrialValue, Value};
 
 /// What was read of one trial.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,265 +23,306 @@ pub struct Measured {
     pub seed: u64,
     /// Digest of its results.
     pub digest: String,
-    /// The value of each reading, in their order; missing where no row had one.
-    pub values: Vec<Option<f64>>,
+    /// What was read, in the order of [`Sweep::reads`]; missing where no row had a value.
+    pub values: Vec<Option<TrialValue>>,
     /// What a reader of them must know.
     pub notes: Notes,
+    /// How its NICs were paused, of a trial of a study.
+    pub pauses: Option<TrialPauses>,
 }
 
-/// Which variant is best by a reading at a point, and how sure that is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Winner {
-    /// The reading.
-    pub reading: String,
-    /// The point; empty where there are no axes.
-    pub point: String,
-    /// The best variant.
-    pub variant: String,
-    /// The next best.
-    pub runner_up: String,
-    /// Its value over that of the next best, of the values that the statistic makes of all seeds.
-    pub ratio: f64,
-    /// Seeds in which it is better than the next best.
-    pub wins: usize,
-    /// Seeds that both have a value for.
-    pub pairs: usize,
-    /// How likely as many seeds or more favour one of the two if both are equally good (sign test,
-    /// two-sided): small where the difference is no luck of the seeds.
-    pub p_value: f64,
+impl Measured {
+    /// The number that was read at a place.
+    pub(super) fn number(&self, read: usize) -> Option<f64> {
+        self.values.get(read)?.as_ref()?.number()
+    }
+}
+
+/// Trials by the places of their cells, in the order of their seeds.
+pub(super) struct OfCells<'t>(Vec<Vec<&'t Measured>>);
+
+impl<'t> OfCells<'t> {
+    pub(super) fn new(sweep: &Sweep, trials: &'t [Measured]) -> OfCells<'t> {
+        let mut places = std::collections::BTreeMap::new();
+        for (place, cell) in sweep.cells.iter().enumerate() {
+            places.insert((cell.point, cell.variant), place);
+        }
+        let mut of_cells = vec![Vec::new(); sweep.cells.len()];
+        for trial in trials {
+            if let Some(place) = places.get(&(trial.point, trial.variant)) {
+                of_cells[*place].push(trial);
+            }
+        }
+        for trials in &mut of_cells {
+            trials.sort_by_key(|trial| trial.seed);
+        }
+        OfCells(of_cells)
+    }
+
+    pub(super) fn trials(&self, cell: usize) -> &[&'t Measured] {
+        self.0.get(cell).map_or(&[], Vec::as_slice)
+    }
 }
 
 impl Sweep {
-    /// The answer, of what was read of the trials that have run: a row for each reading, point and
-    /// variant.
+    /// The answer, of what was read of the trials that have run: reading by reading, row by row,
+    /// cell by cell. Cells that are not run, and rows that are set against such ones, have none.
     pub fn answer(&self, trials: &[Measured]) -> StudyAnswer {
+        let of_cells = OfCells::new(self, trials);
         let mut cases = Vec::new();
-        for (index, reading) in self.keys.readings.iter().enumerate() {
-            for point in 0..self.points.len() {
-                for variant in 0..self.variants.len() {
-                    let cell = Cell {
-                        sweep: self,
-                        trials,
-                        index,
-                        point,
+        let is_run = |cell: &&usize| self.cells[**cell].is_run;
+        for row in self
+            .rows
+            .iter()
+            .filter(|row| row.others().iter().all(|of| is_run(&of)))
+        {
+            let shown = row.shown.iter().filter(is_run);
+            cases.extend(shown.map(|cell| self.case(row, *cell, &of_cells)));
+        }
+        let charts = match self.is_study() {
+            true => self.drawn.clone(),
+            false => self.keys.readings.iter().map(ReadingKeys::chart).collect(),
+        };
+        StudyAnswer {
+            study: self.keys.name.clone(),
+            title: match self.keys.title.as_str() {
+                "" => self.keys.description.clone(),
+                title => title.to_owned(),
+            },
+            source: self.keys.source.clone(),
+            quick: self.is_quick,
+            variants: self.answer_variants(&of_cells),
+            left_out: self.left_out.clone(),
+            digest: self.digest(trials),
+            cases,
+            pauses: self.pauses(&of_cells),
+            charts,
+            drawings: self.drawings.clone(),
+        }
+    }
+
+    /// What has run: the cells of a study, and the variants of another sweep.
+    fn answer_variants(&self, of_cells: &OfCells<'_>) -> Vec<AnswerVariant> {
+        let is_study = self.is_study();
+        let mut variants: Vec<(AnswerVariant, Vec<&Measured>)> = Vec::new();
+        for (place, cell) in self.cells.iter().enumerate() {
+            let trials = of_cells.trials(place);
+            if is_study && trials.is_empty() {
+                continue;
+            }
+            let name = if is_study { &cell.name } else { &cell.bar };
+            let known = variants.iter_mut().find(|(of, _)| of.name == *name);
+            match known.filter(|_| !is_study) {
+                Some((_, of)) => of.extend(trials),
+                None => {
+                    let variant = AnswerVariant {
+                        name: name.clone(),
+                        about: cell.about.clone(),
+                        ..AnswerVariant::default()
                     };
-                    cases.push(cell.case(reading, variant));
+                    variants.push((variant, trials.to_vec()));
                 }
             }
         }
-        let variants = self.variants.iter().enumerate().map(|(index, variant)| {
-            let of = trials.iter().filter(|trial| trial.variant == index);
-            let mut seeds: Vec<u64> = of.clone().map(|trial| trial.seed).collect();
+        let names_seeds = !is_study || self.seeds.chosen.is_some();
+        let filled = variants.into_iter().map(|(variant, trials)| {
+            let mut seeds: Vec<u64> = trials.iter().map(|trial| trial.seed).collect();
             seeds.sort_unstable();
             seeds.dedup();
             AnswerVariant {
-                name: named(&variant.name),
-                about: variant.settings.join(" "),
-                trials: of.clone().count(),
-                seeds,
-                notes: Notes::of_all(of.map(|trial| &trial.notes)).0,
+                trials: trials.len(),
+                seeds: if names_seeds { seeds } else { Vec::new() },
+                notes: Notes::of_all(trials.iter().map(|trial| &trial.notes)).0,
+                ..variant
             }
         });
-        let charts = self.keys.readings.iter().map(|reading| Chart {
-            title: reading.name.clone(),
-            metrics: vec![reading.metric()],
-            bars: Vec::new(),
-            axis: reading.axis(),
-        });
-        StudyAnswer {
-            study: self.keys.name.clone(),
-            title: self.keys.description.clone(),
-            variants: variants.collect(),
-            digest: digest(trials),
-            cases,
-            charts: charts.collect(),
-            ..StudyAnswer::default()
-        }
+        filled.collect()
     }
 
-    /// Of each reading and point which variant is best, where there are several and one is alone in
-    /// that.
-    pub fn winners(&self, trials: &[Measured]) -> Vec<Winner> {
-        let mut winners = Vec::new();
-        for (index, reading) in self.keys.readings.iter().enumerate() {
-            for point in 0..self.points.len() {
-                let cell = Cell {
-                    sweep: self,
-                    trials,
-                    index,
-                    point,
-                };
-                winners.extend(cell.winner(reading));
-            }
+    fn pauses(&self, of_cells: &OfCells<'_>) -> Vec<Pauses> {
+        let cells = self.cells.iter().enumerate();
+        let pauses = cells.filter_map(|(place, cell)| {
+            let trials = of_cells.trials(place).iter();
+            let pauses: Vec<&TrialPauses> =
+                trials.filter_map(|trial| trial.pauses.as_ref()).collect();
+            Pauses::of(&cell.name, &pauses)
+        });
+        pauses.collect()
+    }
+
+    /// One digest for all trials, which of them is which included; trials may come in any order.
+    pub(super) fn digest(&self, trials: &[Measured]) -> String {
+        let mut trials: Vec<&Measured> = trials.iter().collect();
+        trials.sort_unstable_by_key(|trial| (trial.point, trial.variant, trial.seed));
+        let mut digest = Digest::new();
+        for trial in trials {
+            let place = self.cell(trial.point, trial.variant);
+            let mut record = match (self.is_study(), place) {
+                (true, Some((place, _))) => vec![place as u64],
+                _ => vec![trial.point as u64, trial.variant as u64, trial.seed],
+            };
+            record.extend(trial.digest.bytes().map(u64::from));
+            digest.add(&record);
         }
-        winners
+        digest.to_hex()
+    }
+
+    /// A row of one cell.
+    fn case(&self, row: &SweepRow, cell: usize, of_cells: &OfCells<'_>) -> CaseAnswer {
+        let reading = &self.keys.readings[row.reading];
+        let trials = of_cells.trials(cell);
+        let counted = trials.iter().filter(|trial| row.counts(trial));
+        let counted: Vec<&Measured> = counted.copied().collect();
+        let read = &self.reads[row.read];
+        let values: Vec<Value> = counted
+            .iter()
+            .filter_map(|trial| row.value(read, trial, of_cells))
+            .collect();
+        let spread = Spread::of(&values);
+        let is_missing = reading.every_seed && values.len() < trials.len();
+        let (measured, words) = match read.pooled() {
+            _ if is_missing => (None, None),
+            Some(_) => (row.pooled(read, &counted, of_cells), Some("all".to_owned())),
+            None => of_seeds(reading, values),
+        };
+        let several = trials.len() > 1;
+        let statistic =
+            words.filter(|_| several && (measured.is_some() || read.pooled().is_some()));
+        let statistic = statistic.map(|words| format!("{words} of {} seeds", trials.len()));
+        let says_range = row.counts_values && !reading.every_seed;
+        let range = spread.filter(|_| says_range).map(Spread::words);
+        let is_judged = row.judged == Some(cell);
+        let (gate, band) = match is_judged {
+            true => (row.gate, row.band),
+            false => (Gate::Info, None),
+        };
+        let number = measured.as_ref().and_then(Value::number);
+        CaseAnswer {
+            case: row.case.clone(),
+            bar: row.bar.clone(),
+            metric: row.metric.clone(),
+            variant: if self.is_study() {
+                self.cells[cell].name.clone()
+            } else {
+                self.cells[cell].bar.clone()
+            },
+            published: row.published.clone(),
+            origin: row.origin,
+            verdict: match is_judged && (self.is_quick || self.is_changed) && !row.quick_judged {
+                true => Verdict::NotJudged,
+                false => Verdict::of(gate, band, number),
+            },
+            measured,
+            statistic: statistic.map(|words| words + &range.unwrap_or_default()),
+            spread: spread.filter(|_| several && !is_missing && reading.statistic.is_of_size()),
+            band,
+            gate,
+        }
     }
 }
 
-/// A variant without a name has one where it is shown.
-fn named(name: &str) -> String {
-    match name {
-        "" => "all".to_owned(),
-        name => name.to_owned(),
+impl SweepRow {
+    /// Whether the row is about such a trial.
+    fn counts(&self, trial: &Measured) -> bool {
+        let Some((place, sharing)) = self.condition else {
+            return true;
+        };
+        let shared = trial.number(place);
+        match sharing {
+            Sharing::SharesAnUplink => shared.is_some_and(|count| count > 0.0),
+            Sharing::SharesNoUplink => shared == Some(0.0),
+        }
+    }
+
+    /// What was read of a trial, set against the trials of the other cells with its seed.
+    fn value(&self, read: &Read, trial: &Measured, of_cells: &OfCells<'_>) -> Option<Value> {
+        let value = trial.values.get(self.read)?.as_ref()?;
+        let Some((against, others)) = &self.against else {
+            return match value {
+                TrialValue::Several(_) => read.number(value).map(Value::Number),
+                TrialValue::One(value) => Some(value.clone()),
+            };
+        };
+        let others = others.iter().map(|cell| {
+            let mut trials = of_cells.trials(*cell).iter();
+            let same = trials.find(|other| other.seed == trial.seed)?;
+            read.number(same.values.get(self.read)?.as_ref()?)
+        });
+        let others: Option<Vec<f64>> = others.collect();
+        Some(Value::Number(against.of(read.number(value)?, &others?)))
+    }
+
+    /// The statistic of the rows of all trials together, set against that of the other cells.
+    fn pooled(&self, read: &Read, trials: &[&Measured], of_cells: &OfCells<'_>) -> Option<Value> {
+        let of = |trials: &mut dyn Iterator<Item = &&Measured>| {
+            let values =
+                trials.filter_map(|trial| match trial.values.get(self.read)?.as_ref()? {
+                    TrialValue::Several(values) => Some(values.iter().copied()),
+                    TrialValue::One(_) => None,
+                });
+            read.pooled()?.of(values.flatten().collect())
+        };
+        let value = of(&mut trials.iter())?;
+        let Some((against, others)) = &self.against else {
+            return Some(Value::Number(value));
+        };
+        let others = others.iter().map(|cell| {
+            let trials = of_cells.trials(*cell).iter();
+            of(&mut trials.filter(|trial| self.counts(trial)))
+        });
+        let others: Option<Vec<f64>> = others.collect();
+        Some(Value::Number(against.of(value, &others?)))
+    }
+}
+
+/// What a statistic makes of the values of several seeds, and of texts the first; with its name.
+fn of_seeds(reading: &ReadingKeys, values: Vec<Value>) -> (Option<Value>, Option<String>) {
+    let numbers: Option<Vec<f64>> = values.iter().map(Value::number).collect();
+    match numbers {
+        Some(numbers) => {
+            let value = reading.statistic.of(numbers);
+            (
+                value.map(Value::Number),
+                Some(reading.statistic.to_string()),
+            )
+        }
+        None => (values.into_iter().next(), Some("first".to_owned())),
     }
 }
 
 impl ReadingKeys {
-    /// What the answer calls it: with its unit behind it, or as the ratio that it is.
-    fn metric(&self) -> String {
-        match (self.against.as_str(), self.unit().as_str()) {
-            ("", "") => self.name.clone(),
-            ("", unit) => format!("{} ({unit})", self.name),
-            (other, _) => format!("{} over that of {other}", self.name),
+    /// The variant that the value is divided by; nothing where it is not, or compared otherwise.
+    pub fn divisor(&self) -> Option<String> {
+        match rows::against(self).ok()?? {
+            crate::against::Against::RatioTo(other) => Some(other),
+            _ => None,
         }
     }
 
-    fn axis(&self) -> String {
-        match (self.against.as_str(), self.unit().as_str()) {
-            ("", unit) => unit.to_owned(),
-            (other, _) => format!("times that of {other}"),
-        }
-    }
-}
-
-/// One reading at one point.
-struct Cell<'a> {
-    sweep: &'a Sweep,
-    trials: &'a [Measured],
-    /// The reading.
-    index: usize,
-    point: usize,
-}
-
-impl Cell<'_> {
-    /// Seeds and values of a variant, in the order of the seeds.
-    fn values(&self, variant: usize) -> Vec<(u64, f64)> {
-        let trials = self.trials.iter();
-        let mine = trials.filter(|trial| trial.point == self.point && trial.variant == variant);
-        let values = mine.filter_map(|trial| Some((trial.seed, trial.values[self.index]?)));
-        let mut values: Vec<(u64, f64)> = values.collect();
-        values.sort_unstable_by_key(|(seed, _)| *seed);
-        values
-    }
-
-    /// The same over the values of another variant with the same seeds.
-    fn over(&self, values: Vec<(u64, f64)>, other: &str) -> Vec<(u64, f64)> {
-        let other = self.sweep.variants().position(|name| name == other);
-        let others = other.map(|other| self.values(other)).unwrap_or_default();
-        let ratio = |(seed, value): (u64, f64)| {
-            let same = others.iter().find(|(of, _)| *of == seed)?;
-            Some((seed, value / same.1))
-        };
-        values.into_iter().filter_map(ratio).collect()
-    }
-
-    /// The published row of a variant here; the first that fits counts.
-    fn published<'k>(&self, reading: &'k ReadingKeys, variant: usize) -> Option<&'k PublishedKeys> {
-        let name = &self.sweep.variants[variant].name;
-        let point = || self.sweep.axes().zip(&self.sweep.points[self.point]);
-        let is_here = |(path, value): &(String, tenter_config::Written)| {
-            let mut here = point().filter(|(axis, _)| is_axis(axis, path));
-            here.any(|(_, here)| *here == value.to_string())
-        };
-        reading.published.iter().find(|row| {
-            let of_variant = row.variant.is_empty() || row.variant == *name;
-            of_variant && row.at.0.iter().all(is_here)
-        })
-    }
-
-    fn case(&self, reading: &ReadingKeys, variant: usize) -> CaseAnswer {
-        let mut values = self.values(variant);
-        if !reading.against.is_empty() {
-            values = self.over(values, &reading.against);
-        }
-        let values: Vec<f64> = values.into_iter().map(|(_, value)| value).collect();
-        let count = values.len();
-        let numbers: Vec<Value> = values.iter().map(|value| Value::Number(*value)).collect();
-        let measured = reading.statistic.of(values);
-        let row = self.published(reading, variant);
-        let band = row.map_or_else(|| reading.band(), PublishedKeys::band);
-        let gate = match row {
-            _ if band.is_none() => Gate::Info,
-            Some(row) => row.gate,
-            None => Gate::Required,
-        };
-        CaseAnswer {
-            case: self.sweep.point_name(self.point),
-            bar: Some(named(&self.sweep.variants[variant].name)),
-            metric: reading.metric(),
-            variant: named(&self.sweep.variants[variant].name),
-            published: row.and_then(PublishedKeys::number).map(Value::Number),
-            origin: row.map_or(Origin::Own, |_| Origin::Published),
-            measured: measured.map(Value::Number),
-            statistic: (count > 1).then(|| format!("{} of {count} seeds", reading.statistic)),
-            spread: Spread::of(&numbers).filter(|_| count > 1 && reading.statistic.is_of_size()),
-            band,
-            gate,
-            verdict: Verdict::of(gate, band, measured),
+    /// The name of its metric: with its unit behind it, or as the ratio that it is.
+    pub(super) fn metric(&self) -> String {
+        match (self.divisor(), self.unit().as_str()) {
+            (None, "") => self.name.clone(),
+            (None, unit) => format!("{} ({unit})", self.name),
+            (Some(other), _) => format!("{} over that of {other}", self.name),
         }
     }
 
-    fn winner(&self, reading: &ReadingKeys) -> Option<Winner> {
-        // The pairs of seeds would compare values, and the statistic something else.
-        if !reading.statistic.is_of_size() {
-            return None;
-        }
-        let better = |a: f64, b: f64| match reading.better {
-            Better::Less => a < b,
-            Better::More => a > b,
-        };
-        let values: Vec<_> = (0..self.sweep.variants.len())
-            .map(|variant| self.values(variant))
-            .collect();
-        let mut ranked: Vec<(usize, f64)> = values
-            .iter()
-            .enumerate()
-            .filter_map(|(variant, values)| {
-                let values = values.iter().map(|(_, value)| *value);
-                Some((variant, reading.statistic.of(values.collect())?))
-            })
-            .collect();
-        ranked.sort_by(|(_, a), (_, b)| match reading.better {
-            Better::Less => a.total_cmp(b),
-            Better::More => b.total_cmp(a),
-        });
-        let [(first, best), (second, next), ..] = ranked.as_slice() else {
-            return None;
-        };
-        if best.total_cmp(next).is_eq() {
-            return None;
-        }
-        let pairs: Vec<(f64, f64)> = values[*first]
-            .iter()
-            .filter_map(|(seed, value)| {
-                let other = values[*second].iter().find(|(of, _)| of == seed)?;
-                Some((*value, other.1))
-            })
-            .collect();
-        let wins = pairs.iter().filter(|(a, b)| better(*a, *b)).count();
-        let losses = pairs.iter().filter(|(a, b)| better(*b, *a)).count();
-        Some(Winner {
-            reading: reading.name.clone(),
-            point: self.sweep.point_name(self.point),
-            variant: named(&self.sweep.variants[*first].name),
-            runner_up: named(&self.sweep.variants[*second].name),
-            ratio: best / next,
-            wins,
-            pairs: pairs.len(),
-            p_value: sign_test(wins, losses),
-        })
+    /// The unit of its value; empty where it has none.
+    pub fn unit(&self) -> String {
+        let query = self.query.parse::<crate::NumberQuery>();
+        query.map_or_else(|_| String::new(), |query| query.unit().to_owned())
     }
-}
 
-/// One digest for all trials, which of them is which included; trials may come in any order.
-pub(super) fn digest(trials: &[Measured]) -> String {
-    let mut trials: Vec<&Measured> = trials.iter().collect();
-    trials.sort_unstable_by_key(|trial| (trial.point, trial.variant, trial.seed));
-    let mut digest = tenter_record::Digest::new();
-    for trial in trials {
-        let mut record = vec![trial.point as u64, trial.variant as u64, trial.seed];
-        record.extend(trial.digest.bytes().map(u64::from));
-        digest.add(&record);
+    fn chart(&self) -> Chart {
+        Chart {
+            title: self.name.clone(),
+            metrics: vec![self.metric()],
+            bars: Vec::new(),
+            axis: match self.divisor() {
+                Some(other) => format!("times that of {other}"),
+                None => self.unit(),
+            },
+        }
     }
-    digest.to_hex()
 }

@@ -3,6 +3,7 @@
 use tenter_config::Written;
 use tenter_units::{Bytes, Rate, Time};
 
+use super::bundle;
 use super::limits::SAMPLES_MAX;
 
 /// What an axis says.
@@ -36,6 +37,10 @@ impl Axis {
     pub(super) fn read(path: &str, written: &Written) -> Result<Axis, String> {
         let axis = match written {
             Written::List(items) => Axis::Listed(items.iter().map(Written::to_string).collect()),
+            named if bundle::named(named).is_some() => {
+                let named = bundle::named(named).unwrap_or_default().iter();
+                Axis::Listed(named.map(|(name, _)| name.clone()).collect())
+            }
             Written::Map(keys) => {
                 let read = Ends::read(path, keys).and_then(|ends| ends.axis(keys));
                 read.map_err(|what| format!("the axis `{path}` {what}"))?

@@ -20,6 +20,10 @@ component! {
         x: Option<String> = absent "the first axis of lines, the second one of a heat map", in WORDS;
         /// The axis from top to bottom of a heat map.
         y: Option<String> = absent "the first axis", in WORDS;
+        /// What the axis of a study's bars measures, with its unit.
+        axis: String = "\"\"", in WORDS;
+        /// The bars of a study that are drawn; all of them where none is named.
+        bars: Vec<String> = "[]", in 200;
     }
 }
 

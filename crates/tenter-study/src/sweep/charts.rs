@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chart_keys::{ChartKeys, ChartKind};
 use super::keys::SweepKeys;
+use crate::drawing::Chart;
 
 /// A picture of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +28,17 @@ pub struct SweepChart {
 pub(super) fn charts(sweep: &SweepKeys) -> Result<Vec<SweepChart>, String> {
     let charts = sweep.charts.iter();
     charts.map(|keys| chart(sweep, keys)).collect()
+}
+
+/// What a report draws of a study: bars of these metrics.
+pub(super) fn of_study(sweep: &SweepKeys) -> Vec<Chart> {
+    let charts = sweep.charts.iter().map(|keys| Chart {
+        title: keys.title.clone(),
+        metrics: keys.readings.clone(),
+        bars: keys.bars.clone(),
+        axis: keys.axis.clone(),
+    });
+    charts.collect()
 }
 
 fn chart(sweep: &SweepKeys, keys: &ChartKeys) -> Result<SweepChart, String> {

@@ -29,6 +29,8 @@ pub(super) fn points(keys: &SweepKeys) -> Result<Vec<PointValues>, String> {
             Ok((0..keys.samples).map(point).collect())
         }
         Design::LatinHypercube => Ok(latin_hypercube(&axes, keys)),
+        // The rows of a table say which.
+        Design::Rows => Ok(Vec::new()),
     }
 }
 

@@ -2,41 +2,65 @@
 
 use super::chart_keys::ChartKeys;
 use super::limits::{SAMPLES_MAX, WORDS};
-use crate::gate::Gate;
 use tenter_config::{Named, Reader, Written, choice, component};
 use tenter_record::Statistic;
 
+use crate::gate::Gate;
+use crate::read::Word;
+
 component! {
-    /// A sweep: a scenario, what is varied, and what is read of its trials.
+    /// A sweep: a scenario, what is varied, and what is read of its trials. A study is a sweep
+    /// whose readings are held against a table of published values.
     pub struct SweepKeys as "the sweep", derive(Clone, Debug, PartialEq) {
         /// What the sweep is called; also the name of its folder.
         name: String = "\"\"", in 200;
         /// What it is about, in a sentence.
         description: String = "\"\"", in WORDS;
+        /// What a study compares, in a line.
+        title: String = "\"\"", in WORDS;
+        /// Public title of the source of a study, and the place in it.
+        source: String = "\"\"", in WORDS;
         /// The scenario that is varied: a file, whose path counts from this one, or `preset:NAME`.
         scenario: String, in WORDS;
+        /// The table with published values, which a study has.
+        published: Option<TableKeys> = "none";
+        /// The variant that the gates of published rows judge, where a reading names no other.
+        judge: String = "\"\"", in 200;
+        /// Keys of switches, NICs and hosts that the scenario of a study sets in place of its
+        /// equipment, each with the reason.
+        varies: Named<String> = "{}", in WORDS;
         /// Settings of all trials: a path of the scenario and its value; `default` removes a key.
         set: Named<Written> = "{}";
-        /// Named bundles of settings that are compared with each other.
+        /// The quick form of a study; `none` where it has none.
+        quick: Option<QuickKeys> = "{}";
+        /// Rows of the published table that are not run.
+        left_out: Vec<LeftOutKeys> = "[]";
+        /// Named bundles of settings that are compared with each other. Among the settings may
+        /// stand `about`, `label`, `quick`, `only` and `fitted_to`.
         variants: Named<Named<Written>> = "{}";
         /// Paths of the scenario, and the values that each of them takes: a list, or a range
         /// `{from, to}` with a `step`, a `factor` or a `count`; designs that draw need none of
-        /// them. With `scale: log` draws and counts are even in the logarithm.
+        /// them. With `scale: log` draws and counts are even in the logarithm. An axis whose values
+        /// are named bundles of settings has any name.
         axes: Named<Written> = "{}";
         /// How values of several axes are combined: every combination, the first ones together and
-        /// the second ones together, or as many draws as `samples` says.
+        /// the second ones together, as many draws as `samples` says, or as the columns of the
+        /// published rows say that the axes are called after.
         design: Design = "grid";
         /// Points of a `random` or `latin-hypercube` design.
         samples: u32 = "0", in 0..=SAMPLES_MAX;
         /// Seed of the draws of these designs.
         design_seed: u64 = "1", in 0..=u64::MAX;
         /// Seeds of each point: how many, from the scenario's own seed on, or a list of seeds; or a
-        /// mapping from `placement`, `hashing` and `arrivals` to that, which holds the others.
+        /// mapping from `placement`, `hashing` and `arrivals` to that, which holds the others; or
+        /// `runs` and conditions on the paths that hashes give.
         seeds: Written = "1";
         /// What is read of each trial; the completion time of each job where none is given.
         readings: Vec<ReadingKeys> = "[]";
         /// Pictures of the page; where none is named, all are drawn that say something.
         charts: Vec<ChartKeys> = "[]";
+        /// Drawings of records of single trials.
+        drawings: Written = "[]";
         /// What is kept of each trial beside its readings: its summary in the ledger, or also its
         /// folder with all tables.
         keep: Keep = "summary";
@@ -45,27 +69,119 @@ component! {
 }
 
 component! {
+    /// Which rows of which table a study is about.
+    pub struct TableKeys as "`published`", derive(Clone, Debug, PartialEq) {
+        /// The table: the name of its file without `.csv`.
+        table: String, in 200;
+        /// Columns, and the values that a row must have in them.
+        rows: Named<Written> = "{}";
+        /// The column with the published values, which gives the metric its name, in a table
+        /// without a column `metric`.
+        value: String = "published", in 200;
+        /// The columns with the lower and the upper end of the band.
+        band: Vec<String> = "[band_low, band_high]", in 200;
+    }
+}
+
+component! {
+    /// The quick form of a study.
+    pub struct QuickKeys as "`quick`", derive(Clone, Debug, PartialEq) {
+        /// Settings of all trials, after all others.
+        set: Named<Written> = "{}";
+        /// Columns, and the values that published rows of the quick form have in them.
+        rows: Named<Vec<Written>> = "{}";
+        /// Whether published values are judged although the quick form has other settings.
+        judged: bool = "false";
+    }
+}
+
+component! {
+    /// Published rows that are not run.
+    pub struct LeftOutKeys as "`left_out[]`", derive(Clone, Debug, PartialEq) {
+        /// Columns, and the values of these rows in them.
+        rows: Named<Vec<Written>>;
+        /// Why.
+        because: String, in WORDS;
+    }
+}
+
+component! {
     /// What is read of each trial.
     pub struct ReadingKeys as "`readings[]`", derive(Clone, Debug, PartialEq) {
-        /// What it is called, for instance `slowest job`.
-        name: String, in 200;
+        /// What it is called, for instance `slowest job`; the metric of a row without a published
+        /// value.
+        name: String = "\"\"", in 200;
         /// What is asked of the tables of a trial, for instance `p99(flows.fct_ns) where job_name =
         /// train`: one number.
-        query: String, in 4096;
+        query: String = "\"\"", in 4096;
+        /// What is read that no table has, in place of a query.
+        of: Option<Word> = "none";
+        /// The leaf of `qps-per-uplink` and `qp-equivalents-per-uplink`.
+        leaf: String = "\"\"", in 200;
+        /// From when until when messages count for `accepted-gbps` and `accepted-percent`, in us.
+        window_us: Vec<u64> = "[]", in 0..=u64::MAX;
+        /// Constants of the power profile in place of its own, for readings of power.
+        constants: Named<u64> = "{}", in 0..=u64::MAX;
         /// What is made of the values of several seeds.
         statistic: Statistic = "median";
-        /// The variant that the value is divided by, seed by seed, at the same point.
-        against: String = "\"\"", in 200;
+        /// Whether the query is asked of the rows of all seeds together.
+        pooled: bool = "false";
+        /// Whether there is no value where one seed has none.
+        every_seed: bool = "false";
+        /// Which seeds count: those in which a background job shares an uplink of a leaf with a
+        /// measured job, or those in which none does.
+        seeds: Option<Sharing> = "none";
+        /// The variant that the value is divided by, seed by seed, at the same point; or a mapping
+        /// for other comparisons.
+        against: Written = "\"\"";
         /// Which values are better, for the winner among variants.
         better: Better = "less";
         /// Lower and upper end of the values that are expected, for instance `[0.9, 1.1]`: a sweep
-        /// with a value outside ends with exit code 1.
+        /// with a value outside ends with exit code 1. Of a published row: the columns with them.
         band: Option<Vec<Written>> = "none";
         /// What was published, or is expected, of single variants and points.
         published: Vec<PublishedKeys> = "[]";
+        /// Name of a single row, or with `each_row` of each; `{column}` stands for the value of a
+        /// column. Without it the reading has a row for each variant at each point.
+        case: String = "\"\"", in 200;
+        /// The bar within the case.
+        bar: String = "\"\"", in 200;
+        /// Columns and values of the published row; `{variant}` and the name of an axis in braces
+        /// stand for those of the trial, and a row that is not there is shown for information.
+        row: Option<Named<Written>> = "none";
+        /// Whether there is a row for each row of the published table; `{column}` in the query
+        /// stands for the value of a column.
+        each_row: bool = "false";
+        /// The tables that may have the row, of which the first counts.
+        tables: Vec<String> = "[]", in 200;
+        /// The column with the published value, if it is not that of the study.
+        value: String = "\"\"", in 200;
+        /// The variant that is judged; `none` for information.
+        judge: String = "\"\"", in 200;
+        /// The variants that have a row; all without it.
+        shown: Vec<String> = "[]", in 200;
+        /// Axes, and the values at which the reading has rows.
+        at: Named<Vec<Written>> = "{}";
+        /// The variants of which it has rows.
+        variants: Vec<String> = "[]", in 200;
+        /// `false` if the quick form is another experiment than the published one.
+        quick_judged: Option<bool> = "none";
         check band_has_two_ends;
     }
 }
+
+/// What the luck of the hash must have been in a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Some uplink of a leaf is used by a measured job and by a background job.
+    SharesAnUplink,
+    /// None is.
+    SharesNoUplink,
+}
+choice!(Sharing {
+    "shares-an-uplink" => SharesAnUplink,
+    "shares-no-uplink" => SharesNoUplink,
+});
 
 component! {
     /// What was published of a variant at a point.
@@ -97,12 +213,15 @@ pub enum Design {
     Random,
     /// Each axis cut into as many parts as there are samples, each part used once.
     LatinHypercube,
+    /// As columns of the published rows say.
+    Rows,
 }
 choice!(Design {
     "grid" => Grid,
     "zip" => Zip,
     "random" => Random,
     "latin-hypercube" => LatinHypercube,
+    "rows" => Rows,
 });
 
 /// What is kept of each trial.
@@ -156,6 +275,14 @@ impl ReadingKeys {
     pub fn band(&self) -> Option<[f64; 2]> {
         ends(self.band.as_deref()?)
     }
+
+    /// The columns with the ends of the band, where they are named.
+    pub(super) fn columns(&self) -> Option<[&str; 2]> {
+        match self.band.as_deref()? {
+            [low, high] => Some([plain(low)?, plain(high)?]),
+            _ => None,
+        }
+    }
 }
 
 impl PublishedKeys {
@@ -167,6 +294,14 @@ impl PublishedKeys {
     /// The value.
     pub(super) fn number(&self) -> Option<f64> {
         number(&self.value)
+    }
+}
+
+/// A value that is one word or text.
+pub(super) fn plain(value: &Written) -> Option<&str> {
+    match value {
+        Written::Word(text) | Written::Text(text) => Some(text),
+        Written::List(_) | Written::Map(_) => None,
     }
 }
 
@@ -188,7 +323,9 @@ pub(super) fn number(value: &Written) -> Option<f64> {
 }
 
 fn band_has_two_ends(reading: &ReadingKeys, reader: &mut dyn Reader) -> bool {
-    is_band(reading.band.is_none() || reading.band().is_some(), reader)
+    let of_columns = || reading.row.is_some() && reading.columns().is_some();
+    let holds = reading.band.is_none() || reading.band().is_some() || of_columns();
+    is_band(holds, reader)
 }
 
 fn is_band(holds: bool, reader: &mut dyn Reader) -> bool {

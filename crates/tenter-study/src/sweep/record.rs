@@ -115,7 +115,7 @@ impl Sweep {
             axes: axes.collect(),
             variants: self.variants().map(str::to_owned).collect(),
             points: self.points().to_vec(),
-            readings: self.keys.readings.iter().map(SweepReading::of).collect(),
+            readings: self.readings(),
             charts: self.charts.clone(),
             trials: values,
             notes: (0..self.variants.len())
@@ -124,7 +124,7 @@ impl Sweep {
                     Notes::of_all(of.map(|trial| &trial.notes)).0
                 })
                 .collect(),
-            digest: super::answer::digest(trials),
+            digest: self.digest(trials),
         }
     }
 
@@ -135,18 +135,31 @@ impl Sweep {
     }
 }
 
-impl SweepReading {
-    fn of(keys: &ReadingKeys) -> SweepReading {
-        SweepReading {
-            name: keys.name.clone(),
-            of: keys.query.clone(),
-            unit: keys.unit(),
-            against: keys.against.clone(),
-            more_is_better: keys.better == Better::More,
-            statistic: keys.statistic.to_string(),
-        }
+impl Sweep {
+    /// What is read of each trial, with the reading that asks for it first.
+    pub fn readings(&self) -> Vec<SweepReading> {
+        let reads = self.reads.iter().enumerate().map(|(place, read)| {
+            let row = self.rows.iter().find(|row| row.read == place);
+            let keys = row.map(|row| &self.keys.readings[row.reading]);
+            SweepReading {
+                name: match keys {
+                    Some(keys) if !self.is_study() => keys.name.clone(),
+                    _ => read.key(),
+                },
+                of: read.key(),
+                unit: read.unit(),
+                against: keys.and_then(ReadingKeys::divisor).unwrap_or_default(),
+                more_is_better: keys.is_some_and(|keys| keys.better == Better::More),
+                statistic: keys
+                    .map_or(Statistic::Median, |keys| keys.statistic)
+                    .to_string(),
+            }
+        });
+        reads.collect()
     }
+}
 
+impl SweepReading {
     fn of_several(&self) -> Statistic {
         self.known_statistic().unwrap_or(Statistic::Median)
     }
@@ -180,7 +193,9 @@ impl SweepValues {
             variant: measured.variant,
             seed: measured.seed,
             digest: measured.digest.clone(),
-            values: measured.values.clone(),
+            values: (0..measured.values.len())
+                .map(|read| measured.number(read))
+                .collect(),
         }
     }
 }

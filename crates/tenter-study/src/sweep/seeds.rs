@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use tenter_config::Written;
 
+use crate::chosen::ChosenSeeds;
+use crate::typed::typed;
+
 /// Which draws a seed is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeedOf {
@@ -52,6 +55,8 @@ const SEEDS_MAX: u64 = 100_000;
 pub(super) struct Seeds {
     /// Which seeds change together from trial to trial, and the values that each has.
     of: Vec<(SeedOf, Values)>,
+    /// The conditions on them, where there are any.
+    pub(super) chosen: Option<ChosenSeeds>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -69,8 +74,13 @@ impl Seeds {
             let values = Values::read("seeds", written)?;
             return Ok(Seeds {
                 of: vec![(SeedOf::Trial, values)],
+                chosen: None,
             });
         };
+        if keys.iter().any(|(key, _)| key == "runs") {
+            let chosen = typed(written).map_err(|what| format!("`seeds`: {what}"))?;
+            return Ok(Seeds::of_chosen(chosen));
+        }
         let of = keys.iter().map(|(key, written)| {
             let kinds = SeedOf::KINDS;
             let kind = kinds.into_iter().find(|kind| kind.key() == key);
@@ -90,7 +100,36 @@ impl Seeds {
                 first.key(),
                 other.key()
             )),
-            None => Ok(Seeds { of }),
+            None => Ok(Seeds { of, chosen: None }),
+        }
+    }
+
+    /// The first seeds, of which the conditions may choose others.
+    fn of_chosen(chosen: ChosenSeeds) -> Seeds {
+        let first = chosen.candidates().take(chosen.runs).collect();
+        Seeds {
+            of: vec![(SeedOf::Trial, Values::Listed(first))],
+            chosen: Some(chosen),
+        }
+    }
+
+    /// The first `most` seeds alone.
+    pub(super) fn limited(self, most: usize) -> Seeds {
+        if let Some(mut chosen) = self.chosen {
+            chosen.looked_at = Some(*chosen.candidates().end());
+            chosen.runs = chosen.runs.min(most);
+            return Seeds::of_chosen(chosen);
+        }
+        let of = self.of.into_iter().map(|(of, values)| match values {
+            Values::Count(count) => (of, Values::Count(count.min(most as u64))),
+            Values::Listed(mut seeds) => {
+                seeds.truncate(most);
+                (of, Values::Listed(seeds))
+            }
+        });
+        Seeds {
+            of: of.collect(),
+            chosen: None,
         }
     }
 

@@ -60,8 +60,9 @@ fn measured(sweep: &Sweep) -> Vec<Measured> {
             point: trial.point,
             seed,
             digest: format!("{seed}"),
-            values: vec![Some(ecmp * share); 2],
+            values: vec![Some((ecmp * share).into()); 2],
             notes: Notes::default(),
+            pauses: None,
         }
     });
     trials.collect()
@@ -99,39 +100,6 @@ fn the_answer_does_not_depend_on_the_order_of_trials() {
     let answer = sweep.answer(&trials);
     trials.reverse();
     assert_eq!(sweep.answer(&trials), answer);
-}
-
-#[test]
-fn a_reading_is_of_any_column_of_any_table() {
-    use tenter_record::{Counts, Held, Names, PortRow, Results, Summary};
-    let text = "scenario: s.yaml\nreadings:\n  - {name: xoff, query: sum(ports.rx_xoff_frames) where node_name = leaf0 and port = 1}\n";
-    let sweep = sweep(text);
-    let port = |node_name: &str, port: u16, rx_xoff_frames: u64| PortRow {
-        node_name: node_name.to_owned(),
-        port,
-        rx_xoff_frames,
-        ..PortRow::default()
-    };
-    let counts = Counts {
-        ports: vec![
-            port("leaf0", 1, 3),
-            port("leaf0", 2, 5),
-            port("leaf1", 1, 7),
-        ],
-        ..Counts::default()
-    };
-    let results = Results {
-        summary: &Summary::default(),
-        counts: &counts,
-        flows: &[],
-        samples: &[],
-    };
-    let names = Names::default();
-    let names = &names;
-    assert_eq!(
-        sweep.keys.readings[0].read(Held { results, names }),
-        Some(3.0)
-    );
 }
 
 #[test]
@@ -228,8 +196,9 @@ fn no_variant_is_best_where_two_are_equal() {
             point: 0,
             seed: 1,
             digest: String::new(),
-            values: vec![Some(values[variant])],
+            values: vec![Some(values[variant].into())],
             notes: Notes::default(),
+            pauses: None,
         };
         (0..3).map(trial).collect::<Vec<_>>()
     };
@@ -251,8 +220,9 @@ fn no_variant_is_best_by_how_far_seeds_are_apart() {
                 point: number / 6,
                 seed: (number % 3) as u64,
                 digest: String::new(),
-                values: vec![Some(number as f64)],
+                values: vec![Some((number as f64).into())],
                 notes: Notes::default(),
+                pauses: None,
             })
             .collect();
         assert_eq!(sweep.winners(&measured).len(), winners, "{statistic}");

@@ -22,12 +22,12 @@ pub(crate) enum How {
 impl How {
     /// How a row of a study was obtained.
     pub(crate) fn of(claims: &Claims, of: &Recorded, row: &CaseAnswer) -> How {
-        let variant = of.variants.iter().find(|of| of.name == row.variant);
-        let is_calibrated = variant.is_some_and(|variant| !variant.calibrations.is_empty());
+        let cell = of.cells.iter().find(|of| of.name == row.variant);
+        let is_calibrated = cell.is_some_and(|cell| !cell.fitted.is_empty());
         let mut fitted = claims.fitted.iter();
         let is_fitted = fitted.any(|rows| rows.study == of.study && rows.has(row));
         let has_set = |text: &str| {
-            variant.is_some_and(|variant| variant.set.iter().any(|set| set.contains(text)))
+            cell.is_some_and(|cell| cell.settings.iter().any(|set| set.contains(text)))
         };
         let chosen = claims.chosen.iter().position(|chosen| {
             let mut rows = chosen.rows.iter();

@@ -19,7 +19,7 @@ mod recorded;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tenter_study::{CaseAnswer, Extent, STUDIES, Study, Value, Variant, Verdict};
+use tenter_study::{CaseAnswer, STUDIES, Study, SweepCell, Value, Verdict};
 
 use crate::claims::Claims;
 
@@ -30,14 +30,13 @@ fn root() -> PathBuf {
 /// A study and its rows with what was last recorded of them.
 struct Recorded {
     study: String,
-    variants: Vec<Variant>,
+    cells: Vec<SweepCell>,
     rows: Vec<CaseAnswer>,
 }
 
 /// Every row of a full run; no trial has been run, so none has a measured value.
 fn declared(study: &Study) -> Vec<CaseAnswer> {
-    let none = vec![Vec::new(); study.variants.len()];
-    study.judge(Extent::Full, &none).cases
+    study.sweep.answer(&[]).cases
 }
 
 /// The studies, as the program has them.
@@ -54,7 +53,7 @@ fn claims() -> Claims {
 /// The rows of all studies. Bands and gates are today's, and so are the verdicts.
 fn all_rows() -> Vec<Recorded> {
     let read = |study: Study| {
-        let recorded = recorded::read(&root(), &study.name);
+        let recorded = recorded::read(&root(), study.name());
         let mut rows = declared(&study);
         for row in &mut rows {
             row.measured = recorded::value_of(&recorded, row);
@@ -66,8 +65,8 @@ fn all_rows() -> Vec<Recorded> {
             };
         }
         Recorded {
-            study: study.name,
-            variants: study.variants,
+            study: study.name().to_owned(),
+            cells: study.sweep.cells().to_vec(),
             rows,
         }
     };
@@ -103,7 +102,7 @@ fn every_judged_row_is_that_of_a_claim() {
     let claims = claims();
     let mut missing = Vec::new();
     for study in studies() {
-        let name = &study.name;
+        let name = study.name();
         if claims.is_our_own(name) {
             continue;
         }
@@ -131,7 +130,7 @@ fn the_rows_of_a_study_have_names_of_their_own() {
         let mut names: Vec<_> = rows.iter().map(recorded::key).collect();
         names.sort_unstable();
         let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
-        assert_eq!(twice, None, "{}", study.name);
+        assert_eq!(twice, None, "{}", study.name());
     }
 }
 
@@ -140,11 +139,11 @@ fn the_rows_of_a_study_have_names_of_their_own() {
 fn the_page_of_a_study_has_the_digest_of_its_recorded_run() {
     let mut stale = Vec::new();
     for study in studies() {
-        let Some(digest) = recorded::digest(&root(), &study.name) else {
+        let Some(digest) = recorded::digest(&root(), study.name()) else {
             continue;
         };
         if !study.readme.contains(&digest) {
-            stale.push(format!("{}: {digest}", study.name));
+            stale.push(format!("{}: {digest}", study.name()));
         }
     }
     assert!(

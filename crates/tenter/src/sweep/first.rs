@@ -131,7 +131,11 @@ pub(super) fn prepared(
         let plan = plan.map_err(|error| error.to_string())?;
         let seeds = OwnSeeds::of(&plan);
         Ok(Known {
-            key: key(&plan),
+            key: match run.named_folder(trial, plan.resolved().seed) {
+                // Equal trials of a study lie in folders of their own.
+                Some(folder) => format!("{} {}", key(&plan), folder.display()),
+                None => key(&plan),
+            },
             name: plan.name().to_owned(),
             seeds: run.sweep.seed_kinds().map(|of| seeds.get(of)).collect(),
         })

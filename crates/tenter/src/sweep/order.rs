@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tenter_scenario::Format;
-use tenter_study::Sweep;
+use tenter_study::{Ended, Read, TrialPauses};
 
 use super::outcome::{End, Outcome};
-use super::reading::read;
+use super::reading::held;
 use crate::budget::run_budget;
 use crate::identity::sources;
 use crate::observer::Observer;
-use crate::{Error, Plan, Run};
+use crate::{Error, Plan, Run, Trial};
 
 /// A trial that anyone may run, here or on another machine: all that it takes, and no more. Equal
 /// orders have equal keys and equal answers.
@@ -27,8 +27,8 @@ pub struct TrialOrder {
     pub packet_hops: f64,
     /// The sources of the program that gave the order.
     pub(super) sources: String,
-    /// The description of the sweep, which has the readings.
-    pub(super) sweep: String,
+    /// What is read of it.
+    pub(super) reads: Vec<Read>,
     pub(super) config: String,
     /// The keys of it that somebody wrote: notes tell of no others.
     pub(super) given: Vec<String>,
@@ -88,17 +88,16 @@ impl TrialOrder {
                 "this worker has another build of Tenter than the sweep: install the same on all machines",
             );
         }
-        match self.plan_and_sweep() {
-            Ok((plan, sweep)) => {
+        match self.plan() {
+            Ok(plan) => {
                 let run = Run::new(&plan).threads(threads).force(self.force);
-                carry_out(run, self.folder.as_deref(), &sweep, observer)
+                carry_out(run, self.folder.as_deref(), &self.reads, observer)
             }
             Err(error) => TrialAnswer::failed(error.to_string()),
         }
     }
 
-    fn plan_and_sweep(&self) -> Result<(Plan, Sweep), Error> {
-        let sweep = Sweep::read(&self.sweep, "sweep", Format::Yaml)?;
+    fn plan(&self) -> Result<Plan, Error> {
         let find = |name: &str| {
             let found = self.beside.iter().find(|(of, _)| of == name);
             let bytes = found.map(|(_, bytes)| bytes.clone().into());
@@ -111,7 +110,7 @@ impl TrialOrder {
         let mut loaded =
             tenter_scenario::load_beside(text, name, format, &[], None, &find, &budget)?;
         loaded.given.clone_from(&self.given);
-        Ok((Plan::new(loaded, &budget)?, sweep))
+        Ok(Plan::new(loaded, &budget)?)
     }
 }
 
@@ -120,28 +119,40 @@ impl TrialOrder {
 pub(super) fn carry_out(
     run: Run,
     folder: Option<&Path>,
-    sweep: &Sweep,
+    reads: &[Read],
     observer: &mut dyn Observer,
 ) -> TrialAnswer {
     let mut run = match folder {
         Some(folder) => run.folder(folder).reuse(),
         None => run,
     };
-    if sweep.needs_flows() {
+    if reads.iter().any(Read::is_of_flows) {
         run = run.keep_flows();
     }
-    if sweep.needs_samples() {
+    if reads.iter().any(Read::is_of_samples) {
         run = run.keep_samples();
     }
     let end = match run.run_with(observer) {
         Ok(trial) if trial.was_cancelled() => End::Stopped,
-        Ok(trial) => End::Done(Box::new(Outcome {
-            values: read(sweep, &trial),
-            summary: trial.summary,
-        })),
+        Ok(trial) => End::Done(Box::new(read(reads, trial))),
         Err(error) => End::Failed(error.to_string()),
     };
     TrialAnswer { end }
+}
+
+/// Reads a trial.
+fn read(reads: &[Read], trial: Trial) -> Outcome {
+    let names = trial.names();
+    let ended = Ended {
+        plan: trial.plan.resolved(),
+        held: held(&trial, &names),
+    };
+    let values = reads.iter().map(|read| (read.key(), read.of(ended)));
+    Outcome {
+        values: values.collect(),
+        pauses: Some(TrialPauses::of(ended)),
+        summary: trial.summary,
+    }
 }
 
 /// Files whose bytes are the characters up to U+00FF of a text: most of them are ASCII.

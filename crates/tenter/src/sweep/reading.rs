@@ -1,19 +1,9 @@
 //! What the readings of a sweep find in a trial.
 
 use tenter_record::{Held, Names};
-use tenter_study::{NumberQuery, Sweep};
+use tenter_study::NumberQuery;
 
 use crate::Trial;
-
-/// The values of the readings of a trial, by their queries.
-pub(super) fn read(sweep: &Sweep, trial: &Trial) -> Vec<(String, Option<f64>)> {
-    let readings = sweep.keys.readings.iter();
-    let names = trial.names();
-    let held = held(trial, &names);
-    readings
-        .map(|reading| (reading.query.clone(), reading.read(held)))
-        .collect()
-}
 
 /// The numbers of a trial that are asked for; nothing where no row has one, or was kept.
 pub fn read_trial(queries: &[NumberQuery], trial: &Trial) -> Vec<Option<f64>> {
@@ -22,7 +12,7 @@ pub fn read_trial(queries: &[NumberQuery], trial: &Trial) -> Vec<Option<f64>> {
     queries.iter().map(|query| query.of(held)).collect()
 }
 
-fn held<'t>(trial: &'t Trial, names: &'t Names) -> Held<'t> {
+pub(super) fn held<'t>(trial: &'t Trial, names: &'t Names) -> Held<'t> {
     Held {
         results: trial.results(),
         names,

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use serde_json::json;
 use tenter_record::{Cell, CollectiveRow, JobRow, Kind, Names, NoteRow, Row, Summary};
 use tenter_report::{DIGEST_NOTE, FreeColumn, FreeTable, SEED_NOTE, SWEEP_FILE, write_shared};
-use tenter_study::{Answers, Measured, SeedOf, StudyAnswer, Sweep, SweepTrial, Verdict, Winner};
+use tenter_study::{
+    Answers, Measured, SeedOf, StudyAnswer, Sweep, SweepTrial, TrialValue, Verdict, Winner,
+};
 
 use super::only::Only;
 use super::progress::SweepProgress;
@@ -64,6 +66,9 @@ impl Finished {
     /// value, nor have rows that are divided by a variant of another part: none is judged by that.
     fn answer(&self, measured: &[Measured]) -> StudyAnswer {
         let mut answer = self.sweep.answer(measured);
+        if self.only.is_all() || self.sweep.is_study() {
+            return answer;
+        }
         let (points, variants) = (self.sweep.points().len(), self.variants.len());
         for (place, case) in answer.cases.iter_mut().enumerate() {
             let reading = place / variants / points;
@@ -79,8 +84,8 @@ impl Finished {
 
     /// The variant that a reading is divided by.
     fn divisor(&self, reading: usize) -> Option<usize> {
-        let against = &self.sweep.keys.readings[reading].against;
-        self.variants.iter().position(|of| of == against)
+        let against = self.sweep.keys.readings[reading].divisor()?;
+        self.variants.iter().position(|of| *of == against)
     }
 
     /// Without the summaries.
@@ -147,8 +152,12 @@ fn table(finished: &Finished, digest: &str) -> FreeTable {
         axes.iter()
             .map(|path| FreeColumn::new(*path, Kind::Text, "")),
     );
-    for reading in &finished.sweep.keys.readings {
-        columns.push(FreeColumn::new(&reading.name, Kind::Float, reading.unit()));
+    for reading in finished.sweep.readings() {
+        columns.push(FreeColumn::new(
+            &reading.name,
+            Kind::Float,
+            reading.unit.as_str(),
+        ));
     }
     let of_jobs: Vec<_> = JobRow::COLUMNS
         .iter()
@@ -179,7 +188,9 @@ fn table(finished: &Finished, digest: &str) -> FreeTable {
                 cells.extend(apart.map(|(_, seed)| Cell::Unsigned(*seed)));
                 cells.extend(point.iter().map(|value| Cell::Text(value)));
                 let values = measured.values.iter();
-                cells.extend(values.map(|value| value.map_or(Cell::Missing, Cell::Float)));
+                let number =
+                    |value: &Option<TrialValue>| value.as_ref().and_then(TrialValue::number);
+                cells.extend(values.map(|value| number(value).map_or(Cell::Missing, Cell::Float)));
                 cells.extend(of_jobs.iter().map(|column| (column.cell)(&job.job, &names)));
                 let own = CollectiveRow::COLUMNS.iter();
                 cells.extend(own.map(|column| (column.cell)(row, &names)));

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tenter_scenario::Format;
-use tenter_study::{Sweep, SweepTrial};
+use tenter_study::{Sweep, SweepTrial, TrialSeed};
 use tenter_units::{Budget, Limits};
 
 use super::only::Only;
 use crate::budget::{check_budget, check_limits, forced_budget, way_to_more};
-use crate::{Error, Scenario, read_text};
+use crate::study::table;
+use crate::{Error, Plan, Scenario, read_text};
 
 /// A sweep and how it is run.
 #[derive(Clone, Debug)]
@@ -26,9 +27,17 @@ pub struct SweepRun {
     pub(super) only: Only,
     pub(super) force: bool,
     pub(super) limits: Limits,
+    /// Where trials lie by their names, in place of a ledger.
+    pub(super) named: Option<NamedTrials>,
+    /// Threads of each trial where trials run one after the other.
+    pub(super) threads: Option<u16>,
     /// It tells what the budgets of all plans have refused.
     pub(super) refusals: Arc<Budget>,
 }
+
+/// Trials that lie in a folder by their names, if they lie in any.
+#[derive(Clone, Debug)]
+pub(super) struct NamedTrials(Option<PathBuf>);
 
 impl SweepRun {
     /// Reads the description of a sweep; the path of its scenario counts from it. The folder is
@@ -39,12 +48,14 @@ impl SweepRun {
     pub fn read(file: impl AsRef<Path>) -> Result<SweepRun, Error> {
         let file = file.as_ref();
         let name = file.display().to_string();
-        let mut sweep = Sweep::read(&read_text(file)?, &name, Format::of_name(&name))?;
+        let (text, format) = (read_text(file)?, Format::of_name(&name));
+        let folder = file.with_file_name("");
+        let mut sweep = Sweep::read_beside(&text, &name, format, &|name| table(&folder, name))?;
         if sweep.keys.name.is_empty() {
             let stem = file.file_stem().unwrap_or_default();
             sweep.keys.name = stem.to_string_lossy().into_owned();
         }
-        SweepRun::beside(sweep, file.with_file_name(""))
+        SweepRun::beside(sweep, folder)
     }
 
     /// A sweep whose scenario is the one that its description names; paths count from a folder.
@@ -76,6 +87,8 @@ impl SweepRun {
             only: Only::default(),
             force: false,
             limits: check_limits(),
+            named: None,
+            threads: None,
             refusals: Arc::new(forced_budget()),
         }
     }
@@ -95,6 +108,19 @@ impl SweepRun {
     /// Keeps the ledger in another folder, where several sweeps share what has run.
     pub fn ledger(mut self, folder: impl Into<PathBuf>) -> SweepRun {
         self.ledger = Some(folder.into());
+        self
+    }
+
+    /// Keeps no ledger and writes no results. With a folder each trial lies in
+    /// `FOLDER/NAME/VARIANT`, or in `seed-N` below that where conditions choose seeds.
+    pub fn without_ledger(mut self, folder: Option<PathBuf>) -> SweepRun {
+        self.named = Some(NamedTrials(folder));
+        self
+    }
+
+    /// Uses at most so many threads for each trial, where they run one after the other.
+    pub fn threads(mut self, threads: u16) -> SweepRun {
+        self.threads = Some(threads);
         self
     }
 
@@ -165,12 +191,68 @@ impl SweepRun {
         &self.folder
     }
 
-    /// The trials that are meant.
-    pub(super) fn trials(&self) -> Vec<SweepTrial> {
-        let trials = self.sweep.trials();
-        trials
-            .filter(|trial| self.only.has(&self.sweep, trial.point, trial.variant))
+    /// The trials that are meant. Where conditions choose seeds, plans are made to find them.
+    pub(super) fn trials(&self) -> Result<Vec<SweepTrial>, Error> {
+        let is_meant = |of: &SweepTrial| self.only.has(&self.sweep, of.point, of.variant);
+        let chosen = self.sweep.chosen_seeds();
+        let Some(chosen) = chosen.filter(|chosen| chosen.has_conditions()) else {
+            return Ok(self.sweep.trials().filter(is_meant).collect());
+        };
+        let cells = self.sweep.cells().iter();
+        let judge = chosen
+            .by
+            .as_ref()
+            .and_then(|by| cells.clone().find(|cell| cell.name == *by));
+        let mut trials = Vec::new();
+        for cell in cells.filter(|cell| cell.is_run && is_meant(&cell.trial())) {
+            let mut met = 0;
+            for seed in chosen.candidates() {
+                if met == chosen.runs {
+                    break;
+                }
+                let seeds = vec![TrialSeed::Is(seed)];
+                let looked_at = SweepTrial {
+                    seeds: seeds.clone(),
+                    ..judge.unwrap_or(cell).trial()
+                };
+                let plan = self.plan(&looked_at, None, &self.budget())?;
+                if chosen.meets(plan.resolved()).map_err(Error::Unbuildable)? {
+                    met += 1;
+                    trials.push(SweepTrial {
+                        seeds,
+                        ..cell.trial()
+                    });
+                }
+            }
+        }
+        Ok(trials)
+    }
+
+    /// The plans of the first variant, one for each seed.
+    ///
+    /// # Errors
+    /// When the scenario does not hold.
+    pub fn first_plans(&self) -> Result<Vec<Plan>, Error> {
+        let trials = self.trials()?;
+        let is_first = |of: &&SweepTrial| (of.point, of.variant) == (0, 0);
+        let first = trials.iter().filter(is_first);
+        first
+            .map(|trial| self.plan(trial, None, &self.budget()))
             .collect()
+    }
+
+    /// Where a trial of a name lies, if it lies anywhere.
+    pub(super) fn named_folder(&self, trial: &SweepTrial, seed: u64) -> Option<PathBuf> {
+        let NamedTrials(folder) = self.named.as_ref()?;
+        let (_, cell) = self.sweep.cell(trial.point, trial.variant)?;
+        let folder = folder
+            .as_ref()?
+            .join(&self.sweep.keys.name)
+            .join(&cell.name);
+        Some(match self.sweep.chosen_seeds() {
+            Some(_) => folder.join(format!("seed-{seed}")),
+            None => folder,
+        })
     }
 
     /// How many variants at points there are.
@@ -185,9 +267,14 @@ impl SweepRun {
 
     /// What a trial is called: its variant and its point.
     pub(super) fn title(&self, trial: &SweepTrial) -> String {
+        if let Some((_, cell)) = self.sweep.cell(trial.point, trial.variant)
+            && self.sweep.is_study()
+        {
+            return format!("{} {}", self.sweep.keys.name, cell.name);
+        }
         let variant = self.sweep.variants().nth(trial.variant);
         let point = self.sweep.point_name(trial.point);
-        let parts = [variant.unwrap_or_default(), &point];
+        let parts = [variant.unwrap_or_default(), point];
         let parts = parts.into_iter().filter(|part| !part.is_empty());
         parts.collect::<Vec<_>>().join(", ")
     }

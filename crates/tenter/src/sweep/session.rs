@@ -123,10 +123,12 @@ impl SweepSession {
     ///
     /// A patience makes a queue where there is none; without it only one that is there is joined.
     pub(super) fn open(run: &SweepRun, patience: Option<Duration>) -> Result<SweepSession, Error> {
-        let trials = run.trials();
+        let trials = run.trials()?;
         let firsts = check(run, &trials, || run.budget())?;
         let known = prepared(run, &trials, &firsts);
-        let ledger = if run.resume {
+        let ledger = if run.named.is_some() {
+            Ledger::in_memory()?
+        } else if run.resume {
             Ledger::reopen(run.ledger.as_ref().unwrap_or(&run.folder))?
         } else {
             Ledger::open(run.ledger.as_ref().unwrap_or(&run.folder))?
@@ -139,6 +141,7 @@ impl SweepSession {
                 }
                 Some(queue)
             }
+            None if run.named.is_some() => None,
             None => Queue::join_if_there(&run.folder)?,
         };
         let settings: Vec<String> = trials.iter().map(|of| of.settings.join(" ")).collect();
@@ -231,11 +234,11 @@ impl SweepSession {
             memory_bytes: first.memory_bytes,
             packet_hops: first.packet_hops,
             sources: sources().to_owned(),
-            sweep: self.run.sweep.to_yaml(),
+            reads: self.run.sweep.reads().to_vec(),
             config: loaded.effective.clone(),
             given: loaded.given.clone(),
             beside: loaded.beside(),
-            folder: self.folder(&known.key),
+            folder: self.folder(task.number),
             force: self.run.force,
             key: known.key.clone(),
         })
@@ -271,7 +274,13 @@ impl SweepSession {
     }
 
     /// Where the tables of a trial are kept, if they are.
-    fn folder(&self, key: &str) -> Option<PathBuf> {
+    fn folder(&self, number: usize) -> Option<PathBuf> {
+        let known = self.known[number].as_ref().ok()?;
+        if self.run.named.is_some() {
+            let seed = known.seeds.first().copied().unwrap_or_default();
+            return self.run.named_folder(&self.trials[number], seed);
+        }
+        let key = &known.key;
         let folder = self.run.folder.join("trials").join(&key[..16]);
         (self.run.sweep.keys.keep == Keep::Tables)
             .then(|| std::path::absolute(&folder).unwrap_or(folder))
@@ -405,14 +414,15 @@ impl SweepSession {
 
     /// The outcome with a value for each reading of this sweep; nothing where one is missing.
     fn with_readings(&self, outcome: &Outcome) -> Option<Outcome> {
-        let readings = self.run.sweep.keys.readings.iter();
-        let values = readings.map(|reading| {
-            let known = outcome.values.iter().find(|(of, _)| *of == reading.query);
+        let reads = self.run.sweep.reads().iter();
+        let values = reads.map(|read| {
+            let key = read.key();
+            let known = outcome.values.iter().find(|(of, _)| *of == key);
             known.cloned()
         });
         Some(Outcome {
             values: values.collect::<Option<Vec<_>>>()?,
-            summary: outcome.summary.clone(),
+            ..outcome.clone()
         })
     }
 
@@ -461,7 +471,11 @@ impl SweepSession {
         let outcome = if let Some(outcome) = &state.outcomes[number] {
             Ok(SweptOutcome {
                 summary: Box::new(outcome.summary.clone()),
-                values: outcome.values.iter().map(|(_, value)| *value).collect(),
+                values: outcome
+                    .values
+                    .iter()
+                    .map(|(_, value)| value.clone())
+                    .collect(),
             })
         } else {
             let mut failures = state.failures.iter();
@@ -478,7 +492,7 @@ impl SweepSession {
             point: trial.point,
             seed: seed.unwrap_or_default(),
             outcome,
-            folder: known.and_then(|known| self.folder(&known.key)),
+            folder: self.folder(number),
         })
     }
 
@@ -490,6 +504,11 @@ impl SweepSession {
         let finished = self.finish();
         results::write(&finished)?;
         Ok(finished.told())
+    }
+
+    /// The same without writing anything.
+    pub(super) fn told(self) -> SweepResults {
+        self.finish().told()
     }
 
     fn finish(self) -> Finished {
@@ -517,8 +536,9 @@ impl SweepSession {
                 point: trial.point,
                 seed: known.seeds.first().copied().unwrap_or_default(),
                 digest: outcome.summary.engine.digest.clone(),
-                values: outcome.values.iter().map(|(_, value)| *value).collect(),
+                values: outcome.values.into_iter().map(|(_, value)| value).collect(),
                 notes: outcome.summary.notes.clone(),
+                pauses: outcome.pauses,
             };
             rows.push((measured, known.seeds.clone(), outcome.summary));
         }
@@ -579,12 +599,20 @@ impl Supply for SweepSession {
         threads: u16,
         observer: &mut dyn Observer,
     ) -> TrialAnswer {
-        let folder = match self.known(task.number) {
-            Ok(known) => self.folder(&known.key),
-            Err(error) => return TrialAnswer::failed(error.to_string()),
-        };
-        let run = Run::new(&task.plan).threads(threads).force(self.run.force);
-        carry_out(run, folder.as_deref(), &self.run.sweep, observer)
+        // One trial after the other has the threads that were asked for.
+        let asked = self.run.threads.filter(|_| self.run.workers == 1);
+        let mut run = Run::new(&task.plan)
+            .threads(asked.unwrap_or(threads))
+            .force(self.run.force);
+        if self.run.named.is_some() {
+            let title = self.run.title(&self.trials[task.number]);
+            run = run.title(match self.run.sweep.chosen_seeds() {
+                Some(_) => format!("{title}, seed {}", task.plan.resolved().seed),
+                None => title,
+            });
+        }
+        let folder = self.folder(task.number);
+        carry_out(run, folder.as_deref(), self.run.sweep.reads(), observer)
     }
 
     fn keep(&self, task: Box<Task>, answer: Option<TrialAnswer>) -> Result<(), Error> {

@@ -29,7 +29,10 @@ impl SweepRun {
     pub fn run_with(&self, observer: &mut dyn SweepObserver) -> Result<SweepResults, Error> {
         let session = SweepSession::open(self, None)?;
         telling::run(&session, self.workers, observer)?;
-        session.end()
+        match self.named {
+            Some(_) => Ok(session.told()),
+            None => session.end(),
+        }
     }
 
     /// Runs nothing, and puts all trials that have not run into a queue, from which a
@@ -54,7 +57,7 @@ impl SweepRun {
     /// # Errors
     /// When a point does not hold, or takes more memory or, alone, more time than the budget has.
     pub fn check(&self, budget: &Budget) -> Result<(), Error> {
-        first::check_some(self, &self.trials(), budget)
+        first::check_some(self, &self.trials()?, budget)
     }
 
     /// Begins the sweep and leaves the running of its trials to the caller.

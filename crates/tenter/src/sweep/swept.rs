@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use tenter_record::Summary;
+use tenter_study::TrialValue;
 
 use crate::{Error, Plan};
 
@@ -32,7 +33,7 @@ pub struct SweptOutcome {
     /// Everything about it at a glance.
     pub summary: Box<Summary>,
     /// The value of each reading, in their order.
-    pub values: Vec<Option<f64>>,
+    pub values: Vec<Option<TrialValue>>,
 }
 
 impl Swept<'_> {

@@ -139,6 +139,7 @@ impl Workspace {
                     digest: row.get(3)?,
                     values: serde_json::from_str(&readings).unwrap_or_default(),
                     notes: notes.unwrap_or_default(),
+                    pauses: None,
                 };
                 Ok((measured, row.get(5)?))
             })?;

@@ -1,0 +1,141 @@
+//! A named bundle of settings: a variant, or a value of an axis that has names.
+
+use tenter_config::{Named, Written};
+
+use super::keys::plain;
+
+/// A bundle of settings with what is said of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Bundle {
+    pub(super) name: String,
+    /// What tables call it.
+    pub(super) label: String,
+    /// What it stands for, in a line.
+    pub(super) about: String,
+    /// What published rows call it.
+    pub(super) row: String,
+    /// Whether a quick run has it.
+    pub(super) quick: bool,
+    /// Axes and the values at which it is run; all of an axis that is not named.
+    only: Vec<(String, Vec<String>)>,
+    /// Each `PATH=VALUE`.
+    pub(super) settings: Vec<String>,
+    /// Of fitted settings the path, and the rows to which they were fitted.
+    fitted: Vec<(String, String)>,
+}
+
+impl Bundle {
+    /// The settings of a name.
+    ///
+    /// # Errors
+    /// What is wrong about it, and the remedy.
+    pub(super) fn read(name: &str, keys: &[(String, Written)]) -> Result<Bundle, String> {
+        let mut bundle = Bundle {
+            name: name.to_owned(),
+            label: name.to_owned(),
+            about: String::new(),
+            row: name.to_owned(),
+            quick: true,
+            only: Vec::new(),
+            settings: Vec::new(),
+            fitted: Vec::new(),
+        };
+        for (key, value) in keys {
+            let wrong = |form: &str| format!("`{key}` of `{name}` is no {form}; `{key}: {value}`");
+            match (key.as_str(), value) {
+                ("label", value) => bundle.label = text(value).ok_or_else(|| wrong("text"))?,
+                ("about", value) => bundle.about = text(value).ok_or_else(|| wrong("text"))?,
+                ("row", value) => bundle.row = text(value).ok_or_else(|| wrong("text"))?,
+                ("quick", value) => {
+                    let flag = text(value).and_then(|text| text.parse().ok());
+                    bundle.quick = flag.ok_or_else(|| wrong("flag"))?;
+                }
+                ("only", Written::Map(axes)) => {
+                    for (axis, values) in axes {
+                        let values = list(values).ok_or_else(|| wrong("mapping to lists"))?;
+                        bundle.only.push((axis.clone(), values));
+                    }
+                }
+                ("fitted_to", Written::Map(paths)) => {
+                    for (path, rows) in paths {
+                        let rows = text(rows).ok_or_else(|| wrong("mapping to texts"))?;
+                        bundle.fitted.push((path.clone(), rows));
+                    }
+                }
+                ("only" | "fitted_to", _) => return Err(wrong("mapping")),
+                _ => bundle.settings.push(format!("{key}={value}")),
+            }
+        }
+        match bundle
+            .fitted
+            .iter()
+            .find(|(path, _)| bundle.of(path).is_none())
+        {
+            Some((path, _)) => Err(format!(
+                "`fitted_to` of `{name}` has `{path}`, which `{name}` does not set; leave it out"
+            )),
+            None => Ok(bundle),
+        }
+    }
+
+    /// The bundles of a mapping from names to settings.
+    pub(super) fn read_all(named: &Named<Named<Written>>) -> Result<Vec<Bundle>, String> {
+        let each = named.0.iter();
+        each.map(|(name, keys)| Bundle::read(name, &keys.0))
+            .collect()
+    }
+
+    fn of(&self, path: &str) -> Option<&String> {
+        let is_of = |set: &&String| set.split_once('=').is_some_and(|(of, _)| of == path);
+        self.settings.iter().find(is_of)
+    }
+
+    /// The settings that were fitted, with the rows to which they were.
+    pub(super) fn fitted(&self) -> impl Iterator<Item = (&String, &String)> {
+        let fitted = self.fitted.iter();
+        fitted.filter_map(|(path, rows)| Some((self.of(path)?, rows)))
+    }
+
+    /// Whether it is run where an axis has a value.
+    pub(super) fn is_at(&self, axis: &str, value: &str) -> bool {
+        let mut only = self.only.iter().filter(|(of, _)| of == axis);
+        only.all(|(_, values)| values.iter().any(|of| of == value))
+    }
+
+    /// The axes at which it is not always run.
+    pub(super) fn axes(&self) -> impl Iterator<Item = &str> {
+        self.only.iter().map(|(axis, _)| axis.as_str())
+    }
+}
+
+/// The names of the values of an axis, where these are named bundles.
+pub(super) fn named(written: &Written) -> Option<&[(String, Written)]> {
+    match written {
+        Written::Map(keys) if !keys.is_empty() => {
+            let is_bundle = |(_, value): &(String, Written)| matches!(value, Written::Map(_));
+            keys.iter().all(is_bundle).then_some(keys.as_slice())
+        }
+        _ => None,
+    }
+}
+
+/// The bundles of such an axis; none of one that takes values.
+pub(super) fn of_axis(written: &Written) -> Result<Vec<Bundle>, String> {
+    let each = named(written).unwrap_or_default().iter();
+    each.map(|(name, value)| match value {
+        Written::Map(keys) => Bundle::read(name, keys),
+        _ => Bundle::read(name, &[]),
+    })
+    .collect()
+}
+
+fn text(written: &Written) -> Option<String> {
+    plain(written).map(str::to_owned)
+}
+
+fn list(written: &Written) -> Option<Vec<String>> {
+    match written {
+        Written::List(items) => items.iter().map(text).collect(),
+        _ => None,
+    }
+}

@@ -1,0 +1,571 @@
+//! The rows of a sweep: what is read of which cells, and what was published of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tenter_config::{Named, Written};
+use tenter_units::{Bytes, suggestion};
+
+use super::cells::{NamedAxis, SweepCell};
+use super::keys::{PublishedKeys, QuickKeys, ReadingKeys, Sharing, SweepKeys, plain};
+use super::published::{Lookup, filled};
+use super::table::Published;
+use crate::against::Against;
+use crate::error::StudyError;
+use crate::gate::{Gate, Origin};
+use crate::power;
+use crate::read::{Read, Word};
+use crate::value::Value;
+
+/// A row: what is read of one or several cells, beside what was published.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepRow {
+    /// What it is called.
+    pub case: String,
+    /// The bar within the case.
+    pub bar: Option<String>,
+    /// Name of the metric.
+    pub metric: String,
+    /// Index of its reading.
+    pub reading: usize,
+    /// Index of what is read.
+    pub(super) read: usize,
+    /// What becomes of the value, and the cells whose values it is set against.
+    pub(super) against: Option<(Against, Vec<usize>)>,
+    /// Which of the seeds count, by the place of the shared uplinks.
+    pub(super) condition: Option<(usize, Sharing)>,
+    /// The cell that is judged.
+    pub judged: Option<usize>,
+    /// The cells that have a row, in their order.
+    pub shown: Vec<usize>,
+    /// The published value.
+    pub published: Option<Value>,
+    /// Whose the row is.
+    pub origin: Origin,
+    /// Lower and upper end of the band, both inside.
+    pub band: Option<[f64; 2]>,
+    /// What the band decides.
+    pub gate: Gate,
+    /// Why this band and this gate.
+    pub reason: String,
+    /// Whether a quick run has it.
+    pub(super) quick: bool,
+    /// Whether a quick run judges it.
+    pub quick_judged: bool,
+    /// Whether it says how many seeds have a value.
+    pub(super) counts_values: bool,
+}
+
+impl SweepRow {
+    /// The cells whose values it is set against.
+    pub fn others(&self) -> &[usize] {
+        self.against.as_ref().map_or(&[], |(_, others)| others)
+    }
+}
+
+/// Why rows do not hold: the description is at fault, or a table.
+pub(super) enum Wrong {
+    Description(String),
+    Table(StudyError),
+}
+
+impl From<String> for Wrong {
+    fn from(what: String) -> Wrong {
+        Wrong::Description(what)
+    }
+}
+
+impl From<StudyError> for Wrong {
+    fn from(error: StudyError) -> Wrong {
+        Wrong::Table(error)
+    }
+}
+
+/// Makes the rows of all readings.
+pub(super) struct Rows<'a> {
+    pub(super) keys: &'a SweepKeys,
+    pub(super) axes: &'a [NamedAxis<'a>],
+    /// Names of the variants.
+    pub(super) variants: Vec<&'a str>,
+    pub(super) points: &'a [Vec<String>],
+    pub(super) cells: &'a [SweepCell],
+    pub(super) lookup: &'a Lookup<'a>,
+    pub(super) rows: Vec<SweepRow>,
+    pub(super) reads: Vec<Read>,
+    /// Rows of tables that are read.
+    used: BTreeSet<(String, usize)>,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(
+        keys: &'a SweepKeys,
+        axes: &'a [NamedAxis<'a>],
+        variants: Vec<&'a str>,
+        points: &'a [Vec<String>],
+        cells: &'a [SweepCell],
+        lookup: &'a Lookup<'a>,
+    ) -> Rows<'a> {
+        Rows {
+            keys,
+            axes,
+            variants,
+            points,
+            cells,
+            lookup,
+            rows: Vec::new(),
+            reads: Vec::new(),
+            used: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn make(&mut self) -> Result<(), Wrong> {
+        let keys = self.keys;
+        for (index, reading) in keys.readings.iter().enumerate() {
+            let in_reading = |what| format!("the reading `{}`: {what}", called(reading));
+            check(reading).map_err(in_reading)?;
+            if reading.each_row {
+                self.each_row(index, reading)?;
+            } else if reading.case.is_empty() {
+                self.each_cell(index, reading)?;
+            } else {
+                self.single(index, reading)?;
+            }
+        }
+        self.check_all_rows_are_read()
+    }
+
+    /// A row for each variant at each point.
+    fn each_cell(&mut self, index: usize, reading: &ReadingKeys) -> Result<(), Wrong> {
+        let read = self.read(reading, &|text| text.to_owned())?;
+        // Equal queries of two readings of a sweep have columns of their own.
+        let read = match self.keys.published {
+            Some(_) => self.place(read),
+            None => {
+                self.reads.push(read);
+                self.reads.len() - 1
+            }
+        };
+        let against = against(reading)?;
+        let mut others = against.iter().flat_map(Against::variants);
+        let divisor = others.next().cloned();
+        for (place, cell) in self.cells.iter().enumerate() {
+            let name = self.variants[cell.variant];
+            let is_own = divisor.as_deref() == Some(name) && self.keys.published.is_some();
+            if is_own || !self.is_at(reading, cell)? {
+                continue;
+            }
+            let found = self.row_of_cell(reading, cell)?;
+            let own = match &reading.row {
+                None => self.expected(reading, cell),
+                Some(_) => found.unwrap_or_else(|| Published::nothing(&reading.name)),
+            };
+            let mut row = self.row(
+                index,
+                read,
+                own,
+                (cell.case.clone(), Some(cell.bar.clone())),
+            )?;
+            row.metric = if reading.row.is_some() || self.keys.published.is_some() {
+                row.metric
+            } else {
+                reading.metric()
+            };
+            row.against = self.set_against(reading, Some(cell.point))?;
+            (row.judged, row.shown) = (Some(place), vec![place]);
+            row.counts_values = self.keys.published.is_some();
+            self.rows.push(row);
+        }
+        Ok(())
+    }
+
+    /// What is expected of a cell by the description itself; the first that fits counts.
+    fn expected(&self, reading: &ReadingKeys, cell: &SweepCell) -> Published {
+        let point = || self.axes.iter().zip(&self.points[cell.point]);
+        let is_here = |(path, value): &(String, Written)| {
+            let mut here = point().filter(|(axis, _)| super::is_axis(axis.name, path));
+            here.any(|(_, here)| *here == value.to_string())
+        };
+        let row = reading.published.iter().find(|row| {
+            let of_variant = row.variant.is_empty() || row.variant == self.variants[cell.variant];
+            of_variant && row.at.0.iter().all(is_here)
+        });
+        let band = row.map_or_else(|| reading.band(), PublishedKeys::band);
+        Published {
+            metric: reading.name.clone(),
+            value: row.and_then(PublishedKeys::number).map(Value::Number),
+            origin: match row {
+                None if self.keys.published.is_none() => Origin::Own,
+                _ => Origin::Published,
+            },
+            band,
+            gate: match row {
+                _ if band.is_none() => Gate::Info,
+                Some(row) => row.gate,
+                None => Gate::Required,
+            },
+            reason: "not published".to_owned(),
+        }
+    }
+
+    fn is_at(&self, reading: &ReadingKeys, cell: &SweepCell) -> Result<bool, Wrong> {
+        let name = self.variants[cell.variant];
+        let mut is_at = reading.variants.is_empty() || reading.variants.iter().any(|of| of == name);
+        for (axis, values) in &reading.at.0 {
+            let place = self
+                .axes
+                .iter()
+                .position(|of| super::is_axis(of.name, axis));
+            let place = place.ok_or_else(|| {
+                let help = suggestion(axis, self.axes.iter().map(|of| of.name));
+                format!(
+                    "the reading `{}` is at the axis `{axis}`, which there is not; {help}",
+                    called(reading)
+                )
+            })?;
+            let here = self.points[cell.point][place].trim_matches('"');
+            is_at &= values.iter().any(|value| plain(value) == Some(here));
+        }
+        let unknown = |of: &&String| self.variants.iter().all(|name| name != of);
+        match reading.variants.iter().find(unknown) {
+            Some(of) => {
+                let help = suggestion(of, self.variants.iter().copied());
+                Err(Wrong::Description(format!(
+                    "the reading `{}` is of the variant `{of}`, which there is not; {help}",
+                    called(reading)
+                )))
+            }
+            None => Ok(is_at),
+        }
+    }
+
+    /// The published row of a cell, where the reading names one.
+    fn row_of_cell(
+        &mut self,
+        reading: &ReadingKeys,
+        cell: &SweepCell,
+    ) -> Result<Option<Published>, Wrong> {
+        let Some(row) = &reading.row else {
+            return Ok(None);
+        };
+        let values = self.axes.iter().zip(&self.points[cell.point]);
+        let mut names: BTreeMap<&str, &str> = values
+            .map(|(axis, value)| {
+                let row = axis.value(value).map_or(value, |bundle| &bundle.row);
+                (axis.name, row.as_str())
+            })
+            .collect();
+        names.insert("variant", self.variants[cell.variant]);
+        let row = values_of(row, &|text| filled(text, &names));
+        self.found(reading, &row?, true)
+    }
+
+    /// The published row of these values; `may_lack` one where the tables may not have it.
+    fn found(
+        &mut self,
+        reading: &ReadingKeys,
+        row: &[(String, String)],
+        may_lack: bool,
+    ) -> Result<Option<Published>, Wrong> {
+        let lookup = self.lookup;
+        let found = lookup.find(reading, row, may_lack)?;
+        let Some((table, at)) = found else {
+            return Ok(None);
+        };
+        self.used.insert((table.name.clone(), at));
+        let value = Some(reading.value.as_str()).filter(|name| !name.is_empty());
+        let (of_study, band) = lookup.columns(reading);
+        Ok(Some(table.published(at, value, of_study, band)?))
+    }
+
+    /// One row, of one published row or of none.
+    fn single(&mut self, index: usize, reading: &ReadingKeys) -> Result<(), Wrong> {
+        let read = self.read(reading, &|text| text.to_owned())?;
+        let read = self.place(read);
+        let own = match &reading.row {
+            Some(row) => {
+                let row = values_of(row, &|text| Ok(text.to_owned()))?;
+                self.found(reading, &row, false)?
+            }
+            None => None,
+        };
+        let own = own.unwrap_or_else(|| Published::nothing(&reading.name));
+        let names = (reading.case.clone(), bar(reading));
+        let mut row = self.row(index, read, own, names)?;
+        row.against = self.set_against(reading, None)?;
+        (row.judged, row.shown) = self.judged(reading)?;
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// A row for each row of the table of the study.
+    fn each_row(&mut self, index: usize, reading: &ReadingKeys) -> Result<(), Wrong> {
+        let no_table = || "`each_row` needs `published`, the table with the rows".to_owned();
+        let lookup = self.lookup;
+        let table = lookup.own().ok_or_else(no_table)?;
+        let row = reading.row.as_ref();
+        let row = row.map(|row| values_of(row, &|text| Ok(text.to_owned())));
+        let row = row.transpose()?.unwrap_or_default();
+        for at in lookup.rows(table, &row)? {
+            let cells = table.cells(at);
+            let fill = |text: &str| filled(text, &cells);
+            if lookup.is_left_out(&cells)? {
+                continue;
+            }
+            let read = self.read_filled(reading, &fill)?;
+            let read = self.place(read);
+            let own = if reading.value.is_empty() {
+                Published::nothing(&reading.name)
+            } else {
+                let (of_study, band) = lookup.columns(reading);
+                table.published(at, Some(&reading.value), of_study, band)?
+            };
+            let names = (size_or(fill(&reading.case)?), bar(reading));
+            let mut row = self.row(index, read, own, names)?;
+            row.against = self.set_against(reading, None)?;
+            row.quick = lookup.is_quick(&cells)?;
+            (row.judged, row.shown) = match lookup.point(&cells)? {
+                None => self.judged(reading)?,
+                Some(values) => {
+                    let is_it = |cell: &SweepCell| self.points[cell.point] == values;
+                    let place = self.cells.iter().position(is_it);
+                    (place, place.into_iter().collect())
+                }
+            };
+            self.rows.push(row);
+        }
+        Ok(())
+    }
+
+    /// The cell that is judged, and those that are shown.
+    fn judged(&self, reading: &ReadingKeys) -> Result<(Option<usize>, Vec<usize>), Wrong> {
+        let name = match reading.judge.as_str() {
+            "" => self.keys.judge.as_str(),
+            name => name,
+        };
+        let judged = match name {
+            "none" => None,
+            "" if self.cells.len() == 1 => Some(0),
+            name => Some(self.cell(reading, name, None)?),
+        };
+        let shown = reading.shown.iter();
+        let shown = shown.map(|name| self.cell(reading, name, None));
+        let mut shown = shown.collect::<Result<Vec<usize>, Wrong>>()?;
+        shown.sort_unstable();
+        if shown.is_empty() {
+            shown = (0..self.cells.len()).collect();
+        }
+        if let Some(judged) = judged.filter(|judged| !shown.contains(judged)) {
+            return Err(Wrong::Description(format!(
+                "`{}` would never be judged: `shown` has {} and not the judged variant `{}`",
+                reading.case,
+                reading.shown.join(", "),
+                self.cells[judged].name
+            )));
+        }
+        Ok((judged, shown))
+    }
+
+    fn set_against(
+        &self,
+        reading: &ReadingKeys,
+        point: Option<usize>,
+    ) -> Result<Option<(Against, Vec<usize>)>, Wrong> {
+        let Some(against) = against(reading)? else {
+            return Ok(None);
+        };
+        let others = against.variants().iter();
+        let others = others.map(|name| self.cell(reading, name, point));
+        let others = others.collect::<Result<_, Wrong>>()?;
+        Ok(Some((against, others)))
+    }
+
+    /// The cell of that name, or of the variant of that name at a point.
+    fn cell(
+        &self,
+        reading: &ReadingKeys,
+        name: &str,
+        point: Option<usize>,
+    ) -> Result<usize, Wrong> {
+        let at_point =
+            |cell: &SweepCell| point == Some(cell.point) && self.variants[cell.variant] == name;
+        let cells = self.cells.iter();
+        let found = cells.clone().position(at_point);
+        let found = found.or_else(|| cells.clone().position(|cell| cell.name == name));
+        found.ok_or_else(|| {
+            let known = self
+                .variants
+                .iter()
+                .copied()
+                .filter(|name| !name.is_empty());
+            let known: Vec<&str> = match point {
+                Some(_) => known.collect(),
+                None => cells.map(|cell| cell.name.as_str()).collect(),
+            };
+            let help = suggestion(name, known.into_iter());
+            Wrong::Description(format!(
+                "the reading `{}` names the variant `{name}`, which there is not; {help}",
+                called(reading)
+            ))
+        })
+    }
+
+    fn row(
+        &mut self,
+        index: usize,
+        read: usize,
+        own: Published,
+        (case, bar): (String, Option<String>),
+    ) -> Result<SweepRow, Wrong> {
+        let reading = &self.keys.readings[index];
+        let condition = reading
+            .seeds
+            .map(|sharing| (self.place(Read::word(Word::SharedUplinks)), sharing));
+        let differs = |quick: &QuickKeys| !quick.set.0.is_empty() && !quick.judged;
+        let is_other = self.keys.quick.as_ref().is_some_and(differs)
+            && own.origin == Origin::Published
+            && own.gate != Gate::Info;
+        Ok(SweepRow {
+            case,
+            bar,
+            metric: own.metric,
+            reading: index,
+            read,
+            against: None,
+            condition,
+            judged: None,
+            shown: Vec::new(),
+            published: own.value,
+            origin: own.origin,
+            band: own.band,
+            gate: own.gate,
+            reason: own.reason,
+            quick: true,
+            quick_judged: reading.quick_judged.unwrap_or(!is_other),
+            counts_values: true,
+        })
+    }
+
+    fn read(&self, reading: &ReadingKeys, fill: &dyn Fn(&str) -> String) -> Result<Read, Wrong> {
+        self.read_filled(reading, &|text| Ok(fill(text)))
+    }
+
+    fn read_filled(
+        &self,
+        reading: &ReadingKeys,
+        fill: &dyn Fn(&str) -> Result<String, String>,
+    ) -> Result<Read, Wrong> {
+        let Some(of) = reading.of else {
+            let query = Read::query(&fill(&reading.query)?, reading.pooled);
+            let in_reading = |what| format!("the reading `{}`: {what}", called(reading));
+            return Ok(query.map_err(in_reading)?);
+        };
+        Ok(Read::Word {
+            of,
+            leaf: (!reading.leaf.is_empty()).then(|| reading.leaf.clone()),
+            window_us: match reading.window_us.as_slice() {
+                [from, to] => Some([*from, *to]),
+                _ => None,
+            },
+            constants: reading.constants.0.iter().cloned().collect(),
+        })
+    }
+
+    /// The place of what is read, which has one only.
+    fn place(&mut self, read: Read) -> usize {
+        let known = self.reads.iter().position(|of| *of == read);
+        known.unwrap_or_else(|| {
+            self.reads.push(read);
+            self.reads.len() - 1
+        })
+    }
+
+    /// A misspelt name of a case or a variant would leave a published row out.
+    fn check_all_rows_are_read(&self) -> Result<(), Wrong> {
+        let by_cell = |reading: &&ReadingKeys| reading.case.is_empty() && reading.row.is_some();
+        for reading in self.keys.readings.iter().filter(by_cell) {
+            for table in self.lookup.tables(reading) {
+                let mut of_study = self.lookup.rows(table, &[])?.into_iter();
+                let unread = of_study.find(|at| !self.used.contains(&(table.name.clone(), *at)));
+                if let Some(at) = unread {
+                    let message = "no reading is compared with this row of the study";
+                    return Err(table.wrong(Some(at), message).into());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a message calls a reading.
+fn called(reading: &ReadingKeys) -> &str {
+    if reading.name.is_empty() {
+        &reading.case
+    } else {
+        &reading.name
+    }
+}
+
+fn bar(reading: &ReadingKeys) -> Option<String> {
+    (!reading.bar.is_empty()).then(|| reading.bar.clone())
+}
+
+pub(super) fn against(reading: &ReadingKeys) -> Result<Option<Against>, String> {
+    let read = Against::read(&reading.against);
+    read.map_err(|what| format!("`against` of the reading `{}`: {what}", called(reading)))
+}
+
+/// A name that is a size in its largest unit.
+fn size_or(name: String) -> String {
+    let is_bytes = name
+        .strip_suffix('B')
+        .is_some_and(|digits| digits.parse::<u64>().is_ok());
+    let size = name.parse::<Bytes>().ok().filter(|_| is_bytes);
+    size.map_or(name, |size| size.to_string())
+}
+
+fn values_of(
+    row: &Named<Written>,
+    fill: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<Vec<(String, String)>, String> {
+    let values = row.0.iter();
+    let values = values.map(|(column, value)| {
+        let text = plain(value).unwrap_or_default();
+        Ok((column.clone(), fill(text)?))
+    });
+    values.collect()
+}
+
+/// Whether the keys of a reading go together.
+fn check(reading: &ReadingKeys) -> Result<(), String> {
+    let Some(of) = reading.of else {
+        let read_by_words = !reading.leaf.is_empty()
+            || !reading.window_us.is_empty()
+            || !reading.constants.0.is_empty();
+        return match read_by_words {
+            _ if reading.query.is_empty() => {
+                Err("it has neither `query` nor `of`; write a `query`".to_owned())
+            }
+            true => Err("`leaf`, `window_us` and `constants` mean nothing to a query".to_owned()),
+            false => Ok(()),
+        };
+    };
+    if !reading.query.is_empty() || reading.pooled {
+        return Err("it has `of` beside a query; leave one of them out".to_owned());
+    }
+    let windowed = matches!(of, Word::AcceptedGbps | Word::AcceptedPercent);
+    let is_window = matches!(reading.window_us.as_slice(), [from, to] if from < to);
+    if windowed != is_window || !windowed && !reading.window_us.is_empty() {
+        return Err(
+            "it needs `window_us: [from, to]` if it reads what is accepted, and none otherwise"
+                .to_owned(),
+        );
+    }
+    let at_leaf = matches!(of, Word::QpsPerUplink | Word::QpEquivalentsPerUplink);
+    if at_leaf == reading.leaf.is_empty() {
+        return Err("it needs a `leaf` if it is read at one, and none otherwise".to_owned());
+    }
+    let of_power = [Word::StaticWPerGbps, Word::DynamicWPerGbps, Word::PjPerBit].contains(&of);
+    if !of_power && !reading.constants.0.is_empty() {
+        return Err("it has `constants`, which only a reading of power follows from".to_owned());
+    }
+    power::check(&reading.constants.0.iter().cloned().collect())
+}
