@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use tenter::{StudyRun, Sweep};
+use tenter::StudyRun;
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::Plan;
 use tenter_report::{Measured, MeasuredRow, TextColumn, TextTable, write_whole};
@@ -189,13 +189,11 @@ pub(crate) fn collect(arguments: &LabCollect) -> Result<ExitCode, Failure> {
             arguments.study
         )));
     };
-    let quick = |sweep: Sweep| {
-        Ok::<Sweep, Failure>(match sweep.has_quick() {
-            true => sweep.quick(),
-            false => sweep,
-        })
-    };
-    let run = study.clone().part(quick)?.run(None).workers(1);
+    let mut study = study.clone();
+    if study.study.sweep.has_quick() {
+        study.study.sweep = study.study.sweep.quick();
+    }
+    let run = study.run(None).workers(1);
     let mut terminal = crate::sweep::Terminal::of(crate::progress::on_interrupt());
     let results = run.run_with(&mut terminal)?;
     if results.was_cancelled {

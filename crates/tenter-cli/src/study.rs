@@ -173,31 +173,34 @@ fn run(arguments: &Request) -> Result<ExitCode, Failure> {
 
 /// The studies that are meant, with the seeds and the variants that are.
 fn asked(arguments: &Request) -> Result<Vec<StudyRun>, Failure> {
-    let part = |mut sweep: Sweep| {
-        let names = &arguments.variants;
-        let kept = sweep.keep(names);
+    let mut studies = read(&arguments.names)?;
+    for run in &mut studies {
+        let sweep = &mut run.study.sweep;
+        let kept = sweep.keep(&arguments.variants);
         kept.map_err(|error| Failure::input(error.to_string()))?;
-        if !arguments.settings.is_empty() {
-            sweep = sweep.otherwise_set();
+        *sweep = part(sweep.clone(), arguments)?;
+    }
+    Ok(studies)
+}
+
+fn part(mut sweep: Sweep, arguments: &Request) -> Result<Sweep, Failure> {
+    if !arguments.settings.is_empty() {
+        sweep = sweep.otherwise_set();
+    }
+    if arguments.quick {
+        sweep = sweep.quick();
+        if sweep.is_empty() && !sweep.rows().is_empty() {
+            return Err(Failure::input(format!(
+                "{}: `{}` has no quick form; leave out --quick",
+                sweep.keys.name,
+                arguments.variants.join("`, `")
+            )));
         }
-        if arguments.quick {
-            let has_quick = sweep.has_quick();
-            sweep = sweep.quick();
-            if has_quick && sweep.is_empty() {
-                return Err(Failure::input(format!(
-                    "{}: `{}` has no quick form; leave out --quick",
-                    sweep.keys.name,
-                    names.join("`, `")
-                )));
-            }
-        }
-        Ok(match arguments.seeds {
-            Some(most) => sweep.with_seeds(most as usize),
-            None => sweep,
-        })
-    };
-    let studies = read(&arguments.names)?.into_iter();
-    studies.map(|run| run.part(part)).collect()
+    }
+    Ok(match arguments.seeds {
+        Some(most) => sweep.with_seeds(most as usize),
+        None => sweep,
+    })
 }
 
 /// The studies of these names or groups, and those in folders of the user's.

@@ -317,12 +317,7 @@ fn conclusion(answer: &StudyAnswer) -> String {
     }
     let not_judged = answer.not_judged();
     if not_judged > 0 {
-        let form = if answer.quick {
-            "the quick form"
-        } else {
-            "other settings"
-        };
-        let _ = write!(text, "; not judged by {form}: {not_judged}");
+        let _ = write!(text, "; not judged by this form: {not_judged}");
     }
     if !answer.left_out.is_empty() {
         let left_out = answer.left_out.join(", ");

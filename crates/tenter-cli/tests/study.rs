@@ -270,7 +270,7 @@ fn a_copy_of_a_study_is_the_users() {
     assert_eq!(run(&[]).status.code(), Some(0));
     let other = run(&["--set", "fabric.host_rate=200Gbps"]);
     assert_eq!(other.status.code(), Some(0), "{other:?}");
-    assert!(stdout(&other).contains("not judged by other settings: 6"));
+    assert!(stdout(&other).contains("not judged by this form: 6"));
     // A measurement of one's own, and its band.
     let table = folder.0.join("keysight-trials.csv");
     let text = fs::read_to_string(&table).expect("the table");

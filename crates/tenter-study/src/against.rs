@@ -41,11 +41,9 @@ pub enum Against {
 }
 
 impl Against {
-    /// Reads the name of a variant, which means the ratio to it, or a mapping; nothing where
-    /// neither is written.
-    pub(crate) fn read(written: &Written) -> Result<Option<Against>, String> {
+    /// Reads the name of a variant, which means the ratio to it, or a mapping.
+    pub(crate) fn read(written: &Written) -> Result<Against, String> {
         let against = match written {
-            Written::Word(name) | Written::Text(name) if name.is_empty() => return Ok(None),
             Written::Word(name) | Written::Text(name) => Against::RatioTo(name.clone()),
             other => crate::typed::typed(other)?,
         };
@@ -54,7 +52,7 @@ impl Against {
                 "a straight line needs two places that differ, and is divided by 1 or more"
                     .to_owned(),
             ),
-            _ => Ok(Some(against)),
+            _ => Ok(against),
         }
     }
 

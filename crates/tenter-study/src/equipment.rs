@@ -16,31 +16,26 @@ const CONSTANTS: [&str; 5] = [
     "endpoint",
 ];
 
-/// The files that the scenario of a study inherits.
-pub(crate) struct Equipment;
-
-impl Equipment {
-    /// Checks the equipment that a scenario names, if it names any. `varies` are the keys that the
-    /// test of the study varies, with reasons; `file` gives the text of a file.
-    ///
-    /// # Errors
-    /// When a file is missing or is no equipment, or the scenario sets another constant.
-    pub(crate) fn check(
-        scenario: &str,
-        source_name: &str,
-        varies: &BTreeMap<String, String>,
-        file: impl Fn(&str) -> Option<String>,
-    ) -> Result<(), String> {
-        let files = |name: &str| {
-            let text = file(name).ok_or("paths count from the folder of the study")?;
-            Ok(text.into_bytes().into())
-        };
-        // Its texts are in memory already.
-        let budget = Budget::unlimited();
-        let written = written_paths(scenario, source_name, Format::Yaml, &files, &budget);
-        let written = written.map_err(|problems| format!("\n{}", problems.render()))?;
-        check(&written, varies)
-    }
+/// Checks the equipment that a scenario names, if it names any. `varies` are the keys that the
+/// test of the study varies, with reasons; `file` gives the text of a file.
+///
+/// # Errors
+/// When a file is missing or is no equipment, or the scenario sets another constant.
+pub(crate) fn check_scenario(
+    scenario: &str,
+    source_name: &str,
+    varies: &BTreeMap<String, String>,
+    file: impl Fn(&str) -> Option<String>,
+) -> Result<(), String> {
+    let files = |name: &str| {
+        let text = file(name).ok_or("paths count from the folder of the study")?;
+        Ok(text.into_bytes().into())
+    };
+    // Its texts are in memory already.
+    let budget = Budget::unlimited();
+    let written = written_paths(scenario, source_name, Format::Yaml, &files, &budget);
+    let written = written.map_err(|problems| format!("\n{}", problems.render()))?;
+    check(&written, varies)
 }
 
 /// Whether a key is another one or a part of it.
@@ -94,7 +89,7 @@ mod tests {
     fn read(scenario: &str, varies: &[&str]) -> Result<(), String> {
         let varies = varies.iter().map(|key| ((*key).to_owned(), String::new()));
         let file = |name: &str| (name == "lab.yaml").then(|| LAB.to_owned());
-        Equipment::check(scenario, "s.yaml", &varies.collect(), file)
+        check_scenario(scenario, "s.yaml", &varies.collect(), file)
     }
 
     #[test]
@@ -102,7 +97,7 @@ mod tests {
         let with = |keys: &str| format!("equipment: lab.yaml\n{keys}\njobs: []\n");
         assert_eq!(
             read(&with("fabric: {kind: single-switch, hosts: 2}"), &[]),
-            Ok(1)
+            Ok(())
         );
         for (keys, key) in [
             ("endpoint: {nic: {mtu: 1024}}", "endpoint.nic.mtu"),
@@ -119,9 +114,9 @@ mod tests {
                 "{refused}"
             );
             let cut = key.find('[').unwrap_or(key.len());
-            assert_eq!(read(&with(keys), &[&key[..cut]]), Ok(1), "{keys}");
+            assert_eq!(read(&with(keys), &[&key[..cut]]), Ok(()), "{keys}");
             // Without equipment a study says all itself.
-            assert_eq!(read(keys, &[]), Ok(0));
+            assert_eq!(read(keys, &[]), Ok(()));
         }
         let unused = read(&with(""), &["endpoint.nic"]).expect_err("it is not set");
         assert!(

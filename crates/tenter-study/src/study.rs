@@ -2,7 +2,7 @@
 
 use tenter_scenario::Format;
 
-use crate::equipment::Equipment;
+use crate::equipment::check_scenario;
 use crate::error::StudyError;
 use crate::registry::{StudyTexts, equipment_text, published_table};
 use crate::sweep::{Sweep, SweepError};
@@ -57,7 +57,7 @@ impl Study {
         texts.name.clone_into(&mut sweep.keys.name);
         let source = format!("{}/scenario.yaml", texts.folder);
         let varies = sweep.keys.varies.0.iter().cloned().collect();
-        Equipment::check(texts.scenario, &source, &varies, equipment).map_err(wrong)?;
+        check_scenario(texts.scenario, &source, &varies, equipment).map_err(wrong)?;
         Ok(Study {
             sweep,
             readme: texts.readme.to_owned(),

@@ -47,6 +47,7 @@ use crate::read::Read;
 use crate::registry::published_table;
 use crate::unknown::UnknownVariant;
 use bundle::Bundle;
+use keys::is_axis;
 use published::Lookup;
 use rows::{Rows, Wrong};
 use seeds::Seeds;
@@ -359,12 +360,16 @@ impl Sweep {
     pub fn trials(&self) -> impl Iterator<Item = SweepTrial> + '_ {
         let cells = self.cells.iter().filter(|cell| cell.is_run);
         cells.flat_map(move |cell| {
-            let seeds = self.seeds.each();
-            seeds.map(move |seeds| SweepTrial {
+            self.seeds().map(move |seeds| SweepTrial {
                 seeds,
                 ..cell.trial()
             })
         })
+    }
+
+    /// The seeds of each trial of a cell, or the first ones of those that conditions choose from.
+    pub fn seeds(&self) -> impl Iterator<Item = Vec<TrialSeed>> + '_ {
+        self.seeds.each()
     }
 
     /// What its axes are called where there is little room: the last part of each path, `size` of
@@ -476,11 +481,6 @@ fn check_published(
         }
         None => Ok(()),
     }
-}
-
-/// Whether a name is that of an axis: its path, or the last part of it.
-fn is_axis(path: &str, name: &str) -> bool {
-    path == name || path.rsplit_once('.').is_some_and(|(_, last)| last == name)
 }
 
 impl SweepCell {

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use tenter_scenario::Format;
-use tenter_study::{Study, StudyTexts, Sweep, equipment_text, published_table, select};
+use tenter_study::{Study, StudyTexts, equipment_text, select};
 
+use crate::sweep::published_beside;
 use crate::{Error, Scenario, SweepRun, read_text};
 
 /// A study with the scenario that it varies.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct StudyRun {
-    /// The study.
+    /// The study, whose sweep may be [narrowed](tenter_study::Sweep::quick).
     pub study: Study,
     base: Scenario,
 }
@@ -77,7 +78,7 @@ impl StudyRun {
             let own = read_text(&folder.join(path)).ok();
             own.or_else(|| equipment_text(path).map(str::to_owned))
         };
-        let study = Study::read(&texts, &|name| table(folder, name), equipment)?;
+        let study = Study::read(&texts, &|name| published_beside(folder, name), equipment)?;
         let StudyRun { study, base } = StudyRun::new(study, place);
         let base = base.beside(folder);
         Ok(StudyRun { study, base })
@@ -96,31 +97,4 @@ impl StudyRun {
         let run = SweepRun::new(self.study.sweep.clone(), self.base.clone());
         run.force(true).without_ledger(folder)
     }
-
-    /// The same of other parts of the study: its quick form, or fewer seeds or variants.
-    ///
-    /// # Errors
-    /// Those of `part`.
-    pub fn part<E>(self, part: impl FnOnce(Sweep) -> Result<Sweep, E>) -> Result<StudyRun, E> {
-        let Study {
-            sweep,
-            readme,
-            scenario,
-        } = self.study;
-        let study = Study {
-            sweep: part(sweep)?,
-            readme,
-            scenario,
-        };
-        Ok(StudyRun {
-            study,
-            base: self.base,
-        })
-    }
-}
-
-/// The text of a published table: that of a folder, or that of the program.
-pub(crate) fn table(folder: &Path, name: &str) -> Option<String> {
-    let own = read_text(&folder.join(format!("{name}.csv"))).ok();
-    own.or_else(|| published_table(name).map(str::to_owned))
 }

@@ -242,7 +242,7 @@ jobs:
 #[test]
 fn a_study_is_found_by_its_name() {
     let study = StudyRun::of_name("methodology/jct-2").expect("there is one");
-    assert_eq!(study.study().name, "methodology/jct-2");
+    assert_eq!(study.study.name(), "methodology/jct-2");
     for (name, expected) in [("methodology/jct-22", "jct-2"), ("methodology", "a group")] {
         let refused = StudyRun::of_name(name).expect_err("it is no study");
         assert!(refused.to_string().contains(expected), "{refused}");

@@ -174,11 +174,10 @@ fn no_surface_of_a_study_drops_a_note() {
     let table = "case,metric,published,band_low,band_high,gate,reason\n\
                  a,completion_time_ms,0.05,0.001,10,required,wide\n";
     workplace.write("mine/measured.csv", table);
-    let study = "title = \"mine\"\nsource = \"none\"\n[published]\ntable = \"measured\"\n\
-                 rows = {}\n\n[[variants]]\nname = \"pure\"\nabout = \"as it is\"\n\n\
-                 [[readings]]\ncase = \"a\"\nrow = {case = \"a\"}\n\
-                 reading = \"completion_time_ms\"\nvariant = \"pure\"\n";
-    workplace.write("mine/study.toml", study);
+    let study = "title: mine\nsource: none\nscenario: scenario.yaml\n\
+                 published: {table: measured}\nvariants: {pure: {about: as it is}}\n\
+                 readings:\n  - {case: a, row: {case: a}, query: max(jobs.jct_ns) / 1000000}\n";
+    workplace.write("mine/study.yaml", study);
     let both = [NO_MARKS, NO_WINDOW];
     let text = workplace.words("study run ./mine -o out").expect(0).stdout;
     has("study", &text, &both);

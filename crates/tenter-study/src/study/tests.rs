@@ -44,7 +44,7 @@ seeds: {runs: 3, quick_runs: 1, because: luck}
 axes:
   case:
     idle: {label: nothing beside it}
-    busy: {label: a load beside it, row: b, jobs[0].iterations: 2}
+    busy: {label: a load beside it, row: b, 'jobs[0].iterations': 2}
 variants:
   ecmp: {about: ECMP}
   spray: {about: spray, fabric.load_balancing: random-spray}
@@ -230,85 +230,41 @@ fn the_digest_tells_the_variants_apart() {
     assert_ne!(sweep.answer(&trials).digest, forward);
 }
 
+/// What is changed of a description, into what, and what is said of it.
+const WRONG: [(&str, &str); 2] = [
+    (
+        SIZES,
+        "judge: fitted => judge: fit => choose from pure, fitted
+         table: made-up => table: made-down => put it beside as `made-down.csv`
+         value: time_ms => value: time => there is no column `time`
+         = {size}' => = {bytes}' => names `bytes`
+         fitted_to: {endpoint.nic => fitted_to: {endpoint => does not set",
+    ),
+    (
+        GRID,
+        "fabric: '{variant}' => fabric: ecmp => no reading is compared with this row
+         only: {case => only: {cases => did you mean `case`?
+         at: {case: [busy]} => at: {kase: [busy]} => the axis `kase`, which there is not
+         runs: 3, => runs: 3, by: nobody, => `seeds.by` names the variant `nobody`
+         runs: 3, => runs: 3, luck: 1, => unknown field `luck`
+         against: ecmp => against: {ratio: ecmp} => unknown variant `ratio`
+         query: max(jobs.jct_ns), against => of: accepted-gbps, against => window_us
+         query: max(jobs.jct_ns), against => of: switches, leaf: a, against => `leaf`",
+    ),
+];
+
 #[test]
 fn what_does_not_go_together_is_refused_with_a_remedy() {
-    let refused = |text: &str, from: &str, to: &str| {
-        let changed = text.replace(from, to);
-        assert_ne!(changed, text, "{from}");
-        read(&changed).expect_err(to).to_string()
-    };
-    for (text, from, to, expected) in [
-        (
-            SIZES,
-            "judge: fitted",
-            "judge: fit",
-            "did you mean `fitted`?",
-        ),
-        (
-            SIZES,
-            "table: made-up",
-            "table: made-down",
-            "put it beside as `made-down.csv`",
-        ),
-        (
-            SIZES,
-            "value: time_ms",
-            "value: time",
-            "there is no column `time`",
-        ),
-        (SIZES, "= {size}'", "= {bytes}'", "names `bytes`"),
-        (
-            SIZES,
-            "fitted_to: {endpoint.nic",
-            "fitted_to: {endpoint",
-            "does not set",
-        ),
-        (SIZES, "published: {table", "name: {table", "name"),
-        (
-            GRID,
-            "fabric: '{variant}'",
-            "fabric: ecmp",
-            "no reading is compared with this row",
-        ),
-        (GRID, "only: {case", "only: {cases", "did you mean `case`?"),
-        (
-            GRID,
-            "at: {case: [busy]}",
-            "at: {kase: [busy]}",
-            "did you mean `case`?",
-        ),
-        (
-            GRID,
-            "runs: 3,",
-            "runs: 3, by: nobody,",
-            "`seeds.by` names the variant `nobody`",
-        ),
-        (
-            GRID,
-            "runs: 3,",
-            "runs: 3, luck: 1,",
-            "unknown field `luck`",
-        ),
-        (
-            GRID,
-            "against: ecmp",
-            "against: {ratio: ecmp}",
-            "unknown variant `ratio`",
-        ),
-        (
-            GRID,
-            "query: max(jobs.jct_ns), against",
-            "of: accepted-gbps, against",
-            "window_us",
-        ),
-        (
-            GRID,
-            "query: max(jobs.jct_ns), against",
-            "of: switches, leaf: a, against",
-            "`leaf`",
-        ),
-    ] {
-        let error = refused(text, from, to);
-        assert!(error.contains(expected), "{to}: {error}");
+    for (text, changes) in WRONG {
+        for change in changes.lines() {
+            let parts: Vec<&str> = change.trim().split(" => ").collect();
+            let [from, to, expected] = parts[..] else {
+                panic!("{change}")
+            };
+            let changed = text.replace(from, to);
+            assert_ne!(changed, text, "{from}");
+            let error = read(&changed).expect_err(to).to_string();
+            assert!(error.contains(expected), "{to}: {error}");
+        }
     }
 }

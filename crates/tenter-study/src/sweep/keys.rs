@@ -133,7 +133,7 @@ component! {
         seeds: Option<Sharing> = "none";
         /// The variant that the value is divided by, seed by seed, at the same point; or a mapping
         /// for other comparisons.
-        against: Written = "\"\"";
+        against: Option<Written> = "none";
         /// Which values are better, for the winner among variants.
         better: Better = "less";
         /// Lower and upper end of the values that are expected, for instance `[0.9, 1.1]`: a sweep
@@ -295,6 +295,11 @@ impl PublishedKeys {
     pub(super) fn number(&self) -> Option<f64> {
         number(&self.value)
     }
+}
+
+/// Whether a name is that of an axis: its path, or the last part of it.
+pub(super) fn is_axis(path: &str, name: &str) -> bool {
+    path == name || path.rsplit_once('.').is_some_and(|(_, last)| last == name)
 }
 
 /// A value that is one word or text.

@@ -6,7 +6,7 @@ use tenter_config::{Named, Written};
 use tenter_units::{Bytes, suggestion};
 
 use super::cells::{NamedAxis, SweepCell};
-use super::keys::{PublishedKeys, QuickKeys, ReadingKeys, Sharing, SweepKeys, plain};
+use super::keys::{PublishedKeys, QuickKeys, ReadingKeys, Sharing, SweepKeys, is_axis, plain};
 use super::published::{Lookup, filled};
 use super::table::Published;
 use crate::against::Against;
@@ -59,6 +59,18 @@ impl SweepRow {
     /// The cells whose values it is set against.
     pub fn others(&self) -> &[usize] {
         self.against.as_ref().map_or(&[], |(_, others)| others)
+    }
+
+    /// Without its band where no cell is judged.
+    fn only_judged(self) -> SweepRow {
+        match self.judged {
+            Some(_) => self,
+            None => SweepRow {
+                band: None,
+                gate: Gate::Info,
+                ..self
+            },
+        }
     }
 }
 
@@ -158,12 +170,8 @@ impl<'a> Rows<'a> {
                 None => self.expected(reading, cell),
                 Some(_) => found.unwrap_or_else(|| Published::nothing(&reading.name)),
             };
-            let mut row = self.row(
-                index,
-                read,
-                own,
-                (cell.case.clone(), Some(cell.bar.clone())),
-            )?;
+            let bar = Some(cell.bar.clone());
+            let mut row = self.row(index, read, own, cell.case.clone(), bar)?;
             row.metric = if reading.row.is_some() || self.keys.published.is_some() {
                 row.metric
             } else {
@@ -181,7 +189,7 @@ impl<'a> Rows<'a> {
     fn expected(&self, reading: &ReadingKeys, cell: &SweepCell) -> Published {
         let point = || self.axes.iter().zip(&self.points[cell.point]);
         let is_here = |(path, value): &(String, Written)| {
-            let mut here = point().filter(|(axis, _)| super::is_axis(axis.name, path));
+            let mut here = point().filter(|(axis, _)| is_axis(axis.name, path));
             here.any(|(_, here)| *here == value.to_string())
         };
         let row = reading.published.iter().find(|row| {
@@ -210,10 +218,7 @@ impl<'a> Rows<'a> {
         let name = self.variants[cell.variant];
         let mut is_at = reading.variants.is_empty() || reading.variants.iter().any(|of| of == name);
         for (axis, values) in &reading.at.0 {
-            let place = self
-                .axes
-                .iter()
-                .position(|of| super::is_axis(of.name, axis));
+            let place = self.axes.iter().position(|of| is_axis(of.name, axis));
             let place = place.ok_or_else(|| {
                 let help = suggestion(axis, self.axes.iter().map(|of| of.name));
                 format!(
@@ -288,11 +293,10 @@ impl<'a> Rows<'a> {
             None => None,
         };
         let own = own.unwrap_or_else(|| Published::nothing(&reading.name));
-        let names = (reading.case.clone(), bar(reading));
-        let mut row = self.row(index, read, own, names)?;
+        let mut row = self.row(index, read, own, reading.case.clone(), bar(reading))?;
         row.against = self.set_against(reading, None)?;
         (row.judged, row.shown) = self.judged(reading)?;
-        self.rows.push(row);
+        self.rows.push(row.only_judged());
         Ok(())
     }
 
@@ -318,8 +322,8 @@ impl<'a> Rows<'a> {
                 let (of_study, band) = lookup.columns(reading);
                 table.published(at, Some(&reading.value), of_study, band)?
             };
-            let names = (size_or(fill(&reading.case)?), bar(reading));
-            let mut row = self.row(index, read, own, names)?;
+            let case = size_or(fill(&reading.case)?);
+            let mut row = self.row(index, read, own, case, bar(reading))?;
             row.against = self.set_against(reading, None)?;
             row.quick = lookup.is_quick(&cells)?;
             (row.judged, row.shown) = match lookup.point(&cells)? {
@@ -330,7 +334,7 @@ impl<'a> Rows<'a> {
                     (place, place.into_iter().collect())
                 }
             };
-            self.rows.push(row);
+            self.rows.push(row.only_judged());
         }
         Ok(())
     }
@@ -413,7 +417,8 @@ impl<'a> Rows<'a> {
         index: usize,
         read: usize,
         own: Published,
-        (case, bar): (String, Option<String>),
+        case: String,
+        bar: Option<String>,
     ) -> Result<SweepRow, Wrong> {
         let reading = &self.keys.readings[index];
         let condition = reading
@@ -509,7 +514,10 @@ fn bar(reading: &ReadingKeys) -> Option<String> {
 }
 
 pub(super) fn against(reading: &ReadingKeys) -> Result<Option<Against>, String> {
-    let read = Against::read(&reading.against);
+    let Some(against) = &reading.against else {
+        return Ok(None);
+    };
+    let read = Against::read(against).map(Some);
     read.map_err(|what| format!("`against` of the reading `{}`: {what}", called(reading)))
 }
 

@@ -568,6 +568,8 @@ fn broken_text(error: &serde_json::Error) -> Error {
 mod tests {
     use tenter_record::Summary;
 
+    use tenter_study::TrialValue;
+
     use super::*;
 
     const TITLE: Title<'static> = Title {
@@ -586,7 +588,8 @@ mod tests {
     fn outcome() -> Outcome {
         Outcome {
             summary: Summary::default(),
-            values: vec![("x".to_owned(), Some(1.5)), ("y".to_owned(), None)],
+            values: vec![("x".to_owned(), Some(1.5.into())), ("y".to_owned(), None)],
+            pauses: None,
         }
     }
 
@@ -721,14 +724,17 @@ mod tests {
         ledger.finish("k", &outcome()).expect("it is kept");
         assert!(ledger.reclaim("k", &done(&ledger)).expect("it is written"));
         let other = Outcome {
-            values: vec![("z".to_owned(), Some(2.0)), ("x".to_owned(), Some(1.5))],
+            values: vec![
+                ("z".to_owned(), Some(2.0.into())),
+                ("x".to_owned(), Some(1.5.into())),
+            ],
             ..outcome()
         };
         ledger.finish("k", &other).expect("it is kept");
         let values = done(&ledger).outcome.values;
         let values: Vec<(&str, Option<f64>)> = values
             .iter()
-            .map(|(of, value)| (of.as_str(), *value))
+            .map(|(of, value)| (of.as_str(), value.as_ref().and_then(TrialValue::number)))
             .collect();
         assert_eq!(values, [("z", Some(2.0)), ("x", Some(1.5)), ("y", None)]);
         std::fs::remove_dir_all(folder).expect("the folder is there");

@@ -25,6 +25,7 @@ pub use queue::PATIENCE_MIN;
 pub use reading::read_trial;
 pub use results::{RESULTS_FILE, SweepResults};
 pub use run::SweepRun;
+pub(crate) use run::published_beside;
 pub use session::{NextTrial, SweepSession};
 pub use swept::{Swept, SweptOutcome};
 pub use worker::{SweepWorker, WorkerResults};

@@ -503,6 +503,8 @@ fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use tenter_study::Read;
+
     use super::*;
 
     fn order(key: &str) -> TrialOrder {
@@ -512,7 +514,7 @@ mod tests {
             memory_bytes: 0,
             packet_hops: 0.0,
             sources: sources().to_owned(),
-            sweep: String::new(),
+            reads: Vec::new(),
             config: String::new(),
             given: Vec::new(),
             beside: Vec::new(),
@@ -640,12 +642,12 @@ mod tests {
         let queue = Queue::make(&folder, Duration::from_mins(1)).expect("a folder");
         queue.put(&order("k")).expect("it is written");
         let more = TrialOrder {
-            sweep: "readings".to_owned(),
+            reads: vec![Read::Query("max(jobs.jct_ns)".to_owned())],
             ..order("k")
         };
         queue.put(&more).expect("it is written");
         let found = queue.order("k").expect("it can be read");
-        assert_eq!(found.map(|of| of.sweep).as_deref(), Some("readings"));
+        assert_eq!(found.map(|of| of.reads), Some(more.reads));
         drop(queue);
         fs::remove_dir_all(folder).expect("the folder is there");
     }

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tenter_scenario::Format;
-use tenter_study::{Sweep, SweepTrial, TrialSeed};
+use tenter_study::{Sweep, SweepCell, SweepTrial, TrialSeed, published_table};
 use tenter_units::{Budget, Limits};
 
 use super::only::Only;
 use crate::budget::{check_budget, check_limits, forced_budget, way_to_more};
-use crate::study::table;
 use crate::{Error, Plan, Scenario, read_text};
 
 /// A sweep and how it is run.
@@ -50,7 +49,9 @@ impl SweepRun {
         let name = file.display().to_string();
         let (text, format) = (read_text(file)?, Format::of_name(&name));
         let folder = file.with_file_name("");
-        let mut sweep = Sweep::read_beside(&text, &name, format, &|name| table(&folder, name))?;
+        let mut sweep = Sweep::read_beside(&text, &name, format, &|name| {
+            published_beside(&folder, name)
+        })?;
         if sweep.keys.name.is_empty() {
             let stem = file.file_stem().unwrap_or_default();
             sweep.keys.name = stem.to_string_lossy().into_owned();
@@ -193,36 +194,39 @@ impl SweepRun {
 
     /// The trials that are meant. Where conditions choose seeds, plans are made to find them.
     pub(super) fn trials(&self) -> Result<Vec<SweepTrial>, Error> {
-        let is_meant = |of: &SweepTrial| self.only.has(&self.sweep, of.point, of.variant);
+        let mut trials = Vec::new();
+        for cell in self.sweep.cells().iter().filter(|cell| cell.is_run) {
+            if self.only.has(&self.sweep, cell.point, cell.variant) {
+                trials.extend(self.trials_of(cell)?);
+            }
+        }
+        Ok(trials)
+    }
+
+    /// The trials of a variant at a point.
+    fn trials_of(&self, cell: &SweepCell) -> Result<Vec<SweepTrial>, Error> {
+        let with = |cell: &SweepCell, seeds| SweepTrial {
+            seeds,
+            ..cell.trial()
+        };
         let chosen = self.sweep.chosen_seeds();
         let Some(chosen) = chosen.filter(|chosen| chosen.has_conditions()) else {
-            return Ok(self.sweep.trials().filter(is_meant).collect());
+            let seeds = self.sweep.seeds();
+            return Ok(seeds.map(|seeds| with(cell, seeds)).collect());
         };
-        let cells = self.sweep.cells().iter();
-        let judge = chosen
-            .by
-            .as_ref()
-            .and_then(|by| cells.clone().find(|cell| cell.name == *by));
+        let mut cells = self.sweep.cells().iter();
+        let by = chosen.by.as_ref();
+        let judge = by.and_then(|by| cells.find(|cell| cell.name == *by));
         let mut trials = Vec::new();
-        for cell in cells.filter(|cell| cell.is_run && is_meant(&cell.trial())) {
-            let mut met = 0;
-            for seed in chosen.candidates() {
-                if met == chosen.runs {
-                    break;
-                }
-                let seeds = vec![TrialSeed::Is(seed)];
-                let looked_at = SweepTrial {
-                    seeds: seeds.clone(),
-                    ..judge.unwrap_or(cell).trial()
-                };
-                let plan = self.plan(&looked_at, None, &self.budget())?;
-                if chosen.meets(plan.resolved()).map_err(Error::Unbuildable)? {
-                    met += 1;
-                    trials.push(SweepTrial {
-                        seeds,
-                        ..cell.trial()
-                    });
-                }
+        for seed in chosen.candidates() {
+            if trials.len() == chosen.runs {
+                break;
+            }
+            let seeds = vec![TrialSeed::Is(seed)];
+            let looked_at = with(judge.unwrap_or(cell), seeds.clone());
+            let plan = self.plan(&looked_at, None, &self.budget())?;
+            if chosen.meets(plan.resolved()).map_err(Error::Unbuildable)? {
+                trials.push(with(cell, seeds));
             }
         }
         Ok(trials)
@@ -233,12 +237,10 @@ impl SweepRun {
     /// # Errors
     /// When the scenario does not hold.
     pub fn first_plans(&self) -> Result<Vec<Plan>, Error> {
-        let trials = self.trials()?;
-        let is_first = |of: &&SweepTrial| (of.point, of.variant) == (0, 0);
-        let first = trials.iter().filter(is_first);
-        first
-            .map(|trial| self.plan(trial, None, &self.budget()))
-            .collect()
+        let first = self.sweep.cells().first();
+        let trials = first.map_or(Ok(Vec::new()), |cell| self.trials_of(cell))?;
+        let plan = |trial| self.plan(trial, None, &self.budget());
+        trials.iter().map(plan).collect()
     }
 
     /// Where a trial of a name lies, if it lies anywhere.
@@ -278,4 +280,10 @@ impl SweepRun {
         let parts = parts.into_iter().filter(|part| !part.is_empty());
         parts.collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The text of a published table: that of a folder, or that of the program.
+pub(crate) fn published_beside(folder: &Path, name: &str) -> Option<String> {
+    let own = read_text(&folder.join(format!("{name}.csv"))).ok();
+    own.or_else(|| published_table(name).map(str::to_owned))
 }
