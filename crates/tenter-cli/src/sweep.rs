@@ -59,9 +59,10 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match arguments.format {
         OutputFormat::Table => {
             let wall_s = started.elapsed().as_secs_f64();
-            print_tables(&match results.sweep.is_study() {
-                true => study_table::answer(&results.sweep, &results.answer, wall_s),
-                false => text(&results, wall_s),
+            print_tables(&if results.sweep.is_study() {
+                study_table::answer(&results.sweep, &results.answer, wall_s)
+            } else {
+                text(&results, wall_s)
             });
         }
         OutputFormat::Json => {

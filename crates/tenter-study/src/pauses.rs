@@ -45,10 +45,11 @@ impl TrialPauses {
         let nics = trial.plan.topology.hosts;
         let ports = counts.ports.iter();
         let of_nics = ports.filter(|row| (row.node as usize) < nics);
-        TrialPauses::counted(of_nics.map(|row| row.rx_xoff_frames).collect(), counts)
+        let frames: Vec<u64> = of_nics.map(|row| row.rx_xoff_frames).collect();
+        TrialPauses::counted(&frames, counts)
     }
 
-    fn counted(frames: Vec<u64>, counts: &Counts) -> TrialPauses {
+    fn counted(frames: &[u64], counts: &Counts) -> TrialPauses {
         let switches = counts.switches.iter();
         let held = switches.filter_map(|row| Some((row.pool_high_water_bytes?, &row.node_name)));
         let fullest = held.reduce(|a, b| if b.0 > a.0 { b } else { a });
@@ -57,7 +58,7 @@ impl TrialPauses {
             most: frames.iter().copied().max().unwrap_or(0),
             sum: frames.iter().sum(),
             nics: frames.len() as u64,
-            evenness: jain(&frames),
+            evenness: jain(frames),
             held: fullest.map(|(bytes, name)| (bytes, name.clone())),
         }
     }
@@ -132,9 +133,9 @@ mod tests {
                 }],
                 ..Counts::default()
             };
-            let quiet = TrialPauses::counted(vec![0, 0], &counts);
+            let quiet = TrialPauses::counted(&[0, 0], &counts);
             assert_eq!(Pauses::of("pure", &[&quiet]), None);
-            let paused = TrialPauses::counted(vec![3, 0], &counts);
+            let paused = TrialPauses::counted(&[3, 0], &counts);
             let pauses = Pauses::of("pure", &[&quiet, &paused]).expect("a NIC was paused");
             (pauses.held(), pauses.switch)
         };

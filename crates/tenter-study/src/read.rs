@@ -73,6 +73,8 @@ choice!(Word {
 pub enum Read {
     /// The number of a query.
     Query(String),
+    /// The number of a query, of a trial that came to its end.
+    Completed(String),
     /// The values of which the statistic of a query is made, to be put together with those of
     /// other seeds.
     Pooled(String),
@@ -100,13 +102,14 @@ pub struct Ended<'t> {
 }
 
 impl Read {
-    /// A query, or the values of which its statistic is made.
+    /// A query of completed trials alone or of all, or the values of which its statistic is made.
     ///
     /// # Errors
     /// Why the query does not hold, or has no values to be put together.
-    pub(crate) fn query(text: &str, pooled: bool) -> Result<Read, String> {
+    pub(crate) fn query(text: &str, pooled: bool, completed: bool) -> Result<Read, String> {
         let query: NumberQuery = text.parse()?;
         match (pooled, query.pooled()) {
+            (false, _) if completed => Ok(Read::Completed(text.to_owned())),
             (false, _) => Ok(Read::Query(text.to_owned())),
             (true, Some(_)) => Ok(Read::Pooled(text.to_owned())),
             (true, None) => Err(format!(
@@ -127,7 +130,7 @@ impl Read {
 
     fn asked(&self) -> Option<NumberQuery> {
         match self {
-            Read::Query(text) | Read::Pooled(text) => text.parse().ok(),
+            Read::Query(text) | Read::Completed(text) | Read::Pooled(text) => text.parse().ok(),
             Read::Word { .. } => None,
         }
     }
@@ -136,6 +139,7 @@ impl Read {
     pub fn key(&self) -> String {
         match self {
             Read::Query(text) => text.clone(),
+            Read::Completed(text) => format!("{text} (completed)"),
             Read::Pooled(text) => format!("{text} (pooled)"),
             Read::Word { .. } => serde_json::to_string(self).unwrap_or_default(),
         }
@@ -189,7 +193,10 @@ impl Read {
     /// The value of a trial; nothing where no row has one.
     pub fn of(&self, trial: Ended<'_>) -> Option<TrialValue> {
         match self {
-            Read::Query(_) => self.asked()?.of(trial.held).map(TrialValue::from),
+            Read::Completed(_) if !trial.held.results.summary.complete => None,
+            Read::Query(_) | Read::Completed(_) => {
+                self.asked()?.of(trial.held).map(TrialValue::from)
+            }
             Read::Pooled(_) => Some(TrialValue::Several(self.asked()?.each(trial.held))),
             Read::Word {
                 of: Word::QpsPerUplink,

@@ -157,7 +157,7 @@ impl Sweep {
         let of_rows = names.iter().map(String::as_str).collect();
         let mut rows = Rows::new(&keys, &axes, of_rows, &points, &cells, &lookup);
         rows.make()?;
-        let (rows, reads) = (rows.rows, rows.reads);
+        let (rows, reads) = (rows.made, rows.reads);
         let is_study = keys.published.is_some();
         let drawn = if is_study {
             charts::of_study(&keys)

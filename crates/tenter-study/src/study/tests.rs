@@ -175,7 +175,7 @@ fn variants_are_run_in_named_cases() {
     assert_eq!(sweep.cells()[3].about, "a load beside it, spray");
     let trials = measured(&sweep, |name, seed| match name {
         "spray-busy" => 10.0 + seed as f64,
-        _ => 5.0,
+        _ => 4.0,
     });
     let answer = sweep.answer(&trials);
     let of = |metric: &str, variant: &str| {
@@ -184,10 +184,10 @@ fn variants_are_run_in_named_cases() {
         found.map(|case| (case.measured.as_ref().and_then(Value::number), case.verdict))
     };
     assert_eq!(of("time", "spray-busy"), Some((Some(11.0), Verdict::Match)));
-    assert_eq!(of("time", "ecmp-busy"), Some((Some(5.0), Verdict::Info)));
+    assert_eq!(of("time", "ecmp-busy"), Some((Some(4.0), Verdict::Info)));
     assert_eq!(
         of("over-ecmp", "spray-busy"),
-        Some((Some(2.2), Verdict::Info))
+        Some((Some(2.75), Verdict::Info))
     );
     assert_eq!(
         (of("over-ecmp", "ecmp-busy"), of("over-ecmp", "spray-idle")),

@@ -79,9 +79,10 @@ impl Sweep {
             let shown = row.shown.iter().filter(is_run);
             cases.extend(shown.map(|cell| self.case(row, *cell, &of_cells)));
         }
-        let charts = match self.is_study() {
-            true => self.drawn.clone(),
-            false => self.keys.readings.iter().map(ReadingKeys::chart).collect(),
+        let charts = if self.is_study() {
+            self.drawn.clone()
+        } else {
+            self.keys.readings.iter().map(ReadingKeys::chart).collect()
         };
         StudyAnswer {
             study: self.keys.name.clone(),
@@ -112,17 +113,16 @@ impl Sweep {
             }
             let name = if is_study { &cell.name } else { &cell.bar };
             let known = variants.iter_mut().find(|(of, _)| of.name == *name);
-            match known.filter(|_| !is_study) {
-                Some((_, of)) => of.extend(trials),
-                None => {
-                    let variant = AnswerVariant {
-                        name: name.clone(),
-                        about: cell.about.clone(),
-                        ..AnswerVariant::default()
-                    };
-                    variants.push((variant, trials.to_vec()));
-                }
+            if let Some((_, of)) = known.filter(|_| !is_study) {
+                of.extend(trials);
+                continue;
             }
+            let variant = AnswerVariant {
+                name: name.clone(),
+                about: cell.about.clone(),
+                ..AnswerVariant::default()
+            };
+            variants.push((variant, trials.to_vec()));
         }
         let names_seeds = !is_study || self.seeds.chosen.is_some();
         let filled = variants.into_iter().map(|(variant, trials)| {
@@ -192,9 +192,11 @@ impl Sweep {
         let says_range = row.counts_values && !reading.every_seed;
         let range = spread.filter(|_| says_range).map(Spread::words);
         let is_judged = row.judged == Some(cell);
-        let (gate, band) = match is_judged {
-            true => (row.gate, row.band),
-            false => (Gate::Info, None),
+        let is_other = self.is_quick || self.is_changed;
+        let (gate, band) = if is_judged {
+            (row.gate, row.band)
+        } else {
+            (Gate::Info, None)
         };
         let number = measured.as_ref().and_then(Value::number);
         CaseAnswer {
@@ -208,9 +210,10 @@ impl Sweep {
             },
             published: row.published.clone(),
             origin: row.origin,
-            verdict: match is_judged && (self.is_quick || self.is_changed) && !row.quick_judged {
-                true => Verdict::NotJudged,
-                false => Verdict::of(gate, band, number),
+            verdict: if is_judged && is_other && !row.quick_judged {
+                Verdict::NotJudged
+            } else {
+                Verdict::of(gate, band, number)
             },
             measured,
             statistic: statistic.map(|words| words + &range.unwrap_or_default()),

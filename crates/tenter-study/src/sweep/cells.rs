@@ -127,19 +127,16 @@ fn cell(
     names.extend((!variant.name.is_empty()).then_some(variant.name.as_str()));
     let (mut quick, mut fitted, mut of_paths) = (variant.quick, Vec::new(), Vec::new());
     for ((axis, value), short) in axes.iter().zip(values).zip(short) {
-        match axis.value(value) {
-            Some(bundle) => {
-                settings.extend(bundle.settings.iter().cloned());
-                fitted.extend(bundle.fitted());
-                names.push(&bundle.name);
-                cases.push(bundle.label.clone());
-                abouts.push(bundle.label.as_str());
-                quick &= bundle.quick;
-            }
-            None => {
-                of_paths.push(format!("{}={value}", axis.name));
-                cases.push(format!("{short}={value}"));
-            }
+        if let Some(bundle) = axis.value(value) {
+            settings.extend(bundle.settings.iter().cloned());
+            fitted.extend(bundle.fitted());
+            names.push(&bundle.name);
+            cases.push(bundle.label.clone());
+            abouts.push(bundle.label.as_str());
+            quick &= bundle.quick;
+        } else {
+            of_paths.push(format!("{}={value}", axis.name));
+            cases.push(format!("{short}={value}"));
         }
     }
     settings.extend(variant.settings.iter().cloned());

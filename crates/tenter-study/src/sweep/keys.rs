@@ -126,6 +126,8 @@ component! {
         statistic: Statistic = "median";
         /// Whether the query is asked of the rows of all seeds together.
         pooled: bool = "false";
+        /// Whether only trials that came to their end have a value.
+        completed: bool = "false";
         /// Whether there is no value where one seed has none.
         every_seed: bool = "false";
         /// Which seeds count: those in which a background job shares an uplink of a leaf with a

@@ -92,14 +92,14 @@ impl<'k> Lookup<'k> {
                 }
             }
         }
-        match may_lack {
-            true => Ok(None),
-            false => Err(StudyError::Published {
-                table: names.join(", "),
-                line: None,
-                message: format!("no row is that of the reading `{}`", reading.case),
-            }),
+        if may_lack {
+            return Ok(None);
         }
+        Err(StudyError::Published {
+            table: names.join(", "),
+            line: None,
+            message: format!("no row is that of the reading `{}`", reading.case),
+        })
     }
 
     /// The column of published values, and those of the ends of the band.

@@ -101,7 +101,7 @@ pub(super) struct Rows<'a> {
     pub(super) points: &'a [Vec<String>],
     pub(super) cells: &'a [SweepCell],
     pub(super) lookup: &'a Lookup<'a>,
-    pub(super) rows: Vec<SweepRow>,
+    pub(super) made: Vec<SweepRow>,
     pub(super) reads: Vec<Read>,
     /// Rows of tables that are read.
     used: BTreeSet<(String, usize)>,
@@ -123,7 +123,7 @@ impl<'a> Rows<'a> {
             points,
             cells,
             lookup,
-            rows: Vec::new(),
+            made: Vec::new(),
             reads: Vec::new(),
             used: BTreeSet::new(),
         }
@@ -147,14 +147,13 @@ impl<'a> Rows<'a> {
 
     /// A row for each variant at each point.
     fn each_cell(&mut self, index: usize, reading: &ReadingKeys) -> Result<(), Wrong> {
-        let read = self.read(reading, &|text| text.to_owned())?;
+        let read = read(reading, &|text| Ok(text.to_owned()))?;
         // Equal queries of two readings of a sweep have columns of their own.
-        let read = match self.keys.published {
-            Some(_) => self.place(read),
-            None => {
-                self.reads.push(read);
-                self.reads.len() - 1
-            }
+        let read = if self.keys.published.is_some() {
+            self.place(read)
+        } else {
+            self.reads.push(read);
+            self.reads.len() - 1
         };
         let against = against(reading)?;
         let mut others = against.iter().flat_map(Against::variants);
@@ -171,7 +170,7 @@ impl<'a> Rows<'a> {
                 Some(_) => found.unwrap_or_else(|| Published::nothing(&reading.name)),
             };
             let bar = Some(cell.bar.clone());
-            let mut row = self.row(index, read, own, cell.case.clone(), bar)?;
+            let mut row = self.row(index, read, own, cell.case.clone(), bar);
             row.metric = if reading.row.is_some() || self.keys.published.is_some() {
                 row.metric
             } else {
@@ -180,7 +179,7 @@ impl<'a> Rows<'a> {
             row.against = self.set_against(reading, Some(cell.point))?;
             (row.judged, row.shown) = (Some(place), vec![place]);
             row.counts_values = self.keys.published.is_some();
-            self.rows.push(row);
+            self.made.push(row);
         }
         Ok(())
     }
@@ -283,7 +282,7 @@ impl<'a> Rows<'a> {
 
     /// One row, of one published row or of none.
     fn single(&mut self, index: usize, reading: &ReadingKeys) -> Result<(), Wrong> {
-        let read = self.read(reading, &|text| text.to_owned())?;
+        let read = read(reading, &|text| Ok(text.to_owned()))?;
         let read = self.place(read);
         let own = match &reading.row {
             Some(row) => {
@@ -293,10 +292,10 @@ impl<'a> Rows<'a> {
             None => None,
         };
         let own = own.unwrap_or_else(|| Published::nothing(&reading.name));
-        let mut row = self.row(index, read, own, reading.case.clone(), bar(reading))?;
+        let mut row = self.row(index, read, own, reading.case.clone(), bar(reading));
         row.against = self.set_against(reading, None)?;
         (row.judged, row.shown) = self.judged(reading)?;
-        self.rows.push(row.only_judged());
+        self.made.push(row.only_judged());
         Ok(())
     }
 
@@ -314,7 +313,7 @@ impl<'a> Rows<'a> {
             if lookup.is_left_out(&cells)? {
                 continue;
             }
-            let read = self.read_filled(reading, &fill)?;
+            let read = read(reading, &fill)?;
             let read = self.place(read);
             let own = if reading.value.is_empty() {
                 Published::nothing(&reading.name)
@@ -323,7 +322,7 @@ impl<'a> Rows<'a> {
                 table.published(at, Some(&reading.value), of_study, band)?
             };
             let case = size_or(fill(&reading.case)?);
-            let mut row = self.row(index, read, own, case, bar(reading))?;
+            let mut row = self.row(index, read, own, case, bar(reading));
             row.against = self.set_against(reading, None)?;
             row.quick = lookup.is_quick(&cells)?;
             (row.judged, row.shown) = match lookup.point(&cells)? {
@@ -334,7 +333,7 @@ impl<'a> Rows<'a> {
                     (place, place.into_iter().collect())
                 }
             };
-            self.rows.push(row.only_judged());
+            self.made.push(row.only_judged());
         }
         Ok(())
     }
@@ -419,7 +418,7 @@ impl<'a> Rows<'a> {
         own: Published,
         case: String,
         bar: Option<String>,
-    ) -> Result<SweepRow, Wrong> {
+    ) -> SweepRow {
         let reading = &self.keys.readings[index];
         let condition = reading
             .seeds
@@ -428,7 +427,7 @@ impl<'a> Rows<'a> {
         let is_other = self.keys.quick.as_ref().is_some_and(differs)
             && own.origin == Origin::Published
             && own.gate != Gate::Info;
-        Ok(SweepRow {
+        SweepRow {
             case,
             bar,
             metric: own.metric,
@@ -446,32 +445,7 @@ impl<'a> Rows<'a> {
             quick: true,
             quick_judged: reading.quick_judged.unwrap_or(!is_other),
             counts_values: true,
-        })
-    }
-
-    fn read(&self, reading: &ReadingKeys, fill: &dyn Fn(&str) -> String) -> Result<Read, Wrong> {
-        self.read_filled(reading, &|text| Ok(fill(text)))
-    }
-
-    fn read_filled(
-        &self,
-        reading: &ReadingKeys,
-        fill: &dyn Fn(&str) -> Result<String, String>,
-    ) -> Result<Read, Wrong> {
-        let Some(of) = reading.of else {
-            let query = Read::query(&fill(&reading.query)?, reading.pooled);
-            let in_reading = |what| format!("the reading `{}`: {what}", called(reading));
-            return Ok(query.map_err(in_reading)?);
-        };
-        Ok(Read::Word {
-            of,
-            leaf: (!reading.leaf.is_empty()).then(|| reading.leaf.clone()),
-            window_us: match reading.window_us.as_slice() {
-                [from, to] => Some([*from, *to]),
-                _ => None,
-            },
-            constants: reading.constants.0.iter().cloned().collect(),
-        })
+        }
     }
 
     /// The place of what is read, which has one only.
@@ -498,6 +472,27 @@ impl<'a> Rows<'a> {
         }
         Ok(())
     }
+}
+
+/// What a reading reads, with what stands for the names in its query.
+fn read(
+    reading: &ReadingKeys,
+    fill: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<Read, String> {
+    let Some(of) = reading.of else {
+        let query = fill(&reading.query)?;
+        let query = Read::query(&query, reading.pooled, reading.completed);
+        return query.map_err(|what| format!("the reading `{}`: {what}", called(reading)));
+    };
+    Ok(Read::Word {
+        of,
+        leaf: (!reading.leaf.is_empty()).then(|| reading.leaf.clone()),
+        window_us: match reading.window_us.as_slice() {
+            [from, to] => Some([*from, *to]),
+            _ => None,
+        },
+        constants: reading.constants.0.iter().cloned().collect(),
+    })
 }
 
 /// What a message calls a reading.
