@@ -4,12 +4,16 @@
 use tenter_plan::Plan;
 use tenter_units::Rate;
 use tenter_workload::flow_workload::FlowWorkload;
+use tenter_workload::graph::{Graph, GraphSchedule, Operation};
 use tenter_workload::{Job, Schedule};
 
 use crate::traffic::initial;
 
-/// Ranks that stand for all.
+/// Ranks that stand for all, and operations of a rank of a graph that are looked at.
 const RANKS: u32 = 16;
+const OPERATIONS: u32 = 1 << 14;
+/// Flows of no more sizes end together.
+const FEW_SIZES: usize = 8;
 /// Where an open loop offers more than this part of what NICs can send, flows under way are those
 /// of this part.
 const LOAD_MAX: f64 = 0.95;
@@ -42,7 +46,7 @@ pub(crate) fn rates_changed(plan: &Plan) -> f64 {
     }
 }
 
-/// Unequal flows of a job that are under way at once; 0 where all are equal.
+/// Unequal flows of a job that are under way at once; 0 where they have few sizes.
 fn at_once(plan: &Plan, job: &Job) -> f64 {
     let schedules = job.schedules().unwrap_or_default();
     let of_schedules = schedules
@@ -73,22 +77,46 @@ fn of_flow_workload(plan: &Plan, job: &Job, workload: &FlowWorkload) -> f64 {
     all.min(job.hosts.len() as f64 * load / (1.0 - load))
 }
 
-/// Those that wait for nothing, where their sizes differ.
+/// Those that wait for nothing, where they have many sizes.
 fn first_of(schedule: &dyn Schedule) -> f64 {
     let ranks = schedule.ranks();
     let step = ranks.div_ceil(RANKS).max(1);
     let some: Vec<u32> = (0..ranks).step_by(step as usize).collect();
-    let (mut flows, mut first, mut differ) = (0_u64, None, false);
-    initial(schedule, &some, |schedule, id| {
-        let bytes = schedule.transfer(id).bytes;
-        flows += 1;
-        differ |= *first.get_or_insert(bytes) != bytes;
-    });
-    if differ {
-        flows as f64 * f64::from(ranks) / some.len().max(1) as f64
+    let mut sizes = Vec::new();
+    if let Some(graph) = GraphSchedule::of(schedule).map(GraphSchedule::graph) {
+        for &rank in &some {
+            first_sends(graph, rank, &mut sizes);
+        }
     } else {
-        0.0
+        initial(schedule, &some, |schedule, id| {
+            sizes.push(schedule.transfer(id).bytes);
+        });
     }
+    let flows = sizes.len() as f64 * f64::from(ranks) / some.len().max(1) as f64;
+    sizes.sort_unstable();
+    sizes.dedup();
+    if sizes.len() > FEW_SIZES { flows } else { 0.0 }
+}
+
+/// The sizes of what a rank of a graph sends before anything has come to it, of its first
+/// operations.
+fn first_sends(graph: &Graph, rank: u32, sizes: &mut Vec<u64>) {
+    let places = graph.operations_of(rank).min(OPERATIONS);
+    let mut waits = vec![false; places as usize];
+    for place in 0..places {
+        for (follower, _) in graph.followers(rank, place) {
+            if let Some(waits) = waits.get_mut(follower as usize) {
+                *waits = true;
+            }
+        }
+    }
+    let free = (0..places).zip(waits).filter(|(_, waits)| !waits);
+    sizes.extend(
+        free.filter_map(|(place, _)| match graph.operation(rank, place) {
+            (Operation::Send { bytes, .. }, _) => Some(bytes),
+            _ => None,
+        }),
+    );
 }
 
 #[cfg(test)]

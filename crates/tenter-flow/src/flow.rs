@@ -87,7 +87,8 @@ pub(crate) struct Flow {
     pub(crate) mark: Amount,
     pub(crate) kind: Kind,
     pub(crate) rate: FlowRate,
-    /// The link or limit that holds it back; [`NOTHING`](crate::links::NOTHING) until it has its first rate.
+    /// The link or limit that holds it back; [`NOTHING`](crate::links::NOTHING) until it has its
+    /// first rate.
     pub(crate) bottleneck: LinkId,
     /// Its place among those that its bottleneck holds back.
     pub(crate) place: u32,

@@ -9,8 +9,8 @@
 //! are so if and only if each flow has a *bottleneck*: a link that is full and on which no flow has
 //! more, or a limit of its own (Bertsekas and Gallager, "Data Networks", section 6.5). There is
 //! only one such solution, so it does not matter how it is found: [`Fluid::settle`] goes through
-//! what the changes since the last call touch, from the lowest rates up (`repair`). [`Fluid::check`]
-//! looks at all flows.
+//! what the changes since the last call touch, from the lowest rates up (`repair`).
+//! [`Fluid::check`] looks at all flows.
 //!
 //! Nothing here knows packets, hosts or jobs. Numbers are integers: a rate is a multiple of 2⁻¹³
 //! bits per second, rounded down, so that rates of lines are exact and equal flows end at the same

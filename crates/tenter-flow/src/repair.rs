@@ -17,7 +17,7 @@ use crate::flow::FlowId;
 use crate::holders::Holders;
 use crate::links::{LinkId, Links, NOTHING};
 use crate::population::Population;
-use crate::shares::{Shares, VISITS};
+use crate::shares::Shares;
 
 /// What a repair needs, kept from one to the next.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +35,10 @@ pub(crate) struct Repair {
 
 /// The memory of a list of more flows is given back.
 const MANY: usize = 1 << 16;
+
+/// After so many visits of a link in one pass, all rates are found anew. What rounding leaves might
+/// be passed from link to link without end; that is not known to happen.
+const VISITS: u16 = 32;
 
 fn units(rate: FlowRate, weight: Weight) -> i128 {
     Load::of(rate, weight).0.cast_signed()
@@ -83,6 +87,7 @@ impl Repair {
             population,
             now,
             changed,
+            are_all_open: false,
         };
         for &id in begun {
             pass.open(id);
@@ -109,6 +114,8 @@ struct Pass<'a, F> {
     population: &'a mut Population,
     now: Instant,
     changed: F,
+    /// Whether all flows have been opened together: then each link is visited once.
+    are_all_open: bool,
 }
 
 impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
@@ -185,11 +192,15 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
 
     /// The pass has come to the level up to which nothing changes at a link.
     fn visit(&mut self, link: LinkId) {
-        let is_often = self.repair.shares.visit(link) >= VISITS;
+        if self.repair.shares.visit(link) == VISITS && !self.are_all_open {
+            self.open_all();
+            self.repair.shares.touch(link);
+            return;
+        }
         let share = *self.repair.shares.of(link);
         if share.has_more() {
             let level = share.joint();
-            if !is_often && share.open == 0 && self.may_rise(link, level) {
+            if share.open == 0 && !self.are_all_open && self.may_rise(link, level) {
                 self.shift(link, level);
             } else {
                 self.open_held(link);
@@ -220,6 +231,15 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
             self.close(id, level, link);
         }
         self.repair.open = open;
+    }
+
+    /// Looks for the rates of all flows.
+    fn open_all(&mut self) {
+        self.are_all_open = true;
+        let all: Vec<FlowId> = self.population.alive().map(|(id, _)| id).collect();
+        for id in all {
+            self.open(id);
+        }
     }
 
     fn set_level(&mut self, link: LinkId, level: FlowRate) {

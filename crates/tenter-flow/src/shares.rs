@@ -25,16 +25,13 @@ pub(crate) struct Share {
     pub(crate) most: FlowRate,
     /// By how much it may carry more or less than it can, in [`SLIP`].
     pub(crate) slip: u32,
-    /// How often open flows have had their rates from it since they were last all known.
+    /// How often the pass has come to it.
     pub(crate) visits: u16,
     is_touched: bool,
 }
 
 /// 128 bits per second.
 const SLIP: i128 = 1 << 40;
-
-/// After so many visits of a link in one pass 128 bits per second of it may be left.
-pub(crate) const VISITS: u16 = 16;
 
 /// Not in the queue.
 const NOT: FlowRate = FlowRate::UNLIMITED;
@@ -79,9 +76,8 @@ impl Share {
 
     /// Whether it has more for the flows that it holds back.
     pub(crate) fn has_more(&self) -> bool {
-        let is_often = u32::from(self.visits >= VISITS);
-        let slack = i128::from(self.slip.max(is_often)) * SLIP;
         let weight = i128::from(self.open + self.held);
+        let slack = i128::from(self.slip) * SLIP;
         self.held > 0 && self.rest_at_level() >= weight.max(slack)
     }
 
