@@ -1,4 +1,4 @@
-//! Rates of flows that are alone, or among others that are under way for parts of the time.
+//! Rates of flows that run alone, or beside other flows that run for a fraction of the time.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use crate::flow::FlowSpec;
 use crate::fluid::Fluid;
 use crate::links::{LinkId, Links};
 
-/// When a flow is under way.
+/// The share of the time during which a flow sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Presence {
-    /// For which part of the time.
+    /// Fraction of the time.
     pub part: Weight,
-    /// Flows of one phase are under way at the same times. Phases are independent of each other.
+    /// Flows with the same phase number send at the same times. Different phases are independent.
     pub phase: u32,
 }
 
 impl Fluid {
-    /// The rate that a flow would have if there were no other.
+    /// Returns the rate that the flow would have if no other flow existed.
     pub fn rate_alone(&self, spec: &FlowSpec) -> FlowRate {
         let always = Presence {
             part: Weight::WHOLE,
@@ -28,15 +28,15 @@ impl Fluid {
         loads.rate(self.links(), spec, always)
     }
 
-    /// The rates of some flows among themselves, each of which is under way for a part of the time:
-    /// while a flow is, it shares each of its links with all others of its phase, and with as much
-    /// of the rest as is there in the mean.
+    /// Returns the flows' rates when each of them sends for a fraction of the time. While a flow
+    /// sends, it shares each of its links with every flow in its own phase, and with the mean load
+    /// that the other phases put on the link.
     ///
-    /// A flow that is sent in a time b alone then takes b · (1 + Σ p) where others are there for
-    /// parts p of the time: processor sharing (Kleinrock, "Time-shared Systems: A Theoretical
-    /// Treatment", Journal of the ACM 14, 1967). Where all are there all the time, or in one phase,
-    /// it is an equal share of the fullest link, even where others, held back elsewhere, leave some
-    /// of theirs.
+    /// A flow that takes time b alone then takes b · (1 + Σ p) beside flows that send for fractions
+    /// p: processor sharing (Kleinrock, "Time-shared Systems: A Theoretical Treatment", Journal of
+    /// the ACM 14, 1967). If all flows always send, or share one phase, the result is an equal
+    /// share of the flow's fullest link. That is a lower bound: flows held back elsewhere may leave
+    /// capacity which this function does not hand out.
     pub fn rates_among(&self, specs: &[FlowSpec], presences: &[Presence]) -> Vec<FlowRate> {
         let links = self.links();
         let mut loads = Loads::default();
@@ -50,12 +50,13 @@ impl Fluid {
     }
 }
 
-/// What flows take of links, in 2⁻⁴⁰ of a flow's whole weight. Only looked up.
+/// Load on each link, in 2⁻⁴⁰ of one whole flow. The maps are only looked up, never iterated, so
+/// their order cannot reach a result.
 #[derive(Debug, Default)]
 struct Loads {
-    /// In the mean.
+    /// Mean load over time.
     mean: HashMap<LinkId, u128>,
-    /// What the flows of a phase take more while they are there.
+    /// Load that a phase's flows add to the mean while they send.
     of_phases: HashMap<(LinkId, u32), u128>,
 }
 
@@ -68,10 +69,12 @@ impl Loads {
         }
     }
 
-    /// The rate of one of the flows.
+    /// Returns the rate of one flow whose load has been added before.
     fn rate(&self, links: &Links, spec: &FlowSpec, presence: Presence) -> FlowRate {
         let of_links = spec.hops(links).filter_map(|(link, _)| {
             let taken = self.mean[&link] + self.of_phases[&(link, presence.phase)];
+            // The division fails only if the flow's weight on this link is zero: the link then does
+            // not limit the flow.
             let units = (links.capacities[link].0 * Weight::WHOLE.units()).checked_div(taken)?;
             Some(FlowRate::of_units(u64::try_from(units).unwrap_or(u64::MAX)))
         });

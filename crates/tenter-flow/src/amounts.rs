@@ -2,18 +2,18 @@
 
 use tenter_units::{Rate, Time};
 
-/// Fraction bits of rates, which are in bits per second.
+/// Fraction bits of a rate in bits per second.
 const FRACTION: u32 = 13;
-/// One byte in the units of amounts: rate times picoseconds.
+/// One byte in the units of [`Amount`]: rate units times picoseconds.
 pub(crate) const BYTE: u128 = 8_000_000_000_000 << FRACTION;
 
-/// A rate, in units of 2⁻¹³ bits per second, so that the rates of lines are exact: up to 2⁵¹ bits
-/// per second.
+/// A rate in units of 2⁻¹³ bits per second, at most 2⁵¹ bits per second. Line rates are exact in
+/// this unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowRate(u64);
 
 impl FlowRate {
-    /// As fast as can be: no limit.
+    /// No limit.
     pub const UNLIMITED: FlowRate = FlowRate(u64::MAX);
 
     pub(crate) const fn of_units(units: u64) -> FlowRate {
@@ -24,14 +24,15 @@ impl FlowRate {
         self.0
     }
 
-    /// That of a line.
+    /// Converts a line rate. Rates beyond the range become the highest finite one.
     #[must_use]
     pub fn of_line(rate: Rate) -> FlowRate {
         let units = u128::from(rate.bits_per_second()) << FRACTION;
         FlowRate(u64::try_from(units).unwrap_or(u64::MAX - 1))
     }
 
-    /// So many bytes in a time, rounded down; no limit in no time.
+    /// Returns the rate that carries `bytes` in `time`, rounded down. A `time` of zero means no
+    /// limit.
     #[must_use]
     pub fn of_bytes(bytes: u64, time: Time) -> FlowRate {
         let scaled = u128::from(bytes) * BYTE;
@@ -40,47 +41,48 @@ impl FlowRate {
         units.map_or(FlowRate::UNLIMITED, FlowRate)
     }
 
-    /// In bits per second.
+    /// Converts to bits per second.
     #[must_use]
     pub fn bits_per_second(self) -> f64 {
         self.0 as f64 / f64::from(1 << FRACTION)
     }
 }
 
-/// A number of bytes with a fraction, in units of what flows at the least rate in a picosecond.
+/// Bytes with a fraction. The unit is what the lowest rate carries in one picosecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Amount(u128);
 
 impl Amount {
-    /// So many bytes.
+    /// Converts from whole bytes.
     #[must_use]
     pub const fn of_bytes(bytes: u64) -> Amount {
         Amount(bytes as u128 * BYTE)
     }
 
-    /// Whole bytes of it, rounded down.
+    /// Returns the whole bytes, rounded down.
     #[must_use]
     pub const fn bytes(self) -> u64 {
         (self.0 / BYTE) as u64
     }
 
-    /// Together with what is sent in some time at a rate.
+    /// Adds what `rate` carries in `time`.
     pub(crate) fn plus(self, rate: FlowRate, time: Time) -> Amount {
         Amount(self.0 + u128::from(rate.0) * u128::from(time.ps()))
     }
 
-    /// Together with another.
+    /// Adds another amount.
     pub(crate) fn and(self, other: Amount) -> Amount {
         Amount(self.0 + other.0)
     }
 
-    /// By how much it is more than another.
+    /// Subtracts another amount; 0 if that is larger.
     pub(crate) fn less(self, other: Amount) -> Amount {
         Amount(self.0.saturating_sub(other.0))
     }
 
-    /// How long it takes at a rate, rounded up to a picosecond; `None` where it never ends. A
-    /// thousandth of a picosecond is forgiven, as rates are rounded down.
+    /// Returns the transmission time at `rate`, rounded up to a picosecond, or `None` if it never
+    /// ends. Rates are rounded down, so a remainder that takes less than about a thousandth of a
+    /// picosecond is ignored: it would otherwise cost a whole one.
     #[must_use]
     pub fn time_at(self, rate: FlowRate) -> Option<Time> {
         if rate.0 == 0 {
@@ -92,18 +94,21 @@ impl Amount {
     }
 }
 
-/// Which part of a flow a link carries, and how much of the link that takes: in 2⁻²⁰.
+/// The part of a flow that a link carries, and so the share of the flow's rate that the link is
+/// loaded with. The unit is 2⁻²⁰. A value above the whole means that the link is also occupied
+/// between the flow's bytes, by gaps or cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Weight(u32);
 
 impl Weight {
-    /// All of it.
+    /// The link carries the whole flow.
     pub const WHOLE: Weight = Weight(1 << 20);
 
-    /// Nothing.
+    /// The link carries nothing.
     pub const NONE: Weight = Weight(0);
 
-    /// `parts` of `whole`, rounded to the nearest, but at least 2⁻²⁰.
+    /// Returns `parts` / `whole`, rounded to the nearest unit. The result is at least one unit, so
+    /// that a flow never loads a link with nothing.
     #[must_use]
     pub fn of(parts: u64, whole: u64) -> Weight {
         let scaled = u128::from(parts) * u128::from(Weight::WHOLE.0);
@@ -112,48 +117,49 @@ impl Weight {
         Weight(units.unwrap_or(u32::MAX).max(1))
     }
 
-    /// As a number.
+    /// Converts to a fraction; 1.0 is the whole flow.
     #[must_use]
     pub fn share(self) -> f64 {
         f64::from(self.0) / f64::from(Weight::WHOLE.0)
     }
 
-    /// As much as so many of them.
+    /// Multiplies by `count`.
     #[must_use]
     pub fn many(self, count: u32) -> Weight {
         Weight(self.0.saturating_mul(count))
     }
 
-    /// Of a part, this part.
+    /// Returns the part `other` within the part `self`.
     #[must_use]
     pub fn times(self, other: Weight) -> Weight {
         Weight::of(u64::from(self.0) * u64::from(other.0), 1 << 40)
     }
 
-    /// Together with another part.
+    /// Adds another part.
     #[must_use]
     pub fn plus(self, other: Weight) -> Weight {
         Weight(self.0.saturating_add(other.0))
     }
 
-    /// In 2⁻²⁰.
+    /// Returns the weight in units of 2⁻²⁰.
     #[must_use]
     pub const fn units(self) -> u128 {
         self.0 as u128
     }
 }
 
-/// What all flows of a link take of it, in units of 2⁻³³ bits per second.
+/// Total load that flows put on a link, in units of 2⁻³³ bits per second: rate units times weight
+/// units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Load(pub(crate) u128);
 
 impl Load {
-    /// What a link of a rate can take.
+    /// Returns the load that fills a link with this rate.
     pub(crate) const fn of_capacity(rate: FlowRate) -> Load {
         Load(rate.0 as u128 * Weight::WHOLE.units())
     }
 
-    /// The rate of which this is all, rounded down.
+    /// Returns the rate at which one whole flow makes this load, rounded down.
     pub(crate) const fn whole_rate(self) -> FlowRate {
         FlowRate((self.0 / Weight::WHOLE.units()) as u64)
     }

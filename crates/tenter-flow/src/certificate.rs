@@ -1,4 +1,4 @@
-//! Whether rates are the max–min fair ones.
+//! Proof that the rates are max–min fair.
 
 use crate::amounts::{FlowRate, Load};
 use crate::flow::{Flow, FlowId};
@@ -6,12 +6,12 @@ use crate::links::Links;
 use crate::population::Population;
 use crate::shares::Shares;
 
-/// Looks for the bottleneck of every flow, and at the load of every link.
+/// Checks that no link is overloaded and that every flow has a bottleneck.
 ///
 /// # Errors
-/// A sentence about the first flow or link that should not be as it is.
+/// A sentence that names the first flow or link which violates this.
 pub(crate) fn check(links: &Links, population: &Population, shares: &Shares) -> Result<(), String> {
-    // What each link gives at most, where it is full.
+    // Highest rate on each link that is full; `None` for a link with capacity to spare.
     let mut highest = Vec::new();
     for (link, capacity) in links.capacities.numbered() {
         let mut on: Vec<(FlowId, &Flow)> = population.on(link).collect();
@@ -33,6 +33,8 @@ pub(crate) fn check(links: &Links, population: &Population, shares: &Shares) -> 
         if load > capacity.0 + tolerance {
             return Err(format!("link {link} carries {load} of {}", capacity.0));
         }
+        // Rates are rounded down, so each flow may leave up to one rate unit on the link
+        // unused: a full link can miss its capacity by less than the sum of the weights.
         let is_full = capacity.0.saturating_sub(load) < weights.max(tolerance);
         highest.push(is_full.then_some(most));
     }

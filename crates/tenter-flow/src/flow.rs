@@ -1,4 +1,4 @@
-//! One flow.
+//! A flow and its state.
 
 use tenter_units::id;
 
@@ -6,27 +6,27 @@ use crate::amounts::{Amount, FlowRate, Weight};
 use crate::links::{Kind, LinkId, Links, RouteId};
 
 id! {
-    /// A flow; the number of one that has ended is given to another.
+    /// Index of a flow. It is reused after the flow has ended.
     pub struct FlowId(u32);
 }
 
-/// What a flow loads, and how much it has to send.
+/// Links and limits of a flow, and the amount that it has to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowSpec {
-    /// The link that it enters by, and how much of that it takes for what it sends.
+    /// First link (the NIC's), with the part of the rate that it is loaded with.
     pub from: (LinkId, Weight),
-    /// The links between.
+    /// Links between the first and the last.
     pub route: RouteId,
-    /// The link that it leaves by.
+    /// Last link, which always carries the whole flow.
     pub to: LinkId,
-    /// The most that it sends at.
+    /// Highest rate at which the sender sends.
     pub limit: FlowRate,
-    /// What it has to send.
+    /// Amount to send.
     pub amount: Amount,
 }
 
 impl FlowSpec {
-    /// All links that it loads.
+    /// Iterates over all links that the flow loads, from the first to the last.
     pub(crate) fn hops<'l>(
         &self,
         links: &'l Links,
@@ -37,7 +37,8 @@ impl FlowSpec {
     }
 }
 
-/// Whether a place has a flow, how many flows it had before, and where that flow is in a repair.
+/// State of a flow's slot, in one word: whether it holds a flow, whether that flow is open in a
+/// repair, and a generation that counts the flows it has held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Life(u32);
 
@@ -46,17 +47,18 @@ impl Life {
     const OPEN: u32 = 1 << 1;
     const GENERATION: u32 = 1 << 2;
 
-    /// That of the first flow of a place.
+    /// A slot with its first flow.
     pub(crate) const FIRST: Life = Life(Life::ALIVE);
 
-    /// That of the next flow of the place; `None` where it has had as many as can be told apart.
+    /// Returns the state with the slot's next flow, or `None` if the generation would overflow. The
+    /// slot is then never used again, since old list entries would seem to name the new flow.
     pub(crate) fn next(self) -> Option<Life> {
         let before = self.0 & !(Life::GENERATION - 1);
         let next = before.checked_add(Life::GENERATION)?;
         Some(Life(next | Life::ALIVE))
     }
 
-    /// The same without a flow.
+    /// Returns the state without a flow; the generation stays.
     pub(crate) fn over(self) -> Life {
         Life(self.0 & !(Life::GENERATION - 1))
     }
@@ -65,7 +67,7 @@ impl Life {
         self.0 & Life::ALIVE != 0
     }
 
-    /// Whether it is among those that are solved for.
+    /// Returns true while the repair is looking for the flow's rate.
     pub(crate) fn is_open(self) -> bool {
         self.0 & Life::OPEN != 0
     }
@@ -82,18 +84,18 @@ impl Life {
 /// A flow with its rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flow {
-    /// Where the link or limit that holds it back will be when it has sent everything (`held`);
-    /// what it has to send while nothing holds it.
+    /// Mark of the flow: the value that its bottleneck's counter reaches when the flow has sent
+    /// everything (see `held`). Until the flow has a bottleneck, the amount to send.
     pub(crate) mark: Amount,
     pub(crate) kind: Kind,
     pub(crate) rate: FlowRate,
-    /// The link or limit that holds it back; [`NOTHING`](crate::links::NOTHING) until it has its
-    /// first rate.
+    /// Link or limit that holds the flow back; [`NOTHING`](crate::links::NOTHING) until the flow
+    /// has its first rate.
     pub(crate) bottleneck: LinkId,
-    /// Its place among those that its bottleneck holds back.
+    /// Index in the heap of its bottleneck.
     pub(crate) place: u32,
     pub(crate) life: Life,
 }
 
-// There may be many millions, and a repair reads all of one.
+// A trial may have many millions of flows, and a repair reads all fields of each: one cache line.
 const _: () = assert!(size_of::<Flow>() == 64);

@@ -9,10 +9,10 @@ use crate::links::{Kind, LinkId, Links, NOTHING, RouteId, Terms};
 use crate::population::Population;
 use crate::repair::Repair;
 
-/// Flows over links with max–min fair rates.
+/// Flows over links, with max–min fair rates.
 ///
-/// Changes between two calls of [`Fluid::settle`] are of one instant. Nothing may be asked about
-/// rates and ends between a change and the next call.
+/// All changes between two calls of [`Fluid::settle`] belong to one instant. Between a change and
+/// the next call, rates and ends must not be queried.
 ///
 /// ```
 /// use tenter_flow::{Amount, FlowRate, FlowSpec, Fluid, Weight};
@@ -33,7 +33,7 @@ use crate::repair::Repair;
 ///     });
 /// }
 /// fluid.settle(Instant::START);
-/// // Each of the two has half of what a byte takes 20 ps at.
+/// // At 400 Gb/s a byte takes 20 ps; each of the two flows has half of that rate.
 /// assert_eq!(fluid.next_end(), Some(Instant::from_ps(40_000)));
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -41,24 +41,25 @@ pub struct Fluid {
     links: Links,
     population: Population,
     repair: Repair,
-    /// Flows that have begun since the rates were last found.
+    /// Flows that have begun since the last call of `settle`.
     begun: Vec<FlowId>,
 }
 
-/// The memory of a list of more flows is given back.
+/// Capacity, in flows, from which `begun` returns its memory after use: a job that starts all its
+/// flows at once should not keep that list for the whole trial.
 const MANY: usize = 1 << 16;
 
 impl Fluid {
-    /// Flows over links which may carry more or less than they can, by so many millionths of it:
-    /// the rates are the max–min fair ones of links that are so much faster or slower. Among many
-    /// flows most ends then change the rates of few.
+    /// Creates an empty `Fluid` whose links may carry up to `ppm` millionths more or less than
+    /// their capacity before any rate changes. The rates are then the max–min fair ones for links
+    /// that differ by that much. With many flows, most ends then change only a few rates.
     pub fn tolerating(ppm: u32) -> Fluid {
         let mut fluid = Fluid::default();
         fluid.repair.shares.tolerate(ppm);
         fluid
     }
 
-    /// A further link with the rate at which it sends.
+    /// Adds a link that sends at `capacity`.
     pub fn add_link(&mut self, capacity: FlowRate) -> LinkId {
         let link = self.links.add(capacity);
         self.take_in(link);
@@ -70,27 +71,29 @@ impl Fluid {
         self.repair.add_link(self.links.capacities[link]);
     }
 
-    /// The route over some links, which is made where it is not known.
+    /// Returns the route over `hops`. Equal lists get the same route.
     pub fn route(&mut self, hops: &[(LinkId, Weight)]) -> RouteId {
         self.links.route(hops)
     }
 
-    /// A route for one flow alone, such as one whose parts are drawn for it: nothing is looked up,
-    /// and it is gone with the flow.
+    /// Creates a route for one flow alone, such as one whose links are drawn for it. It is never
+    /// looked up or shared, and it is freed with the flow.
     pub fn own_route(&mut self, hops: &[(LinkId, Weight)]) -> RouteId {
         self.links.own_route(hops)
     }
 
-    /// The links of a flow between the one that it enters by and the one that it leaves by.
+    /// Returns the links of a flow between its first and its last.
     pub fn hops(&self, id: FlowId) -> &[(LinkId, Weight)] {
         self.links.hops(self.population.flows[id].kind.route)
     }
 
-    /// Lets a flow begin.
+    /// Starts a flow. Its rate is known after the next `settle`.
     pub fn begin(&mut self, spec: FlowSpec) -> FlowId {
         let (from, weight) = spec.from;
         let limit = spec.limit;
         let terms = self.links.terms_id(Terms { weight, limit });
+        // Limits are links that no flow loads. A new one may have been created just now; the other
+        // tables then need an entry for it.
         if let Some(limit) = self.links.limit(terms)
             && limit.index() == self.population.links()
         {
@@ -107,14 +110,15 @@ impl Fluid {
         id
     }
 
-    /// Takes a flow out that has ended, or is given up. Of many that have just begun, the last are
-    /// found soonest.
+    /// Removes a flow that has ended or is given up. Of many flows that have just begun, the last
+    /// are found soonest.
     pub fn withdraw(&mut self, id: FlowId) {
         let Flow {
             bottleneck, kind, ..
         } = self.population.flows[id];
         self.repair.withdraw(&self.links, &mut self.population, id);
         self.population.remove(&self.links, id);
+        // A flow without a bottleneck has begun since the last `settle` and is still in `begun`.
         if bottleneck == NOTHING
             && let Some(place) = self.begun.iter().rposition(|of| *of == id)
         {
@@ -125,7 +129,7 @@ impl Fluid {
         }
     }
 
-    /// Gives a link another rate from `now` on.
+    /// Sets a link's rate; it takes effect at the next `settle`.
     pub fn set_capacity(&mut self, link: LinkId, capacity: FlowRate) {
         let after = Load::of_capacity(capacity);
         let before = std::mem::replace(&mut self.links.capacities[link], after);
@@ -137,8 +141,8 @@ impl Fluid {
         self.settle_and(now, |_, _| {});
     }
 
-    /// Finds the rates at `now`, and calls `changed` for each flow that then has another rate, with
-    /// the rate before and after: none before where it has begun.
+    /// Finds the rates at `now`, and calls `changed` with the old and the new rate for each flow
+    /// whose rate differs. The old rate of a new flow is 0.
     pub fn settle_and(&mut self, now: Instant, changed: impl FnMut(FlowId, [FlowRate; 2])) {
         let (links, begun) = (&self.links, &self.begun);
         self.repair
@@ -150,20 +154,20 @@ impl Fluid {
         self.population.release();
     }
 
-    /// When the next flow ends.
+    /// Returns the instant at which the next flow ends.
     pub fn next_end(&self) -> Option<Instant> {
         let end = self.repair.holders.next_end();
         (!end.is_never()).then_some(end)
     }
 
-    /// The flows that end at an instant, in the order of their numbers. They must be
-    /// [withdrawn](Fluid::withdraw).
+    /// Returns the flows that end at `at`, in the order of their numbers. The caller must
+    /// [withdraw](Fluid::withdraw) them.
     pub fn ending(&self, at: Instant) -> Vec<FlowId> {
         self.repair.holders.ending(&self.population.flows, at)
     }
 
-    /// How many times flows have had their rates found since the start: each begin and each change
-    /// of a rate once, and flows whose rates turned out to be the same.
+    /// Returns the count of rate searches since the start: one for each begin and each change of a
+    /// rate, including searches that found the same rate again.
     pub fn refilled(&self) -> u64 {
         self.repair.refilled
     }
@@ -172,13 +176,13 @@ impl Fluid {
         &self.links
     }
 
-    /// The rate of a flow.
+    /// Returns the flow's rate.
     pub fn rate(&self, id: FlowId) -> FlowRate {
         self.population.flows[id].rate
     }
 
-    /// A link that holds a flow back, of several the one with the lowest number; `None` for one
-    /// that has its own limit.
+    /// Returns a link that holds the flow back, the lowest-numbered if there are several; `None` if
+    /// its own limit does.
     pub fn bottleneck(&self, id: FlowId) -> Option<LinkId> {
         let Flow { kind, rate, .. } = self.population.flows[id];
         if rate == self.links.terms(kind.terms).limit {
@@ -188,7 +192,7 @@ impl Fluid {
         hops.filter(|link| self.holds(*link, rate)).min()
     }
 
-    /// Whether a link is full and gives nobody more than this rate.
+    /// Returns true if `link` is full and no flow on it has more than `rate`.
     fn holds(&self, link: LinkId, rate: FlowRate) -> bool {
         let share = self.repair.shares.of(link);
         if share.held > 0 {
@@ -198,27 +202,27 @@ impl Fluid {
         share.may_be_full() && on.all(|flow| flow.rate <= rate)
     }
 
-    /// The rate at which a link sends.
+    /// Returns the rate at which a link sends.
     pub fn capacity(&self, link: LinkId) -> FlowRate {
         self.links.capacities[link].whole_rate()
     }
 
-    /// What all flows of a link take of it.
+    /// Returns the total rate of the link's flows, each weighted by the part that the link carries.
     pub fn load(&self, link: LinkId) -> FlowRate {
         let spare = self.repair.shares.of(link).spare;
         let load = self.links.capacities[link].0.cast_signed() - spare;
         Load(load as u128).whole_rate()
     }
 
-    /// What a flow has still to send at `now`.
+    /// Returns the amount that the flow still has to send at `now`.
     pub fn left(&self, id: FlowId, now: Instant) -> Amount {
         self.repair.holders.left(&self.population.flows[id], now)
     }
 
-    /// Looks whether the rates are the max–min fair ones.
+    /// Checks that the rates are max–min fair.
     ///
     /// # Errors
-    /// A sentence about the first flow or link where they are not: a defect of this crate.
+    /// A sentence about the first flow or link that is not: a defect in this crate.
     pub fn check(&self) -> Result<(), String> {
         certificate::check(&self.links, &self.population, &self.repair.shares)
     }

@@ -1,47 +1,48 @@
-//! The flows that a link or a limit holds back, and when the first of them ends.
+//! The flows that one link or limit holds back, and the instant at which the first of them ends.
 //!
-//! All have the same rate, so none overtakes another: each has sent everything when the sum of what
-//! one of them has sent reaches a *mark*, which does not change when the rate does. A change of the
-//! rate of a thousand flows is one change here.
+//! All have the same rate, so none overtakes another. The link counts what one such flow has sent
+//! since the start; a flow has sent everything when that counter reaches the flow's *mark*, which
+//! does not change with the rate. A new rate for a thousand flows is therefore one change here.
 
 use tenter_units::{ById, Instant, Time};
 
 use crate::amounts::{Amount, FlowRate};
 use crate::flow::{Flow, FlowId};
 
-/// The flows that have the rate of one link or limit.
+/// Flows at the rate of one link or limit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Held {
-    /// What a flow would have sent that had been here from the start, at `since`.
+    /// Value of the counter at `since`: what a flow would have sent that had been held here from
+    /// the start.
     sent: Amount,
     since: Instant,
     rate: FlowRate,
-    /// A binary heap by marks. Each flow knows its place.
+    /// Binary heap by marks, lowest first. Each flow knows its index.
     pub(crate) flows: Vec<FlowId>,
 }
 
-/// The memory of a list of more flows is given back when it is empty.
+/// Capacity, in flows, from which an emptied heap returns its memory.
 const MANY: usize = 1 << 10;
 
 impl Held {
-    /// What a flow has sent that has been here from the start.
+    /// Returns the counter at `now`.
     fn sent_at(&self, now: Instant) -> Amount {
         self.sent.plus(self.rate, now.saturating_since(self.since))
     }
 
-    /// Gives all of them another rate.
+    /// Sets the rate of all flows here.
     pub(crate) fn set_rate(&mut self, rate: FlowRate, now: Instant) {
         self.sent = self.sent_at(now);
         self.since = now;
         self.rate = rate;
     }
 
-    /// What is left of one of them.
+    /// Returns the amount that one of the flows still has to send.
     pub(crate) fn left(&self, flow: &Flow, now: Instant) -> Amount {
         flow.mark.less(self.sent_at(now))
     }
 
-    /// When the first of them ends, or never.
+    /// Returns the instant at which the first flow ends, or never.
     pub(crate) fn next_end(&self, flows: &ById<FlowId, Flow>) -> Instant {
         let Some(&first) = self.flows.first() else {
             return Instant::NEVER;
@@ -50,7 +51,7 @@ impl Held {
         time.map_or(Instant::NEVER, |time| self.since.saturating_add(time))
     }
 
-    /// Takes a flow in of which so much is left.
+    /// Adds a flow that has `left` still to send.
     pub(crate) fn add(
         &mut self,
         flows: &mut ById<FlowId, Flow>,
@@ -63,11 +64,13 @@ impl Held {
         self.rise(flows, self.flows.len() - 1);
     }
 
-    /// Takes a flow out.
+    /// Removes a flow.
     pub(crate) fn remove(&mut self, flows: &mut ById<FlowId, Flow>, id: FlowId) {
         let place = flows[id].place as usize;
         self.flows.swap_remove(place);
         if place < self.flows.len() {
+            // The heap's last flow moved to this index. It may be lighter than its new parent or
+            // heavier than its new children; at most one of the two calls moves it.
             self.rise(flows, place);
             self.sink(flows, flows[self.flows[place]].place as usize);
         } else if self.flows.is_empty() && self.flows.capacity() > MANY {
@@ -75,14 +78,15 @@ impl Held {
         }
     }
 
-    /// The flows that have sent everything at an instant.
+    /// Appends the flows that have sent everything at `at`.
     pub(crate) fn ending(&self, flows: &ById<FlowId, Flow>, at: Instant, all: &mut Vec<FlowId>) {
         let sent = self.sent_at(at);
         let has_ended = |id: FlowId| {
             let left = flows[id].mark.less(sent);
             left.time_at(self.rate).is_some_and(Time::is_zero)
         };
-        // Those that have not are above no others that have.
+        // Only the subtree of ended flows at the top of the heap is walked: no flow below an
+        // unended one has ended.
         let first = all.len();
         let mut next = first;
         all.extend(self.flows.first().filter(|id| has_ended(**id)));
@@ -94,7 +98,7 @@ impl Held {
         }
     }
 
-    /// Moves the flow at a place up to where none above it ends later.
+    /// Moves a flow up the heap until no flow above it ends later.
     fn rise(&mut self, flows: &mut ById<FlowId, Flow>, mut place: usize) {
         let id = self.flows[place];
         let mark = flows[id].mark;
@@ -109,7 +113,7 @@ impl Held {
         self.put(flows, id, place);
     }
 
-    /// Moves the flow at a place down to where none below it ends sooner.
+    /// Moves a flow down the heap until no flow below it ends sooner.
     fn sink(&mut self, flows: &mut ById<FlowId, Flow>, mut place: usize) {
         let id = self.flows[place];
         let mark = flows[id].mark;

@@ -8,13 +8,13 @@ use crate::held::Held;
 use crate::links::{LinkId, NOTHING};
 use crate::soonest::Soonest;
 
-/// What each link and each limit holds back.
+/// Heap of held-back flows for each link and each limit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Holders {
     all: ById<LinkId, Held>,
-    /// When the first flow of each ends, where that has not changed.
+    /// End of the first flow of each link. Stale for the links in `changed`.
     ends: Soonest,
-    /// Those of which it may have, some of them several times.
+    /// Links whose first end may have changed; may contain duplicates.
     changed: Vec<LinkId>,
 }
 
@@ -24,8 +24,8 @@ impl Holders {
         self.ends.push();
     }
 
-    /// Takes the list of the flows that a link holds back, which has to be [put](Self::put) back
-    /// before any of them changes.
+    /// Takes the list of flows that `link` holds back. The caller must [put](Self::put) it back
+    /// before any of these flows is added or removed.
     pub(crate) fn take(&mut self, link: LinkId) -> Vec<FlowId> {
         std::mem::take(&mut self.all[link].flows)
     }
@@ -38,13 +38,13 @@ impl Holders {
         self.all[link].flows = flows;
     }
 
-    /// Gives all flows that a link holds back another rate.
+    /// Sets the rate of all flows that `link` holds back.
     pub(crate) fn set_rate(&mut self, link: LinkId, rate: FlowRate, now: Instant) {
         self.all[link].set_rate(rate, now);
         self.changed.push(link);
     }
 
-    /// From now on a link holds a flow back, and no other one.
+    /// Makes `link` the flow's only bottleneck.
     pub(crate) fn hold(
         &mut self,
         flows: &mut ById<FlowId, Flow>,
@@ -52,6 +52,7 @@ impl Holders {
         link: LinkId,
         now: Instant,
     ) {
+        // The remainder has to be read from the old bottleneck before the flow leaves it.
         let left = self.left(&flows[id], now);
         self.release(flows, id);
         flows[id].bottleneck = link;
@@ -59,7 +60,8 @@ impl Holders {
         self.changed.push(link);
     }
 
-    /// Nothing holds a flow back any more.
+    /// Removes the flow from its bottleneck, if it has one. The flow's own field is left to the
+    /// caller.
     pub(crate) fn release(&mut self, flows: &mut ById<FlowId, Flow>, id: FlowId) {
         let link = flows[id].bottleneck;
         if link != NOTHING {
@@ -68,7 +70,7 @@ impl Holders {
         }
     }
 
-    /// What a flow has still to send.
+    /// Returns the amount that a flow still has to send.
     pub(crate) fn left(&self, flow: &Flow, now: Instant) -> Amount {
         match flow.bottleneck {
             NOTHING => flow.mark,
@@ -76,7 +78,7 @@ impl Holders {
         }
     }
 
-    /// Finds the ends that have changed.
+    /// Updates the ends of links that have changed. They are sorted only to visit each once.
     pub(crate) fn find_ends(&mut self, flows: &ById<FlowId, Flow>) {
         self.changed.sort_unstable();
         self.changed.dedup();
@@ -86,17 +88,18 @@ impl Holders {
         }
     }
 
-    /// When the next flow ends, or never.
+    /// Returns the instant at which the next flow ends, or never.
     pub(crate) fn next_end(&self) -> Instant {
         self.ends.first()
     }
 
-    /// The flows that end at an instant, in the order of their numbers.
+    /// Returns the flows that end at `at`, in the order of their numbers.
     pub(crate) fn ending(&self, flows: &ById<FlowId, Flow>, at: Instant) -> Vec<FlowId> {
         let mut all = Vec::new();
         self.ends.up_to(at, |place| {
             self.all[LinkId::new(place as u32)].ending(flows, at, &mut all);
         });
+        // The tournament and the heaps yield an order that depends on history; results must not.
         all.sort_unstable();
         all
     }

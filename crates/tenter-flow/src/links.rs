@@ -7,7 +7,7 @@ use tenter_units::{ById, id};
 use crate::amounts::{FlowRate, Load, Weight};
 
 id! {
-    /// A link in one direction, or several that every flow loads alike.
+    /// Index of a link in one direction, or of a bundle: several links that every flow loads alike.
     pub struct LinkId(u32);
 }
 
@@ -15,38 +15,38 @@ id! {
 pub(crate) const NOTHING: LinkId = LinkId::new(u32::MAX);
 
 id! {
-    /// A list of links that flows pass, each with the part of the flow that it carries.
+    /// Index of a route: a list of links, each with the part of a flow that it carries.
     pub struct RouteId(u32);
 }
 
 id! {
-    /// Terms that are known.
+    /// Index of [`Terms`].
     pub(crate) struct TermsId(u32);
 }
 
-/// What many flows have in common beside links.
+/// Properties other than links that many flows share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Terms {
-    /// How much of the link that it enters by a flow takes for what it sends.
+    /// Load on the first link (the NIC's) as a part of the flow's rate.
     pub(crate) weight: Weight,
-    /// The most that it sends at.
+    /// Highest rate at which the sender sends.
     pub(crate) limit: FlowRate,
 }
 
-/// All that decides the rate of a flow beside the other flows.
+/// Everything that decides a flow's rate besides the other flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Kind {
-    /// The link that it enters by.
+    /// First link, the NIC's.
     pub(crate) from: LinkId,
     pub(crate) terms: TermsId,
-    /// The links between.
+    /// Links between the first and the last.
     pub(crate) route: RouteId,
-    /// The link that it leaves by.
+    /// Last link.
     pub(crate) to: LinkId,
 }
 
 impl Kind {
-    /// All links that a flow of the kind loads.
+    /// Iterates over all links that a flow of this kind loads.
     pub(crate) fn hops<'l>(
         &self,
         links: &'l Links,
@@ -59,7 +59,8 @@ impl Kind {
 }
 
 impl Kind {
-    /// Calls for each link that a flow of the kind loads: sooner done than [`hops`](Self::hops).
+    /// Calls `call` for each link that a flow of this kind loads. The inner loop of a repair: a
+    /// plain loop is faster here than the iterator of [`hops`](Self::hops).
     #[inline]
     pub(crate) fn each_hop(&self, links: &Links, mut call: impl FnMut(LinkId, Weight)) {
         call(self.from, links.terms[self.terms].weight);
@@ -70,29 +71,30 @@ impl Kind {
     }
 }
 
-/// The links, without the flows on them.
+/// Links, routes and terms, without the flows on them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
     pub(crate) capacities: ById<LinkId, Load>,
-    /// Links of all routes, one route after the other.
+    /// Links of all shared routes, one route after the other.
     hops: Vec<(LinkId, Weight)>,
-    /// Where the hops of each route end.
+    /// End of each route's links in `hops`.
     ends: ById<RouteId, u32>,
-    /// Only looked up, never iterated.
+    /// Route of each list of links. Only looked up, never iterated.
     known: HashMap<Box<[(LinkId, Weight)]>, RouteId>,
-    /// Routes that one flow has alone, and the places of those that are gone.
+    /// Routes that belong to one flow each; `free` holds the slots that can be reused.
     own: Vec<Box<[(LinkId, Weight)]>>,
     free: Vec<usize>,
     terms: ById<TermsId, Terms>,
-    /// Flows with the same limit are held back by it as by a link that none of them loads.
+    /// Stand-in link for each limit, which no flow loads. Flows with the same limit are held back
+    /// by it as by a link, so they share one rate and one heap of ends.
     limits: ById<TermsId, LinkId>,
     /// Only looked up, never iterated.
     known_terms: HashMap<Terms, TermsId>,
-    /// Those that were looked up last: most flows have the same.
+    /// The terms looked up last: most flows have the same ones, which saves hashing them.
     last_terms: Option<(Terms, TermsId)>,
 }
 
-/// Routes from this number on belong to one flow each.
+/// Number of the first route that belongs to one flow. Shared routes are numbered from 0.
 const OWN: usize = 1 << 31;
 
 impl Links {
@@ -101,7 +103,7 @@ impl Links {
         LinkId::new(self.capacities.len() as u32 - 1)
     }
 
-    /// The route over some links; one that is there already if it has the same.
+    /// Returns the route over `hops`, an existing one if it has the same links.
     pub(crate) fn route(&mut self, hops: &[(LinkId, Weight)]) -> RouteId {
         if let Some(&known) = self.known.get(hops) {
             return known;
@@ -113,7 +115,7 @@ impl Links {
         route
     }
 
-    /// A route for one flow alone, which goes with it.
+    /// Creates a route that belongs to one flow.
     pub(crate) fn own_route(&mut self, hops: &[(LinkId, Weight)]) -> RouteId {
         let place = if let Some(free) = self.free.pop() {
             self.own[free] = hops.into();
@@ -125,12 +127,12 @@ impl Links {
         RouteId::new((OWN + place) as u32)
     }
 
-    /// Whether one flow alone has a route.
+    /// Returns true if the route belongs to one flow.
     pub(crate) fn is_own(route: RouteId) -> bool {
         route.index() >= OWN
     }
 
-    /// Drops the route of a flow that is gone.
+    /// Frees the route of a flow that is gone.
     pub(crate) fn drop_own(&mut self, route: RouteId) {
         let place = route.index() - OWN;
         self.own[place] = Box::default();
@@ -147,7 +149,7 @@ impl Links {
         &self.hops[first as usize..ends[index] as usize]
     }
 
-    /// The number of some terms.
+    /// Returns the index of `terms`, and adds a stand-in link if a new limit is among them.
     pub(crate) fn terms_id(&mut self, terms: Terms) -> TermsId {
         if let Some((last, id)) = self.last_terms
             && last == terms
@@ -172,7 +174,7 @@ impl Links {
         self.terms[id]
     }
 
-    /// What stands for the limit of some terms, if they have one.
+    /// Returns the stand-in link of a limit, if the terms have one.
     pub(crate) fn limit(&self, id: TermsId) -> Option<LinkId> {
         let limit = self.limits[id];
         (limit != NOTHING).then_some(limit)

@@ -1,19 +1,19 @@
-//! Which flows are on each link: those that enter or leave by it one by one, all others by their
-//! routes, so that a flow is listed three times whatever the number of its links.
+//! Lists of the flows on each link. A link lists flows that start or end on it directly, and all
+//! others by their route, so a flow appears in three lists whatever the length of its path.
 
 use tenter_units::ById;
 
 use crate::flow::FlowId;
 use crate::links::{Kind, LinkId, Links, RouteId};
 
-/// A flow as it is listed: stale where the place has another now, or none.
+/// Entry of a list. It is stale if the flow's slot is empty or holds a later generation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
     pub(crate) flow: FlowId,
     pub(crate) generation: u32,
 }
 
-/// Flows, some of which may be gone.
+/// List of flows with stale entries among them.
 #[derive(Clone, Debug, Default)]
 struct Listed {
     all: Vec<Member>,
@@ -26,7 +26,8 @@ impl Listed {
         self.alive += 1;
     }
 
-    /// One is gone; all that are gone are dropped where they are many.
+    /// Counts one flow less. Removing its entry would need a search, so stale entries stay until
+    /// they are the majority.
     fn remove(&mut self, is_alive: impl Fn(&Member) -> bool) {
         self.alive -= 1;
         if self.all.len() > 8 && self.all.len() as u32 > 2 * self.alive {
@@ -35,43 +36,46 @@ impl Listed {
     }
 }
 
-/// A link's flows.
+/// Flows on one link.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OnLink {
     own: Listed,
-    /// Routes over it that have flows, or had some.
+    /// Routes over the link that have flows, or had some.
     routes: Vec<RouteId>,
-    /// How many flows there are, each as often as it loads the link.
+    /// Count of flows; one that passes the link twice counts twice.
     pub(crate) alive: u32,
 }
 
-/// A route's flows.
+/// Flows on one route.
 #[derive(Clone, Debug, Default)]
 struct OnRoute {
     flows: Listed,
-    /// Whether its links list it.
+    /// Set while the route is in the lists of its links.
     is_listed: bool,
-    /// Whether it is among those that had no flow at some time.
+    /// Set while the route is in [`Members::idle`].
     is_idle: bool,
 }
 
-/// The flows of all links.
+/// Flows on all links.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Members {
     pub(crate) links: ById<LinkId, OnLink>,
-    /// Of routes that are not of one flow alone.
+    /// Flows on shared routes. A route that belongs to one flow has no entry: its links list the
+    /// flow.
     routes: ById<RouteId, OnRoute>,
-    /// Routes that had no flow at some time since they were listed.
+    /// Routes that have been without a flow at some time since they were listed.
     idle: Vec<RouteId>,
-    /// How many have flows.
+    /// Count of routes that have flows.
     active: usize,
 }
 
-/// Fewer idle routes are not worth looking through, but in tests.
+/// Idle routes that are tolerated before a clean-up. Tests clean up early, so that this code runs
+/// in them.
 const FEW: usize = if cfg!(debug_assertions) { 1 } else { 64 };
 
 impl Members {
     pub(crate) fn add(&mut self, links: &Links, kind: Kind, member: Member) {
+        // A link that is passed twice counts the flow twice, and lists it twice too.
         for (link, _) in kind.hops(links) {
             self.links[link].alive += 1;
         }
@@ -97,7 +101,7 @@ impl Members {
         }
     }
 
-    /// Takes out a flow that is not alive any more.
+    /// Removes a flow. `is_alive` is false for it by now.
     pub(crate) fn remove(&mut self, links: &Links, kind: Kind, is_alive: impl Fn(&Member) -> bool) {
         for (link, _) in kind.hops(links) {
             self.links[link].alive -= 1;
@@ -124,7 +128,7 @@ impl Members {
         }
     }
 
-    /// Lets links forget routes without flows.
+    /// Removes routes without flows from the lists of their links.
     fn drop_idle(&mut self, links: &Links) {
         let idle = std::mem::take(&mut self.idle);
         let mut touched = Vec::new();
@@ -146,7 +150,7 @@ impl Members {
         }
     }
 
-    /// The flows of a link, and some that are gone.
+    /// Returns the entries of the link's flows, stale ones included.
     pub(crate) fn on(&self, link: LinkId) -> impl Iterator<Item = Member> {
         let on = &self.links[link];
         let by_route = on
@@ -156,7 +160,7 @@ impl Members {
         on.own.all.iter().chain(by_route).copied()
     }
 
-    /// Gives the memory of all lists back: nobody is alive.
+    /// Frees the memory of all lists. No flow may be alive.
     pub(crate) fn release(&mut self) {
         for on in &mut self.links {
             on.own = Listed::default();

@@ -1,4 +1,4 @@
-//! The flows that there are.
+//! All flows, and the lists by which they are found.
 
 use tenter_units::ById;
 
@@ -7,7 +7,7 @@ use crate::flow::{Flow, FlowId, Life};
 use crate::links::{Kind, LinkId, Links, NOTHING};
 use crate::members::{Member, Members, OnLink};
 
-/// The flows, and those on each link.
+/// All flows, and the flows on each link.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Population {
     pub(crate) flows: ById<FlowId, Flow>,
@@ -16,11 +16,12 @@ pub(crate) struct Population {
     alive: usize,
 }
 
-/// The memory of fewer flows is kept for others, but in tests.
+/// Slots that are kept for later flows once no flow is left. Tests free them early, so that this
+/// code runs in them.
 const FEW: usize = if cfg!(debug_assertions) { 4 } else { 1 << 16 };
 
 impl Population {
-    /// How many links there are.
+    /// Returns the link count, stand-ins for limits included.
     pub(crate) fn links(&self) -> usize {
         self.members.links.len()
     }
@@ -29,7 +30,7 @@ impl Population {
         self.members.links.push(OnLink::default());
     }
 
-    /// Takes in a flow, without a rate.
+    /// Adds a flow, which has no rate yet.
     pub(crate) fn add(&mut self, links: &Links, kind: Kind, amount: Amount) -> FlowId {
         self.alive += 1;
         let mut flow = Flow {
@@ -40,6 +41,8 @@ impl Population {
             place: 0,
             life: Life::FIRST,
         };
+        // The slot that was freed last is used first. If its generations are used up, it is dropped
+        // for good, and the flow gets a new slot.
         let free = self.free.pop();
         let free = free.and_then(|id| Some((id, self.flows[id].life.next()?)));
         let id = if let Some((free, life)) = free {
@@ -58,7 +61,7 @@ impl Population {
         id
     }
 
-    /// Takes a flow out, and gives its place to another.
+    /// Removes a flow; its slot becomes free.
     pub(crate) fn remove(&mut self, links: &Links, id: FlowId) {
         let flow = &mut self.flows[id];
         flow.life = flow.life.over();
@@ -70,7 +73,7 @@ impl Population {
         self.free.push(id);
     }
 
-    /// Gives the memory of many back when nobody is left.
+    /// Frees the memory of a large population once no flow is left.
     pub(crate) fn release(&mut self) {
         if self.alive == 0 && self.flows.len() > FEW {
             self.flows = ById::default();
@@ -79,19 +82,19 @@ impl Population {
         }
     }
 
-    /// The flows of a link.
+    /// Returns the flows on a link. One that passes the link twice may come twice.
     pub(crate) fn on(&self, link: LinkId) -> impl Iterator<Item = (FlowId, &Flow)> {
         let members = self.members.on(link);
         let current = members.filter(|of| is_current(&self.flows, *of));
         current.map(|of| (of.flow, &self.flows[of.flow]))
     }
 
-    /// How many flows a link has.
+    /// Returns the count of flows on a link; one that passes it twice counts twice.
     pub(crate) fn count_on(&self, link: LinkId) -> u32 {
         self.members.links[link].alive
     }
 
-    /// All flows.
+    /// Returns all flows.
     pub(crate) fn alive(&self) -> impl Iterator<Item = (FlowId, &Flow)> {
         let flows = self.flows.numbered();
         flows.filter(|(_, flow)| flow.life.is_alive())

@@ -1,55 +1,56 @@
-//! Links that take all that comes and let it wait: first in, first out.
+//! Links as first-in, first-out queues that accept everything.
 //!
-//! Such a link holds no flow back. What comes in faster than it sends waits, and the last of a flow
-//! leaves once all that came before it has; what comes later does not slow it down. Between changes
-//! of what comes in, what waits grows or falls in a straight line (a fluid queue, as in Kleinrock,
-//! *Queueing Systems*, volume 2, section 2.7).
+//! Such a link holds no flow back. Traffic beyond its rate waits, and the last byte of a flow
+//! leaves after everything that arrived before it; later arrivals do not slow it down. Between two
+//! changes of the arrival rate the backlog grows or shrinks linearly (a fluid queue, as in
+//! Kleinrock, *Queueing Systems*, volume 2, section 2.7).
 //!
-//! What comes in may be told ahead, as it takes some time from where it is sent, and what waited a
-//! short time ago may be asked.
+//! Changes may be announced ahead of time, since traffic takes a while from its sender to the link.
+//! The backlog of a short time ago may be queried.
 
 use tenter_units::{ById, Instant, Time};
 
 use crate::amounts::{BYTE, FlowRate, Load, Weight};
 use crate::links::LinkId;
 
-/// What comes to a link is more or less from an instant on.
+/// A change of the arrival rate at a link.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     at: Instant,
     more: i128,
-    /// What the queue is from then on, where that is [known](Queue::known).
+    /// State of the queue right after the change; valid if the change is [known](Queue::known).
     after: State,
 }
 
-/// A link, and what waits for it.
+/// A link and its backlog.
 #[derive(Clone, Debug, Default)]
 struct Queue {
-    /// What it sends.
+    /// Service rate.
     rate: Load,
-    /// What it was at an instant.
+    /// State at the end of the forgotten changes.
     state: State,
-    /// Changes after that, in order, no two at the same instant; behind some that are forgotten.
+    /// Changes in the order of time, no two at one instant. The first `forgotten` of them are
+    /// obsolete.
     changes: Vec<Change>,
-    /// How many of the list are forgotten.
+    /// Count of obsolete changes at the head of the list.
     forgotten: usize,
-    /// How many of the list have a state, no fewer than are forgotten: questions and changes both
-    /// go on with time, so few states are found twice.
+    /// Count of changes from the head with a valid state, at least `forgotten`. Queries and changes
+    /// both move forward in time, so few states are computed twice.
     known: usize,
 }
 
-/// A queue at an instant.
+/// State of a queue at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
-    /// What comes to it.
+    /// Arrival rate, as a load.
     load: i128,
-    /// What waits, in loads times picoseconds.
+    /// Backlog, in units of a load times picoseconds.
     waits: u128,
     since: Instant,
 }
 
 impl State {
-    /// Goes on to an instant.
+    /// Advances the state to `at`, with no change in between.
     fn pass(&mut self, rate: Load, at: Instant) {
         let time = u128::from(at.saturating_since(self.since).ps());
         let beyond = self.load - i128::try_from(rate.0).unwrap_or(i128::MAX);
@@ -62,7 +63,8 @@ impl State {
         self.since = self.since.max(at);
     }
 
-    /// That of one of several links alike, rounded towards zero.
+    /// Returns the state of one of `links` equal links which had this one together, rounded towards
+    /// zero.
     fn part(self, links: u64) -> State {
         State {
             load: self.load / i128::from(links),
@@ -73,7 +75,7 @@ impl State {
 }
 
 impl Change {
-    /// That of one of several links alike.
+    /// Returns the change at one of `links` equal links.
     fn part(self, links: u64) -> Change {
         Change {
             more: self.more / i128::from(links),
@@ -83,13 +85,13 @@ impl Change {
 }
 
 impl Queue {
-    /// Where the changes end that are before an instant.
+    /// Returns the index of the first change that is not before `at`.
     fn place(&self, at: Instant) -> usize {
         let changes = &self.changes[self.forgotten..];
         self.forgotten + changes.partition_point(|change| change.at < at)
     }
 
-    /// What it is after so many changes.
+    /// Returns the state after the first `place` changes, and computes those that are missing.
     fn after(&mut self, place: usize) -> State {
         while self.known < place {
             let mut state = self.known_after(self.known);
@@ -102,7 +104,7 @@ impl Queue {
         self.known_after(place)
     }
 
-    /// The same where all of these are known.
+    /// Returns the state after the first `place` changes, all of which are known.
     fn known_after(&self, place: usize) -> State {
         match place {
             place if place == self.forgotten => self.state,
@@ -110,14 +112,14 @@ impl Queue {
         }
     }
 
-    /// What it is just before an instant.
+    /// Returns the state just before `at`.
     fn before(&mut self, at: Instant) -> State {
         let mut state = self.after(self.place(at));
         state.pass(self.rate, at);
         state
     }
 
-    /// Forgets what was before an instant.
+    /// Drops the changes before an instant.
     fn forget(&mut self, before: Instant) {
         let past = self.place(before);
         if past == self.forgotten {
@@ -125,7 +127,8 @@ impl Queue {
         }
         self.state = self.after(past);
         self.forgotten = past;
-        // To move the others each time would take as long as there are many.
+        // Draining at every call would move the whole list each time; at half it costs a constant
+        // per change.
         if 2 * self.forgotten >= self.changes.len() {
             self.changes.drain(..self.forgotten);
             self.known -= self.forgotten;
@@ -135,6 +138,7 @@ impl Queue {
 
     fn add(&mut self, at: Instant, more: i128) {
         let place = self.place(at);
+        // States from here on were computed without this change.
         self.known = self.known.min(place);
         match self.changes.get_mut(place) {
             Some(same) if same.at == at => same.more += more,
@@ -145,7 +149,7 @@ impl Queue {
         }
     }
 
-    /// That of one of several links alike which had this one together.
+    /// Returns the queue of one of `links` equal links which had this one together.
     fn part(&self, links: u64) -> Queue {
         let changes = self.changes[self.forgotten..].iter();
         Queue {
@@ -158,12 +162,12 @@ impl Queue {
     }
 }
 
-/// What waits at a link.
+/// Backlog of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
-    /// How long the link takes for it, and so how long waits what comes behind it.
+    /// Time that the link needs to send it: the wait of a byte that arrives now.
     pub time: Time,
-    /// How much it is.
+    /// Size in bytes.
     pub bytes: u64,
 }
 
@@ -192,7 +196,7 @@ pub struct Queues {
 }
 
 impl Queues {
-    /// Queues that can be asked about so long ago.
+    /// Creates queues that can be queried up to `memory` in the past.
     pub fn remembering(memory: Time) -> Queues {
         Queues {
             all: ById::default(),
@@ -200,12 +204,12 @@ impl Queues {
         }
     }
 
-    /// Lets them be asked about so long ago from now on.
+    /// Extends the time for which the past can be queried.
     pub fn remember(&mut self, memory: Time) {
         self.memory = self.memory.max(memory);
     }
 
-    /// Gives a link the rate at which it sends.
+    /// Sets the rate at which a link sends.
     pub fn set_rate(&mut self, link: LinkId, rate: FlowRate) {
         let queue = self.with_room(link);
         let rate = Load::of_capacity(rate);
@@ -215,7 +219,7 @@ impl Queues {
         }
     }
 
-    /// The queue of a link, which has one from now on.
+    /// Returns the link's queue, which is created if it is missing.
     fn with_room(&mut self, link: LinkId) -> &mut Queue {
         if self.all.len() <= link.index() {
             self.all.resize(link.index() + 1, Queue::default());
@@ -227,7 +231,7 @@ impl Queues {
         (link.index() < self.all.len()).then(|| &mut self.all[link])
     }
 
-    /// Lets each of several links alike have its part of what they had together until now.
+    /// Splits the queue of a bundle evenly among its links.
     pub fn divide(&mut self, together: LinkId, links: &[LinkId]) {
         let Some(queue) = self.of(together) else {
             return;
@@ -241,7 +245,7 @@ impl Queues {
         }
     }
 
-    /// A flow of which a link carries a part comes at another rate from an instant on.
+    /// Changes the rate of a flow at `at`. The link carries `part` of the flow.
     pub fn change(
         &mut self,
         link: LinkId,
@@ -257,7 +261,7 @@ impl Queues {
         self.all[link].add(at, more);
     }
 
-    /// Forgets of a link what nobody will ask any more, now that it is `now`.
+    /// Drops changes of a link that no query can reach any more at `now`.
     pub fn pass(&mut self, link: LinkId, now: Instant) {
         let asked = now.saturating_sub(self.memory);
         if let Some(queue) = self.of(link) {
@@ -265,13 +269,13 @@ impl Queues {
         }
     }
 
-    /// What waits at a link just before an instant.
+    /// Returns the backlog of a link just before `at`.
     pub fn waiting(&mut self, link: LinkId, at: Instant) -> Waiting {
         let Some(queue) = self.of(link) else {
             return Waiting::default();
         };
         let waits = queue.before(at).waits;
-        // Most find nothing that waits, and need no divisions of 128 bits.
+        // Most queries find an empty queue, and need no division of 128 bits.
         if waits == 0 {
             return Waiting::default();
         }
@@ -282,7 +286,7 @@ impl Queues {
         }
     }
 
-    /// What comes to a link just before an instant, as a part of what it sends.
+    /// Returns the arrival rate just before `at` as a fraction of the service rate.
     pub fn load(&mut self, link: LinkId, at: Instant) -> f64 {
         self.of(link).map_or(0.0, |queue| {
             queue.before(at).load as f64 / queue.rate.0.max(1) as f64

@@ -1,11 +1,11 @@
-//! The rates after a change, found anew for as few flows as have their rates changed by it.
+//! Rates after a change, computed only for the flows whose rates it affects.
 //!
-//! Rates are found in one pass from the lowest up, as in progressive filling: all open flows rise
-//! together, and the next link that is full gives its level to those on it. A flow that has a rate
-//! keeps it until the pass comes to a link that is at odds with it: one that would have more for
-//! the flows that it holds back, or less, or one on which it has more than the link can give. What
-//! happens below a level depends on nothing above it, so a rate that the pass has left behind is
-//! final, and a change costs what the flows have links whose rates it changes.
+//! One pass goes from the lowest rate up, as in progressive filling: all open flows rise together,
+//! and the next link that fills gives its level to the open flows on it. A flow that has a rate
+//! keeps it until the pass reaches a link that is inconsistent with it: the link could give more to
+//! the flows that it holds, or has to give less, or the flow has more than the link can give. What
+//! happens below a level depends on nothing above it, so rates behind the pass are final. The cost
+//! of a change is proportional to the links of the flows whose rates it changes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,21 +19,21 @@ use crate::links::{LinkId, Links, NOTHING};
 use crate::population::Population;
 use crate::shares::Shares;
 
-/// What a repair needs, kept from one to the next.
+/// State of a repair. Its memory is kept from one repair to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repair {
     pub(crate) shares: Shares,
     pub(crate) holders: Holders,
-    /// Limits that open flows have, with these flows and some that are open no more.
+    /// Flows by their limit, lowest first: the open ones, and some that have closed since.
     limited: BTreeMap<(FlowRate, LinkId), Vec<FlowId>>,
-    /// Scratch space: the open flows of a link, and those that have more than it can give.
+    /// Scratch lists: the open flows on a link, and the flows that have more than it can give.
     open: Vec<FlowId>,
     over: Vec<(Reverse<FlowRate>, FlowId)>,
-    /// How many flows have been open, or have had another rate from the link that holds them back.
+    /// Count of flows that were opened or shifted to another level, since the start.
     pub(crate) refilled: u64,
 }
 
-/// The memory of a list of more flows is given back.
+/// Capacity, in flows, from which a scratch list returns its memory.
 const MANY: usize = 1 << 16;
 
 /// After so many visits of a link in one pass, all rates are found anew. What rounding leaves might
@@ -50,12 +50,12 @@ impl Repair {
         self.holders.add_link();
     }
 
-    /// A link has another capacity.
+    /// Changes a link's capacity.
     pub(crate) fn set_capacity(&mut self, link: LinkId, [before, after]: [Load; 2]) {
         self.shares.set_capacity(link, [before, after]);
     }
 
-    /// Takes a flow out: its rate is nobody's.
+    /// Removes a flow and returns its rate to its links.
     pub(crate) fn withdraw(&mut self, links: &Links, population: &mut Population, id: FlowId) {
         let flow = population.flows[id];
         if flow.bottleneck == NOTHING {
@@ -71,8 +71,8 @@ impl Repair {
         self.holders.release(&mut population.flows, id);
     }
 
-    /// Finds the rates at `now`, with those of flows that have begun. Calls `changed` for each flow
-    /// whose rate has changed.
+    /// Finds the rates at `now`, those of the `begun` flows included. Calls `changed` for each flow
+    /// whose rate differs.
     pub(crate) fn settle(
         &mut self,
         links: &Links,
@@ -93,6 +93,8 @@ impl Repair {
             pass.open(id);
         }
         while let Some((level, link)) = pass.repair.shares.next() {
+            // A limit below the link's level binds first. The link then stays in the queue, since
+            // the flows that close may change its level.
             if !pass.close_limited(level) {
                 pass.repair.shares.take(link);
                 pass.visit(link);
@@ -119,7 +121,7 @@ struct Pass<'a, F> {
 }
 
 impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
-    /// Looks for the rate of a flow from now on.
+    /// Opens a flow: its rate is unknown until it closes.
     fn open(&mut self, id: FlowId) {
         let flow = &mut self.population.flows[id];
         if flow.life.is_open() {
@@ -144,7 +146,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         }
     }
 
-    /// Gives an open flow the rate of what holds it back.
+    /// Closes an open flow with the rate of its bottleneck.
     fn close(&mut self, id: FlowId, rate: FlowRate, holder: LinkId) {
         let flow = &mut self.population.flows[id];
         if !flow.life.is_open() {
@@ -154,6 +156,8 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         let shares = &mut self.repair.shares;
         shares.open -= 1;
         flow.kind.each_hop(self.links, |link, weight| {
+            // No `touch`: a flow closes at the lowest level of its links, so the levels of the
+            // others can only rise, and their keys in the queue stay lower bounds.
             let share = shares.of_mut(link);
             share.spare -= units(rate, weight);
             share.open -= weight.units() as u64;
@@ -173,7 +177,8 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         }
     }
 
-    /// Gives open flows their own limits, where the lowest is not above a level; whether it is not.
+    /// Closes the flows with the lowest limit if it is not above `level`. Returns true if it has
+    /// closed any group.
     fn close_limited(&mut self, level: FlowRate) -> bool {
         let Some(lowest) = self.repair.limited.first_entry() else {
             return false;
@@ -190,7 +195,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         true
     }
 
-    /// The pass has come to the level up to which nothing changes at a link.
+    /// Handles a link when the pass has reached the level up to which nothing changes at it.
     fn visit(&mut self, link: LinkId) {
         if self.repair.shares.visit(link) == VISITS && !self.are_all_open {
             self.open_all();
@@ -200,6 +205,8 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         let share = *self.repair.shares.of(link);
         if share.has_more() {
             let level = share.joint();
+            // Shifting in place is cheaper than opening the flows and closing them again, but
+            // settles only in small steps where several links depend on each other.
             if share.open == 0 && !self.are_all_open && self.may_rise(link, level) {
                 self.shift(link, level);
             } else {
@@ -216,6 +223,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         self.repair.open.clear();
         if share.open > 0 || share.most > level {
             self.list(link, level);
+            // Once these flows are open, the link's level is higher, and the link is visited again.
             if !self.repair.over.is_empty() {
                 self.open_over(link);
                 return;
@@ -247,8 +255,8 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         self.repair.holders.set_rate(link, level, self.now);
     }
 
-    /// Whether nothing else is known to hold the flows back that a link does if they have this
-    /// level.
+    /// Returns true if no other bottleneck or limit of the flows that `link` holds is known to lie
+    /// below `level`. Links that fill up on the way are found later in the pass.
     fn may_rise(&self, link: LinkId, level: FlowRate) -> bool {
         let Repair {
             shares, holders, ..
@@ -264,7 +272,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         })
     }
 
-    /// Looks for the rates of all flows that a link holds back.
+    /// Opens all flows that a link holds.
     fn open_held(&mut self, link: LinkId) {
         let held = self.repair.holders.take(link);
         for &id in &held {
@@ -273,7 +281,8 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         self.repair.holders.put(link, held);
     }
 
-    /// Lists the open flows of a link, and those that have more than its level.
+    /// Lists the open flows on a link, and the flows that have more than `level`. Makes the link's
+    /// `most` exact again.
     fn list(&mut self, link: LinkId, level: FlowRate) {
         let Repair { open, over, .. } = &mut *self.repair;
         over.clear();
@@ -291,7 +300,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         self.repair.shares.of_mut(link).most = most;
     }
 
-    /// Opens those with the most of flows that have more than a link can give, until it can give
+    /// Opens the flows that have more than the link can give, the highest first, until it can give
     /// what the next one has.
     fn open_over(&mut self, link: LinkId) {
         let mut over = std::mem::take(&mut self.repair.over);
@@ -306,7 +315,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         self.repair.shares.touch(link);
     }
 
-    /// Gives the flows that a link holds back another rate.
+    /// Changes the level of a link, and the rates of the flows that it holds.
     fn shift(&mut self, link: LinkId, level: FlowRate) {
         self.set_level(link, level);
         let held = self.repair.holders.take(link);
@@ -314,6 +323,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         for &id in &held {
             let flow = &mut self.population.flows[id];
             if flow.life.is_open() {
+                // An open flow is still in the heap, but has returned its rate already.
                 continue;
             }
             self.repair.refilled += 1;

@@ -1,4 +1,4 @@
-//! What links give to each flow, and in which order that is found.
+//! Levels of links, and the order in which a pass finds them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,43 +9,46 @@ use tenter_units::ById;
 use crate::amounts::{FlowRate, Load};
 use crate::links::LinkId;
 
-/// What a link gives to its flows. A flow is *open* while its rate is looked for.
+/// State of one link in a repair. A flow is *open* while the repair looks for its rate. A link
+/// *holds* a flow if it is the flow's bottleneck.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share {
-    /// What flows that are not open leave of the link, below 0 where that is less than nothing.
+    /// Capacity that flows which are not open leave unused; negative if they exceed it.
     pub(crate) spare: i128,
-    /// The sum of the weights of open flows.
+    /// Sum of the weights of open flows.
     pub(crate) open: u64,
-    /// The same of those that are not open and that it holds back, which all have its level.
+    /// Sum of the weights of flows that this link holds and that are not open. All of these have
+    /// the link's `level` as their rate.
     pub(crate) held: u64,
     pub(crate) level: FlowRate,
-    /// The level at which it is in the queue.
+    /// Level of the link's valid entry in the queue.
     queued: FlowRate,
-    /// No flow that is not open and that another link holds back has more; it may have less.
+    /// Upper bound of the rates of flows on the link that are neither open nor held by it. Exact
+    /// only after the link's flows have been listed.
     pub(crate) most: FlowRate,
-    /// By how much it may carry more or less than it can, in [`SLIP`].
+    /// Load by which the link may miss its capacity either way, in units of [`SLIP`].
     pub(crate) slip: u32,
-    /// How often the pass has come to it.
+    /// Visits in the present pass.
     pub(crate) visits: u16,
     is_touched: bool,
 }
 
-/// 128 bits per second.
+/// 128 bits per second, in units of a load.
 const SLIP: i128 = 1 << 40;
 
-/// Not in the queue.
+/// Mark of a link without an entry in the queue.
 const NOT: FlowRate = FlowRate::UNLIMITED;
 
-// A repair goes through those of all links of each flow.
+// A repair touches the share of every link of every flow: each is one cache line.
 const _: () = assert!(size_of::<Share>() == 64);
 
-/// What flows of a weight load at a rate.
+/// Returns the load of flows with a total `weight` at `rate`.
 fn weighed(rate: FlowRate, weight: u64) -> i128 {
     (u128::from(rate.units()) * u128::from(weight)).cast_signed()
 }
 
 impl Share {
-    /// What the level would be if all flows that it holds back were open.
+    /// Returns the level that the link would give if all flows that it holds were open too.
     pub(crate) fn joint(&self) -> FlowRate {
         let weight = u128::from(self.open) + u128::from(self.held);
         let rest = self.spare + weighed(self.level, self.held);
@@ -54,9 +57,10 @@ impl Share {
         FlowRate::of_units(u64::try_from(level).unwrap_or(u64::MAX - 1))
     }
 
-    /// No more than [`Share::joint`], and hardly less, without a division of 128 bits.
+    /// Returns a value not above [`Share::joint`], and barely below it, without a division of 128
+    /// bits. It serves as the first key in the queue, where any lower bound is correct.
     fn about_joint(&self) -> FlowRate {
-        /// Bits of loads that do not count.
+        /// Low bits of loads that are cut off, so that the rest fits a float.
         const LOW: u32 = 33;
         let rest = (self.spare + weighed(self.level, self.held)) >> LOW;
         let weight = (self.open + self.held) as f64 / (1_u64 << LOW) as f64;
@@ -64,40 +68,41 @@ impl Share {
         FlowRate::of_units((level as u64).min(u64::MAX - 1))
     }
 
-    /// What is left of it when its open flows have its level.
+    /// Returns the capacity left if the open flows had the link's level.
     fn rest_at_level(&self) -> i128 {
         self.spare - weighed(self.level, self.open)
     }
 
-    /// What may be left of it at least.
+    /// Returns the lowest capacity that may be left: below 0 by the tolerance.
     fn least(&self) -> i128 {
         -i128::from(self.slip) * SLIP
     }
 
-    /// Whether it has more for the flows that it holds back.
+    /// Returns true if the link could raise the flows that it holds. A remainder below one rate
+    /// unit per flow cannot be shared out.
     pub(crate) fn has_more(&self) -> bool {
         let weight = i128::from(self.open + self.held);
         let slack = i128::from(self.slip) * SLIP;
         self.held > 0 && self.rest_at_level() >= weight.max(slack)
     }
 
-    /// Whether those that it holds back have too much.
+    /// Returns true if the flows that the link holds have to lower their rates.
     pub(crate) fn has_less(&self) -> bool {
         self.held > 0 && self.rest_at_level() < self.least()
     }
 
-    /// By how much it may carry more or less than it can.
+    /// Returns the load by which the link may miss its capacity.
     pub(crate) fn tolerance(&self) -> u128 {
         (i128::from(self.slip) * SLIP).cast_unsigned()
     }
 
-    /// Whether hardly anything is left of it.
+    /// Returns true if hardly any capacity is left.
     pub(crate) fn may_be_full(&self) -> bool {
         self.spare < SLIP
     }
 
-    /// The level up to which nothing changes at it, by its joint level; `None` where nothing ever
-    /// does.
+    /// Returns the level up to which nothing changes at the link, or `None` if nothing changes at
+    /// any level. `joint` computes the joint level, exactly or as a lower bound.
     fn key(&self, joint: impl FnOnce(&Share) -> FlowRate) -> Option<FlowRate> {
         if self.held == 0 {
             return (self.open > 0 || self.spare < self.least()).then(|| joint(self));
@@ -110,26 +115,29 @@ impl Share {
     }
 }
 
-/// The shares of all links.
+/// Shares of all links, and the queue that orders a pass.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shares {
     all: ById<LinkId, Share>,
-    /// Links by levels up to which nothing changes at them, or lower ones: such a level may have
-    /// risen since. Entries with other levels than that of the link are stale.
+    /// Links by the level up to which nothing changes at them, lowest first. A key may be too low,
+    /// since the link's level may have risen since; it is then corrected when it is popped. An
+    /// entry that differs from the link's `queued` is stale.
     queue: BinaryHeap<Reverse<(FlowRate, LinkId)>>,
-    /// Links whose level may have become lower than that in the queue.
+    /// Links whose level may have fallen below their key in the queue.
     touched: Vec<LinkId>,
+    /// Links visited in the present pass.
     visited: Vec<LinkId>,
-    /// How many flows are open.
+    /// Count of open flows.
     pub(crate) open: usize,
-    /// Fewer links in the queue are not worth looking whether anything changes at them.
+    /// Queue length below which no search for idle entries pays off.
     unchecked: usize,
-    /// Which part of a link may be left or too much, in millionths.
+    /// Part of its capacity by which a link may miss it, in millionths.
     tolerance: u32,
 }
 
 impl Shares {
-    /// Lets links carry more or less than they can, by so many millionths of it.
+    /// Lets links miss their capacity by `ppm` millionths. Links that exist already keep their
+    /// tolerance.
     pub(crate) fn tolerate(&mut self, ppm: u32) {
         self.tolerance = ppm;
     }
@@ -169,7 +177,7 @@ impl Shares {
         &mut self.all[link]
     }
 
-    /// Something has changed at a link that may let its level fall, or rise where it has one.
+    /// Notes that something has changed at the link which may lower its key, and returns its share.
     pub(crate) fn touch(&mut self, link: LinkId) -> &mut Share {
         let share = &mut self.all[link];
         if !share.is_touched {
@@ -179,7 +187,7 @@ impl Shares {
         share
     }
 
-    /// Counts a visit; how many there have been of the link.
+    /// Counts a visit of the link in the present pass, and returns the count.
     pub(crate) fn visit(&mut self, link: LinkId) -> u16 {
         let share = &mut self.all[link];
         if share.visits == 0 {
@@ -189,8 +197,8 @@ impl Shares {
         share.visits
     }
 
-    /// The link at which something changes at the lowest level, and that level. It is not in the
-    /// queue any more.
+    /// Returns the lowest level at which something changes, and the link. The caller
+    /// [takes](Self::take) its entry, or calls again after other changes.
     pub(crate) fn next(&mut self) -> Option<(FlowRate, LinkId)> {
         for link in self.touched.drain(..) {
             let share = &mut self.all[link];
@@ -203,6 +211,7 @@ impl Shares {
             }
         }
         if self.open == 0 && self.queue.len() > self.unchecked {
+            // With no flow open, most entries belong to links at which nothing changes any more.
             self.drop_idle();
         }
         while let Some(mut first) = self.queue.peek_mut() {
@@ -215,6 +224,7 @@ impl Shares {
             match share.key(Share::joint) {
                 Some(key) if key > level => {
                     share.queued = key;
+                    // The key was a lower bound. It goes back into the queue with its exact value.
                     *first = Reverse((key, link));
                 }
                 Some(_) => return Some((level, link)),
@@ -227,7 +237,7 @@ impl Shares {
         None
     }
 
-    /// Takes links out of the queue at which nothing changes any more.
+    /// Removes entries of links at which nothing changes any more.
     fn drop_idle(&mut self) {
         let shares = &mut self.all;
         self.queue.retain(|Reverse((level, link))| {
@@ -241,16 +251,17 @@ impl Shares {
             }
             changes
         });
+        // Doubling keeps the cost of these scans proportional to the count of pushes.
         self.unchecked = 2 * self.queue.len() + 16;
     }
 
-    /// Takes the link out of the queue that was found to be the next.
+    /// Removes the entry of the link that [`next`](Self::next) has returned.
     pub(crate) fn take(&mut self, link: LinkId) {
         self.queue.pop();
         self.all[link].queued = NOT;
     }
 
-    /// Nothing is open any more.
+    /// Ends a pass: no flow is open any more.
     pub(crate) fn close(&mut self) {
         for link in self.visited.drain(..) {
             let share = &mut self.all[link];

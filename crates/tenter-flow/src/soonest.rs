@@ -1,18 +1,18 @@
-//! The soonest of many instants, each of which may change at any time.
+//! The soonest of many instants, any of which may change at any time.
 
 use tenter_units::Instant;
 
-/// Instants by their places, in a tournament: each match is won by the sooner one.
+/// Instants by index, in a tournament tree: each match is won by the sooner one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Soonest {
-    /// The winner of all at 1, those of the halves at 2 and 3, …; the instants themselves in the
-    /// second half.
+    /// Winner of all at 1, of the halves at 2 and 3, and so on; the second half of the list holds
+    /// the instants themselves.
     winners: Vec<Instant>,
     places: usize,
 }
 
 impl Soonest {
-    /// A further place.
+    /// Adds an index, whose instant is never.
     pub(crate) fn push(&mut self) {
         self.places += 1;
         if 2 * self.places <= self.winners.len() {
@@ -41,12 +41,12 @@ impl Soonest {
         }
     }
 
-    /// The soonest of all.
+    /// Returns the soonest instant, or never.
     pub(crate) fn first(&self) -> Instant {
         self.winners.get(1).copied().unwrap_or(Instant::NEVER)
     }
 
-    /// Calls for each place whose instant is not after one, in order.
+    /// Calls `found` in ascending order for each index whose instant is not after `at`.
     pub(crate) fn up_to(&self, at: Instant, mut found: impl FnMut(usize)) {
         let half = self.winners.len() / 2;
         let mut open = vec![1];
@@ -57,6 +57,7 @@ impl Soonest {
             if place >= half {
                 found(place - half);
             } else {
+                // The left child is pushed last and popped first: indices come in ascending order.
                 open.extend([2 * place + 1, 2 * place]);
             }
         }
