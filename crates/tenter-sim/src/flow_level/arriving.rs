@@ -1,4 +1,4 @@
-//! What happens at hosts: timers, arrivals and acknowledgements.
+//! Events at hosts: timers, arrivals and acknowledgements.
 
 use std::cell::RefCell;
 
@@ -14,6 +14,7 @@ use super::messages::{MessageId, PairWay};
 
 impl FlowDriver {
     pub(super) fn fire(&mut self, node: LocalNode, now: Instant) {
+        // The event that was planned for this node is being handled; `look_at` plans the next.
         self.planned[node.index()] = Instant::NEVER;
         let mut domains = Domains {
             instants: &mut self.instants,
@@ -28,8 +29,9 @@ impl FlowDriver {
         self.look_at(node, now);
     }
 
-    /// Takes what a host has posted, and plans its next timer.
+    /// Sends what a host has posted, and plans the host's next timer.
     pub(super) fn look_at(&mut self, node: LocalNode, now: Instant) {
+        // A host posts into this shared cell, since it cannot reach the driver while it runs.
         let posted = self.fabric.partition_records.posted.as_ref();
         let posted = posted.map(RefCell::take).unwrap_or_default();
         for posted in posted {
@@ -46,12 +48,13 @@ impl FlowDriver {
         }
     }
 
-    /// A message has arrived whole.
+    /// Handles the arrival of a whole message.
     pub(super) fn deliver(&mut self, id: MessageId, now: Instant) {
         let message = self.messages.receive(id, now);
         let Some(PairWay { way, to, .. }) = self.messages.way(message.pair) else {
             return;
         };
+        // An acknowledgement takes the path back without waiting, and no bandwidth.
         let back = self.ways.way(way).delays.back;
         let answered = Happens::Acknowledged(message.sequence, id.number());
         self.instants.add(now + back, answered);
@@ -73,7 +76,7 @@ impl FlowDriver {
         self.look_at(node, now);
     }
 
-    /// The acknowledgement of a message has arrived.
+    /// Handles the arrival of a message's acknowledgement.
     pub(super) fn acknowledge(&mut self, id: MessageId, now: Instant) {
         let message = self.messages.close(id);
         let Some(PairWay { from, .. }) = self.messages.way(message.pair) else {

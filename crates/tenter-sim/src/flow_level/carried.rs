@@ -1,15 +1,15 @@
-//! What links have carried at flow level.
+//! Data that links have carried at flow level.
 
 use tenter_flow::Weight;
 use tenter_topology::{CableEnd, HostId, NodeId, Topology};
 use tenter_units::ById;
 
-/// Data frames, and their frame bytes.
+/// Data frames and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// Frames.
+    /// Number of data frames.
     pub frames: u64,
-    /// Frame bytes.
+    /// Bytes of these frames, headers and FCS included.
     pub bytes: u64,
 }
 
@@ -20,7 +20,8 @@ impl Load {
     }
 }
 
-/// Data in parts of 2⁻²⁰, as flows are spread over ports: rounded once, when it is read.
+/// Data in units of 2⁻²⁰, as messages split over ports. Sums are exact; they are rounded once, when
+/// they are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Parts {
     frames: u128,
@@ -43,8 +44,9 @@ impl Parts {
     }
 }
 
-/// The data that each port has sent, of messages that are sent to their end: of ports between
-/// leaves once the trial is over.
+/// Data that each port has sent and each NIC has received. A message counts once its last byte has
+/// been sent. Its ports between the leaves are counted together with those of other messages: at
+/// the latest when the trial ends.
 #[derive(Clone, Debug, Default)]
 pub struct Carried {
     ports: ById<NodeId, Vec<Parts>>,
@@ -72,17 +74,17 @@ impl Carried {
         self.received[host].add(load);
     }
 
-    /// What a port has sent.
+    /// Returns the data that a port has sent.
     pub fn sent(&self, node: NodeId, port: u16) -> Load {
         self.ports[node][usize::from(port)].rounded()
     }
 
-    /// What a NIC has received.
+    /// Returns the data that a NIC has received.
     pub fn received(&self, host: HostId) -> Load {
         self.received[host]
     }
 
-    /// Frames carried so far, counted once per link.
+    /// Returns the frames carried so far, each counted once per link.
     pub fn hops(&self) -> u64 {
         self.hops
     }

@@ -1,4 +1,4 @@
-//! Links that go down, come up and change their rates, and routes that change with them.
+//! Changes of links (down, up, another rate) and of routes.
 
 use tenter_flow::{Amount, FlowRate};
 use tenter_topology::{CableEnd, NodeId};
@@ -11,8 +11,8 @@ use super::link_state::LinkState;
 use super::messages::PairWay;
 
 impl FlowDriver {
-    /// The link that a port sends over may have another rate from now on; whether it has. Rates of
-    /// flows are found when all changes of the instant are known.
+    /// Applies a change to the link behind a port; returns true if the link's rate may differ now.
+    /// The flows' rates are found later, once all changes of the instant are known.
     pub(super) fn change_link(&mut self, node: NodeId, change: &Change) -> bool {
         let (port, is_down, rate) = match *change {
             Change::Down(port, _) | Change::Darken(port, _) | Change::Hold(port) => {
@@ -20,7 +20,8 @@ impl FlowDriver {
             }
             Change::Up(port) | Change::Join(port, _, _) => (port, Some(false), None),
             Change::Rate(port, serialisation, _) => (port, None, Some(rate_of(serialisation))),
-            // Nothing waits where links change.
+            // No frame waits on a link at flow level, so there is nothing to watch, reroute or
+            // pause.
             Change::Watch(_) | Change::Reroute(_) | Change::StormBegins | Change::StormEnds => {
                 return false;
             }
@@ -42,17 +43,21 @@ impl FlowDriver {
         true
     }
 
-    /// Gives every queue pair its way over the routes and links that there are now, and goes on
-    /// with what is left of the messages that are sent. Rates are found later.
+    /// Finds the path of each queue pair over the present routes and links, and restarts the
+    /// messages that are being sent with what is left of them. The flows' rates are found later.
     pub(super) fn find_ways_again(&mut self, now: Instant) {
+        // What has been sent so far went over the old ports, so it is counted before these are
+        // forgotten.
         self.ways.spread(&mut self.carried);
         self.ways.forget();
         for (pair, PairWay { from, to, hash, .. }) in self.messages.take_ways() {
             self.find_way(pair, [from, to], hash, now);
         }
         let sent = self.messages.take_sending();
+        // All remainders are read first: they must not be queried once a flow has been withdrawn.
         let left = sent.iter().map(|(_, flow)| self.fluid.left(*flow, now));
         let left: Vec<Amount> = left.collect();
+        // In reverse, since flows that have just begun are found from the last one.
         for (_, flow) in sent.iter().rev() {
             self.fluid.withdraw(*flow);
         }
@@ -62,7 +67,8 @@ impl FlowDriver {
     }
 }
 
-/// Bytes of which the time tells a rate.
+/// Bytes whose serialisation time gives the rate: enough that rounding to a picosecond does not
+/// matter.
 const BYTES: u32 = 8_000;
 
 fn rate_of(serialisation: SerialisationTime) -> FlowRate {

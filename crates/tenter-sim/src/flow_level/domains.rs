@@ -1,4 +1,4 @@
-//! The ends of transfers within hosts, between the scale-up domains of which they are on their way.
+//! Ends of transfers within hosts, which travel through a scale-up domain and not the fabric.
 
 use tenter_engine::{LocalNode, Output};
 use tenter_net::{Event, Medium, Packet};
@@ -6,14 +6,14 @@ use tenter_units::Instant;
 
 use super::instants::{Happens, Instants};
 
-/// Ends of transfers within hosts that are on their way out of their domains.
+/// Ends of transfers that are on their way through a domain. `free` holds reusable slots.
 #[derive(Debug, Default)]
 pub(super) struct UnderWay {
     pub(super) packets: Vec<(LocalNode, Packet)>,
     pub(super) free: Vec<u32>,
 }
 
-/// What hosts send without their NICs: the ends of transfers within their domains.
+/// Takes what hosts send past their NICs, through their scale-up domains.
 pub(super) struct Domains<'a> {
     pub(super) instants: &'a mut Instants,
     pub(super) under_way: &'a mut UnderWay,

@@ -1,4 +1,4 @@
-//! Moves time at flow level.
+//! The driver that moves time at flow level.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -31,47 +31,48 @@ use super::ring_rates::WholeRings;
 use super::spray::Sprays;
 use super::ways::Ways;
 
-/// So many records are collected. Tests stop within instants, too.
+/// Complete flows after which the driver stops, so that they can be booked. Tests stop much
+/// earlier, within instants too.
 const MANY_RECORDS: usize = if cfg!(debug_assertions) { 8 } else { 1 << 18 };
 
-/// Hosts as at packet level, and flows between them.
+/// Driver of a trial at flow level: the hosts of packet level, with flows between them.
 #[derive(Debug)]
 pub struct FlowDriver {
     pub(super) fabric: Fabric<Unwatched>,
     pub(super) fluid: Fluid,
     pub(super) ways: Ways,
-    /// The queues of switches, where they hold no sender back.
+    /// Queues of the switches' links, if nothing holds senders back.
     pub(super) queues: Option<OpenQueues>,
     pub(super) host_rates: HostRates,
-    /// Links that have been down or degraded. Only looked up.
+    /// State of links that have ever been down or degraded. Only looked up, never iterated.
     pub(super) changed_links: HashMap<LinkId, LinkState>,
     pub(super) messages: Messages,
-    /// When the last message of each queue pair arrives, where links are chosen by chance. Only
-    /// looked up.
+    /// Last arrival of each queue pair, if links are drawn: its messages must arrive in order. Only
+    /// looked up, never iterated.
     pub(super) arrivals: HashMap<PairId, Instant>,
-    /// The first queue pair of each rank.
+    /// First queue pair of each rank.
     pub(super) first_pairs: ById<JobId, ById<RankId, PairId>>,
     pub(super) instants: Instants,
-    /// What happens at an instant within which the driver has stopped.
+    /// Events left over from the instant within which the driver has stopped.
     happening: Option<(Instant, IntoIter<Happens>)>,
     pub(super) under_way: UnderWay,
-    /// Shares of transfers that have to arrive before the transfer has, where there are several.
+    /// Shares of a transfer that have yet to arrive, for transfers split over several queue pairs.
     pub(super) shares: Countdown<(JobId, u32)>,
     pub(super) carried: Carried,
-    /// How rings are run as a whole, where nothing else runs.
+    /// How rings run as a whole, if the trial has nothing but such rings.
     pub(super) whole_rings: Option<WholeRings>,
-    /// The rings of jobs that are run as a whole now.
+    /// Jobs whose rings run as a whole now.
     pub(super) running_rings: BTreeMap<JobId, RingsUnderWay>,
-    /// What those took that have ended and have not been asked for.
+    /// Results of rings that have ended and have not been taken yet.
     pub(super) ended_rings: BTreeMap<JobId, RingsTaken>,
-    /// What is known of rings. Only looked up.
+    /// Flows of each job's rings. Only looked up, never iterated.
     pub(super) known_rings: HashMap<(JobId, Rings), Arc<KnownRings>>,
-    /// What rings take that have been under way together; those with the same number have begun at
-    /// the same instant. Only looked up.
+    /// Times of rings that run together. In the key, rings with the same last number began at the
+    /// same instant. Only looked up, never iterated.
     pub(super) rings_at_rates: HashMap<Vec<(JobId, Rings, usize)>, Vec<AtRates>>,
-    /// When a timer of each node was last planned.
+    /// Earliest planned timer event of each node; never if none is planned.
     pub(super) planned: Vec<Instant>,
-    /// The nodes of the topology, as they are numbered here.
+    /// Node of the topology for each node of the driver.
     node_ids: Vec<NodeId>,
     pub(super) events: u64,
     pub(super) settled: u64,
@@ -81,7 +82,7 @@ impl FlowDriver {
     /// Builds the hosts of a plan and the links between them.
     ///
     /// # Errors
-    /// When hosts cannot reach each other, or a collective cannot be run.
+    /// If hosts cannot reach each other, or if a collective cannot be run.
     pub fn new(plan: &Plan) -> Result<FlowDriver, SimulationError> {
         let mut fabric = fabric(plan)?;
         fabric.partition_records.posted = Some(RefCell::default());
@@ -97,6 +98,7 @@ impl FlowDriver {
         let mut fluid = Fluid::tolerating(plan.tolerance);
         let topology = &fabric.context.topology;
         let host_rates = HostRates::new(plan);
+        // Links that are all alike are loaded as one bundle. Faults and circuits make them differ.
         let may_change = plan.circuits.is_some() || !plan.faults.events.is_empty();
         let mut driver = FlowDriver {
             whole_rings: None,
@@ -130,6 +132,7 @@ impl FlowDriver {
             settled: 0,
         };
         driver.queues = OpenQueues::new(plan, &mut driver.fluid);
+        // A ring as a whole has rates that never change; a link that changes would change them.
         if !may_change {
             driver.whole_rings = driver.find_whole_rings(plan.ring_transfers);
         }
@@ -139,17 +142,18 @@ impl FlowDriver {
         Ok(driver)
     }
 
-    /// When something next happens.
+    /// Returns the instant of the next event.
     pub(super) fn next(&mut self) -> Option<Instant> {
         let ends = self.fluid.next_end();
         let others = self.instants.next();
         ends.into_iter().chain(others).min()
     }
 
-    /// Lets all happen that does at an instant, and goes on with one where it stopped before
-    /// because there were many records.
+    /// Handles everything that happens at `at`, or goes on within that instant if it stopped there
+    /// because of many records.
     pub(super) fn step(&mut self, at: Instant) {
         if self.happening.is_none() {
+            // If the driver stopped within the instant, its flows have ended already.
             self.end_flows(at);
         }
         loop {
@@ -162,9 +166,11 @@ impl FlowDriver {
                 }
                 continue;
             }
+            // The rates are found once all events are handled. New flows may end, and events may
+            // follow, at this same instant: then the loop goes round again.
             self.settle(at);
             self.settled += 1;
-            // It looks at all flows, so not each time.
+            // The check reads all flows, so it runs rarely.
             debug_assert!(!self.settled.is_power_of_two() || self.fluid.check() == Ok(()));
             if self.next() != Some(at) {
                 return;
@@ -184,7 +190,7 @@ impl FlowDriver {
         }
     }
 
-    /// Lets things happen until there are many records; whether all have.
+    /// Handles events until many records are waiting. Returns true if all were handled.
     fn let_all_happen(&mut self, mut all: IntoIter<Happens>, at: Instant) -> bool {
         while let Some(happens) = all.next() {
             self.events += 1;
@@ -197,13 +203,15 @@ impl FlowDriver {
         true
     }
 
-    /// A flow has sent its last byte. Its message arrives after the wait, and the queue pair sends
-    /// its next message.
+    /// Ends a flow that has sent its last byte. Its message arrives `wait` later than its path
+    /// alone takes, and the queue pair sends its next message.
     fn flow_ends(&mut self, flow: FlowId, wait: Time, now: Instant) {
         let Some((id, next)) = self.messages.ended(flow) else {
             self.fluid.withdraw(flow);
             return;
         };
+        // A withdrawn flow's hops and rate are gone, so parts are counted, and queues told, before
+        // that.
         let message = *self.messages.get(id);
         let drawn = self.drawn_parts(id, flow);
         self.count(&message, 1, &drawn);
@@ -240,7 +248,8 @@ impl FlowDriver {
     }
 }
 
-/// The nodes of the topology in the order of their only part.
+/// Returns the topology's nodes in the order in which the driver numbers them: it has one
+/// partition.
 fn node_ids(context: &Context) -> Vec<NodeId> {
     let mut ids: Vec<NodeId> = context.topology.node_ids().collect();
     ids.sort_unstable_by_key(|&node| context.home(node));

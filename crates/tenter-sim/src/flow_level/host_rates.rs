@@ -1,4 +1,4 @@
-//! How fast hosts send and receive where their memory is slower than the wire.
+//! Rates of hosts whose memory is slower than the wire.
 
 use tenter_flow::FlowRate;
 use tenter_net::WIRE_OVERHEAD_BYTES;
@@ -6,14 +6,14 @@ use tenter_plan::Plan;
 use tenter_topology::{CableEnd, HostId, NodeId, Topology};
 use tenter_units::{ById, Rate};
 
-/// What a host sends and receives at most.
+/// Highest rates at which a host sends and receives.
 #[derive(Clone, Copy, Debug)]
 struct HostRate {
     send: FlowRate,
     receive: FlowRate,
 }
 
-/// That of all hosts, in bits on the wire; empty where all keep up with it.
+/// Rates of all hosts, as bits on the wire. Empty if every host keeps up with the wire.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HostRates(ById<HostId, HostRate>);
 
@@ -44,13 +44,13 @@ impl HostRates {
         HostRates(hosts.collect())
     }
 
-    /// The most that a port sends.
+    /// Returns the highest rate at which a port sends.
     pub(super) fn of_line(&self, topology: &Topology, end: CableEnd) -> FlowRate {
         let line = FlowRate::of_line(topology.cable(end.node, end.port).rate);
         self.limited(topology, end, line)
     }
 
-    /// The most that a port sends, on whose link a rate is possible.
+    /// Returns the highest rate at which a port sends whose link allows `line`.
     pub(super) fn limited(&self, topology: &Topology, end: CableEnd, line: FlowRate) -> FlowRate {
         if self.0.is_empty() {
             return line;
@@ -66,12 +66,12 @@ impl HostRates {
     }
 }
 
-/// Bytes of a full frame.
+/// Returns the frame bytes of a full packet.
 fn frame(plan: &Plan) -> u32 {
     plan.nic.mtu_bytes + plan.nic.header_bytes()
 }
 
-/// What full packets take of the wire while DMA is as fast as it can.
+/// Returns the wire rate of full packets when DMA runs at its highest payload rate.
 fn of_dma(plan: &Plan, rate: Rate) -> Option<Rate> {
     let payload = plan.nic.pcie?.payload_rate(rate, plan.nic.mtu_bytes);
     Some(scaled(

@@ -1,27 +1,29 @@
-//! What happens at flow level, instant by instant.
+//! The event list at flow level.
 
 use std::collections::BTreeMap;
 use tenter_units::Instant;
 
-/// Something that happens; the order is that of events at the same instant.
+/// An event. Events at one instant are handled in the order of this type: by kind, then by number,
+/// and never by the order in which they were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Happens {
-    /// The end of a transfer within hosts comes out of their domain; its place among those under
-    /// way.
+    /// The end of a transfer within a host leaves its scale-up domain. The number is its slot in
+    /// [`UnderWay`](super::domains::UnderWay).
     Carried(u32),
-    /// The last packet of a message, by its number and its place, has come to its last queue.
+    /// The last packet of a message has reached its last queue. The numbers are the message's
+    /// sequence number, which decides the order, and its slot.
     Queued(u64, u32),
     /// A message has arrived whole.
     Delivered(u64, u32),
-    /// Its acknowledgement has arrived.
+    /// The acknowledgement of a message has arrived.
     Acknowledged(u64, u32),
-    /// The rings of a job, run as a whole, are done.
+    /// The rings of a job end, unless their rates have changed in between.
     Rings(u16),
-    /// A timer of a node of the fabric may be due.
+    /// A timer of a node may be due.
     Timer(u32),
 }
 
-/// What is to happen.
+/// Events by instant.
 #[derive(Debug, Default)]
 pub(super) struct Instants(BTreeMap<Instant, Vec<Happens>>);
 
@@ -30,12 +32,13 @@ impl Instants {
         self.0.entry(at).or_default().push(happens);
     }
 
-    /// When something next happens.
+    /// Returns the instant of the next event.
     pub(super) fn next(&self) -> Option<Instant> {
         self.0.first_key_value().map(|(at, _)| *at)
     }
 
-    /// All that is known to happen at an instant, in order.
+    /// Takes the events that are planned for `at`, in order. More may be added for the same
+    /// instant.
     pub(super) fn take(&mut self, at: Instant) -> Vec<Happens> {
         let mut all = self.0.remove(&at).unwrap_or_default();
         all.sort_unstable();

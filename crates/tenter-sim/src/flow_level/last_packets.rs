@@ -1,19 +1,19 @@
-//! What the last packet of a message waits where switches choose links by chance.
+//! The wait of a message's last packet where switches choose links by chance.
 //!
-//! Flows that share a link end together. Packets end one by one: packets that come to a link by
-//! chance leave a queue there, and the last packet of a message lies by chance among those of
-//! others.
+//! Flows that share a link end together. Packets end one by one: packets that reach a link by
+//! chance build a queue there, and a message's last packet lies by chance among the packets of
+//! other messages.
 //!
-//! Of n packets that take one of k links by chance, the number on a link is a random walk that
-//! comes back to its mean. The link stands still until the walk is at its largest excess, and ends
-//! later by that much. The excess x of such a walk, of variance v = 1 − 1/k, exceeds a value with a
-//! probability of exp(−2x (x + μn) / vn), by the reflection principle (Feller, *An Introduction to
-//! Probability Theory*, volume 1, chapter III); μ is how much more NICs could send than the link
-//! carries: the queue seldom runs empty then. What others send behind the last packet of a message
-//! is exponential, with a mean of what lies between two packets of its own.
+//! If n packets each take one of k links by chance, the count on one link is a random walk that
+//! returns to its mean. The link idles until the walk reaches its largest excess, and ends later by
+//! that much. The excess x of a walk with variance v = 1 − 1/k exceeds a value with probability
+//! exp(−2x (x + μn) / vn), by the reflection principle (Feller, *An Introduction to Probability
+//! Theory*, volume 1, chapter III). μ is the rate that NICs could send beyond the link's rate, as a
+//! part of it: with a large μ the queue seldom runs empty. What other messages send behind the last
+//! packet is exponential; its mean is the distance between two packets of the message.
 //!
-//! The walk at each tier is that of the link that holds the message back, whatever the load of the
-//! tier, and those of two messages are independent.
+//! The model takes the walk at each tier to be that of the link which holds the message back,
+//! whatever the tier's load, and the walks of two messages to be independent.
 
 use std::f64::consts::LN_2;
 
@@ -27,21 +27,21 @@ use super::messages::{Message, PairWay};
 use super::queues::Fullest;
 use super::ways::nic;
 
-/// A message on the link that holds it back, at the end of its flow.
+/// A message among others on its bottleneck link, at the end of its flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Crowd {
-    /// How long the link takes for a packet, in ps.
+    /// Time that the link needs for one packet, in ps.
     packet_ps: f64,
-    /// Packets that the link carries while it carries those of the message.
+    /// Packets that the link carries while it carries the message.
     packets: f64,
-    /// Packets of others for each of its own.
+    /// Packets of other messages for each packet of this one.
     others: f64,
-    /// How much more its NIC might send, as a part of what it does.
+    /// Rate that the NIC could send beyond what it sends, as a fraction of the latter.
     excess: f64,
 }
 
 impl Crowd {
-    /// The wait behind walks of these variances, one for each tier.
+    /// Draws the wait behind walks with the given variances, one for each tier.
     fn wait(&self, walks: &[f64], draws: Draws) -> Time {
         let drift = self.excess;
         let excess = |(tier, variance): (u64, &f64)| {
@@ -55,10 +55,10 @@ impl Crowd {
     }
 }
 
-/// An exponential value with a mean of one, from a uniform one. The logarithm is interpolated
-/// between powers of two, so that it is the same on all machines.
+/// Turns a uniform value into an exponential one with mean 1. The logarithm is interpolated between
+/// powers of two, so that it is the same on all machines.
 fn exponential(uniform: u64) -> f64 {
-    /// It is within a hundredth with this.
+    /// Curvature of the interpolation, which keeps the logarithm within a hundredth.
     const BEND: f64 = 0.344;
     let halves = uniform.leading_zeros();
     let rest = uniform.checked_shl(halves + 1).unwrap_or(0) >> 12;
@@ -68,8 +68,8 @@ fn exponential(uniform: u64) -> f64 {
 }
 
 impl FlowDriver {
-    /// What the last packets wait of messages whose flows end at an instant; empty where no links
-    /// are chosen by chance.
+    /// Returns the wait of the last packet of each flow that ends at an instant. The list is empty
+    /// if no switch chooses links by chance.
     pub(super) fn waits_of_last(&self, flows: &[FlowId]) -> Vec<Time> {
         if !self.ways.are_by_chance() {
             return Vec::new();
@@ -86,8 +86,8 @@ impl FlowDriver {
         Some(crowd.wait(walks, draws))
     }
 
-    /// What the last packet of a message waits on the fullest of its links, where nothing but its
-    /// NIC has held it back until it was sent.
+    /// Returns the wait of a message's last packet at its fullest link, if only its NIC has held it
+    /// back.
     pub(super) fn wait_on(&self, message: &Message, link: Fullest) -> Option<Time> {
         let PairWay { way, .. } = self.messages.way(message.pair)?;
         let (walks, draws) = self.ways.walks(way, message.burst())?;
@@ -107,7 +107,8 @@ impl FlowDriver {
         })
     }
 
-    /// A message of which a link carries a part, which is a share of all that comes to it.
+    /// Describes a message of which a link carries `part`, where it makes up `share` of all traffic
+    /// on the link. `sends` is the link's rate in bits per second.
     fn among(&self, message: &Message, part: Weight, share: f64, sends: f64, excess: f64) -> Crowd {
         let frames = f64::from(message.frames);
         Crowd {
@@ -118,13 +119,14 @@ impl FlowDriver {
         }
     }
 
-    /// The message among others; nothing where another link than those that packets choose holds it
-    /// back.
+    /// Describes a message on its bottleneck. Returns `None` if that is not a link which packets
+    /// choose.
     fn crowd(&self, message: &Message, from: HostId, flow: FlowId) -> Option<Crowd> {
         let link = self.fluid.bottleneck(flow)?;
         let mut hops = self.fluid.hops(flow).iter();
         let &(_, part) = hops.find(|(hop, _)| *hop == link)?;
-        // The link is full. Its capacity may have changed at this very instant.
+        // The link is full, so its load stands for its rate. Its capacity may have changed at this
+        // very instant.
         let full = self.fluid.load(link).bits_per_second();
         let own = self.fluid.rate(flow).bits_per_second() * part.share();
         let line = self.ways.link(nic(from));

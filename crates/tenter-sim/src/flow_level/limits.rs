@@ -1,4 +1,4 @@
-//! What flow level cannot say of a plan, and what it says too well.
+//! What flow level cannot simulate in a plan, and what it simulates with a known bias.
 
 use tenter_endpoint::NicSpec;
 use tenter_endpoint::loss_recovery::LossRecovery;
@@ -10,12 +10,14 @@ use tenter_units::Time;
 
 use super::way_delays::WayDelays;
 
-/// The most that a queue pair sends at: what it may have unacknowledged, in each round trip.
+/// Returns the rate to which the NIC's windows limit a queue pair: the bytes that may be
+/// unacknowledged, in each round trip.
 pub(super) fn of_windows(nic: &NicSpec, delays: &WayDelays) -> FlowRate {
     let frame = nic.longest_frame_bytes();
     let wire = u64::from(frame + WIRE_OVERHEAD_BYTES);
     let round_trip = delays.round_trip(frame);
-    // What one acknowledgement covers is free again all at once, so half of it is in use.
+    // One acknowledgement frees all packets that it covers at once. On average half of them are
+    // free and unused.
     let unused = (nic.first_acknowledgement() - 1) / 2;
     let repeated = match &nic.loss_recovery {
         LossRecovery::SelectiveRepeat(repeat) => Some(repeat.window),
@@ -28,7 +30,8 @@ pub(super) fn of_windows(nic: &NicSpec, delays: &WayDelays) -> FlowRate {
     });
     let of_messages = nic.outstanding_messages.map(|messages| {
         let bytes = nic.cut().packets_per_message() * wire;
-        // The acknowledgement comes for the last packet of a message.
+        // The acknowledgement answers the last packet of a message, so the others are sent before
+        // the round trip begins.
         let rest = bytes - wire;
         let round = delays.sending(rest) + round_trip;
         FlowRate::of_bytes(bytes.saturating_mul(u64::from(messages)), round)
@@ -37,7 +40,7 @@ pub(super) fn of_windows(nic: &NicSpec, delays: &WayDelays) -> FlowRate {
     limits.min().unwrap_or(FlowRate::UNLIMITED)
 }
 
-/// Why a plan cannot be run at flow level.
+/// The reason why a plan cannot run at flow level.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} cannot be simulated at flow level: {remedy}")]
 pub struct FlowLevelRefusal {
@@ -45,10 +48,10 @@ pub struct FlowLevelRefusal {
     remedy: &'static str,
 }
 
-/// Something that flow level leaves out of a plan, and what that does to the answer.
+/// Something that flow level leaves out of a plan, and how that biases the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// What is said of it behind "at flow level".
+    /// Sentence that follows "at flow level" in the note.
     pub text: &'static str,
 }
 
@@ -56,10 +59,10 @@ const PACKETS: &str = "set `engine.fidelity: packet`, or leave it out of the sce
 
 const TOLERANCE: &str = "links carry up to `engine.tolerance` more or less than they can: the rates of flows are the max–min fair ones of links that are so much faster or slower";
 
-/// What flow level leaves out of a plan.
+/// Lists what flow level leaves out of a plan.
 ///
 /// # Errors
-/// What it can say nothing about.
+/// If the plan has something that flow level cannot simulate at all.
 pub fn left_out(plan: &Plan) -> Result<Vec<LeftOut>, FlowLevelRefusal> {
     let runs = || plan.jobs.iter().flat_map(|job| &job.sequence);
     let faults = || plan.faults.events.iter();
@@ -107,10 +110,10 @@ pub fn left_out(plan: &Plan) -> Result<Vec<LeftOut>, FlowLevelRefusal> {
     Ok(holds.map(|(_, text)| LeftOut { text }).collect())
 }
 
-/// Of sprayed packets, where they are drawn.
+/// Note for sprayed packets whose links are drawn.
 pub(super) const DRAWN: &str = "the links of sprayed packets are drawn for each message, whatever queues there are, so the time may be off either way";
 
-/// What it leaves out of the choice of ways.
+/// Notes on the choice of paths, each with true if it applies.
 fn of_ways(plan: &Plan) -> [(bool, &'static str); 4] {
     let any = |is: fn(&LoadBalancing) -> bool| {
         let mut switches = plan.switches.iter();
@@ -137,13 +140,13 @@ fn of_ways(plan: &Plan) -> [(bool, &'static str); 4] {
     ]
 }
 
-/// Of queues that nothing holds back from growing.
+/// Note for queues that grow without holding anybody back.
 const OPEN_QUEUES: &str = "queues hold whatever comes to them and drop nothing; of queues that a message passes one after the other the longest wait counts";
 
-/// Of lossy queues where flows share links.
+/// Note for lossy queues if flows share links.
 const NO_QUEUES: &str = "no frame waits behind others or is dropped: flows share full links evenly, where in a queue they have shares by their arrivals";
 
-/// Says of a trial that its flows share links, where nothing would hold queues back.
+/// Replaces the note on open queues: in this trial flows share links after all.
 pub(super) fn note_no_queues(found: &mut [LeftOut]) {
     for left_out in found {
         if left_out.text == OPEN_QUEUES {
@@ -152,7 +155,7 @@ pub(super) fn note_no_queues(found: &mut [LeftOut]) {
     }
 }
 
-/// What it leaves out of queues and of reactions to them.
+/// Notes on queues and on reactions to them, each with true if it applies.
 fn of_queues(plan: &Plan) -> [(bool, &'static str); 7] {
     let is_lossy = !plan.is_lossless() && plan.scheduled.is_none() && plan.credit.is_none();
     let are_open = plan.queues_are_open();
@@ -183,7 +186,7 @@ fn of_queues(plan: &Plan) -> [(bool, &'static str); 7] {
 }
 
 impl WayDelays {
-    /// What bytes take at the slowest link.
+    /// Returns the time that `bytes` take on the slowest link.
     fn sending(&self, bytes: u64) -> Time {
         self.slowest_rate()
             .map_or(Time::ZERO, |rate| rate.time_of_bits(u128::from(bytes) * 8))

@@ -1,11 +1,11 @@
-//! Whether a link is down, and its present rate.
+//! Changes of a link during a trial.
 
 use tenter_flow::FlowRate;
 
-/// A link that has changed.
+/// State of a link that has changed since the trial began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LinkState {
     pub(super) is_down: bool,
-    /// Its rate where that is not the one it began with.
+    /// The degraded rate; `None` while the link has the rate it began with.
     pub(super) rate: Option<FlowRate>,
 }

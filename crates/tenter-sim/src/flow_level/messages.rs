@@ -1,5 +1,4 @@
-//! Messages: shares of transfers on queue pairs, from when they are posted to when they are
-//! acknowledged.
+//! Messages (shares of transfers on queue pairs) from posting to acknowledgement.
 
 use tenter_flow::FlowId;
 use tenter_topology::HostId;
@@ -11,16 +10,16 @@ use super::spray::Burst;
 use super::ways::WayId;
 
 id! {
-    /// A queue pair, among all of the trial.
+    /// Index of a queue pair among all queue pairs of the trial.
     pub(super) struct PairId(u32);
 }
 
 id! {
-    /// A message; the number of one that is acknowledged is given to another.
+    /// Slot of a message. It is reused after the message has been acknowledged.
     pub(super) struct MessageId(u32);
 }
 
-/// A message, or none, in the memory of one.
+/// A message or none, without the extra word that an `Option` would take.
 #[derive(Clone, Copy, Debug)]
 struct MaybeMessage(MessageId);
 
@@ -36,30 +35,31 @@ impl MaybeMessage {
     }
 }
 
-/// A message.
+/// A message: one transfer's share on one queue pair.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
     pub(super) key: FlowKey,
     pub(super) turn: u32,
     pub(super) pair: PairId,
-    /// Its number among all.
+    /// Number in the order of posting, unique in the trial. Unlike the slot it does not depend on
+    /// reuse, so it decides the order of events.
     pub(super) sequence: u64,
     pub(super) bytes: u64,
     pub(super) posted: Instant,
-    /// When its first byte was sent; never until then.
+    /// Instant at which the first byte was sent; never before that.
     pub(super) first_sent: Instant,
-    /// When it has arrived whole; never until then.
+    /// Instant at which the last byte arrived; never before that.
     pub(super) received: Instant,
-    /// The one that the queue pair sends after it.
+    /// Next message of the queue pair.
     next: MaybeMessage,
     pub(super) frames: u32,
 }
 
-// There may be many millions.
+// A trial may have many millions of messages and queue pairs.
 const _: () = assert!(size_of::<Message>() == 64 && size_of::<Pair>() == 24);
 
 impl Message {
-    /// One of so many bytes in so many frames that is not posted yet.
+    /// Creates a message that has not been posted yet.
     pub(super) fn new(key: FlowKey, turn: u32, pair: PairId, bytes: u64, frames: u32) -> Message {
         Message {
             key,
@@ -75,7 +75,7 @@ impl Message {
         }
     }
 
-    /// Its packets.
+    /// Describes the message's packets for drawing their links.
     pub(super) fn burst(&self) -> Burst {
         Burst {
             key: self.key,
@@ -85,13 +85,13 @@ impl Message {
     }
 }
 
-/// A queue pair.
+/// State of a queue pair.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    /// The message that it sends, and the last that it has.
+    /// Message being sent, and the last one in the queue behind it; both linked by `next`.
     sending: MaybeMessage,
     last: MaybeMessage,
-    /// Where its messages go, once it has any.
+    /// Path of its messages; none before the first message.
     way: PairWay,
 }
 
@@ -103,11 +103,11 @@ impl Pair {
     };
 }
 
-/// The way of a queue pair.
+/// Path of a queue pair.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairWay {
     pub(super) way: WayId,
-    /// The hash of its packets.
+    /// Hash of its packets' 5-tuple, by which switches choose ports.
     pub(super) hash: u32,
     pub(super) from: HostId,
     pub(super) to: HostId,
@@ -126,19 +126,19 @@ impl PairWay {
     }
 }
 
-/// All messages under way, and the queue pairs they are in.
+/// All messages under way, and their queue pairs.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     all: ById<MessageId, Message>,
     free: Vec<MessageId>,
     pairs: ById<PairId, Pair>,
     posted: u64,
-    /// The message of each flow.
+    /// Message that each flow carries.
     of_flow: ById<FlowId, MaybeMessage>,
 }
 
 impl Messages {
-    /// So many further queue pairs; the first of them.
+    /// Adds `count` queue pairs, and returns the first of them.
     pub(super) fn add_pairs(&mut self, count: usize) -> PairId {
         let first = PairId::new(self.pairs.len() as u32);
         let pairs = self.pairs.len() + count;
@@ -158,7 +158,7 @@ impl Messages {
         self.pairs[pair].way = way;
     }
 
-    /// Takes the ways of all queue pairs that have any.
+    /// Takes the paths of all queue pairs that have one.
     pub(super) fn take_ways(&mut self) -> Vec<(PairId, PairWay)> {
         let pairs = self.pairs.numbered_mut();
         let taken = pairs.filter_map(|(pair, of)| {
@@ -168,7 +168,7 @@ impl Messages {
         taken.collect()
     }
 
-    /// Posts a message; whether its queue pair sends it at once.
+    /// Posts a message. The flag is true if its queue pair has nothing else to send.
     pub(super) fn post(&mut self, message: Message, at: Instant) -> (MessageId, bool) {
         self.posted += 1;
         let pair = message.pair;
@@ -196,7 +196,8 @@ impl Messages {
         (id, false)
     }
 
-    /// A message is sent from now on, as a flow.
+    /// Notes that a message is now sent as a flow. A message that restarts over another path keeps
+    /// the instant of its first byte.
     pub(super) fn begin(&mut self, id: MessageId, flow: FlowId, now: Instant) {
         let message = &mut self.all[id];
         if message.first_sent.is_never() {
@@ -208,12 +209,12 @@ impl Messages {
         self.of_flow[flow] = MaybeMessage(id);
     }
 
-    /// The message that is sent with a flow.
+    /// Returns the message that a flow carries.
     pub(super) fn of_flow(&self, flow: FlowId) -> Option<MessageId> {
         self.of_flow[flow].get()
     }
 
-    /// A flow has ended: its message, and the one that its queue pair sends next.
+    /// Ends a flow. Returns its message, and the next message of the queue pair.
     pub(super) fn ended(&mut self, flow: FlowId) -> Option<(MessageId, Option<MessageId>)> {
         let id = self.of_flow[flow].take()?;
         let message = &mut self.all[id];
@@ -226,8 +227,8 @@ impl Messages {
         Some((id, next.get()))
     }
 
-    /// The messages that are sent with their flows, in the order in which they were posted. Each
-    /// has to [begin](Messages::begin) anew.
+    /// Takes the messages that are being sent, with their flows, in the order of posting. The
+    /// caller must [begin](Messages::begin) each one again.
     pub(super) fn take_sending(&mut self) -> Vec<(MessageId, FlowId)> {
         let mut sent: Vec<(MessageId, FlowId)> = self.sending().collect();
         self.of_flow = ById::default();
@@ -235,20 +236,20 @@ impl Messages {
         sent
     }
 
-    /// The messages that are sent, with their flows.
+    /// Returns the messages that are being sent, with their flows.
     pub(super) fn sending(&self) -> impl Iterator<Item = (MessageId, FlowId)> {
         let sent = self.of_flow.numbered();
         sent.filter_map(|(flow, message)| Some((message.get()?, flow)))
     }
 
-    /// A message has arrived whole.
+    /// Notes the arrival of a message.
     pub(super) fn receive(&mut self, id: MessageId, now: Instant) -> Message {
         let message = &mut self.all[id];
         message.received = now;
         *message
     }
 
-    /// A message is acknowledged.
+    /// Frees the slot of an acknowledged message, and returns the message.
     pub(super) fn close(&mut self, id: MessageId) -> Message {
         self.free.push(id);
         self.all[id]

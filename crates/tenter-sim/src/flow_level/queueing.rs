@@ -1,4 +1,4 @@
-//! How messages are sent into the queues of switches, and when they have passed them.
+//! Passage of messages through the queues of switches.
 
 use tenter_flow::{FlowId, FlowRate};
 use tenter_units::{Instant, Time};
@@ -9,7 +9,7 @@ use super::messages::{Message, MessageId, PairId};
 use super::queues::Path;
 
 impl FlowDriver {
-    /// Gives the links of a queue pair queues.
+    /// Creates queues for the links of a queue pair's path.
     pub(super) fn open_queues(&mut self, pair: PairId) {
         let (Some(open), Some(own)) = (&mut self.queues, self.messages.way(pair)) else {
             return;
@@ -21,7 +21,7 @@ impl FlowDriver {
         open.open(&self.fluid, way, links);
     }
 
-    /// A message begins to be sent, whose packets come to queues.
+    /// Remembers the links that are drawn for a message when it begins to be sent.
     pub(super) fn enter_queues(&mut self, id: MessageId) {
         let Some(open) = &mut self.queues else {
             return;
@@ -35,7 +35,7 @@ impl FlowDriver {
         }
     }
 
-    /// Finds the rates of flows at `now`; queues are told what has changed.
+    /// Finds the flows' rates at `now`, and passes the changes on to the queues.
     pub(super) fn settle(&mut self, now: Instant) {
         let Some(open) = &mut self.queues else {
             self.fluid.settle(now);
@@ -51,8 +51,8 @@ impl FlowDriver {
         });
     }
 
-    /// Loads all links one by one from now on. Each has its part of what waits for its bundle.
-    /// Flows under way end in the queues of their old ways; they begin anew on others.
+    /// Loads all links one by one from now on. Each gets its part of the backlog of its bundle.
+    /// Flows under way stop in the queues of their old paths; the caller restarts them on new ones.
     pub(super) fn dissolve_bundles(&mut self, now: Instant) {
         if let Some(open) = &mut self.queues {
             let (messages, ways) = (&self.messages, &self.ways);
@@ -70,8 +70,8 @@ impl FlowDriver {
         self.ways.dissolve_bundles();
     }
 
-    /// All of a message has been sent. Its last packet has yet to pass the queues, if there are
-    /// any; whether there are.
+    /// Handles the moment at which a message has been sent completely. Returns true if its last
+    /// packet has queues to pass: the arrival is then decided when it reaches the last of them.
     pub(super) fn leave_nic(&mut self, flow: FlowId, id: MessageId, now: Instant) -> bool {
         let path = Path::of(&self.messages, &self.ways, &self.fabric.topology, id);
         let (Some(open), Some(path)) = (&mut self.queues, path) else {
@@ -85,7 +85,7 @@ impl FlowDriver {
         true
     }
 
-    /// The last packet of a message has come to its last queue: it arrives when it has passed all.
+    /// Decides the arrival of a message whose last packet has reached its last queue.
     pub(super) fn pass_queues(&mut self, id: MessageId, now: Instant) {
         let message = *self.messages.get(id);
         let rest = self.rest(&message);
@@ -103,7 +103,9 @@ impl FlowDriver {
         self.instants.add(arrival, arrives);
     }
 
-    /// When a message arrives, after the messages before it on its queue pair.
+    /// Returns the arrival of a message, moved behind that of the previous message on its queue
+    /// pair if links are drawn. Without draws all messages take one path and arrive in order
+    /// anyway.
     pub(super) fn in_order(&mut self, message: &Message, arrival: Instant) -> Instant {
         if !self.ways.are_drawn() {
             return arrival;
