@@ -1,12 +1,13 @@
-//! Messages in the queues of switches, where nothing but their NICs holds senders back.
+//! Messages in the queues of switches, for trials in which nothing but their NICs holds senders
+//! back.
 //!
-//! NICs send as fast as they can, and what a switch cannot send at once waits for its link. So a
-//! message is sent at the rate that its NIC has for it, and its last packet waits at the fullest of
-//! its links behind all that came before. What comes later does not slow it down.
+//! NICs send as fast as they can, and what a switch cannot send at once waits for its link. A
+//! message is therefore sent at its NIC's rate, and its last packet waits at the fullest link of
+//! its path behind everything that arrived before. Later arrivals do not slow it down.
 //!
-//! Links that a message passes one after the other are taken to be fed by NICs directly, each as
-//! much later as packets take to get there: what waits at one of them is not what the others let
-//! wait as well, so the longest wait counts.
+//! The model feeds all links of a path from the NICs directly, each one later by the time that
+//! packets need to reach it. A backlog at one link would reach the next one no faster than the
+//! first link sends, so waits are not added up: the longest one counts.
 
 use tenter_flow::{FlowRate, FlowSpec, Fluid, LinkId, Queues, RouteId, Waiting, Weight};
 use tenter_plan::Plan;
@@ -16,49 +17,50 @@ use tenter_units::{ById, Instant, Rate, Time};
 use super::messages::{MessageId, Messages};
 use super::ways::{Hop, Way, Ways};
 
-/// More than a NIC sends.
+/// A rate above that of any NIC.
 const ANY_RATE: Rate = Rate::from_gbps(1_000_000);
 
-/// The queues of switches.
+/// Queues of the switches' links.
 #[derive(Debug)]
 pub(super) struct OpenQueues {
     queues: Queues,
-    /// Where flows go from each NIC: no link holds them back. One of them for all NICs would have
-    /// to be looked at with each flow that begins.
+    /// Route and last link of flows in place of the fabric. They hold no flow back. Each NIC has a
+    /// last link of its own: one for all NICs would be visited with every flow that begins
+    /// anywhere.
     no_route: RouteId,
     beyond: ById<HostId, LinkId>,
-    /// The most that a last packet has found waiting at a link, in bytes.
+    /// Largest backlog that the last packet of a message has met at a link, in bytes.
     pub(super) most_bytes: u64,
-    /// The links of messages whose packets are drawn.
+    /// Drawn links of each message that is in the queues.
     drawn: ById<MessageId, Drawn>,
 }
 
-/// A message whose packets are drawn.
+/// Drawn links of a message.
 #[derive(Clone, Debug, Default)]
 struct Drawn {
-    /// Its links.
+    /// The links between the leaves.
     hops: Box<[Hop]>,
-    /// The rate at which its NIC has sent the end of it.
+    /// Rate at which the NIC sent the end of the message.
     rate: FlowRate,
 }
 
-/// A link that a message passes, the part of it that does, and how long after its NIC.
+/// A link that a message passes, the part of the message that does, and the delay from its NIC.
 type Passed = (LinkId, Weight, Time);
 
-/// The link that has most to carry of all that a message passes, for what it can.
+/// The link on a message's path with the highest load for its rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fullest {
     pub(super) link: LinkId,
-    /// How much of the message it carries.
+    /// Part of the message that it carries.
     pub(super) part: Weight,
-    /// What comes to it, as a part of what it sends.
+    /// Arrival rate as a fraction of the service rate.
     pub(super) load: f64,
-    /// The rate at which the end of the message was sent.
+    /// Rate at which the end of the message was sent.
     pub(super) rate: FlowRate,
 }
 
 impl OpenQueues {
-    /// Those of a trial in which nothing but their NICs holds senders back.
+    /// Creates the queues, if the plan has nothing but NICs that hold senders back.
     pub(super) fn new(plan: &Plan, fluid: &mut Fluid) -> Option<OpenQueues> {
         let hosts = plan.topology.host_ids();
         plan.queues_are_open().then(|| OpenQueues {
@@ -72,8 +74,7 @@ impl OpenQueues {
         })
     }
 
-    /// The flow of a message from its NIC, of one that would be held back by links and windows as
-    /// well.
+    /// Turns the flow of a message into one that only its NIC limits.
     pub(super) fn of_nic_alone(&self, from: HostId, spec: FlowSpec) -> FlowSpec {
         FlowSpec {
             route: self.no_route,
@@ -83,17 +84,18 @@ impl OpenQueues {
         }
     }
 
-    /// What each of the drawn links of a message carries of it.
+    /// Returns the part that each drawn link carries of a message.
     pub(super) fn drawn_parts(&self, id: MessageId) -> Vec<(LinkId, Weight)> {
         Hop::parts(&self.drawn[id].hops)
     }
 
-    /// Lets each link of a bundle have its part of what they had together.
+    /// Splits the queue of a bundle evenly among its links.
     pub(super) fn divide(&mut self, bundle: LinkId, links: &[LinkId]) {
         self.queues.divide(bundle, links);
     }
 
-    /// Gives the links of a way queues, and remembers as long as packets take to its last one.
+    /// Creates queues for the links of a path. The past must be known for as long as packets take
+    /// to reach the last of them.
     pub(super) fn open(&mut self, fluid: &Fluid, way: &Way, links: impl Iterator<Item = LinkId>) {
         self.queues.remember(way.delays.until_exit());
         for link in links {
@@ -101,7 +103,7 @@ impl OpenQueues {
         }
     }
 
-    /// A message takes links that are drawn for it.
+    /// Remembers the links that are drawn for a message.
     pub(super) fn take(&mut self, id: MessageId, hops: Box<[Hop]>) {
         if self.drawn.len() <= id.index() {
             self.drawn.resize(id.index() + 1, Drawn::default());
@@ -109,7 +111,8 @@ impl OpenQueues {
         self.drawn[id].hops = hops;
     }
 
-    /// A message is sent at another rate from `now` on, and so comes to its links a while later.
+    /// Changes a message's rate at `now`. The change reaches each link later by the delay from the
+    /// NIC.
     pub(super) fn change(&mut self, path: &Path<'_>, now: Instant, rates: [FlowRate; 2]) {
         for (link, part, after) in path.passed(&self.drawn) {
             self.queues.change(link, part, now + after, rates);
@@ -117,7 +120,7 @@ impl OpenQueues {
         }
     }
 
-    /// All of a message has been sent, the end of it at some rate.
+    /// Ends a message that has been sent completely, at last with `rate`.
     pub(super) fn end(&mut self, path: &Path<'_>, now: Instant, rate: FlowRate) {
         self.change(path, now, [rate, FlowRate::default()]);
         if path.way.is_drawn() {
@@ -125,8 +128,8 @@ impl OpenQueues {
         }
     }
 
-    /// How long the last packet of a message waits that was sent at an instant; and where packets
-    /// choose links, the fullest of these.
+    /// Returns the wait of the last packet of a message that was sent completely at `sent`. If
+    /// packets choose links, also returns the fullest of these.
     pub(super) fn wait(
         &mut self,
         path: &Path<'_>,
@@ -137,12 +140,13 @@ impl OpenQueues {
         for (link, _, after) in path.passed(&self.drawn) {
             let Waiting { time, bytes } = self.queues.waiting(link, sent + after);
             longest = longest.max(time);
+            // The queue of a bundle is that of all its links together; they are filled evenly.
             self.most_bytes = self.most_bytes.max(bytes / ways.links_of(link));
         }
         if !path.way.is_drawn() {
             return (longest, None);
         }
-        // Packets do not choose the last link.
+        // Packets do not choose the last link: it is the one to their host.
         let chosen = path.passed(&self.drawn).filter(|of| of.0 != path.exit);
         let loads = chosen.map(|(link, part, after)| Fullest {
             link,
@@ -154,7 +158,7 @@ impl OpenQueues {
         (longest, fullest)
     }
 
-    /// A message has passed all queues.
+    /// Drops the drawn links of a message that has passed all queues.
     pub(super) fn forget(&mut self, path: &Path<'_>) {
         if path.way.is_drawn() {
             self.drawn[path.id] = Drawn::default();
@@ -162,7 +166,7 @@ impl OpenQueues {
     }
 }
 
-/// The links that a message passes.
+/// Links that a message passes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path<'a> {
     id: MessageId,
@@ -171,7 +175,7 @@ pub(super) struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// That of a message whose way is known.
+    /// Returns the links of a message, if its queue pair has a path.
     pub(super) fn of(
         messages: &Messages,
         ways: &'a Ways,
@@ -186,13 +190,14 @@ impl<'a> Path<'a> {
         })
     }
 
-    /// How long after a message has been sent it is asked what waits before its last packet: once a
-    /// full packet has come to the last link, or once one arrives that takes but this rest.
+    /// Returns the time from the end of sending to the query for the last packet's wait: when a
+    /// full packet reaches the last link. A short last packet may arrive in less time, `rest`,
+    /// which then counts.
     pub(super) fn until_asked(&self, rest: Time) -> Time {
         self.way.delays.until_exit().min(rest)
     }
 
-    /// The links one after the other.
+    /// Iterates over the links in the order in which they are passed.
     fn passed<'d>(
         self,
         drawn: &'d ById<MessageId, Drawn>,

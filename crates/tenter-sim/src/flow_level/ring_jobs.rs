@@ -1,4 +1,4 @@
-//! Which jobs are rings that may be run as a whole, and what these take.
+//! Jobs whose rings may run as a whole, and the results of such rings.
 
 use std::collections::BTreeMap;
 
@@ -8,37 +8,38 @@ use tenter_workload::{JobId, QueuePairScope, Rings, Schedule, WorkloadError};
 
 use crate::network::{Context, JobPlan};
 
-/// What rings took that were run as a whole.
+/// Result of rings that ran as a whole.
 #[derive(Clone, Debug, Default)]
 pub struct RingsTaken {
-    /// The last arrival, in ps.
+    /// Instant of the last arrival.
     pub last: Instant,
-    /// Its acknowledgement, in ps.
+    /// Instant at which its acknowledgement arrives.
     pub acknowledged: Instant,
-    /// Completion times of transfers, with how many took each: where rates change because rings of
-    /// other jobs begin or end, those at the rates that they have had for longest.
+    /// Completion times of transfers, each with its number of transfers. If rates changed because
+    /// other jobs' rings began or ended, these are the times at the rates that held for longest.
     pub times: BTreeMap<Time, u64>,
     /// Data frames of all transfers.
     pub frames: u64,
-    /// Their frame bytes.
+    /// Bytes of these frames, headers and FCS included.
     pub frame_bytes: u64,
-    /// Payload of all transfers.
+    /// Payload bytes of all transfers.
     pub payload: u64,
-    /// The time of the payload at the slowest NIC.
+    /// Time that a rank's payload takes at the slowest NIC.
     pub mesh: Time,
-    /// Whether the job is under test, and no background load.
+    /// True for a measured job, false for background load.
     pub is_judged: bool,
 }
 
 impl RingsTaken {
-    /// How many transfers there were.
+    /// Returns the number of transfers.
     pub fn flows(&self) -> u64 {
         self.times.values().sum()
     }
 }
 
-/// What is known of the rings of a job before they begin: the flow of each rank, with what comes
-/// behind it, what all of them move, and what the longest way back takes.
+/// What is known of a job's rings before they begin. `flows` holds each rank's flow and the time
+/// from its end to the arrival, `taken` the totals, and `back` the longest time of an
+/// acknowledgement.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownRings {
     pub(super) flows: Vec<(FlowSpec, Time)>,
@@ -46,26 +47,26 @@ pub(super) struct KnownRings {
     pub(super) back: Time,
 }
 
-/// What rings take from their begin to their last arrival at some rates, and how long their
-/// transfers take.
+/// Rings at constant rates: the time from begin to last arrival, and the times of transfers with
+/// their numbers.
 #[derive(Clone, Debug)]
 pub(super) struct AtRates {
     pub(super) whole: Time,
     pub(super) times: BTreeMap<Time, u64>,
 }
 
-/// Rings of a job that are under way as a whole.
+/// Rings of a job that are running as a whole.
 #[derive(Clone, Debug)]
 pub(super) struct RingsUnderWay {
     pub(super) rings: Rings,
     pub(super) begin: Instant,
-    /// When they end at the present rates.
+    /// End at the present rates.
     pub(super) end: Instant,
     present: AtRates,
-    /// Since when they have had these rates.
+    /// Instant at which the present rates began.
     since: Instant,
-    /// The times of transfers at those rates that they have had for longest until then, and for how
-    /// long that was.
+    /// Of the rates until then, those that held for longest: for how long, and the times of
+    /// transfers at them.
     longest: (Time, BTreeMap<Time, u64>),
 }
 
@@ -81,8 +82,8 @@ impl RingsUnderWay {
         }
     }
 
-    /// They have other rates from now on: what is left of them takes as much more or less time as
-    /// the whole of them would.
+    /// Changes the rates. The fraction of the work that is left stays the same, so the remaining
+    /// time scales with the time of the whole.
     pub(super) fn go_on(&mut self, present: AtRates, now: Instant) {
         let rest = u128::from(self.end.saturating_since(now).ps());
         let rest = rest * u128::from(present.whole.ps());
@@ -93,7 +94,7 @@ impl RingsUnderWay {
         self.end = now.saturating_add(Time::from_ps(rest.unwrap_or(0)));
     }
 
-    /// Until now transfers have taken these times.
+    /// Closes the span since the last change, during which transfers took `times`.
     fn note(&mut self, now: Instant, times: BTreeMap<Time, u64>) {
         let span = now.saturating_since(self.since);
         if span >= self.longest.0 {
@@ -102,7 +103,7 @@ impl RingsUnderWay {
         self.since = now;
     }
 
-    /// What they have taken when they end.
+    /// Returns the result of rings that have ended.
     pub(super) fn taken(mut self, known: &KnownRings) -> RingsTaken {
         let times = std::mem::take(&mut self.present.times);
         self.note(self.end, times);
@@ -115,7 +116,7 @@ impl RingsUnderWay {
     }
 }
 
-/// Whether all jobs run nothing but rings that may be run as a whole, as far as their settings go.
+/// Returns true if all jobs run only rings that may run as a whole, as far as settings decide it.
 pub(super) fn may_be_whole(context: &Context) -> bool {
     let may = |plan: &JobPlan| {
         let schedules = plan.job.schedules().unwrap_or_default();
@@ -130,10 +131,11 @@ pub(super) fn may_be_whole(context: &Context) -> bool {
                 .all(|run| run.drawn_from_bytes.is_none())
             && schedules.all(|schedule| schedule.rings().is_some())
     };
+    // With skewed starts the ranks would not begin together.
     context.nic.start_skew_max.is_zero() && context.jobs.iter().all(may)
 }
 
-/// Why a collective with more transfers than ids cannot be run, where it is not run as a whole.
+/// Returns the error for a collective with more transfers than ids, which can run only as a whole.
 pub(super) fn shared(collective: String, schedule: &dyn Schedule) -> WorkloadError {
     WorkloadError::SharedRings {
         collective,
@@ -141,15 +143,15 @@ pub(super) fn shared(collective: String, schedule: &dyn Schedule) -> WorkloadErr
     }
 }
 
-/// Whether all flows that there may ever be at once have the rates that they would have alone: then
-/// no flow ever holds another back.
+/// Returns true if every flow has its full rate even when all of them are under way. Then none ever
+/// holds another back.
 pub(super) fn are_free(fluid: &mut Fluid, specs: &[FlowSpec]) -> bool {
     let rates = rates_at_once(fluid, specs);
     let mut pairs = rates.iter().zip(specs);
     pairs.all(|(rate, spec)| *rate == fluid.rate_alone(spec))
 }
 
-/// The rates of flows that are all under way, and no others.
+/// Returns the flows' rates when all of them and no others are under way.
 pub(super) fn rates_at_once(fluid: &mut Fluid, specs: &[FlowSpec]) -> Vec<FlowRate> {
     let flows: Vec<_> = specs.iter().map(|spec| fluid.begin(*spec)).collect();
     fluid.settle(Instant::START);
@@ -161,20 +163,20 @@ pub(super) fn rates_at_once(fluid: &mut Fluid, specs: &[FlowSpec]) -> Vec<FlowRa
     rates
 }
 
-/// How many transfers the largest collective of a job has.
+/// Returns the number of transfers in the job's largest collective.
 pub(super) fn most_transfers(plan: &JobPlan) -> u64 {
     let schedules = plan.job.schedules().unwrap_or_default();
     let transfers = schedules.iter().map(|schedule| schedule.transfers());
     transfers.max().unwrap_or(0)
 }
 
-/// The rings that a job ever runs, one for each stride.
+/// Returns all rings that the job ever runs, one for each stride if sizes do not matter.
 pub(super) fn rings_of(context: &Context, job: JobId) -> Vec<Rings> {
     let schedules = context.jobs[job].job.schedules().unwrap_or_default();
     let rings = schedules.iter().filter_map(|schedule| schedule.rings());
     let mut rings: Vec<Rings> = rings.collect();
     rings.sort_unstable_by_key(|rings| (rings.stride, rings.bytes));
-    // Gaps behind messages make small ones load more of their NIC than large ones.
+    // A gap behind each message makes small messages load more of their NIC than large ones.
     if context.nic.message_gap.is_zero() {
         rings.dedup_by_key(|rings| rings.stride);
     }
@@ -182,7 +184,7 @@ pub(super) fn rings_of(context: &Context, job: JobId) -> Vec<Rings> {
     rings
 }
 
-/// The time of rings on a full mesh: what a rank sends, at the slowest NIC.
+/// Returns the time of rings on a full mesh: each rank's bytes at the slowest NIC.
 pub(super) fn mesh(context: &Context, job: JobId, rings: Rings) -> Time {
     let nics = context.nics_of(job);
     let slowest = nics.iter().map(|(_, rate)| *rate).min();

@@ -1,13 +1,14 @@
-//! The rates of rings that share links and are run as a whole.
+//! Rates of rings that share links and run as a whole.
 //!
-//! A rank of such a ring sends at a rate that does not change: its share of its links with all
-//! other ranks, each of which is there for a part of the time. That part is how long the rank sends
-//! in a step of its ring, and a step takes as long as its slowest rank sends, or as the way around
-//! the ring takes for each rank in the mean. So where chunks are large, the ranks of the slowest
-//! ring have their max–min fair rates; where latencies are most of a step, ranks seldom meet.
-//! Ranks that begin at the same times and send for as long, as on a fabric that is the same for all
-//! of them, stay in step, and are there for each other all the time. Those of another job do where
-//! both have begun at the same instant.
+//! A rank of such a ring sends at a constant rate: its share of its links with all other ranks,
+//! each of which sends for a fraction of the time. That fraction is the rank's sending time over
+//! the ring's step. A step takes as long as its slowest rank sends, or as the mean time for which
+//! one hop around the ring takes, whichever is more. With large chunks, the ranks of the slowest
+//! ring therefore have their max–min fair rates; if latency dominates the step, ranks seldom meet.
+//!
+//! Ranks that begin at the same times and send for equally long stay in step, as on a fabric that
+//! looks the same to all of them, and meet all the time. Ranks of different jobs do so if the jobs
+//! began at the same instant.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -19,34 +20,35 @@ use tenter_workload::Rings;
 use super::ring_jobs::rates_at_once;
 use super::waves::{RankTimes, Waves, ring_count};
 
-/// So many times parts of the time are found from rates, and rates from parts of the time: then
-/// rates change by less than a thousandth on links of up to 16 flows.
+/// Iterations between rates and fractions of time. After 16, rates change by less than a thousandth
+/// on links of up to 16 flows.
 const ROUNDS: usize = 16;
 
-/// Ranks that still begin at the same time after so many steps are in step.
+/// Steps after which ranks that still begin at the same time count as being in step.
 const STEPS_IN_PHASE: u32 = 64;
 
-/// How rings are run as a whole.
+/// Ways to run rings as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WholeRings {
-    /// Their flows never meet.
+    /// The rings' flows never meet.
     Alone,
-    /// They share links, with those of other jobs too.
+    /// Flows share links, also with those from other jobs.
     Shared,
 }
 
-/// The rings of a job, with the flow of each rank and what comes behind it.
+/// Rings of a job, with each rank's flow and the time from its end to the arrival.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RingFlows<'a> {
     pub(super) rings: Rings,
     pub(super) flows: &'a [(FlowSpec, Time)],
-    /// Jobs with the same number have begun at the same instant.
+    /// Index of the begin: equal for jobs that began at the same instant.
     pub(super) start: usize,
 }
 
 impl WholeRings {
-    /// What the ranks of each job that is under way take for a transfer; from then to the transfer
-    /// that it lets go a step takes the delay. `None` where one never ends.
+    /// Returns the times of a transfer for each rank of each running job. `step_delay` passes
+    /// between an arrival and the transfer that it releases. Returns `None` if a transfer never
+    /// ends.
     pub(super) fn times(
         self,
         jobs: &[RingFlows<'_>],
@@ -65,7 +67,7 @@ impl WholeRings {
     }
 }
 
-/// What the ranks of each job take at these rates.
+/// Returns the times of each job's ranks at these rates, which are listed job by job.
 fn times_at(jobs: &[RingFlows<'_>], rates: &[FlowRate]) -> Option<Vec<Vec<RankTimes>>> {
     let mut rates = rates.iter();
     let of_job = |job: &RingFlows<'_>| {
@@ -81,7 +83,7 @@ fn times_at(jobs: &[RingFlows<'_>], rates: &[FlowRate]) -> Option<Vec<Vec<RankTi
     jobs.iter().map(of_job).collect()
 }
 
-/// What ranks take that share links.
+/// Returns the times of ranks that share links.
 fn shared_times(
     jobs: &[RingFlows<'_>],
     step_delay: Time,
@@ -97,6 +99,9 @@ fn shared_times(
             break;
         }
         let mut rates = fluid.rates_among(&specs, &presences(jobs, step_delay, &times));
+        // With everybody under way a rank has its max–min fair rate, so it never has less.
+        // Processor sharing alone would leave capacity unused that flows held back elsewhere cannot
+        // take.
         for (rate, least) in rates.iter_mut().zip(&least) {
             *rate = (*rate).max(*least);
         }
@@ -105,15 +110,16 @@ fn shared_times(
     Some(times)
 }
 
-/// When each rank sends, job by job.
+/// Returns the fraction of time and the phase of each rank, job by job.
 fn presences(jobs: &[RingFlows<'_>], step_delay: Time, times: &[Vec<RankTimes>]) -> Vec<Presence> {
-    // Only looked up.
+    // Only looked up, never iterated.
     let mut phases: HashMap<(usize, u64, u64), u32> = HashMap::new();
     let of_job = |(job, ranks): (&RingFlows<'_>, &Vec<RankTimes>)| -> Vec<Presence> {
         let parts = busy_parts(job.rings, step_delay, ranks);
         let begins = Waves::new(job.rings, ranks, 0, step_delay.ps()).begins(STEPS_IN_PHASE);
         let phases = begins.into_iter().zip(ranks).map(|(begin, rank)| {
             let next = phases.len() as u32;
+            // Phases are numbered in the order of ranks, so numbers do not depend on hashing.
             let phase = phases.entry((job.start, begin, rank.sending));
             *phase.or_insert(next)
         });
@@ -125,7 +131,7 @@ fn presences(jobs: &[RingFlows<'_>], step_delay: Time, times: &[Vec<RankTimes>])
     jobs.iter().zip(times).flat_map(of_job).collect()
 }
 
-/// For which part of the time each rank sends.
+/// Returns the fraction of time for which each rank sends.
 fn busy_parts(rings: Rings, step_delay: Time, ranks: &[RankTimes]) -> Vec<Weight> {
     let count = ring_count(rings, ranks.len());
     let of_ring = |ring: usize| ranks.iter().skip(ring).step_by(count);

@@ -1,4 +1,4 @@
-//! The ports that packets may take from one leaf to another.
+//! Search for the ports that packets may take from one leaf to another.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
 
 use crate::network::{Context, NodeModel};
 
-/// What ways are found in.
+/// Everything that a path depends on.
 #[derive(Clone, Copy)]
 pub(super) struct Net<'a> {
     pub(super) context: &'a Context,
@@ -16,20 +16,23 @@ pub(super) struct Net<'a> {
     pub(super) nodes: &'a [NodeModel],
 }
 
-/// A step of the search: the ports that lead from all switches that are so far from the leaf.
+/// Ports on all switches at one distance from the first leaf, each with the part of the packets
+/// that takes it.
 pub(super) type Stage = Vec<(CableEnd, Weight)>;
 
-/// What the search has found.
+/// Result of a search.
 pub(super) struct Found {
     pub(super) stages: Vec<Stage>,
-    /// Whether there is a way at all.
+    /// True if at least one path leads to the other leaf.
     pub(super) arrives: bool,
-    /// Whether all packets from one leaf to the other take it.
+    /// True if the ports do not depend on the hash: then all queue pairs between the two leaves
+    /// share the path.
     pub(super) is_of_pair: bool,
 }
 
-/// Whether each switch from a leaf to a host has but one port for packets with a hash, and these
-/// arrive: then they take `ports`, which are but the beginning of a way otherwise.
+/// Follows the only path from a leaf to a host. Returns true if each switch has only one port for
+/// packets with this hash, and these lead to the host's leaf. Otherwise `ports` holds just the
+/// beginning of a path.
 pub(super) fn only_path(
     net: Net<'_>,
     leaves: (NodeId, NodeId),
@@ -49,7 +52,7 @@ pub(super) fn only_path(
     node == leaves.1
 }
 
-/// More switches than on any path.
+/// More switches than any path has. Routes that are changing may contain loops.
 pub(super) const STAGES_MAX: usize = 256;
 
 /// Follows packets with a hash from a leaf to a host, over all ports that they may take.
@@ -59,6 +62,7 @@ pub(super) fn search(net: Net<'_>, leaves: (NodeId, NodeId), to: HostId, hash: u
         arrives: false,
         is_of_pair: true,
     };
+    // Sorted by node, so that the sums and the order of ports are the same in every run.
     let mut here = BTreeMap::from([(leaves.0, Weight::WHOLE)]);
     while found.stages.len() < STAGES_MAX {
         let mut stage = Stage::new();
@@ -83,8 +87,8 @@ pub(super) fn search(net: Net<'_>, leaves: (NodeId, NodeId), to: HostId, hash: u
     found
 }
 
-/// The ports that packets to a host may take from a switch. Routing may not know yet of a circuit
-/// that is gone.
+/// Returns the ports that packets to a host may take. Until routing has converged it may still name
+/// the port of a circuit that is gone; such ports are left out.
 fn lit_ports(net: Net<'_>, node: NodeId, to: HostId) -> impl Iterator<Item = u16> {
     let candidates = net.routing.candidates(net.topology.switch(node), to);
     let has_circuits = !net.topology.optics.is_empty();
@@ -92,8 +96,8 @@ fn lit_ports(net: Net<'_>, node: NodeId, to: HostId) -> impl Iterator<Item = u16
     candidates.iter().copied().filter(is_lit)
 }
 
-/// The port that all packets with a hash take at a switch, where there is but one for them, and
-/// whether no other leads to the host.
+/// Returns the port that all packets with a hash take at a switch, if there is only one. The flag
+/// is true if the switch has no other port to the host.
 fn only_choice(net: Net<'_>, node: NodeId, to: HostId, hash: u32) -> Option<(u16, bool)> {
     let mut lit = lit_ports(net, node, to);
     let first = lit.next()?;
@@ -105,12 +109,14 @@ fn only_choice(net: Net<'_>, node: NodeId, to: HostId, hash: u32) -> Option<(u16
         return None;
     };
     let port = switch.fixed_port(hash, to, net.routing)?;
+    // A NIC that varies the source port changes the hash from packet to packet.
     let varies = net.context.port_changes.entropy.is_some();
     let is_lit = lit_ports(net, node, to).any(|lit| lit == port);
     (is_lit && !varies).then_some((port, false))
 }
 
-/// The ports that packets with a hash take at a switch, each with the part of them that does.
+/// Returns the ports that packets with a hash take at a switch, each with its part of them. Clears
+/// `is_of_pair` if the hash decides.
 fn choices(
     net: Net<'_>,
     node: NodeId,
@@ -123,7 +129,7 @@ fn choices(
         return vec![(port, Weight::WHOLE)];
     }
     let candidates: Vec<u16> = lit_ports(net, node, to).collect();
-    // A load balancer that looks at queues gives fast links more.
+    // A load balancer that reads queues ends up with loads in proportion to the links' rates.
     let balancing = &net.context.switch(node).load_balancing;
     let by_rate = net.context.scheduled.is_none() && balancing.reads_queues();
     let share = |port: u16| {

@@ -1,4 +1,4 @@
-//! What queue pairs send: their ways, their flows, and what these have loaded.
+//! Sending by queue pairs: their paths and flows, and the loads that these leave behind.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::way_delays::EndFrames;
 use super::ways::{MixedLoads, nic};
 
 impl FlowDriver {
-    /// Posts the shares of a transfer to its queue pairs.
+    /// Posts a transfer's shares to its queue pairs.
     pub(super) fn post(&mut self, posted: Posted, now: Instant) {
         let context = Arc::clone(&self.fabric.context);
         let plan = &context.jobs[posted.job];
@@ -50,8 +50,8 @@ impl FlowDriver {
         }
     }
 
-    /// Finds the way of a queue pair; where that loads links one by one that others load together,
-    /// all ways are found anew.
+    /// Finds the path of a queue pair. If it loads a link alone that other paths load as part of a
+    /// bundle, the bundles are dissolved and all paths are found again.
     pub(super) fn find_way(&mut self, pair: PairId, ends: [HostId; 2], hash: u32, now: Instant) {
         let found = self
             .ways
@@ -74,16 +74,18 @@ impl FlowDriver {
         self.open_queues(pair);
     }
 
-    /// A message begins to be sent.
+    /// Starts to send a message.
     pub(super) fn begin(&mut self, id: MessageId, now: Instant) {
         self.begin_with(id, None, now);
     }
 
-    /// A message is sent from now on, of which so much is left; all of it where that is not said.
+    /// Starts to send a message, or goes on with `left` of it.
     pub(super) fn begin_with(&mut self, id: MessageId, left: Option<Amount>, now: Instant) {
         let message = *self.messages.get(id);
         let amount = left.unwrap_or(Amount::of_bytes(self.wire_bytes(&message)));
         let own = self.messages.way(message.pair);
+        // A path that leads nowhere keeps its flow even with queues: it has to wait at the link
+        // without capacity.
         let own = own.filter(|own| self.ways.arrives(own.way));
         let spec = match (&self.queues, own) {
             (Some(open), Some(own)) => self
@@ -98,7 +100,7 @@ impl FlowDriver {
         }
     }
 
-    /// The flow of so much of a message.
+    /// Returns the flow of `amount` of a message.
     pub(super) fn spec(&mut self, message: &Message, amount: Amount) -> Option<FlowSpec> {
         let PairWay { way, .. } = self.messages.way(message.pair)?;
         let route = self.ways.route(&mut self.fluid, way, message.burst());
@@ -106,7 +108,7 @@ impl FlowDriver {
         Some(FlowSpec { route, ..spec })
     }
 
-    /// The same between its hosts alone.
+    /// Returns the flow with the links of both hosts only.
     fn ends_of(&self, message: &Message, amount: Amount) -> Option<FlowSpec> {
         let PairWay { way, from, to, .. } = self.messages.way(message.pair)?;
         let context = &self.fabric.context;
@@ -122,7 +124,7 @@ impl FlowDriver {
         })
     }
 
-    /// What a message takes alone beside the time of its flow.
+    /// Returns the time between the end of a message's flow and its arrival on an idle path.
     pub(super) fn rest(&self, message: &Message) -> Time {
         let Some(PairWay { way, .. }) = self.messages.way(message.pair) else {
             return Time::ZERO;
@@ -135,27 +137,28 @@ impl FlowDriver {
             before: packets.checked_sub(2).map(frame),
             last: frame(packets - 1),
         };
-        // The gap behind the last message is part of the flow.
+        // The gap behind a message takes time at the NIC, so it is part of the flow; the arrival
+        // does not wait for it.
         let rest = self.ways.way(way).delays.rest(ends);
         rest.saturating_sub(self.fabric.context.nic.message_gap)
     }
 
-    /// The frames of a message.
+    /// Returns the number of frames in a message of `bytes`.
     pub(super) fn frames(&self, bytes: u64) -> u32 {
         self.fabric.context.nic.cut().packets(bytes) as u32
     }
 
-    /// Bytes of all frames of a message.
+    /// Returns the bytes of all frames in a message.
     pub(super) fn frame_bytes(&self, message: &Message) -> u64 {
         frame_bytes(&self.fabric.context, message)
     }
 
-    /// Bytes on the wire of all frames of a message.
+    /// Returns the bytes of all frames in a message on the wire, with preamble and gap.
     pub(super) fn wire_bytes(&self, message: &Message) -> u64 {
         wire_bytes(&self.fabric.context, message)
     }
 
-    /// What each link carries of a message that is sent, where its links are drawn.
+    /// Returns the part of a message that each drawn link carries; empty if links are not drawn.
     pub(super) fn drawn_parts(&self, id: MessageId, flow: FlowId) -> Vec<(LinkId, Weight)> {
         let way = self.messages.way(self.messages.get(id).pair);
         if way.is_none_or(|own| !self.ways.way(own.way).is_drawn()) {
@@ -167,7 +170,8 @@ impl FlowDriver {
         }
     }
 
-    /// Counts what so many messages like one have loaded, with what drawn links carry of each.
+    /// Counts the loads of `messages` equal messages. `drawn` has the parts that drawn links carry
+    /// of each.
     pub(super) fn count(&mut self, message: &Message, messages: u64, drawn: &[(LinkId, Weight)]) {
         let Some(PairWay { way, from, to, .. }) = self.messages.way(message.pair) else {
             return;
@@ -177,6 +181,7 @@ impl FlowDriver {
             bytes: self.frame_bytes(message) * messages,
         };
         self.ways.send(way, load, drawn, &mut self.carried);
+        // Links between the leaves, and the links of both hosts.
         let links = self.ways.way(way).stages + 2;
         self.carried.add_hops(load.frames * links);
         self.carried.count(nic(from), load, Weight::WHOLE);
@@ -196,7 +201,8 @@ fn wire_bytes(context: &Context, message: &Message) -> u64 {
     frame_bytes(context, message) + around
 }
 
-/// How much of the wire of its NIC a message takes: gaps behind messages are part of it.
+/// Returns the load that a message puts on its NIC's link, whose time includes the gaps behind
+/// messages. It may exceed the whole.
 fn entry_weight(context: &Context, from: HostId, message: &Message) -> Weight {
     let gap = context.nic.message_gap;
     if gap.is_zero() {
@@ -210,7 +216,7 @@ fn entry_weight(context: &Context, from: HostId, message: &Message) -> Weight {
 }
 
 impl Fabric<Unwatched> {
-    /// What ways are found in.
+    /// Returns everything that a path depends on.
     fn net(&self) -> Net<'_> {
         Net {
             context: &self.context,

@@ -1,5 +1,5 @@
-//! How many packets of a message take which port where packets are sprayed: drawn for each message,
-//! as a burst of packets is never spread evenly.
+//! Counts of a message's packets on each port where packets are sprayed. They are drawn for each
+//! message, since a burst of packets is never spread evenly.
 
 use std::collections::BTreeMap;
 
@@ -12,26 +12,27 @@ use crate::network::{Context, FlowKey};
 use super::limits::{DRAWN, LeftOut};
 use super::search::{Net, Stage};
 
-/// The most ports that the ways of all queue pairs may have together for their packets to be drawn.
+/// Ports on the paths of all queue pairs together, up to which packets are drawn. Beyond that the
+/// draws would cost too much.
 const PORTS_MAX: u64 = 1 << 21;
 
-/// Packets that are drawn; the parts of a longer message differ from even ones by as much less as
-/// its packets even out.
+/// Packets that are drawn for one message. A longer message has the parts of a sample, with
+/// deviations scaled down to those of its own length.
 const SAMPLE: u32 = 1_024;
 
-/// What decides the ports of packets.
+/// The draws that decide packets' ports.
 #[derive(Clone, Debug)]
 pub(super) struct Sprays {
     draws: Draws,
-    /// Whether any switch chooses by chance.
+    /// True if any switch chooses by chance.
     pub(super) are_by_chance: bool,
-    /// How many queue pairs lead from one leaf to another, and from a leaf to any other.
+    /// Queue pairs from one leaf to another, and from a leaf to all others.
     between: BTreeMap<(NodeId, NodeId), u32>,
     from: BTreeMap<NodeId, u32>,
 }
 
 impl Sprays {
-    /// That of a trial in which ports are drawn.
+    /// Creates the draws, if ports are drawn in this trial.
     pub(super) fn new(context: &Context) -> Option<Sprays> {
         let by_chance = |node| chooses_by_chance(context, node);
         let mut sprays = Sprays {
@@ -56,18 +57,20 @@ impl Sprays {
         Some(sprays)
     }
 
-    /// The draws of a message.
+    /// Returns the draws of a message.
     fn of_message(&self, burst: Burst) -> Draws {
         let Burst { key, turn, .. } = burst;
         self.draws.of(key.pack()).of(u64::from(turn))
     }
 
-    /// Those of its last packet; the packets themselves have the lower numbers.
+    /// Returns the draws of the last packet's wait. Packets use the low numbers, so `u64::MAX` is
+    /// free.
     pub(super) fn of_last_packet(&self, burst: Burst) -> Draws {
         self.of_message(burst).of(u64::MAX)
     }
 
-    /// The part of what a leaf sends to others that goes to one of them.
+    /// Returns the fraction of a leaf's traffic to other leaves that goes to one of them, by queue
+    /// pairs.
     fn part(&self, leaves: (NodeId, NodeId)) -> f64 {
         let between = self.between.get(&leaves).copied().unwrap_or(0);
         let from = self.from.get(&leaves.0).copied().unwrap_or(1);
@@ -75,13 +78,14 @@ impl Sprays {
     }
 }
 
-/// What ports are drawn from; `None` where links are too many for that, or no switch reorders.
+/// Returns the source of the draws. `None` if no switch reorders packets, or if there are too many
+/// ports.
 fn draws(context: &Context) -> Option<Draws> {
     let drawn = is_sprayed(context) && ports(context) <= PORTS_MAX;
     drawn.then(|| Draws::new(context.seeds.hashing, "flow level", "ports of packets"))
 }
 
-/// Says what is left out where links are too many to be drawn.
+/// Notes that packets are spread evenly if there are too many ports to draw.
 pub(crate) fn note_even_spread(context: &Context, found: &mut Vec<LeftOut>) {
     if is_sprayed(context) && ports(context) > PORTS_MAX {
         found.retain(|of| of.text != DRAWN);
@@ -96,7 +100,7 @@ fn is_sprayed(context: &Context) -> bool {
     context.scheduled.is_none() && switches.any(|node| reorders(context, node))
 }
 
-/// Whether a switch chooses the link of each packet by chance.
+/// Returns true if a switch chooses the link of each packet by chance.
 fn chooses_by_chance(context: &Context, node: NodeId) -> bool {
     reorders(context, node) && !evens_out(context, node)
 }
@@ -105,13 +109,13 @@ fn reorders(context: &Context, node: NodeId) -> bool {
     context.switch(node).load_balancing.reorders()
 }
 
-/// The ports that the ways of all queue pairs have together, if each is one between the largest
-/// switches.
+/// Estimates the ports on the paths of all queue pairs together, as if every path went through the
+/// largest switches.
 fn ports(context: &Context) -> u64 {
     let topology = &context.topology;
     let most = topology.switch_nodes().map(|node| topology.ports(node));
     let mut most = u64::from(most.max().unwrap_or(0));
-    // Half of the ports of a switch lead up, and behind each of them is another such switch.
+    // Half of a switch's ports lead up, and each of them leads to another such switch.
     let tiers = topology
         .switch_nodes()
         .filter_map(|node| topology.tier(node));
@@ -126,43 +130,43 @@ fn ports(context: &Context) -> u64 {
     most.saturating_mul(pairs.sum())
 }
 
-/// The packets of a message.
+/// Packets of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Burst {
     pub(super) key: FlowKey,
-    /// The turn of its collective: each draws anew.
+    /// Instance of the collective: each one is drawn anew.
     pub(super) turn: u32,
     pub(super) packets: u32,
 }
 
-/// A port of a sprayed way.
+/// A port of a sprayed path.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     end: CableEnd,
-    /// The part of all packets that takes it where they are spread evenly.
+    /// Part of all packets that take this port if they are spread evenly.
     part: Weight,
-    /// How many links packets pass between the leaves before.
+    /// Links between the leaves that packets have passed before.
     stage: u8,
-    /// Whether the switch sees to it that they are, by its queues or in turn.
+    /// True if the switch itself keeps the spread even, by its queues or in turn.
     is_even: bool,
-    /// The first step of the switch behind it, and how many that has: none at the last leaf.
+    /// First step at the switch behind the port, and the number of steps there: 0 at the last leaf.
     next: u32,
     choices: u32,
 }
 
-/// The ports of a sprayed way, switch by switch.
+/// Ports of a sprayed path, switch by switch.
 #[derive(Clone, Debug)]
 pub(super) struct Spray {
     steps: Vec<Step>,
-    /// How many of them the first leaf has.
+    /// Number of steps at the first leaf, which come first.
     first: u32,
-    /// By how much less than by chance its packets are unevenly spread: where the leaf evens out
-    /// all that it sends, what goes to one other leaf is a sample without replacement.
+    /// Factor on the unevenness that chance would give. It is below 1 if the leaf evens out its
+    /// total: traffic to one other leaf is then a sample without replacement.
     evened: f64,
-    /// Whether all ports that a switch has are equally likely.
+    /// True if all ports at each switch are equally likely.
     is_uniform: bool,
-    /// For each tier from the first on that chooses by chance: the variance of how many of n
-    /// packets take one of its links, as a part of n / k.
+    /// For each tier from the first that chooses by chance, with k links: the variance of the
+    /// packet count on one link, as a fraction of n / k for n packets.
     pub(super) walks: Vec<f64>,
 }
 
@@ -172,7 +176,7 @@ fn is_uniform(steps: &[Step]) -> bool {
 }
 
 impl Spray {
-    /// That of packets over some stages; `None` where there is but one path.
+    /// Creates the spray of packets over `stages`; `None` if there is only one path.
     pub(super) fn new(
         net: Net<'_>,
         stages: &[Stage],
@@ -212,7 +216,8 @@ impl Spray {
         } else {
             1.0
         };
-        // All that the leaf sends takes the same way.
+        // The leaf sends all its traffic to this other leaf, and evens it out: nothing is left to
+        // chance.
         if evened == 0.0 {
             return None;
         }
@@ -226,8 +231,8 @@ impl Spray {
         })
     }
 
-    /// The parts of a message's packets that take each port, with how many links they have passed
-    /// between the leaves before.
+    /// Draws a message. Returns each port with its part of the packets and the count of links
+    /// between the leaves that were passed before.
     pub(super) fn parts(&self, sprays: &Sprays, burst: Burst) -> Vec<(CableEnd, Weight, u8)> {
         let packets = burst.packets;
         let draws = sprays.of_message(burst);
@@ -243,6 +248,7 @@ impl Spray {
                 (first, choices) = (step.next, step.choices);
             }
         }
+        // Deviations of a count shrink with the root of the number of packets.
         let scale = (f64::from(sample) / f64::from(packets.max(1))).sqrt() * self.evened;
         let parts = self.steps.iter().zip(counts).filter_map(|(step, count)| {
             let even = step.part.share();
@@ -258,7 +264,7 @@ impl Spray {
         parts.collect()
     }
 
-    /// Which of the steps of a switch a packet takes.
+    /// Draws the step of a switch that a packet takes, as an offset from `first`.
     fn pick(&self, first: u32, choices: u32, draws: Draws, drawn: &mut u64) -> u32 {
         if choices == 1 {
             return 0;
@@ -281,21 +287,21 @@ impl Spray {
     }
 }
 
-/// Parts of a whole in which shares are drawn.
+/// Resolution of drawn parts.
 const WHOLE: u64 = 1 << 20;
 
 fn units(part: Weight) -> u64 {
     (part.share() * WHOLE as f64) as u64
 }
 
-/// The place of the first port of a switch in a stage, and how many it has there.
+/// Returns the index of a switch's first port in a stage, and its number of ports there.
 fn run_of(stage: &Stage, node: NodeId) -> (usize, usize) {
     let first = stage.partition_point(|(end, _)| end.node < node);
     let rest = &stage[first..];
     (first, rest.partition_point(|(end, _)| end.node == node))
 }
 
-/// Whether a switch spreads packets evenly over the links that it has a choice of.
+/// Returns true if a switch spreads packets evenly over its links.
 fn evens_out(context: &Context, node: NodeId) -> bool {
     let balancing = &context.switch(node).load_balancing;
     balancing.reads_queues() || !balancing.reads_hash()

@@ -1,10 +1,10 @@
-//! Rings whose ranks have a rate each, step by step for all ranks at once.
+//! Rings with one rate per rank, computed step by step for all ranks at once.
 //!
-//! No rate ever changes, so when a rank sends depends on two things alone: the arrival from the
-//! rank before, and the end of its own last transfer. After some steps all ranks of a ring are
-//! later by the same time than a number of steps before; from then on so many steps repeat
-//! themselves, and are skipped. Where rings have their links to themselves the times are exactly
-//! those of the same flows one by one.
+//! Since no rate changes, the begin of a transfer depends on two instants only: the arrival from
+//! the previous rank, and the end of the rank's own last transfer. After some steps, all ranks of a
+//! ring are later by the same time than some steps before. From then on these steps repeat, and are
+//! skipped. For rings that have their links to themselves, times are exactly those of the same
+//! flows one by one.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use num_integer::gcd;
 use tenter_workload::Rings;
 
-/// The caller is asked whether to go on once per so many transfers; in tests, which are small, more
+/// Transfers between two questions to the caller whether to go on. Tests are small and ask more
 /// often.
 const TRANSFERS_PER_QUESTION: u64 = if cfg!(debug_assertions) {
     1 << 6
@@ -20,23 +20,24 @@ const TRANSFERS_PER_QUESTION: u64 = if cfg!(debug_assertions) {
     1 << 24
 };
 
-/// What a rank takes for a transfer to the next one, in ps.
+/// Times of a rank's transfer to the next rank, in ps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RankTimes {
-    /// From its begin to when the next may begin.
+    /// From the transfer's begin to the earliest begin of the next.
     pub(super) sending: u64,
-    /// From then to its arrival.
+    /// From then to the transfer's arrival.
     pub(super) rest: u64,
 }
 
-/// Rings under way.
+/// State of running rings.
 #[derive(Debug)]
 pub(super) struct Waves<'a> {
     rings: Rings,
     ranks: &'a [RankTimes],
-    /// From an arrival to the transfer that it lets go, in ps.
+    /// Time from an arrival to the transfer that it releases, in ps.
     step_delay: u64,
-    /// When each rank may send its next transfer, and when its last has been sent.
+    /// Instant at which each rank may send its next transfer by its arrivals, and by the end of its
+    /// last one. `next` is scratch for `ready` after the step.
     ready: Vec<u64>,
     free: Vec<u64>,
     next: Vec<u64>,
@@ -44,20 +45,21 @@ pub(super) struct Waves<'a> {
     done: u32,
 }
 
-/// What rings took.
+/// Result of rings.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Taken {
     /// The last arrival, in ps.
     pub(super) last: u64,
-    /// Times from posting to arrival, in ps, with how many transfers took each.
+    /// Times from posting to arrival, in ps, each with its number of transfers.
     pub(super) times: BTreeMap<u64, u64>,
-    /// Steps that were computed; the others repeat them.
+    /// Steps that were computed; the others repeated them.
     pub(super) computed: u32,
-    /// Whether they have not come to their end.
+    /// True if the caller stopped the rings before their end.
     pub(super) is_cut: bool,
 }
 
-/// How long transfers took; those of a rank seldom change from step to step.
+/// Times of transfers. A rank's time seldom changes from step to step, so the map is touched only
+/// when it does.
 #[derive(Debug)]
 struct TimesByRank {
     last: Vec<(u64, u64)>,
@@ -87,7 +89,7 @@ impl TimesByRank {
     }
 }
 
-/// The rings at a step, to compare later ones with.
+/// State of the rings at a step, with which later steps are compared.
 struct Snapshot {
     step: u32,
     ready: Vec<u64>,
@@ -96,7 +98,7 @@ struct Snapshot {
 }
 
 impl<'a> Waves<'a> {
-    /// Rings that begin at `start`, with the times of each rank.
+    /// Creates rings that begin at `start`, with the times of each rank.
     pub(super) fn new(rings: Rings, ranks: &'a [RankTimes], start: u64, step_delay: u64) -> Self {
         Waves {
             rings,
@@ -113,12 +115,12 @@ impl<'a> Waves<'a> {
         }
     }
 
-    /// Runs them to their end, or until the caller does not go on.
+    /// Runs the rings to their end, or until the caller stops them.
     pub(super) fn run(mut self, mut goes_on: impl FnMut() -> ControlFlow<()>) -> Taken {
         let mut skipped = 0;
         let ranks = self.ranks.len() as u64;
         let between = (TRANSFERS_PER_QUESTION / ranks.max(1)).max(1) as u32;
-        // Brent's search for a period: what is compared with moves on at powers of two.
+        // Brent's search for a period: the step to compare with moves on at powers of two.
         let mut snapshot = self.snapshot();
         let mut is_cut = false;
         while self.done < self.rings.steps && !is_cut {
@@ -126,6 +128,8 @@ impl<'a> Waves<'a> {
             if self.done.is_multiple_of(between) {
                 is_cut = goes_on().is_break();
             }
+            // One period that repeats skips nearly all of the rest; the remaining steps are fewer
+            // than a period.
             if skipped > 0 {
                 continue;
             }
@@ -136,6 +140,7 @@ impl<'a> Waves<'a> {
             }
         }
         let last = self.ready.iter().max().copied().unwrap_or(0);
+        // The last arrivals have become the begins of a step that is never sent.
         Taken {
             last: last.saturating_sub(self.step_delay),
             times: std::mem::take(self.times.counted()),
@@ -144,7 +149,8 @@ impl<'a> Waves<'a> {
         }
     }
 
-    /// When each rank begins to send after so many steps, or after the last but one.
+    /// Returns the begin of each rank's transfer after `steps` steps, or in the last step if there
+    /// are fewer.
     pub(super) fn begins(mut self, steps: u32) -> Vec<u64> {
         while self.done < steps.min(self.rings.steps.saturating_sub(1)) {
             self.step();
@@ -153,7 +159,7 @@ impl<'a> Waves<'a> {
         times.map(|(ready, free)| *ready.max(free)).collect()
     }
 
-    /// Lets every rank send a transfer.
+    /// Sends one transfer from every rank.
     fn step(&mut self) {
         let ranks = self.ranks.len();
         let stride = self.rings.stride as usize;
@@ -181,7 +187,8 @@ impl<'a> Waves<'a> {
         }
     }
 
-    /// By how much the ranks of each ring are later than they were, if all of one are by the same.
+    /// Returns for each ring the time by which it is later than `before`, if that is the same for
+    /// all of its ranks.
     fn later_than(&self, before: &Snapshot) -> Option<Vec<u64>> {
         let rings = ring_count(self.rings, self.ranks.len());
         let first = self.ready.iter().zip(&before.ready).take(rings);
@@ -197,7 +204,8 @@ impl<'a> Waves<'a> {
         is_alike.then_some(later)
     }
 
-    /// Skips steps that repeat those since a snapshot; how many.
+    /// Skips whole repetitions of the steps since a snapshot, and returns the number of steps
+    /// skipped.
     fn skip(&mut self, since: &Snapshot, later: &[u64]) -> u32 {
         let period = self.done - since.step;
         let periods = (self.rings.steps - self.done) / period;
@@ -220,7 +228,7 @@ impl<'a> Waves<'a> {
     }
 }
 
-/// How many rings so many ranks make up: rank r is in ring r modulo that.
+/// Returns the number of rings that `ranks` ranks form. Rank r is in ring r modulo that number.
 pub(super) fn ring_count(rings: Rings, ranks: usize) -> usize {
     gcd(ranks, rings.stride as usize)
 }

@@ -1,29 +1,30 @@
-//! What a way takes beside the time that its slowest link needs for all frames.
+//! Times of a path besides the time that its slowest link takes for all frames.
 
 use tenter_net::{ACK_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_plan::unloaded::{Link, frame_time};
 use tenter_units::{Rate, SerialisationTime, Time};
 
-/// The links of a way, and of the way back.
+/// Links of a path and of the path back.
 #[derive(Clone, Debug)]
 pub(super) struct WayDelays {
-    /// From the NIC to the other one.
+    /// From the sending NIC to the receiving one.
     links: Vec<Link>,
-    /// What a byte takes on each of them.
+    /// Serialisation time on each of them.
     per_byte: Box<[SerialisationTime]>,
-    /// What every message waits for besides.
+    /// Time that every message waits before it is sent.
     wait: Time,
-    /// What an acknowledgement takes.
+    /// Time of an acknowledgement.
     pub(super) back: Time,
-    /// For each link but the first when a full frame that has been sent comes to it.
+    /// For each link but the first, the time from the end of sending a full frame to the frame's
+    /// arrival at the link.
     until: Box<[Time]>,
 }
 
-/// Frames of a message, in frame bytes.
+/// Frames at both ends of a message, in frame bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EndFrames {
     pub(super) first: u32,
-    /// The one before the last, where there is one.
+    /// The frame before the last, if there is one.
     pub(super) before: Option<u32>,
     pub(super) last: u32,
 }
@@ -41,14 +42,15 @@ impl WayDelays {
         }
     }
 
-    /// The same where every message waits for something first.
+    /// Returns the delays if every message first waits for `wait`.
     pub(super) fn after(self, wait: Time) -> WayDelays {
         WayDelays { wait, ..self }
     }
 
-    /// What a message takes alone beside the time of all its frames at the slowest link: from its
-    /// posting until its first frame is there, and from the end of its last one there to its
-    /// arrival. Frames that arrive whole wait for the one before, which may be longer.
+    /// Returns the time of a message on an idle path besides the time of all its frames on the
+    /// slowest link: from posting until its first frame reaches that link, and from the end of its
+    /// last frame there until its arrival. A frame that arrives whole waits for the one before it,
+    /// which may be longer.
     pub(super) fn rest(&self, frames: EndFrames) -> Time {
         let time = |place: usize, frame: u32| {
             let bytes = frame + WIRE_OVERHEAD_BYTES;
@@ -68,7 +70,8 @@ impl WayDelays {
         }
         let own = time(at, frames.last);
         let longer = frames.before.unwrap_or(0);
-        // Both count from when the last frame begins at the slowest link.
+        // `before` and `last` are the times of the last two frames, counted from the begin of the
+        // last frame on the slowest link.
         let latency = slowest.latency.ps();
         let mut before = latency;
         let mut last = latency;
@@ -93,28 +96,29 @@ impl WayDelays {
         self.wait + Time::from_ps((until + last).saturating_sub(own))
     }
 
-    /// From when the NIC has sent a full frame to when that has come to the link of a stage behind
-    /// it, where nothing else is sent.
+    /// Returns the time from the end of sending a full frame to its arrival at the link of a stage
+    /// behind the NIC, on an idle path.
     pub(super) fn until_stage(&self, stage: usize) -> Time {
         self.until.get(stage).copied().unwrap_or(Time::ZERO)
     }
 
-    /// The same of the last link.
+    /// Returns the same time for the last link.
     pub(super) fn until_exit(&self) -> Time {
         self.until.last().copied().unwrap_or(Time::ZERO)
     }
 
-    /// From the first bit of a frame to the end of its acknowledgement, where nothing else is sent.
+    /// Returns the time from the first bit of a frame to the end of its acknowledgement, on an idle
+    /// path.
     pub(super) fn round_trip(&self, frame_bytes: u32) -> Time {
         self.wait + frame_time(&self.links, frame_bytes) + self.back
     }
 
-    /// The rate of the slowest link.
+    /// Returns the rate of the slowest link.
     pub(super) fn slowest_rate(&self) -> Option<Rate> {
         self.links.iter().map(|link| link.rate).min()
     }
 
-    /// The place of the slowest link, and the first of several.
+    /// Returns the index of the slowest link, the first one if several are equal.
     fn slowest(&self) -> usize {
         let places = 0..self.links.len();
         places
@@ -123,14 +127,16 @@ impl WayDelays {
     }
 }
 
-/// For each link but the first when the end of a frame that has been sent comes to it.
+/// Returns for each link but the first the time from the end of sending a frame to its arrival
+/// there.
 fn until_links(links: &[Link], per_byte: &[SerialisationTime], frame_bytes: u32) -> Box<[Time]> {
     let mut at = Time::ZERO;
     let next = per_byte.iter().skip(1);
     let until = links.iter().zip(next).map(|(link, next)| {
         let comes = at + link.latency;
         let bytes = frame_bytes + WIRE_OVERHEAD_BYTES;
-        // Its end leaves again once the whole frame has been sent, unless that began before.
+        // A switch that stores frames sends the end of this one after the whole frame. One that
+        // cuts through has begun before.
         let sending = next.of(bytes, 0).0;
         at = if link.stores { comes + sending } else { comes };
         comes

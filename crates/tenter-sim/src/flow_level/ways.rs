@@ -1,4 +1,4 @@
-//! The ways of queue pairs through the fabric, and the links that their flows load.
+//! Paths of queue pairs through the fabric, and the links that their flows load.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,89 +20,92 @@ use super::spray::{Burst, Spray, Sprays};
 use super::way_delays::WayDelays;
 
 id! {
-    /// A way between two leaves.
+    /// Index of a path between two leaves.
     pub(super) struct WayId(u32);
 }
 
-/// A way from the leaf of one host to that of another.
+/// A path from one host's leaf to another's: the links that packets take, each with the part of
+/// them that does.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     route: RouteId,
     pub(super) delays: Arc<WayDelays>,
-    /// The most that a queue pair sends at.
+    /// Highest rate of a queue pair on this path, by its windows.
     pub(super) limit: FlowRate,
-    /// What has been sent since that was last spread over the ports.
+    /// Data sent since it was last spread over the ports.
     sent: Load,
-    /// Links between the two leaves.
+    /// Number of links between the two leaves.
     pub(super) stages: u64,
-    /// What its packets are drawn from, where they are.
+    /// Source of the draws, if the links are drawn for each message.
     spray: Option<Spray>,
-    /// The links that all its messages pass between the leaves, where they are not drawn.
+    /// Links between the leaves, if all messages share them.
     pub(super) hops: Vec<Hop>,
-    /// The ports of switches on it, each with the part that it carries: that to the host is none of
-    /// them.
+    /// Ports of switches on the path, each with the part that it carries. The port to the host is
+    /// not among them.
     ports: Vec<(CableEnd, Weight)>,
 }
 
-/// A link that a message passes between two leaves.
+/// A link between two leaves that a message passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hop {
     pub(super) link: LinkId,
-    /// How much of the message it carries.
+    /// Part of the message that it carries.
     pub(super) part: Weight,
-    /// How many links it passes between the leaves before that.
+    /// Number of links between the leaves that are passed before it.
     pub(super) stage: u8,
 }
 
 impl Hop {
-    /// What each link carries.
+    /// Returns each link with the part that it carries.
     pub(super) fn parts(hops: &[Hop]) -> Vec<(LinkId, Weight)> {
         hops.iter().map(|hop| (hop.link, hop.part)).collect()
     }
 }
 
 impl Way {
-    /// Whether the packets of its messages are drawn.
+    /// Returns true if links are drawn for each message.
     pub(super) fn is_drawn(&self) -> bool {
         self.spray.is_some()
     }
 
-    /// The links that its packets may take, where they are drawn.
+    /// Returns the links that packets may take, if they are drawn.
     pub(super) fn drawn_ports(&self, ways: &Ways) -> impl Iterator<Item = LinkId> {
         let ports = self.spray.as_ref().map_or(&[][..], |_| &self.ports);
         ports.iter().map(|(end, _)| ways.link(*end))
     }
 }
 
-/// Some flows load a link by itself that others load as one of several alike.
+/// Error: some flows load a link alone that others load as part of a bundle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MixedLoads;
 
-/// The links of the fabric as those of a [`Fluid`], and the ways over them.
+/// The fabric's links as those of a [`Fluid`], and the paths over them.
 #[derive(Debug, Default)]
 pub(super) struct Ways {
-    /// The link of the first port of each node; those of its others follow.
+    /// Link of each node's first port. Its other ports follow.
     first: ById<NodeId, u32>,
-    /// For each link the bundle that it is loaded as part of.
+    /// Bundle as part of which each link is loaded.
     bundles: ById<LinkId, Option<LinkId>>,
-    /// How many links each bundle has. Only looked up.
+    /// Number of links in each bundle. Only looked up, never iterated.
     sizes: HashMap<LinkId, usize>,
-    /// Whether links are loaded by themselves.
+    /// True for each link that is loaded alone.
     is_single: ById<LinkId, bool>,
-    /// Whether there are no bundles at all.
+    /// Set while no bundles may be made.
     has_no_bundles: bool,
-    /// What decides the ports of packets, where they are drawn for each message.
+    /// Source of the draws, if links are drawn for each message.
     sprays: Option<Sprays>,
     all: ById<WayId, Way>,
-    /// Ways that do not depend on the queue pair.
+    /// Paths that all queue pairs between two leaves share, by the leaves and the cables of both
+    /// NICs.
     between: BTreeMap<(NodeId, NodeId, [Link; 2]), WayId>,
-    /// All others, by their ports and the cables of both NICs. Ports are only looked up.
+    /// Other paths, by the cables of both NICs and by ports. The inner maps are only looked up,
+    /// never iterated.
     over: BTreeMap<[Link; 2], HashMap<Vec<CableEnd>, WayId>>,
-    /// What messages take on ways, by the links forth and back: most ways have links alike.
+    /// Delays of paths, by the links there and back: most paths have equal links.
     delays: BTreeMap<[Vec<Link>; 2], Arc<WayDelays>>,
-    /// Room for the ports of a way that is looked for.
+    /// Scratch list for the ports of a path.
     ports_found: Vec<CableEnd>,
-    /// Carries nothing: the link of flows between hosts that have no way to each other.
+    /// A link without capacity, for flows between hosts without a path.
     nowhere: Option<LinkId>,
 }
 
@@ -127,7 +130,7 @@ impl Ways {
             first,
             bundles: vec![None; links as usize].into(),
             is_single: vec![false; links as usize].into(),
-            // Flows load links unequally.
+            // Drawn messages load links unequally, so no links are all alike.
             has_no_bundles: has_no_bundles || sprays.is_some(),
             sprays,
             ..Ways::default()
@@ -138,8 +141,7 @@ impl Ways {
         &self.all[way]
     }
 
-    /// The route of a message over a way: one that its messages share, or one
-    /// whose parts are drawn for it.
+    /// Returns the route of a message: the path's, or a new one if its links are drawn.
     pub(super) fn route(&self, fluid: &mut Fluid, way: WayId, burst: Burst) -> RouteId {
         let way = &self.all[way];
         match self.drawn_hops(way, burst) {
@@ -148,7 +150,7 @@ impl Ways {
         }
     }
 
-    /// The links of a message over a way, where they are drawn for it.
+    /// Draws the links of a message, if they are drawn at all.
     pub(super) fn drawn_hops(&self, way: &Way, burst: Burst) -> Option<Box<[Hop]>> {
         let (spray, sprays) = way.spray.as_ref().zip(self.sprays.as_ref())?;
         let parts = spray.parts(sprays, burst).into_iter();
@@ -160,37 +162,37 @@ impl Ways {
         Some(hops.collect())
     }
 
-    /// How many links of the fabric one that flows load stands for.
+    /// Returns the number of the fabric's links that a link of the [`Fluid`] stands for.
     pub(super) fn links_of(&self, link: LinkId) -> u64 {
         self.sizes.get(&link).map_or(1, |&size| size as u64)
     }
 
-    /// Whether a way leads to its other end.
+    /// Returns true if the path leads to its other end.
     pub(super) fn arrives(&self, way: WayId) -> bool {
         let first = self.all[way].hops.first().map(|hop| hop.link);
         first.is_none() || first != self.nowhere
     }
 
-    /// Whether the packets of any message may be drawn.
+    /// Returns true if links may be drawn for a message.
     pub(super) fn are_drawn(&self) -> bool {
         self.sprays.is_some()
     }
 
-    /// Whether links are chosen by chance anywhere.
+    /// Returns true if any switch chooses links by chance.
     pub(super) fn are_by_chance(&self) -> bool {
         let sprays = self.sprays.as_ref();
         sprays.is_some_and(|sprays| sprays.are_by_chance)
     }
 
-    /// The variances of the walks on a way, tier by tier, with the draws of a message's last
-    /// packet; nothing where its links are not chosen by chance.
+    /// Returns the walks' variances on a path, tier by tier, and the draws of a message's last
+    /// packet. `None` if no switch on the path chooses by chance.
     pub(super) fn walks(&self, way: WayId, burst: Burst) -> Option<(&[f64], Draws)> {
         let walks = &self.all[way].spray.as_ref()?.walks[..];
         let sprays = self.sprays.as_ref().filter(|_| !walks.is_empty())?;
         Some((walks, sprays.of_last_packet(burst)))
     }
 
-    /// Counts what has been sent over a way, by a flow with some parts where those were drawn.
+    /// Counts data sent over a path. `hops` has the links and parts if these were drawn.
     pub(super) fn send(
         &mut self,
         way: WayId,
@@ -207,7 +209,7 @@ impl Ways {
         }
     }
 
-    /// The port that sends over a link.
+    /// Returns the port that sends over a link.
     fn end(&self, link: LinkId) -> CableEnd {
         let first = self.first.as_slice();
         let node = first.partition_point(|&first| first <= link.number()) - 1;
@@ -217,7 +219,7 @@ impl Ways {
         }
     }
 
-    /// Spreads what has been sent over ways over their ports.
+    /// Spreads the data sent over paths over their ports.
     pub(super) fn spread(&mut self, carried: &mut Carried) {
         for way in &mut self.all {
             let sent = std::mem::take(&mut way.sent);
@@ -229,7 +231,7 @@ impl Ways {
         }
     }
 
-    /// The links of each bundle.
+    /// Returns the links of each bundle.
     pub(super) fn bundles(&self) -> BTreeMap<LinkId, Vec<LinkId>> {
         let mut bundles: BTreeMap<LinkId, Vec<LinkId>> = BTreeMap::new();
         for (link, bundle) in self.bundles.numbered() {
@@ -240,29 +242,29 @@ impl Ways {
         bundles
     }
 
-    /// Loads all links one by one from now on; ways must be found again.
+    /// Loads all links one by one from now on. The caller must find all paths again.
     pub(super) fn dissolve_bundles(&mut self) {
         self.has_no_bundles = true;
         self.bundles.iter_mut().for_each(|bundle| *bundle = None);
         self.sizes.clear();
     }
 
-    /// Forgets all ways: there are others now. Links and their rates stay.
+    /// Forgets all paths, since routes have changed. Links and their rates stay.
     pub(super) fn forget(&mut self) {
         self.all = ById::default();
         self.between.clear();
         self.over.clear();
     }
 
-    /// The link that a port sends over.
+    /// Returns the link behind a port.
     pub(super) fn link(&self, end: CableEnd) -> LinkId {
         LinkId::new(self.first[end.node] + u32::from(end.port))
     }
 
-    /// The way of packets with a hash from one host to another.
+    /// Finds the path of packets with a hash from one host to another.
     ///
     /// # Errors
-    /// When links must be loaded one by one from now on.
+    /// If links must be loaded one by one from now on.
     pub(super) fn find(
         &mut self,
         net: Net<'_>,
@@ -272,7 +274,7 @@ impl Ways {
     ) -> Result<WayId, MixedLoads> {
         let [from, to] = ends;
         let leaves = ends.map(|host| net.topology.neighbour(host, 0).node);
-        // NICs on one leaf may have different cables.
+        // NICs on one leaf may have different cables, and so different delays.
         let delays_of = net.context.delays();
         let cables = [nic(from), net.topology.neighbour(to, 0)].map(|end| delays_of.link(end));
         let pair = (leaves[0], leaves[1], cables);
@@ -317,7 +319,8 @@ impl Ways {
         Ok(way)
     }
 
-    /// A way that leads nowhere.
+    /// Adds a path that leads nowhere, over a link without capacity: its flows wait until routes
+    /// change.
     fn add_nowhere(&mut self, fluid: &mut Fluid) -> WayId {
         let nowhere = *self
             .nowhere
@@ -340,7 +343,7 @@ impl Ways {
         way
     }
 
-    /// What messages take over links forth and back.
+    /// Returns the delays over links there and back, shared by equal paths.
     fn delays_over(&mut self, net: Net<'_>, links: [Vec<Link>; 2]) -> Arc<WayDelays> {
         if let Some(known) = self.delays.get(&links) {
             return Arc::clone(known);
@@ -353,8 +356,8 @@ impl Ways {
         delays
     }
 
-    /// The links that flows over some stages load: where all links of a stage are alike, one that
-    /// stands for all of them.
+    /// Returns the links that flows over `stages` load. Equal links of a stage that carry equal
+    /// parts are one bundle, so that the cost of a flow does not grow with their number.
     fn hops(
         &mut self,
         net: Net<'_>,
@@ -426,7 +429,8 @@ impl Ways {
     }
 }
 
-/// What cells and credits add to the bytes of a frame between leaves.
+/// Returns the load between leaves for each byte that a NIC sends, with the overhead of cells and
+/// credits.
 fn tax(context: &Context) -> Weight {
     let Some(scheduled) = &context.scheduled else {
         return Weight::WHOLE;
@@ -437,7 +441,7 @@ fn tax(context: &Context) -> Weight {
     Weight::of(inside, wire)
 }
 
-/// The port of a NIC.
+/// Returns the port of a NIC.
 pub(super) fn nic(host: HostId) -> CableEnd {
     CableEnd {
         node: host.node(),
@@ -445,10 +449,10 @@ pub(super) fn nic(host: HostId) -> CableEnd {
     }
 }
 
-/// The links of a way on its first path, and of the first way back.
+/// Returns the links of a path's first branch, and those of the first path back.
 fn links(net: Net<'_>, [from, to]: [HostId; 2], stages: &[Stage]) -> [Vec<Link>; 2] {
     let delays = net.context.delays();
-    // Circuits are not where the scenario begins with them.
+    // Circuits may lead elsewhere now than at the start of the scenario, so the peer is looked up.
     let link = |end: CableEnd| {
         let peer = net.topology.neighbour(end.node, end.port).node;
         let delay = net.topology.cable(end.node, end.port).delay;
@@ -470,8 +474,9 @@ fn links(net: Net<'_>, [from, to]: [HostId; 2], stages: &[Stage]) -> [Vec<Link>;
     [ends.into_iter().map(link).collect(), back]
 }
 
-/// What a frame waits for its credit in a scheduled fabric: its request and the grant cross the
-/// fabric first. Cells then take links at once that whole frames would take one after the other.
+/// Returns the time that a frame waits for its credit in a scheduled fabric: the request and the
+/// grant each cross the fabric. With cells, links also no longer store whole frames, since the
+/// cells of one frame use them at the same time.
 fn wait_for_credit(context: &Context, links: &mut [Link]) -> Time {
     let Some(scheduled) = &context.scheduled else {
         return Time::ZERO;

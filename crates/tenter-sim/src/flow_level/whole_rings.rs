@@ -1,4 +1,4 @@
-//! Rings that are run as a whole.
+//! Running rings as a whole.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use super::ring_rates::{RingFlows, WholeRings};
 use super::waves::Waves;
 
 impl FlowDriver {
-    /// The same with rings as flows one by one, too.
+    /// Returns the driver with rings simulated transfer by transfer, too.
     #[must_use]
     pub fn one_by_one(mut self) -> FlowDriver {
         self.whole_rings = None;
         self
     }
 
-    /// Tells where rings that share links are run as a whole.
+    /// Adds a note if rings that share links run as a whole.
     pub(crate) fn note_shared_rings(&self, found: &mut Vec<LeftOut>) {
         if self.whole_rings == Some(WholeRings::Shared) {
             note_no_queues(found);
@@ -35,9 +35,9 @@ impl FlowDriver {
         }
     }
 
-    /// How rings are run as a whole, where all jobs are rings: those whose flows never meet, and
-    /// others where the largest collectives of all jobs have more transfers than are run one by
-    /// one.
+    /// Decides how rings run as a whole, if all jobs have nothing but rings: alone if their flows
+    /// never meet, shared if all jobs' largest collectives have more than `one_by_one` transfers
+    /// together.
     pub(super) fn find_whole_rings(&mut self, one_by_one: u64) -> Option<WholeRings> {
         let context = Arc::clone(&self.fabric.context);
         if context.jobs.is_empty() || !ring_jobs::may_be_whole(&context) {
@@ -49,11 +49,12 @@ impl FlowDriver {
             .map(|job| (job, ring_jobs::rings_of(&context, job)))
             .collect();
         let kinds = strides.iter().map(|(_, rings)| rings.len()).max();
-        // Of several jobs with several kinds of rings any may meet.
+        // With several jobs and several kinds of rings, any combination may meet; checking each
+        // kind alone proves nothing.
         let mut are_free = context.jobs.len() == 1 || kinds <= Some(1);
         for kind in 0..kinds.unwrap_or(0) {
-            // A way that is found may change the links of those found before, so specs are made
-            // once all are known.
+            // A path that is found may dissolve the bundles of paths found before. The first call
+            // finds all paths, the second makes the flows.
             self.ring_specs(&strides, kind)?;
             let specs = self.ring_specs(&strides, kind)?;
             are_free = are_free && ring_jobs::are_free(&mut self.fluid, &specs);
@@ -66,7 +67,7 @@ impl FlowDriver {
         are_many.then_some(WholeRings::Shared)
     }
 
-    /// The flows of one kind of rings of each job; `None` where some do not pass the fabric.
+    /// Returns the flows of one kind of rings in each job. `None` if some do not pass the fabric.
     fn ring_specs(&mut self, jobs: &[(JobId, Vec<Rings>)], kind: usize) -> Option<Vec<FlowSpec>> {
         let context = Arc::clone(&self.fabric.context);
         let mut specs = Vec::new();
@@ -81,8 +82,8 @@ impl FlowDriver {
         Some(specs)
     }
 
-    /// The message and the flow by which a rank sends to the next of its ring; `None` where it does
-    /// not pass the fabric, or is another for each message.
+    /// Returns the message and the flow that a rank sends to the next in its ring. `None` if it
+    /// does not pass the fabric, or if its links are drawn for each message.
     pub(super) fn ring_spec(
         &mut self,
         job: JobId,
@@ -119,8 +120,8 @@ impl FlowDriver {
         Some((message, spec))
     }
 
-    /// Runs the rings of a job as a whole, where that may be done. The caller is asked from time to
-    /// time whether it goes on; if not, the rest of them is left out.
+    /// Runs a job's rings as a whole, if that is possible. `goes_on` is asked from time to time; if
+    /// it breaks, the rest is left out.
     pub(super) fn run_whole_rings(
         &mut self,
         job: JobId,
@@ -133,6 +134,7 @@ impl FlowDriver {
         let known = self.known_rings(job, rings)?;
         let delays = self.fabric.context.host_delays;
         let begin = begin + delays.start_up + delays.step;
+        // Flows that never meet are not affected by the rings of other jobs.
         let others = self.running_rings.iter();
         let others = others.filter(|_| whole_rings == WholeRings::Shared);
         let mut running: Vec<(JobId, Rings, Instant)> = others
@@ -155,7 +157,8 @@ impl FlowDriver {
         under_way.map(|under_way| under_way.taken(&known))
     }
 
-    /// The rings of a job end when they do at the present rates.
+    /// Plans the end of a job's rings at the present rates. Events planned for earlier rates stay
+    /// in the list and are ignored.
     fn end_rings_later(&mut self, job: JobId) {
         if let Some(under_way) = self.running_rings.get(&job) {
             self.instants
@@ -163,7 +166,7 @@ impl FlowDriver {
         }
     }
 
-    /// What rings take that are under way together, at rates that do not change.
+    /// Returns the times of rings that run together, at rates that do not change.
     fn at_rates(
         &mut self,
         whole_rings: WholeRings,
@@ -205,13 +208,15 @@ impl FlowDriver {
                     .collect(),
             });
         }
+        // Times that were cut short are not those of the whole rings.
         if !is_cut {
             self.rings_at_rates.insert(key, found.clone());
         }
         Some(found)
     }
 
-    /// What is known of the rings of a job; `None` where some do not pass the fabric.
+    /// Returns what is known of a job's rings before they begin. `None` if some do not pass the
+    /// fabric.
     fn known_rings(&mut self, job: JobId, rings: Rings) -> Option<Arc<KnownRings>> {
         if let Some(known) = self.known_rings.get(&(job, rings)) {
             return Some(Arc::clone(known));
@@ -236,8 +241,8 @@ impl FlowDriver {
         Some(known)
     }
 
-    /// The rings of a job are done, unless they are by now to end at another instant: counts what
-    /// they have loaded, and lets those of other jobs go on without them.
+    /// Ends a job's rings, if `now` is still their end: counts their loads, and changes the rates
+    /// of the rings that go on.
     pub(super) fn rings_end(&mut self, job: JobId, now: Instant) {
         if self.running_rings.get(&job).is_none_or(|of| of.end != now) {
             return;
@@ -260,7 +265,7 @@ impl FlowDriver {
         }
     }
 
-    /// Rings of some job have ended: those that are under way have other rates from now on.
+    /// Changes the rates of rings that go on after another job's rings have ended.
     fn go_on_without(&mut self, now: Instant) {
         let running = self.running_rings.iter();
         let running: Vec<(JobId, Rings, Instant)> = running
