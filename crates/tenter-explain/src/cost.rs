@@ -1,4 +1,4 @@
-//! The cost of a run: packets, memory, time.
+//! Estimated cost of a run: packets, memory, time.
 
 use serde::Serialize;
 use tenter_net::{ClassSpec, UNLIMITED_POOL};
@@ -15,92 +15,93 @@ use crate::memory::{Entries, MemoryParts, memory};
 use crate::traffic::traffic;
 use crate::unequal::rates_changed;
 
-/// The cost of a run, as an estimate.
+/// Estimated cost of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
-    /// What runs: `packet` or `flow`.
+    /// Level at which the trial runs: `packet` or `flow`.
     pub level: &'static str,
-    /// Packets carried, counted once per link, without pauses and retransmissions; at flow level
-    /// those that its flows stand for.
+    /// Packets carried, counted once per link, without pauses and retransmissions. At flow level,
+    /// the packets that flows stand for.
     pub packet_hops: f64,
-    /// Of them, data.
+    /// Data packets among the packet-hops.
     pub data_packet_hops: f64,
     /// Flows (data chunks on queue pairs).
     pub flows: u64,
-    /// Whether every transfer was counted; otherwise some of them stand for all.
+    /// True if every transfer was counted; else a sample stands for all.
     pub exact: bool,
-    /// Simulated time at least: the ideal times and gaps of the longest job.
+    /// Lower bound on the simulated time, in ns: ideal times and gaps in the longest measured job.
     pub simulated_ns: f64,
-    /// Wall time on one thread of the machine of the measured constants.
+    /// Wall time in s, on one thread of the machine on which the constants were measured.
     pub wall_s: f64,
-    /// Of it, for each packet-hop, visits of nodes included; 0 at flow level.
+    /// Wall time for each packet-hop in ns, node visits included; 0 at flow level.
     pub ns_per_packet_hop: f64,
-    /// Of it, for each flow.
+    /// Wall time for each flow in ns.
     pub ns_per_flow: f64,
-    /// Peak resident memory.
+    /// Peak resident memory in bytes.
     pub peak_bytes: u64,
-    /// The parts of the memory.
+    /// Parts that the peak memory consists of.
     pub memory: MemoryParts,
 }
 
-/// The most transfers that are counted in all collectives together.
+/// Most transfers that are counted over all collectives.
 const TRANSFERS_MAX: u64 = 4 << 20;
-/// And the least in each of them, whatever their number.
+/// Fewest transfers that are counted in each collective, whatever the number of collectives.
 const TRANSFERS_MIN: u64 = 4_096;
 
-/// Units of work of a transfer that is counted.
+/// Units of the work budget for each transfer that is counted.
 const UNITS_PER_TRANSFER: u64 = 10;
 
-/// A packet-hop in a fabric of up to [`HOSTS_CACHED`] hosts, in ns; on the machine of
-/// `benches/README.md`, as are the others.
+/// Time of a packet-hop in a fabric with up to [`HOSTS_CACHED`] hosts, in ns. This and the
+/// following constants were measured on the machine in `benches/README.md`.
 const HOP_NS: f64 = 40.0;
-/// Additional time for each doubling of the fabric.
+/// Additional time for each doubling of the host count: more state misses the cache.
 const HOP_NS_PER_DOUBLING: f64 = 5.0;
 /// Hosts whose state stays in the cache.
 const HOSTS_CACHED: f64 = 128.0;
-/// Additional time of a packet-hop with a shared buffer: its accounts.
+/// Additional time for accounting in a shared buffer.
 const SHARED_NS: f64 = 20.0;
-/// With a lossless class in addition: pauses, and visits in the order of time.
+/// Additional time with a lossless class: pauses, and visits in the order of time.
 const LOSSLESS_NS: f64 = 10.0;
-/// With a load balancer that chooses for each packet.
+/// Additional time with a load balancer that chooses for each packet.
 const BALANCER_NS: f64 = 25.0;
-/// In a scheduled fabric: requests, credits, announcements, and leaves in the order of time.
+/// Additional time in a scheduled fabric: requests, credits, announcements, and leaves in the order
+/// of time.
 const SCHEDULED_NS: f64 = 45.0;
-/// In a fabric that sends by credit: its accounts, and visits in the order of time.
+/// Additional time in a credit-based fabric: its accounts, and visits in the order of time.
 const CREDIT_NS: f64 = 30.0;
-/// With senders that are slowed down: their rates and timers.
+/// Additional time with congestion control: rates and timers.
 const CONGESTION_CONTROL_NS: f64 = 20.0;
-/// A matching of inputs and outputs for each port of the switch, where frames wait at inputs…
+/// Time to match inputs and outputs, for each port of an input-queued switch.
 const MATCHED_PORT_NS: f64 = 17.0;
-/// … and for each pair of ports.
+/// Time to match inputs and outputs, for each pair of ports.
 const MATCHED_PAIR_NS: f64 = 0.16;
-/// Switches on a path for each of its links, about.
+/// Switches on a path for each of its links, roughly.
 const SWITCHES_PER_LINK: f64 = 0.7;
-/// A visit of a node in a window with events.
+/// Visit to a node in a window with events.
 const VISIT_NS: f64 = 85.0;
-/// A visit if windows go from event to event: its way through the calendar in addition.
+/// Visit to a node if windows go from event to event, including its way through the calendar.
 const CENTRAL_VISIT_NS: f64 = 160.0;
-/// A flow: its queue pair, its records and its row.
+/// Fixed time for each flow: queue pair, records and row.
 const FLOW_NS: f64 = 1_600.0;
 
-/// A flow at flow level between hosts whose ways nothing else shares: its begin, its end and the
-/// rates that change with them. Measured on the machine of the other constants, as are those that
-/// follow, on 128 to 512 NICs; single trials take from half to twice as long.
+/// Time of a flow at flow level if its path shares no link between leaves: its begin, its end and
+/// the rates that change with them. Measured on the same machine with 128 to 512 NICs, as are the
+/// constants that follow; single trials take from half to twice as long.
 const FLOW_LEVEL_NS: f64 = 1_500.0;
-/// The same where the hash of each queue pair picks one of several ways: flows that collide change
-/// the rates of others.
+/// Time of a flow if each queue pair's hash picks one of several paths: flows that collide change
+/// each other's rates.
 const FLOW_LEVEL_HASHED_NS: f64 = 3_300.0;
-/// The same where a message takes several ways.
+/// Time of a flow if a message is sprayed over several paths.
 const FLOW_LEVEL_SPRAYED_NS: f64 = 6_000.0;
-/// A rate that changes at the end of another flow.
+/// Time of a rate that changes at the end of another flow.
 const FLOW_LEVEL_RATE_NS: f64 = 120.0;
-/// A rank of rings that are run as a whole, whatever they carry.
+/// Time of a rank in rings that run as a whole, whatever they carry.
 const FLOW_LEVEL_RING_RANK_NS: f64 = 500_000.0;
 
-/// The cost of running a plan, over routes that were built for its fabric.
+/// Estimates the cost of running a plan, over the routes built for its fabric.
 ///
 /// # Errors
-/// When a collective cannot be run, or counting would take more than the budget has.
+/// If a collective cannot be run, or if counting would exceed the budget.
 pub fn cost_on(plan: &Plan, routing: &Routing, budget: &Budget) -> Result<Cost, ExplainError> {
     let runs: u64 = plan.jobs.iter().map(|job| job.sequence.len() as u64).sum();
     let most = (TRANSFERS_MAX / runs.max(1)).max(TRANSFERS_MIN);
@@ -116,6 +117,7 @@ pub fn cost_on(plan: &Plan, routing: &Routing, budget: &Budget) -> Result<Cost, 
     let end = end_of_all(plan);
     for (job, start) in plan.jobs.iter().zip(starts(plan)) {
         let own_end = Ideal::of(plan, routing, job).end(start);
+        // Background load repeats its list until the measured jobs end.
         let rounds = rounds(plan, job, start, own_end, end);
         let part = job_cost(plan, routing, job, rounds, most)?;
         let counted = part
@@ -149,15 +151,15 @@ pub fn cost_on(plan: &Plan, routing: &Routing, budget: &Budget) -> Result<Cost, 
     Ok(cost)
 }
 
-/// The packet-hops of a run of a plan, as an explanation counts them.
+/// Returns the packet-hops of a plan's run, as an explanation counts them.
 ///
 /// # Errors
-/// When hosts cannot reach each other, or a collective cannot be run.
+/// If hosts cannot reach each other, or if a collective cannot be run.
 pub fn packet_hops(plan: &Plan, budget: &Budget) -> Result<f64, ExplainError> {
     Ok(cost_of(plan, budget)?.packet_hops)
 }
 
-/// The cost of running a plan, as in an explanation.
+/// Estimates the cost of running a plan, as in an explanation.
 ///
 /// # Errors
 /// As [`packet_hops`].
@@ -166,10 +168,11 @@ pub fn cost_of(plan: &Plan, budget: &Budget) -> Result<Cost, ExplainError> {
     cost_on(plan, &routing, budget)
 }
 
-/// The time of a flow at flow level, of which there are `flows`.
+/// Returns the time of each of `flows` flows at flow level.
 fn flow_level_ns(plan: &Plan, flows: u64) -> f64 {
     let mut balancers = plan.switches.iter().map(|of| &of.load_balancing);
-    // Spines of a scheduled fabric share what leaves send evenly.
+    // A single switch has no links to share between leaves. Spines of a scheduled fabric spread
+    // what leaves send evenly.
     let is_free = plan.topology.switches() == 1 || plan.scheduled.is_some();
     if runs_whole_rings(plan, is_free) {
         let ranks: usize = plan.jobs.iter().map(|job| job.hosts.len()).sum();
@@ -187,8 +190,9 @@ fn flow_level_ns(plan: &Plan, flows: u64) -> f64 {
     own + FLOW_LEVEL_RATE_NS * rates_changed(plan)
 }
 
-/// Whether all jobs are rings that flow level does not run transfer by transfer: their flows never
-/// meet, or their largest collectives have more transfers than `engine.ring_transfers`.
+/// Returns true if all jobs are rings that flow level does not run transfer by transfer: their
+/// flows never meet, or their largest collectives together have more transfers than
+/// `engine.ring_transfers`.
 fn runs_whole_rings(plan: &Plan, is_free: bool) -> bool {
     let has_changes = plan.circuits.is_some() || !plan.faults.events.is_empty();
     if has_changes || !plan.nic.start_skew_max.is_zero() {
@@ -207,7 +211,7 @@ fn runs_whole_rings(plan: &Plan, is_free: bool) -> bool {
     is_free || all > plan.ring_transfers
 }
 
-/// The time of a packet-hop itself.
+/// Returns the time of a packet-hop itself.
 fn hop_ns(plan: &Plan) -> f64 {
     let doublings = (plan.topology.hosts as f64 / HOSTS_CACHED).log2().max(0.0);
     let mut pools = plan.switches.iter().flat_map(|spec| &spec.pool_bytes);
@@ -227,8 +231,8 @@ fn hop_ns(plan: &Plan) -> f64 {
     HOP_NS + HOP_NS_PER_DOUBLING * doublings + extra.sum::<f64>()
 }
 
-/// The part of a packet-hop in the matching of inputs and outputs: packets pass switches as often
-/// as these have ports.
+/// Returns the part of a packet-hop that matching inputs and outputs takes. Packets are assumed to
+/// pass switches in proportion to their ports.
 fn matching_ns(plan: &Plan) -> f64 {
     if plan.input_queued.is_none() {
         return 0.0;
@@ -242,8 +246,8 @@ fn matching_ns(plan: &Plan) -> f64 {
     SWITCHES_PER_LINK * weighted / all.max(1.0)
 }
 
-/// The part of a packet-hop in the visits of nodes: each node is visited once in a window, or for
-/// each packet if that is less often.
+/// Returns the part of a packet-hop that visits take. A node is visited once in each window, or
+/// once for each packet if that is less often.
 fn visits_ns(plan: &Plan, simulated: Time, packet_hops: f64) -> f64 {
     let lookahead = Time::from_ps(plan.lookahead.least_ps);
     let window = lookahead.min(plan.window_cap.unwrap_or(WINDOW_MAX));

@@ -1,5 +1,4 @@
-//! The books of a trial on real hosts: the rows of a simulated trial, from what hosts have
-//! measured.
+//! Books for a trial on real hosts: the rows of a simulated trial, made from what hosts measured.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,28 +21,28 @@ use crate::results::{self, FlowTable, HashPath, Ideals, Outcome};
 use super::port_counts::{PortCounts, class_rows, fill_port, fill_switch, on_wire};
 use super::records::{HalfReceived, HalfSent, HostRecords};
 
-/// What a host has counted over a trial.
+/// Counters that a host's endpoint keeps over a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostCounts {
     /// Data frames sent, and their frame bytes.
     pub sent_data: (u64, u64),
-    /// The same of acknowledgements and notifications.
+    /// Control packets sent (acknowledgements, NAKs, CNPs), and their frame bytes.
     pub sent_control: (u64, u64),
-    /// Frames of any kind that arrived and were taken, and their frame bytes.
+    /// Frames of any kind that arrived and were processed, and their frame bytes.
     pub received: (u64, u64),
     /// Data frames accepted, and their frame bytes.
     pub accepted: (u64, u64),
     /// Data frames sent again.
     pub retransmitted: u64,
-    /// Acknowledgements sent.
+    /// Acknowledgements sent by this host.
     pub acknowledgements: u64,
-    /// NAKs sent.
+    /// NAKs sent by this host.
     pub naks: u64,
-    /// Timeouts.
+    /// Times that a queue pair resent data because no answer came.
     pub timeouts: u64,
-    /// Data frames that arrived marked.
+    /// Data frames that arrived with an ECN mark.
     pub marked: u64,
-    /// Congestion notifications sent, and received.
+    /// CNPs sent, and CNPs received.
     pub notifications: (u64, u64),
     /// Data frames accepted before one that had been sent earlier.
     pub out_of_order: u64,
@@ -53,32 +52,34 @@ pub struct HostCounts {
     pub duplicates: u64,
 }
 
-/// How a trial on real hosts ended.
+/// End of a trial on real hosts, with everything that was measured.
 #[derive(Debug)]
 pub struct RealEnd<'a> {
-    /// The instant.
+    /// Instant at which the trial ended.
     pub ended: Instant,
-    /// Why it ended early, if it did.
+    /// Reason for an early end.
     pub stopped: Option<Stop>,
-    /// For each job why it is not done, if it is not.
+    /// For each job, the reason why it did not finish; `None` if it did.
     pub failures: Vec<Option<String>>,
-    /// Of each host, in the order of the topology; `None` of one that was lost.
+    /// Counters from each host, in the topology's order; `None` for a host that was lost.
     pub hosts: &'a [Option<HostCounts>],
-    /// Of the ports that could be read.
+    /// Counters from the ports that could be read.
     pub ports: &'a [PortCounts],
-    /// What a reader of the numbers must know.
+    /// Notes for readers of the results.
     pub notes: Notes,
 }
 
-/// The books of a trial on real hosts.
+/// Books for a trial on real hosts. They join the halves of flows that sender and receiver report,
+/// and fill the tables.
 pub struct RealBooks {
-    /// Never runs: it knows who is where.
+    /// A built simulation that never runs. It knows which node is which, and the result tables are
+    /// shaped by it.
     driver: WindowedDriver<Unwatched>,
     context: Arc<Context>,
     ideals: Ideals,
     name: String,
     flow_table: FlowTable,
-    /// Halves whose other half is still to come.
+    /// Halves whose other half has not arrived yet.
     sent: BTreeMap<(FlowKey, u32), HalfSent>,
     received: BTreeMap<(FlowKey, u32), HalfReceived>,
 }
@@ -92,7 +93,7 @@ impl std::fmt::Debug for RealBooks {
 }
 
 impl RealBooks {
-    /// Empty books for a plan.
+    /// Creates empty books for a plan.
     ///
     /// # Errors
     /// As [`build`].
@@ -110,13 +111,14 @@ impl RealBooks {
         })
     }
 
-    /// How many collectives a job runs, warm-up included.
+    /// Returns the number of collectives that a job runs, warm-up included. 0 if it cannot be told.
     pub fn turns(&self, job: JobId) -> u32 {
         let turns = self.context.jobs[job].job.turns().unwrap_or(0);
         u32::try_from(turns).unwrap_or(u32::MAX)
     }
 
-    /// From the end of the collective before, or the start of the job, to the start of one.
+    /// Returns the pause before a collective: from the previous collective's end, or for the first
+    /// one from the trial's start.
     pub fn pause_before(&self, job: JobId, turn: u32) -> Time {
         let plan = &self.context.jobs[job];
         let gap = if turn == 0 {
@@ -127,18 +129,19 @@ impl RealBooks {
         gap.saturating_add(plan.compute(turn))
     }
 
-    /// The paths that the hash of switches gives the transfers, where it alone decides.
+    /// Returns the paths that switches' hashes give the transfers; `None` if anything else decides
+    /// too.
     ///
     /// # Errors
-    /// When a collective cannot be run by its ranks.
+    /// If a collective cannot be run by its ranks.
     pub fn hash_paths(&self) -> Result<Option<Vec<HashPath>>, SimulationError> {
         Ok(results::transfers(&self.driver)?)
     }
 
-    /// A collective of a job starts.
+    /// Starts a job's collective in the books.
     ///
     /// # Errors
-    /// When it cannot be run by its ranks.
+    /// If the collective cannot be run by its ranks.
     pub fn begin(&mut self, job: JobId, turn: u32, at: Instant) -> Result<(), SimulationError> {
         let schedule: Arc<dyn Schedule> = self.context.jobs[job].schedule(turn)?;
         if turn == 0 {
@@ -148,7 +151,8 @@ impl RealBooks {
         Ok(())
     }
 
-    /// A collective of a job has ended, with its last arrival at any rank.
+    /// Ends a job's collective whose last arrival at any rank was at `last_arrival`, and returns
+    /// its end. The time within hosts, which a lab does not measure, is added.
     pub fn end(&mut self, job: JobId, turn: u32, last_arrival: Instant) -> Instant {
         let within = self.context.jobs[job].within_hosts(turn);
         let end = last_arrival.saturating_add(within);
@@ -156,11 +160,9 @@ impl RealBooks {
         end
     }
 
-    /// Takes what a host has recorded, of collectives that have begun; appends the rows that are
-    /// complete.
-    ///
-    /// Records that fit no flow of the plan are left out and counted in the answer: hosts are other
-    /// machines.
+    /// Takes a host's records for collectives that have begun, and appends the flow rows that are
+    /// now complete. Returns the number of records that fit no flow of the plan; these are ignored,
+    /// since the hosts are other machines and may be wrong.
     pub fn take(&mut self, records: &HostRecords, rows: &mut Vec<FlowRow>) -> u64 {
         let mut refused = 0;
         let mut ready = PartitionRecords::new(&self.context.jobs);
@@ -184,6 +186,7 @@ impl RealBooks {
         }
         self.flow_table.take_delivered(&self.context, &mut ready);
         self.flow_table.take_acknowledged(&mut ready);
+        // Rows only go into a list, which cannot fail.
         let kept: Result<(), std::convert::Infallible> =
             self.flow_table.book(&self.context, |new| {
                 rows.extend_from_slice(new);
@@ -193,7 +196,7 @@ impl RealBooks {
         refused
     }
 
-    /// Whether a flow is one of a collective that has begun.
+    /// Returns true if a flow belongs to a collective that has begun.
     fn knows(&self, key: FlowKey, turn: u32) -> bool {
         let known = self.context.jobs.get(key.job.index());
         known.is_some_and(|plan| {
@@ -204,12 +207,12 @@ impl RealBooks {
         })
     }
 
-    /// The flows of which only one half is known.
+    /// Returns the number of flows for which only one half is known.
     pub fn halves_left(&self) -> usize {
         self.sent.len() + self.received.len()
     }
 
-    /// The tables of the trial.
+    /// Returns the trial's tables.
     pub fn finish(self, mut end: RealEnd<'_>) -> Outcome {
         let trial = results::Trial {
             name: &self.name,
@@ -233,7 +236,7 @@ impl RealBooks {
         }
         let summary = &mut outcome.summary;
         summary.complete &= summary.stopped.is_none();
-        // Nothing was simulated, so nothing is said of that.
+        // Nothing was simulated, so the notes on the simulation do not apply.
         summary.notes.retain(|note| note.code == NoteCode::Stopped);
         summary.notes.extend(end.notes.0);
         summary.engine.engine = EngineKind::Lab;
@@ -243,9 +246,9 @@ impl RealBooks {
         outcome
     }
 
-    /// Puts counters of switches into the tables of a trial that has ended, in place of those that
-    /// these ports had, and the sums of all into its totals.
+    /// Replaces the counters of ports in a finished trial's tables, and updates the totals.
     pub fn replace(&self, counts: &mut Counts, totals: &mut Totals, ports: &[PortCounts]) {
+        // The tables do not keep the span, so it is recovered from a port with traffic.
         let span = counts.ports.iter().find_map(span_of).unwrap_or_default();
         for row in &mut counts.ports {
             let mut find = ports.iter();
@@ -269,7 +272,7 @@ impl RealBooks {
         add_ports(totals, counts);
     }
 
-    /// Puts what the scenario says of classes beside what was measured of them.
+    /// Adds the scenario's settings for classes to the measured rows.
     fn add_plans(&self, rows: &mut [QueueRow]) {
         for (node, model) in self.driver.nodes() {
             let own = rows.iter_mut().filter(|row| row.node == node.number());
@@ -280,13 +283,13 @@ impl RealBooks {
     }
 }
 
-/// The span over which the utilisation of a port was computed, in s.
+/// Returns the span over which a port's utilisation was computed, in s.
 fn span_of(row: &PortRow) -> Option<f64> {
     let bits = on_wire(row.tx_frames, row.tx_bytes) as f64 * 8.0;
     (row.utilisation > 0.0).then(|| bits / (row.rate_gbps * 1e9) / row.utilisation)
 }
 
-/// The utilisation of a port over a span in s.
+/// Sets a port's utilisation over a span in s.
 fn use_span(row: &mut PortRow, span_s: f64) {
     let bits = on_wire(row.tx_frames, row.tx_bytes) as f64 * 8.0;
     row.utilisation = 0.0;
@@ -305,7 +308,7 @@ fn add(ready: &mut PartitionRecords, received: &HalfReceived, sent: &HalfSent) {
     ready.acknowledged.push(sent.half());
 }
 
-/// Puts what was measured into the rows of ports and their classes.
+/// Fills the rows of ports and their classes with what was measured.
 fn count_ports(counts: &mut Counts, end: &RealEnd<'_>, span: Time) {
     for row in &mut counts.ports {
         let mut find = end.ports.iter();
@@ -322,7 +325,7 @@ fn count_ports(counts: &mut Counts, end: &RealEnd<'_>, span: Time) {
     }
 }
 
-/// What the endpoint of a host counts of its port.
+/// Fills a host's port with what its endpoint counted.
 fn fill_host(row: &mut PortRow, host: &HostCounts) {
     let wire = |(frames, bytes): (u64, u64)| on_wire(frames, bytes);
     row.tx_frames = host.sent_data.0 + host.sent_control.0;
@@ -349,7 +352,7 @@ fn fill_host(row: &mut PortRow, host: &HostCounts) {
     }
 }
 
-/// Puts what the scenario says of a class beside what was measured of it.
+/// Adds the scenario's settings for a class to its measured row.
 fn add_plan(row: &mut QueueRow, switch: &Switch) {
     let mut classes = switch.classes().iter();
     if let Some(index) = classes.position(|&class| u16::from(class) == row.class) {
@@ -359,7 +362,7 @@ fn add_plan(row: &mut QueueRow, switch: &Switch) {
     }
 }
 
-/// Sums over all hosts, and over the ports of which there are counts.
+/// Returns the totals over all hosts, and over the ports that were read.
 fn totals(flows: u64, hosts: &[Option<HostCounts>], counts: &Counts) -> Totals {
     let mut totals = Totals {
         flows,
@@ -385,7 +388,7 @@ fn totals(flows: u64, hosts: &[Option<HostCounts>], counts: &Counts) -> Totals {
     totals
 }
 
-/// The sums over ports, as far as these were read.
+/// Sets the totals over ports, as far as these were read.
 fn add_ports(totals: &mut Totals, counts: &Counts) {
     let sum = |bytes: fn(&PortRow) -> u64| counts.ports.iter().map(bytes).sum::<u64>();
     totals.dropped_frames = sum(|port| port.dropped_frames);

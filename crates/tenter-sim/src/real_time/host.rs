@@ -1,4 +1,4 @@
-//! A host of the simulation that is driven by a clock.
+//! A simulated host that is driven by a real clock.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,69 +21,71 @@ use super::refusal::{crowded, refusal_of_real_hosts};
 /// A packet that leaves a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// When its last bit has left.
+    /// Instant at which its last bit leaves, at the plan's line rate.
     pub end: Instant,
-    /// The packet.
+    /// The packet as the simulated NIC built it.
     pub packet: Packet,
-    /// The slot of the host that sends it.
+    /// Slot that sends it.
     pub from: Slot,
-    /// Of the first packet of a message its payload bytes; elsewhere 0.
+    /// Payload bytes of the message if this is its first packet, else 0.
     pub message_bytes: u32,
 }
 
-/// A queue pair by its number at this host.
+/// Index of a queue pair at this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Slot {
-    /// One by which it sends.
+    /// A queue pair that sends data.
     Send(SendSlot),
-    /// One by which it receives, and sends answers.
+    /// A queue pair that receives data, and sends answers.
     Receive(ReceiveSlot),
 }
 
-/// A queue pair of a host, in the direction of what the host sends by it: data or answers.
+/// A queue pair seen from a host that sends over it, either data or answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// Its number here.
+    /// Slot at this host.
     pub own: Slot,
-    /// The host at the other end.
+    /// Host at the other end.
     pub peer: HostId,
-    /// Its number there, of the other kind.
+    /// Index of the other end's slot: a receive slot if this one sends, and the reverse.
     pub peer_slot: u32,
-    /// The UDP source port of what this host sends.
+    /// UDP source port of the packets that this host sends.
     pub source_port: u16,
 }
 
-/// A host of a plan, NIC and ranks, that a caller drives by a clock.
+/// A plan's host, NIC and ranks, driven by the caller's clock.
 ///
-/// Instants are those of the caller, which may tell the same one twice and none before another.
+/// Instants that the caller passes must not decrease; equal ones are allowed.
 #[derive(Debug)]
 pub struct RealHost {
     fabric: Fabric<Unwatched>,
     node: LocalNode,
     host: HostId,
-    /// When the last thing happened.
+    /// Instant of the last event.
     clock: Instant,
     ways: Vec<Way>,
-    /// The slot by which the host sends to a slot of another: data, then answers.
+    /// Slot by which the host sends to another host's slot; the flag is true for data and false for
+    /// answers.
     senders: BTreeMap<(bool, HostId, u32), Slot>,
     incoming: Incoming,
-    /// Of each send slot the sequence number after the last that was ever sent.
+    /// For each send slot, the sequence number after the highest that was ever sent.
     sent: Vec<u32>,
 }
 
-/// Packets that a selective NAK may ask for.
+/// Packets that a selective NAK may ask for. A larger range is taken for an error of the peer.
 const RANGE_MAX: u32 = 1 << 20;
 
-/// Where transfers end on each receive slot: what a peer says of it is not relied upon.
+/// Ends of transfers on each receive slot. They come from the plan, because the peer's packets are
+/// not trusted.
 #[derive(Debug, Default)]
 struct Incoming(Vec<Expected>);
 
-/// What a receive slot is to receive in a collective.
+/// Packets that a receive slot should get in a collective.
 #[derive(Clone, Debug, Default)]
 struct Expected {
-    /// The sequence number of the first packet.
+    /// Sequence number of the first packet.
     first: u32,
-    /// How many packets of it are before the end of each transfer.
+    /// Running packet count at each transfer's end.
     ends: Vec<u32>,
 }
 
@@ -102,12 +104,13 @@ impl Incoming {
         ends.push(before + packets);
     }
 
-    /// Whether a transfer ends with a packet; `None` of one that nobody is to send.
+    /// Returns true if a transfer ends with this packet, and `None` if no peer should send it.
     fn ends(&self, slot: ReceiveSlot, sequence: u32) -> Option<bool> {
         let Expected { first, ends } = self.0.get(slot.index())?;
+        // Sequence numbers wrap. A distance beyond half of their range is a packet from the past.
         let place = sequence.wrapping_sub(*first);
         if place > u32::MAX / 2 {
-            // Of a collective before: it has been received.
+            // It belongs to an earlier collective, and has been received already.
             return Some(false);
         }
         let whole = ends.last().copied().unwrap_or(0);
@@ -115,7 +118,7 @@ impl Incoming {
     }
 }
 
-/// Takes what leaves.
+/// Collects the packets that leave.
 struct Outbox<'a>(&'a mut Vec<Packet>);
 
 impl Medium for Outbox<'_> {
@@ -129,10 +132,10 @@ impl Medium for Outbox<'_> {
 }
 
 impl RealHost {
-    /// The host of that number of a plan.
+    /// Creates the plan's host with this number.
     ///
     /// # Errors
-    /// When the plan cannot be built, or real hosts cannot run it.
+    /// If the plan cannot be built, or real hosts cannot run it.
     pub fn new(plan: &Plan, host: HostId) -> Result<RealHost, SimulationError> {
         if let Some(why) = refusal_of_real_hosts(plan) {
             return Err(SimulationError::NotForRealHosts(why));
@@ -171,12 +174,12 @@ impl RealHost {
         }
     }
 
-    /// Its queue pairs.
+    /// Returns the host's queue pairs.
     pub fn ways(&self) -> &[Way] {
         &self.ways
     }
 
-    /// Whether ranks of a job are here.
+    /// Returns true if the host has ranks of the job.
     pub fn has_ranks_of(&self, job: JobId) -> bool {
         let context = self.fabric.context();
         context
@@ -185,11 +188,11 @@ impl RealHost {
             .any(|here| here.job == job)
     }
 
-    /// Makes ready for a collective of a job that has ended the one before: what arrives from now
-    /// on belongs to it.
+    /// Prepares for a job's next collective, once the previous one has ended: packets that arrive
+    /// from now on belong to it.
     ///
     /// # Errors
-    /// When the collective cannot be run by its ranks.
+    /// If the collective cannot be run by its ranks.
     pub fn prepare(&mut self, job: JobId, turn: u32) -> Result<(), SimulationError> {
         let context = Arc::clone(&self.fabric.context);
         let plan = &context.jobs[job];
@@ -209,7 +212,7 @@ impl RealHost {
         Ok(())
     }
 
-    /// Notes where the transfers to ranks here end, on each queue pair.
+    /// Notes on each queue pair where the transfers to this host's ranks end.
     fn expect(&mut self, job: JobId, schedule: &dyn Schedule) {
         let context = Arc::clone(&self.fabric.context);
         let plan = &context.jobs[job];
@@ -242,7 +245,8 @@ impl RealHost {
         }
     }
 
-    /// How many arrivals and ends of ranks here complete a collective.
+    /// Returns the number of events that complete a collective here: arrivals of transfers, and in
+    /// operation graphs also the ends of ranks.
     fn things_to_do(&self, job: JobId, schedule: &dyn Schedule) -> u64 {
         let context = self.fabric.context();
         let ranks = context.ranks_on(self.host).iter();
@@ -262,11 +266,12 @@ impl RealHost {
         things
     }
 
-    /// Lets the ranks here start the collective that was prepared, at an instant.
+    /// Starts the prepared collective at `at` on this host's ranks.
     pub fn start(&mut self, job: JobId, at: Instant) {
         let context = Arc::clone(&self.fabric.context);
         let plan = &context.jobs[job];
         let schedule = self.fabric.schedules.of(job);
+        // Time within hosts and the start-up are simulated: they pass before the first packet.
         let within = plan.within_hosts(self.fabric.schedules.turn(job));
         let begin = at
             .saturating_add(within)
@@ -276,21 +281,22 @@ impl RealHost {
         }
     }
 
-    /// What has not happened yet of the collective of a job here, and when the last thing did.
+    /// Returns the number of events that a job's collective still lacks here, and the instant of
+    /// the last one.
     pub fn progress(&self, job: JobId) -> (u64, Instant) {
         let progress = &self.fabric.context().progress;
         (progress.missing(job), progress.last_arrival(job))
     }
 
-    /// When it next has something to do by itself.
+    /// Returns the instant at which the host next acts without an arrival.
     pub fn next(&self) -> Instant {
         let host = self.model();
         let departure = host.next_departure(self.clock).unwrap_or(Instant::NEVER);
         departure.min(host.next_timer().unwrap_or(Instant::NEVER))
     }
 
-    /// Does what is due up to an instant, in the order of time, at most so many things; appends
-    /// what leaves.
+    /// Handles up to `most` events that are due at `until`, in the order of time, and appends the
+    /// packets that leave.
     pub fn advance(&mut self, until: Instant, most: usize, out: &mut Vec<Departure>) {
         let mut packets = Vec::new();
         for _ in 0..most {
@@ -303,6 +309,7 @@ impl RealHost {
             }
             self.clock = self.clock.max(next);
             let mut outbox = Outbox(&mut packets);
+            // At equal instants departures go before timers, as in the simulation.
             if departure <= timer {
                 self.fabric.host_departs(self.node, self.clock, &mut outbox);
             } else {
@@ -312,13 +319,14 @@ impl RealHost {
         }
     }
 
-    /// A packet arrives, at its [`Packet::at`] or, if that has passed, now; whether it can be one
-    /// of the collective that runs or of one before. If not, nothing happens.
+    /// Receives a packet, at [`Packet::at`] or now if that has passed. Returns false, and ignores
+    /// the packet, if it fits neither the running collective nor an earlier one.
     pub fn arrive(&mut self, mut packet: Packet, out: &mut Vec<Departure>) -> bool {
         if packet.kind.is_data() {
             let Some(ends) = self.incoming.ends(packet.receive_slot(), packet.sequence) else {
                 return false;
             };
+            // The plan decides where a transfer ends, whatever flag the peer has set.
             packet.flags &= !Packet::END_OF_TRANSFER;
             packet.flags |= u8::from(ends) * Packet::END_OF_TRANSFER;
         } else if !self.was_sent(&packet) {
@@ -333,7 +341,7 @@ impl RealHost {
         true
     }
 
-    /// Whether an answer is about packets that have been sent.
+    /// Returns true if an answer refers to packets that have been sent.
     fn was_sent(&self, packet: &Packet) -> bool {
         if !packet.kind.is_of_queue_pair() || packet.kind.is_for_receiver() {
             return false;
@@ -342,6 +350,7 @@ impl RealHost {
         let Some(&next) = self.sent.get(slot.index()) else {
             return false;
         };
+        // Sequence numbers wrap: up to half of their range behind counts as sent before.
         let is_old = |sequence: u32| next.wrapping_sub(sequence) <= u32::MAX / 2;
         match packet.kind {
             PacketKind::Ack | PacketKind::Nak => is_old(packet.sequence),
@@ -386,18 +395,18 @@ impl RealHost {
         }
     }
 
-    /// The sequence number after the last packet sent by a slot.
+    /// Returns the sequence number that a slot sends next.
     pub fn next_sequence(&self, slot: SendSlot) -> u32 {
         self.model().nic().next_sequence(slot)
     }
 
-    /// The sequence number expected next at a slot.
+    /// Returns the sequence number that a slot expects next.
     pub fn expected_sequence(&self, slot: ReceiveSlot) -> u32 {
         self.model().nic().expected_sequence(slot)
     }
 
-    /// What its NIC has counted, and the data frames and others that it has sent with their frame
-    /// bytes.
+    /// Returns the NIC's counters, and the data and control frames that it has sent, each with
+    /// frame bytes.
     pub fn counters(&self) -> (NicCounters, [(u64, u64); 2]) {
         let nic = self.model().nic();
         let transmitter = nic.transmitter(0);
@@ -405,13 +414,13 @@ impl RealHost {
         (nic.counters(), sent)
     }
 
-    /// The hosts to which queue pairs have given up sending, with the instants.
+    /// Returns the hosts to which queue pairs have given up sending, each with the instant.
     pub fn given_up(&self) -> impl Iterator<Item = (HostId, Instant)> + '_ {
         let errors = self.model().nic().errors().into_iter();
         errors.map(|error| (error.destination, error.at))
     }
 
-    /// Takes out what has been recorded since this was last asked.
+    /// Returns the records since the last call.
     pub fn take_records(&mut self) -> HostRecords {
         let records = &mut self.fabric.partition_records;
         let marks: BTreeMap<(FlowKey, u32), _> = records
@@ -434,7 +443,7 @@ impl RealHost {
     }
 }
 
-/// The queue pairs of a host.
+/// Lists a host's queue pairs: for each rank those that send, then those that receive.
 fn ways(context: &Context, host: HostId) -> Vec<Way> {
     let mut ways = Vec::new();
     for here in context.ranks_on(host) {

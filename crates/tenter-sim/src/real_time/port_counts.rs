@@ -1,4 +1,4 @@
-//! Counters of real ports, and the rows of ports, classes and switches that they fill.
+//! Counters read from real ports, and the rows of ports, classes and switches that they fill.
 //!
 //! A counter that was not read is absent here, and missing in the rows.
 
@@ -8,38 +8,38 @@ use serde::{Deserialize, Serialize};
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_record::{PortRow, QueueRow, Row, SwitchRow, Unread};
 
-/// What a port, or one of its classes, may count.
+/// Counters that a port or one of its classes may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counter {
     /// Frames sent, without pause frames.
     TxFrames,
-    /// Bytes of the frames sent, from the destination address to the FCS.
+    /// Bytes in the frames sent, from destination address to FCS.
     TxBytes,
     /// Frames received, without pause frames.
     RxFrames,
-    /// Bytes of the frames received.
+    /// Bytes in the frames received.
     RxBytes,
-    /// Frames dropped when they were to be sent.
+    /// Frames dropped at the output.
     DroppedFrames,
-    /// Bytes of those.
+    /// Bytes in the frames dropped at the output.
     DroppedBytes,
-    /// Frames dropped when they came in.
+    /// Frames dropped at the input.
     RxDroppedFrames,
     /// Frames marked with congestion experienced.
     MarkedFrames,
-    /// The most bytes that waited at once.
+    /// Highest queue length in bytes.
     QueueHighWaterBytes,
-    /// The most bytes of headroom taken at once.
+    /// Highest use of headroom in bytes.
     HeadroomHighWaterBytes,
-    /// Pause frames sent.
+    /// Pause frames sent to the port's peer.
     TxPauseFrames,
-    /// Pause frames received.
+    /// Pause frames received from the port's peer.
     RxPauseFrames,
 }
 
 impl Counter {
-    /// Whether it is a high-water mark, which has no difference of two instants.
+    /// Returns true for a high-water mark: subtracting its values at two instants makes no sense.
     pub fn is_high_water(self) -> bool {
         matches!(
             self,
@@ -48,24 +48,25 @@ impl Counter {
     }
 }
 
-/// Counters that were read, by what they count.
+/// Counters that were read, with their values.
 pub type Counters = BTreeMap<Counter, u64>;
 
-/// What a port has counted over a trial, as far as it was read.
+/// Counters that a port had over a trial, as far as they were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortCounts {
-    /// The node, in the order of the topology.
+    /// Index of the node, in the topology's order.
     pub node: u32,
-    /// The port.
+    /// Index of the port at its node.
     pub port: u16,
-    /// Counters of the whole port.
+    /// Counters for the whole port.
     pub own: Counters,
-    /// Counters of its classes, 0 to 7.
+    /// Counters for each class, 0 to 7.
     pub classes: BTreeMap<u8, Counters>,
 }
 
 impl PortCounts {
-    /// A counter of the whole port, if it was read: its own, or that of its classes together.
+    /// Returns a counter for the whole port, if it was read: the port's own, or the sum over
+    /// classes.
     pub fn count(&self, counter: Counter) -> Option<u64> {
         self.own
             .get(&counter)
@@ -73,8 +74,8 @@ impl PortCounts {
             .or_else(|| self.of_classes(counter))
     }
 
-    /// Of its classes together; high-water marks only where no two classes had any, since they need
-    /// not have had them at once.
+    /// Returns the sum over classes. Two classes need not have had their high-water marks at the
+    /// same time, so these give a value only if at most one class has any.
     fn of_classes(&self, counter: Counter) -> Option<u64> {
         let mut counts = self.classes.values().filter_map(|of| of.get(&counter));
         let first = *counts.next()?;
@@ -148,18 +149,18 @@ const OF_CLASSES: [Field<QueueRow>; 7] = [
     }),
 ];
 
-/// All counters of a row that may lack some.
+/// Returns all columns that may be unread.
 fn all<R: Row>() -> Unread {
     let columns = R::COLUMNS.iter().filter(|column| column.may_be_unread);
     Unread::all(columns.map(|column| column.name))
 }
 
-/// Bytes on the wire of frames, preamble and gap included.
+/// Returns the bytes that frames take on the wire, with preamble and gap.
 pub(super) fn on_wire(frames: u64, bytes: u64) -> u64 {
     bytes + frames * u64::from(WIRE_OVERHEAD_BYTES)
 }
 
-/// Empties the row of a port, and fills it with what was read, if anything.
+/// Clears a port's row and fills it with the counters that were read.
 pub(super) fn fill_port(row: &mut PortRow, counts: Option<&PortCounts>) {
     row.unread = all::<PortRow>();
     row.tx_data_wire_bytes = 0;
@@ -171,6 +172,7 @@ pub(super) fn fill_port(row: &mut PortRow, counts: Option<&PortCounts>) {
             row.unread.remove(column);
         }
     }
+    // Both columns follow from frames and bytes, so they are known only if both are.
     if let (Some(frames), Some(bytes)) = (read(Counter::TxFrames), read(Counter::TxBytes)) {
         row.tx_data_wire_bytes = on_wire(frames, bytes);
         row.unread.remove("tx_data_wire_bytes");
@@ -178,7 +180,8 @@ pub(super) fn fill_port(row: &mut PortRow, counts: Option<&PortCounts>) {
     }
 }
 
-/// The rows of the classes of a port in which something happened beside frames that passed.
+/// Returns the rows of a port's classes. A class has one only if it counted more than passing
+/// frames.
 pub(super) fn class_rows(port: &PortRow, counts: &PortCounts) -> Vec<QueueRow> {
     let of = counts.classes.iter().map(|(&class, counters)| {
         let mut row = QueueRow {
@@ -203,14 +206,14 @@ pub(super) fn class_rows(port: &PortRow, counts: &PortCounts) -> Vec<QueueRow> {
     of.flatten().collect()
 }
 
-/// A column of switches and ports, and its field in both.
+/// A column that switches and ports share, with its field in both.
 type Sum = (
     &'static str,
     fn(&PortRow) -> u64,
     fn(&mut SwitchRow) -> &mut u64,
 );
 
-/// Empties the row of a switch, and fills it from those of its ports.
+/// Clears a switch's row and fills it with the sums over its ports.
 pub(super) fn fill_switch(row: &mut SwitchRow, ports: &[PortRow]) {
     let sums: [Sum; 3] = [
         (
@@ -236,6 +239,7 @@ pub(super) fn fill_switch(row: &mut SwitchRow, ports: &[PortRow]) {
     let own = || ports.iter().filter(|port| port.node == row.node);
     let known: Vec<_> = sums
         .into_iter()
+        // A sum in which one port is missing would be too low without saying so.
         .filter(|(column, ..)| own().all(|port| !port.unread.lacks(column)))
         .map(|(column, of_port, field)| (column, own().map(of_port).sum(), field))
         .collect();

@@ -7,72 +7,72 @@ use tenter_workload::JobId;
 
 use crate::network::{AcknowledgedHalf, DeliveredHalf, FlowKey};
 
-/// What a receiver knows of a flow. Instants are in ps, latencies in units of
+/// A flow as its receiver saw it. Instants are in ps, latencies in units of
 /// [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HalfReceived {
-    /// The job.
+    /// Index of the job.
     pub job: u16,
-    /// Which of the queue pairs of its way it took.
+    /// Index among the queue pairs between the two ranks.
     pub queue_pair: u16,
-    /// The transfer that it is a share of.
+    /// Index of the transfer that the flow is a share of.
     pub transfer: u32,
-    /// The collective of the job, counted over all iterations.
+    /// Index of the collective, counted over all iterations.
     pub turn: u32,
-    /// When its last byte arrived.
+    /// Arrival of the last byte.
     pub at_ps: u64,
-    /// Frame bytes accepted.
+    /// Frame bytes accepted, without duplicates.
     pub bytes: u64,
-    /// Frames accepted.
+    /// Frames accepted, without duplicates.
     pub frames: u32,
-    /// Sum of their latencies.
+    /// Sum of the frames' latencies.
     pub latency_sum: u64,
-    /// The least of these.
+    /// Lowest latency.
     pub latency_min: u32,
-    /// The greatest.
+    /// Highest latency.
     pub latency_max: u32,
-    /// Data frames that came with a mark.
+    /// Data frames that arrived with an ECN mark.
     pub marked_frames: u32,
-    /// Congestion notifications sent for them.
+    /// CNPs sent because of these marks.
     pub notifications: u32,
 }
 
-/// What a sender knows of a flow. Instants are in ps.
+/// A flow as its sender saw it. Instants are in ps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HalfSent {
-    /// The job.
+    /// Index of the job.
     pub job: u16,
-    /// Which of the queue pairs of its way it took.
+    /// Index among the queue pairs between the two ranks.
     pub queue_pair: u16,
-    /// The transfer that it is a share of.
+    /// Index of the transfer that the flow is a share of.
     pub transfer: u32,
-    /// The collective of the job, counted over all iterations.
+    /// Index of the collective, counted over all iterations.
     pub turn: u32,
-    /// When it was posted.
+    /// Instant at which the flow was posted.
     pub posted_ps: u64,
-    /// When its first frame began to leave.
+    /// Instant at which its first frame began to leave.
     pub first_sent_ps: u64,
-    /// When the acknowledgement of its last byte arrived.
+    /// Arrival of the acknowledgement for the last byte.
     pub at_ps: u64,
-    /// Frames sent, those sent again included.
+    /// Frames sent, including those sent again.
     pub frames: u64,
-    /// Their frame bytes.
+    /// Frame bytes sent, including those sent again.
     pub bytes: u64,
     /// Frames sent again.
     pub retransmitted_frames: u64,
 }
 
-/// What a host has recorded since it was last asked.
+/// Halves of flows that a host has recorded since it was last asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostRecords {
-    /// Of flows that have arrived.
+    /// Flows that have arrived at this host.
     pub received: Vec<HalfReceived>,
-    /// Of flows that have been acknowledged.
+    /// Flows from this host that have been acknowledged.
     pub sent: Vec<HalfSent>,
 }
 
 impl HostRecords {
-    /// Moves all instants by the error of a host's clock, which `to` corrects.
+    /// Corrects all instants for the error of the host's clock by `to`, which maps ps to ps.
     pub fn correct(&mut self, to: impl Fn(u64) -> u64) {
         for half in &mut self.received {
             half.at_ps = to(half.at_ps);

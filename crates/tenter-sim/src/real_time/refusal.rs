@@ -1,15 +1,14 @@
-//! What real hosts cannot do.
+//! Parts of a plan that real hosts cannot run.
 
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_plan::Plan;
 use tenter_topology::NodeId;
 
-/// Something that is not for real hosts: whether it is there, what it is, and the remedy.
+/// One such part: true if the plan has it, its name, and the remedy.
 type Refused = (bool, &'static str, &'static str);
 
-/// Why hosts in real time cannot run a plan, if so: a sentence with the remedy.
-///
-/// They have their NIC in software and no hold of the switches.
+/// Returns a sentence with the remedy if real hosts cannot run a plan. Their NIC is in software,
+/// and they have no control over the switches.
 pub fn refusal_of_real_hosts(plan: &Plan) -> Option<String> {
     let all = [&of_nics(plan)[..], &of_fabrics(plan), &of_jobs(plan)].concat();
     let found = all.into_iter().find(|(is, ..)| *is);
@@ -101,8 +100,8 @@ fn of_jobs(plan: &Plan) -> [Refused; 3] {
     ]
 }
 
-/// The first host that has several ranks of the same job, by its node: their transfers to each
-/// other would leave no host.
+/// Returns the node of a host that has several ranks of one job. Their transfers to each other
+/// would never leave the host.
 pub(super) fn crowded(plan: &Plan) -> Option<NodeId> {
     plan.jobs.iter().find_map(|job| {
         let mut hosts: Vec<_> = job.hosts.iter().copied().collect();
