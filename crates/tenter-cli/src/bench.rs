@@ -1,4 +1,4 @@
-//! `tenter bench`: the table of nccl-tests for a simulated fabric.
+//! `tenter bench`: prints the nccl-tests table for a simulated fabric.
 
 mod assumptions;
 mod collectives;
@@ -36,7 +36,7 @@ use sizes::{Sized, Step};
 pub(crate) use letters::Letters;
 pub(crate) use sizes::parse as parse_size;
 
-/// What a benchmark comes to before it is run.
+/// A benchmark that has been checked and can run.
 struct Prepared {
     report: BenchReport,
     algorithm: String,
@@ -49,6 +49,7 @@ struct Prepared {
 pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
     let started_at = SystemTime::now();
     let prepared = prepare(arguments)?;
+    // A missing folder is found now, not after a long simulation.
     if let Some(folder) = arguments.json.as_deref().and_then(Path::parent)
         && !folder.as_os_str().is_empty()
         && !folder.is_dir()
@@ -103,6 +104,7 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
     if let Some(failure) = lacking {
         return Err(failure);
     }
+    // Ctrl-C is no error: the table just has fewer rows.
     if let Some(stopped) = &summary.stopped
         && summary.stopped_by != Some(StopKind::User)
     {
@@ -112,7 +114,7 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
     Ok(exit_code(summary))
 }
 
-/// Checks everything that was typed, and lays the job over the fabric.
+/// Checks everything that the user typed, and lays the job over the fabric.
 fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
     let refused = |message: String| Failure::input(message);
     say_notes(&arguments.letters.check().map_err(refused)?);
@@ -124,6 +126,8 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
     let asked = sizes::scan(scan.min, scan.max, step).map_err(refused)?;
     check_overrides(&arguments.overrides).map_err(refused)?;
     let fabric = Fabric::find(&arguments.fabric)?;
+    // The layout and the algorithm depend on the fabric, so it is resolved once without jobs and
+    // again with the job.
     let alone = fabric.alone(&arguments.overrides)?;
     let algorithm = algorithm(arguments, collective, alone.resolved()).map_err(refused)?;
     let within_hosts = algorithm.tells_hosts_apart;
@@ -167,7 +171,7 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
     })
 }
 
-/// Refuses to change by `--set` what the table says by its flags: its rows would be those of
+/// Rejects a `--set` that changes what the table states by its flags: its rows would belong to
 /// another run.
 fn check_overrides(overrides: &[String]) -> Result<(), String> {
     for text in overrides {
@@ -191,15 +195,15 @@ fn check_overrides(overrides: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The algorithm of a benchmark.
+/// Algorithm of a benchmark.
 struct Chosen {
-    /// As it is shown.
+    /// Name for the report.
     name: String,
-    /// As a scenario has it.
+    /// Text for the scenario.
     written: String,
-    /// Whether ranks of a server follow each other.
+    /// True if the ranks on one server must be consecutive, because the algorithm counts them.
     tells_hosts_apart: bool,
-    /// Whether it is from a file.
+    /// True if it was read from a file.
     is_file: bool,
 }
 
@@ -215,7 +219,7 @@ fn algorithm(
         let has_several = ranks.has_several_nodes() && plan.topology.hosts > npus as usize;
         let of_servers = CollectiveKind::algorithm_of_servers(collective.scenario);
         let of_servers = of_servers.filter(|name| has_several || *name != "pxn");
-        // NCCL's choice counts the GPUs of a server one after the other.
+        // NCCL's choice assumes that GPUs on one server have consecutive ranks.
         let by_hosts = ranks.order != Some(RankOrder::Rails);
         let of_servers = of_servers.filter(|_| generation.is_some() && by_hosts);
         of_servers.unwrap_or(collective.algorithm)
@@ -227,7 +231,7 @@ fn algorithm(
         return Ok(Chosen {
             name: given.to_owned(),
             written: given.to_owned(),
-            // It wants to know how many ranks a server has.
+            // An algorithm with this key depends on the ranks per server.
             tells_hosts_apart: kind.is_ok_and(|kind| kind.has_key("npus_per_host")),
             is_file: false,
         });
@@ -242,8 +246,8 @@ fn algorithm(
     ))
 }
 
-/// An algorithm of MSCCL, for example. Such algorithms count the GPUs of a server one after the
-/// other.
+/// Reads an algorithm from a file, for example one of MSCCL. Such algorithms assume that GPUs on
+/// one server have consecutive ranks.
 fn from_file(name: &str) -> Result<Chosen, String> {
     let bytes = fs::read(name).map_err(|error| format!("cannot read `{name}`: {error}"))?;
     let read =
@@ -257,7 +261,7 @@ fn from_file(name: &str) -> Result<Chosen, String> {
     })
 }
 
-/// The root, where there is one.
+/// Parses the root; `None` if the collective has none.
 fn root(arguments: &Bench, collective: &Collective, ranks: u32) -> Result<Option<u32>, String> {
     let given = arguments.root.as_str();
     if !collective.shown.root {
@@ -278,7 +282,7 @@ fn root(arguments: &Bench, collective: &Collective, ranks: u32) -> Result<Option
     }
 }
 
-/// A name as a word of YAML, whatever the file was called.
+/// Turns a name into a plain YAML word, whatever characters the file name has.
 fn quotable(name: &str) -> String {
     let plain = |c: char| {
         if c.is_alphanumeric() || "-_.".contains(c) {
@@ -290,8 +294,7 @@ fn quotable(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
-/// The keys of the collective beside its algorithm and sizes, one in a line, so that each line is
-/// what one flag comes to.
+/// Writes the collective's keys besides algorithm and sizes, one to a line.
 fn job_keys(algorithm: &Chosen, layout: &Layout, plan: &Resolved, root: Option<u32>) -> String {
     let mut keys = String::new();
     let mut add = |key: &str, value: &dyn std::fmt::Display| {
@@ -300,7 +303,7 @@ fn job_keys(algorithm: &Chosen, layout: &Layout, plan: &Resolved, root: Option<u
     if let Some(root) = root {
         add("root", &root);
     }
-    // A domain says it itself.
+    // With a scale-up domain the fabric states these numbers itself.
     let unsaid = plan.scale_up.is_none();
     if unsaid && algorithm.tells_hosts_apart && !algorithm.is_file {
         add("npus_per_host", &layout.per_node);
@@ -311,7 +314,7 @@ fn job_keys(algorithm: &Chosen, layout: &Layout, plan: &Resolved, root: Option<u
     keys
 }
 
-/// The job, as a scenario has it.
+/// Writes the job as scenario text.
 fn job(
     arguments: &Bench,
     collective: &Collective,
@@ -322,7 +325,8 @@ fn job(
 ) -> String {
     let listed = |items: Vec<String>| items.join(", ");
     let hosts = listed(layout.hosts.iter().map(ToString::to_string).collect());
-    // What has no bytes is not run, and a job must run something.
+    // Sizes without bytes are not run, but a scenario's job must run something. The plan is then
+    // only checked.
     let mut bytes: Vec<String> = sent(sizes)
         .map(|(_, sized)| format!("{}B", sized.bytes))
         .collect();
@@ -342,7 +346,7 @@ fn job(
     )
 }
 
-/// The sizes that are run, with their rows.
+/// Iterates over the sizes that are run, each with the index of its row.
 fn sent(sizes: &[Sized]) -> impl Iterator<Item = (usize, &Sized)> {
     sizes
         .iter()
@@ -395,8 +399,8 @@ fn report(
     }
 }
 
-/// Runs the job and writes its trial folder, printing the header before; nothing where no size has
-/// anything to send.
+/// Runs the job and writes its trial folder; prints the table's header first. Returns `None` if no
+/// size has anything to send.
 fn simulate(
     prepared: &Prepared,
     arguments: &Bench,
@@ -420,7 +424,7 @@ fn simulate(
     Ok(Some(carry_out(run, &mut terminal)?))
 }
 
-/// One row per size, up to the first whose iterations were not all done.
+/// Builds one row per size, up to the first size whose iterations did not all finish.
 fn rows(prepared: &Prepared, summary: Option<&Summary>) -> Vec<BenchRow> {
     let job = &prepared.plan.resolved().jobs[0];
     let judged: Vec<&CollectiveRow> = summary
@@ -428,6 +432,7 @@ fn rows(prepared: &Prepared, summary: Option<&Summary>) -> Vec<BenchRow> {
         .flat_map(|summary| &summary.jobs[0].collectives)
         .filter(|row| !row.warm_up)
         .collect();
+    // Sizes without bytes have a row but no collective, so the two are counted apart.
     let mut next = 0;
     let row = |sized: &Sized| {
         if sized.bytes == 0 {
@@ -447,8 +452,8 @@ fn rows(prepared: &Prepared, summary: Option<&Summary>) -> Vec<BenchRow> {
     prepared.sizes.iter().map_while(row).collect()
 }
 
-/// How long an iteration took in µs, and what its algorithm bandwidth counts as moved in kB: less
-/// than its size where frames are lost and not sent again.
+/// Returns an iteration's time in µs, and the data that its algorithm bandwidth counts, in kB. That
+/// is less than the size if frames were lost and not sent again.
 fn time_and_moved(row: &CollectiveRow) -> Option<(f64, f64)> {
     let time_us = row.completion_time?.as_ns() / 1e3;
     Some((time_us, row.algbw_gbytes_per_s? * time_us))
@@ -464,14 +469,14 @@ fn row_of(sized: &Sized, time_us: f64, algbw: f64, busbw: f64) -> BenchRow {
     }
 }
 
-/// The rows and what stands below them.
+/// Formats the rows and the lines below them.
 fn table(report: &BenchReport, rows: &[BenchRow]) -> String {
     let mut text: String = rows.iter().map(|row| report.row(row)).collect();
     text.push_str(&report.footer(rows));
     text
 }
 
-/// Prints and writes the JSON where it was asked for, and says where it was written.
+/// Prints or writes the JSON if the user asked for it, and says where it went.
 fn answer(
     arguments: &Bench,
     prepared: &Prepared,
@@ -512,11 +517,12 @@ fn answer(
     Ok(())
 }
 
-/// Writes a file of that name, or with `.0`, `.1`, … after it where there is one already, as
+/// Writes a new file. If the name is taken, `.0`, `.1`, … are appended until it is free, as
 /// nccl-tests does.
 fn write_beside(asked: &Path, text: &str) -> std::io::Result<PathBuf> {
     let mut path = asked.to_owned();
     for number in 0_u64.. {
+        // `create_new` makes the test and the creation one step, so that no file is overwritten.
         let created = OpenOptions::new().write(true).create_new(true).open(&path);
         match created {
             Ok(mut file) => {
@@ -534,7 +540,7 @@ fn write_beside(asked: &Path, text: &str) -> std::io::Result<PathBuf> {
     Ok(path)
 }
 
-/// The command as it was typed; bytes that are not UTF-8 show as such.
+/// Returns the command line as typed. Bytes that are not UTF-8 are replaced.
 fn typed() -> Vec<String> {
     let arguments = std::env::args_os();
     arguments

@@ -29,7 +29,7 @@ impl From<LabError> for Failure {
     }
 }
 
-/// `tenter agent`: runs until it is ended.
+/// `tenter agent`: serves coordinators until the process is killed.
 pub(crate) fn agent(arguments: &Agent) -> Result<ExitCode, Failure> {
     let options = AgentOptions {
         listen: arguments.listen,
@@ -45,7 +45,7 @@ pub(crate) fn agent(arguments: &Agent) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `tenter lab`.
+/// `tenter lab`: dispatches the subcommands.
 pub(crate) fn lab(arguments: &Lab) -> Result<ExitCode, Failure> {
     match &arguments.command {
         LabCommand::Up { lab } => up(lab),
@@ -86,7 +86,7 @@ fn down(path: &Path) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows a trial on the terminal, and ends it on Ctrl-C.
+/// Reports a lab trial's progress on the terminal, and stops it at Ctrl-C.
 struct Shown {
     stop: Arc<AtomicBool>,
 }
@@ -95,7 +95,8 @@ impl Shown {
     fn new() -> Shown {
         let stop = Arc::new(AtomicBool::new(false));
         let set = Arc::clone(&stop);
-        // Without a handler Ctrl-C ends the process, which agents notice, too.
+        // If no handler can be set, Ctrl-C kills this process. The agents notice that too, and
+        // stop.
         let _ = ctrlc::set_handler(move || set.store(true, Ordering::Release));
         Shown { stop }
     }
@@ -176,6 +177,7 @@ fn compare(arguments: &LabRun, constants: Constants) -> Result<ExitCode, Failure
         OutputFormat::Json => print(&format!("{:#}\n", document(&twin))),
         OutputFormat::Csv => print(&csv(&twin)),
     }
+    // The sizes to which constants were fitted match by construction, so they prove nothing.
     let judged = twin.sizes.iter().filter(|row| !row.is_fitted_to);
     let all_match = judged.clone().all(tenter_lab::SizeRow::matches);
     let paths_agree = twin.paths.iter().all(tenter_lab::PathRow::agrees);
@@ -186,8 +188,7 @@ fn compare(arguments: &LabRun, constants: Constants) -> Result<ExitCode, Failure
     })
 }
 
-/// Writes the page on which the simulations stand beside what was measured, if they have a size in
-/// common.
+/// Writes the page with measured and simulated results side by side, if they have a size in common.
 fn write_page(twin: &Twin) -> Result<(), Failure> {
     let of_trial = |error| Failure::of_trial(&error);
     let trials = twin.simulated.iter().map(|folder| TrialData::read(folder));

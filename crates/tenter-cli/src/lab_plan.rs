@@ -1,4 +1,4 @@
-//! `tenter lab plan` and `tenter lab collect`: a study on hardware.
+//! `tenter lab plan` and `tenter lab collect`: repeat a study on hardware.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::{measured, study};
 
-/// The programs of nccl-tests, by the names of collectives in scenarios.
+/// Programs of nccl-tests by a scenario's collective names.
 const PROGRAMS: [(&str, &str); 7] = [
     ("all-reduce", "all_reduce_perf"),
     ("all-to-all", "alltoall_perf"),
@@ -27,10 +27,10 @@ const PROGRAMS: [(&str, &str); 7] = [
     ("gather", "gather_perf"),
 ];
 
-/// What the rows of hardware are called beside those of variants.
+/// Variant name of the rows measured on hardware.
 const HARDWARE: &str = "hardware";
 
-/// Prints the steps of a study for people with hardware.
+/// Prints the steps to repeat a study on hardware.
 pub(crate) fn plan(name: &str) -> Result<ExitCode, Failure> {
     let mut text = String::new();
     for run in study::read(&[name.to_owned()])? {
@@ -80,7 +80,7 @@ fn steps(run: &StudyRun, text: &mut String) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What switches are to be set to, as `SONiC` has it.
+/// Writes the switch settings as SONiC commands.
 fn switches(plan: &Plan, text: &mut String) {
     let _ = writeln!(text, "2. Switches (SONiC), in every one:");
     let spec = &plan.switches.usual;
@@ -127,7 +127,7 @@ fn nics(plan: &Plan, text: &mut String) {
     );
 }
 
-/// The command lines of the jobs of a trial.
+/// Returns the command lines for the jobs of a trial.
 fn commands(plan: &Plan) -> Vec<String> {
     let mut commands = Vec::new();
     for job in &plan.jobs {
@@ -136,6 +136,7 @@ fn commands(plan: &Plan) -> Vec<String> {
             .iter()
             .map(|run| (run.traffic.name(), run.size_bytes));
         let sizes: Vec<(&str, u64)> = sizes.collect();
+        // Neighbouring runs of one collective are one command: nccl-tests scans sizes by itself.
         let mut at = 0;
         while let Some(&(collective, least)) = sizes.get(at) {
             let same = sizes[at..]
@@ -179,7 +180,7 @@ fn command(
     )
 }
 
-/// Puts logs beside the simulated and published values of a study.
+/// Compares logs with a study's simulated and published values.
 pub(crate) fn collect(arguments: &LabCollect) -> Result<ExitCode, Failure> {
     let logs = measured::read(&arguments.logs)?;
     let studies = study::read(std::slice::from_ref(&arguments.study))?;
@@ -189,6 +190,7 @@ pub(crate) fn collect(arguments: &LabCollect) -> Result<ExitCode, Failure> {
             arguments.study
         )));
     };
+    // The quick form, if there is one, takes less time to simulate.
     let mut study = study.clone();
     if study.study.sweep.has_quick() {
         study.study.sweep = study.study.sweep.quick();
@@ -226,7 +228,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Measured, simulated and published values of each case that a log has.
+/// Formats a table with measured, simulated and published values for each case that a log covers.
 fn beside(answer: &StudyAnswer) -> String {
     let variants = answer.variants.iter().filter(|of| of.name != HARDWARE);
     let variants: Vec<&str> = variants.map(|of| of.name.as_str()).collect();
@@ -259,11 +261,12 @@ fn beside(answer: &StudyAnswer) -> String {
     format!("{}: {}\n{table}", answer.study, answer.title)
 }
 
-/// Adds a row of hardware to each case that a log has; how many.
+/// Adds a hardware row for each case that a log covers, and returns their number.
 fn add_hardware(answer: &mut StudyAnswer, logs: &[Measured]) -> usize {
     let mut seen = BTreeSet::new();
     let mut rows: Vec<CaseAnswer> = Vec::new();
     for case in &answer.cases {
+        // A case has one row per variant; hardware has one per case.
         if !seen.insert((case.metric.clone(), case.case.clone())) {
             continue;
         }
@@ -290,7 +293,7 @@ fn add_hardware(answer: &mut StudyAnswer, logs: &[Measured]) -> usize {
     count
 }
 
-/// What logs have of a case, in the unit of its metric.
+/// Finds a case's value in the logs, in the unit of its metric.
 fn value_of(case: &CaseAnswer, logs: &[Measured]) -> Option<f64> {
     let size: Bytes = case.case.parse().ok()?;
     let rows = logs.iter().flat_map(|log| &log.rows);

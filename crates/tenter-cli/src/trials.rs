@@ -1,4 +1,4 @@
-//! `tenter trials`: the ledger of a workspace without its server.
+//! `tenter trials`: the ledger of a workspace, without its server.
 
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -57,7 +57,8 @@ pub(crate) fn trials(arguments: &Trials) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens the workspace of a folder that is there, and looks for trials of other commands in it.
+/// Opens the workspace in an existing folder, and adds the trials that other commands have left
+/// there.
 fn open(folder: &WorkspaceFolder) -> Result<Workspace, Failure> {
     if !folder.folder.is_dir() {
         return Err(Failure::input(format!(
@@ -72,7 +73,8 @@ fn open(folder: &WorkspaceFolder) -> Result<Workspace, Failure> {
 
 fn from_standard_input() -> Result<String, Failure> {
     let mut text = String::new();
-    // A note has at most 1 MiB; a little more shows that this one is longer.
+    // A note has at most 1 MiB. One byte more is read, so that a longer note is rejected and not
+    // cut.
     let mut input = std::io::stdin().lock().take((1 << 20) + 1);
     input
         .read_to_string(&mut text)
