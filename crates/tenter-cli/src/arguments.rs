@@ -1,4 +1,4 @@
-//! What can be typed.
+//! Command-line arguments.
 
 mod bench;
 mod calibrate_fidelity;
@@ -53,7 +53,8 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Whether standard output is for a program: it then has a document for failures, too.
+    /// Returns true if a program reads standard output: failures are then printed there as a
+    /// document, too.
     pub(crate) fn wants_json(&self) -> bool {
         let text = |format: TextFormat| format == TextFormat::Json;
         let output = |format: OutputFormat| format == OutputFormat::Json;
@@ -215,7 +216,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// What the flags ask for; otherwise the scenario says.
+    /// Returns the interference runs that flags ask for; `None` leaves it to the scenario.
     pub(crate) fn asked_interference(&self) -> Option<Interference> {
         if self.interference {
             Some(Interference::Pairs)
@@ -226,7 +227,7 @@ impl Run {
         }
     }
 
-    /// The name of a new folder under `trials/`: that of the scenario, or of its file.
+    /// Returns the name for a new folder under `trials/`: the scenario's, or its file's.
     pub(crate) fn folder_name(&self, plan: &Plan) -> String {
         match plan.name() {
             "" => {

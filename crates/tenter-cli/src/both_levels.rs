@@ -1,4 +1,4 @@
-//! `tenter run --fidelity both`: a scenario with packets and with flows, side by side.
+//! `tenter run --fidelity both`: runs a scenario with packets and with flows, side by side.
 
 use serde_json::json;
 use tenter::{BothLevels, compare_levels};
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     Ok(failed.unwrap_or(ExitCode::SUCCESS))
 }
 
-/// How far off flow level is, and what each level took.
+/// Formats the errors of flow level, and the time that each level took.
 fn errors(both: &BothLevels) -> String {
     let errors = both.errors();
     let [packets, flows] = [&both.packets, &both.flows].map(|trial| trial.summary().engine.wall_s);

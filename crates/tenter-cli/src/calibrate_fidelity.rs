@@ -1,4 +1,4 @@
-//! `tenter calibrate-fidelity`.
+//! `tenter calibrate-fidelity`: measures the errors of flow level.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub(crate) fn calibrate_fidelity(arguments: &CalibrateFidelity) -> Result<ExitCo
     let mut trials = Vec::new();
     for file in &arguments.files {
         let scenario = Scenario::read(file)?;
-        // A scenario that does not hold is an error; one that flow level refuses is left out.
+        // An invalid scenario is an error; one that only flow level rejects is left out.
         scenario.clone().resolve()?;
         add(
             &file.display().to_string(),
@@ -44,7 +44,7 @@ pub(crate) fn calibrate_fidelity(arguments: &CalibrateFidelity) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a scenario at both levels, and says how far off flow level was.
+/// Runs a scenario at both levels, and prints the errors of flow level.
 fn add(
     name: &str,
     scenario: &Scenario,
@@ -68,7 +68,7 @@ fn add(
     Ok(())
 }
 
-/// Errors with their signs.
+/// Formats errors with their signs.
 pub(crate) fn percents(errors: &[f64]) -> String {
     let texts = errors.iter().map(|error| format!("{error:+.2} %"));
     texts.collect::<Vec<_>>().join(", ")

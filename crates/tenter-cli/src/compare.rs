@@ -16,7 +16,7 @@ use crate::folders::{Several, short_name};
 use crate::measured;
 use crate::trial::{described, incomplete};
 
-/// What the columns of a comparison seed by seed mean.
+/// Explanation of the columns in a comparison seed by seed.
 const PAIRED_REMARK: &str = "The difference is the geometric mean of the ratios of trials with equal seeds; * marks p < 0.05 (two-sided sign test).";
 
 pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
@@ -40,7 +40,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
     let mut rows = comparison_rows(&trials);
     let files = measured::read(&arguments.measured)?;
     let collective = measured::collective(arguments.collective.as_deref());
-    // Each is put right behind the trial, so the last one first.
+    // Each file's column goes right behind the trials, so the last one is added first.
     for file in files.iter().rev() {
         add_measured(&mut rows, file, collective.as_deref())
             .map_err(|error| Failure::input(format!("{}: {error}", file.name)))?;
@@ -58,7 +58,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Folders of several trials each.
+/// Compares folders of several trials each, pairing equal seeds.
 fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failure> {
     if !arguments.measured.is_empty() {
         return Err(Failure::input(
@@ -94,7 +94,7 @@ fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failu
     Ok(ExitCode::SUCCESS)
 }
 
-/// The notes of a folder of several trials, with its name in front.
+/// Formats the notes of a folder with several trials, each prefixed by the folder's name.
 fn notes_of(of: &NamedRecord) -> String {
     let lines = of.record.noted().into_iter().map(|note| {
         let word = note.note.severity.word();

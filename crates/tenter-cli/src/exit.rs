@@ -1,13 +1,13 @@
 //! Exit codes.
 
-/// How a command ended; docs/exit-codes.md lists the numbers.
+/// Result of a command; docs/exit-codes.md lists the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExitCode(u8);
 
 impl ExitCode {
     /// The command has done what it was asked.
     pub(crate) const SUCCESS: ExitCode = ExitCode(0);
-    /// A job did not come to its end: a QP gave up, or time was up.
+    /// A job did not finish: a QP gave up, or time ran out.
     pub(crate) const NOT_COMPLETE: ExitCode = ExitCode(1);
     /// The user interrupted the command; shells use the same code.
     pub(crate) const INTERRUPTED: ExitCode = ExitCode(130);

@@ -40,7 +40,7 @@ pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What more threads would bring, as a table.
+/// Formats the speed-up that more threads would bring, as a table.
 fn table(speed_ups: &[SpeedUp]) -> String {
     let mut text = "\nthreads  expected  if meeting    work in windows\n         speed-up  were free  worth sharing (%)\n".to_owned();
     for of in speed_ups {

@@ -1,4 +1,4 @@
-//! `tenter export`: what a job runs, and the fabric, in the formats of others.
+//! `tenter export`: writes a job's operations, or the fabric, in other systems' formats.
 
 use std::path::PathBuf;
 
@@ -23,9 +23,11 @@ pub(crate) fn export(arguments: &Export) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Writes the fabric of a scenario, which needs no jobs.
+/// Writes the fabric of a scenario. A scenario without jobs is fine.
 fn fabric(format: FabricFormat, of: &ExportFabric) -> Result<ExitCode, Failure> {
     let scenario = source::scenario(&of.scenario)?;
+    // If the scenario does not resolve, it may only lack jobs, which the fabric does not need.
+    // Should it fail with a job too, the first errors are the ones to report.
     let plan = scenario.resolve().or_else(|problems| {
         let with_jobs = scenario.clone().with_keys("a job", any_job(&scenario));
         with_jobs.resolve().map_err(|_| problems)
@@ -117,7 +119,7 @@ fn operations(command: &ExportCommand, of: &ExportOperations) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a job, and writes its flows with the starts of that run.
+/// Runs a job, and writes its flows with the start times of that run.
 fn flows_of_ns3(plan: &Plan, of: &ExportOperations) -> Result<ExitCode, Failure> {
     let written = OperationGraph::run_for_ns3(plan, of.job.as_deref())?;
     write_bytes(&of.output, written.text.as_bytes())?;
@@ -135,7 +137,7 @@ fn flows_of_ns3(plan: &Plan, of: &ExportOperations) -> Result<ExitCode, Failure>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Adds what was done so often, if it was.
+/// Adds a note if something was done `times` times, more than 0.
 fn note(notes: &mut Vec<String>, times: u64, what: &str) {
     if times > 0 {
         notes.push(format!("{times} {what}"));

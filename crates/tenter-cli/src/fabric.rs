@@ -1,4 +1,4 @@
-//! `--fabric`: a preset or a scenario file, to be given jobs by a command.
+//! `--fabric`: a preset or a scenario file, to which a command adds jobs.
 
 use tenter::{Error, Plan, Scenario};
 use tenter_scenario::Preset;
@@ -6,10 +6,11 @@ use tenter_topology::TopologySpec;
 
 use crate::failure::Failure;
 
-/// What the keys that a command makes of its flags are called.
+/// Name under which errors report the keys that a command makes from its flags.
 const OVERLAY: &str = "jobs of this command";
 
-/// The flag, in place of a line that nobody has written.
+/// Returns the flag for an error's place in the command's own keys. The user has typed the flag and
+/// never saw that line.
 fn flag_of(keys: &str, place: &str) -> Option<String> {
     let line = place.strip_prefix(OVERLAY)?.strip_prefix(':')?;
     let line: usize = line.split(':').next()?.parse().ok()?;
@@ -19,7 +20,7 @@ fn flag_of(keys: &str, place: &str) -> Option<String> {
         "ranks" => "--nodes, -t and -g",
         "iterations" => "-n",
         "warm_up" => "-w",
-        // Also what its size is too large for.
+        // An error about a collective may also mean that its size is too large.
         "collective" => "COLLECTIVE, -b, -e, -f and -i",
         "algorithm" => "--algorithm",
         "root" => "-r",
@@ -30,7 +31,7 @@ fn flag_of(keys: &str, place: &str) -> Option<String> {
     Some(flag.to_owned())
 }
 
-/// A job that fits the fabric of a scenario, whatever that is: its ranks are joined by cables.
+/// Returns a job that fits any fabric: its ranks are joined by cables.
 pub(crate) fn any_job(scenario: &Scenario) -> String {
     let job = |ranks: &str| {
         format!("jobs: [{{ranks: {ranks}, collectives: [{{collective: send-recv, size: 1B}}]}}]")
@@ -38,21 +39,21 @@ pub(crate) fn any_job(scenario: &Scenario) -> String {
     let usual = job("all");
     let typed = scenario.clone().with_keys(OVERLAY, usual.as_str()).typed();
     match typed.map(|of| of.fabric.topology) {
-        // Nothing joins two rails: the first NICs of two servers are on one.
+        // Nothing joins two rails. The first NICs of two servers are on one rail.
         Ok(TopologySpec::RailOnly(of)) => job(&format!("[0, {}]", of.nics_per_server)),
         _ => usual,
     }
 }
 
-/// A fabric that a command was pointed at.
+/// A fabric that the user named.
 pub(crate) struct Fabric {
-    /// What messages and trial folders call it: the preset, or the stem of the file.
+    /// Name for messages and trial folders: the preset, or the file name without extension.
     pub(crate) name: String,
     scenario: Scenario,
 }
 
 impl Fabric {
-    /// The preset of that name, or else the file.
+    /// Finds the preset with that name, or else reads the file.
     pub(crate) fn find(given: &str) -> Result<Fabric, Failure> {
         let file = std::path::Path::new(given);
         let scenario = match Preset::of_name(given) {
@@ -71,7 +72,7 @@ impl Fabric {
         })
     }
 
-    /// The fabric with keys of the scenario in place of its own.
+    /// Resolves the fabric with `keys` in place of the scenario's own.
     pub(crate) fn with(
         &self,
         keys: &str,
@@ -94,10 +95,10 @@ impl Fabric {
         })
     }
 
-    /// The fabric with a job that fits any, for whoever only wants to know what it is.
+    /// Resolves the fabric with a job that fits any, for callers that only need to know the fabric.
     pub(crate) fn alone(&self, overrides: &[String]) -> Result<Plan, Failure> {
         let keys = &any_job(&self.scenario);
-        // An override of a job means the command's own.
+        // Overrides of `jobs` mean the command's own job, which is not there yet.
         let of_fabric = |change: &&String| !change.trim_start().starts_with("jobs");
         let overrides: Vec<String> = overrides.iter().filter(of_fabric).cloned().collect();
         self.with(keys, &overrides, None)

@@ -2,7 +2,7 @@
 
 pub(crate) use tenter::{describe_fabric as describe, fabric_parts as parts};
 
-/// How many NPUs NICs have, to be said of them where it is more than one.
+/// Returns a suffix with the NPUs of each NIC, if there are several.
 pub(crate) fn shared_by(npus_per_nic: u32) -> String {
     match npus_per_nic {
         1 => String::new(),
@@ -10,7 +10,7 @@ pub(crate) fn shared_by(npus_per_nic: u32) -> String {
     }
 }
 
-/// A number and what it counts.
+/// Formats a count with its noun in singular or plural.
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

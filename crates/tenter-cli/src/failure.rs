@@ -1,5 +1,4 @@
-//! How a command ends that could not do what it was asked, and the one place that writes to the
-//! terminal.
+//! Failures of commands, and the only place that writes to the terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -14,20 +13,20 @@ use tenter_units::turns_text;
 use crate::exit::ExitCode;
 use crate::paint;
 
-/// The exit code where something other than the input is at fault.
+/// Exit code for failures that are not the input's fault.
 pub(crate) const DEFECT: u8 = 3;
 
-/// Why a command failed: text for a person, and the exit code.
+/// Failure of a command: text for people, and the exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
     code: u8,
-    /// The problems of a scenario, one by one.
+    /// Problems of a scenario, one by one.
     problems: Vec<Problem>,
 }
 
 impl Failure {
-    /// The input is at fault: scenario, flag, file.
+    /// Creates a failure due to the input: scenario, flag or file.
     pub(crate) fn input(message: impl Into<String>) -> Failure {
         Failure {
             message: message.into(),
@@ -36,7 +35,7 @@ impl Failure {
         }
     }
 
-    /// Something else is: a full disk, a defect.
+    /// Creates a failure due to anything else: a full disk, a defect.
     pub(crate) fn other(message: impl Into<String>) -> Failure {
         Failure {
             message: message.into(),
@@ -45,7 +44,8 @@ impl Failure {
         }
     }
 
-    /// A file could not be written or read: what was asked for is at fault, or the disk.
+    /// Creates a failure for a file that could not be read or written: due to the input, or to the
+    /// disk.
     pub(crate) fn of_trial(error: &TrialError) -> Failure {
         if error.is_of_disk() {
             Failure::other(error.to_string())
@@ -54,7 +54,7 @@ impl Failure {
         }
     }
 
-    /// Where the command takes `--force`, which runs beyond the memory there is.
+    /// Converts an error of a command that takes `--force`, and suggests it if memory is short.
     pub(crate) fn of_run(error: Error) -> Failure {
         match error {
             Error::Memory { .. } => {
@@ -64,7 +64,7 @@ impl Failure {
         }
     }
 
-    /// A scenario does not hold.
+    /// Creates a failure for an invalid scenario.
     pub(crate) fn of_scenario(problems: &Diagnostics) -> Failure {
         Failure {
             problems: problems.problems().to_vec(),
@@ -72,7 +72,7 @@ impl Failure {
         }
     }
 
-    /// Adds a further remedy to the failure, where there is one.
+    /// Adds another remedy to the message, if there is one.
     pub(crate) fn or(mut self, remedy: Option<&str>) -> Failure {
         if let Some(remedy) = remedy {
             self.message = format!("{}; {remedy}\n", self.message.trim_end());
@@ -80,7 +80,7 @@ impl Failure {
         self
     }
 
-    /// The failure as a program reads it.
+    /// Returns the failure as JSON.
     fn json(&self) -> Value {
         let message = match self.problems.len() {
             0 => self.message.trim_end().to_owned(),
@@ -96,8 +96,8 @@ impl Failure {
         })
     }
 
-    /// Tells people on standard error, and where `as_json` says so a program on standard output,
-    /// which then gets one document whatever happens.
+    /// Prints the failure to standard error, and with `as_json` also to standard output, so that a
+    /// program always reads one document. Returns the exit code.
     pub(crate) fn report(self, as_json: bool) -> ExitCode {
         if as_json {
             print(&format!("{:#}\n", self.json()));
@@ -113,7 +113,7 @@ impl Failure {
     }
 }
 
-/// A problem of a scenario as editors read it; lines and columns count from 1, and the end is
+/// Returns a scenario's problem as editors read it. Lines and columns count from 1; the end is
 /// behind the last character.
 pub(crate) fn problem(problem: &Problem) -> Value {
     let at = problem.position.as_ref();
@@ -140,16 +140,16 @@ impl From<Error> for Failure {
     }
 }
 
-/// Tells on standard error what is noteworthy, a line each.
+/// Prints notes to standard error, one per line.
 pub(crate) fn say_notes(notes: &[String]) {
     for note in notes {
         say(&format!("note: {note}\n"));
     }
 }
 
-/// A text as a terminal may have it: characters that would move its cursor, rename its window or
-/// turn the direction of what follows are written as escapes. These are those of JSON, so JSON
-/// stays what it was.
+/// Makes a text safe for terminals: characters that would move the cursor, rename the window or
+/// reverse the direction of text are escaped. The escapes are those of JSON, so JSON keeps its
+/// meaning.
 fn harmless(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_harmful) {
         return Cow::Borrowed(text);
@@ -165,8 +165,8 @@ fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a terminal obeys a character instead of showing it: control characters, and marks and
-/// overrides of direction.
+/// Returns true if a terminal would obey a character instead of showing it: control characters, and
+/// marks and overrides of direction.
 fn is_harmful(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -174,16 +174,16 @@ fn is_harmful(character: char) -> bool {
     }
 }
 
-/// Why standard output did not take what was printed.
+/// First error of writing to standard output.
 static LOST: Mutex<Option<String>> = Mutex::new(None);
 
-/// Writes a text with tables to standard output, with colours where that is a terminal.
+/// Prints a text with tables to standard output, coloured on a terminal.
 pub(crate) fn print_tables(text: &str) {
     out(&paint::tables(&harmless(text)));
 }
 
-/// Writes to standard output. A reader that has gone away (`tenter … | head`) is no error; a full
-/// disk is one, which [`lost_output`] tells of at the end.
+/// Prints to standard output. A reader that has gone away (`tenter … | head`) is no error. A full
+/// disk is one, which [`lost_output`] reports at the end.
 pub(crate) fn print(text: &str) {
     out(&harmless(text));
 }
@@ -193,6 +193,7 @@ fn out(text: &str) {
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            // A lock that a panic has poisoned still holds a valid text.
             let mut lost = LOST.lock().unwrap_or_else(PoisonError::into_inner);
             lost.get_or_insert_with(|| error.to_string());
         }
@@ -200,7 +201,7 @@ fn out(text: &str) {
     }
 }
 
-/// The failure of standard output, if it has not taken everything.
+/// Returns the failure of standard output, if it did not take everything.
 pub(crate) fn lost_output() -> Option<Failure> {
     let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).take()?;
     Some(Failure::other(format!(
@@ -208,7 +209,7 @@ pub(crate) fn lost_output() -> Option<Failure> {
     )))
 }
 
-/// Writes to standard error.
+/// Prints to standard error.
 pub(crate) fn say(text: &str) {
     let text = paint::messages(&harmless(text));
     let _ = anstream::stderr().lock().write_all(text.as_bytes());

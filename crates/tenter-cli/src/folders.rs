@@ -1,4 +1,4 @@
-//! Folders that hold several trials: of sweeps, and of seeds.
+//! Folders with several trials: sweeps, and runs over several seeds.
 
 use std::path::{Path, PathBuf};
 
@@ -12,22 +12,22 @@ use tenter_study::{NumberQuery, SweepRecord, SweepValues};
 
 use crate::failure::{Failure, say};
 
-/// Records, and the rows that compare them.
+/// Records of folders, and the rows that compare them.
 pub(crate) type Shown = (Vec<NamedRecord>, Vec<PairedRow>);
 
-/// What folders hold.
+/// Content of the folders that the user named.
 pub(crate) enum Several {
-    /// A sweep each.
+    /// One sweep in each folder.
     Sweeps(Vec<NamedRecord>),
-    /// The trials of several seeds each.
+    /// Trials of several seeds in each folder.
     Seeds(Vec<SeedsFolder>),
 }
 
 impl Several {
-    /// Reads folders; `None` where all hold something else.
+    /// Reads folders; `None` if all of them hold something else.
     ///
     /// # Errors
-    /// When only some of them hold sweeps, or trials of seeds, or one is damaged.
+    /// If only some folders hold sweeps or trials of seeds, or if one is damaged.
     pub(crate) fn read(folders: &[PathBuf]) -> Result<Option<Several>, Failure> {
         let names = || folders.iter().map(|folder| short_name(folder, folders));
         let sweeps = of_each(folders, read_sweep)?;
@@ -42,6 +42,7 @@ impl Several {
             let named = named.map(|(name, trials)| SeedsFolder { name, trials });
             return Ok(Some(Several::Seeds(named.collect())));
         }
+        // Sweeps mixed with folders of seeds: the latter are read as sweeps with one point.
         let is_either = |at: usize| sweeps[at].is_some() || seeds[at].is_some();
         if let Some(like) = sweeps.iter().flatten().next()
             && (0..folders.len()).all(is_either)
@@ -76,8 +77,8 @@ impl Several {
         )))
     }
 
-    /// What a report shows: a record for each sweep and what they have in common, or one record of
-    /// all folders of seeds.
+    /// Reads folders for a report: a record for each sweep and the rows that compare them, or one
+    /// record over all folders of seeds.
     ///
     /// # Errors
     /// As [`Several::read`].
@@ -92,7 +93,7 @@ impl Several {
             return Ok(Some((vec![NamedRecord { name, record }], Vec::new())));
         }
         let records = several.records();
-        // Sweeps without anything in common are shown all the same.
+        // Sweeps with nothing in common are still shown, without a comparison.
         let paired = match records.as_slice() {
             [_] => Vec::new(),
             records => paired_rows(records).unwrap_or_default(),
@@ -100,8 +101,8 @@ impl Several {
         Ok(Some((records, paired)))
     }
 
-    /// Says where folders of seeds are of several scenarios: what they have in common may be
-    /// called alike and be something else.
+    /// Prints a note if folders of seeds belong to several scenarios: jobs and sizes with equal
+    /// names may then differ in content.
     pub(crate) fn say_scenarios(&self) {
         let Several::Seeds(folders) = self else {
             return;
@@ -121,7 +122,7 @@ impl Several {
         }
     }
 
-    /// A record for each folder.
+    /// Returns a record for each folder.
     pub(crate) fn records(self) -> Vec<NamedRecord> {
         match self {
             Several::Sweeps(records) => records,
@@ -136,8 +137,8 @@ impl Several {
     }
 }
 
-/// A folder of seeds as a sweep reads it: the readings of that sweep, at the point whose settings
-/// the trials have.
+/// Reads a folder of seeds like the sweep `like`: with its readings, and as the point whose
+/// settings the trials have.
 fn seeds_beside(folder: &Path, like: &SweepRecord) -> Result<SweepRecord, Failure> {
     let readings = like.readings.iter();
     let queries: Result<Vec<NumberQuery>, _> = readings.map(|of| of.of.parse()).collect();
@@ -173,7 +174,8 @@ fn seeds_beside(folder: &Path, like: &SweepRecord) -> Result<SweepRecord, Failur
     })
 }
 
-/// The point of a sweep whose settings change nothing in a trial, which has them already.
+/// Finds the sweep's point to which a trial belongs: applying the point's settings changes nothing
+/// in the trial's configuration.
 fn point_of(trial: &Trial, folder: &Path, like: &SweepRecord) -> Result<Vec<String>, Failure> {
     let own = trial.plan().to_yaml();
     let config = trial.folder().unwrap_or(folder).join(CONFIG_FILE);
@@ -209,7 +211,7 @@ fn all<T: Clone>(found: &[Option<T>]) -> Option<Vec<T>> {
     found.iter().cloned().collect()
 }
 
-/// The last part of the path of a folder or a file, or all of it where another one has the same.
+/// Returns the last part of a path, or the whole path if another one ends in the same.
 pub(crate) fn short_name(folder: &Path, all: &[impl AsRef<Path>]) -> String {
     let last = |path: &Path| path.file_name().map(ToOwned::to_owned);
     let alike = all

@@ -1,5 +1,5 @@
-//! `tenter import`: what other systems run and are configured with, as graphs of operations and as
-//! parts of a scenario.
+//! `tenter import`: converts workloads and configurations of other systems to operation graphs and
+//! to parts of a scenario.
 
 use std::fmt::Write as _;
 
@@ -44,7 +44,7 @@ fn sonic(arguments: &ImportSonic) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a fabric as a part of a scenario, or keeps it where that was asked for.
+/// Prints a fabric as part of a scenario, or writes it to the output file.
 fn fabric(format: FabricFormat, arguments: &ImportFabric) -> Result<ExitCode, Failure> {
     let read = import_fabric(format, &arguments.file, &arguments.settings, &run_budget())?;
     say_notes(&read.notes);
@@ -63,7 +63,7 @@ fn fabric(format: FabricFormat, arguments: &ImportFabric) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads the files of a format, counts what is in them and keeps it where that was asked for.
+/// Reads files in a format, counts their operations, and writes these to the output file.
 fn operations(kind: &str, arguments: &ImportOperations) -> Result<ExitCode, Failure> {
     let imported =
         OperationGraph::import(kind, &arguments.file, &arguments.settings, &run_budget())?;

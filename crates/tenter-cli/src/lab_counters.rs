@@ -1,4 +1,4 @@
-//! `tenter lab counters`: what switches count.
+//! `tenter lab counters`: counters of switches.
 
 use tenter_lab::{Counter, LabFile, SwitchShown, add_counters, read_switches};
 use tenter_report::{TextColumn, TextTable};
@@ -7,7 +7,7 @@ use crate::arguments::LabCounters;
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print_tables, say};
 
-/// What is shown of an interface: titles, and counters.
+/// Columns for an interface: titles and counters.
 const SHOWN: [(&str, Counter); 8] = [
     ("rx frames", Counter::RxFrames),
     ("rx bytes", Counter::RxBytes),
@@ -19,7 +19,7 @@ const SHOWN: [(&str, Counter); 8] = [
     ("tx pauses", Counter::TxPauseFrames),
 ];
 
-/// Shows the counters of switches, or puts those of files into a trial.
+/// Prints the counters of switches, or adds counters from files to a trial.
 pub(crate) fn counters(arguments: &LabCounters) -> Result<ExitCode, Failure> {
     let lab = LabFile::read(&arguments.lab)?;
     let switches = &lab.keys.switches;

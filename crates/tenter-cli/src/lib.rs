@@ -58,17 +58,19 @@ use arguments::{Arguments, Command};
 use exit::ExitCode;
 use failure::Failure;
 
-/// Runs the command and gives its exit code; `arguments` begin with the name of the program.
+/// Runs the command and returns its exit code. `arguments` begin with the program's name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(answer) => {
-            // Help and version are no errors.
+            // Help and version arrive here too; clap gives them exit code 0.
             let _ = answer.print();
             return answer.exit_code() as u8;
         }
     };
     std::panic::set_hook(Box::new(|panic| {
+        // Decoders may panic on bad input; their caller catches that and reports it as an error of
+        // the file.
         if tenter_formats::is_decoding() {
             return;
         }

@@ -1,4 +1,4 @@
-//! The command `tenter`; everything it does is in the library beside this file.
+//! The command `tenter`. Everything it does is in the library beside this file.
 
 use std::process::ExitCode;
 

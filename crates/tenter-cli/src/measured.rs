@@ -1,4 +1,4 @@
-//! Files of measurements, beside which trials are put.
+//! Files of measurements that are compared with trials.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use tenter_report::{Measured, collective_of_program};
 use crate::failure::Failure;
 use crate::folders::short_name;
 
-/// No file of measurements is longer.
+/// Longest file that is read, in bytes.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// Reads files of measurements; a table of several operations is one for each.
+/// Reads files of measurements. A table with several operations gives one result for each.
 pub(crate) fn read(paths: &[PathBuf]) -> Result<Vec<Measured>, Failure> {
     let mut all = Vec::new();
     for path in paths {
@@ -20,7 +20,7 @@ pub(crate) fn read(paths: &[PathBuf]) -> Result<Vec<Measured>, Failure> {
     Ok(all)
 }
 
-/// Reads a file that tables call by a name.
+/// Reads one file, called `name` in tables.
 fn read_one(path: &Path, name: &str) -> Result<Vec<Measured>, Failure> {
     let place = path.display();
     let unreadable = |error: std::io::Error| {
@@ -39,7 +39,7 @@ fn read_one(path: &Path, name: &str) -> Result<Vec<Measured>, Failure> {
         .map_err(|error| Failure::input(format!("{place}: {error}")))
 }
 
-/// The operation that a user names, in the words of scenarios or of nccl-tests.
+/// Translates a user's collective name from nccl-tests' words to those of scenarios.
 pub(crate) fn collective(named: Option<&str>) -> Option<String> {
     named.map(|name| collective_of_program(name).unwrap_or(name).to_owned())
 }

@@ -1,4 +1,4 @@
-//! `tenter new`: a first scenario.
+//! `tenter new`: writes a first scenario.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};

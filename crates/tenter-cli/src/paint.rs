@@ -1,7 +1,7 @@
-//! Colours of messages and tables, for terminals that have them.
+//! Colours of messages and tables, on terminals that have them.
 //!
-//! The text is plain until it is printed: what is coloured follows from its form, and the stream
-//! takes the colours out where nobody sees them (a file, a pipe, `NO_COLOR`).
+//! Text stays plain until it is printed. Colours follow from its form, and the output stream
+//! removes them where nobody would see them (a file, a pipe, `NO_COLOR`).
 
 const BOLD: &str = "\x1b[1m";
 const DIM: &str = "\x1b[2m";
@@ -12,7 +12,7 @@ const BLUE: &str = "\x1b[34m";
 const CYAN: &str = "\x1b[1;36m";
 const END: &str = "\x1b[0m";
 
-/// Messages: their kind, the places they name, and the carets below a line.
+/// Colours messages: their kind, the places they name, and the carets below a line.
 pub(crate) fn messages(text: &str) -> String {
     lines(text, |line, out| {
         let kinds = [("error", RED), ("warning", YELLOW), ("note", CYAN)];
@@ -36,7 +36,7 @@ pub(crate) fn messages(text: &str) -> String {
     })
 }
 
-/// Where the carets of a line begin that has nothing else before them.
+/// Returns the index of the first caret in a line that has nothing else before it but the gutter.
 fn carets(line: &str) -> Option<usize> {
     let (gutter, _) = line.split_once('|')?;
     let at = line.find('^')?;
@@ -44,7 +44,7 @@ fn carets(line: &str) -> Option<usize> {
     (gutter.trim().is_empty() && between.trim().is_empty()).then_some(at)
 }
 
-/// Tables: their heads, verdicts and differences.
+/// Colours tables: heads, verdicts and differences.
 pub(crate) fn tables(text: &str) -> String {
     let mut was_indented = false;
     lines(text, |line, out| {
@@ -60,8 +60,8 @@ pub(crate) fn tables(text: &str) -> String {
     })
 }
 
-/// Whether the first line of a block is the head of a table: several names, and no numbers but
-/// those of percentiles.
+/// Returns true if the first line of a block is a table's head: several names, and no numbers
+/// except percentiles.
 fn is_head(line: &str) -> bool {
     let cells: Vec<&str> = line.split("  ").filter(|cell| !cell.is_empty()).collect();
     let is_name = |cell: &&str| {
@@ -71,7 +71,7 @@ fn is_head(line: &str) -> bool {
     cells.len() > 2 && cells.iter().all(is_name)
 }
 
-/// The line of a table, word by word; blanks stay as they are.
+/// Colours a table's line word by word, and keeps its blanks.
 fn cells(line: &str, out: &mut String) {
     for part in line.split_inclusive(' ') {
         let word = part.trim_end_matches(' ');

@@ -10,7 +10,7 @@ use crate::fabric::Fabric;
 use crate::failure::{Failure, print, print_tables};
 use crate::text::wrap;
 
-/// What is left of 80 columns.
+/// Width of the last column: what the others leave of 80 columns.
 const DESCRIPTION_WIDTH: usize = 34;
 
 pub(crate) fn presets(arguments: Presets) -> Result<ExitCode, Failure> {
@@ -32,7 +32,7 @@ pub(crate) fn presets(arguments: Presets) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The presets and the sizes of their fabrics.
+/// Prints the presets and the sizes of their fabrics.
 fn list(format: TextFormat) -> Result<(), Failure> {
     let mut documents = Vec::new();
     let mut table = TextTable::new(vec![

@@ -12,34 +12,36 @@ use tenter_report::{duration_s, si};
 
 use crate::failure::{print, say};
 
-/// A run shorter than this shows no progress line.
+/// Seconds before the progress line appears.
 const QUIET_S: f64 = 0.5;
-/// Where there is no terminal, a line is written so often.
+/// Seconds between lines if standard error is no terminal.
 const LINE_EVERY_S: f64 = 60.0;
 
-/// Shows how far simulations are, and ends them on Ctrl-C.
+/// Shows the progress of simulations, and stops them at Ctrl-C.
 pub(crate) struct Terminal {
     interrupted: Arc<AtomicBool>,
     /// Printed once the first simulation is built.
     heading: String,
-    /// What is said of a trial that has ended.
+    /// Prints remarks on a trial that has ended.
     remark: fn(&str, &Summary),
-    /// What is run, where a command runs several trials.
+    /// Title of the present trial, in commands that run several.
     title: String,
     started: Instant,
-    /// The packet-hops that the simulation will have, counted when a line is first shown.
+    /// Estimated packet-hops of the simulation. It is computed when a line is first shown, so short
+    /// runs do not pay for it.
     foretold: Option<f64>,
-    /// When the next line is written, where there is no terminal.
+    /// Elapsed seconds at which the next line is due, without a terminal.
     next_line_s: f64,
     line: Option<ProgressBar>,
 }
 
-/// Asks Ctrl-C to end the run at the next edge instead of ending the process.
+/// Makes Ctrl-C stop the run at the next sync point instead of killing the process. The flag is set
+/// once it was pressed.
 pub(crate) fn on_interrupt() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&interrupted);
-    // A second Ctrl-C ends the process at once, for whoever does not want to wait for the partial
-    // trial. Where no handler can be set, Ctrl-C ends the process as it always does.
+    // A second Ctrl-C kills the process at once, for users who do not want to wait for the partial
+    // trial. If no handler can be set, Ctrl-C always does.
     let _ = ctrlc::set_handler(move || {
         if flag.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
@@ -49,7 +51,7 @@ pub(crate) fn on_interrupt() -> Arc<AtomicBool> {
 }
 
 impl Terminal {
-    /// Takes Ctrl-C for the rest of the command.
+    /// Creates a terminal, and takes over Ctrl-C for the rest of the command.
     pub(crate) fn new() -> Terminal {
         Terminal {
             interrupted: on_interrupt(),
@@ -63,13 +65,13 @@ impl Terminal {
         }
     }
 
-    /// With a text that is printed once the first simulation is built.
+    /// Sets a text that is printed once the first simulation is built.
     pub(crate) fn heading(mut self, text: String) -> Terminal {
         self.heading = text;
         self
     }
 
-    /// With what is said of each trial that has ended, by its title and its summary.
+    /// Sets the remark on each trial that has ended, made from its title and summary.
     pub(crate) fn remark(mut self, remark: fn(&str, &Summary)) -> Terminal {
         self.remark = remark;
         self
@@ -106,7 +108,7 @@ impl Terminal {
     }
 }
 
-/// The whole of a bar.
+/// Steps of a full bar.
 const BAR: u64 = 1_000;
 
 fn bar() -> ProgressBar {
@@ -116,8 +118,7 @@ fn bar() -> ProgressBar {
     line
 }
 
-/// The share of the work that is done; `None` where nothing is foretold, or more has been carried
-/// than was.
+/// Returns the share of the work that is done. `None` without an estimate, or if it was too low.
 fn done(hops: u64, foretold: f64) -> Option<f64> {
     let share = hops as f64 / foretold;
     (share.is_finite() && share < 1.0).then_some(share)
@@ -138,7 +139,7 @@ fn carried(hops: u64, foretold: f64) -> String {
     }
 }
 
-/// How long the rest takes at the pace so far.
+/// Estimates the remaining time from the pace so far.
 fn left(elapsed: f64, done: Option<f64>) -> String {
     match done {
         Some(done) if done > 0.0 => {
@@ -198,7 +199,7 @@ impl Observer for Terminal {
     }
 }
 
-/// Says that a trial was not run again.
+/// Prints that a finished trial was kept instead of run again.
 pub(crate) fn say_kept(title: &str, folder: &Path) {
     say(&format!(
         "note: {title} is finished in {} with the same configuration and program, and is kept\n",

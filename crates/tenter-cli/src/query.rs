@@ -53,7 +53,7 @@ pub(crate) fn query(arguments: &Asked) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The trials of folders, of which some may hold those of several seeds.
+/// Lists the trials in folders, some of which may hold several seeds.
 fn trials_of(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut trials = Vec::new();
     for folder in folders {

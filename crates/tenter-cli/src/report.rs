@@ -49,7 +49,7 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page of trials, beside files of measurements if any are named.
+/// Makes the page of trials, beside files of measurements if the user named any.
 fn of_trials(arguments: &Report, budget: &Budget) -> Result<String, Failure> {
     let folders = arguments.folders.iter();
     let trials = folders.map(|folder| tenter::read_for_report(folder, budget));
@@ -70,13 +70,13 @@ fn of_trials(arguments: &Report, budget: &Budget) -> Result<String, Failure> {
     page_of(trials, Some(&beside))
 }
 
-/// The page of trials, each named after its folder.
+/// Makes the page of trials, each named after its folder.
 pub(crate) fn page_of(trials: Vec<TrialData>, beside: Option<&Beside>) -> Result<String, Failure> {
     let named = trials.into_iter().map(NamedTrial::from);
     Ok(report_of_trials(named.collect(), beside)?)
 }
 
-/// Refuses measurements beside what is no trial.
+/// Rejects measurements beside anything but trials.
 fn only_beside_trials(arguments: &Report) -> Result<(), Failure> {
     if arguments.measured.is_empty() {
         return Ok(());
@@ -86,7 +86,7 @@ fn only_beside_trials(arguments: &Report) -> Result<(), Failure> {
     ))
 }
 
-/// Refuses a report that would take more memory than there is.
+/// Rejects a report that would take more memory than is available.
 fn check_memory(arguments: &Report) -> Result<(), Failure> {
     let needed = report_memory_bytes(&arguments.folders);
     match available_memory_bytes() {
@@ -99,11 +99,10 @@ fn check_memory(arguments: &Report) -> Result<(), Failure> {
     }
 }
 
-/// Answers and the drawings of each study.
+/// Answers of studies, and the drawings of each.
 type DrawnAnswers = (Answers, Vec<Vec<Drawn>>);
 
-/// The answers of studies in these folders, with the drawings of each study, if they are folders of
-/// studies.
+/// Reads the answers and drawings of studies; `None` if no folder holds studies.
 fn answers(folders: &[PathBuf]) -> Result<Option<DrawnAnswers>, Failure> {
     let read =
         |folder: &PathBuf| read_answers(folder).map_err(|error| Failure::input(error.to_string()));
@@ -129,7 +128,7 @@ fn answers(folders: &[PathBuf]) -> Result<Option<DrawnAnswers>, Failure> {
     Ok(Some((Answers { studies }, drawings)))
 }
 
-/// The rows of each folder of a sweep, which may be published ones.
+/// Reads the rows of each sweep's folder; some may be published ones.
 fn rows(folders: &[PathBuf]) -> Result<Vec<Option<StudyAnswer>>, Failure> {
     let rows = |folder: &PathBuf| {
         let answers = read_answers(folder).map_err(|error| Failure::input(error.to_string()))?;
@@ -138,17 +137,17 @@ fn rows(folders: &[PathBuf]) -> Result<Vec<Option<StudyAnswer>>, Failure> {
     folders.iter().map(rows).collect()
 }
 
-/// Writes a text, in folders that are made where they are missing.
+/// Writes a text, and creates missing folders.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     write_bytes(path, text.as_bytes())
 }
 
-/// Writes a file, in folders that are made where they are missing.
+/// Writes a file, and creates missing folders.
 pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_with(path, |to| to.write_all(bytes))
 }
 
-/// As [`write_bytes`], for what is long and written piece by piece.
+/// Like [`write_bytes`], for long content that is written piece by piece.
 pub(crate) fn write_with(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

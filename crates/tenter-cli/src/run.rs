@@ -46,7 +46,8 @@ pub(crate) fn run(arguments: &arguments::Run) -> Result<ExitCode, Failure> {
     let (trial, unwritten) = carry_out(run, &mut Terminal::new())?;
     if arguments.watch.is_some() {
         let events = watch::text(trial.watched(), &plan.resolved().topology);
-        // What a program reads on standard output is one document.
+        // A program reads exactly one document from standard output, so events go to standard
+        // error.
         match arguments.format {
             OutputFormat::Table => print(&events),
             OutputFormat::Json | OutputFormat::Csv => say(&events),
@@ -79,7 +80,7 @@ fn trace(path: &Path) -> Result<(), TrialError> {
     Ok(())
 }
 
-/// Prints the summary of a trial, and writes its trace where that was asked for.
+/// Prints a trial's summary, and writes its trace if the user asked for it.
 fn finish(
     arguments: &arguments::Run,
     trial: &Trial,
@@ -105,8 +106,9 @@ fn finish(
         OutputFormat::Json => print(&report.render(tenter_report::Format::Json)),
         OutputFormat::Csv => print(&report.render(tenter_report::Format::Csv)),
     }
+    // The summary is printed even if a file could not be written.
     written?;
-    // The table has given the reason already.
+    // The table has stated the reason already.
     say_failures(summary, arguments.format != OutputFormat::Table);
     Ok(exit_code(summary))
 }

@@ -1,4 +1,4 @@
-//! `tenter run --seeds N`: one trial per seed, and what their times come to.
+//! `tenter run --seeds N`: runs one trial per seed, and prints statistics over them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::progress::Terminal;
 use crate::source;
 use crate::trial::say_failures;
 
-/// Runs the seeds from the scenario's (or `--seed`) on, one after the other.
+/// Runs `count` seeds one after the other, starting from the scenario's (or `--seed`).
 pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
     let scenario = source::scenario(&arguments.scenario)?;
     let plan = scenario.resolve()?;
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
         experiment = experiment.interference(asked);
     }
     let mut terminal = Terminal::new().remark(|_, summary| say_failures(summary, true));
-    // The trials that have run are shown, whatever comes of the next one.
+    // If a trial fails, those that have run before it are still shown.
     let (results, failed) = match experiment.run_with(&mut terminal) {
         Ok(results) => (results, None),
         Err(Error::Experiment { results, source }) => {
@@ -100,7 +100,7 @@ fn table(plan: &Plan, trials: &[Trial], rows: &[SeedRow], folder: Option<&Path>)
     format!("{name}seeds {seeds}\n{fabric}\n{rows}\n{remarks}trials   {folder}\n")
 }
 
-/// What is said of any trial, each sentence once, in the order in which they come.
+/// Returns all trials' notes, each sentence once, in order.
 fn of_all(trials: &[Trial]) -> Notes {
     Notes::of_all(trials.iter().map(|trial| &trial.summary().notes))
 }

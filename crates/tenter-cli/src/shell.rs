@@ -1,4 +1,4 @@
-//! Completions of shells and manual pages, both made from the arguments.
+//! Shell completions and manual pages, both generated from the arguments.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::arguments::Arguments;
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print};
 
-/// Prints the completions of a shell.
+/// Prints the completions for a shell.
 pub(crate) fn completions(shell: clap_complete::Shell) -> ExitCode {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "tenter", &mut script);

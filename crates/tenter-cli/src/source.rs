@@ -1,4 +1,4 @@
-//! Reading a scenario from a file.
+//! Reading a scenario from a file, standard input or a preset.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tenter_scenario::Preset;
 use crate::arguments::{self, Fidelity};
 use crate::failure::{Failure, say};
 
-/// What runs on a preset, which has no jobs.
+/// Job that runs on a preset, which has none of its own.
 pub(crate) const FIRST_JOBS: &str = "\
 jobs:
   - name: train
@@ -16,7 +16,7 @@ jobs:
       - {collective: all-reduce, size: 16MiB}
 ";
 
-/// The scenario that a command was given, with its overrides and its seed.
+/// Reads the scenario that the user named, and applies overrides and seed.
 pub(crate) fn scenario(asked: &arguments::Scenario) -> Result<Scenario, Failure> {
     let mut scenario = named(asked)?;
     for setting in &asked.overrides {
@@ -32,21 +32,21 @@ pub(crate) fn scenario(asked: &arguments::Scenario) -> Result<Scenario, Failure>
     })
 }
 
-/// The setting of a level.
+/// Returns the setting for a fidelity.
 pub(crate) fn fidelity(fidelity: Fidelity) -> Result<&'static str, Failure> {
     fidelity.setting().ok_or_else(|| {
         Failure::input("`--fidelity both` goes with `tenter run FILE`; give packet or flow")
     })
 }
 
-/// What messages call standard input.
+/// Name of standard input in messages.
 const STANDARD_INPUT: &str = "standard input";
 
 fn is_standard_input(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// What messages call a file.
+/// Returns a file's name in messages.
 pub(crate) fn shown(file: &Path) -> String {
     if is_standard_input(file) {
         STANDARD_INPUT.to_owned()
@@ -55,7 +55,7 @@ pub(crate) fn shown(file: &Path) -> String {
     }
 }
 
-/// A file, standard input, or a preset where there is no file of that name.
+/// Reads a file, standard input, or a preset if there is no such file.
 fn named(asked: &arguments::Scenario) -> Result<Scenario, Failure> {
     if is_standard_input(&asked.file) {
         let input = std::io::stdin().lock();
@@ -72,12 +72,12 @@ fn named(asked: &arguments::Scenario) -> Result<Scenario, Failure> {
         );
     }
     let name = preset.name;
-    // Files that settings name lie where the command runs.
+    // Files named in settings are looked up where the command runs.
     let preset = Scenario::preset(name)?.beside(".");
     Ok(preset.with_keys("first jobs", FIRST_JOBS))
 }
 
-/// Reads, overrides and resolves a scenario within a budget; prints its warnings.
+/// Reads, overrides and resolves a scenario within a budget, and prints its warnings.
 pub(crate) fn read(asked: &arguments::Scenario, budget: &Budget) -> Result<Plan, Failure> {
     let plan = scenario(asked)?.resolve_within(budget)?;
     say(&plan.warnings().render_as("warning"));

@@ -1,6 +1,6 @@
 //! Text for terminals.
 
-/// The words of a text in lines of at most `width` characters; a longer word has a line of its own.
+/// Breaks a text into lines of at most `width` characters. A longer word gets a line of its own.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

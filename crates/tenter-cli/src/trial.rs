@@ -11,8 +11,8 @@ use crate::exit::ExitCode;
 use crate::failure::{Failure, say};
 use crate::progress::Terminal;
 
-/// Runs it with its progress on the terminal; the trial, and why its files or its further runs are
-/// not whole.
+/// Runs a trial with its progress on the terminal. The failure, if any, says why files or further
+/// runs are incomplete although the trial itself has run.
 pub(crate) fn carry_out(
     run: Run,
     terminal: &mut Terminal,
@@ -27,7 +27,7 @@ pub(crate) fn carry_out(
     }
 }
 
-/// What a document says of a trial beside its numbers.
+/// Returns a trial's identity and notes as JSON.
 pub(crate) fn described(trial: &NamedSummary, folder: &Path) -> Value {
     json!({
         "trial": trial.name,
@@ -40,7 +40,7 @@ pub(crate) fn described(trial: &NamedSummary, folder: &Path) -> Value {
     })
 }
 
-/// The line that a trial is not complete, which its numbers do not show.
+/// Returns a warning for an incomplete trial, since its numbers do not show it.
 pub(crate) fn incomplete(trial: &NamedSummary) -> Option<String> {
     let reason = trial.summary.stopped.as_deref();
     (!trial.summary.complete).then(|| {
@@ -52,7 +52,7 @@ pub(crate) fn incomplete(trial: &NamedSummary) -> Option<String> {
     })
 }
 
-/// What a command that ran this trial and nothing else ends with.
+/// Returns the exit code of a command that ran only this trial.
 pub(crate) fn exit_code(summary: &Summary) -> ExitCode {
     if summary.complete {
         ExitCode::SUCCESS
@@ -63,7 +63,7 @@ pub(crate) fn exit_code(summary: &Summary) -> ExitCode {
     }
 }
 
-/// Prints why jobs did not come to their end.
+/// Prints why jobs did not finish.
 pub(crate) fn say_failures(summary: &Summary, with_reason: bool) {
     if let Some(stopped) = &summary.stopped
         && summary.stopped_by == Some(StopKind::User)

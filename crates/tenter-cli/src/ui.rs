@@ -52,13 +52,13 @@ pub(crate) fn ui(arguments: &Ui) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A file that leads the browser to the page. Every user of a machine sees the arguments of its
-/// processes, the browser's among them, so the address with the token is not one of these; no
-/// other user can read the file.
+/// A file that leads the browser to the page. All users of a machine can see the arguments of its
+/// processes, the browser's included, so the address with its token must not be one of them. Only
+/// this user can read the file.
 struct Entrance(Option<PathBuf>);
 
 impl Entrance {
-    /// Opens the page in the browser, where there is a way to.
+    /// Opens the page in the browser, if there is one.
     fn open(arguments: &Ui, url: &str) -> Entrance {
         let name = format!("tenter-ui-{}.html", std::process::id());
         let file = std::path::absolute(arguments.folder.join(name));
@@ -96,7 +96,7 @@ fn write_own(file: &Path, text: &str) -> io::Result<()> {
     options.open(file)?.write_all(text.as_bytes())
 }
 
-/// Opens a file with the program that the system has for it.
+/// Opens a file with the system's default program.
 fn open(file: &Path) {
     let (program, arguments): (&str, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])
@@ -111,6 +111,6 @@ fn open(file: &Path) {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    // Where there is no browser, the address is printed.
+    // Without a browser the user still has the printed address.
     let _ = quiet.spawn();
 }

@@ -15,7 +15,7 @@ use crate::source;
 pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
     let (valid, mut notes, cost) = arguments.allowance.within(|budget| {
         let valid = source::read(&arguments.scenario, budget)?;
-        // What cannot be built is no valid scenario.
+        // A scenario is valid only if it can be built, so that is tried as well.
         let checked = valid.checked(budget)?;
         let (notes, cost) = (checked.notes(budget)?, checked.cost(budget)?);
         Ok((valid, notes, cost))
@@ -23,7 +23,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
     let plan = valid.resolved();
     let collectives: usize = plan.jobs.iter().map(|job| job.sequence.len()).sum();
     let parts = parts(plan);
-    // They are said where the scenario is read.
+    // Notes of the scenario's own were printed when it was read.
     notes.retain(|note| note.code != NoteCode::Scenario);
     if arguments.format == TextFormat::Json {
         let warnings = valid.warnings().problems().iter();

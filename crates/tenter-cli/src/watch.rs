@@ -1,4 +1,4 @@
-//! `--watch`: the life of a flow or a port.
+//! `--watch`: the events of a flow or a port.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use tenter_topology::{HostId, NodeId, Topology};
 
 use crate::failure::Failure;
 
-/// Reads `flow=A-B` or `port=NODE:PORT`.
+/// Parses `flow=A-B` or `port=NODE:PORT`.
 pub(crate) fn parse(text: &str, plan: &Plan) -> Result<Watch, Failure> {
     if let Some(flow) = text.strip_prefix("flow=") {
         let (a, b) = ends(flow, plan).ok_or_else(|| form(text))?;
@@ -31,7 +31,7 @@ pub(crate) fn parse(text: &str, plan: &Plan) -> Result<Watch, Failure> {
     }
 }
 
-/// The two names of `A-B`, which may have hyphens themselves.
+/// Splits `A-B` into two names, which may contain hyphens themselves.
 fn ends<'a>(flow: &'a str, plan: &Plan) -> Option<(&'a str, &'a str)> {
     let known = |name| plan.topology.find(name).is_some();
     let mut splits = flow
@@ -68,12 +68,12 @@ fn host(name: &str, text: &str, plan: &Plan) -> Result<HostId, Failure> {
     })
 }
 
-/// The events of what was watched, a line each.
+/// Formats the watched events, one per line.
 pub(crate) fn text(watched: &Watched, topology: &Topology) -> String {
     let mut text = String::new();
     for event in &watched.events {
         let place = topology.port_name(event.node, event.port);
-        // A pause frame goes no further than the other end of its link.
+        // A pause frame stays on its link: its destination is no node.
         let destination = topology.nodes.get(event.packet.destination.index());
         let destination = destination.map_or("", |node| node.name.as_str());
         let _ = writeln!(text, "{}", line(event, &place, destination));
@@ -106,7 +106,7 @@ fn line(event: &Event, place: &str, destination: &str) -> String {
     format!("{at:>16}  {place:<16} {what:<9} {packet}")
 }
 
-/// A packet with what tells it apart.
+/// Describes a packet by what distinguishes it.
 fn describe(packet: &Packet, destination: &str) -> String {
     let bytes = packet.frame_bytes;
     let class = packet.class();

@@ -1,4 +1,4 @@
-//! What `tenter bench` takes.
+//! Arguments of `tenter bench`.
 
 use std::path::PathBuf;
 
@@ -149,7 +149,7 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    /// Whether ranks of several nodes take part.
+    /// Returns true if ranks on several nodes take part.
     pub(crate) fn has_several_nodes(&self) -> bool {
         match (self.nodes, self.threads_per_node, self.gpus) {
             (Some(nodes), ..) => nodes > 1,

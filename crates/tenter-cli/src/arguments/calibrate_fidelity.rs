@@ -1,4 +1,4 @@
-//! What `tenter calibrate-fidelity` takes.
+//! Arguments of `tenter calibrate-fidelity`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What several commands take.
+//! Arguments that several commands share.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// The limits of a check.
+    /// Returns the limits of a check.
     pub(crate) fn limits(self) -> Limits {
         let machine = machine_limits();
         Limits {
@@ -55,8 +55,7 @@ impl Allowance {
         }
     }
 
-    /// Carries a check out within the budget; a refusal for the budget's sake says how to allow
-    /// more.
+    /// Runs a check within the budget. If the budget is exceeded, the error says how to allow more.
     pub(crate) fn within<T>(
         self,
         check: impl FnOnce(&Budget) -> Result<T, Failure>,
@@ -91,7 +90,7 @@ pub(crate) enum Fidelity {
 }
 
 impl Fidelity {
-    /// The setting of the scenario that says so; none says both.
+    /// Returns the scenario's setting for this level; `None` for both.
     pub(crate) fn setting(self) -> Option<&'static str> {
         match self {
             Fidelity::Packet => Some("engine.fidelity=packet"),

@@ -1,4 +1,4 @@
-//! What `tenter export` takes.
+//! Arguments of `tenter export`.
 
 use std::path::PathBuf;
 
@@ -62,7 +62,7 @@ pub(crate) struct ExportOperations {
 }
 
 impl Export {
-    /// Operations that are exported.
+    /// Returns the arguments, if operations are exported.
     pub(crate) fn operations(&self) -> Option<&ExportOperations> {
         match &self.command {
             ExportCommand::Goal(of)
@@ -76,7 +76,7 @@ impl Export {
         }
     }
 
-    /// A fabric that is exported, and its format.
+    /// Returns the format and the arguments, if a fabric is exported.
     pub(crate) fn fabric(&self) -> Option<(FabricFormat, &ExportFabric)> {
         match &self.command {
             ExportCommand::Infragraph(of) => Some((FabricFormat::InfraGraph, of)),

@@ -1,4 +1,4 @@
-//! What `tenter import` takes.
+//! Arguments of `tenter import`.
 
 use std::path::PathBuf;
 
@@ -111,7 +111,7 @@ pub(crate) struct ImportOperations {
 }
 
 impl ImportCommand {
-    /// Operations that are imported, and the kind of `jobs[].workload`.
+    /// Returns the kind of `jobs[].workload` and the arguments, if operations are imported.
     pub(crate) fn operations(&self) -> Option<(&'static str, &ImportOperations)> {
         match self {
             ImportCommand::Sonic(_)
@@ -135,7 +135,7 @@ impl ImportCommand {
         }
     }
 
-    /// A fabric that is imported, and its format.
+    /// Returns the format and the arguments, if a fabric is imported.
     pub(crate) fn fabric(&self) -> Option<(FabricFormat, &ImportFabric)> {
         match self {
             ImportCommand::Topo(of) => Some((FabricFormat::Topo, of)),
@@ -149,7 +149,7 @@ impl ImportCommand {
 }
 
 impl Import {
-    /// Whether standard output is for a program.
+    /// Returns true if a program reads standard output.
     pub(crate) fn wants_json(&self) -> bool {
         match &self.command {
             ImportCommand::Sonic(sonic) => sonic.format == ImportFormat::Json,

@@ -1,4 +1,4 @@
-//! `tenter lab` and `tenter agent`.
+//! Arguments of `tenter lab` and `tenter agent`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

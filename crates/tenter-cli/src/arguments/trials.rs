@@ -1,4 +1,4 @@
-//! `tenter trials`.
+//! Arguments of `tenter trials`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `tenter ui`.
+//! Arguments of `tenter ui`.
 
 use std::net::IpAddr;
 use std::path::PathBuf;

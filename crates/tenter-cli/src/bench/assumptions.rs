@@ -1,8 +1,8 @@
-//! What a benchmark takes for granted where nothing was said: servers, scale-up domain, the order
-//! of ranks, the algorithm.
+//! Assumptions of a benchmark where the user said nothing: servers, scale-up domain, rank order,
+//! algorithm.
 //!
-//! Users of nccl-tests have servers with `NVLink` in mind, a launcher that fills server after
-//! server, and NCCL's choice of algorithm; the table must say where it differs.
+//! Users of nccl-tests expect servers with `NVLink`, a launcher that fills server after server, and
+//! NCCL's choice of algorithm. The table must say where it differs from that.
 
 use serde_json::{Value, json};
 use tenter_config::Words;
@@ -12,7 +12,7 @@ use tenter_workload::collective::{AllReduceHierarchical, CollectiveKind};
 use super::layout::Layout;
 use crate::fabric_line::counted;
 
-/// What is assumed, in lines for the header of the table.
+/// Returns the assumptions as lines for the table's header.
 pub(super) fn lines(plan: &Plan, layout: &Layout) -> Vec<String> {
     let mut lines = vec![
         format!("Servers: {}", servers(plan, layout)),
@@ -24,7 +24,7 @@ pub(super) fn lines(plan: &Plan, layout: &Layout) -> Vec<String> {
     lines
 }
 
-/// What NCCL's model was asked for.
+/// Returns the settings of NCCL's model, if it chooses the algorithm.
 fn nccl(plan: &Plan) -> Option<String> {
     let run = plan.jobs[0].sequence.first()?;
     let (_, keys) = run.traffic.collective()?.nccl()?;
@@ -40,7 +40,7 @@ fn nccl(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// Which way NCCL chooses for which of the sizes, each where it begins.
+/// Lists NCCL's choices with the size from which each applies.
 fn choices(plan: &Plan) -> String {
     let found = plan.jobs[0].nccl_choices().into_iter();
     let parts: Vec<(String, u64)> = found.flat_map(|(_, ways)| ways).collect();
@@ -52,7 +52,7 @@ fn choices(plan: &Plan) -> String {
     parts.join(", ")
 }
 
-/// A size as nccl-tests takes it.
+/// Formats a size as nccl-tests reads it.
 fn binary(bytes: u64) -> String {
     for (shift, unit) in [(30, "G"), (20, "M"), (10, "K")] {
         if bytes > 0 && bytes.trailing_zeros() >= shift {
@@ -62,7 +62,7 @@ fn binary(bytes: u64) -> String {
     bytes.to_string()
 }
 
-/// The same for programs.
+/// Returns the assumptions as JSON.
 pub(super) fn json(plan: &Plan, layout: &Layout) -> Value {
     let domain = plan.scale_up.map(|domain| {
         json!({
@@ -93,7 +93,8 @@ fn servers(plan: &Plan, layout: &Layout) -> String {
     format!("{count} with {gpus}{each}, {nics}")
 }
 
-/// By whose formula parts of the algorithm pass within servers, whatever the fabric has there.
+/// Returns the algorithm that computes steps within servers by a formula, if the job uses it. It
+/// ignores the fabric's scale-up domain.
 fn formula(plan: &Plan) -> Option<&AllReduceHierarchical> {
     match plan.jobs[0].sequence.first()?.traffic.collective()? {
         CollectiveKind::AllReduceHierarchical(own) => Some(own),

@@ -1,54 +1,54 @@
-//! The collectives, element types and reductions of nccl-tests by their names.
+//! Collectives, element types and reductions of nccl-tests by name.
 
 use tenter_units::suggestion;
 
-/// What a size is the size of.
+/// Meaning of a size in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Share {
-    /// The buffer of every rank.
+    /// Buffer of each rank.
     Whole,
-    /// All shares of the ranks together; each has its own.
+    /// All ranks' shares together; each rank has its own.
     PerRank,
 }
 
-/// What stands in the columns `redop` and `root`.
+/// Content of the columns `redop` and `root`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shown {
-    /// Whether a reduction is named; `none` otherwise.
+    /// True if the reduction is shown; else `none`.
     pub(super) redop: bool,
-    /// Whether there is a root; -1 otherwise.
+    /// True if the root is shown; else -1.
     pub(super) root: bool,
 }
 
 /// A program of nccl-tests.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Collective {
-    /// Its name, without `_perf`.
+    /// Program name without `_perf`.
     pub(super) name: &'static str,
-    /// The collective in scenarios.
+    /// Name of the collective in scenarios.
     pub(super) scenario: &'static str,
-    /// The algorithm unless one is given: the one closest to what NCCL does between NICs.
+    /// Default algorithm: the one closest to what NCCL does between NICs.
     pub(super) algorithm: &'static str,
     pub(super) share: Share,
     pub(super) shown: Shown,
 }
 
-/// A collective without reduction and root.
+/// Neither a reduction nor a root.
 const NEITHER: Shown = Shown {
     redop: false,
     root: false,
 };
-/// One that reduces.
+/// A reduction.
 const REDOP: Shown = Shown {
     redop: true,
     root: false,
 };
-/// One that has a root.
+/// A root.
 const ROOT: Shown = Shown {
     redop: false,
     root: true,
 };
-/// One with both.
+/// A reduction and a root.
 const BOTH: Shown = Shown {
     redop: true,
     root: true,
@@ -70,7 +70,7 @@ const fn collective(
     }
 }
 
-/// The programs of nccl-tests, but for those of the device API.
+/// Programs of nccl-tests, except those for the device API.
 const COLLECTIVES: [Collective; 10] = [
     collective("all_reduce", "all-reduce", "ring", Share::Whole, REDOP),
     collective("all_gather", "all-gather", "ring", Share::PerRank, NEITHER),
@@ -103,7 +103,7 @@ const COLLECTIVES: [Collective; 10] = [
 ];
 
 impl Collective {
-    /// The collective of a name as nccl-tests, its programs or scenarios have it.
+    /// Finds a collective by its name in nccl-tests, in scenarios, or as a program.
     pub(super) fn of_name(name: &str) -> Result<&'static Collective, String> {
         let bare = name.strip_suffix("_perf").unwrap_or(name);
         let letters = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
@@ -120,7 +120,7 @@ impl Collective {
     }
 }
 
-/// Element types of NCCL and their bytes.
+/// NCCL's element types with their bytes.
 const TYPES: [(&str, u64); 12] = [
     ("int8", 1),
     ("uint8", 1),
@@ -136,14 +136,14 @@ const TYPES: [(&str, u64); 12] = [
     ("f8e5m2", 1),
 ];
 
-/// Reductions of NCCL.
+/// NCCL's reductions.
 const REDUCTIONS: [&str; 6] = ["sum", "prod", "max", "min", "avg", "mulsum"];
 
-/// What there is to say about `all`.
+/// Message for `all`.
 const ONE_AT_A_TIME: &str =
     "the network does not distinguish types of data, so every table would be the same; give one";
 
-/// The bytes of an element type.
+/// Returns the bytes of an element type.
 pub(super) fn element_bytes(name: &str) -> Result<u64, String> {
     if name == "all" {
         return Err(format!("`-d all`: {ONE_AT_A_TIME}, such as `-d float`"));
@@ -158,7 +158,7 @@ pub(super) fn element_bytes(name: &str) -> Result<u64, String> {
     })
 }
 
-/// Refuses what is no reduction.
+/// Rejects anything but a reduction.
 pub(super) fn check_reduction(name: &str) -> Result<(), String> {
     if name == "all" {
         return Err(format!("`-o all`: {ONE_AT_A_TIME}, such as `-o sum`"));

@@ -1,4 +1,4 @@
-//! Which NPU, and so which NIC, each rank has.
+//! Mapping from ranks to NPUs, and so to NICs.
 
 use tenter_plan::Plan;
 use tenter_report::BenchDevice;
@@ -7,24 +7,24 @@ use tenter_topology::{HostId, TopologySpec};
 use crate::arguments::{RankOrder, Ranks};
 use crate::fabric_line::shared_by;
 
-/// The ranks of a benchmark.
+/// Ranks of a benchmark and their places.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) threads_per_node: u32,
     pub(super) gpus: u32,
-    /// The servers, or what was called nodes.
+    /// Number of servers, or of what the user calls nodes.
     pub(super) nodes: u32,
-    /// Whether ranks that follow each other are on the same rail of different servers.
+    /// True if consecutive ranks are on one rail of different servers.
     pub(super) along_rails: bool,
-    /// Ranks of each node.
+    /// Ranks on each node.
     pub(super) per_node: u32,
-    /// The host of each rank.
+    /// Host of each rank.
     pub(super) hosts: Vec<HostId>,
     /// Process and device of each rank.
     places: Vec<(u32, u32)>,
 }
 
-/// The servers of a fabric with rails, and the NPUs of each.
+/// Returns the number of servers in a rail fabric and the NPUs in each.
 fn servers(plan: &Plan) -> Option<(u32, u32)> {
     let (servers, nics) = match &plan.topology_spec {
         TopologySpec::Rail(rail) => (rail.servers, rail.nics_per_server),
@@ -35,8 +35,9 @@ fn servers(plan: &Plan) -> Option<(u32, u32)> {
 }
 
 impl Layout {
-    /// All NPUs of a fabric, or as many as were asked for: one for each NIC, unless several share
-    /// it. `within_hosts` says that the ranks of a server must follow each other.
+    /// Places the ranks: on all NPUs of a fabric, or on as many as the user asked for. There is one
+    /// NPU for each NIC, unless several share it. With `within_hosts`, ranks on one server must be
+    /// consecutive.
     pub(super) fn of(ranks: &Ranks, plan: &Plan, within_hosts: bool) -> Result<Layout, String> {
         let (nics, npus) = (plan.topology.hosts as u32, plan.npus_per_nic);
         let rail = servers(plan);
@@ -55,7 +56,8 @@ impl Layout {
                 threads_per_node.saturating_mul(gpus),
             ),
         };
-        // The NPUs of a server follow each other; elsewhere nodes do, each with NICs of its own.
+        // In a rail fabric a node begins at each server. Elsewhere nodes follow each other, each
+        // with NICs of its own.
         let whole = per_node.checked_next_multiple_of(npus).unwrap_or(u32::MAX);
         let stride = rail.map_or(whole, |(_, per_server)| per_server);
         let asked = Asked {
@@ -73,7 +75,8 @@ impl Layout {
                     .to_owned(),
             );
         }
-        // A launcher fills server after server; without a domain within them rings go by rails.
+        // A launcher fills server after server. Without a scale-up domain that gains nothing, while
+        // neighbours along a rail are on the same leaves.
         let by_default = rail.is_some() && plan.scale_up.is_none() && !within_hosts;
         let along_rails = match ranks.order {
             Some(order) => order == RankOrder::Rails,
@@ -96,7 +99,7 @@ impl Layout {
             along_rails,
             per_node,
             hosts: hosts.collect(),
-            // Every rank is a process of its own where nobody said otherwise.
+            // By default every rank is a process of its own.
             places: if all {
                 (0..nodes * per_node).map(|rank| (rank, 0)).collect()
             } else {
@@ -109,7 +112,7 @@ impl Layout {
         self.hosts.len() as u32
     }
 
-    /// The ranks for the header of the table.
+    /// Lists the ranks for the table's header.
     pub(super) fn devices(&self, plan: &Plan) -> Vec<BenchDevice> {
         let ranks = self.hosts.iter().zip(&self.places);
         let device = |(&host, &(process, device)): (&HostId, &(u32, u32))| {
@@ -125,15 +128,15 @@ impl Layout {
     }
 }
 
-/// The ranks that were asked for.
+/// Ranks that the user asked for.
 struct Asked {
     nodes: u32,
     per_node: u32,
-    /// From the first NPU of a node to that of the next.
+    /// NPUs from one node's first to the next node's first.
     stride: u32,
 }
 
-/// How the fabric is made larger, where one key does it.
+/// Returns the setting that makes the fabric large enough, if one key does it.
 fn larger(plan: &Plan, nodes: u32) -> String {
     match plan.topology_spec {
         TopologySpec::Rail(_) | TopologySpec::RailOnly(_) => {

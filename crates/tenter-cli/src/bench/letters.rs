@@ -1,20 +1,20 @@
-//! The letters of nccl-tests that mean nothing here: each is refused with its reason, unless it
-//! asks for what happens anyway, or for what changes no time.
+//! Options of nccl-tests without a meaning here. Each is rejected with the reason, unless it asks
+//! for what happens anyway, or for something that does not change any time.
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
-/// A letter of nccl-tests without a meaning here.
+/// An option of nccl-tests without a meaning here.
 #[derive(Clone, Copy)]
 struct Letter {
     short: char,
-    /// What clap knows it by, and its long form where nccl-tests has one.
+    /// Identifier for clap, and the long form if nccl-tests has one.
     name: &'static str,
     has_long: bool,
-    /// The value that asks for what happens anyway.
+    /// Value that asks for what happens anyway.
     accepted: Option<&'static str>,
-    /// The value that asks for what changes no time: a note says that it is passed over.
+    /// Value that does not change any time. It is ignored with a note.
     idle: Option<&'static str>,
-    /// Why it is refused, and what to do instead.
+    /// Reason for the rejection, and what to do instead.
     why: &'static str,
 }
 
@@ -34,7 +34,7 @@ const fn letter(
     }
 }
 
-/// Gives a letter a value that changes no time, so a note says that it is passed over.
+/// Adds a value that is ignored with a note.
 const fn idle_with(letter: Letter, value: &'static str) -> Letter {
     Letter {
         idle: Some(value),
@@ -131,15 +131,15 @@ const LETTERS: [Letter; 20] = [
     },
 ];
 
-/// The letters that were given, with their values.
+/// Options that were given: index into `LETTERS` and value.
 #[derive(Debug, Default)]
 pub(crate) struct Letters {
     given: Vec<(usize, String)>,
 }
 
 impl Letters {
-    /// Refuses the first letter that asks for something else than what happens anyway; a note for
-    /// each that changes no time.
+    /// Rejects the first option that asks for something else than what happens anyway. Returns a
+    /// note for each option that is ignored.
     pub(super) fn check(&self) -> Result<Vec<String>, String> {
         let mut notes = Vec::new();
         for (index, value) in &self.given {

@@ -1,17 +1,16 @@
-//! Sizes as nccl-tests has them: how they are written, how they follow each other, and how each is
-//! cut into what the ranks get.
+//! Sizes as in nccl-tests: their notation, their sequence, and the bytes that ranks get from each.
 
 use super::collectives::Share;
 
-/// Bytes that the share of a rank is a multiple of, where each rank has one.
+/// Bytes that a rank's share is a multiple of, if each rank has a share.
 const ALIGNMENT: u64 = 16;
-/// More rows than anyone reads.
+/// Most rows of a table: more than anyone reads.
 const ROWS_MAX: usize = 10_000;
 
-/// A size: a number, with `K`, `M` or `G` for powers of 1024.
+/// Parses a size: a number, with `K`, `M` or `G` for powers of 1024.
 ///
-/// Source: `parsesize` of NVIDIA/nccl-tests; the spellings `KiB`, `MiB` and `GiB` are added, `KB`
-/// and the like refused, as people take them for powers of 1000.
+/// Source: `parsesize` of NVIDIA/nccl-tests. `KiB`, `MiB` and `GiB` are accepted too; `KB` and the
+/// like are rejected, since people take them for powers of 1000.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
@@ -37,14 +36,14 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     }
 }
 
-/// From one size to the next.
+/// Step from one size to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Factor(u64),
     Bytes(u64),
 }
 
-/// The sizes from `min` to `max`.
+/// Returns the sizes from `min` to `max`.
 pub(super) fn scan(min: u64, max: u64, step: Step) -> Result<Vec<u64>, String> {
     if max < min {
         return Err(format!(
@@ -58,6 +57,7 @@ pub(super) fn scan(min: u64, max: u64, step: Step) -> Result<Vec<u64>, String> {
         };
         (next <= max).then_some(next)
     };
+    // One more than allowed is enough to tell that there are too many.
     let sizes: Vec<u64> = std::iter::successors(Some(min), next)
         .take(ROWS_MAX + 1)
         .collect();
@@ -69,15 +69,15 @@ pub(super) fn scan(min: u64, max: u64, step: Step) -> Result<Vec<u64>, String> {
     Ok(sizes)
 }
 
-/// A size as it is run: bytes of the whole buffer, and elements that a rank counts.
+/// A size as it is run: bytes of the whole buffer, and elements per rank as nccl-tests counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sized {
     pub(super) bytes: u64,
     pub(super) count: u64,
 }
 
-/// What nccl-tests makes of a size: whole elements and, where each rank has a share of its own,
-/// shares of whole 16 bytes; nothing where these do not fit.
+/// Rounds a size as nccl-tests does: to whole elements and, if each rank has a share, to shares of
+/// whole 16 bytes. The result may be 0.
 ///
 /// Source: the `*GetCollByteCount` functions of NVIDIA/nccl-tests.
 pub(super) fn cut(size: u64, share: Share, ranks: u32, element_bytes: u64) -> Sized {
